@@ -1,0 +1,104 @@
+"""The one model every reader fills: a document with its sections, sentences, citations and references."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+__all__ = ["Citation", "Document", "Kind", "Reference", "Section", "Sentence"]
+
+Kind = Literal["prose", "caption", "footnote"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """An entry of a bibliography; `id` is the name the document itself uses for it."""
+
+    id: str
+    title: str = ""
+    authors: tuple[str, ...] = ()  # "Family, Given" where the source tells them apart
+    year: int | None = None
+    venue: str = ""
+    doi: str = ""
+    arxiv: str = ""
+    pmid: str = ""
+    isbn: str = ""
+    abstract: str = ""
+    text: str = ""  # the entry as printed, where its parts could not all be told apart
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A place in a sentence that points at references; no keys: the marker could not be linked."""
+
+    keys: tuple[str, ...]
+    start: int  # source range, in the sentence's file
+    end: int
+    text_start: int  # range of the marker in the sentence's text
+    text_end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading with its depth (1 is the top level); `type` is filled by structure analysis."""
+
+    heading: str
+    level: int
+    type: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence cleaned for reading, and the exact source range it came from."""
+
+    text: str
+    section: int  # index into the document's sections
+    paragraph: int
+    file: str
+    start: int
+    end: int
+    citations: tuple[Citation, ...] = ()
+    kind: Kind = "prose"
+
+    def with_citations(self, placeholder: str) -> str:
+        """The text with every citation marker replaced by `placeholder`."""
+        parts, at = [], 0
+        for citation in self.citations:
+            parts += [self.text[at : citation.text_start], placeholder]
+            at = citation.text_end
+        return "".join([*parts, self.text[at:]])
+
+    def without_citations(self) -> str:
+        """The text with its citation markers gone, and the brackets and separators that held them."""
+        text = _HUSK.sub("", self.with_citations(_GONE))
+        text = _BEFORE_STOP.sub(r"\1", text.replace(_GONE, ""))
+        return " ".join(text.split())
+
+
+_GONE = "\ufffc"
+_LINK = r"(?:[\s,;&–—-]|and|e\.g\.|i\.e\.|see|see also|cf\.|reviewed in|reviewed by|in)"
+# A bracket that holds only markers and the words that join them. Each turn of the loop takes one character
+# or one fixed word, so it is linear.
+_HUSK = re.compile(rf"\s?[(\[]{_LINK}*{_GONE}(?:{_LINK}|{_GONE})*[)\]]", re.IGNORECASE)
+_BEFORE_STOP = re.compile(r"\s+([.,;:!?)\]])")
+
+
+@dataclass(frozen=True)
+class Document:
+    """A paper or a draft, read into one model."""
+
+    path: str
+    format: str
+    paper: Reference  # what this document itself is: title, authors, year, identifiers
+    sections: tuple[Section, ...] = ()
+    sentences: tuple[Sentence, ...] = ()
+    references: tuple[Reference, ...] = ()
+    warnings: tuple[str, ...] = field(default=())
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Reference]:
+        """The references by the name the document uses for them."""
+        return {reference.id: reference for reference in self.references}

@@ -1,0 +1,14 @@
+"""The two ways whycite says no: a user's mistake, and an extra that is not installed."""
+
+__all__ = ["MissingExtra", "UserError"]
+
+
+class UserError(Exception):
+    """A mistake the user can mend; the message is one plain sentence that says how."""
+
+
+class MissingExtra(Exception):
+    """A feature whose optional dependencies are not installed; the message holds the install line."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(f"{feature} needs more packages: pip install 'whycite[{extra}]'")

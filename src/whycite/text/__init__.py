@@ -1,0 +1,1 @@
+"""Text without documents: sentences, tokens, normalisation."""

@@ -1,0 +1,20 @@
+"""Where tests find the real data, and what they do without it."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+def _data() -> Path:
+    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    return Path(os.environ.get("WHYCITE_DATA", beside))
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The folder of real data; tests that need it are skipped where it is absent."""
+    folder = _data()
+    if not folder.is_dir():
+        pytest.skip("no real data at hand: set WHYCITE_DATA to its folder")
+    return folder
