@@ -1,0 +1,209 @@
+"""Environments: formulas, floats, tables, lists, abstracts, what is not prose at all."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from whycite.documents.latex.commands import (
+    ENVIRONMENT_ARGUMENTS,
+    FLOATS,
+    MATH_ENVIRONMENTS,
+    PICTURES,
+    TABULARS,
+)
+from whycite.documents.latex.cursor import Frame, Range
+from whycite.documents.latex.mathtext import EQUATION
+from whycite.documents.latex.text import VERBATIM
+
+if TYPE_CHECKING:
+    from whycite.documents.latex.walker import State, Walker
+
+__all__ = ["Environments"]
+
+LISTED = frozenset({"thebibliography", "CSLReferences"})  # printed lists of references
+ABSTRACTS = frozenset({"abstract", "abstract*", "Abstract", "summary"})
+THANKS = frozenset({"acknowledgement", "acknowledgements", "acknowledgment", "acknowledgments", "acks", "ack"})
+# Environments inside a sentence; all others end the paragraph before and after them.
+INLINE = frozenset("small footnotesize scriptsize normalsize large em itshape bfseries sloppypar".split())
+LISTS = frozenset("itemize enumerate description inparaenum compactitem compactenum inparaitem list".split())
+_BEGUN = re.compile(r"\\begin\s*\{([^{}\\\n]{1,60})\}")
+_WORDS = re.compile(r"[^\W\d_]{3}|\\\w*cite")
+_LENGTH = re.compile(r"\s*(?:[\d.\\]|[lcrpXm|@!<>{}]+\s*$|#\d)")
+
+
+@dataclass(slots=True)
+class _Open:
+    name: str
+    state: State | None = None  # what to go back to
+    math: bool = False
+    section: bool = False
+
+
+class Environments:
+    """The environments that are open, and what beginning and ending each of them means."""
+
+    def __init__(self, walker: Walker) -> None:
+        self.walker = walker
+        self._open: list[_Open] = []
+        self._names: dict[str, int] = {}
+        self._math = 0
+        self._formulas: set[str] = set()  # environments of the draft's own that hold formulas
+
+    @property
+    def in_math(self) -> bool:
+        return self._math > 0
+
+    def begin(self, call: Range, name: str) -> None:
+        """The `\\begin` of an environment."""
+        walker = self.walker
+        inside = walker.group()
+        if inside is None:
+            return
+        name = inside.text.strip()
+        source, frame = call.source, walker.frame
+        close = source.environment_end(name, call.start) if frame.source is source else None
+        if close is not None and close >= frame.end:
+            close = None
+        if name == "document":
+            walker.live = True
+        elif name in VERBATIM or name in PICTURES or name in LISTED:
+            self._pass_over(call, name, close)
+        elif name in MATH_ENVIRONMENTS or name in self._formulas:
+            self._formula(call, name, close)
+        elif name in FLOATS or name in TABULARS:
+            if close is None and source.is_file and not source.has_end(name, call.start):
+                walker.warn(source, call.start, f"\\begin{{{name}}} has no \\end")
+                return
+            self._float(name)
+        else:
+            self._text(name)
+
+    def end(self, call: Range, name: str) -> None:
+        """The `\\end` of an environment; one that was never begun is passed over."""
+        inside = self.walker.group()
+        name = inside.text.strip() if inside else ""
+        if name == "document":
+            self._end_document(call)
+            return
+        if not self._names.get(name):
+            if name not in INLINE:
+                self.walker.flush()
+            return
+        while self._open:
+            last = self._open[-1]
+            self._close(call)
+            if last.name == name:
+                return
+
+    def define(self, name: str, body: str) -> None:
+        """An environment of the draft's own: whether it holds a formula or text."""
+        begun = {match[1] for match in _BEGUN.finditer(body)}
+        if begun & (MATH_ENVIRONMENTS | self._formulas) or "\\[" in body or "$" in body:
+            self._formulas.add(name)
+
+    def leave_math(self, why: str) -> None:
+        """Give up on a formula that was begun by a macro and never ended."""
+        while self._math:
+            if self._open[-1].math:
+                self.walker.builder.warn(f"a formula ({self._open[-1].name}) has no end: {why}")
+            self._close(None)
+
+    def close_all(self) -> None:
+        """The end of the text: everything open ends here."""
+        while self._open:
+            self._close(None)
+
+    def _push(self, entry: _Open) -> None:
+        self._open.append(entry)
+        self._names[entry.name] = self._names.get(entry.name, 0) + 1
+        self._math += entry.math
+
+    def _close(self, call: Range | None) -> None:
+        entry = self._open.pop()
+        walker = self.walker
+        self._names[entry.name] -= 1
+        self._math -= entry.math
+        if entry.math:
+            if call is not None:
+                walker.put(f" {EQUATION} ", call.source, call.start, call.end)
+            return
+        if entry.name not in INLINE:
+            walker.flush()
+        if entry.state is not None:
+            walker.state = entry.state
+        if entry.section:
+            walker.end_section()
+
+    def _pass_over(self, call: Range, name: str, close: int | None) -> None:
+        walker, frame = self.walker, self.walker.frame
+        if close is None:
+            walker.warn(call.source, call.start, f"\\begin{{{name}}} has no \\end")
+            return
+        if name in LISTED:
+            walker.read_printed(frame, close)
+        elif name.startswith("filecontents"):
+            walker.optional()
+            target = walker.raw_group()
+            if target is not None:
+                walker.project.add_file(target.text.strip(), frame.source.text[frame.pos : close])
+        frame.pos = close + len(f"\\end{{{name}}}")
+
+    def _formula(self, call: Range, name: str, close: int | None) -> None:
+        walker = self.walker
+        if close is not None:
+            end = close + len(f"\\end{{{name}}}")
+            walker.put(f" {EQUATION} ", call.source, call.start, end)
+            walker.frame.pos = end
+        elif call.source.is_file and not call.source.has_end(name, call.start):
+            if not any(macro.body.find(f"\\end{{{name}}}") >= 0 for macro in walker.macros.values()):
+                walker.warn(call.source, call.start, f"\\begin{{{name}}} has no \\end")
+                return
+            self._push(_Open(name, math=True))
+        else:
+            self._push(_Open(name, math=True))
+
+    def _float(self, name: str) -> None:
+        walker = self.walker
+        walker.read_arguments(ENVIRONMENT_ARGUMENTS.get(name, "o" if name in FLOATS else "od"))
+        before = walker.state
+        walker.state = type(before)(scrap=True)
+        self._push(_Open(name, state=before))
+
+    def _text(self, name: str) -> None:
+        walker = self.walker
+        if name in ENVIRONMENT_ARGUMENTS:
+            walker.read_arguments(ENVIRONMENT_ARGUMENTS[name])
+        else:
+            self._drop_length()
+        if name in ABSTRACTS and walker.live:
+            walker.begin_section("Abstract", 0)
+        elif name in THANKS and walker.live:
+            walker.begin_section("Acknowledgements", 0)
+        elif name in LISTS:
+            walker.state.prose.break_sentence()
+        elif name not in INLINE:
+            walker.flush()
+        self._push(_Open(name, section=name in ABSTRACTS | THANKS and walker.live))
+        if name not in ENVIRONMENT_ARGUMENTS:
+            self._name_of_theorem()
+
+    def _drop_length(self) -> None:
+        """Go over an argument that is a measure or a column specification, not text."""
+        frame, at = self.walker.frame, self.walker.frame.pos
+        if self.walker.peek() == "{" and (inside := self.walker.group()) and not _LENGTH.match(inside.text):
+            frame.pos = at
+
+    def _name_of_theorem(self) -> None:
+        """The optional argument of a theorem is text: "[Alexeev, see \\cite{a}]"."""
+        walker = self.walker
+        name = walker.optional() if walker.peek() == "[" else None
+        if name and "=" not in name.text and _WORDS.search(name.text):
+            prose = walker.state.prose
+            walker.push(Frame(name.source, name.start, name.end, on_end=prose.break_sentence))
+
+    def _end_document(self, call: Range) -> None:
+        walker = self.walker
+        for frame in walker.frames:
+            frame.pos = frame.end

@@ -1,0 +1,146 @@
+"""The draft's own macros: what `\\newcommand` and its relatives define, and what a call of one becomes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from whycite.documents.latex.cursor import Cursor
+from whycite.documents.latex.text import LatexText
+
+__all__ = ["DEFINERS", "Argument", "Macro", "expand", "read_definition"]
+
+# How each definer writes its definition down: name, parameters, body.
+DEFINERS = frozenset(
+    "newcommand renewcommand providecommand DeclareRobustCommand newrobustcmd renewrobustcmd providerobustcmd "
+    "newcommandx NewDocumentCommand RenewDocumentCommand ProvideDocumentCommand DeclareDocumentCommand "
+    "def gdef edef xdef let".split()
+)
+_PARAMETER = re.compile(r"#(\d)|##")
+_PLAIN_PARAMETERS = re.compile(r"((?:#\d)*)\s*(?=\{)")
+_BODY_START = re.compile(r"[^{}]{0,200}(?=\{)")
+_EQUALS = re.compile(r"\s*=?\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One parameter of a macro: mandatory, optional with a default, or a star."""
+
+    kind: str  # m, o or s
+    default: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Macro:
+    """A macro as defined: its parameters and the text it stands for."""
+
+    name: str
+    arguments: tuple[Argument, ...]
+    body: str
+
+
+def read_definition(cursor: Cursor, definer: str) -> Macro | None:
+    """The macro defined behind a definer; None where it cannot be expanded (its text is passed over)."""
+    if definer == "let":
+        return _read_let(cursor)
+    if definer in {"def", "gdef", "edef", "xdef"}:
+        return _read_def(cursor)
+    name = cursor.control_word()
+    if "Document" in definer:
+        signature, body = cursor.group(), cursor.group()
+        arguments = _parse_signature(signature.text) if signature else None
+    else:
+        count, default = cursor.optional(), cursor.optional()
+        body = cursor.group()
+        number = int(count.text) if count and count.text.strip().isdecimal() else 0
+        mandatory = [Argument("m")] * min(number, 9)
+        arguments = tuple([Argument("o", default.text), *mandatory[1:]] if default else mandatory)
+    if not name or body is None or arguments is None:
+        return None
+    return Macro(name, arguments, body.text)
+
+
+def _read_let(cursor: Cursor) -> Macro | None:
+    name = cursor.control_word()
+    frame = cursor.frame
+    match = _EQUALS.match(frame.source.text, frame.pos, frame.end)
+    frame.pos = match.end() if match else frame.pos
+    target = cursor.mandatory()
+    if not name or target is None or not target.text.startswith("\\") or target.text == "\\" + name:
+        return None
+    return Macro(name, (), target.text)
+
+
+def _read_def(cursor: Cursor) -> Macro | None:
+    name = cursor.control_word()
+    frame = cursor.frame
+    plain = _PLAIN_PARAMETERS.match(frame.source.text, frame.pos, frame.end)
+    start = plain or _BODY_START.match(frame.source.text, frame.pos, frame.end)
+    if start is None:
+        return None
+    frame.pos = start.end()
+    body = cursor.group()
+    if not name or body is None or plain is None:
+        return None
+    return Macro(name, tuple([Argument("m")] * (len(plain[1]) // 2)), body.text)
+
+
+def _parse_signature(signature: str) -> tuple[Argument, ...] | None:
+    """The parameters of an xparse signature such as "s o m"; None where it holds what we do not expand."""
+    arguments = []
+    rest = signature.replace("+", "").strip()
+    while rest:
+        if rest[0] in "ms":
+            arguments.append(Argument(rest[0]))
+            rest = rest[1:].lstrip()
+        elif rest[0] == "o":
+            arguments.append(Argument("o"))
+            rest = rest[1:].lstrip()
+        elif match := re.match(r"O\s*\{([^{}]*)\}\s*", rest):
+            arguments.append(Argument("o", match[1]))
+            rest = rest[match.end() :]
+        else:
+            return None
+    return tuple(arguments)
+
+
+def expand(
+    macro: Macro,
+    source: LatexText,
+    call: tuple[int, int],
+    arguments: Sequence[tuple[LatexText, int, int] | str],
+) -> LatexText:
+    """What a call becomes: arguments keep their own origin, the rest stands for the call as a whole."""
+    call_start, call_end = source.origin(*call)
+    texts: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+
+    def put(text: str) -> None:
+        texts.append(text)
+        starts.extend([call_start] * len(text))
+        ends.extend([call_end] * len(text))
+
+    at = 0
+    body = macro.body
+    for match in _PARAMETER.finditer(body):
+        put(body[at : match.start()])
+        at = match.end()
+        if not match[1]:
+            put("#")
+            continue
+        index = int(match[1]) - 1
+        argument = arguments[index] if 0 <= index < len(arguments) else ""
+        if isinstance(argument, str):
+            put(argument)
+        elif argument[0].file != source.file:  # an argument from another file cannot be mapped into this one
+            put(argument[0].text[argument[1] : argument[2]])
+        else:
+            text, start, end = argument
+            texts.append(text.text[start:end])
+            origins = text.origins(start, end)
+            starts.extend(origins[0])
+            ends.extend(origins[1])
+    put(body[at:])
+    return LatexText("".join(texts), source.file, starts, ends)

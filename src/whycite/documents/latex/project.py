@@ -1,0 +1,187 @@
+"""The files of a LaTeX project: which is the main one, what an \\input means, where the bibliography is."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable
+
+from whycite.documents import bbl, bibtex
+from whycite.documents.latex.text import LatexText
+from whycite.documents.model import Reference
+from whycite.documents.sources import Folder, Source, decode
+
+__all__ = ["Project", "find_main"]
+
+_COMMENTS = re.compile(r"(?<!\\)%[^\n\r]*")
+_CLASS = re.compile(r"\\document(?:class|style)\s*(?:\[[^\]]{0,2000}\])?\s*\{\s*([^}\s]{1,100})")
+_BEGIN = re.compile(r"\\begin\s*\{document\}")
+_END = re.compile(r"\\end\s*\{document\}")
+_INCLUDED = re.compile(r"\\(?:input|include|subfile|subfileinclude)\s*\{\s*([^{}\\\n]{1,200}?)\s*\}")
+_ENCODING = re.compile(r"\\usepackage\s*\[([\w-]{1,20})\]\s*\{inputenc\}|%\s*!TEX encoding\s*=\s*([\w-]{1,30})")
+_USUAL = ("main", "ms", "paper", "article", "manuscript", "thesis", "draft", "root")
+MAX_READ = 128 << 20  # bytes of one project
+MAX_FILES = 5000
+
+
+class Project:
+    """Reads files of one folder, each once, and never one outside it."""
+
+    def __init__(self, main: Source) -> None:
+        self.main = main
+        self._folder = posixpath.dirname(main.name)
+        self._texts: dict[str, LatexText] = {}
+        self._sources: dict[str, str] = {}  # names of the files by their paths
+        self._names: dict[str, str] | None = None
+        self._made: dict[str, str] = {}  # files the draft carries inside itself
+        self._read = 0
+        self.encoding: str | None = None
+        self.warnings: list[str] = []
+
+    def open(self, source: Source) -> LatexText:
+        """The text of a file; the main file's declared encoding holds for all."""
+        if source.path not in self._texts:
+            data = source.data()
+            self._read += len(data)
+            declared = _ENCODING.search(data[:100_000].decode("latin-1"))
+            self.encoding = (declared[1] or declared[2]) if declared else self.encoding
+            text, warning = decode(data, self.encoding)
+            if warning:
+                self.warnings.append(f"{source.path}: {warning}")
+            if "\0" in text:
+                self.warnings.append(f"{source.path}: holds binary data; read as far as it is text")
+            self._sources[source.path] = source.name
+            self._texts[source.path] = LatexText(text, source.path)
+        return self._texts[source.path]
+
+    def find(self, wanted: str, asker: str, suffix: str) -> LatexText | str:
+        """The file an \\input names, or why it cannot be read."""
+        if len(self._texts) >= MAX_FILES or self._read >= MAX_READ:
+            return "too much to read for one document; left out"
+        wanted = wanted.strip().strip('"').replace("\\", "/")
+        source = self._locate(wanted, asker, suffix)
+        if source is not None:
+            return self.open(source)
+        inside = not wanted.startswith(("/", "~")) and not self._resolve(self._folder, wanted).startswith("..")
+        return "no such file in this folder" if inside else "outside the draft's folder; not read"
+
+    def line(self, file: str, at: int) -> int:
+        """The line of a file that an offset lies in."""
+        return self._texts[file].line(at) if file in self._texts else 1
+
+    def add_file(self, name: str, text: str) -> None:
+        """Keep a file that the draft carries inside itself (`filecontents`)."""
+        self._made[name] = text
+
+    def bibliography(self, names: Iterable[str]) -> list[Reference]:
+        """The entries of the bibliographies named, then of the .bbl beside the main file."""
+        references: list[Reference] = []
+        found = False
+        for name in dict.fromkeys(names):
+            text, path = self._bibliography_text(name)
+            if text is None:
+                self.warnings.append(f"{self.main.path}: bibliography {name}: no such file in this folder")
+                continue
+            found = True
+            references += self._parse(bibtex.parse(text, path))
+        stem = posixpath.splitext(self.main.name)[0]
+        candidates = [stem + ".bbl"]
+        if not found:
+            beside = [n for n in self._all_names().values() if n.endswith(".bbl")]
+            candidates += beside if len(beside) == 1 else []
+        for candidate in candidates:
+            if source := self.main.sibling(candidate):
+                references += self._parse(bbl.parse(self.open(source).text, source.path))
+                break
+        return references
+
+    def other_bibliographies(self) -> list[Reference]:
+        """The entries of every .bib of the folder, for a draft that names none that is there."""
+        names = sorted(name for name in self._all_names().values() if name.lower().endswith(".bib"))
+        references: list[Reference] = []
+        for name in names[:20]:
+            if source := self.main.sibling(name):
+                references += self._parse(bibtex.parse(self.open(source).text, source.path))
+        return references
+
+    @staticmethod
+    def has_document(text: str) -> bool:
+        """Whether the text has a \\begin{document} of its own."""
+        return _BEGIN.search(_COMMENTS.sub("", text)) is not None
+
+    @staticmethod
+    def body(text: str) -> tuple[int, int]:
+        """The part of a file that is text when another file reads it."""
+        begin = _BEGIN.search(text)
+        if begin is None or "%" in text[text.rfind("\n", 0, begin.start()) + 1 : begin.start()]:
+            return 0, len(text)
+        end = _END.search(text, begin.end())
+        return begin.end(), end.start() if end else len(text)
+
+    def _parse(self, parsed: tuple[list[Reference], list[str]]) -> list[Reference]:
+        references, warnings = parsed
+        self.warnings += warnings
+        return references
+
+    def _bibliography_text(self, name: str) -> tuple[str | None, str]:
+        for candidate in (name, name + ".bib"):
+            if candidate in self._made:
+                return self._made[candidate], self.main.path
+        source = self._locate(name, self.main.path, ".bib")
+        return (self.open(source).text, source.path) if source else (None, "")
+
+    def _locate(self, wanted: str, asker: str, suffix: str) -> Source | None:
+        here = self._sources.get(asker, "")
+        names = [wanted + suffix, wanted] if not wanted.lower().endswith(suffix) else [wanted]
+        for folder in dict.fromkeys([self._folder, posixpath.dirname(here), ""]):
+            for name in names:
+                path = self._resolve(folder, name)
+                if path.startswith("..") or name.startswith("/"):
+                    continue
+                if source := self.main.sibling(self._all_names().get(path.lower(), path)):
+                    return source
+        # A file that is made from another on the way to TeX: text/abstract from text/abstract.md.tex.
+        stem = self._resolve(self._folder, wanted).lower() + "."
+        made = [name for low, name in self._all_names().items() if low.startswith(stem) and low.endswith(suffix)]
+        return self.main.sibling(made[0]) if len(made) == 1 else None
+
+    @staticmethod
+    def _resolve(folder: str, name: str) -> str:
+        return posixpath.normpath(posixpath.join(folder, name))
+
+    def _all_names(self) -> dict[str, str]:
+        """Names by their lower-case form: drafts written where case does not matter find their files too."""
+        if self._names is None:
+            self._names = {name.lower(): name for name in self.main.folder.names()}
+        return self._names
+
+
+def find_main(folder: Folder) -> Source | None:
+    """The main file of a project: a document that no other file reads, the one with the usual name or most text."""
+    texts = {
+        name: _COMMENTS.sub("", decode(Source(folder, name).data())[0])
+        for name in folder.names()[:MAX_FILES]
+        if name.lower().endswith((".tex", ".ltx", ".latex"))
+    }
+    if not texts:
+        return None
+    included = {
+        posixpath.basename(found[1]).removesuffix(".tex")
+        for text in texts.values()
+        for found in _INCLUDED.finditer(text)
+    }
+    classes = {name: match[1] for name, text in texts.items() if (match := _CLASS.search(text))}
+    roots = [name for name in classes if classes[name] not in {"subfiles", "standalone", "beamer", "letter"}]
+    roots = roots or [name for name, text in texts.items() if _BEGIN.search(text)] or list(texts)
+
+    def standing(name: str) -> tuple[bool, bool, bool, int, int]:
+        stem = posixpath.basename(name).rsplit(".", 1)[0]
+        return (
+            _BEGIN.search(texts[name]) is not None,
+            stem not in included,
+            stem.lower() in _USUAL,
+            -name.count("/"),
+            len(texts[name]),
+        )
+
+    return Source(folder, max(sorted(roots), key=standing))

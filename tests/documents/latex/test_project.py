@@ -1,0 +1,158 @@
+"""Projects of several files: what is read, what is not, and where each sentence comes from."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from whycite.documents import Document
+from whycite.documents.latex import READER, find_main
+from whycite.documents.sources import DiskFolder, MemoryFolder, Source
+
+Read = Callable[..., Document]
+
+
+def _folder(**files: str) -> MemoryFolder:
+    return MemoryFolder({name.replace("__", "/") + ".tex": text.encode() for name, text in files.items()}, "")
+
+
+@pytest.mark.parametrize(
+    ("files", "main"),
+    [
+        ({"a": r"\documentclass{x}\begin{document}\input{b}\end{document}", "b": "Text."}, "a.tex"),
+        ({"x": r"\section{A}", "y": r"\documentstyle{article}\begin{document}"}, "y.tex"),
+        (
+            {
+                "chapter": r"\documentclass[../main]{subfiles}\begin{document}Long text here.\end{document}",
+                "main": r"\documentclass{book}\begin{document}\subfile{chapter}\end{document}",
+            },
+            "main.tex",
+        ),
+        (
+            {
+                "letter": r"\documentclass{letter}\begin{document}Dear editor.\end{document}",
+                "z": r"\documentclass{article}\begin{document}Text.\end{document}",
+            },
+            "z.tex",
+        ),
+        ({"only": "Just text."}, "only.tex"),
+        ({"a": r"% \documentclass{x}", "src__b": r"\documentclass{x}\begin{document}"}, "src/b.tex"),
+    ],
+)
+def test_the_main_file_is_found(files: dict[str, str], main: str) -> None:
+    found = find_main(_folder(**files))
+    assert found is not None
+    assert found.name == main
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        r"\input{part/one}",
+        r"\input{part/one.tex}",
+        r"\include{part/one}",
+        r"\subfile{part/one}",
+        r"\import{part/}{one}",
+        r"\subimport{part/}{one.tex}",
+        r"\input part/one ",
+        r"\input{Part/One}",
+        r"\InputIfFileExists{part/one}{}{}",
+    ],
+)
+def test_inputs_are_expanded_with_a_map_back(read: Read, command: str) -> None:
+    document = read(f"Before. {command} After.", {"part/one.tex": "In \\textbf{part} one \\cite{a}."})
+    assert [(s.text, s.file, s.start) for s in document.sentences] == [
+        ("Before.", "main.tex", 41),
+        ("In part one [a].", "part/one.tex", 0),
+        ("After.", "main.tex", 41 + len(f"Before. {command} ")),
+    ]
+
+
+def test_a_subfile_leaves_its_own_preamble_behind(read: Read) -> None:
+    part = r"\documentclass[main]{subfiles}\title{No}\begin{document}Part. \end{document} No."
+    document = read(r"\subfile{part} End.", {"part.tex": part})
+    assert [s.text for s in document.sentences] == ["Part.", "End."]
+
+
+def test_inputs_relative_to_the_file_that_asks(read: Read) -> None:
+    document = read(r"\input{a/one}", {"a/one.tex": r"\input{two}", "a/two.tex": "Two."})
+    assert [s.file for s in document.sentences] == ["a/two.tex"]
+
+
+def test_a_local_package_defines_macros(read: Read) -> None:
+    text = r"\documentclass{article}\usepackage{mine}\begin{document}We like \tool.\end{document}"
+    document = read(text, {"mine.sty": r"\newcommand{\tool}{Hammer}"}, whole=True)
+    assert [s.text for s in document.sentences] == ["We like Hammer."]
+    assert document.warnings == ()
+
+
+def test_missing_and_looping_inputs_are_warnings(read: Read) -> None:
+    document = read("One.\n\\input{gone}\n\\input{loop}", {"loop.tex": r"\input{loop} Loop. \input{main}"})
+    assert [s.text for s in document.sentences] == ["One.", "Loop."]
+    assert document.warnings == (
+        r"main.tex:4: \input{gone}: no such file in this folder",
+        r"loop.tex:1: \input{loop} reads itself; left out",
+        r"loop.tex:1: \input{main} reads itself; left out",
+    )
+
+
+BIB = "@article{a, title={On A}, author={Doe, Jane}, year=2010}\n@article{b, title={On B}, year=2011}"
+
+
+@pytest.mark.parametrize("command", [r"\bibliography{refs}", r"\addbibresource{refs.bib}", r"\bibliography{none,refs}"])
+def test_bibliography_by_name(read: Read, command: str) -> None:
+    document = read(rf"Text \cite{{a}}. {command}", {"refs.bib": BIB})
+    assert document.by_id["a"].title == "On A"
+    assert document.by_id["a"].authors == ("Doe, Jane",)
+    assert not any("no entry" in warning for warning in document.warnings)
+
+
+def test_bibliography_in_the_text_and_beside_it(read: Read) -> None:
+    printed = r"\begin{thebibliography}{9}\bibitem{a} J. Doe. \newblock On A. \newblock 2010.\end{thebibliography}"
+    inside = read(rf"Text \cite{{a}}. {printed}")
+    beside = read(r"Text \cite{a}. \bibliography{gone}", {"main.bbl": printed})
+    for document in (inside, beside):
+        assert document.by_id["a"].title == "On A"
+        assert [s.text for s in document.sentences] == ["Text [a]."]
+    assert beside.warnings == ("main.tex: bibliography gone: no such file in this folder",)
+
+
+def test_bibliography_carried_inside_the_draft(read: Read) -> None:
+    text = "\\begin{filecontents}{my.bib}\n" + BIB + "\n\\end{filecontents}\nText \\cite{b}. \\bibliography{my}"
+    assert read(text).by_id["b"].title == "On B"
+
+
+def test_keys_without_an_entry_are_named(read: Read) -> None:
+    document = read(r"Text \cite{a,zz}. \bibliography{refs}", {"refs.bib": BIB})
+    assert document.warnings == ("1 cited keys have no entry in the bibliography: zz",)
+
+
+@pytest.mark.parametrize(
+    ("data", "warned"),
+    [
+        ("Caf\u00e9 na\u00efve.".encode("latin-1"), True),
+        (b"\\usepackage[latin1]{inputenc} " + "Caf\u00e9 na\u00efve.".encode("latin-1"), False),
+        (b"\\usepackage[applemac]{inputenc} " + "Caf\u00e9 na\u00efve.".encode("mac_roman"), False),
+        ("Caf\u00e9 na\u00efve.".encode("utf-16"), False),
+        ("\ufeffCaf\u00e9 na\u00efve.".encode(), False),
+    ],
+)
+def test_encodings(tmp_path: Path, data: bytes, warned: bool) -> None:
+    (tmp_path / "main.tex").write_bytes(data)
+    document = next(READER.read(Source(DiskFolder(tmp_path, ""), "main.tex")))
+    assert document.sentences[-1].text.lstrip("\ufeff") == "Café naïve."
+    assert bool(document.warnings) == warned
+
+
+def test_nothing_outside_the_folder_is_read(tmp_path: Path) -> None:
+    (tmp_path / "secret.tex").write_text("A secret.")
+    draft = tmp_path / "draft"
+    draft.mkdir()
+    (draft / "link.tex").symlink_to(tmp_path / "secret.tex")
+    commands = [r"\input{/etc/passwd}", r"\input{../secret}", r"\input{link}", r"\import{../}{secret}"]
+    commands += [r"\bibliography{../secret}", rf"\input{{{tmp_path}/secret.tex}}", r"\input{..\secret}"]
+    (draft / "main.tex").write_text("Text. " + "\n".join(commands))
+    document = next(READER.read(Source(DiskFolder(draft, ""), "main.tex")))
+    assert [s.text for s in document.sentences] == ["Text."]
+    assert len(document.warnings) == len(commands)
+    assert r"main.tex:1: \input{/etc/passwd}: outside the draft's folder; not read" in document.warnings
