@@ -45,11 +45,7 @@ class Builder:
         references = tuple({reference.id: reference for reference in references}.values())
         known = {reference.id for reference in references}
         missing = dict.fromkeys(
-            key
-            for sentence in self._sentences
-            for c in sentence.citations
-            for key in c.keys
-            if key not in known
+            key for sentence in self._sentences for c in sentence.citations for key in c.keys if key not in known
         )
         if missing:
             self.warn(f"{len(missing)} cited keys have no entry in the bibliography: {_some(list(missing))}")

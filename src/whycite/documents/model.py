@@ -10,7 +10,7 @@ from typing import Literal
 
 __all__ = ["Citation", "Document", "Kind", "Reference", "Section", "Sentence"]
 
-Kind = Literal["prose", "caption", "footnote"]
+Kind = Literal["prose", "caption", "footnote", "table", "heading"]  # tables and headings: only those that cite
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +73,18 @@ class Sentence:
 
     def without_citations(self) -> str:
         """The text with its citation markers gone, and the brackets and separators that held them."""
-        text = _HUSK.sub("", self.with_citations(_GONE))
-        text = _BEFORE_STOP.sub(r"\1", text.replace(_GONE, ""))
-        return " ".join(text.split())
+        text = _SIDE_BY_SIDE.sub(_GONE, self.with_citations(_GONE))
+        text = _HUSK.sub("", text).replace(_GONE, "")
+        return _BEFORE_STOP.sub(r"\1", " ".join(text.split()))
 
 
 _GONE = "\ufffc"
-_LINK = r"(?:[\s,;&–—-]|and|e\.g\.|i\.e\.|see|see also|cf\.|reviewed in|reviewed by|in)"
-# A bracket that holds only markers and the words that join them. Each turn of the loop takes one character
-# or one fixed word, so it is linear.
+_LINK = r"(?:[\s,;&–—-]|and|e\.g\.|i\.e\.|see|also|cf\.|reviewed|in|by|for)"
+_SIDE_BY_SIDE = re.compile(rf"{_GONE}(?:\s?(?:[,;&–-]|and)?\s?{_GONE})+")
+# A bracket that holds only markers and the words that join them. Each turn of a loop takes one character or one
+# fixed word, so it is linear.
 _HUSK = re.compile(rf"\s?[(\[]{_LINK}*{_GONE}(?:{_LINK}|{_GONE})*[)\]]", re.IGNORECASE)
-_BEFORE_STOP = re.compile(r"\s+([.,;:!?)\]])")
+_BEFORE_STOP = re.compile(r" ([.,;:!?)\]])")
 
 
 @dataclass(frozen=True)

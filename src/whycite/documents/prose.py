@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from whycite.documents.model import Citation, Kind, Sentence
 from whycite.text.sentences import split
@@ -17,16 +17,15 @@ _LONG_WHITE = re.compile(r"\s{2,}")
 _ANY_WHITE = re.compile(r"\s+")
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
+# Named tuples: a paper has thousands of these, and a frozen dataclass takes three times as long to make.
+class _Piece(NamedTuple):
     file: str
     start: int  # source range
     end: int
     exact: bool  # one source character for each text character
 
 
-@dataclass(frozen=True, slots=True)
-class _Mark:
+class _Mark(NamedTuple):
     keys: tuple[str, ...]
     text_start: int
     text_end: int
@@ -50,6 +49,11 @@ class Prose:
         return self._length > 0
 
     @property
+    def has_citations(self) -> bool:
+        """Whether anything is cited."""
+        return bool(self._marks)
+
+    @property
     def text(self) -> str:
         """The clean text so far."""
         return "".join(self._texts).strip()
@@ -59,8 +63,13 @@ class Prose:
 
         With `end` the text as a whole stands for the source range (an entity, a macro, "EQUATION").
         """
+        # No white space is printable but the plain space: most text needs no folding.
+        folded = text.isprintable() and "  " not in text
         if end is not None:
-            self._put(_ANY_WHITE.sub(" ", text), _Piece(file, start, end, exact=False))
+            self._put(text if folded else _ANY_WHITE.sub(" ", text), _Piece(file, start, end, exact=False))
+            return
+        if folded:
+            self._put(text, _Piece(file, start, start + len(text), exact=True))
             return
         at = 0
         for run in _LONG_WHITE.finditer(text):
@@ -114,6 +123,8 @@ class Prose:
                 piece = _Piece(piece.file, piece.start + 1, piece.end, exact=True)
         if not text:
             return
+        if self._pieces and piece.file != self._pieces[-1].file:  # a sentence has one file, or it has no range
+            self.break_sentence()
         self._texts.append(text)
         self._pieces.append(piece)
         self._at.append(self._length)
@@ -123,14 +134,15 @@ class Prose:
     def _source(self, start: int, end: int) -> tuple[str, int, int]:
         """The source range of a piece of clean text, in the file where it begins."""
         first, last = bisect_right(self._at, start) - 1, bisect_right(self._at, end - 1) - 1
-        file = self._pieces[first].file
-        starts, ends = [], []
-        for index in range(first, last + 1):
-            piece, at = self._pieces[index], self._at[index]
+        file, low, high, exact = self._pieces[first]
+        if exact:
+            low, high = low + start - self._at[first], min(high, low + end - self._at[first])
+        for index in range(first + 1, last + 1):
+            piece = self._pieces[index]
             if piece.file == file:
-                starts.append(piece.start + (max(start - at, 0) if piece.exact else 0))
-                ends.append(min(piece.end, piece.start + end - at) if piece.exact else piece.end)
-        return file, min(starts), max(ends)
+                low = min(low, piece.start)
+                high = max(high, min(piece.end, piece.start + end - self._at[index]) if piece.exact else piece.end)
+        return file, low, high
 
 
 def _within(mark: _Mark, start: int, end: int) -> Citation:

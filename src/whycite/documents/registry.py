@@ -15,7 +15,7 @@ __all__ = ["Reader", "reader_for", "readers"]
 
 
 class Reader(Protocol):
-    """Reads one format; `sniff` tells it by the first bytes where the suffix leaves a choice or is unknown."""
+    """Reads one format; `sniff` tells it by the first bytes where the suffix leaves it open."""
 
     @property
     def name(self) -> str: ...
@@ -30,8 +30,9 @@ class Reader(Protocol):
 
 @cache
 def readers() -> Mapping[str, Reader]:
-    """Every installed reader by the name of its format."""
-    return {entry.name: entry.load() for entry in entry_points(group="whycite.readers")}
+    """Every installed reader by the name of its format; plain text, which takes any text, comes last."""
+    entries = sorted(entry_points(group="whycite.readers"), key=lambda entry: entry.name == "plain")
+    return {entry.name: entry.load() for entry in entries}
 
 
 def reader_for(source: Source, format: str | None = None) -> Reader | None:

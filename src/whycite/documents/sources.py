@@ -7,7 +7,7 @@ import io
 import os
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -23,7 +23,7 @@ _HEAD = 1 << 16
 class Folder(Protocol):
     """A tree of files by relative POSIX path, with nothing above it."""
 
-    label: str
+    warnings: list[str]
 
     def names(self) -> list[str]: ...
 
@@ -31,24 +31,28 @@ class Folder(Protocol):
 
     def open(self, name: str) -> BinaryIO: ...
 
+    def path(self, name: str) -> str:
+        """How messages and documents call a file of it."""
+
+    def inside(self, name: str) -> Folder:
+        """The folder of that name in it, as a folder of its own."""
+
 
 class DiskFolder:
-    """A folder on disk; links that lead out of it are as good as missing."""
+    """A folder on disk; hidden files, and links that lead out of it, are as good as missing."""
 
     def __init__(self, root: Path, label: str | None = None) -> None:
         self.root = root.resolve()
         self.label = str(root) if label is None else label
+        self.warnings: list[str] = []
 
     def names(self) -> list[str]:
-        return sorted(self._walk())
-
-    def _walk(self) -> Iterator[str]:
+        found = []
         for folder, folders, files in os.walk(self.root):
-            folders[:] = sorted(name for name in folders if not name.startswith("."))
-            for name in files:
-                relative = Path(folder, name).relative_to(self.root).as_posix()
-                if not name.startswith(".") and relative in self:
-                    yield relative
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            here = Path(folder).relative_to(self.root).as_posix()
+            found += [posixpath.normpath(posixpath.join(here, name)) for name in files if not name.startswith(".")]
+        return sorted(name for name in found if name in self)
 
     def __contains__(self, name: object) -> bool:
         if not isinstance(name, str) or "\0" in name:
@@ -56,24 +60,31 @@ class DiskFolder:
         try:
             path = (self.root / name).resolve()
             return path.is_relative_to(self.root) and path.is_file()
-        except OSError:  # a name too long, a loop of links: not a file we can read
+        except (OSError, RuntimeError):  # a name too long, a loop of links: no file we can read
             return False
 
     def open(self, name: str) -> BinaryIO:
         if name not in self:
-            raise UserError(f"{self.label}/{name}: no such file in this folder")
+            raise UserError(f"{self.path(name)}: no such file")
         try:
             return (self.root / name).open("rb")
         except OSError as error:
-            raise UserError(f"{self.label}/{name}: {error.strerror or error}") from error
+            raise UserError(f"{self.path(name)}: {error.strerror or error}") from error
+
+    def path(self, name: str) -> str:
+        return posixpath.join(self.label, name)
+
+    def inside(self, name: str) -> DiskFolder:
+        return DiskFolder(self.root / name, self.path(name))
 
 
 class MemoryFolder:
-    """The files of an unpacked archive."""
+    """Files held in memory: an unpacked archive, standard input."""
 
-    def __init__(self, files: dict[str, bytes], label: str) -> None:
+    def __init__(self, files: Mapping[str, bytes], label: str) -> None:
         self._files = files
         self.label = label
+        self.warnings: list[str] = []
 
     def names(self) -> list[str]:
         return sorted(self._files)
@@ -84,17 +95,25 @@ class MemoryFolder:
     def open(self, name: str) -> BinaryIO:
         return io.BytesIO(self._files[name])
 
+    def path(self, name: str) -> str:
+        return posixpath.join(self.label, name)
+
+    def inside(self, name: str) -> MemoryFolder:
+        files = {path[len(name) + 1 :]: data for path, data in self._files.items() if path.startswith(name + "/")}
+        return MemoryFolder(files, self.path(name))
+
 
 @dataclass(frozen=True)
 class Source:
-    """One file of a folder; `path` is how messages and documents name it."""
+    """One file of a folder."""
 
     folder: Folder
     name: str
 
     @property
     def path(self) -> str:
-        return posixpath.join(self.folder.label, self.name) if self.folder.label else self.name
+        """How messages and documents call it."""
+        return self.folder.path(self.name)
 
     def open(self) -> BinaryIO:
         """The bytes as a stream."""
@@ -130,9 +149,9 @@ def decode(data: bytes, declared: str | None = None) -> tuple[str, str | None]:
         return data.decode("utf-8"), None
     except UnicodeDecodeError:
         pass
-    if declared and (encoding := _known(declared)):
-        return data.decode(encoding, "replace"), None
-    # Windows-1252 with its five unassigned bytes read as Latin-1: every file can be read, Western text rightly.
+    if declared and (known := _known(declared)):
+        return data.decode(known, "replace"), None
+    # Windows-1252 with its five unassigned bytes read as Latin-1: any file can be read, Western text rightly.
     text = data.decode("cp1252", "whycite-latin1")
     return text, "not UTF-8 and no encoding declared; read as Windows-1252"
 

@@ -11,7 +11,7 @@ from whycite.documents import Document
 from whycite.documents.latex import READER
 from whycite.documents.sources import MemoryFolder, Source
 
-LIMIT = 5.0  # seconds
+LIMIT = 5.0  # seconds of work; a busy machine may take longer on the clock
 
 
 def _read(text: str | bytes, **files: str) -> Document:
@@ -21,9 +21,9 @@ def _read(text: str | bytes, **files: str) -> Document:
 
 
 def _timed(text: str | bytes) -> Document:
-    start = time.perf_counter()
+    start = time.process_time()
     document = _read(text)
-    assert time.perf_counter() - start < LIMIT
+    assert time.process_time() - start < LIMIT
     return document
 
 
@@ -94,9 +94,9 @@ def test_time_grows_linearly(name: str) -> None:
     text = ADVERSARIAL[name]
 
     def seconds(part: str) -> float:
-        start = time.perf_counter()
+        start = time.process_time()
         _read(part)
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     quarter = min(seconds(text[: len(text) // 4]) for _ in range(2))
     assert seconds(text) < 10 * quarter + 0.2  # linear is 4; quadratic 16
@@ -115,7 +115,7 @@ def test_a_macro_that_calls_itself_is_a_warning() -> None:
 def test_unbalanced_braces_are_a_warning_and_lose_nothing() -> None:
     document = _read("One.}} \\textbf{Two.\n\n\\section{Three}\nFour \\cite{a}. Five.\n\n\\footnote{Six.\n\nSeven.")
     texts = [sentence.text for sentence in document.sentences]
-    assert texts == ["One.", "Two.", "Four [a].", "Five.", "Seven.", "Six."]
+    assert texts == ["One.", "Two.", "Four [a].", "Five.", "Six.", "Seven."]
     assert "main.tex:1: this brace is never closed" in document.warnings
 
 
@@ -132,18 +132,17 @@ def test_nothing_at_all() -> None:
     assert _read(" \n\n ").sentences == ()
 
 
-FRAGMENTS = st.sampled_from(
-    [
-        "\\", "{", "}", "[", "]", "$", "$$", "%", "&", "~", "#1", "\n", "\n\n", "\r\n", " ", "word", "Two words.", "é",
-        "\0",         r"\cite{a}", r"\citep[see][p. 3]{a,b}", r"\section{", r"\footnote{", r"\caption{", r"\begin{equation}",
-        r"\end{equation}", r"\begin{figure}", r"\end{figure}", r"\begin{tabular}{ll}", r"\end{tabular}",
-        r"\begin{itemize}",         r"\item", r"\end{itemize}", r"\begin{verbatim}", r"\end{verbatim}", r"\newcommand{\x}[1]{", r"\x{",
-        r"\def\y#1{",         r"\y", r"\input{other}", r"\input{main}", r"\iffalse", r"\else", r"\fi", r"\verb|", r"\[", r"\]", r"\(", r"\)",
-        r"\begin{document}", r"\end{document}", r"\'e", r"\title{", r"\bibliography{x}", r"\begin{thebibliography}{9}",
-        r"\bibitem{a}", r"\end{thebibliography}", r"\appendix", r"\\", r"\let\z\x", r"\csname", r"\endinput", "``",
-        "''", "--",
-    ]
-)  # fmt: skip
+COMMANDS = r"""
+    \ { } [ ] $ $$ % & ~ #1 `` '' -- word é \cite{a} \section{ \footnote{ \caption{ \title{ \x{ \y \'e \\ \[ \] \( \)
+    \verb|
+    \begin{equation} \end{equation} \begin{figure} \end{figure} \begin{tabular}{ll} \end{tabular} \begin{itemize} \item
+    \end{itemize} \begin{verbatim} \end{verbatim} \newcommand{\x}[1]{ \def\y#1{ \let\z\x \csname \input{other}
+    \input{main}
+    \iffalse \else \fi \begin{document} \end{document} \bibliography{x} \begin{thebibliography}{9} \bibitem{a}
+    \end{thebibliography} \appendix \endinput
+""".split()
+SPACED = [" ", "\n", "\n\n", "\r\n", "\0", "Two words.", r"\citep[see][p. 3]{a,b}"]
+FRAGMENTS = st.sampled_from(COMMANDS + SPACED)
 
 
 @settings(max_examples=400, deadline=None)

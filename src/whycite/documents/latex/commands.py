@@ -70,7 +70,8 @@ ARGUMENTS = _spec("""
     d refstepcounter revised roman Roman runninghead runningtitle selectlanguage setcitestyle setcopyright
     d setdefaultlanguage setstretch shortauthors sisetup stepcounter subjclass tcbset textwidth thanks theoremstyle
     d thispagestyle tikzset titlerunning tnotetext tocauthor toctitle usecounter usetikzlibrary value vphantom
-    d VerbatimInput verbatiminput vskip vspace
+    d VerbatimInput verbatiminput vspace
+    od rowcolor cellcolor columncolor
     od affil affiliation author citeindex correspondence documentclass includegraphics includepdf includestandalone
     od includesvg institute keywords LoadClass lstinputlisting bibitem DeclareBibliographyDriver newmdenv
     od cfoot chead fancyfoot fancyhead lfoot lhead rfoot rhead SetKwInput

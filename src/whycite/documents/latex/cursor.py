@@ -119,6 +119,17 @@ class Cursor:
             before.pos = start
         return None
 
+    def raw_group(self) -> Range | None:
+        """A group where % is no comment and braces do not nest: an address, a file name."""
+        self.skip_blank()
+        frame = self.frame
+        close = frame.source.text.find("}", frame.pos, min(frame.end, frame.pos + _LONGEST_OPTION))
+        if self.peek() != "{" or close < 0:
+            return None
+        found = Range(frame.source, frame.pos + 1, close)
+        frame.pos = close + 1
+        return found
+
     def control_word(self) -> str | None:
         """The name of the control sequence that comes next, bare or in braces."""
         found = self.mandatory()

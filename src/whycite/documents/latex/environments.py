@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from whycite.documents.latex import handlers
 from whycite.documents.latex.commands import (
     ENVIRONMENT_ARGUMENTS,
     FLOATS,
@@ -13,12 +14,13 @@ from whycite.documents.latex.commands import (
     PICTURES,
     TABULARS,
 )
-from whycite.documents.latex.cursor import Frame, Range
+from whycite.documents.latex.cursor import Range
 from whycite.documents.latex.mathtext import EQUATION
+from whycite.documents.latex.page import State
 from whycite.documents.latex.text import VERBATIM
 
 if TYPE_CHECKING:
-    from whycite.documents.latex.walker import State, Walker
+    from whycite.documents.latex.walker import Walker
 
 __all__ = ["Environments"]
 
@@ -48,14 +50,9 @@ class Environments:
         self.walker = walker
         self._open: list[_Open] = []
         self._names: dict[str, int] = {}
-        self._math = 0
         self._formulas: set[str] = set()  # environments of the draft's own that hold formulas
 
-    @property
-    def in_math(self) -> bool:
-        return self._math > 0
-
-    def begin(self, call: Range, name: str) -> None:
+    def begin(self, call: Range) -> None:
         """The `\\begin` of an environment."""
         walker = self.walker
         inside = walker.group()
@@ -67,7 +64,7 @@ class Environments:
         if close is not None and close >= frame.end:
             close = None
         if name == "document":
-            walker.live = True
+            walker.page.live = True
         elif name in VERBATIM or name in PICTURES or name in LISTED:
             self._pass_over(call, name, close)
         elif name in MATH_ENVIRONMENTS or name in self._formulas:
@@ -80,7 +77,7 @@ class Environments:
         else:
             self._text(name)
 
-    def end(self, call: Range, name: str) -> None:
+    def end(self, call: Range) -> None:
         """The `\\end` of an environment; one that was never begun is passed over."""
         inside = self.walker.group()
         name = inside.text.strip() if inside else ""
@@ -89,7 +86,7 @@ class Environments:
             return
         if not self._names.get(name):
             if name not in INLINE:
-                self.walker.flush()
+                self.walker.page.flush()
             return
         while self._open:
             last = self._open[-1]
@@ -105,7 +102,7 @@ class Environments:
 
     def leave_math(self, why: str) -> None:
         """Give up on a formula that was begun by a macro and never ended."""
-        while self._math:
+        while self.walker.page.formulas:
             if self._open[-1].math:
                 self.walker.builder.warn(f"a formula ({self._open[-1].name}) has no end: {why}")
             self._close(None)
@@ -118,23 +115,23 @@ class Environments:
     def _push(self, entry: _Open) -> None:
         self._open.append(entry)
         self._names[entry.name] = self._names.get(entry.name, 0) + 1
-        self._math += entry.math
+        self.walker.page.formulas += entry.math
 
     def _close(self, call: Range | None) -> None:
         entry = self._open.pop()
         walker = self.walker
         self._names[entry.name] -= 1
-        self._math -= entry.math
+        walker.page.formulas -= entry.math
         if entry.math:
             if call is not None:
-                walker.put(f" {EQUATION} ", call.source, call.start, call.end)
+                walker.page.put(f" {EQUATION} ", call.source, call.start, call.end)
             return
         if entry.name not in INLINE:
-            walker.flush()
+            walker.page.flush()
         if entry.state is not None:
-            walker.state = entry.state
+            walker.page.state = entry.state
         if entry.section:
-            walker.end_section()
+            walker.page.end_section()
 
     def _pass_over(self, call: Range, name: str, close: int | None) -> None:
         walker, frame = self.walker, self.walker.frame
@@ -142,7 +139,7 @@ class Environments:
             walker.warn(call.source, call.start, f"\\begin{{{name}}} has no \\end")
             return
         if name in LISTED:
-            walker.read_printed(frame, close)
+            handlers.read_printed(walker, frame, close)
         elif name.startswith("filecontents"):
             walker.optional()
             target = walker.raw_group()
@@ -154,7 +151,7 @@ class Environments:
         walker = self.walker
         if close is not None:
             end = close + len(f"\\end{{{name}}}")
-            walker.put(f" {EQUATION} ", call.source, call.start, end)
+            walker.page.put(f" {EQUATION} ", call.source, call.start, end)
             walker.frame.pos = end
         elif call.source.is_file and not call.source.has_end(name, call.start):
             if not any(macro.body.find(f"\\end{{{name}}}") >= 0 for macro in walker.macros.values()):
@@ -167,8 +164,8 @@ class Environments:
     def _float(self, name: str) -> None:
         walker = self.walker
         walker.read_arguments(ENVIRONMENT_ARGUMENTS.get(name, "o" if name in FLOATS else "od"))
-        before = walker.state
-        walker.state = type(before)(scrap=True)
+        before = walker.page.state
+        walker.page.state = State(scrap=True)
         self._push(_Open(name, state=before))
 
     def _text(self, name: str) -> None:
@@ -177,15 +174,15 @@ class Environments:
             walker.read_arguments(ENVIRONMENT_ARGUMENTS[name])
         else:
             self._drop_length()
-        if name in ABSTRACTS and walker.live:
-            walker.begin_section("Abstract", 0)
-        elif name in THANKS and walker.live:
-            walker.begin_section("Acknowledgements", 0)
+        if name in ABSTRACTS and walker.page.live:
+            walker.page.section("Abstract", 0)
+        elif name in THANKS and walker.page.live:
+            walker.page.section("Acknowledgements", 0)
         elif name in LISTS:
-            walker.state.prose.break_sentence()
+            walker.page.state.prose.break_sentence()
         elif name not in INLINE:
-            walker.flush()
-        self._push(_Open(name, section=name in ABSTRACTS | THANKS and walker.live))
+            walker.page.flush()
+        self._push(_Open(name, section=name in ABSTRACTS | THANKS and walker.page.live))
         if name not in ENVIRONMENT_ARGUMENTS:
             self._name_of_theorem()
 
@@ -200,8 +197,8 @@ class Environments:
         walker = self.walker
         name = walker.optional() if walker.peek() == "[" else None
         if name and "=" not in name.text and _WORDS.search(name.text):
-            prose = walker.state.prose
-            walker.push(Frame(name.source, name.start, name.end, on_end=prose.break_sentence))
+            prose = walker.page.state.prose
+            walker.read_on(name, prose.break_sentence)
 
     def _end_document(self, call: Range) -> None:
         walker = self.walker

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from whycite.documents.latex.cursor import Cursor
+from whycite.documents.latex.cursor import Cursor, Range
 from whycite.documents.latex.text import LatexText
 
 __all__ = ["DEFINERS", "Argument", "Macro", "expand", "read_definition"]
@@ -105,14 +105,9 @@ def _parse_signature(signature: str) -> tuple[Argument, ...] | None:
     return tuple(arguments)
 
 
-def expand(
-    macro: Macro,
-    source: LatexText,
-    call: tuple[int, int],
-    arguments: Sequence[tuple[LatexText, int, int] | str],
-) -> LatexText:
+def expand(macro: Macro, call: Range, arguments: Sequence[Range | str]) -> LatexText:
     """What a call becomes: arguments keep their own origin, the rest stands for the call as a whole."""
-    call_start, call_end = source.origin(*call)
+    call_start, call_end = call.source.origin(call.start, call.end)
     texts: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
@@ -123,24 +118,19 @@ def expand(
         ends.extend([call_end] * len(text))
 
     at = 0
-    body = macro.body
-    for match in _PARAMETER.finditer(body):
-        put(body[at : match.start()])
+    for match in _PARAMETER.finditer(macro.body):
+        put(macro.body[at : match.start()])
         at = match.end()
-        if not match[1]:
-            put("#")
-            continue
-        index = int(match[1]) - 1
-        argument = arguments[index] if 0 <= index < len(arguments) else ""
+        index = int(match[1]) - 1 if match[1] else -1
+        argument = arguments[index] if 0 <= index < len(arguments) else "" if match[1] else "#"
         if isinstance(argument, str):
             put(argument)
-        elif argument[0].file != source.file:  # an argument from another file cannot be mapped into this one
-            put(argument[0].text[argument[1] : argument[2]])
+        elif argument.source.file != call.source.file:  # it has no place in this file but the call's
+            put(argument.text)
         else:
-            text, start, end = argument
-            texts.append(text.text[start:end])
-            origins = text.origins(start, end)
+            texts.append(argument.text)
+            origins = argument.source.origins(argument.start, argument.end)
             starts.extend(origins[0])
             ends.extend(origins[1])
-    put(body[at:])
-    return LatexText("".join(texts), source.file, starts, ends)
+    put(macro.body[at:])
+    return LatexText("".join(texts), call.source.file, starts, ends)

@@ -1,0 +1,41 @@
+# make demo: see it work. make test: the tests. Both set up what they need with Python 3.11 or newer.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test test-all lint bench clean
+
+demo: .venv/installed
+	$(BIN)/whycite demo
+
+test: .venv/dev
+	$(BIN)/pytest -n auto
+
+test-all: .venv/dev
+	$(BIN)/pytest -n auto -m 'slow or not slow'
+
+lint: .venv/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: .venv/bench
+	for question in benchmarks/*.py; do echo "== $$question"; $(BIN)/python $$question || exit 1; done
+
+clean:
+	rm -rf .venv build dist
+
+.venv/installed: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "whycite needs Python 3.11 or newer")'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+.venv/dev: .venv/installed
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+.venv/bench: .venv/dev
+	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	touch $@

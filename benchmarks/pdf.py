@@ -1,0 +1,198 @@
+"""How well are PDF papers read? Sentences and sections against an XML text of the same papers, bare text beside ours.
+
+Only letters and digits count, without case, accents and white space: the truth was made by another extraction and
+has its own broken words ("zero- pronouns", "dif ficult"). A sentence of the truth is
+
+- `words`: in the text word for word (the one measure that does count white space: broken words are misses);
+- `strict`: in the text without a gap;
+- `found`: in the text in order, at least nine tenths of it in stretches of eight characters or more, within half
+  its length more: the truth has page numbers, footnotes and cells of tables in the midst of its sentences;
+- `whole`: exactly one sentence of the text.
+
+Bare text is what pypdfium2 extracts, page by page, its line-end hyphens taken out, split by the same splitter.
+
+Sections are those of the top level, without abstract and references, which the truth does not name; a title of the
+truth may end early (it was cut at the end of a line) and must have letters. A paper's sections are right where the
+F1 of the titles found in order is at least 0.8.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+import time
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from pathlib import Path
+
+import pypdfium2
+
+from whycite.documents.model import Document
+from whycite.documents.pdf import READER
+from whycite.documents.sources import DiskFolder, Source, decode
+from whycite.text.sentences import split
+
+DATA = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
+MEASURES = ("words", "strict", "found", "whole")
+RIGHT = 0.8  # F1 of the titles of a paper whose sections are right
+_SENTENCE = re.compile(r"<S [^>]*>([^<]*)</S>")
+_SECTION = re.compile(r'<SECTION title="([^"]*)"')
+_NUMBER = re.compile(r"^(?:\d+(?:\.\d+)*|[IVX]+|[A-Z])\.?\s+")
+_GRAM = 12  # characters that place a sentence in a text
+_STRETCH = 8
+_SHARE = 0.9
+
+
+def letters(text: str) -> str:
+    """Letters and digits in lower case, accents and all else left out."""
+    return "".join(word for word in words(text))
+
+
+def words(text: str) -> list[str]:
+    """The words of a text in lower case."""
+    plain = unicodedata.normalize("NFKD", text.replace("\u00ad", ""))
+    return re.findall(r"[a-z0-9]+", "".join(c for c in plain if not unicodedata.combining(c)).lower())
+
+
+class Text:
+    """A text to look sentences up in."""
+
+    def __init__(self, text: str, sentences: Iterable[str]) -> None:
+        self._words = f" {' '.join(words(text))} "
+        self._letters = letters(text)
+        self._whole = {letters(sentence) for sentence in sentences}
+        self._places: defaultdict[str, list[int]] = defaultdict(list)
+        for at in range(len(self._letters) - _GRAM):
+            self._places[self._letters[at : at + _GRAM]].append(at)
+
+    def holds(self, sentence: str) -> dict[str, bool]:
+        """What is true of a sentence, by the name of the measure."""
+        wanted = letters(sentence)
+        strict = wanted in self._letters
+        return {
+            "words": f" {' '.join(words(sentence))} " in self._words,
+            "strict": strict,
+            "found": strict or self._found(wanted),
+            "whole": wanted in self._whole,
+        }
+
+    def _found(self, wanted: str) -> bool:
+        begins = {
+            max(0, place - at) // 40
+            for at in range(0, max(len(wanted) - _GRAM, 0), _GRAM // 2)
+            for place in self._places[wanted[at : at + _GRAM]][:20]
+        }
+        for begin in begins:
+            window = self._letters[max(0, 40 * begin - 60) : 40 * begin + len(wanted) * 3 // 2 + 160]
+            blocks = SequenceMatcher(None, wanted, window, autojunk=False).get_matching_blocks()
+            if sum(block.size for block in blocks if block.size >= _STRETCH) >= _SHARE * len(wanted):
+                return True
+        return False
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a paper was read."""
+
+    name: str
+    pages: int
+    seconds: float
+    sentences: int
+    bare: dict[str, int]
+    read: dict[str, int]
+    sections: float  # F1
+
+
+def truth(path: Path) -> tuple[list[str], list[str]]:
+    """The sentences of the ground truth and the titles of its sections."""
+    text, _ = decode(path.read_bytes())
+    sentences = [html.unescape(match) for match in _SENTENCE.findall(text)]
+    titles = [html.unescape(match) for match in _SECTION.findall(text)]
+    return [s for s in sentences if letters(s)], [t for t in titles if any(map(str.isalpha, t))]
+
+
+def bare(path: Path) -> tuple[Text, int]:
+    """The text pypdfium2 extracts, and the number of pages."""
+    with pypdfium2.PdfDocument(path) as document:
+        pages = [page.get_textpage().get_text_range().replace("\ufffe", "") for page in document]
+    text = " ".join(" ".join(pages).split())
+    return Text(text, (text[start:end] for start, end in split(text))), len(pages)
+
+
+def as_text(document: Document) -> Text:
+    """What the reader made of a paper: title, headings, sentences."""
+    parts = [document.paper.title]
+    section = -1
+    for sentence in document.sentences:
+        if sentence.section != section:
+            section = sentence.section
+            parts.append(document.sections[section].heading)
+        parts.append(sentence.text)
+    return Text(" ".join(parts), (sentence.text for sentence in document.sentences))
+
+
+def title_f1(wanted: Sequence[str], document: Document) -> float:
+    """F1 of the titles found in order."""
+    found = [letters(_NUMBER.sub("", section.heading)) for section in document.sections if section.level == 1]
+    found = [title for title in found if title and title not in ("abstract", "references", "bibliography")]
+    titles = [letters(_NUMBER.sub("", title)) for title in wanted]
+    common = [0] * (len(found) + 1)
+    for title in titles:
+        above = common[:]
+        for i, other in enumerate(found):
+            same = other == title or (len(title) > 5 and other.startswith(title))
+            common[i + 1] = above[i] + 1 if same else max(common[i], above[i + 1])
+    return 2 * common[-1] / max(len(titles) + len(found), 1)
+
+
+def measure(path: Path) -> Result:
+    """Read a paper and compare it with the XML beside it."""
+    sentences, titles = truth(path.with_suffix(".xml"))
+    plain, pages = bare(path)
+    begun = time.perf_counter()
+    document = next(READER.read(Source(DiskFolder(path.parent), path.name)))
+    seconds = time.perf_counter() - begun
+    ours = as_text(document)
+    counts = []
+    for text in (plain, ours):
+        held = [text.holds(sentence) for sentence in sentences]
+        counts.append({name: sum(each[name] for each in held) for name in MEASURES})
+    return Result(path.stem, pages, seconds, len(sentences), counts[0], counts[1], title_f1(titles, document))
+
+
+def main() -> None:
+    """Print one table."""
+    paths = sorted((DATA / "pdf").glob("*.pdf"))
+    next(READER.read(Source(DiskFolder(paths[0].parent), paths[0].name)))  # the process starts
+    results = [measure(path) for path in paths]
+    names = " ".join(f"{name:>7}" for name in MEASURES)
+    print(f"{'':10} {'':5} {'':7} {'':9} | {'bare text, %':31} | {'ours, %':31} |")
+    print(f"{'paper':10} {'pages':>5} {'ms/page':>7} {'sentences':>9} | {names} | {names} | sections F1")
+    total = sum(result.sentences for result in results)
+    pages, seconds = sum(result.pages for result in results), sum(result.seconds for result in results)
+    sums = [{name: sum(side[name] for side in sides) for name in MEASURES} for sides in _sides(results)]
+    right = sum(result.sections >= RIGHT for result in results)
+    for result in results:
+        _line(result, f"{result.sections:.2f}")
+    _line(Result("all", pages, seconds, total, sums[0], sums[1], 0), f"{right} of {len(results)} right")
+
+
+def _sides(results: Sequence[Result]) -> tuple[list[dict[str, int]], list[dict[str, int]]]:
+    return [result.bare for result in results], [result.read for result in results]
+
+
+def _line(result: Result, sections: str) -> None:
+    shares = [
+        " ".join(f"{100 * side[name] / result.sentences:7.1f}" for name in MEASURES)
+        for side in (result.bare, result.read)
+    ]
+    speed = 1000 * result.seconds / result.pages
+    print(f"{result.name:10} {result.pages:5} {speed:7.1f} {result.sentences:9} | {shares[0]} | {shares[1]} | {sections}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,219 @@
+"""`whycite structure`: section sequences, templates and their support; with `--learn` new synonyms by asking."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from whycite.errors import UserError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from whycite.structure import Dictionary, Outline, Support, Unmatched
+
+__all__ = ["structure"]
+
+_HEADS = {
+    "exact": "1) without",
+    "defined": "2) defined",
+    "learned": "3) learned",
+    "ours": "4) ours",
+    "before": "4) before",
+    "after": "5) after",
+}
+_SHOWN = 10  # headings without a type
+
+
+def structure(
+    paths: Annotated[
+        list[str], typer.Argument(metavar="PATH", help="Documents, folders, archives or streams of records.")
+    ],
+    format: Annotated[str | None, typer.Option(help="Read every document as this format.")] = None,
+    learn: Annotated[bool, typer.Option("--learn", help="Ask about the headings that no rule knows.")] = False,
+    rules: Annotated[Path | None, typer.Option(help="Your own rules, if not those in your settings.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show which sections documents have, which templates they follow, and how many follow each.
+
+    Support is the share of documents that match a template: 1) without the synonym dictionary, 2) with the terms
+    SCOPE began with, 3) with those it learned, 4) with ours and your own.
+    """
+    from rich.console import Console
+
+    from whycite.structure import BLOCKS, TYPES, dictionary, load_rules, rules_path, support, unmatched
+
+    path = rules or rules_path()
+    known = load_rules(path, TYPES)  # before the documents: a mistake in it is told at once
+    if learn and "-" in paths:
+        raise UserError("--learn reads your answers from standard input, so the documents cannot come from there too")
+    errors = Console(stderr=True, highlight=False)
+    outlines, unread = _outlines(paths, format, errors)
+    columns: dict[str, Dictionary] = {block: dictionary(block, known) for block in BLOCKS}
+    if learn:
+        _learn(unmatched(outlines, columns["ours"]), path, errors)
+        columns["before"] = columns.pop("ours")
+        columns["after"] = dictionary("ours", load_rules(path, TYPES))
+    latest = next(reversed(columns.values()))
+    table = support(outlines, list(columns.values()))
+    untyped = unmatched(outlines, latest)
+    if as_json:
+        sequences = [_sequence_json(outline, latest) for outline in outlines]
+        content = _support_json(table, columns) | {"sequences": sequences, "unmatched": _unmatched_json(untyped)}
+        print(json.dumps(content | {"unread": unread}, ensure_ascii=False, indent=2))
+    else:
+        _show(outlines, latest, table, columns, untyped)
+
+
+def _outlines(paths: Sequence[str], format: str | None, errors: Console) -> tuple[list[Outline], list[str]]:
+    """The outlines of all documents, and a sentence for each that could not be read."""
+    from rich.progress import Progress, SpinnerColumn, TextColumn
+
+    from whycite.documents import stream
+    from whycite.structure import outline
+
+    for path in paths:
+        if path != "-" and not Path(path).exists():
+            raise UserError(f"{path}: no such file or folder")
+    outlines: list[Outline] = []
+    unread: list[str] = []
+    columns = (SpinnerColumn(), TextColumn("{task.completed} documents read"))
+    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
+        task = progress.add_task("", total=None)
+        for path in paths:
+            try:
+                for document in stream(path, format):
+                    if document.warnings and not document.sections:  # a file of a folder that could not be read
+                        unread.append(document.warnings[0])
+                    else:
+                        outlines.append(outline(document))
+                    progress.advance(task)
+            except UserError as error:
+                unread.append(str(error))
+    if unread and not outlines:
+        raise UserError(unread[0])
+    for sentence in unread:
+        errors.print(f"warning: {_plain(sentence)}", soft_wrap=True)
+    return outlines, unread
+
+
+def _learn(headings: Sequence[Unmatched], path: Path, errors: Console) -> None:
+    from whycite.structure import TYPES, learn
+
+    if not headings:
+        errors.print("Every heading has a type or a negative rule: nothing to ask.")
+        return
+    errors.print(f"{_many(len(headings), 'heading')} without a type. Answer with a number or a name:")
+    errors.print("  ".join(f"{number} {type}" for number, type in enumerate(TYPES, 1)))
+    errors.print("n none of them  s skip (or just Enter)  q quit")
+    answers = {"n": "none", "none": "none", "": "skip", "s": "skip", "skip": "skip", "q": "quit", "quit": "quit"}
+    answers |= {type: type for type in TYPES} | {str(number): type for number, type in enumerate(TYPES, 1)}
+
+    def ask(unmatched: Unmatched) -> str:
+        times = f"{unmatched.documents} documents, first " if unmatched.documents > 1 else ""
+        while True:
+            question = _plain(f"{unmatched.heading} ({times}{unmatched.example})")
+            errors.print(f"\n{question}\n> ", soft_wrap=True, end="")
+            try:
+                answer = input().strip().lower()
+            except (EOFError, KeyboardInterrupt):  # what was answered so far is kept already
+                return "quit"
+            if answer in answers:
+                return answers[answer]
+            errors.print(f"{_plain(repr(answer))} is no answer: a number from 1 to {len(TYPES)}, a type, n, s or q")
+
+    kept = learn(headings, ask, path)
+    errors.print(f"\n{_many(kept, 'rule')} kept in {_plain(str(path))}", soft_wrap=True)
+
+
+def _support_json(table: Support, columns: Iterable[str]) -> dict[str, Any]:
+    from whycite.structure import depths, parents
+
+    def by_column(shares: tuple[float, ...]) -> dict[str, float]:
+        return {name: round(share, 4) for name, share in zip(columns, shares, strict=True)}
+
+    templates = [
+        {
+            "template": str(template),
+            "parents": [str(parent) for parent in parents()[template]],
+            "depth": depths()[template],
+            "support": by_column(shares),
+        }
+        for template, shares in table.shares.items()
+    ]
+    counts = {"documents": table.documents, "without_sections": table.without_sections}
+    return counts | {"templates": templates, "any": by_column(table.any)}
+
+
+def _sequence_json(outline: Outline, dictionary: Dictionary) -> dict[str, Any]:
+    from whycite.structure import letters, matching, sequence
+
+    runs = sequence(outline, dictionary)
+    return {
+        "path": outline.path,
+        "sequence": [{"type": run.type, "headings": list(run.headings)} for run in runs],
+        "templates": [str(template) for template in matching(letters(runs))],
+    }
+
+
+def _unmatched_json(headings: Iterable[Unmatched]) -> list[dict[str, Any]]:
+    return [{"heading": h.heading, "documents": h.documents, "example": h.example} for h in headings]
+
+
+def _show(
+    outlines: Sequence[Outline],
+    dictionary: Dictionary,
+    table: Support,
+    columns: Mapping[str, Dictionary],
+    untyped: Sequence[Unmatched],
+) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    if len(outlines) == 1:
+        _show_sequence(outlines[0], dictionary, console)
+    rows = Table("Template", *(_HEADS[name] for name in columns))
+    for column in rows.columns[1:]:
+        column.justify = "right"
+    for template, shares in table.shares.items():
+        if any(shares) or len(outlines) > 1:
+            rows.add_row(_plain(str(template)), *(f"{share:.2f}" for share in shares))
+    rows.add_section()
+    rows.add_row("some template", *(f"{share:.2f}" for share in table.any))
+    console.print(rows)
+    sectionless = f", {table.without_sections} of them without sections" if table.without_sections else ""
+    console.print(f"{_many(table.documents, 'document')}{sectionless}.")
+    if untyped:
+        frequent = _plain("; ".join(heading.heading for heading in untyped[:_SHOWN]))
+        more = f" and {len(untyped) - _SHOWN} more" if len(untyped) > _SHOWN else ""
+        console.print(f"Headings without a type (teach them with --learn): {frequent}{more}.", soft_wrap=True)
+
+
+def _show_sequence(outline: Outline, dictionary: Dictionary, console: Console) -> None:
+    from rich.table import Table
+
+    from whycite.structure import letters, matching, sequence
+
+    runs = sequence(outline, dictionary)
+    rows = Table("Type", "Headings", title=_plain(outline.path), title_justify="left")
+    for run in runs:
+        rows.add_row(run.type or "–", _plain("; ".join(run.headings)))
+    console.print(rows)
+    names = ", ".join(str(template) for template in matching(letters(runs)))
+    console.print(f"Templates it follows, the most specific first: {names}", markup=False, soft_wrap=True)
+
+
+def _many(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
+def _plain(text: str) -> str:
+    """Text from a document for the terminal: no control codes, no markup."""
+    from rich.markup import escape
+
+    return escape("".join(character if character.isprintable() else " " for character in text))

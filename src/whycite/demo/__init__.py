@@ -1,0 +1,1 @@
+"""A small draft, written for whycite, to try it on."""

@@ -1,0 +1,151 @@
+"""Identifiers of papers found in messy fields: DOI, arXiv id, PMID, ISBN; "" where there is none.
+
+Every repetition in the patterns is bounded, or runs up to a character that ends it: all of them are linear.
+"""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from urllib.parse import unquote
+
+from whycite.text.normalise import clean
+
+__all__ = ["is_preprint", "normalise_arxiv", "normalise_doi", "normalise_isbn", "normalise_pmid"]
+
+_SIMPLE_DOI = re.compile(r"10\.\d{4,9}/[a-z0-9.()/:_-]{0,100}[a-z0-9]")
+# Whoever writes "doi" may use any registrant; a bare "10.5/x" in running text is a ratio.
+_DOI = re.compile(
+    r"""(?: ^ | (?<![a-z]) doi (?:\.org)? [:/=\s]{1,3} )  (10\.\d{1,9} (?:\.\d{1,9}){0,3} /) |
+        (?<![\d.]) (10\.\d{4,9} (?:\.\d{1,9}){0,3} /)""",
+    re.IGNORECASE | re.VERBOSE | re.ASCII,
+)
+_SUFFIX = re.compile(r"""(?:[^\s"<>{}|\\^`]|<[\d:][^\s<>]{0,40}>)+""")
+_ESCAPED = re.compile(r"\{?\\([_&%#{}$])\}?")
+_NEXT_FIELD = re.compile(r"[,;.]?(?:https?:|pmc?id[:=]|(?<=[.,;])pmc\d)")
+_PART = re.compile(  # a page, a file or a figure of the paper rather than the paper
+    r"""(?: /(?:full|fulltext|abstract|pdf|epdf|html|meta|summary) (?:/.{0,200})? | \.full(?:\.pdf)? | \.pdf | \.epub
+          | /(?:suppl_file|-/dc|figures?/|tables?/) .{0,200} ) $""",
+    re.VERBOSE,
+)
+_COMPONENT = re.compile(
+    r"(10\.1371/journal\.p[a-z]{3}\.\d{7})\.[egst]\d{3}|(10\.7554/elife\.\d{5,6})\.(?:\d{1,3}|sa\d)"
+    r"|(10\.3791/\d{2,6})-v"
+)
+_RXIV = re.compile(r"(10\.(?:1101|64898)/[\d.]{6,24})v\d{1,2}")
+_CUT_SICI = re.compile(r"\(sici\)(?!.{0,80}\.co;\d)")
+_CLOSERS = {")": "(", "]": "[", ">": "<"}
+
+_PREPRINT = re.compile(
+    r"""10\.(?:
+        1101/(?:\d{4}\.\d\d\.\d\d\.)?\d{6,9}$        # bioRxiv and medRxiv, not the journals of the same press
+      | 64898/ | 48550/arxiv\. | 2139/ssrn\. | 21203/rs\. | 26434/chemrxiv | 20944/preprints | 22541/
+      | 312(?:19|22|23|34|35|36)/ | 32942/ | 35542/ | 36227/techrxiv | 33774/ | 1002/essoar\. | 1590/scielopreprints
+      | 7287/peerj\.preprints | 2196/preprints | 14293/s2199
+      | 12688/[a-z]+\d*[a-z]*\.\d+\.\d+$             # one version of an F1000 paper
+      | 5194/(?:egusphere-|[a-z]+d-\d|[a-z]+-\d{4}-\d+$)   # a discussion paper of Copernicus
+    )""",
+    re.VERBOSE,
+)
+
+_ARCHIVES = (
+    "acc-phys adap-org alg-geom ao-sci astro-ph atom-ph bayes-an chao-dyn chem-ph cmp-lg comp-gas cond-mat cs "
+    "dg-ga funct-an gr-qc hep-ex hep-lat hep-ph hep-th math math-ph mtrl-th nlin nucl-ex nucl-th patt-sol "
+    "physics plasm-ph q-alg q-bio quant-ph solv-int stat supr-con"
+).split()
+_ARXIV_OLD = re.compile(
+    rf"(?<![\w.-])({'|'.join(_ARCHIVES)})(?:\.[a-z]{{2}})?/(\d\d(?:0[1-9]|1[0-2])\d{{3}})(?:v\d{{1,3}})?(?!\w)",
+    re.IGNORECASE | re.ASCII,
+)
+_ARXIV_NEW = re.compile(
+    r"""(?: ^ | arxiv (?:\.org)? [\s:./]{1,3} (?:(?:abs|pdf|html|format|e-print|src)/)? | \babs/ )
+        (\d\d(?:0[1-9]|1[0-2])\.\d{4,5}) (?:v\d{1,3})? (?!\w)""",
+    re.IGNORECASE | re.VERBOSE | re.ASCII,
+)
+
+_PMID_ALONE = re.compile(r"0{0,8}([1-9]\d{0,7})\.?", re.ASCII)
+_PMID = re.compile(
+    r"\bp(?:ubmed|mid)(?:\.ncbi\.nlm\.nih\.gov)?(?:[\s:/=]|\?term=|id){0,5}0{0,8}([1-9]\d{0,7})(?!\d)",
+    re.IGNORECASE | re.ASCII,
+)
+_ISBN = re.compile(r"(?<![\d-])\d(?:[ -]?\d){8,11}[ -]?[\dX](?![\d-])", re.IGNORECASE | re.ASCII)
+
+
+def normalise_doi(text: str) -> str:
+    """The first DOI of a field or an address, in lower case; that of the paper where it names a part of one."""
+    doi = text.lower()
+    if not _SIMPLE_DOI.fullmatch(doi):
+        doi = _find_doi(doi)
+    if "pm" in doi or "http" in doi:
+        doi = _NEXT_FIELD.split(doi, maxsplit=1)[0]
+    doi = _PART.sub("", doi).replace("//", "/")
+    if found := _COMPONENT.fullmatch(doi) or _RXIV.fullmatch(doi):
+        return str(found[found.lastindex or 0])
+    # Cut at its "<", a SICI names a whole issue of a journal.
+    return "" if "(sici)" in doi and _CUT_SICI.search(doi) else doi
+
+
+def _find_doi(text: str) -> str:
+    text = clean(unescape(text)).lower()
+    if "\\" in text:
+        text = _ESCAPED.sub(r"\1", text)
+    if "%" in text:
+        text = unquote(text)
+    prefix = _DOI.search(text)
+    suffix = prefix and _SUFFIX.match(text, prefix.end())
+    if not prefix or not suffix:
+        return ""
+    name = _trim(suffix[0])
+    return f"{prefix[1] or prefix[2]}{name}" if name else ""
+
+
+def _trim(name: str) -> str:
+    """The name without what belongs to the sentence around it: stops, quotes, brackets it never opened."""
+    unopened = {close: name.count(close) - name.count(open_) for close, open_ in _CLOSERS.items()}
+    end = len(name)
+    while end and (name[end - 1] in ".,;:'!?*/" or unopened.get(name[end - 1], 0) > 0):
+        end -= 1
+        if name[end] in unopened:
+            unopened[name[end]] -= 1
+    return name[:end]
+
+
+def is_preprint(doi: str) -> bool:
+    """Whether a normalised DOI is that of a preprint, or of one version of a paper among several."""
+    return bool(_PREPRINT.match(doi))
+
+
+def normalise_arxiv(text: str) -> str:
+    """The arXiv id of a field, an address or a DataCite DOI, without its version and subject class."""
+    text = clean(text)
+    if found := _ARXIV_NEW.search(text):
+        return found[1]
+    if found := _ARXIV_OLD.search(text):
+        return f"{found[1].lower()}/{found[2]}"
+    return ""
+
+
+def normalise_pmid(text: str) -> str:
+    """The PubMed number of a field or an address; a PMC id is not one."""
+    text = clean(text)
+    found = _PMID_ALONE.fullmatch(text) or _PMID.search(text)
+    return found[1] if found else ""
+
+
+def normalise_isbn(text: str) -> str:
+    """The first ISBN whose check digit is right, as the thirteen digits of ISBN-13."""
+    for found in _ISBN.finditer(clean(text)):
+        digits = found[0].replace("-", "").replace(" ", "").upper()
+        if len(digits) == 10 and digits[9] == _check10(digits):
+            return "978" + digits[:9] + _check13("978" + digits)
+        if len(digits) == 13 and digits.startswith(("978", "979")) and digits[12] == _check13(digits):
+            return digits
+    return ""
+
+
+def _check13(digits: str) -> str:
+    return str(-sum(int(digit) * (3 if at % 2 else 1) for at, digit in enumerate(digits[:12])) % 10)
+
+
+def _check10(digits: str) -> str:
+    return "0123456789X"[-sum(int(digit) * (10 - at) for at, digit in enumerate(digits[:9])) % 11]

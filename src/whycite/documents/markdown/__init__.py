@@ -1,0 +1,31 @@
+"""Reads Markdown drafts: Pandoc, Quarto, MyST, R Markdown and the papers of JOSS."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from whycite.documents.markdown.draft import read_draft
+from whycite.documents.model import Document
+from whycite.documents.sources import Source
+
+__all__ = ["READER", "MarkdownReader"]
+
+_METADATA = re.compile(rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n")
+_SIGNS = re.compile(rb"^#{1,6} \S|\[-?@\w|^```|\]\(https?://", re.MULTILINE)
+
+
+class MarkdownReader:
+    """The reader of Markdown files; files a draft includes are looked for in its folder only."""
+
+    name = "markdown"
+    suffixes = (".md", ".markdown", ".qmd", ".rmd", ".mdx")
+
+    def sniff(self, head: bytes) -> bool:
+        return b"\0" not in head and bool(_METADATA.match(head) or _SIGNS.search(head))
+
+    def read(self, source: Source) -> Iterator[Document]:
+        yield read_draft(source)
+
+
+READER = MarkdownReader()

@@ -1,0 +1,124 @@
+"""The metadata block of a Markdown draft: title, authors, year, bibliography."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from whycite.documents.bibliography import plain, year_of
+from whycite.documents.model import Reference
+from whycite.documents.names import parse_people, person
+from whycite.documents.stretch import Span
+from whycite.documents.yamltext import load_yaml
+
+__all__ = ["Metadata", "find_metadata", "inline_references", "named_bibliographies", "paper_of"]
+
+_BLOCK = re.compile(r"\ufeff?---[ \t]*\r?\n(?P<yaml>.*?)^(?:---|\.\.\.)[ \t]*\r?$\n?", re.DOTALL | re.MULTILINE)
+_ABSTRACT = re.compile(r"^abstract[ \t]*:[ \t]*(?P<style>[|>][-+0-9]*[ \t]*\r?$)?", re.MULTILINE)
+_KEY = re.compile(r"^[^\s#-]", re.MULTILINE)
+_LINE = re.compile(r"[^\n]*\n?")
+_MARKUP = re.compile(r"[*`]|\\[a-zA-Z]+\b\s?|<[^<>]{1,100}>")
+_AFFILIATION = re.compile(r"\s?\[[^\[\]]{0,300}\]|\^[^\^\s]{0,30}\^?")
+_DEEPEST = 6
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """What a draft says about itself, and where its text begins."""
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+    end: int = 0
+    abstract: tuple[Span, ...] = ()  # the lines of the abstract
+    warning: str = ""
+
+
+def find_metadata(text: str) -> Metadata:
+    """The metadata at the head of a draft."""
+    block = _BLOCK.match(text)
+    if block is None:
+        return Metadata()
+    try:
+        values = load_yaml(block["yaml"])
+    except ValueError as error:
+        return Metadata(end=block.end(), warning=f"the metadata block could not be read: {error}")
+    if values is None:
+        return Metadata(end=block.end())
+    if not isinstance(values, dict):
+        return Metadata()
+    lines = tuple(_abstract(text, block.start("yaml"), block.end("yaml")))
+    return Metadata({str(key).lower(): value for key, value in values.items()}, block.end(), lines)
+
+
+def _abstract(text: str, start: int, end: int) -> Iterator[Span]:
+    """The lines of the abstract as they stand in the file, without what YAML puts around them."""
+    key = _ABSTRACT.search(text, start, end)
+    if key is None:
+        return
+    after = _KEY.search(text, key.end(), end)
+    stop = after.start() if after else end
+    begin = key.end()
+    quote = "" if key["style"] else text[begin : begin + 1]
+    if quote and quote in "\"'":
+        begin += 1
+        last = text.rfind(quote, begin, stop)
+        stop = last if last >= 0 else stop
+    for line in _LINE.finditer(text, begin, stop):
+        if line[0]:
+            lead = len(line[0]) - len(line[0].lstrip(" \t"))
+            yield line.start() + lead, line.end()
+
+
+def paper_of(values: Mapping[str, Any]) -> Reference:
+    """What the draft itself is, as far as its metadata says."""
+    authors = values.get("author", values.get("authors")) or []
+    return Reference(
+        id="",
+        title=_plain(values.get("title")),
+        authors=tuple(_people(authors)),
+        year=year_of(str(values.get("date", "")) + " " + str(values.get("year", ""))),
+        venue=_plain(values.get("journal")),
+        doi=_plain(values.get("doi")).lower(),
+        abstract=_plain(values.get("abstract")),
+    )
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, dict):
+        value = value.get("title") or value.get("name")
+    return plain(_MARKUP.sub("", value)) if isinstance(value, str) else ""
+
+
+def _people(value: Any) -> Iterator[str]:
+    for author in value if isinstance(value, list) else [value]:
+        name = author.get("name", author) if isinstance(author, dict) else author
+        if isinstance(name, dict):
+            family = name.get("family") or name.get("surname") or name.get("last") or name.get("literal") or ""
+            given = name.get("given") or name.get("given-names") or name.get("first") or ""
+            if isinstance(family, str) and isinstance(given, str) and (family or given):
+                yield person(family, given)
+        elif isinstance(name, str):
+            yield from parse_people(_plain(_AFFILIATION.sub("", name)))
+
+
+def named_bibliographies(values: Any) -> Iterator[str]:
+    """The bibliography files that metadata or a project's configuration names, however deep."""
+    todo = [(values, 0)]
+    while todo:
+        value, depth = todo.pop()
+        if not isinstance(value, dict) or depth > _DEEPEST:
+            continue
+        for key, inner in value.items():
+            if key in ("bibliography", "bibtex_bibfiles"):
+                names = inner if isinstance(inner, list) else [inner]
+                yield from (name for name in names if isinstance(name, str))
+            else:
+                todo.append((inner, depth + 1))
+
+
+def inline_references(values: Mapping[str, Any]) -> str:
+    """The references given in the metadata itself, as CSL-JSON."""
+    entries = values.get("references")
+    return json.dumps(entries, default=str, skipkeys=True) if isinstance(entries, list) else "[]"

@@ -1,0 +1,36 @@
+"""Citation markers of plain text, linked to the references they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from whycite.documents.markers.author_year import find_author_year
+from whycite.documents.markers.index import NameIndex
+from whycite.documents.markers.lists import find_reference_list, split_references
+from whycite.documents.markers.marker import Marker
+from whycite.documents.markers.numbered import find_labels, find_numbered
+from whycite.documents.model import Reference
+
+__all__ = ["Marker", "find_markers", "find_reference_list", "split_references"]
+
+
+def find_markers(text: str, references: Sequence[Reference]) -> list[Marker]:
+    """The citation markers of a text in order.
+
+    Give the whole text at once, without the reference list: its style is told from all of it. Numbers are looked
+    for where the ids of the references are numbers. A marker that is surely a citation but of no reference in the
+    list has no keys.
+    """
+    by_name = list(find_author_year(text, NameIndex(references)))
+    by_number, weight = find_numbered(text, [reference.id for reference in references])
+    chosen = by_number if weight > sum(bool(marker.keys) for marker in by_name) else by_name
+    return _apart([*chosen, *find_labels(text, [reference.id for reference in references])])
+
+
+def _apart(markers: Sequence[Marker]) -> list[Marker]:
+    """The markers in order, without those that begin inside another."""
+    kept: list[Marker] = []
+    for marker in sorted(markers, key=lambda marker: (marker.start, -marker.end)):
+        if not kept or marker.start >= kept[-1].end:
+            kept.append(marker)
+    return kept

@@ -1,0 +1,174 @@
+"""Citations by number or label in plain text: "[3, 5-7]", "(12)", "shown.3,4", "[Smith10]"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from whycite.documents.markers.marker import Marker
+
+__all__ = ["find_labels", "find_numbered"]
+
+_NUMBER = re.compile(r"\d{1,4}[a-z]?")
+_SQUARE = re.compile(r"\[([^\[\]]{1,160})\]")
+_ROUND = re.compile(r"\(([^()]{1,160})\)")
+_RAISED = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹][⁰¹²³⁴⁵⁶⁷⁸⁹,\s⁻–-]{0,40}(?<=[⁰¹²³⁴⁵⁶⁷⁸⁹])")
+# Digits glued to a full stop or to a word; "Fig.3", "0.3" and "Sox2" are kept out.
+_GLUED = re.compile(
+    r"(?:(?<=[a-z)\]”\"’][.,;:])|(?<=[)\]”\"’])|(?<=[a-z]{4})|(?<=[A-Za-z]{2})(?=\d+[,–-]\d))"
+    r"\d{1,3}(?:[,–-]\d{1,3}){0,20}(?=[\s.,;:)\]]|$)(?!\.\d)"
+)
+_SPOKEN = re.compile(r"\b[Rr]efs?\.\s?(\d{1,3}(?:\s?(?:[,–-]|and)\s?\d{1,3}){0,20})(?![\w.]\d)")
+_PARTS = re.compile(r"[,;&]|\band\b")
+_RANGE = re.compile(r"(\d{1,4})\s?[-–—−‐‑]{1,2}\s?(\d{1,4})")
+_HINT = re.compile(
+    r"(?:see(?: also)?|e\.g\.,?|i\.e\.,?|cf\.?|reviewed (?:in|by)|refs?\.?|references?|in|but|and)\s+", re.I
+)
+_LOCATOR = re.compile(
+    r"(?:pp?|pages?|ch|chap|chapters?|secs?|sect|sections?|§+|thms?|theorems?|lem|lemmas?|defs?|definitions?|props?"
+    r"|propositions?|cor|corollary|figs?|figures?|eqs?|equations?|tab|tables?|app|appendix|ex|examples?|remark"
+    r"|vol|part|alg|algorithm)\b",
+    re.I,
+)
+_LABELLED = re.compile(
+    r"\b(?:eqs?|eqns?|equations?|figs?|figures?|tables?|steps?|cases?|lemma|theorem|panels?|columns?|rows?|chapter"
+    r"|sec|section|version)\.?\s?$",
+    re.I,
+)
+_COUNTED = re.compile(r"(?:^|\n|[:;])\s*(?:(?:and|or)\s)?$")  # before "(2)" in "two ways: (1) by hand; (2) …"
+_MEASURED = re.compile(r"(?:\b(?:intervals?|ranges?|between|bounds?|CI)|[=∈⊂≤≥<>×*±]|[=±]\s?[\d.]+%?)[,:]?\s?$", re.I)
+_SERIES = re.compile(r"\d+(?:(?:\s?[,;]\s?|[-–])\d+)+")
+_INDEXED = re.compile(r"(?:(?<![^\W\d_])[^\W\d_]|\d|[=∈])$")  # "x[1]", "10[2]": an index, not a citation
+_UNIT = re.compile(r"(?:^|[\s/(·\d])(?:[a-zµμ]{1,2}|[A-Z][a-z]?)$")  # "cm²", "10²", "Ca²"
+_DASH = re.compile(r"\s?[-–—−]\s?")
+_BRACKETS = re.compile(r"[\[\]]")
+_PLAIN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+_WIDEST = 100  # numbers in one range
+_FEWEST = 3  # references a style of bare or round-bracketed numbers must cite at least
+
+
+def find_numbered(text: str, ids: Sequence[str]) -> tuple[list[Marker], float]:
+    """The citations by number, in the one style the text uses throughout, and how much speaks for it.
+
+    There are none where the ids are not numbers. Round brackets also hold the numbers of equations, and glued
+    digits are often no citation: they must cite a good part of the list, and count less.
+    """
+    numbers = {id.lstrip("0"): id for id in ids if _NUMBER.fullmatch(id)}
+    if len(numbers) <= len(ids) // 2:
+        return [], 0
+    styles = [
+        (1.0, _joined(text, _bracketed(text, _SQUARE, numbers), numbers)),
+        (0.2, _covering(_bracketed(text, _ROUND, numbers), numbers, 0.5)),
+        (1.0, _spoken(text, _covering(_raised(text, _RAISED, numbers), numbers, 0.3), numbers)),
+        (0.2, _spoken(text, _covering(_raised(text, _GLUED, numbers), numbers, 0.6), numbers)),
+    ]
+    weighed = [(weight * sum(bool(marker.keys) for marker in markers), markers) for weight, markers in styles]
+    weight, chosen = max(weighed, key=lambda style: style[0])
+    return (chosen, weight) if weight else ([], 0)
+
+
+def find_labels(text: str, ids: Iterable[str]) -> list[Marker]:
+    """The citations by label: brackets that hold the ids of references, "[Smith10; Lee11]"."""
+    labels = {id for id in ids if not id.isdigit()}
+    found = []
+    for bracket in _SQUARE.finditer(text) if labels else ():
+        whole = bracket[1] in labels  # "[Smith, 1990]" can be the label of an entry
+        parts = [bracket[1]] if whole else [part.strip() for part in re.split(r"[,;]", bracket[1])]
+        keys = tuple(part for part in parts if part in labels)
+        if keys and parts[0] in labels and all(part in labels or _LOCATOR.match(part) for part in parts):
+            found.append(Marker(keys, bracket.start(), bracket.end()))
+    return found
+
+
+def _bracketed(text: str, form: re.Pattern[str], numbers: Mapping[str, str]) -> Iterator[Marker]:
+    most = 2 * max((int(number.rstrip("abcdefghijklmnopqrstuvwxyz")) for number in numbers), default=0)
+    for bracket in form.finditer(text):
+        before = text[max(0, bracket.start() - 14) : bracket.start()]
+        if _INDEXED.search(before) or text[bracket.end() : bracket.end() + 1] == "%":
+            continue
+        if _MEASURED.search(before) and _SERIES.fullmatch(bracket[1]):
+            continue
+        alone = bracket[1].isdigit()
+        if form is _ROUND and alone and (_LABELLED.search(before) or _COUNTED.search(before)):
+            continue
+        cited = _cited(bracket[1], numbers, most, locators=form is _SQUARE)
+        if cited is not None:
+            yield Marker(cited, bracket.start(), bracket.end())
+
+
+def _cited(content: str, numbers: Mapping[str, str], most: int, locators: bool) -> tuple[str, ...] | None:
+    """The references a bracket's numbers mean; None where it holds anything but numbers."""
+    content = content.strip()
+    while hint := _HINT.match(content):
+        content = content[hint.end() :]
+    keys: dict[str, None] = {}
+    counted = 0
+    for part in map(str.strip, _PARTS.split(content)):
+        if _NUMBER.fullmatch(part):
+            first = last = part
+        elif between := _RANGE.fullmatch(part):
+            first, last = between[1], between[2]
+        elif counted and (not part or (locators and _LOCATOR.match(part))):
+            continue
+        else:
+            return None
+        if not all(_plausible(number, numbers, most) for number in (first, last)):
+            return None
+        counted += 1
+        keys.update(dict.fromkeys(_between(first, last, numbers)))
+    return tuple(keys) if counted else None
+
+
+def _plausible(number: str, numbers: Mapping[str, str], most: int) -> bool:
+    return number in numbers or (number.isdigit() and number[0] != "0" and 1 <= int(number) <= most)
+
+
+def _between(first: str, last: str, numbers: Mapping[str, str]) -> Iterator[str]:
+    if first == last:
+        steps: Iterable[str] = [first]
+    elif int(first) < int(last) <= int(first) + _WIDEST:
+        steps = map(str, range(int(first), int(last) + 1))
+    else:
+        steps = [first, last]
+    return (numbers[number] for number in steps if number in numbers)
+
+
+def _joined(text: str, markers: Iterable[Marker], numbers: Mapping[str, str]) -> list[Marker]:
+    """The markers with "[3]–[7]" made one that means all between."""
+    joined: list[Marker] = []
+    for marker in markers:
+        last = joined[-1] if joined else None
+        if last and _DASH.fullmatch(text, last.end, marker.start):
+            ends = _RANGE.search(_BRACKETS.sub("", text[last.start : marker.end]))
+            inner = _between(ends[1], ends[2], numbers) if ends else ()
+            keys = dict.fromkeys([*last.keys, *inner, *marker.keys])
+            joined[-1] = Marker(tuple(keys), last.start, marker.end)
+        else:
+            joined.append(marker)
+    return joined
+
+
+def _raised(text: str, form: re.Pattern[str], numbers: Mapping[str, str]) -> Iterator[Marker]:
+    """Superscript numbers; those with a number that is not in the list are powers, dates or units."""
+    for match in form.finditer(text):
+        number = match[0].translate(_PLAIN)
+        keys = _cited(number, numbers, 0, locators=False)
+        word = text[max(0, match.start() - 12) : match.start()]
+        if keys and not _LABELLED.search(word) and not _UNIT.search(word):
+            yield Marker(keys, match.start(), match.end())
+
+
+def _covering(markers: Iterable[Marker], numbers: Mapping[str, str], share: float) -> list[Marker]:
+    """The markers if together they cite enough of the list to be the style of the text, else none."""
+    markers = list(markers)
+    cited = {key for marker in markers for key in marker.keys}
+    return markers if cited and len(cited) >= max(share * len(numbers), _FEWEST) else []
+
+
+def _spoken(text: str, markers: list[Marker], numbers: Mapping[str, str]) -> list[Marker]:
+    """Raised numbers, and with them those on the line: "ref. 12", "refs. 3 and 4"."""
+    for match in _SPOKEN.finditer(text) if markers else ():
+        keys = _cited(match[1], numbers, 0, locators=False)
+        if keys:
+            markers.append(Marker(keys, match.start(1), match.end(1)))
+    return markers

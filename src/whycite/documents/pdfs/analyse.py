@@ -1,0 +1,109 @@
+"""The whole way from PDF bytes to blocks of text in reading order; runs in the limited process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from whycite.documents.pdfs.blocks import Blocks
+from whycite.documents.pdfs.captions import mark_captions
+from whycite.documents.pdfs.columns import find_gutters, in_reading_order
+from whycite.documents.pdfs.extract import Extraction, extract
+from whycite.documents.pdfs.floats import dense_lines, mark_floats, prose_lines
+from whycite.documents.pdfs.footnotes import mark_footnotes
+from whycite.documents.pdfs.formulas import mark_formulas
+from whycite.documents.pdfs.front import mark_front, mark_title, unheaded_abstract
+from whycite.documents.pdfs.furniture import drop_line_numbers, mark_contents, mark_furniture
+from whycite.documents.pdfs.headings import find_headings, is_reference_heading
+from whycite.documents.pdfs.hyphens import Vocabulary
+from whycite.documents.pdfs.lines import Line, lines_of
+from whycite.documents.pdfs.measures import Measures, common_size, measure, set_edges
+from whycite.documents.pdfs.references import entries_of, unheaded_list
+from whycite.documents.pdfs.runs import Page
+
+__all__ = ["analyse"]
+
+_ASIDE = 500  # characters of what stands across the first page: the stamp of an archive
+_SCANNED = 20  # characters a page: fewer are a stamp or a running head
+_EARLIEST = 0.3  # of the pages: before, "References" is a line of the contents
+
+
+def analyse(data: bytes, alive: Callable[[], None]) -> dict[str, Any]:
+    """Title, front matter, blocks and reference entries of a PDF, as plain data."""
+    extraction = extract(data, alive)
+    pages = extraction.pages
+    laid, body = _laid(pages, alive)
+    title, ordered, running = _with_roles(pages, laid, body, extraction.title, alive)
+    headings = find_headings([line for line in ordered if line.role in ("body", "formula")], running, body)
+    alive()
+    blocks = Blocks(Vocabulary(line.text for line in ordered), body, alive)
+    if unheaded_abstract(ordered, headings):
+        blocks.head("Abstract")
+    listed = any(is_reference_heading(heading.text) for heading in headings)
+    blocks.fill(ordered, headings, None if listed else unheaded_list(ordered))
+    alive()
+    titled = next((i for i, line in enumerate(ordered) if line.role == "title"), 0)
+    front = [line for line in ordered[titled:] if line.role == "front"]
+    margins = [*ordered[:titled], *(line for lines in laid[:1] for line in lines if line.role == "furniture")]
+    return {
+        "title": title,
+        "front": [(line.cells, line.size, line.bold, line.italic) for line in front],
+        "margins": [line.text for line in margins],
+        "aside": pages[0].aside[:_ASIDE] if pages else "",
+        "blocks": blocks.done,
+        "references": entries_of(blocks.references, blocks.vocabulary),
+        "warnings": [*extraction.warnings, *_warnings(extraction, laid)],
+    }
+
+
+def _laid(pages: Sequence[Page], alive: Callable[[], None]) -> tuple[list[list[Line]], Measures]:
+    """The lines of every page, those that are not part of the text marked, and what running text looks like."""
+    for page in pages:
+        drop_line_numbers(page)
+    gutters = find_gutters(pages, common_size(pages), alive)
+    laid = []
+    for page, strips in zip(pages, gutters, strict=True):
+        alive()
+        laid.append(lines_of(page.runs, page.number, strips))
+    body = measure(laid)
+    mark_furniture(laid, [page.height for page in pages], body)
+    return laid, body
+
+
+def _with_roles(
+    pages: Sequence[Page], laid: Sequence[Sequence[Line]], body: Measures, metadata: str, alive: Callable[[], None]
+) -> tuple[str, list[Line], set[int]]:
+    """The title, all lines in reading order with their roles, and the ids of those that are running text."""
+    title = ""
+    ordered: list[Line] = []
+    running: set[int] = set()
+    listing = False  # a reference list has begun
+    for page, lines in zip(pages, laid, strict=True):
+        alive()
+        kept = in_reading_order([line for line in lines if line.role != "furniture"])
+        set_edges(kept, body.size)
+        if page is pages[0]:
+            title = mark_title(kept, metadata, body)
+        mark_contents(kept)
+        captions = mark_captions(kept, page.rules, body)
+        mark_floats(kept, captions, page.pictures, body)
+        if page.number >= _EARLIEST * len(pages):
+            listing = listing or any(is_reference_heading(line.text) for line in kept)
+        mark_footnotes(kept, page.rules, body, listing)
+        prose = prose_lines(kept, body)
+        mark_formulas(kept, prose, body)
+        prose |= dense_lines(kept, body)
+        if page is pages[0]:
+            mark_front(kept, prose)
+        running |= prose
+        ordered += kept
+    return title, ordered, running
+
+
+def _warnings(extraction: Extraction, laid: Sequence[Sequence[Line]]) -> list[str]:
+    """What is to be said of pages that gave no text."""
+    if extraction.unread:
+        first, more = extraction.unread[0], len(extraction.unread) - 1
+        return [f"page {first}" + (f" and {more} more" if more else "") + " could not be read"]
+    characters = sum(line.length for lines in laid for line in lines)
+    return ["no text layer; run OCR first"] if characters < _SCANNED * max(len(laid), 1) else []

@@ -1,0 +1,187 @@
+"""Lines of a page: runs that stand on one baseline in one column."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+from whycite.documents.pdfs.runs import Run
+
+__all__ = ["Gutter", "Line", "lines_of"]
+
+_WIDE = 1.2  # a gap between two cells, in units of the size
+_NEAR = 6  # so many lines back a segment may join
+_MOST_RUNS = 400  # of a line; no printed line has more, and hostile ones shall not cost more
+Gutter = tuple[float, float]  # the white strip between two columns, from x to x
+
+
+@dataclass
+class Line:
+    """What stands on one baseline of one column; `columns` are the first and the last it reaches over."""
+
+    runs: list[Run]
+    page: int
+    columns: tuple[int, int] = (0, 0)
+    left: float = 0.0  # edges of its column
+    right: float = 0.0
+    role: str = "body"
+
+    @cached_property
+    def text(self) -> str:
+        """The words of the line."""
+        parts = [(" " if run.spaced else "") + run.text + "-" * run.hyphen for run in self.runs]
+        return "".join(parts).strip()
+
+    @cached_property
+    def x0(self) -> float:
+        return min(run.x0 for run in self.runs)
+
+    @cached_property
+    def x1(self) -> float:
+        return max(run.x1 for run in self.runs)
+
+    @cached_property
+    def main(self) -> Run:
+        """A run of the size, font and baseline that most of the line's characters have."""
+        weights: Counter[tuple[float, str, float]] = Counter()
+        for run in self.runs:
+            weights[run.size, run.font.name, run.y] += len(run.text)
+        best = max(weights, key=lambda key: weights[key])
+        return next(run for run in self.runs if (run.size, run.font.name, run.y) == best)
+
+    @property
+    def y(self) -> float:
+        """The baseline."""
+        return self.main.y
+
+    @property
+    def size(self) -> float:
+        return self.main.size
+
+    @cached_property
+    def length(self) -> int:
+        """How many characters, white space left out."""
+        return sum(len(run.text) for run in self.runs)
+
+    @cached_property
+    def bold(self) -> bool:
+        return 2 * sum(len(run.text) for run in self.runs if run.font.bold) > self.length
+
+    @cached_property
+    def italic(self) -> bool:
+        return 2 * sum(len(run.text) for run in self.runs if run.font.italic) > self.length
+
+    @cached_property
+    def cells(self) -> list[str]:
+        """The text between gaps that are wide, or far wider than most."""
+        usual = sorted(self.gaps)[len(self.gaps) // 2] if self.gaps else 0
+        wide = min(_WIDE, max(_WIDE / 2, 2 * usual)) * self.size
+        cells: list[list[Run]] = [[self.runs[0]]]
+        for left, right in pairwise(self.runs):
+            if right.spaced and right.x0 - left.x1 > wide:
+                cells.append([])
+            cells[-1].append(right)
+        return [
+            "".join((" " if run.spaced else "") + run.text for run in cell if not self.raised(run)).strip()
+            for cell in cells
+        ]
+
+    def raised(self, run: Run) -> bool:
+        """Whether a run is small and stands above the baseline."""
+        return run.size < 0.85 * self.size and run.y > self.y + 0.15 * self.size
+
+    @cached_property
+    def gaps(self) -> list[float]:
+        """The white space between neighbouring words, in units of the line's size."""
+        return [(b.x0 - a.x1) / self.size for a, b in pairwise(self.runs) if b.spaced]
+
+
+def lines_of(runs: Sequence[Run], page: int, gutters: Sequence[Gutter]) -> list[Line]:
+    """The lines of a page from the top down; no line holds words from both sides of a gutter it leaves white."""
+    segments = [_placed(segment, gutters) for segment in _segments(runs, gutters)]
+    lines: list[Line] = []
+    by_columns: dict[tuple[int, int], list[list[Run]]] = {}
+    for columns, segment in segments:
+        by_columns.setdefault(columns, []).append(segment)
+    for columns, group in by_columns.items():
+        lines += [Line(runs, page, columns) for runs in _merged(group)]
+    lines.sort(key=lambda line: (-line.y, line.x0))
+    return lines
+
+
+def _segments(runs: Iterable[Run], gutters: Sequence[Gutter]) -> list[list[Run]]:
+    """Neighbours in the content stream that go on along one baseline."""
+    segments: list[list[Run]] = []
+    base: Run | None = None  # the largest run of the segment
+    for run in runs:
+        if base is not None:
+            last = segments[-1][-1]
+            size = max(base.size, run.size)
+            level = abs(run.y - base.y) <= (0.2 if run.size > 0.85 * base.size else 0.55) * size
+            onward = run.x0 >= last.x1 - 0.5 * size
+            if level and onward and not _parted(last, run, gutters):
+                segments[-1].append(run)
+                if run.size > base.size * 1.05:
+                    base = run
+                continue
+        segments.append([run])
+        base = run
+    return segments
+
+
+def _parted(left: Run, right: Run, gutters: Sequence[Gutter]) -> bool:
+    """Whether the white space between two words is a gutter."""
+    gap = right.x0 - left.x1
+    for start, end in gutters:
+        middle = (start + end) / 2
+        wide = gap >= 0.7 * (end - start) and gap >= 0.45 * right.size
+        if wide and left.x1 <= middle + 1 and right.x0 >= middle - 1:
+            return True
+    return False
+
+
+def _placed(segment: list[Run], gutters: Sequence[Gutter]) -> tuple[tuple[int, int], list[Run]]:
+    """A segment with the first and the last column it stands in."""
+    x0, x1 = min(run.x0 for run in segment), max(run.x1 for run in segment)
+    slack = 0.5 * segment[0].size
+    first = sum(x0 > (start + end) / 2 - min(slack, (end - start) / 2) for start, end in gutters)
+    last = sum(x1 > end + slack for _, end in gutters)
+    return (first, max(first, last)), segment
+
+
+def _merged(segments: list[list[Run]]) -> list[list[Run]]:
+    """Segments of one column that share a baseline, joined; small raised or lowered ones join what they touch."""
+    lines: list[tuple[Run, list[Run]]] = []  # the run that sets baseline and size, all runs
+    for segment in sorted(segments, key=lambda runs: -_base(runs).y):
+        base = _base(segment)
+        for i in range(len(lines) - 1, max(len(lines) - _NEAR, 0) - 1, -1):
+            other, runs = lines[i]
+            alike = 0.85 < base.size / other.size < 1.18
+            near = abs(other.y - base.y) <= (0.25 if alike else 0.5) * max(base.size, other.size)
+            if near and len(runs) < _MOST_RUNS and not _overlap(runs, segment):
+                runs += segment
+                lines[i] = (max(other, base, key=lambda run: (run.size, -run.x0)), runs)
+                break
+        else:
+            lines.append((base, list(segment)))
+    return [_spaced(sorted(runs, key=lambda run: run.x0)) for _, runs in lines]
+
+
+def _base(segment: list[Run]) -> Run:
+    return max(segment, key=lambda run: (run.size, len(run.text)))
+
+
+def _overlap(runs: list[Run], segment: list[Run]) -> bool:
+    x0, x1 = segment[0].x0 + 0.5, max(run.x1 for run in segment) - 0.5
+    return any(run.x0 < x1 and x0 < run.x1 for run in runs)
+
+
+def _spaced(runs: list[Run]) -> list[Run]:
+    """Runs from left to right, with white space where neighbours that met only now stand apart."""
+    for left, right in pairwise(runs):
+        if right.start != left.end:
+            right.spaced = right.spaced or right.x0 - left.x1 > 0.15 * max(left.size, right.size)
+    return runs

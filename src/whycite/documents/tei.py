@@ -1,0 +1,242 @@
+"""TEI XML as GROBID writes it from PDFs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from whycite.documents.builder import Builder
+from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_isbn, normalise_pmid
+from whycite.documents.model import Document, Kind, Reference
+from whycite.documents.names import person
+from whycite.documents.printed import parse_printed
+from whycite.documents.prose import Prose
+from whycite.documents.sources import Source
+from whycite.documents.xmltree import Node, Text, Tree, Walk, load, plain
+
+__all__ = ["READER"]
+
+_ROOT = re.compile(rb"<(?:[\w.-]{1,20}:)?(?:TEI|teiCorpus)(?:\.2)?[\s>]")
+_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
+_BLOCKS: dict[str, Kind] = {"p": "prose", "ab": "prose", "item": "prose", "figDesc": "caption", "note": "footnote"}
+_FLOATS = frozenset({"figure", "note", "table"})
+_NOT_PROSE = frozenset({"figDesc", "graphic", "head", "label", "listBibl", "table"})
+_BREAKS = frozenset({"p", "item", "l", "ab"})
+
+
+class TeiReader:
+    """Papers in TEI XML."""
+
+    name = "tei"
+    suffixes = (".tei.xml", ".tei", ".xml")
+
+    def sniff(self, head: bytes) -> bool:
+        return _ROOT.search(head) is not None
+
+    def read(self, source: Source) -> Iterator[Document]:
+        tree = load(source)
+        papers = list(_papers(tree.root)) if tree.root else []
+        for paper in papers:
+            path = source.path if len(papers) == 1 else f"{source.path}:{tree.line(paper.start)}"
+            yield _document(paper, Builder(path, self.name), tree, source.path)
+        if not papers:
+            builder = Builder(source.path, self.name)
+            builder.warnings += [*tree.warnings, f"{source.path}:1: no TEI text in this file"]
+            yield builder.document(Reference(source.path))
+
+
+READER = TeiReader()
+
+
+def _papers(root: Node) -> Iterator[Node]:
+    if root.tag.startswith("TEI"):
+        yield root
+    else:
+        yield from root.descend("TEI", "TEI.2", skip=("TEI", "TEI.2"))
+
+
+def _document(paper: Node, builder: Builder, tree: Tree, file: str) -> Document:
+    builder.warnings += tree.warnings
+    header = paper.first("teiHeader") or paper
+    abstract = header.first("profileDesc", "abstract")
+    body = _Body(builder, file)
+    if abstract:
+        builder.section("Abstract")
+        body.read(abstract)
+    text = paper.first("text") or paper
+    for part in (*text.all("body"), *text.all("back")):
+        body.read(part)
+    entries = (entry for bibliography in text.descend("listBibl") for entry in bibliography.all("biblStruct"))
+    references = [_reference(entry.get("id") or f"b{at}", entry) for at, entry in enumerate(entries)]
+    return builder.document(_own_reference(header, plain(abstract)), references)
+
+
+class _Body:
+    """Fills a builder from the divisions of a text."""
+
+    def __init__(self, builder: Builder, file: str) -> None:
+        self._builder, self._file = builder, file
+        self._prose: Prose | None = None
+        self._kind: Kind = "prose"
+        self._opened_by: Node | None = None
+        self._after_formula = False  # GROBID cuts a paragraph in two around a displayed formula
+        self._after_citation = False
+        self._divisions = 0
+        self._later: list[Node] = []
+
+    def read(self, root: Node) -> None:
+        """Add every section and paragraph below `root`; notes and figures inside a paragraph follow it."""
+        walks = [Walk(root)]
+        while walks:
+            for item, opening in walks[-1]:
+                if isinstance(item, Text):
+                    if self._opened_by is not None:
+                        self._text(item)
+                elif opening:
+                    self._enter(item, walks[-1])
+                else:
+                    self._leave(item)
+                    if self._later and self._opened_by is None:
+                        walks += map(Walk, reversed(self._later))
+                        self._later = []
+                        break
+            else:
+                walks.pop()
+        self._finish()
+
+    def _enter(self, node: Node, walk: Walk) -> None:
+        inside = self._opened_by is not None
+        if inside and node.tag in _FLOATS:
+            self._later.append(node)
+            walk.skip()
+        elif node.tag == "ref" and node.get("type") == "bibr" and inside:
+            self._cite(node)
+            walk.skip()
+        elif node.tag == "formula":
+            self._formula(node)
+            walk.skip()
+        elif node.tag == "head" and not inside:
+            self._section(node)
+            walk.skip()
+        elif node.tag in _BLOCKS and not inside:
+            self._open(node)
+        elif node.tag in _NOT_PROSE:
+            walk.skip()
+        elif inside and node.tag in _BREAKS:
+            self._break(node)
+        elif inside and node.tag == "lb" and self._prose is not None:
+            self._prose.add(" ", self._file, node.start, node.end)
+        self._divisions += node.tag == "div"
+
+    def _leave(self, node: Node) -> None:
+        self._divisions -= node.tag == "div"
+        if node is self._opened_by:
+            self._opened_by = None
+        elif self._opened_by is not None and node.tag in _BREAKS:
+            self._break(node)
+
+    def _section(self, node: Node) -> None:
+        self._finish()
+        numbers = [part for part in node.get("n").split(".") if part.strip()]
+        if self._divisions:
+            self._builder.section(plain(node), max(self._divisions, len(numbers)))
+
+    def _open(self, node: Node) -> None:
+        if not (self._after_formula and plain(node)[:1].islower()):
+            self._finish()
+            self._prose, self._kind = Prose(), _BLOCKS[node.tag]
+        elif self._prose is not None:
+            self._prose.add(" ", self._file, node.start, node.start)
+        self._opened_by, self._after_formula = node, False
+
+    def _finish(self) -> None:
+        if self._prose:
+            self._builder.paragraph(self._prose, self._kind)
+        self._prose, self._after_formula = None, False
+
+    def _break(self, node: Node) -> None:
+        if self._prose is not None:
+            self._prose.break_sentence()
+            self._prose.add(" ", self._file, node.start, node.start)
+
+    def _formula(self, node: Node) -> None:
+        if self._prose is not None and self._kind == "prose":
+            self._prose.add(" EQUATION ", self._file, node.start, node.end)
+            self._after_formula = True
+
+    def _cite(self, node: Node) -> None:
+        if self._prose is None:
+            return
+        if self._after_citation:
+            self._prose.add(" ", self._file, node.start, node.start)
+        keys = tuple(dict.fromkeys(target.lstrip("#") for target in node.get("target").split()))
+        self._prose.cite(plain(node), keys, self._file, node.start, node.end)
+        self._after_citation = True
+
+    def _text(self, text: Text) -> None:
+        if self._prose is not None:
+            self._prose.add(text.text, self._file, text.start, None if text.exact else text.end)
+            self._after_citation = False
+
+
+def _own_reference(header: Node, abstract: str) -> Reference:
+    described = header.first("fileDesc", "sourceDesc", "biblStruct") or header
+    paper = _reference("", described)
+    title = plain(header.first("fileDesc", "titleStmt", "title"))
+    printed = header.first("fileDesc", "publicationStmt", "date")
+    return replace(
+        paper,
+        id=paper.doi or paper.arxiv,
+        title=title or paper.title,
+        venue=_title(described.first("monogr")) if title else paper.venue,
+        year=paper.year or _year(printed),
+        abstract=abstract,
+        text="",
+    )
+
+
+def _reference(id: str, entry: Node) -> Reference:
+    analytic, monograph = entry.first("analytic"), entry.first("monogr")
+    raw = next((plain(note) for note in entry.all("note") if note.get("type") == "raw_reference"), "")
+    title, source = _title(analytic), _title(monograph)
+    if not title and not source:
+        return parse_printed(id, raw or plain(entry))
+    ids = {node.get("type").lower(): plain(node) for node in entry.descend("idno")}
+    links = " ".join(node.get("target") for node in entry.descend("ptr"))
+    people = _people(analytic) or _people(monograph)
+    dates = list(monograph.descend("date")) if monograph else []
+    return Reference(
+        id=id,
+        title=title or source,
+        authors=people,
+        year=next((year for date in dates if (year := _year(date))), None),
+        venue=source if title else "",
+        doi=normalise_doi(ids.get("doi", "")) or normalise_doi(links),
+        arxiv=normalise_arxiv(ids.get("arxiv", "")),
+        pmid=normalise_pmid(ids.get("pmid", "")),
+        isbn=normalise_isbn(ids.get("isbn", "")),
+        text="" if people and dates and title else raw,
+    )
+
+
+def _title(part: Node | None) -> str:
+    titles = list(part.all("title")) if part else []
+    main = [title for title in titles if title.get("type") == "main"]
+    return next((shown for title in (*main, *titles) if (shown := plain(title))), "")
+
+
+def _people(part: Node | None) -> tuple[str, ...]:
+    names = []
+    for author in part.all("author") if part else ():
+        name = author.first("persName") or author
+        family = " ".join(plain(surname) for surname in name.all("surname"))
+        given = " ".join(plain(forename) for forename in name.all("forename"))
+        body = author.first("orgName")
+        names.append(person(family, given) if family else plain(body) if body else "")
+    return tuple(filter(None, names))
+
+
+def _year(date: Node | None) -> int | None:
+    found = _YEAR.search(date.get("when") or plain(date)) if date else None
+    return int(found[0]) if found else None

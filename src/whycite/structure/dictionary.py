@@ -1,0 +1,141 @@
+"""The synonym dictionary: which section type a heading means (SCOPE 3.1.3, 6.4.1, appendix A.2)."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from itertools import takewhile
+from typing import Any, Literal, get_args
+
+from whycite.structure.headings import MAX_HEADING, Part, normalise, parts
+from whycite.structure.rules import Rules
+
+__all__ = ["AROUND", "BLOCKS", "BODY", "TYPES", "Block", "Dictionary", "Match", "dictionary"]
+
+Block = Literal["exact", "defined", "learned", "ours"]
+BLOCKS: tuple[Block, ...] = get_args(Block)
+
+_FILE: dict[str, Any] = tomllib.loads(files("whycite.structure").joinpath("sections.toml").read_text("utf-8"))
+BODY: tuple[str, ...] = tuple(_FILE["body"])
+AROUND: tuple[str, ...] = tuple(_FILE["around"])
+TYPES = BODY + AROUND
+
+# Which type a heading of two types has, as in SCOPE's own compounds: "introduction and related work" is an
+# introduction, "result and discussion" a discussion, "discussion and conclusion" a conclusion.
+_COMPOUND = (
+    "appendix", "introduction", "conclusion", "discussion", "experiment", "result", "method", "related work",
+    "acknowledgement", "declaration", "abstract", "references",
+)  # fmt: skip
+
+# Words that end the phrase a heading begins with: "method" heads "methods for X", not "comparison of methods".
+_PHRASE_END = frozenset(
+    "about across after against among as at before beneath between beyond by during for from how in into is are be "
+    "can could do does did has have may must not of on onto or over per should than that through to toward towards "
+    "under upon using versus via vs was were what when where which who whose why will with within without "
+    "am da de del der des do du em für im para pour sur von zum zur".split()
+)
+# In words: the longest phrase whose last word is taken for what it is about, the longest part that terms are
+# looked for all over, and the longest heading that is not a sentence. What is longer says too much else.
+_PHRASE, _SHORT, _LONG = 4, 7, 12
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The type of a heading, and how it was found."""
+
+    type: str
+    exact: bool  # the whole heading is a term
+    general: bool  # the term is a word of many meanings
+
+
+@dataclass(frozen=True)
+class Dictionary:
+    """Terms with their types; `beyond` SCOPE: terms inside longer headings, appendices not called so."""
+
+    terms: Mapping[str, str]  # of whole headings and whole parts of them
+    inside: Mapping[str, str]  # those that are looked for inside a part too
+    rules: Rules
+    beyond: bool
+
+    def type(self, heading: str) -> str | None:
+        """The section type of a heading, None where it means none."""
+        found = self.match(heading)
+        return found.type if found else None
+
+    def match(self, heading: str) -> Match | None:
+        """The section type of a heading: the user's rules first, then the whole heading, then what it contains."""
+        if len(heading) > MAX_HEADING:
+            return None
+        term = normalise(heading)
+        if term in self.rules.negative:
+            return None
+        if type := self.rules.positive.get(term):
+            return Match(type, exact=True, general=False)
+        if type := self.terms.get(term):
+            return Match(type, exact=True, general=term not in self.inside)
+        return self._contained(heading) if self.beyond else None
+
+    def _contained(self, heading: str) -> Match | None:
+        candidates = parts(heading)
+        if sum(len(part.words) for part in candidates) > _LONG:
+            candidates = candidates[:1]
+        found = []
+        for number, part in enumerate(candidates):
+            match = self._part(part)
+            # Of many parts, a general term among the later ones says nothing of the whole.
+            if match and not (match.general and number and len(candidates) > 2):
+                found.append(match)
+        # A general term decides only where no other term speaks.
+        return min(found, key=lambda match: (match.general, _COMPOUND.index(match.type)), default=None)
+
+    def _part(self, part: Part) -> Match | None:
+        term = " ".join(part.words)
+        if type := self.terms.get(term):
+            return Match(type, exact=False, general=term not in self.inside)
+        if part.subtitle:
+            return None
+        type = self._head(part.words) or self._anywhere(part.words)
+        return Match(type, exact=False, general=False) if type else None
+
+    def _head(self, words: Sequence[str]) -> str | None:
+        """The type of the longest term that the opening phrase ends with: "detailed experimental setup"."""
+        phrase = tuple(takewhile(lambda word: word not in _PHRASE_END, words))
+        for start in range(len(phrase) if len(phrase) <= _PHRASE else 0):
+            type = self.inside.get(" ".join(phrase[start:]))
+            # "Introduction to X" opens a paper, "A brief introduction to X" is about X.
+            if type and not (type == "introduction" and start and len(words) > len(phrase)):
+                return type
+        return None
+
+    def _anywhere(self, words: Sequence[str]) -> str | None:
+        """The type of the longest term of several words, wherever it stands: "comparison with related work"."""
+        for length in range(len(words) - 1 if len(words) <= _SHORT else 0, 1, -1):
+            for start in range(len(words) - length + 1):
+                if type := self.inside.get(" ".join(words[start : start + length])):
+                    return type
+        return None
+
+
+def dictionary(block: Block = "ours", rules: Rules | None = None) -> Dictionary:
+    """The dictionary up to a block: type names alone, SCOPE's terms before and after learning, ours as well.
+
+    The user's rules, general terms and contained terms belong to ours. Headings around the argument are known
+    in every block: they are left out of section sequences whatever the dictionary.
+    """
+    rules = (rules or Rules()) if block == "ours" else Rules()
+    terms = _terms("ours", AROUND)
+    # Templates know no "result"; SCOPE's dictionary is what turns it into an experiment.
+    terms |= {name: name for name in BODY if name != "result"}
+    for name in BLOCKS[1 : BLOCKS.index(block) + 1]:
+        terms |= _terms(name, TYPES)
+    terms |= rules.positive
+    # What a person has taught in one word stands for a whole heading only.
+    general = {normalise(term) for term in _FILE["general"]} | {term for term in rules.positive if " " not in term}
+    inside = {term: type for term, type in terms.items() if term not in general}
+    return Dictionary(terms, inside, rules, beyond=block == "ours")
+
+
+def _terms(block: str, types: Sequence[str]) -> dict[str, str]:
+    return {normalise(term): type for type, terms in _FILE[block].items() if type in types for term in terms}

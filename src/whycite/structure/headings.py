@@ -1,0 +1,95 @@
+"""A heading without its numbering, case, punctuation and plurals."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from whycite.text.lemmas import lemma
+
+__all__ = ["MAX_HEADING", "Part", "normalise", "parts"]
+
+MAX_HEADING = 300  # characters; what is longer is a paragraph that a reader took for a heading
+
+_ROMAN = r"(?:X{1,3}(?:IX|IV|V?I{0,3})|IX|IV|VI{0,3}|I{1,3})"
+_WRITTEN = r"(?:one|two|three|four|five|six|seven|eight|nine|ten)"
+_NUMBERING = re.compile(
+    rf"""(?:
+        (?i:chapter|section|part|kapitel|chapitre)\s+(?:\d+(?:\.\d+)*|{_ROMAN}|[A-Z]|(?i:{_WRITTEN}))\b
+      | [§(\[]?\s?(?:\d+|(?:[A-Z]|{_ROMAN})(?=\.\d))(?:\.\d+)*(?:[a-z](?=[.)])|(?=[A-Z][A-Za-z]{{3}})|(?![\w-]))
+      | [(\[]?(?:{_ROMAN}|[A-Z])(?=[.):\]\s])
+    )[\s.:)\]–—-]*""",
+    re.VERBOSE,
+)
+_POSSESSIVE = re.compile(r"['’]s\b|['’]")
+_AND = re.compile(r"[&+/]")
+_BREAK = re.compile(r"[:;.?!()\[\]|–—]|\s-\s")
+_WORD = re.compile(r"[^\W_]+|,")
+_JOINS = frozenset([",", "and", "und", "et"])
+# "The 2 Methods" shows its number only once the article is gone: what is normal must stay so when done again,
+# since rules are kept in this spelling.
+_TURNS = 10
+_ARTICLES = frozenset("a an the our this its der die das le la les".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Words of a heading that belong together; a subtitle stands behind a colon, a dash or a full stop."""
+
+    words: tuple[str, ...]
+    subtitle: bool
+
+
+@lru_cache(maxsize=1 << 12)
+def normalise(heading: str) -> str:
+    """The heading as the dictionary spells it: "2.1 Materials & Methods" is "material and method"."""
+    for _ in range(_TURNS):
+        words = _trimmed([word for word in _words(_bare(heading)) if word != ","])
+        if heading == (heading := " ".join(words)):
+            break
+    return heading
+
+
+def parts(heading: str) -> list[Part]:
+    """The parts of a heading that "and", a comma, a colon or the like keep apart."""
+    found: list[Part] = []
+    for piece in _BREAK.split(_bare(heading)):
+        subtitle = bool(found)
+        found += [Part(tuple(words), subtitle) for words in _split(_words(piece))]
+    return found
+
+
+def _bare(heading: str) -> str:
+    heading = unicodedata.normalize("NFKC", heading[:MAX_HEADING]).strip()
+    start = 0
+    while numbering := _NUMBERING.match(heading, start):
+        start = numbering.end()
+    return heading[start:] or heading
+
+
+def _words(text: str) -> list[str]:
+    text = _POSSESSIVE.sub("", _AND.sub(" and ", text.casefold()))
+    return [lemma(word) for word in _WORD.findall(text)]
+
+
+def _split(words: list[str]) -> Iterator[Sequence[str]]:
+    part: list[str] = []
+    for word in [*words, ","]:
+        if word not in _JOINS:
+            part.append(word)
+        elif part:
+            yield _trimmed(part)
+            part = []
+
+
+def _trimmed(words: list[str]) -> list[str]:
+    """Without articles in front and without the number of "Experiment 1" or "Appendix B" at the end."""
+    start, end = 0, len(words)
+    while end - start > 1 and words[start] in _ARTICLES:
+        start += 1
+    while end - start > 1 and (words[end - 1].isdecimal() or len(words[end - 1]) == 1):
+        end -= 1
+    return words[start:end]

@@ -1,0 +1,121 @@
+"""What a person has taught: positive and negative rules on headings, kept in the user's own TOML file."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import tomllib
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from platformdirs import user_config_path
+
+from whycite.errors import UserError
+from whycite.structure.headings import normalise
+
+__all__ = ["Rules", "load_rules", "rules_path", "save_rules"]
+
+_NOTE = "# Section headings taught to whycite, by hand or with `whycite structure --learn`.\n"
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Headings that mean a type, and headings that mean none; both as `normalise` spells them."""
+
+    positive: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    negative: frozenset[str] = frozenset()
+
+    def accept(self, heading: str, type: str) -> Rules:
+        """The rules with one more positive rule; an opposite one goes."""
+        term = normalise(heading)
+        return Rules({**self.positive, term: type}, self.negative - {term})
+
+    def reject(self, heading: str) -> Rules:
+        """The rules with one more negative rule; an opposite one goes."""
+        term = normalise(heading)
+        positive = {known: type for known, type in self.positive.items() if known != term}
+        return Rules(positive, self.negative | {term})
+
+
+def rules_path() -> Path:
+    """Where the user's own rules are kept."""
+    return user_config_path("whycite") / "sections.toml"
+
+
+def load_rules(path: Path, types: tuple[str, ...]) -> Rules:
+    """The rules of a file; no file, no rules."""
+    try:
+        content = tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return Rules()
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror or error}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: not a TOML file of section rules: {error}") from error
+    return _checked(content, path, types)
+
+
+def _checked(content: dict[str, Any], path: Path, types: tuple[str, ...]) -> Rules:
+    if unknown := sorted(content.keys() - {"positive", "negative"}):
+        raise UserError(f"{path}: unknown key '{unknown[0]}'; there are 'positive' and 'negative'")
+    table = content.get("positive", {})
+    if not isinstance(table, dict):
+        raise UserError(f"{path}: 'positive' must be a table of section types, each with a list of headings")
+    positive: dict[str, str] = {}
+    for type, headings in table.items():
+        if type not in types:
+            raise UserError(f"{path}: no section type '{type}'; there are: {', '.join(types)}")
+        for term in _terms(headings, path, f"positive.{type}"):
+            positive[term] = type
+    return Rules(positive, frozenset(_terms(content.get("negative", []), path, "negative")))
+
+
+def _terms(headings: object, path: Path, name: str) -> list[str]:
+    if not isinstance(headings, list) or not all(isinstance(heading, str) for heading in headings):
+        raise UserError(f"{path}: '{name}' must be a list of headings in quotes")
+    return [normalise(heading) for heading in headings]
+
+
+def save_rules(path: Path, rules: Rules) -> None:
+    """Write the rules in one step: whatever happens, the file holds the old rules or the new ones."""
+    path = path.resolve()  # a link to the file stays a link
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise UserError(f"{path}: cannot write the rules there: {error.strerror or error}") from error
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(_toml(rules))
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        raise UserError(f"{path}: cannot write the rules there: {error.strerror or error}") from error
+    finally:
+        with suppress(FileNotFoundError):  # gone once it has taken the file's place
+            temporary.unlink()
+
+
+def _toml(rules: Rules) -> str:
+    by_type: dict[str, list[str]] = {}
+    for term, type in sorted(rules.positive.items()):
+        by_type.setdefault(type, []).append(term)
+    lines = [f"negative = {_array(sorted(rules.negative))}", "", "[positive]"]
+    lines += [f"{_string(type)} = {_array(terms)}" for type, terms in sorted(by_type.items())]
+    return _NOTE + "\n".join(lines) + "\n"
+
+
+def _array(terms: list[str]) -> str:
+    return "[" + "".join(f"\n  {_string(term)}," for term in terms) + ("\n]" if terms else "]")
+
+
+def _string(text: str) -> str:
+    # JSON's escapes are TOML's too, as long as characters outside ASCII stand as they are.
+    return json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,54 @@
+"""The singular of English nouns by rule, enough to bring "Methods" and "Method" together."""
+
+from __future__ import annotations
+
+__all__ = ["lemma"]
+
+_IRREGULAR = {
+    "appendices": "appendix",
+    "axes": "axis",
+    "biases": "bias",
+    "caches": "cache",
+    "children": "child",
+    "criteria": "criterion",
+    "crises": "crisis",
+    "diagnoses": "diagnosis",
+    "emphases": "emphasis",
+    "feet": "foot",
+    "gases": "gas",
+    "indices": "index",
+    "lenses": "lens",
+    "lives": "life",
+    "matrices": "matrix",
+    "men": "man",
+    "mice": "mouse",
+    "movies": "movie",
+    "phenomena": "phenomenon",
+    "prognoses": "prognosis",
+    "quizzes": "quiz",
+    "schemata": "schema",
+    "series": "series",
+    "species": "species",
+    "teeth": "tooth",
+    "vertices": "vertex",
+    "viruses": "virus",
+    "women": "woman",
+}
+# Words that end like a plural and are none.
+_SINGULAR = frozenset("always alias atlas bayes bias canvas chaos gas has lens means news perhaps was".split())
+_SINGULAR_ENDINGS = ("ss", "us", "is", "ics")
+
+
+def lemma(word: str) -> str:
+    """The singular of a lower-case noun; any other word comes back as it is, or nearly so."""
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
+    if len(word) < 4 or not word.endswith("s") or word in _SINGULAR or word.endswith(_SINGULAR_ENDINGS):
+        return word
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith(("yses", "eses")):  # analyses, hypotheses
+        return word[:-2] + "is"
+    if word.endswith(("sses", "xes", "ches", "shes", "oes")):
+        return word[:-2]
+    return word[:-1]

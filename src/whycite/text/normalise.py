@@ -1,0 +1,59 @@
+"""Text made comparable: one spelling for what is written in several ways."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+__all__ = ["clean", "fold", "spell_greek"]
+
+_PLAIN: dict[int, str | None] = {
+    **dict.fromkeys(map(ord, "\u00ad\u034f\u061c\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"), None),
+    **dict.fromkeys(map(ord, "‘’‚‛`´ʹʻʼʽˈ′＇"), "'"),
+    **dict.fromkeys(map(ord, "“”„‟«»″＂"), '"'),
+    **dict.fromkeys(map(ord, "‐‑‒–—―⁃−﹘﹣－"), "-"),
+    **dict.fromkeys(map(ord, "⁄∕"), "/"),
+}
+# Letters that carry their accent inside: no decomposition takes it off.
+_LETTERS: dict[int, str | None] = {
+    ord(letter): plain
+    for letter, plain in zip("øłđðþæœıħŧŋƀɨɫĸ", "o l d d th ae oe i h t n b i l k".split(), strict=True)
+}
+_ACCENTS = dict.fromkeys(range(0x300, 0x370))
+
+_GREEK = dict(
+    zip(
+        "αβγδεζηθικλμνξοπρςστυφχψω",
+        (
+            "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma sigma tau "
+            "upsilon phi chi psi omega"
+        ).split(),
+        strict=True,
+    )
+)
+_SYMBOL = re.compile("(?<![α-ω])[α-ω]{1,2}(?![α-ω])")
+
+
+def clean(text: str) -> str:
+    """The text with compatibility forms, quotes, dashes, invisible characters and white space made plain."""
+    if not text.isascii():
+        # Before NFKC for what it would take apart ("´" into a space and an accent), after it for the rest.
+        text = unicodedata.normalize("NFKC", text.translate(_PLAIN)).translate(_PLAIN)
+    return " ".join(text.split())
+
+
+def fold(text: str) -> str:
+    """The text for matching: clean, without case, and without accents on Latin, Greek and Cyrillic letters."""
+    text = clean(text).casefold()
+    if text.isascii():
+        return text
+    # Only the general combining marks go: those of Indic scripts, Thai or kana are part of the letter.
+    text = unicodedata.normalize("NFKD", text).translate(_ACCENTS).translate(_LETTERS)
+    return " ".join(unicodedata.normalize("NFC", text).split())  # an accent that stood alone leaves its space
+
+
+def spell_greek(text: str, around: str = "") -> str:
+    """Folded text with Greek symbols by name ("β" as "beta") but not Greek words; `around` goes on either side."""
+    if text.isascii():
+        return text
+    return _SYMBOL.sub(lambda found: "".join(f"{around}{_GREEK[letter]}{around}" for letter in found[0]), text)

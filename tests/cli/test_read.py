@@ -1,0 +1,144 @@
+"""`whycite read` as a user runs it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DRAFT = r"""\documentclass{article}
+\title{On things}
+\begin{document}
+\section{Introduction}
+Things were shown \citep{doe2010}. Others differ \cite{gone}.
+\subsection{Setup}
+We set up.
+\bibliography{refs}
+\end{document}
+"""
+BIB = "@article{doe2010, title={Of {Things}}, author={Doe, Jane and Roe, R.}, year=2010, journal={J. Things}, doi={10.1/X}}"
+
+
+def whycite(*arguments: str, stdin: bytes = b"", cwd: Path | None = None) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-c", "from whycite.cli import main; main()", *arguments]
+    return subprocess.run(command, input=stdin, capture_output=True, cwd=cwd, timeout=60, check=False)
+
+
+@pytest.fixture
+def draft(tmp_path: Path) -> Path:
+    (tmp_path / "draft.tex").write_text(DRAFT)
+    (tmp_path / "refs.bib").write_text(BIB)
+    return tmp_path
+
+
+def _json(result: subprocess.CompletedProcess[bytes]) -> dict[str, Any]:
+    assert result.returncode == 0, result.stderr.decode()
+    document: dict[str, Any] = json.loads(result.stdout)
+    return document
+
+
+def test_json_has_the_agreed_keys(draft: Path) -> None:
+    document = _json(whycite("read", "draft.tex", "--json", cwd=draft))
+    start = DRAFT.index("Things were")
+    end = DRAFT.index(" Others")
+    cite = DRAFT.index(r"\citep{doe2010}")
+    assert document == {
+        "path": "draft.tex",
+        "format": "latex",
+        "title": "On things",
+        "year": None,
+        "sections": [
+            {"heading": "Introduction", "type": "introduction", "level": 1},
+            {"heading": "Setup", "type": document["sections"][1]["type"], "level": 2},
+        ],
+        "sentences": [
+            {
+                "text": "Things were shown [doe2010].",
+                "section": "Introduction",
+                "section_type": "introduction",
+                "paragraph": 0,
+                "file": "draft.tex",
+                "start": start,
+                "end": end,
+                "citations": [{"keys": ["doe2010"], "start": cite, "end": cite + len(r"\citep{doe2010}")}],
+            },
+            *document["sentences"][1:],
+        ],
+        "references": [
+            {
+                "id": "doe2010",
+                "key": "doi:10.1/x",
+                "title": "Of Things",
+                "authors": ["Doe, Jane", "Roe, R."],
+                "year": 2010,
+                "venue": "J. Things",
+                "doi": "10.1/x",
+            }
+        ],
+        "warnings": ["1 cited keys have no entry in the bibliography: gone"],
+    }
+    assert len(document["sentences"]) == 3
+
+
+def test_a_person_sees_sections_sentences_citations_and_references(draft: Path) -> None:
+    result = whycite("read", str(draft))
+    shown = result.stdout.decode()
+    assert result.returncode == 0
+    for piece in (
+        "On things",
+        "2 sections, 3 sentences, 2 citations (1 linked), 1 references",
+        "# Introduction  [introduction]",
+        "Things were shown [doe2010].",
+        "doe2010  Doe et al. (2010): Of Things",
+        "warning: 1 cited keys have no entry in the bibliography: gone",
+    ):
+        assert piece in shown
+
+
+@pytest.mark.parametrize(
+    ("text", "format", "found"),
+    [
+        (DRAFT, None, "latex"),
+        ("# Title\n\nText [@a].", "markdown", "markdown"),
+        (BIB, None, "bibtex"),
+        ("Just some words.", None, "plain"),
+    ],
+)
+def test_standard_input(text: str, format: str | None, found: str) -> None:
+    options = ["--format", format] if format else []
+    assert _json(whycite("read", "-", "--json", *options, stdin=text.encode()))["format"] == found
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["gone.tex"], "gone.tex: no such file or folder"),
+        (["draft.tex", "--format", "word"], "no reader for format 'word'; there are: bbl, bibtex"),
+        (["data.bin"], "data.bin: "),
+        (["empty.md"], "empty.md: the file is empty"),
+    ],
+)
+def test_a_mistake_is_one_plain_sentence(draft: Path, arguments: list[str], message: str) -> None:
+    (draft / "data.bin").write_bytes(bytes(range(256)) * 20)
+    (draft / "empty.md").touch()
+    result = whycite("read", *arguments, cwd=draft)
+    assert result.returncode == 2
+    assert result.stdout == b""
+    (line,) = result.stderr.decode().splitlines()
+    assert line.startswith(f"whycite: {message}")
+
+
+def test_control_characters_of_a_document_do_not_reach_the_terminal(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# A \x1b[31mred\x1b]0;title\x07 heading\n\nText \x1b[2J here.")
+    assert b"\x1b" not in whycite("read", str(tmp_path / "a.md")).stdout
+
+
+def test_demo_shows_the_packaged_draft() -> None:
+    result = whycite("demo")
+    shown = result.stdout.decode()
+    assert result.returncode == 0, result.stderr.decode()
+    assert "Which sentence needs a citation?" in shown
+    assert "warning" not in shown
+    assert "9 citations (9 linked)" in shown

@@ -1,0 +1,178 @@
+"""Archives and compression around documents, and archives made to hurt."""
+
+import bz2
+import gzip
+import io
+import lzma
+import tarfile
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from whycite.documents import containers, read, stream
+from whycite.errors import UserError
+
+TEX = rb"\documentclass{article}\begin{document}\input{part}\end{document}"
+PART = rb"A claim \cite{a}. \bibliography{refs}"
+BIB = b"@article{a, title={On A}, year={2010}}"
+PROJECT = {"src/main.tex": TEX, "src/part.tex": PART, "src/refs.bib": BIB, "src/figure.png": b"\x89PNG"}
+
+
+def _tar(files: dict[str, bytes], mode: str = "w") -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode=mode) as archive:
+        for name, data in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    return buffer.getvalue()
+
+
+def _zip(files: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("paper.tar", _tar(PROJECT)),
+        ("paper.tar.gz", _tar(PROJECT, "w:gz")),
+        ("paper.tgz", _tar(PROJECT, "w:gz")),
+        ("2101.00001.gz", _tar(PROJECT, "w:gz")),
+        ("paper.tar.xz", _tar(PROJECT, "w:xz")),
+        ("paper.tar.zst", zstandard.compress(_tar(PROJECT))),
+        ("paper.zip", _zip(PROJECT)),
+        ("paper", _zip(PROJECT)),
+    ],
+)
+def test_a_project_in_an_archive(tmp_path: Path, name: str, data: bytes) -> None:
+    path = tmp_path / name
+    path.write_bytes(data)
+    document = read(path)
+    assert [(s.text, s.file) for s in document.sentences] == [("A claim [a].", f"{path}/src/part.tex")]
+    assert document.by_id["a"].title == "On A"
+    assert document.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("suffix", "compress"),
+    [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress), (".zst", zstandard.compress)],
+)
+def test_one_compressed_file(tmp_path: Path, suffix: str, compress: object) -> None:
+    assert callable(compress)
+    path = tmp_path / f"paper.md{suffix}"
+    path.write_bytes(compress(b"# One\n\nText [@a]."))
+    document = read(path)
+    assert document.path == str(path)
+    assert [(s.text, s.file) for s in document.sentences] == [("Text [a].", str(path))]
+
+
+def test_a_single_tex_file_as_arxiv_packs_it(tmp_path: Path) -> None:
+    path = tmp_path / "2101.00002.gz"
+    path.write_bytes(gzip.compress(rb"\documentclass{article}\begin{document}Text.\end{document}"))
+    assert [s.text for s in read(path).sentences] == ["Text."]
+
+
+def test_every_paper_of_a_folder_and_of_an_archive(tmp_path: Path) -> None:
+    files = {"a/main.tex": TEX, "a/part.tex": PART, "b/paper.md": b"# B\n\nWords.", "c.txt": b"Plain words here."}
+    files["refs.bib"] = BIB
+    for name, data in files.items():
+        (tmp_path / "papers" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "papers" / name).write_bytes(data)
+    (tmp_path / "papers.zip").write_bytes(_zip(files))
+    for path in (tmp_path / "papers", tmp_path / "papers.zip"):
+        assert sorted(document.format for document in stream(path)) == ["latex", "markdown", "plain"]
+
+
+def test_one_bad_file_does_not_stop_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "bad.md.gz").write_bytes(gzip.compress(b"Some words. " * 1000)[:40])
+    (tmp_path / "good.md").write_text("Good words.")
+    bad, good = stream(tmp_path)
+    assert "the compressed data is damaged" in bad.warnings[0]
+    assert [s.text for s in good.sentences] == ["Good words."]
+
+
+def test_members_that_lead_out_are_left_out(tmp_path: Path) -> None:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for name, data in {"../evil.tex": TEX, "/abs.tex": TEX, "ok.tex": b"Fine. \\input{link} \\input{hard}"}.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+        for name, kind in {"link.tex": tarfile.SYMTYPE, "hard.tex": tarfile.LNKTYPE, "dev.tex": tarfile.CHRTYPE}.items():
+            info = tarfile.TarInfo(name)
+            info.type = kind
+            info.linkname = "/etc/passwd"
+            archive.addfile(info)
+    path = tmp_path / "evil.tar"
+    path.write_bytes(buffer.getvalue())
+    before = sorted(tmp_path.parent.rglob("*"))
+    document = read(path)
+    assert [s.text for s in document.sentences] == ["Fine."]
+    assert sum("leads out of the archive" in warning for warning in document.warnings) == 2
+    assert sum("no such file" in warning for warning in document.warnings) == 2
+    assert sorted(tmp_path.parent.rglob("*")) == before
+
+
+@pytest.mark.parametrize("kind", ["zip", "tar.gz"])
+def test_a_bomb_is_refused_in_time(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / f"bomb.{kind}"
+    zeros = {f"{i}.tex": bytes(64 << 20) for i in range(6)}
+    path.write_bytes(_zip(zeros) if kind == "zip" else _tar(zeros, "w:gz"))
+    start = time.process_time()
+    with pytest.raises(UserError, match="unpacks to more than 256 MB"):
+        read(path)
+    assert time.process_time() - start < 5
+
+
+def test_a_bomb_that_lies_about_its_size_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(containers, "MAX_UNPACKED", 1 << 20)
+    data = bytearray(_zip({"a.tex": bytes(4 << 20)}))
+    at = data.rindex(b"PK\x01\x02") + 24  # the declared size in the directory
+    data[at : at + 4] = (10).to_bytes(4, "little")
+    path = tmp_path / "bomb.zip"
+    path.write_bytes(bytes(data))
+    with pytest.raises(UserError):
+        read(path)
+
+
+def test_a_bomb_of_one_compressed_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.tex.gz"
+    path.write_bytes(gzip.compress(bytes(300 << 20), 9))
+    start = time.process_time()
+    with pytest.raises(UserError, match="too large for one document"):
+        read(path)
+    assert time.process_time() - start < 5
+
+
+def test_too_many_members(tmp_path: Path) -> None:
+    path = tmp_path / "many.zip"
+    path.write_bytes(_zip({f"{i}.tex": b"" for i in range(containers.MAX_MEMBERS + 1)}))
+    with pytest.raises(UserError, match="more than 20,000 files"):
+        read(path)
+
+
+@pytest.mark.parametrize("data", [b"PK\x03\x04 not a zip", _zip(PROJECT)[:60], _tar(PROJECT)[:700]])
+def test_a_broken_archive_is_one_sentence(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "broken.zip"
+    path.write_bytes(data)
+    with pytest.raises(UserError, match=r"broken\.zip: .*(cannot be read|holds no document)"):
+        read(path)
+
+
+def test_an_empty_file_and_no_file(tmp_path: Path) -> None:
+    path = tmp_path / "empty.tex"
+    path.touch()
+    with pytest.raises(UserError, match=r"empty\.tex: the file is empty"):
+        read(path)
+    with pytest.raises(UserError, match="no such file or folder"):
+        read(tmp_path / "gone.tex")
+    with pytest.raises(UserError, match="holds no document"):
+        read(tmp_path)

@@ -1,0 +1,244 @@
+"""Typst drafts are read as prose with their citations, each at its place."""
+
+import re
+import time
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from whycite.documents.model import Document
+from whycite.documents.sources import MemoryFolder, Source
+from whycite.documents.typst import READER
+
+BIB = """
+@article{doe99, title={A}, author={Doe, J.}, year={1999}}
+@book{lee:04, title={B}, author={Lee, K.}, year={2004}}
+"""
+YAML = """
+doe99:
+  type: Article
+  title: {value: A, verbatim: true}
+  author: ["Doe, Jane", {name: Roe, given-name: Ann, prefix: van}]
+  date: 1999-05
+  serial-number: {doi: 10.1000/X}
+  parent: {type: Periodical, title: Journal of It}
+"""
+PLACEHOLDERS = re.compile("EQUATION|(?:Figure|Table|Equation|Section)? ?REF")
+
+
+def read(text: str, name: str = "main.typ", files: Mapping[str, str] | None = None) -> Document:
+    contents = {name: text.encode(), **{n: t.encode() for n, t in (files or {}).items()}}
+    (document,) = READER.read(Source(MemoryFolder(contents, ""), name))
+    return document
+
+
+def texts(document: Document, kind: str = "prose") -> list[str]:
+    return [sentence.text for sentence in document.sentences if sentence.kind == kind]
+
+
+def marked(text: str) -> list[tuple[str, tuple[str, ...]]]:
+    """What stands in the source of every citation, and its keys."""
+    document = read(text, files={"refs.bib": BIB})
+    citations = [citation for sentence in document.sentences for citation in sentence.citations]
+    return [(text[citation.start : citation.end], citation.keys) for citation in citations]
+
+
+def misplaced(document: Document, files: Mapping[str, str]) -> list[str]:
+    """The sentences whose letters their source range does not hold in order, and keys that theirs does not."""
+    wrong = []
+    for sentence in document.sentences:
+        source = files[sentence.file]
+        assert 0 <= sentence.start <= sentence.end <= len(source)
+        letters = iter(source[sentence.start : sentence.end])
+        text = PLACEHOLDERS.sub("", sentence.with_citations(" "))
+        if not all(letter in letters for letter in text if letter.isascii() and letter.isalpha()):
+            wrong.append(sentence.text)
+        for citation in sentence.citations:
+            assert sentence.start <= citation.start <= citation.end <= sentence.end
+            wrong += [key for key in citation.keys if key not in source[citation.start : citation.end]]
+    return wrong
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("So @doe99.", [("@doe99", ("doe99",))]),
+        ("So @doe99[p. 3] and @lee:04.", [("@doe99[p. 3]", ("doe99",)), ("@lee:04", ("lee:04",))]),
+        ("So @doe99: yes, (@lee:04).", [("@doe99", ("doe99",)), ("@lee:04", ("lee:04",))]),
+        ('So #cite(<doe99>, supplement: [p. 3], form: "prose").', [('#cite(<doe99>, supplement: [p. 3], form: "prose")', ("doe99",))]),
+        ('So #cite(label("lee:04")).', [('#cite(label("lee:04"))', ("lee:04",))]),
+        ('So #cite("doe99", "lee:04").', [('#cite("doe99", "lee:04")', ("doe99", "lee:04"))]),
+        ("So #ref(<doe99>).", [("#ref(<doe99>)", ("doe99",))]),
+        ("So #emph[by @doe99 #text(red)[@lee:04]].", [("@doe99", ("doe99",)), ("@lee:04", ("lee:04",))]),
+        ("Mail a@doe99 or \\@doe99.", []),
+        ("// @doe99\n/* @doe99 /* @doe99 */ @doe99 */ `@doe99` $@doe99$", []),
+        ("```typ\n@doe99\n```", []),
+        ("#let x = [@doe99]\n#set page(header: [@doe99])\n#show heading: it => [@doe99 #it]\n", []),
+        ("#table(columns: 2, [@doe99], [b])", []),
+        ("= Head <intro>\nSee @intro, @fig:one and @eq-two.", []),
+    ],
+)  # fmt: skip
+def test_citations(text: str, expected: list[tuple[str, tuple[str, ...]]]) -> None:
+    assert marked(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Some *strong* and _emph_ text.", ["Some strong and emph text."]),
+        ("A snake_case word.", ["A snake_case word."]),
+        ("Two\nlines. // gone\nThree.", ["Two lines.", "Three."]),
+        ("- one\n- two\n  goes on\n+ three\n1. four\n/ Term: what", ["one", "two goes on", "three", "four", "Term: what"]),
+        ("By $x = 5$, $alpha <= beta$ and $ sum_(i) x_i $ we see.", ["By x = 5, α ≤β and EQUATION we see."]),
+        ("See @fig:a, @tbl:b, @own.\n\n= H <own>", ["See Figure REF, Table REF, REF."]),
+        ("A [bracket [nested]] stays, and ] too.", ["A [bracket [nested]] stays, and ] too."]),
+        ('#text(weight: "bold", fill: red)[Bold #emph[inner] text] here.', ["Bold inner text here."]),
+        ('A #link("https://x.org")[link] and #link("https://y.org").', ["A link and https://y.org."]),
+        ("Bare https://x.org/a_b//c stays.", ["Bare https://x.org/a_b//c stays."]),
+        ("A~b -- c---d co-?op \\#1 \\u{e9}.", ["A b – c—d coop #1 é."]),
+        ("Raw `f_x(*a)` text.", ["Raw f_x(*a) text."]),
+        ('#if a == "]" [Yes.] else [No.]\nAfter.', ["Yes.", "After."]),
+        ("#for x in (1, 2) [Item #x.]", ["Item ."]),
+        ('#h(1em)Text#v(2pt) #"string" here.#pagebreak()', ["Text string here."]),
+        ("#quote(block: true)[Quoted text.]", ["Quoted text."]),
+        ("#let f(x) = {\n  let y = [no]\n  y\n}\nText.", ["Text."]),
+        ("#show: doc => columns(2, doc)\nText.", ["Text."]),
+        ("#import \"@preview/x:0.1.0\": a, b\nText.", ["Text."]),
+        ("#{ [Shown.] }", ["Shown."]),
+    ],
+)  # fmt: skip
+def test_text(text: str, expected: list[str]) -> None:
+    assert texts(read(text)) == expected
+
+
+def test_headings_notes_and_captions() -> None:
+    text = (
+        "= First _part_ <a>\nOne.#footnote[A note @doe99.] Two.\n== Sub\nThree.\n#heading(level: 2)[Made *so*]\nFour.\n"
+        '#figure(\n  image("a.png"),\n  caption: [A caption @doe99.],\n) <fig>\n#figure(table([x]), caption: "Words.")\n'
+        "= References\nListed.\n= Appendix\nFive.\n"
+    )
+    document = read(text)
+    headings = [(section.heading, section.level) for section in document.sections]
+    assert headings == [("First part", 1), ("Sub", 2), ("Made so", 2), ("Appendix", 1)]
+    assert texts(document) == ["One.", "Two.", "Three.", "Four.", "Five."]
+    assert texts(document, "footnote") == ["A note [doe99]."]
+    assert texts(document, "caption") == ["A caption [doe99].", "Words."]
+    assert not misplaced(document, {"main.typ": text})
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        '#set document(title: [My *title*], author: ("Jane Doe", "Kim Lee"))\n',
+        '#set document(title: "My title", author: "Jane Doe and Kim Lee")\n',
+        '#show: paper.with(\n  title: [My title],\n  authors: ((name: "Jane Doe", email: "x@y"), (name: "Kim Lee",)),\n)\n',
+        '#show: doc => conf(title: "My title", authors: ("Jane Doe", "Kim Lee"), doc)\n',
+    ],
+)
+def test_title_and_authors(head: str) -> None:
+    document = read(head + "#let d = datetime(year: 2021, month: 3, day: 1)\n= One\nText.\n")
+    assert document.paper.title == "My title"
+    assert document.paper.authors == ("Doe, Jane", "Lee, Kim")
+    assert document.paper.year == 2021
+    assert texts(document) == ["Text."]
+
+
+def test_title_by_its_own_function() -> None:
+    assert read("#title[My title]\n= One\nText.").paper.title == "My title"
+    assert read("= My title\n== One\nText.\n== Two\nMore.").paper.title == "My title"
+
+
+def test_the_abstract_of_a_template_is_a_section() -> None:
+    text = "#show: paper.with(title: [T], abstract: [\n  It is short @doe99.\n\n  It ends.\n])\nBody.\n= One\nText.\n"
+    document = read(text)
+    assert [section.heading for section in document.sections] == ["Abstract", "", "One"]
+    assert texts(document) == ["It is short [doe99].", "It ends.", "Body.", "Text."]
+    assert not misplaced(document, {"main.typ": text})
+
+
+def test_formulas_join_the_sentence_around_them() -> None:
+    text = "The mass is\n\n$ E = m c^2 $\n\nwhere c is fast. It ends.\n\n$ x $\n\nNew."
+    assert texts(read(text)) == ["The mass is EQUATION where c is fast.", "It ends.", "New."]
+
+
+@pytest.mark.parametrize(
+    ("call", "files"),
+    [
+        ('#bibliography("refs.bib")', {"refs.bib": BIB, "x.bib": ""}),
+        ('#bibliography(("a.bib", "refs.bib"), style: "apa.csl")', {"a.bib": "", "refs.bib": BIB}),
+        ('#bibliography("works.yml", title: [Sources])', {"works.yml": YAML}),
+        ('#show: paper.with(bibliography: bibliography("refs.bib"))', {"refs.bib": BIB, "x.bib": ""}),
+        ("", {"refs.bib": BIB}),
+    ],
+)
+def test_the_bibliography_is_found(call: str, files: dict[str, str]) -> None:
+    document = read(f"Text @doe99.\n\n{call}\n", files=files)
+    assert document.by_id["doe99"].title == "A"
+    assert document.by_id["doe99"].year == 1999
+
+
+def test_hayagriva() -> None:
+    reference = read('@doe99 #bibliography("w.yaml")', files={"w.yaml": YAML}).by_id["doe99"]
+    assert reference.authors == ("Doe, Jane", "van Roe, Ann")
+    assert reference.venue == "Journal of It"
+    assert reference.doi == "10.1000/x"
+
+
+def test_included_files_are_read_in_place() -> None:
+    text = '= One\nFirst @two-label.\n#include "parts/two.typ"\nLast.\n'
+    files = {"parts/two.typ": '= Two <two-label>\nSecond @doe99.\n#include "../main.typ"\n#include "/../../x.typ"\n'}
+    document = read(text, files=files)
+    assert texts(document) == ["First REF.", "Second [doe99].", "Last."]
+    assert [sentence.file for sentence in document.sentences] == ["main.typ", "parts/two.typ", "main.typ"]
+    assert not misplaced(document, {"main.typ": text, **files})
+    assert [warning for warning in document.warnings if "left out" in warning] == [
+        "parts/two.typ:3: ../main.typ includes itself; left out",
+        "parts/two.typ:4: /../../x.typ is not in this folder; left out",
+    ]
+
+
+def test_what_is_not_closed_is_a_warning() -> None:
+    document = read("= One\nText.\n#figure(caption: [Open\n\nMore text.")
+    assert texts(document) == ["Text."]
+    assert texts(document, "caption") == ["Open", "More text."]
+    assert "main.typ: a bracket is opened that does not close" in document.warnings
+
+
+def test_line_ends_keep_offsets() -> None:
+    text = "\ufeff= Head\r\nCafé *one*\r\nand @doe99.\r\n\r\n- two\r\n"
+    document = read(text)
+    assert texts(document) == ["Café one and [doe99].", "two"]
+    assert not misplaced(document, {"main.typ": text})
+
+
+PIECES = st.sampled_from(
+    ["[", "]", "(", ")", "{", "}", "#", "#f", "#f(", "#f[", "@", "@key", "@key[p]", "`", "```", "*", "_", "$", "$ ", "<a>",
+     "#cite(<a>)", "#footnote[", "#figure(", "caption: [", "#let x = ", "#set f(", "#show: x.with(", "title: [", "abstract: [",
+     "#if x [", " else ", "\n", "\r\n", "\n\n", "= ", "- ", "/ a: ", "//", "/*", "*/", '"', "\\", "~", "--", "word", "Word.", " ",
+     ",", ":", ";", "#include \"a\"", "#bibliography(\"b\")", "#heading(level: 2)[", "#title[", "https://", "é", "\0"]
+)  # fmt: skip
+
+
+@given(st.lists(PIECES, max_size=60).map("".join))
+def test_anything_is_read(text: str) -> None:
+    assert not misplaced(read(text), {"main.typ": text})
+
+
+@given(st.text(max_size=300))
+def test_any_characters_are_read(text: str) -> None:
+    text = text.encode("utf-8", "ignore").decode()
+    assert all(0 <= s.start <= s.end <= len(text) for s in read(text).sentences)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["[", "]", "@", "@a[", "*", "`", "``` ", "$", "{", "#", "#{", "#(", "#a(", "#a[", "#a(b: [", "/*", "//", '#"', "<a>", "<",
+     "#let x = [", "= ", "- ", "\\", "\n", " ", "-", "#if x [", "/ a: ", "#footnote[", "https://", "#cite(", "#include \"a\"\n"],
+)  # fmt: skip
+def test_time_is_linear(unit: str) -> None:
+    text = unit * (1_000_000 // len(unit))
+    begun = time.process_time()
+    read(text)
+    assert time.process_time() - begun < 5

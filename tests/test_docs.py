@@ -1,0 +1,46 @@
+"""What the README and the docs show is what happens.
+
+A block ```` ```latex draft.tex ```` makes that file; of a `console` block every `$ whycite …` is run in that folder and
+its output compared, a line of `…` standing for any number of lines; Python prompts are run as doctests.
+"""
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from whycite.cli import app
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w+) ?([\w./-]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+COMMAND = re.compile(r"^\$ whycite (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_print_what_is_shown(page: Path, folder: Path) -> None:
+    for language, name, text in BLOCK.findall(page.read_text("utf-8")):
+        if name:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text, "utf-8")
+        for command, shown in COMMAND.findall(text) if language == "console" else []:
+            result = CliRunner().invoke(app, command.split(), env={"COLUMNS": "120"})
+            printed = "\n".join(line.rstrip() for line in result.stdout.strip().splitlines())
+            expected = re.escape("\n".join(line.rstrip() for line in shown.strip().splitlines()))
+            assert re.fullmatch(expected.replace("…\n", r"(?:.*\n)*").replace("\n…", r"(?:\n.*)*"), printed), printed
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_python_examples(page: Path, folder: Path) -> None:
+    for _, name, text in BLOCK.findall(page.read_text("utf-8")):
+        if name:
+            (folder / name).write_text(text, "utf-8")
+    assert doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS).failed == 0
