@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import gzip
 import io
 import json
 import os
 import time
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import zstandard
 
+from whycite.documents import jats
 from whycite.documents.markers import find_markers
 from whycite.documents.model import Reference
+from whycite.documents.sources import MemoryFolder, Source
 
 Gold = list[tuple[int, int, str]]  # start, end, key
 Article = tuple[str, list[Reference], Gold]
@@ -32,6 +36,9 @@ def main() -> None:
     for style in ("[{}]", "({})", "{}"):
         articles = elife(options.articles)
         sources[f"eLife, printed again as {style.format('3,5')}"] = numbered(articles, style)
+    sources["eLife, raw JATS"] = (published(path) for path in sorted((DATA / "jats-raw").glob("*.xml.gz")))
+    for path in sorted((DATA / "formats").glob("*.nxml")):
+        sources[f"PMC, {path.stem}"] = iter([published(path)])
     for path in sorted((DATA / "formats").glob("s2orc-20*.json"))[:3]:  # the fourth has lost its numbers
         sources[f"GROBID, author-year: {path.stem[6:]}"[:44]] = iter([s2orc(json.loads(path.read_bytes()))])
     for name, articles in sources.items():
@@ -97,6 +104,24 @@ def s2orc(article: dict[str, Any]) -> Article:
     ]
     text, gold = joined(parse["body_text"])
     return text, references, [(start, end, numbers[key]) for start, end, key in gold]
+
+
+def published(path: Path) -> Article:
+    """An article in JATS; its references get the numbers of their order."""
+    data = path.read_bytes()
+    data = gzip.decompress(data) if path.suffix == ".gz" else data
+    (document,) = jats.READER.read(Source(MemoryFolder({path.name: data}, ""), path.name))
+    order = {reference.id: str(number) for number, reference in enumerate(document.references, 1)}
+    texts: list[str] = []
+    gold: Gold = []
+    at = 0
+    for sentence in document.sentences:
+        for citation in sentence.citations:
+            start, end = at + citation.text_start, at + citation.text_end
+            gold += [(start, end, order[key]) for key in citation.keys if key in order]
+        texts.append(sentence.text)
+        at += len(sentence.text) + 1
+    return " ".join(texts), [replace(r, id=order[r.id]) for r in document.references], gold
 
 
 def numbered(articles: Iterable[Article], style: str) -> Iterator[Article]:

@@ -23,7 +23,7 @@ import os
 import re
 import time
 import unicodedata
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -43,6 +43,7 @@ _SENTENCE = re.compile(r"<S [^>]*>([^<]*)</S>")
 _SECTION = re.compile(r'<SECTION title="([^"]*)"')
 _NUMBER = re.compile(r"^(?:\d+(?:\.\d+)*|[IVX]+|[A-Z])\.?\s+")
 _GRAM = 12  # characters that place a sentence in a text
+_TRIES = 4  # places of a text where a sentence is looked for
 _STRETCH = 8
 _SHARE = 0.9
 
@@ -65,9 +66,9 @@ class Text:
         self._words = f" {' '.join(words(text))} "
         self._letters = letters(text)
         self._whole = {letters(sentence) for sentence in sentences}
-        self._places: defaultdict[str, list[int]] = defaultdict(list)
+        self._places: dict[str, list[int]] = {}
         for at in range(len(self._letters) - _GRAM):
-            self._places[self._letters[at : at + _GRAM]].append(at)
+            self._places.setdefault(self._letters[at : at + _GRAM], []).append(at)
 
     def holds(self, sentence: str) -> dict[str, bool]:
         """What is true of a sentence, by the name of the measure."""
@@ -81,12 +82,12 @@ class Text:
         }
 
     def _found(self, wanted: str) -> bool:
-        begins = {
+        begins = Counter(
             max(0, place - at) // 40
             for at in range(0, max(len(wanted) - _GRAM, 0), _GRAM // 2)
-            for place in self._places[wanted[at : at + _GRAM]][:20]
-        }
-        for begin in begins:
+            for place in self._places.get(wanted[at : at + _GRAM], ())[:20]
+        )
+        for begin, _ in begins.most_common(_TRIES):
             window = self._letters[max(0, 40 * begin - 60) : 40 * begin + len(wanted) * 3 // 2 + 160]
             blocks = SequenceMatcher(None, wanted, window, autojunk=False).get_matching_blocks()
             if sum(block.size for block in blocks if block.size >= _STRETCH) >= _SHARE * len(wanted):
@@ -191,7 +192,9 @@ def _line(result: Result, sections: str) -> None:
         for side in (result.bare, result.read)
     ]
     speed = 1000 * result.seconds / result.pages
-    print(f"{result.name:10} {result.pages:5} {speed:7.1f} {result.sentences:9} | {shares[0]} | {shares[1]} | {sections}")
+    print(
+        f"{result.name:10} {result.pages:5} {speed:7.1f} {result.sentences:9} | {shares[0]} | {shares[1]} | {sections}"
+    )
 
 
 if __name__ == "__main__":

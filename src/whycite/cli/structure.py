@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from whycite.cli.terminal import plain
 from whycite.errors import UserError
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def _outlines(paths: Sequence[str], format: str | None, errors: Console) -> tupl
     if unread and not outlines:
         raise UserError(unread[0])
     for sentence in unread:
-        errors.print(f"warning: {_plain(sentence)}", soft_wrap=True)
+        errors.print(f"warning: {plain(sentence)}", soft_wrap=True)
     return outlines, unread
 
 
@@ -116,7 +117,7 @@ def _learn(headings: Sequence[Unmatched], path: Path, errors: Console) -> None:
     def ask(unmatched: Unmatched) -> str:
         times = f"{unmatched.documents} documents, first " if unmatched.documents > 1 else ""
         while True:
-            question = _plain(f"{unmatched.heading} ({times}{unmatched.example})")
+            question = plain(f"{unmatched.heading} ({times}{unmatched.example})")
             errors.print(f"\n{question}\n> ", soft_wrap=True, end="")
             try:
                 answer = input().strip().lower()
@@ -124,10 +125,10 @@ def _learn(headings: Sequence[Unmatched], path: Path, errors: Console) -> None:
                 return "quit"
             if answer in answers:
                 return answers[answer]
-            errors.print(f"{_plain(repr(answer))} is no answer: a number from 1 to {len(TYPES)}, a type, n, s or q")
+            errors.print(f"{plain(repr(answer))} is no answer: a number from 1 to {len(TYPES)}, a type, n, s or q")
 
     kept = learn(headings, ask, path)
-    errors.print(f"\n{_many(kept, 'rule')} kept in {_plain(str(path))}", soft_wrap=True)
+    errors.print(f"\n{_many(kept, 'rule')} kept in {plain(str(path))}", soft_wrap=True)
 
 
 def _support_json(table: Support, columns: Iterable[str]) -> dict[str, Any]:
@@ -182,14 +183,14 @@ def _show(
         column.justify = "right"
     for template, shares in table.shares.items():
         if any(shares) or len(outlines) > 1:
-            rows.add_row(_plain(str(template)), *(f"{share:.2f}" for share in shares))
+            rows.add_row(plain(str(template)), *(f"{share:.2f}" for share in shares))
     rows.add_section()
     rows.add_row("some template", *(f"{share:.2f}" for share in table.any))
     console.print(rows)
     sectionless = f", {table.without_sections} of them without sections" if table.without_sections else ""
     console.print(f"{_many(table.documents, 'document')}{sectionless}.")
     if untyped:
-        frequent = _plain("; ".join(heading.heading for heading in untyped[:_SHOWN]))
+        frequent = plain("; ".join(heading.heading for heading in untyped[:_SHOWN]))
         more = f" and {len(untyped) - _SHOWN} more" if len(untyped) > _SHOWN else ""
         console.print(f"Headings without a type (teach them with --learn): {frequent}{more}.", soft_wrap=True)
 
@@ -200,9 +201,9 @@ def _show_sequence(outline: Outline, dictionary: Dictionary, console: Console) -
     from whycite.structure import letters, matching, sequence
 
     runs = sequence(outline, dictionary)
-    rows = Table("Type", "Headings", title=_plain(outline.path), title_justify="left")
+    rows = Table("Type", "Headings", title=plain(outline.path), title_justify="left")
     for run in runs:
-        rows.add_row(run.type or "–", _plain("; ".join(run.headings)))
+        rows.add_row(run.type or "–", plain("; ".join(run.headings)))
     console.print(rows)
     names = ", ".join(str(template) for template in matching(letters(runs)))
     console.print(f"Templates it follows, the most specific first: {names}", markup=False, soft_wrap=True)
@@ -210,10 +211,3 @@ def _show_sequence(outline: Outline, dictionary: Dictionary, console: Console) -
 
 def _many(number: int, thing: str) -> str:
     return f"{number} {thing}{'' if number == 1 else 's'}"
-
-
-def _plain(text: str) -> str:
-    """Text from a document for the terminal: no control codes, no markup."""
-    from rich.markup import escape
-
-    return escape("".join(character if character.isprintable() else " " for character in text))

@@ -1,49 +1,52 @@
-"""Entries of BibTeX files: bibtexparser splits the file, what it gives up on is scanned again here."""
+"""Entries of BibTeX files, found in one pass; what is not well formed is read as far as possible."""
 
 from __future__ import annotations
 
-import logging
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any
 
 __all__ = ["Entry", "read_entries"]
 
-_LONGEST = 1 << 20  # an entry that could not be split is scanned again up to here
 _MOST_WARNINGS = 100
 _MACRO_LENGTH = 10_000  # no abbreviation is longer; they may double each other
 _MACRO_BUDGET = 1 << 24  # characters that abbreviations may add to one file
 
-_COMMENTED = re.compile(r"^([ \t]*%[^\n@]*+)@", re.MULTILINE)
-_TYPE_BREAK = re.compile(r"^([ \t]*@\w++)([ \t]*\n\s*+)([{(])", re.MULTILINE)
-_LINE_COMMENT = re.compile(r"%[^\n]*+\n?")
+# A line that begins an entry ends the one before, closed or not: one slip must not cost the rest of the file.
+_LINE_HEAD = re.compile(r"^[^\S\n]*+(?=@\w++\s*+[{(])", re.MULTILINE)
+_HEAD = re.compile(r"^[^\S\n]*+%[^\n]*+|@(\w++)\s*+([{(])", re.MULTILINE)
+_KEY = re.compile(
+    r"\s*+\{?(?:(?!\w+=[\"{\d])([^,\s{}]++(?:[ \t]++[^,\s{}=\"@]++)*+)\s*+(?=[,}])"
+    r"|([^,\s{}=\"()]++)(?!\s*+=))"  # no comma behind it
+)
 
-_HEAD = re.compile(r"@\s*(\w+)\s*[{(]\s*")
-_KEY = re.compile(r"(?!\w+=[\"{\d])([^,\s]++)\s*+,")
-_BARE_KEY = re.compile(r"([^,\s{}=\"]++)(?!\s*+=)")
-
+_GAP = r"(?:\s++|%[^\n]*+)*+"
+_WORD = r"[^\s,={}\"#%()@]++"
+# Behind a key or a value: the name of the next field, or the end of the entry.
+_FIELD = re.compile(rf"{_GAP}(?:,{_GAP})?(?:({_WORD}(?:[ \t]++{_WORD})*+)\s*+=\s*+|([}})]))")
+_NAME = re.compile(r"(?<![\w:+.-])([A-Za-z][\w:+.-]*+)\s*+=\s*+")
+_LEFT_BEHIND = re.compile(r"\s*+,\s*+[A-Za-z][\w-]*+\s*+=")
 _KNOWN = (
     "abstract address annote archiveprefix author booktitle chapter crossref date date-added doi edition editor "
     "eprint eprinttype file howpublished institution isbn issn issue journal journaltitle key keywords language "
     "location month note number organization pages pmid primaryclass publisher school series subtitle title type "
     "url urldate volume year"
 ).split()
-_NAME = re.compile(r"(?<![\w:+.-])([A-Za-z][\w:+.-]*+)\s*+=\s*+")
 # A known field at the beginning of a line: where a value that is never closed has to end.
 _FIELD_LINE = re.compile(rf"\n[ \t]*+(?:,[ \t]*+)?(?:{'|'.join(_KNOWN)})[ \t]*+=", re.IGNORECASE)
-_LEFT_BEHIND = re.compile(r"\s*+,\s*+[A-Za-z][\w-]*+\s*+=")
-_BRACE = re.compile(r"(?<!\\)[{}]")
-_QUOTE = re.compile(r'(?<!\\)[{}"]')
-_BARE = re.compile(r"[^\s,#{}\"()=]++")
-_JOIN = re.compile(r"\s*+#\s*+")
+
+_BARE = re.compile(r"(?!%)[^\s,#{}\"()=@]++|[()=]")
+_JOIN = re.compile(r"\s*+(#?)\s*+")
+_CLOSING = {"{": "}", "(": ")", '"': '"'}
+_SIGNS = {opening: re.compile(rf"(?<!\\)[{{}}{closing}]") for opening, closing in _CLOSING.items()}
 
 _MONTHS = {
     "jan": "January", "feb": "February", "mar": "March", "apr": "April", "may": "May", "jun": "June",
     "jul": "July", "aug": "August", "sep": "September", "oct": "October", "nov": "November", "dec": "December",
 }  # fmt: skip
+
+_Value = list[tuple[str, bool]]  # pieces, and whether each stands bare: an abbreviation, if there is one of that name
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +65,7 @@ class _Raw:
 
     type: str
     key: str
-    fields: list[tuple[str, str]]
+    fields: list[tuple[str, _Value]]
     line: int
     mended: bool = False
 
@@ -70,7 +73,6 @@ class _Raw:
 def read_entries(text: str, file: str) -> tuple[list[Entry], list[str]]:
     """Every entry with a key in file order, the first where a key stands twice, and warnings."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
-    text = _TYPE_BREAK.sub(r"\1\3\2", _COMMENTED.sub(r"\1", text))
     macros = _Macros()
     raws = list(_split(text))
     for raw in raws:
@@ -103,107 +105,84 @@ def read_entries(text: str, file: str) -> tuple[list[Entry], list[str]]:
 
 def _split(text: str) -> Iterator[_Raw]:
     """The entries and abbreviations of a file, well formed or not."""
-    from bibtexparser import model
-    from bibtexparser.entrypoint import parse_string
-
-    logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)  # it logs what we warn of in our own words
-    spans: list[tuple[int, Any]] = []
-    at = 0
-    for block in parse_string(text, parse_stack=[]).blocks:
-        if type(block) is not model.ImplicitComment:
-            raw = block.raw or ""
-            at = max(at, text.find(raw, at))
-            spans.append((at, block))
-            # What it gave up on may reach into the next block.
-            at += 1 if type(block) is model.ParsingFailedBlock else len(raw)
-    for (start, block), (end, _) in pairwise([*spans, (len(text), None)]):
-        line = block.start_line + 1
-        if type(block) in (model.DuplicateBlockKeyBlock, model.DuplicateFieldKeyBlock):
-            block = block.ignore_error_block
-        if type(block) is model.String:
-            yield _Raw("string", "", list(_fields(block.key, block.value)), line)
-        elif type(block) is model.Entry:
-            fields = [pair for field in block.fields for pair in _fields(field.key, field.value)]
-            behind = start + len(block.raw or "")
-            cut_short = _LEFT_BEHIND.match(text, behind, end) is not None
-            if cut_short:  # one brace too many ended it early
-                fields += _scan(text[behind : min(end, behind + _LONGEST)], mending=True)
-            yield _Raw(block.entry_type, block.key, fields, line, mended=cut_short)
-        elif type(block) is model.ParsingFailedBlock:
-            mended = _mend(text[start : min(end, start + _LONGEST)], line)
-            if mended is not None:
-                yield mended
+    line_heads = [found.end() for found in _LINE_HEAD.finditer(text)] + [len(text)]
+    line, counted = 1, 0
+    head = _next_head(text, 0, len(text))
+    while head is not None:
+        line += text.count("\n", counted, head.start())
+        counted = head.start()
+        limit = line_heads[bisect_right(line_heads, counted)]
+        kind, at, closing, key = head[1].lower(), head.end(), _CLOSING[head[2]], ""
+        if kind in ("comment", "preamble"):
+            end = _closed(text, at - 1, limit)
+        else:
+            if kind != "string" and (found := _KEY.match(text, at, limit)):
+                key, at = found[1] or found[2], found.end()
+            fields, end, closed = _fields(text, at, limit, closing)
+            mended = not closed or _LEFT_BEHIND.match(text, end, limit) is not None
+            if mended:
+                after = _next_head(text, end, limit)
+                end = after.start() if after else limit
+                fields = _mended_fields(text, at, end, closing)
+            yield _Raw(kind, key, fields, line, mended)
+        head = _next_head(text, end, len(text))
 
 
-def _fields(name: str, value: str) -> Iterator[tuple[str, str]]:
-    """A field as it was split; where a comma is missing, the fields it holds."""
-    name = _LINE_COMMENT.sub("", name).strip().lower()
-    if not name:
-        return
-    simple = value[:1] == "{" and value[-1:] == "}" and value.find("}") == len(value) - 1
-    if simple or value.isdigit() or _BARE.fullmatch(value):
-        yield name, value
-        return
-    end = _value_end(value, 0, len(value))
-    more = list(_scan(value[end:], mending=False))
-    yield name, value[:end] if more else value
-    yield from more
+def _next_head(text: str, at: int, limit: int) -> re.Match[str] | None:
+    """The next `@type{` that does not stand on a line of comment."""
+    return next((found for found in _HEAD.finditer(text, at, limit) if found[1]), None)
 
 
-def _mend(text: str, line: int) -> _Raw | None:
-    """The entry at the beginning of `text`, however broken; None where there is no sign of one."""
-    head = _HEAD.match(text)
-    if head is None or head[1].lower() in ("comment", "preamble"):
-        return None
-    kind, at, key = head[1].lower(), head.end(), ""
-    if kind != "string":
-        found = _KEY.match(text, at) or _BARE_KEY.match(text, at)
-        if found is not None:
-            key, at = found[1].strip("{}"), found.end()
-    return _Raw(kind, key, list(_scan(text[at:], mending=True)), line, mended=True)
+def _fields(text: str, at: int, limit: int, closing: str) -> tuple[list[tuple[str, _Value]], int, bool]:
+    """The fields from `at` on, where reading ended, and whether that is the end of the entry."""
+    fields: list[tuple[str, _Value]] = []
+    while (found := _FIELD.match(text, at, limit)) and found[1]:
+        value, at = _value(text, found.end(), limit, closing)
+        fields.append((found[1].lower(), value))
+    if found and found[2] == closing:
+        return fields, found.end(), True
+    return fields, at, False
 
 
-def _scan(text: str, mending: bool) -> Iterator[tuple[str, str]]:
-    """The `name = value` pairs of a text; when `mending`, no value goes on past a line that begins a field."""
-    stops = [found.start() for found in _FIELD_LINE.finditer(text)] if mending else []
-    stops.append(len(text))
-    name = _NAME.search(text)
-    while name is not None:
+def _mended_fields(text: str, at: int, end: int, closing: str) -> list[tuple[str, _Value]]:
+    """Every `name = value` of a broken entry; no value goes on past a line that begins a field."""
+    stops = [found.start() for found in _FIELD_LINE.finditer(text, at, end)] + [end]
+    fields: list[tuple[str, _Value]] = []
+    while name := _NAME.search(text, at, end):
         start = name.end()
-        limit = stops[min(bisect_right(stops, start), len(stops) - 1)]
-        end = _value_end(text, start, limit)
-        yield name[1].lower(), text[start:end].rstrip(", \n")
-        name = _NAME.search(text, max(end, start))
+        value, at = _value(text, start, stops[min(bisect_right(stops, start), len(stops) - 1)], closing)
+        fields.append((name[1].lower(), value))
+    return fields
 
 
-def _value_end(text: str, at: int, limit: int) -> int:
-    """Where the value at `at` ends: pieces in braces, in quotes or bare, joined by #; `limit` if never closed."""
-    while True:
-        opening = text[at : at + 1]
-        if opening == "{":
-            at = _closed(text, at, limit, _BRACE)
-        elif opening == '"':
-            at = _closed(text, at, limit, _QUOTE)
-        elif bare := _BARE.match(text, at, limit):
-            at = bare.end()
-        if at >= limit:
-            return limit
-        join = _JOIN.match(text, at, limit)
-        if join is None:
-            return at
-        at = join.end()
+def _value(text: str, at: int, limit: int, closing: str) -> tuple[_Value, int]:
+    """The value at `at` and where it ends: pieces in braces, in quotes or bare, joined by # or just in a row."""
+    value: _Value = []
+    between = ""
+    while at < limit and text[at] != closing:
+        if text[at] in '{"':
+            end = _closed(text, at, limit)
+            piece = text[at + 1 : end] if end < limit else text[at + 1 : end].rstrip(", \n")
+            bare, at = False, min(end + 1, limit)
+        elif (found := _BARE.match(text, at, limit)) and not _NAME.match(text, at, limit):
+            piece, bare, at = found[0], True, found.end()
+        else:
+            break
+        if between:
+            value.append((between, False))
+        value.append((piece, bare))
+        if join := _JOIN.match(text, at, limit):
+            between, at = "" if join[1] else join[0], join.end()
+    return value, at
 
 
-def _closed(text: str, at: int, limit: int, signs: re.Pattern[str]) -> int:
-    """Behind the brace or quote that closes the one at `at`."""
-    depth = 0
-    for sign in signs.finditer(text, at, limit):
-        if sign[0] == "{":
-            depth += 1
-        elif sign[0] == "}":
-            depth -= 1
-        if depth <= 0 and sign.start() > at and (sign[0] == text[at] or (sign[0] == "}" and text[at] == "{")):
-            return sign.end()
+def _closed(text: str, at: int, limit: int) -> int:
+    """Where the brace, bracket or quote at `at` is closed, braces within it aside; `limit` if it never is."""
+    closing, depth = _CLOSING[text[at]], 0
+    for sign in _SIGNS[text[at]].finditer(text, at + 1, limit):
+        if sign[0] == closing and depth <= 0:
+            return sign.start()
+        depth += {"{": 1, "}": -1}.get(sign[0], 0)
     return limit
 
 
@@ -215,32 +194,15 @@ class _Macros:
         self._own: set[str] = set()
         self.spent = 0
 
-    def define(self, name: str, value: str) -> None:
+    def define(self, name: str, value: _Value) -> None:
         """Set an abbreviation; the first definition holds. One in terms of itself finds nothing there yet."""
         if name not in self._own:
             self._own.add(name)
             self._values[name] = self.expand(value)[:_MACRO_LENGTH]
 
-    def expand(self, value: str) -> str:
-        """The text of a value: braces or quotes around its pieces gone, abbreviations written out."""
-        if value[:1] == "{" and value.find("}") == len(value) - 1:
-            return value[1:-1]
-        pieces: list[str] = []
-        at = 0
-        while at < len(value):
-            if value[at] in '{"':
-                end = _closed(value, at, len(value), _BRACE if value[at] == "{" else _QUOTE)
-                closed = value[end - 1] == ("}" if value[at] == "{" else '"') and end > at + 1
-                pieces.append(value[at + 1 : end - 1] if closed else value[at + 1 : end])
-            elif bare := _BARE.match(value, at):
-                end = bare.end()
-                pieces.append(self._named(bare[0]))
-            else:
-                end = at + 1
-                pieces.append(value[at] if value[at] not in "{},#" else "")
-            join = _JOIN.match(value, end)
-            at = join.end() if join else end
-        return "".join(pieces)
+    def expand(self, value: _Value) -> str:
+        """The text of a value, abbreviations written out."""
+        return "".join(self._named(piece) if bare else piece for piece, bare in value)
 
     def _named(self, name: str) -> str:
         text = self._values.get(name.lower())

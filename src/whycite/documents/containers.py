@@ -24,6 +24,7 @@ __all__ = ["MAX_UNPACKED", "open_archive", "unwrap"]
 MAX_UNPACKED = 256 << 20  # bytes of one archive
 MAX_MEMBERS = 20_000
 _MAX_DEPTH = 3  # compression inside compression
+_DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError, zstandard.ZstdError)
 _TAR_MAGIC = slice(257, 262)
 # What can be part of a document; figures and the like are not even unpacked.
 _WANTED = frozenset(
@@ -90,7 +91,7 @@ class _Guarded(io.RawIOBase):
         view = memoryview(cast(bytearray, buffer))
         try:
             data = self._stream.read(len(view))
-        except (OSError, EOFError, zlib.error, lzma.LZMAError, zstandard.ZstdError) as error:
+        except _DAMAGE as error:
             raise UserError(f"{self._path}: the compressed data is damaged ({error})") from error
         view[: len(data)] = data
         return len(data)
@@ -129,7 +130,10 @@ def open_archive(source: Source) -> Folder | None:
     else:
         return None
     warnings: list[str] = []
-    folder = MemoryFolder(_collect(source, files, warnings), source.path)
+    try:
+        folder = MemoryFolder(_collect(source, files, warnings), source.path)
+    except (*_DAMAGE, zipfile.BadZipFile, tarfile.TarError, RuntimeError, NotImplementedError) as error:
+        raise UserError(f"{source.path}: the archive cannot be read ({error})") from error
     folder.warnings = warnings
     return folder
 
@@ -158,13 +162,10 @@ def _collect(source: Source, files: Iterator[_Member], warnings: list[str]) -> d
 
 
 def _zip_files(source: Source) -> Iterator[_Member]:
-    try:
-        with zipfile.ZipFile(io.BytesIO(source.data())) as archive:
-            for member in archive.infolist():
-                if not member.is_dir():
-                    yield member.filename, member.file_size, partial(_read_zip, archive, member)
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, OSError) as error:
-        raise UserError(f"{source.path}: the zip file cannot be read ({error})") from error
+    with zipfile.ZipFile(io.BytesIO(source.data())) as archive:
+        for member in archive.infolist():
+            if not member.is_dir():
+                yield member.filename, member.file_size, partial(_read_zip, archive, member)
 
 
 def _read_zip(archive: zipfile.ZipFile, member: zipfile.ZipInfo, limit: int) -> bytes:
@@ -173,13 +174,10 @@ def _read_zip(archive: zipfile.ZipFile, member: zipfile.ZipInfo, limit: int) -> 
 
 
 def _tar_files(source: Source) -> Iterator[_Member]:
-    try:
-        with source.open() as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
-            for member in archive:
-                if member.isfile():
-                    yield member.name, member.size, partial(_read_tar, archive, member)
-    except (tarfile.TarError, EOFError, OSError) as error:
-        raise UserError(f"{source.path}: the tar file cannot be read ({error})") from error
+    with source.open() as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
+        for member in archive:
+            if member.isfile():
+                yield member.name, member.size, partial(_read_tar, archive, member)
 
 
 def _read_tar(archive: tarfile.TarFile, member: tarfile.TarInfo, limit: int) -> bytes:

@@ -10,6 +10,8 @@ import signal
 import subprocess
 import sys
 import threading
+import time
+from collections.abc import Callable
 from typing import IO, Any
 
 from whycite.errors import UserError
@@ -18,6 +20,7 @@ __all__ = ["Worker", "serve"]
 
 MEMORY = 1 << 30  # bytes of address space
 MAX_ANSWER = 256 << 20
+_PULSE = 0.25  # seconds between two signs of life
 _LENGTH = 8  # bytes that say how long a message is
 _JOBS = 200  # a process that has done so many is replaced, so that whatever leaks is given back
 _STARTING = 30.0  # seconds it may take to start a process on a busy machine
@@ -177,24 +180,39 @@ def serve(function: str, memory: int) -> None:
         head, data = _read(source, sys.maxsize), _read(source, sys.maxsize)
         if head is None or data is None:
             return
-        seconds = float(head)
-
-        def alive(seconds: float = seconds) -> None:
-            _expire(seconds + 1)
-            _write(sink, b"")
-
-        _expire(seconds + 1)
-        try:
-            answer: dict[str, Any] = {"result": work(data, alive)}
-        except UserError as error:
-            answer = {"error": str(error)}
-        except MemoryError:
-            answer = {"error": f"needs more than {memory >> 20} MB of memory; too large or made to waste it"}
-        except Exception as error:  # noqa: BLE001 - whatever goes wrong is told to the one who asked
-            answer = {"error": f"could not be read ({type(error).__name__}: {error})"}
+        pulse = _Pulse(sink, float(head))
+        pulse()
+        _write(sink, _answer(work, data, pulse, memory))
         del data
-        _write(sink, json.dumps(answer).encode())
         _expire(0)
+
+
+class _Pulse:
+    """The sign of life, given often enough and no oftener."""
+
+    def __init__(self, sink: IO[bytes], seconds: float) -> None:
+        self._sink, self._seconds = sink, seconds
+        self._last = 0.0
+
+    def __call__(self) -> None:
+        now = time.monotonic()
+        if now - self._last > min(_PULSE, self._seconds / 4):
+            self._last = now
+            _expire(self._seconds + 1)
+            _write(self._sink, b"")
+
+
+def _answer(work: Callable[..., Any], data: bytes, alive: Callable[[], None], memory: int) -> bytes:
+    """What the function says, or what went wrong."""
+    try:
+        return json.dumps({"result": work(data, alive)}).encode()
+    except UserError as error:
+        reason = str(error)
+    except MemoryError:
+        reason = f"needs more than {memory >> 20} MB of memory; too large or made to waste it"
+    except Exception as error:  # noqa: BLE001 - whatever goes wrong is told to the one who asked
+        reason = f"could not be read ({type(error).__name__}: {error})"
+    return json.dumps({"error": reason}).encode()
 
 
 def _expire(seconds: float) -> None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from whycite.documents.builder import Builder
-from whycite.documents.latex.mathtext import EQUATION
 from whycite.documents.model import Kind
 from whycite.documents.prose import Prose
 
@@ -74,11 +73,11 @@ class Outline:
         self._last, self._continued = prose, False
         self._unfinished = not text.rstrip().endswith(_STOPS)
 
-    def formula(self, tex: str, file: str, start: int, end: int) -> None:
+    def formula(self, shown: str, file: str, start: int, end: int) -> None:
         """A displayed formula by itself: it belongs to the sentence before, if that goes on."""
         if self._last is not None and self._unfinished:
-            self._last.add(f" {EQUATION} ", file, start, end)
-            self._unfinished = self._continued = not tex.rstrip("$`\\]) \t\r\n").endswith(_STOPS)
+            self._last.add(f" {shown} ", file, start, end)
+            self._unfinished = self._continued = not shown.rstrip().endswith(_STOPS)
 
     def fill(self, builder: Builder, titled: bool) -> str:
         """Give all to a builder, levels counted from one; the title, where the only top heading is it."""

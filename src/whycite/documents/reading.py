@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,6 +22,11 @@ _TEX = (".tex", ".ltx", ".latex")
 # Files that stand beside papers and are none.
 _BESIDE = ("readme", "license", "licence", "changelog", "contributing", "requirements", "meta.json", "code_of_conduct")
 _BIBLIOGRAPHIES = frozenset({"bibtex", "bbl", "ris", "csljson"})
+_INCLUDING = (".md", ".qmd", ".rmd", ".typ", ".markdown")
+_INCLUDES = re.compile(
+    r"(?:\{\{<\s{0,9}include\s{1,9}|#include \"|```\{include\} |\bchild ?= ?[\"'])([^\s\"'>]{1,200})"
+)
+_USUAL = ("main", "ms", "paper", "article", "manuscript", "thesis", "draft", "index")
 _PACKED = (".gz", ".zst", ".bz2", ".xz", ".tar", ".zip", ".tgz")
 
 
@@ -71,18 +77,47 @@ def _file(source: Source, format: str | None) -> Iterator[Document]:
 
 
 def _folder(folder: Folder, format: str | None) -> Iterator[Document]:
-    """A LaTeX project is one document; in any other folder every file is for itself."""
+    """A folder with LaTeX files is one document, with all below it; every other file is for itself."""
     names = folder.names()
-    if format in {None, "latex"} and any("/" not in name and name.lower().endswith(_TEX) for name in names):
-        main = find_main(folder)
-        if main is not None:
-            yield from _tolerant(main, "latex")
-            return
+    wanted = names if format in {None, "latex"} else []
+    projects = {posixpath.dirname(name) for name in wanted if name.lower().endswith(_TEX)}
+    read: set[str] = set()
+    parts = _parts(folder, names)
+    for name in sorted(names, key=_standing):
+        if name in parts:
+            continue
+        project = next((above for above in _above(name) if above in projects), None)
+        if project is None:
+            if _is_document(Source(folder, name), format):
+                yield from _tolerant(Source(folder, name), format)
+        elif project not in read:
+            read.add(project)
+            main = find_main(folder.inside(project) if project else folder)
+            yield from _tolerant(main, "latex") if main else ()
+
+
+def _parts(folder: Folder, names: list[str]) -> set[str]:
+    """The files that others of the folder include: chapters of a draft, not documents of their own."""
+    found = set()
     for name in names:
-        if "/" not in name and _is_document(Source(folder, name), format):
-            yield from _tolerant(Source(folder, name), format)
-    for inner in dict.fromkeys(name.split("/")[0] for name in names if "/" in name):
-        yield from _folder(folder.inside(inner), format)
+        if name.lower().endswith(_INCLUDING):
+            text = Source(folder, name).data().decode("utf-8", "replace")
+            here = posixpath.dirname(name)
+            found |= {posixpath.normpath(posixpath.join(here, match[1])) for match in _INCLUDES.finditer(text)}
+    return found
+
+
+def _standing(name: str) -> tuple[str, int, str]:
+    """Where a file stands among those of its folder: a draft under its usual name comes first."""
+    folder, file = posixpath.split(name)
+    stem = file.split(".")[0].lower()
+    return folder, _USUAL.index(stem) if stem in _USUAL else len(_USUAL), file
+
+
+def _above(name: str) -> list[str]:
+    """The folders a file lies in, the outermost first."""
+    parts = name.split("/")[:-1]
+    return ["/".join(parts[:depth]) for depth in range(len(parts) + 1)]
 
 
 def _is_document(source: Source, format: str | None) -> bool:

@@ -47,12 +47,24 @@ class DiskFolder:
         self.warnings: list[str] = []
 
     def names(self) -> list[str]:
-        found = []
-        for folder, folders, files in os.walk(self.root):
-            folders[:] = [name for name in folders if not name.startswith(".")]
-            here = Path(folder).relative_to(self.root).as_posix()
-            found += [posixpath.normpath(posixpath.join(here, name)) for name in files if not name.startswith(".")]
-        return sorted(name for name in found if name in self)
+        found: list[str] = []
+        waiting = [""]
+        while waiting:
+            folder = waiting.pop()
+            try:
+                entries = list(os.scandir(self.root / folder))
+            except OSError as error:
+                self.warnings.append(f"{self.path(folder)}: {error.strerror or error}")
+                continue
+            for entry in entries:
+                name = posixpath.join(folder, entry.name)
+                if entry.name.startswith("."):
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(name)
+                elif entry.is_file(follow_symlinks=False) or name in self:
+                    found.append(name)
+        return sorted(found)
 
     def __contains__(self, name: object) -> bool:
         if not isinstance(name, str) or "\0" in name:

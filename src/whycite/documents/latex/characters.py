@@ -6,7 +6,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from whycite.documents.latex.cursor import Frame, Range
-from whycite.documents.latex.mathtext import EQUATION, math_text
+from whycite.documents.latex.mathtext import displayed, math_text
 from whycite.text.accents import ACCENTS, MATH_SYMBOLS, SYMBOLS, untex
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ def read_symbol(walker: Walker, frame: Frame, symbol: str, start: int) -> None:
     elif symbol and symbol in "([":
         close = frame.source.environment_end("\\" + symbol, start)
         if close is not None and close < frame.end:
-            shown = f" {EQUATION} " if symbol == "[" else math_text(frame.source.text[start + 2 : close])
+            inside = frame.source.text[start + 2 : close]
+            shown = displayed(inside) if symbol == "[" else math_text(inside)
             walker.page.put(shown, frame.source, start, close + 2)
             frame.pos = close + 2
     else:
@@ -57,7 +58,8 @@ def read_formula(walker: Walker, frame: Frame, start: int, end: int) -> None:
     mark = frame.source.text[start:end]
     close = _closing_dollar(frame, end, mark)
     if close is not None:
-        shown = math_text(frame.source.text[end:close]) if mark == "$" else f" {EQUATION} "
+        inside = frame.source.text[end:close]
+        shown = math_text(inside) if mark == "$" else displayed(inside)
         frame.pos = close + len(mark)
         walker.page.put(shown, frame.source, start, frame.pos)
     elif mark == "$":

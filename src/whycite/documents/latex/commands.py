@@ -79,7 +79,7 @@ ARGUMENTS = _spec("""
     dd addtocounter addtolength colorlet crefname Crefname DeclareAcronym DeclareFieldFormat DeclareMathOperator
     dd DeclareNameAlias DeclareUnicodeCharacter defcitealias fontsize hyperdef lstdefinelanguage
     dd lstdefinestyle markboth newcolumntype newglossaryentry numberwithin setcounter setlength settoheight settowidth
-    dd titlespacing DeclareCaptionFormat addtocontents
+    dd counterwithin counterwithout titlespacing DeclareCaptionFormat addtocontents
     odd rule DeclareSIUnit pdfbookmark
     ddd addcontentsline definecolor DeclarePairedDelimiter
     oddd newacronym newfloat

@@ -15,7 +15,7 @@ from whycite.documents.latex.commands import (
     TABULARS,
 )
 from whycite.documents.latex.cursor import Range
-from whycite.documents.latex.mathtext import EQUATION
+from whycite.documents.latex.mathtext import EQUATION, displayed
 from whycite.documents.latex.page import State
 from whycite.documents.latex.text import VERBATIM
 
@@ -151,7 +151,7 @@ class Environments:
         walker = self.walker
         if close is not None:
             end = close + len(f"\\end{{{name}}}")
-            walker.page.put(f" {EQUATION} ", call.source, call.start, end)
+            walker.page.put(displayed(call.source.text[call.end : close]), call.source, call.start, end)
             walker.frame.pos = end
         elif call.source.is_file and not call.source.has_end(name, call.start):
             if not any(macro.body.find(f"\\end{{{name}}}") >= 0 for macro in walker.macros.values()):

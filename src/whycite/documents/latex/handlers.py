@@ -11,7 +11,7 @@ from whycite.documents import bbl
 from whycite.documents.latex.citations import read_citation
 from whycite.documents.latex.commands import INPUTS, NOTES, REFERENCES, SECTIONS
 from whycite.documents.latex.cursor import Frame, Range
-from whycite.documents.latex.macros import DEFINERS, read_definition
+from whycite.documents.latex.macros import DEFINERS, Argument, read_definition
 from whycite.documents.latex.units import QUANTITIES, unit_text
 from whycite.documents.prose import Prose
 from whycite.text.accents import untex
@@ -186,9 +186,10 @@ def _caption(walker: Walker, call: Range, name: str) -> None:
 
 @_command(NOTES)
 def _todo(walker: Walker, call: Range, name: str) -> None:
-    walker.optional()
-    if inside := walker.group():
-        walker.capture(inside, walker.page.keep_if_cited)
+    own = walker.macros.get(name)
+    for argument in own.arguments if own else [Argument("o"), Argument("m")]:
+        if inside := walker.optional() if argument.kind == "o" else walker.group():
+            walker.capture(inside, walker.page.keep_if_cited)
 
 
 # Text that is written in its own way

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from whycite.text.accents import MATH_SYMBOLS
 
-__all__ = ["EQUATION", "math_text"]
+__all__ = ["EQUATION", "displayed", "math_text"]
 
 EQUATION = "EQUATION"
 _LONGEST = 60  # characters of source; what is longer is no aside in a sentence
-_TOKEN = re.compile(r"\\([A-Za-z]+)\s*|\\(.)|([{}])|([\^_])|([A-Za-z0-9.,+\-=<>/()\[\]|!*:;%'\s°µ]|[^\x00-\x7f])")
+_LAST = re.compile(r"(?:\s|[{}]|\\(?:[,;:! ]|\\|nonumber|notag|qed)|\\(?:label|tag)\s*\{[^{}]{0,100}\})*+$")
+_TOKEN = re.compile(r"\\([A-Za-z]+)(\s*)|\\(.)|([{}])|([\^_])|([A-Za-z0-9.,+\-=<>/()\[\]|!*:;%'\s°µ]|[^\x00-\x7f])")
 _FONTS = frozenset(
     "mathrm mathit mathbf mathsf mathtt mathcal mathbb mathfrak mathscr text textrm textit textbf textsc rm it bf sf "
     "cal boldsymbol bm operatorname mbox hbox ensuremath left right bigl bigr big Big displaystyle textstyle limits "
@@ -22,6 +24,14 @@ _FUNCTIONS = frozenset(
 _SPACES = {",": " ", ";": " ", ":": " ", " ": " ", "!": "", "%": "%", "&": "&", "$": "$", "#": "#", "_": "_"}
 
 
+def displayed(tex: str) -> str:
+    """What stands for a formula on lines of its own: the stop or comma in it belongs to the sentence around it."""
+    tail = tex[-200:]
+    stop = next((tail[match.start() - 1] for match in _LAST.finditer(tail) if match.start()), "")
+    return f" {EQUATION}{stop if stop in '.,;' else ''} "
+
+
+@lru_cache(maxsize=10_000)  # the same few symbols come back all over a paper
 def math_text(tex: str) -> str:
     """The formula as it reads in a sentence: "n = 5", "λ", "10^-3", "CO2"; EQUATION where it is not simple."""
     if len(tex) > _LONGEST:
@@ -34,7 +44,7 @@ def math_text(tex: str) -> str:
         if match is None:
             return EQUATION
         at = match.end()
-        word, symbol, brace, script, plain = match.groups()
+        word, gap, symbol, brace, script, plain = match.groups()
         if script:
             raised = script
             continue
@@ -42,6 +52,8 @@ def math_text(tex: str) -> str:
             continue
         if word is not None:
             piece = _word(word)
+            if piece and gap and not piece.isalpha():  # a sign between two things, with space around it
+                piece += " "
         elif symbol is not None:
             piece = _SPACES.get(symbol)
         else:
@@ -65,6 +77,6 @@ def _word(word: str) -> str | None:
 
 
 def _scripted(script: str, piece: str) -> str:
-    if piece in "°′″" or (script == "_" and piece.isdigit()):
-        return piece
+    if piece.strip() in "°′″" or (script == "_" and piece.isdigit()):
+        return piece.strip()
     return script + piece

@@ -43,6 +43,9 @@ class Page:
         """Text that stands in the source as it is."""
         if self.silent:
             return
+        if source.is_file:
+            self.state.prose.add(source.text[start:end], source.file, start)
+            return
         for run_start, run_end in source.runs(start, end):
             first, last = source.origin(run_start, run_end)
             exact = source.is_exact(run_start, run_end)

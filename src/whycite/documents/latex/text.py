@@ -18,7 +18,7 @@ _VERBATIM_NAMES = "|".join(re.escape(name) for name in sorted(VERBATIM))
 # What can change brace depth, open or close an environment, or hide either of these.
 _LANDMARK = re.compile(
     rf"(?P<verbatim>\\begin\s*\{{(?:{_VERBATIM_NAMES})\}})"
-    r"|\\(?P<verb>verb|lstinline|mintinline)(?![A-Za-z])\*?(?P<options>\[[^\]\n]{0,200}\])?(?P<mark>[^A-Za-z\s*{])"
+    r"|\\(?:verb|lstinline|mintinline)(?![A-Za-z])\*?(?:\[[^\]\n]{0,200}\])?(?P<mark>[^A-Za-z\s*{])"
     r"|\\(?P<edge>begin|end)\s*\{(?P<name>[^{}\\\n]{1,60})\}"
     r"|(?P<display>\\[\[\]()])"
     r"|\\(?:.|\n|$)"
@@ -39,11 +39,7 @@ class LatexText:
         self.file = file
         self._starts = starts
         self._ends = ends
-
-    @property
-    def is_file(self) -> bool:
-        """Whether characters stand for themselves."""
-        return self._starts is None
+        self.is_file = starts is None  # characters stand for themselves
 
     def origin(self, start: int, end: int) -> tuple[int, int]:
         """The range of the file that a range of this text came from."""
@@ -137,46 +133,49 @@ def _survey(text: str) -> _Landmarks:
     open_brackets: list[list[int]] = [[]]  # for each depth of braces
     open_names: dict[str, list[int]] = {}
     endless: set[str] = set()  # verbatim environments that no longer end
-    at = 0
-    while match := _LANDMARK.search(text, at):
-        start, at = match.start(), match.end()
-        if match["brace"] == "{":
-            open_braces.append(start)
-            open_brackets.append([])
-        elif match["brace"]:
-            if open_braces:
+    behind = 0  # the end of what hides all landmarks in it
+    for match in _LANDMARK.finditer(text):
+        start, end, kind = match.start(), match.end(), match.lastgroup
+        if start < behind or kind is None:
+            continue
+        if kind == "brace":
+            if text[start] == "{":
+                open_braces.append(start)
+                open_brackets.append([])
+            elif open_braces:
                 found.braces[open_braces.pop()] = start
                 open_brackets.pop()
-        elif match["bracket"] == "[":
-            open_brackets[-1].append(start)
-        elif match["bracket"]:
-            found.brackets.update(dict.fromkeys(open_brackets[-1], start))
-            open_brackets[-1].clear()
-        elif match["verbatim"]:
+        elif kind == "bracket":
+            if text[start] == "[":
+                open_brackets[-1].append(start)
+            else:
+                found.brackets.update(dict.fromkeys(open_brackets[-1], start))
+                open_brackets[-1].clear()
+        elif kind == "verbatim":
             brace = text.index("{", start)
-            found.braces[brace] = at - 1
-            name = text[brace + 1 : at - 1]
-            close = -1 if name in endless else text.find(f"\\end{{{name}}}", at)
+            found.braces[brace] = end - 1
+            name = text[brace + 1 : end - 1]
+            close = -1 if name in endless else text.find(f"\\end{{{name}}}", end)
             if close >= 0:
                 found.environments[name, start] = close
-                at = close + len(name) + 6
+                behind = close + len(name) + 6
             else:
                 endless.add(name)
-        elif match["verb"]:
-            close = text.find(match["mark"], at, at + 500)
-            at = close + 1 if close >= 0 else at
-        elif name := match["name"]:
-            found.braces[text.index("{", start)] = at - 1
+        elif kind == "mark":
+            close = text.find(match["mark"], end, end + 500)
+            behind = close + 1 if close >= 0 else end
+        elif kind == "name":
+            name = match["name"]
+            found.braces[text.index("{", start)] = end - 1
             if match["edge"] == "begin":
                 open_names.setdefault(name, []).append(start)
                 continue
             found.last_end[name] = start
             if open_names.get(name):
                 found.environments[name, open_names[name].pop()] = start
-        elif sign := match["display"]:
-            if sign in _OPENER:
-                opener = _OPENER[sign]
-                found.environments.update({(opener, begin): start for begin in open_names.pop(opener, [])})
-            else:
-                open_names.setdefault(sign, []).append(start)
+        elif (sign := match[0]) in _OPENER:
+            opener = _OPENER[sign]
+            found.environments.update({(opener, begin): start for begin in open_names.pop(opener, [])})
+        else:
+            open_names.setdefault(sign, []).append(start)
     return found

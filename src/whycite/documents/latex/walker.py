@@ -23,7 +23,7 @@ from whycite.documents.prose import Prose
 __all__ = ["Walker"]
 
 TOKEN = re.compile(
-    r"(?P<text>(?:[^\\%{}$~&#\n\r`'\-]|-(?!-)|'(?!'))+)"
+    r"(?P<text>(?:[^\\%{}$~&#\n\r`'\-]++|-(?!-)|'(?!')|\r?\n(?![ \t]*+[\r\n]))++)"
     r"|\\(?P<word>(?:[A-Za-z]+(?:@[A-Za-z@]*)?|@[A-Za-z@]+))(?P<star>\*?)(?P<gap>[ \t]*)"
     r"|(?P<par>(?:\r?\n|\r(?!\n))[ \t]*(?:\r?\n|\r(?!\n))\s*)"
     r"|(?P<space>(?:\r?\n|\r)[ \t]*|~)"
@@ -61,15 +61,16 @@ class Walker(Cursor):
         """Read the main file to its end."""
         self.page.live = not self.project.has_document(main.text)
         self._enter(main)
-        while self.frames:
-            frame = self.frame
+        frames, next_token, read_token = self.frames, TOKEN.match, self._token
+        while frames:
+            frame = frames[-1]
             if frame.pos >= frame.end:
                 self.pop()
                 continue
-            match = TOKEN.match(frame.source.text, frame.pos, frame.end)
+            match = next_token(frame.source.text, frame.pos, frame.end)
             assert match is not None  # the last alternative takes any character
             frame.pos = match.end()
-            self._token(frame, match)
+            read_token(frame, match)
         self.environments.close_all()
         self.page.flush()
 

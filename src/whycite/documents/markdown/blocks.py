@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
-from whycite.documents.latex.commands import FLOATS, PICTURES, TABULARS
+from whycite.documents.latex.mathtext import displayed
 from whycite.documents.markdown import lines
 from whycite.documents.markdown.directives import CAPTIONED, TRANSPARENT, cell_captions, children, div_kind
 from whycite.documents.markdown.gathering import Gathering
 from whycite.documents.markdown.pages import Page
+from whycite.documents.markdown.skipping import skipped_end, table_end, tex_captions
 from whycite.documents.model import Kind
-from whycite.documents.stretch import Span
 
 __all__ = ["read_blocks"]
 
 Include = Callable[[str, Page, int], Page | None]
 
-_SKIPPED_TEX = FLOATS | TABULARS | PICTURES | {"verbatim", "Verbatim", "lstlisting", "minted", "thebibliography"}
-_CAPTION_COMMAND = re.compile(r"\\caption\*?\s*(?:\[[^\[\]]{0,1000}\]\s*)?\{")
-_BRACE = re.compile(r"[{}]")
 _FENCES = "`~:"  # signs that end a table even without a blank line
-_LOOKAHEAD = 6  # lines in which a table that begins with a rule shows its columns
-_TABLE = 500  # lines of such a table
 
 
 def read_blocks(page: Page, out: Gathering, include: Include) -> None:
@@ -179,7 +173,7 @@ class _Blocks:
         if under:
             self.out.drop_line()
         elif lines.LONG_RULE.match(text, at, end) and self.out.paragraph is None:
-            close = self._table_end(page)
+            close = table_end(page)
             if close is None:
                 return False
             page.skip = close
@@ -189,33 +183,17 @@ class _Blocks:
         self._table = self._after_table = True
         return True
 
-    def _table_end(self, page: Page) -> int | None:
-        """Where a table that begins with a rule ends; None: it was only a rule."""
-        ahead = page.spans[page.at : page.at + _TABLE]
-        columns = next((n for n, span in enumerate(ahead[:_LOOKAHEAD]) if lines.DASHES.match(page.text, *span)), None)
-        for start, end in ahead[columns + 1 :] if columns is not None else ():
-            if lines.LONG_RULE.match(page.text, start, end):
-                return end
-        return None
-
     # -- what is not prose -------------------------------------------------
 
     def _skipped(self, page: Page, at: int, end: int) -> bool:
         """LaTeX floats and HTML blocks without prose; a float's caption is kept."""
-        if tex := lines.TEX_BEGIN.match(page.text, at, end):
-            closing = f"\\end{{{tex[1]}}}"
-            close = page.find(closing, at) if tex[1] in _SKIPPED_TEX else -1
-        elif html := lines.HTML_BLOCK.match(page.text, at, end):
-            closing = f"</{html[1]}"
-            close = page.find(closing, at)
-        else:
-            return False
-        if close < 0:
+        close = skipped_end(page, at, end)
+        if close is None:
             return False
         self.out.flush()
-        for caption in _tex_captions(page.text, at, close) if tex else ():
+        for caption in tex_captions(page.text, at, close):
             self.out.emit(page, [caption], "caption")
-        page.skip = close + len(closing)
+        page.skip = close
         return True
 
     def _code(self, page: Page, start: int, end: int) -> None:
@@ -251,7 +229,7 @@ class _Blocks:
         if name == "math":
             close = page.find("\n" + signs, end - 1)
             stop = close + 1 + len(signs) if close >= 0 else end
-            self.out.outline.formula(page.text[at:stop], page.file, at, stop)
+            self.out.outline.formula(displayed(page.text[end:close]), page.file, at, stop)
         for child in children(info):
             self._open(child, page, at)
         for span in cell_captions(page.text, fence.start(2), end):
@@ -311,16 +289,3 @@ _TAKERS: dict[str, tuple[Callable[[_Blocks, Page, int, int], bool], ...]] = {
     "[": (_Blocks._footnote, _Blocks._link),
     "{": (_Blocks._included,),
 }
-
-
-def _tex_captions(text: str, start: int, end: int) -> Iterator[Span]:
-    """What stands in the braces of every caption command of a range."""
-    at = start
-    while caption := _CAPTION_COMMAND.search(text, at, end):
-        depth, at = 1, end
-        for brace in _BRACE.finditer(text, caption.end(), end):
-            depth += 1 if brace[0] == "{" else -1
-            if not depth:
-                at = brace.start()
-                break
-        yield caption.end(), at

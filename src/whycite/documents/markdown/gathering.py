@@ -85,7 +85,7 @@ class Gathering:
         inline = read_inline(stretch, self.names, breaks or (), self._markers(page, spans), prose)
         self.cited = self.cited or inline.cited
         if inline.formula:
-            self.outline.formula(stretch.text, page.file, *stretch.source(0, len(stretch.text)))
+            self.outline.formula(inline.formula, page.file, *stretch.source(0, len(stretch.text)))
         elif kind == "prose":
             self.outline.end(prose, stretch.text)
         else:

@@ -6,9 +6,10 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from whycite.documents.markdown.roles import POINTER
-from whycite.documents.markdown.tokens import Token, tokenise
+from whycite.documents.markdown.pairing import Token
+from whycite.documents.markdown.tokens import tokenise
 from whycite.documents.markers import Marker
+from whycite.documents.pointers import POINTER, looks_like_pointer
 from whycite.documents.prose import Prose
 from whycite.documents.stretch import Stretch
 
@@ -21,14 +22,8 @@ _LINK = re.compile(
 )
 _LABEL = re.compile(r"\[([^\[\]]{0,200})\]")
 _ATTRIBUTES = re.compile(r"\{[^{}\[\]\n]{0,500}\}")
-_POINTED = re.compile(r"(?i:(fig|tbl|tab|eq|sec|lst|thm|lem|cor|prp|cnj|def|exm|exr|rem|alg|nte|tip|wrn|imp|cau))[-:]")
 _MARKS = re.compile(r"[\\*]")
 _WORDY = 4  # words that make the text of an image between other words a caption and not a badge
-_THINGS = {
-    "fig": "Figure", "tbl": "Table", "tab": "Table", "eq": "Equation", "sec": "Section", "lst": "Listing",
-    "thm": "Theorem", "lem": "Lemma", "cor": "Corollary", "prp": "Proposition", "cnj": "Conjecture",
-    "def": "Definition", "exm": "Example", "exr": "Exercise", "rem": "Remark", "alg": "Algorithm",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -48,7 +43,7 @@ class Inline:
     prose: Prose
     notes: list[Prose] = field(default_factory=list)
     captions: list[Prose] = field(default_factory=list)
-    formula: bool = False  # nothing but a displayed formula
+    formula: str = ""  # how it reads, if it is nothing but a displayed formula
     cited: bool = False  # cites by key
 
 
@@ -89,7 +84,8 @@ class _Writer:
                 self._show(token.text, token.start, token.end)
         self.stretch.add_to(self.sinks[-1], at, len(self.text))
         shown = [token for token in self.tokens if token.kind != "dropped"]
-        self.inline.formula = bool(shown) and all(token.kind == "display" for token in shown) and self._bare(shown)
+        if shown and all(token.kind == "display" for token in shown) and self._bare(shown):
+            self.inline.formula = shown[-1].text
         return self.inline
 
     def _bare(self, shown: Sequence[Token]) -> bool:
@@ -111,20 +107,16 @@ class _Writer:
 
     # -- citations ---------------------------------------------------------
 
-    def _pointed(self, key: str) -> str | None:
-        """What a cross reference reads as; None: the key is a citation's."""
+    def _is_pointer(self, key: str) -> bool:
+        """Whether a key is a cross reference's and not a citation's."""
         if key in self.names.references:
-            return None
-        if key in self.names.examples:
-            return POINTER
-        thing = _POINTED.match(key)
-        return f"{_THINGS.get(thing[1].lower(), '')} {POINTER}".strip() if thing else None
+            return False
+        return key in self.names.examples or looks_like_pointer(key)
 
     def _key(self, index: int) -> int:
         token = self.tokens[index]
-        pointed = self._pointed(token.text)
-        if pointed is not None:
-            self._show(pointed, token.start, token.end)
+        if self._is_pointer(token.text):
+            self._show(POINTER, token.start, token.end)
             return token.end
         following = self.tokens[index + 1] if index + 1 < len(self.tokens) else None
         located = (
@@ -153,10 +145,10 @@ class _Writer:
             parts.append(self.text[at : token.start])
             at = token.end
             if token.kind == "key":
-                pointed = self._pointed(token.text)
-                if pointed is None:
+                pointer = self._is_pointer(token.text)
+                parts.append(POINTER if pointer else token.text)
+                if not pointer:
                     keys[token.text] = None
-                parts.append(token.text if pointed is None else pointed)
             elif token.kind == "cited":
                 keys.update(dict.fromkeys(token.keys))
                 parts.append("; ".join(token.keys))

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from whycite.documents.latex.citations import is_citation, looks_like_citation
 from whycite.documents.latex.commands import ARGUMENTS, MATH_ENVIRONMENTS, REFERENCES
-from whycite.documents.latex.mathtext import EQUATION, math_text
+from whycite.documents.latex.mathtext import EQUATION, displayed, math_text
+from whycite.documents.pointers import POINTER
 from whycite.text.accents import SYMBOLS, untex
 
-__all__ = ["POINTER", "Reading", "read_role", "read_tex"]
+__all__ = ["Reading", "read_role", "read_tex"]
 
-POINTER = "REF"  # stands for the number that a cross reference prints
 
 _ROLE = re.compile(
     r"(?:\{(?P<braced>[\w:.+-]{1,40})\}|:(?P<plain>[a-z][\w:.+-]{0,40}):)(?P<ticks>`+)(?P<text>[^`]+)(?P=ticks)(?!`)"
@@ -39,6 +39,7 @@ class Reading(NamedTuple):
     text: str = ""
     keys: tuple[str, ...] = ()
     inner: tuple[int, int] | None = None  # from the end of the command to the brace that closes it
+    displayed: bool = False
 
 
 def read_role(text: str, at: int) -> Reading | None:
@@ -72,7 +73,7 @@ def read_tex(text: str, at: int, find: Callable[[str, int], int]) -> Reading | N
     if (anchor := _ANCHOR.match(text, at)) and text[at - 1 : at] == "(":
         return Reading(at - 1, anchor.end())
     if environment := _BEGIN.match(text, at):
-        return _environment(environment, find)
+        return _environment(text, environment, find)
     command = _COMMAND.match(text, at)
     if command is None:
         return None
@@ -94,13 +95,14 @@ def read_tex(text: str, at: int, find: Callable[[str, int], int]) -> Reading | N
     return Reading(at, end)
 
 
-def _environment(found: re.Match[str], find: Callable[[str, int], int]) -> Reading:
+def _environment(text: str, found: re.Match[str], find: Callable[[str, int], int]) -> Reading:
     name = found[2]
     if found[1] == "begin" and name in MATH_ENVIRONMENTS:
         closing = f"\\end{{{name}}}"
         close = find(closing, found.end())
         if close >= 0:
-            return Reading(found.start(), close + len(closing), EQUATION)
+            shown = displayed(text[found.end() : close])
+            return Reading(found.start(), close + len(closing), shown, displayed=True)
     return Reading(found.start(), found.end())
 
 

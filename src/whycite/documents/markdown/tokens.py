@@ -5,17 +5,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from html import unescape
-from itertools import accumulate
-from typing import Literal
 
-from whycite.documents.latex.mathtext import EQUATION, math_text
+from whycite.documents.latex.mathtext import EQUATION, displayed, math_text
+from whycite.documents.markdown.pairing import Kind, Token, pair
 from whycite.documents.markdown.roles import read_role, read_tex
 
-__all__ = ["Token", "tokenise"]
-
-Kind = Literal["shown", "dropped", "cited", "key", "open", "close", "emphasis", "display", "break"]
+__all__ = ["tokenise"]
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<@$^~{&]|!(?=\[)|:(?=[a-z]+[:`])|-{2,3}|https?://|www\.")
 _KEY = re.compile(r"@(?:\{([^{}\s]{1,200})\}|([^\W]\w*(?:[:.#$%&\-+?<>~/]\w+)*))")
@@ -32,19 +28,6 @@ _COMPUTED = re.compile(r"(?:r|\{\w{1,10}\})\s")  # code whose value the rendered
 _TICKS = re.compile(r"`+")
 _RUN = re.compile(r"\*+|_+")
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
-
-
-@dataclass(slots=True)
-class Token:
-    """A mark at a range of the text; what stands between marks is text as it is."""
-
-    kind: Kind
-    start: int
-    end: int
-    text: str = ""  # what the range reads as
-    keys: tuple[str, ...] = ()
-    mate: int = -1  # index of the other bracket
-    opening: str = ""  # what stands before an opening bracket: "!", "^" or nothing
 
 
 class _Scanner:
@@ -151,7 +134,7 @@ class _Scanner:
             close = self.find("$$", start + 2)
             if close < 0:
                 return start + 2
-            return self._attributes(self.add("display", start, close + 2, EQUATION))
+            return self._attributes(self.add("display", start, close + 2, displayed(self.text[start + 2 : close])))
         formula = _MATH.match(self.text, start)
         if formula is None:
             return end
@@ -208,13 +191,13 @@ class _Scanner:
             closing = "\\)" if after == "(" else "\\]"
             close = self.find(closing, end + 1)
             if close >= 0 and _looks_like_math(self.text[end + 1 : close]):
-                shown = math_text(self.text[end + 1 : close]) if after == "(" else EQUATION
+                shown = (math_text if after == "(" else displayed)(self.text[end + 1 : close])
                 return self.add("shown" if after == "(" else "display", start, close + 2, shown)
         if after.isspace() or not after:
             return self.add("shown", start, end + len(after), " ")
         command = read_tex(self.text, start, self.find)
         if command is not None:
-            kind: Kind = "cited" if command.keys else "display" if command.text == EQUATION else "shown"
+            kind: Kind = "cited" if command.keys else "display" if command.displayed else "shown"
             self.add(kind, command.start, command.end, command.text, command.keys)
             if command.inner:
                 self.add("dropped", command.inner[1], command.inner[1] + 1)
@@ -252,73 +235,5 @@ _HANDLERS: dict[str, Callable[[_Scanner, int, int], int]] = {
 
 
 def tokenise(text: str, more: Sequence[Token] = ()) -> list[Token]:
-    """The marks of a paragraph and `more` in order, brackets paired; those without a partner are text again."""
-    tokens = sorted([*more, *_Scanner(text).scan()], key=lambda token: token.start)
-    if tokens:
-        _pair_brackets(tokens)
-        _pair_emphasis(text, tokens)
-        tokens = _without_text(text, tokens)
-    return tokens
-
-
-def _without_text(text: str, tokens: Sequence[Token]) -> list[Token]:
-    """The tokens less those that read as what stands there; partners find each other at their new places."""
-    kept = [
-        token.mate >= 0
-        if token.kind in ("open", "close")
-        else token.kind != "shown" or token.text != text[token.start : token.end]
-        for token in tokens
-    ]
-    places = list(accumulate(kept, initial=0))
-    remaining = [token for token, stays in zip(tokens, kept, strict=True) if stays]
-    if len(remaining) == len(tokens):
-        return remaining
-    for token in remaining:
-        if token.mate >= 0:
-            token.mate = places[token.mate]
-    return remaining
-
-
-def _pair_brackets(tokens: Sequence[Token]) -> None:
-    opened: list[int] = []
-    for index, token in enumerate(tokens):
-        if token.kind == "open":
-            opened.append(index)
-        elif token.kind == "close" and opened:
-            token.mate = opened.pop()
-            tokens[token.mate].mate = index
-
-
-def _pair_emphasis(text: str, tokens: Sequence[Token]) -> None:
-    """Make the signs of emphasis that have a partner disappear, and the others text."""
-    opened: dict[str, list[Token]] = {"*": [], "_": []}
-    left: dict[int, int] = {}  # signs of a run that have no partner yet, by where it begins
-    for token in tokens:
-        if token.kind != "emphasis":
-            continue
-        sign = text[token.start]
-        opens, closes = _flanks(text, token.start, token.end)
-        left[token.start] = token.end - token.start
-        while closes and left[token.start] and opened[sign]:
-            other = opened[sign][-1]
-            paired = min(left[other.start], left[token.start])
-            left[other.start] -= paired
-            left[token.start] -= paired
-            if not left[other.start]:
-                opened[sign].pop()
-        if opens and left[token.start]:
-            opened[sign].append(token)
-    for token in tokens:
-        if token.kind == "emphasis":
-            token.kind, token.text = "shown", text[token.start] * left[token.start]
-
-
-def _flanks(text: str, start: int, end: int) -> tuple[bool, bool]:
-    """Whether a run of signs can begin and can end emphasis, by what stands around it."""
-    before, after = text[start - 1 : start] or " ", text[end : end + 1] or " "
-    solid_before, solid_after = not before.isspace(), not after.isspace()
-    left = solid_after and (after.isalnum() or not solid_before or not before.isalnum())
-    right = solid_before and (before.isalnum() or not solid_after or not after.isalnum())
-    if text[start] == "_":
-        return left and (not right or not before.isalnum()), right and (not left or not after.isalnum())
-    return left, right
+    """The marks of a paragraph and `more` in order; brackets and emphasis without a partner are text again."""
+    return pair(text, sorted([*more, *_Scanner(text).scan()], key=lambda token: token.start))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from whycite.documents.pdfs.blocks import Blocks
@@ -18,13 +18,14 @@ from whycite.documents.pdfs.headings import find_headings, is_reference_heading
 from whycite.documents.pdfs.hyphens import Vocabulary
 from whycite.documents.pdfs.lines import Line, lines_of
 from whycite.documents.pdfs.measures import Measures, common_size, measure, set_edges
+from whycite.documents.pdfs.paragraphs import Text
 from whycite.documents.pdfs.references import entries_of, unheaded_list
 from whycite.documents.pdfs.runs import Page
 
 __all__ = ["analyse"]
 
 _ASIDE = 500  # characters of what stands across the first page: the stamp of an archive
-_SCANNED = 20  # characters a page: fewer are a stamp or a running head
+_STAMP = 150  # characters that may stand on a scan that has no text layer
 _EARLIEST = 0.3  # of the pages: before, "References" is a line of the contents
 
 
@@ -33,26 +34,30 @@ def analyse(data: bytes, alive: Callable[[], None]) -> dict[str, Any]:
     extraction = extract(data, alive)
     pages = extraction.pages
     laid, body = _laid(pages, alive)
-    title, ordered, running = _with_roles(pages, laid, body, extraction.title, alive)
-    headings = find_headings([line for line in ordered if line.role in ("body", "formula")], running, body)
-    alive()
-    blocks = Blocks(Vocabulary(line.text for line in ordered), body, alive)
+    ordered, running = _with_roles(pages, laid, body, extraction.title, alive)
+    headings = find_headings([line for line in ordered if line.role in ("body", "formula")], running, body, alive)
+    blocks = Blocks(Vocabulary(_texts(ordered, alive)), body, alive)
     if unheaded_abstract(ordered, headings):
         blocks.head("Abstract")
     listed = any(is_reference_heading(heading.text) for heading in headings)
     blocks.fill(ordered, headings, None if listed else unheaded_list(ordered))
     alive()
+    title = Text(blocks.vocabulary)
+    for line in ordered:
+        if line.role == "title":
+            title.add(line)
     titled = next((i for i, line in enumerate(ordered) if line.role == "title"), 0)
     front = [line for line in ordered[titled:] if line.role == "front"]
     margins = [*ordered[:titled], *(line for lines in laid[:1] for line in lines if line.role == "furniture")]
     return {
-        "title": title,
+        "title": title.text,
+        "metadata": extraction.title,
         "front": [(line.cells, line.size, line.bold, line.italic) for line in front],
         "margins": [line.text for line in margins],
         "aside": pages[0].aside[:_ASIDE] if pages else "",
         "blocks": blocks.done,
         "references": entries_of(blocks.references, blocks.vocabulary),
-        "warnings": [*extraction.warnings, *_warnings(extraction, laid)],
+        "warnings": [*extraction.warnings, *_warnings(extraction)],
     }
 
 
@@ -65,16 +70,15 @@ def _laid(pages: Sequence[Page], alive: Callable[[], None]) -> tuple[list[list[L
     for page, strips in zip(pages, gutters, strict=True):
         alive()
         laid.append(lines_of(page.runs, page.number, strips))
-    body = measure(laid)
+    body = measure(laid, alive)
     mark_furniture(laid, [page.height for page in pages], body)
     return laid, body
 
 
 def _with_roles(
     pages: Sequence[Page], laid: Sequence[Sequence[Line]], body: Measures, metadata: str, alive: Callable[[], None]
-) -> tuple[str, list[Line], set[int]]:
-    """The title, all lines in reading order with their roles, and the ids of those that are running text."""
-    title = ""
+) -> tuple[list[Line], set[int]]:
+    """All lines in reading order with their roles, and the ids of those that are running text."""
     ordered: list[Line] = []
     running: set[int] = set()
     listing = False  # a reference list has begun
@@ -83,7 +87,7 @@ def _with_roles(
         kept = in_reading_order([line for line in lines if line.role != "furniture"])
         set_edges(kept, body.size)
         if page is pages[0]:
-            title = mark_title(kept, metadata, body)
+            mark_title(kept, metadata, body)
         mark_contents(kept)
         captions = mark_captions(kept, page.rules, body)
         mark_floats(kept, captions, page.pictures, body)
@@ -97,13 +101,25 @@ def _with_roles(
             mark_front(kept, prose)
         running |= prose
         ordered += kept
-    return title, ordered, running
+    return ordered, running
 
 
-def _warnings(extraction: Extraction, laid: Sequence[Sequence[Line]]) -> list[str]:
+def _texts(lines: Sequence[Line], alive: Callable[[], None]) -> Iterator[str]:
+    for line in lines:
+        alive()
+        yield line.text
+
+
+def _warnings(extraction: Extraction) -> list[str]:
     """What is to be said of pages that gave no text."""
+    warnings = []
     if extraction.unread:
         first, more = extraction.unread[0], len(extraction.unread) - 1
-        return [f"page {first}" + (f" and {more} more" if more else "") + " could not be read"]
-    characters = sum(line.length for lines in laid for line in lines)
-    return ["no text layer; run OCR first"] if characters < _SCANNED * max(len(laid), 1) else []
+        warnings.append(f"page {first}" + (f" and {more} more" if more else "") + " could not be read")
+    lengths = [(sum(len(run.text) for run in page.runs), page.scanned) for page in extraction.pages]
+    mute = sum(length < (_STAMP if scanned else 1) for length, scanned in lengths)
+    if mute == len(lengths) and not extraction.unread:
+        warnings.append("no text layer; run OCR first")
+    elif 2 * mute > len(lengths):
+        warnings.append(f"{mute} of {len(lengths)} pages have no text layer; run OCR first")
+    return warnings

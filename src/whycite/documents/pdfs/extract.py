@@ -105,7 +105,9 @@ def _page(page: Any, number: int, offset: int, fonts: Fonts) -> tuple[Page, int]
         textpage.close()
     main = max(range(4), key=lambda turn: sum(len(run.text) for run in turned[turn]))
     aside = " ".join(run.text for turn in range(4) if turn != main for run in turned[turn])
-    pictures, rules = drawings(page, width * height) if main == 0 else ([], [])
+    pictures, rules, scanned = drawings(page, width * height)
     if main % 2:
         width, height = height, width
-    return Page(number, width, height, turned[main], pictures, rules, aside), len(text)
+    if main:  # they stand where the page has them, not where its text is turned to
+        pictures, rules = [], []
+    return Page(number, width, height, turned[main], pictures, rules, scanned, aside), len(text)

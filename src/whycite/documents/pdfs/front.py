@@ -11,7 +11,7 @@ from whycite.documents.pdfs.headings import Heading
 from whycite.documents.pdfs.lines import Line
 from whycite.documents.pdfs.measures import Measures
 
-__all__ = ["abstract_mark", "mark_front", "mark_title", "unheaded_abstract"]
+__all__ = ["LIKE", "abstract_mark", "mark_front", "mark_title", "unheaded_abstract"]
 
 _ABSTRACT = re.compile(r"(?:abstract|summary|a b s t r a c t)\b\s?(?P<mark>[.:—–-]{0,2})\s?", re.IGNORECASE)
 _INTRODUCTION = re.compile(r"(?:(?:1|I|0)\.?\s+)?(?:introduction|background|motivation)", re.IGNORECASE)
@@ -20,47 +20,48 @@ _FIRST_LINES = 200  # an abstract stands among them
 _SHORTEST, _LONGEST = 30, 700  # words of an abstract
 _UPPER_LINES = 25  # the title is among them
 _TITLE_LINES = 6
+LIKE = 0.6  # share of letters in common from which a scan's title is what the metadata says
 _BANNERS = frozenset(
     "article researcharticle reviewarticle originalarticle originalresearch openaccess review letter shortreport "
     "toolsandresources researchcommunication".split()
 )
 
 
-def mark_title(lines: Sequence[Line], metadata: str, body: Measures) -> str:
-    """Find the title on the first page, give its lines the role "title", and say it."""
+def mark_title(lines: Sequence[Line], metadata: str, body: Measures) -> None:
+    """Find the title on the first page and give its lines the role "title"."""
     upper = [line for line in lines if line.role == "body"]
+    for line in _like(metadata, upper) or _largest(upper, body):
+        line.role = "title"
+
+
+def _like(metadata: str, lines: Sequence[Line]) -> Sequence[Line]:
+    """The lines that say what the file's own metadata calls the title."""
     wanted = squeezed(metadata)
-    if len(metadata.split()) >= 3 and len(wanted) >= 12:
-        likest: list[Line] = []
-        share = 0.6
-        matcher = SequenceMatcher(None, "", wanted, autojunk=False)
-        for i in range(min(len(upper), _UPPER_LINES)):
-            for n in range(1, _TITLE_LINES + 1):
-                said = squeezed(" ".join(line.text for line in upper[i : i + n]))[: 2 * len(wanted)]
-                matcher.set_seq1(said)
-                if matcher.real_quick_ratio() > share and matcher.quick_ratio() > share:
-                    alike = matcher.ratio()
-                    if alike > share:
-                        likest, share = upper[i : i + n], alike
-        if likest:
-            printed = _titled(likest)
-            return printed if share > 0.9 else metadata
+    found: Sequence[Line] = []
+    if len(metadata.split()) < 3 or len(wanted) < 12:
+        return found
+    share = LIKE
+    matcher = SequenceMatcher(None, "", wanted, autojunk=False)
+    for i in range(min(len(lines), _UPPER_LINES)):
+        for n in range(1, _TITLE_LINES + 1):
+            matcher.set_seq1(squeezed(" ".join(line.text for line in lines[i : i + n]))[: 2 * len(wanted)])
+            if matcher.real_quick_ratio() > share and matcher.quick_ratio() > share and matcher.ratio() > share:
+                found, share = lines[i : i + n], matcher.ratio()
+    return found
+
+
+def _largest(lines: Sequence[Line], body: Measures) -> Sequence[Line]:
+    """The largest print; where nothing is larger than the text, the first bold lines."""
     best: list[Line] = []
-    for group in _by_size(upper):
+    for group in _by_size(lines):
         text = " ".join(line.text for line in group)
         if len(text) < 8 or len(text.split()) < 2 or squeezed(text) in _BANNERS or _ABSTRACT.match(text):
             continue
-        if group[0].size > (best[0].size * 1.02 if best else 1.02 * body.size):
+        if group[0].size > 1.02 * (best[0].size if best else body.size):
             best = group
-    if not best:  # nothing is larger than the text: the first bold or centred line
-        best = next((group for group in _by_size(upper[:8]) if group[0].bold and len(group[0].text) > 12), [])
-    return _titled(best[:_TITLE_LINES])
-
-
-def _titled(lines: Sequence[Line]) -> str:
-    for line in lines:
-        line.role = "title"
-    return " ".join(line.text for line in lines)
+    if not best:
+        best = next((group for group in _by_size(lines[:8]) if group[0].bold and len(group[0].text) > 12), [])
+    return best[:_TITLE_LINES]
 
 
 def _by_size(lines: Sequence[Line]) -> list[list[Line]]:

@@ -28,6 +28,7 @@ _JITTER = 1.5  # points by which numbers of one column stand aside
 def drop_line_numbers(page: Page) -> None:
     """Take out the numbers that count the lines of a manuscript in its margin."""
     numbers = [run for run in page.runs if run.text.isdigit() and len(run.text) <= 4]
+    gone: set[int] = set()
     for edge in (_right_edge, _left_edge):
         column: list[Run] = []
         for run in [*sorted(numbers, key=edge), None]:
@@ -35,10 +36,9 @@ def drop_line_numbers(page: Page) -> None:
                 column.append(run)
                 continue
             if len(column) >= _FEW_NUMBERS and _counts_lines(column, page):
-                gone = set(map(id, column))
-                page.runs = [each for each in page.runs if id(each) not in gone]
-                return
+                gone.update(map(id, column))
             column = [] if run is None else [run]
+    page.runs = [run for run in page.runs if id(run) not in gone]
 
 
 def _right_edge(run: Run) -> float:

@@ -49,5 +49,7 @@ def squeezed(text: str) -> str:
 
 def is_capitals(text: str) -> bool:
     """Whether words are set in capitals."""
+    if sum(map(str.islower, text[:20])) > 3:
+        return False
     letters = [c for c in text if c.isalpha()]
     return len(letters) >= 4 and sum(map(str.isupper, letters)) > 0.85 * len(letters)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from whycite.documents.pdfs.heading_words import KNOWN, REFERENCES, TOP, is_capitals, squeezed
@@ -44,7 +44,7 @@ def is_reference_heading(text: str) -> bool:
     return len(text) < _SHORT and (squeezed(text) in REFERENCES or squeezed(numbered(text)[1]) in REFERENCES)
 
 
-def find_headings(lines: Sequence[Line], prose: set[int], body: Measures) -> list[Heading]:
+def find_headings(lines: Sequence[Line], prose: set[int], body: Measures, alive: Callable[[], None]) -> list[Heading]:
     """The headings among the lines of a document in reading order; their lines get the role "heading".
 
     `prose` are the ids of lines that are plainly running text.
@@ -54,7 +54,8 @@ def find_headings(lines: Sequence[Line], prose: set[int], body: Measures) -> lis
     found: list[Heading] = []
     i = 0
     while i < len(lines):
-        look = _look(lines, i, roman, body) if lines[i].role == "body" else None
+        alive()
+        look = _look(lines, i, roman, body) if _may_begin(lines[i], prose) else None
         if look is None or not (_says_so(look) or _by_number(look, numbering) or _by_style(look, prose)):
             i += 1
             continue
@@ -94,6 +95,12 @@ class _Look:
     apart: bool  # and below
     short: bool  # it does not fill its line
     ends: bool  # like a sentence
+
+
+def _may_begin(line: Line, prose: set[int]) -> bool:
+    """Whether a line is worth a look: plain running text is none."""
+    plain = not (line.bold or line.italic or line.text[:4].isupper())
+    return line.role == "body" and not (plain and id(line) in prose)
 
 
 def _look(lines: Sequence[Line], i: int, roman: bool, body: Measures) -> _Look | None:

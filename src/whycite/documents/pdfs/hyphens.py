@@ -65,15 +65,11 @@ class Vocabulary:
         if whole != hyphenated:
             return hyphenated > whole
         left, right = left.lower(), right.lower()
-        known = self._words[left] > 0 and self._words[right] > 0
-        if compound:
-            return self._words[right] > 0  # "state-of-the-" "art"
-        if left + right in _CLOSED or not known:
+        if left + right in _CLOSED or not self._words[right]:
             return False
-        return right in _AFTER or left in _BEFORE or (len(left) > 3 and len(right) > 3 and self._common(left, right))
-
-    def _common(self, left: str, right: str) -> bool:
-        return min(self._words[left], self._words[right]) > 1
+        if compound or left in _BEFORE:
+            return True  # "state-of-the-" "art"
+        return self._words[left] > 0 and (right in _AFTER or min(len(left), len(right)) > 3)
 
 
 def _word(text: str) -> str:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
 from typing import Any
 
 from whycite.documents.identifiers import normalise_arxiv, normalise_doi
 from whycite.documents.model import Reference
 from whycite.documents.names import parse_people
+from whycite.documents.pdfs.front import LIKE
+from whycite.documents.pdfs.heading_words import squeezed
 
 __all__ = ["paper_of"]
 
@@ -31,6 +34,9 @@ _NOT_NAMES = re.compile(
 )
 _YEAR = re.compile(r"(?<![\d.])(19[5-9]\d|20[0-4]\d)(?!\d)")
 _MOST_AUTHORS = 200
+_LONGEST = 500  # characters of a title
+_SAME = 0.9  # share of letters from which two titles differ in spelling alone
+_BROKEN = re.compile(r"[^\W\d_][^\W\d_.]{1,30}")  # a given name at the end of a line
 
 
 def paper_of(found: dict[str, Any]) -> Reference:
@@ -39,7 +45,7 @@ def paper_of(found: dict[str, Any]) -> Reference:
     year = _YEAR.search(margins)
     return Reference(
         id="",
-        title=" ".join(found["title"].rstrip("*∗†‡§ ").split()),
+        title=_title(found["title"], found["metadata"]),
         authors=_authors(found["front"]),
         year=int(year[0]) if year else None,
         doi=normalise_doi(margins),
@@ -47,12 +53,34 @@ def paper_of(found: dict[str, Any]) -> Reference:
     )
 
 
+def _title(printed: str, metadata: str) -> str:
+    """The title as printed; the file's own, where the print is a bad scan of it."""
+    printed, metadata = " ".join(printed.rstrip("*∗†‡§ ").split()), " ".join(metadata.split())
+    one, other = squeezed(printed), squeezed(metadata)
+    if len(metadata.split()) < 3 or max(len(one), len(other)) > _LONGEST:
+        return printed
+    alike = SequenceMatcher(None, one, other, autojunk=False).ratio()
+    return metadata if LIKE < alike < _SAME else printed
+
+
 def _authors(front: Sequence[tuple[list[str], float, bool, bool]]) -> tuple[str, ...]:
     """The people named between title and text: lines of nothing but names, all set like the first of them."""
-    lines = [(names, style) for cells, *style in front if (names := _names(cells))]
+    lines = [(names, style) for cells, style in _joined(front) if (names := _names(cells))]
     named = [name for names, style in lines if _alike(style, lines[0][1]) for name in names]
     people = [person for name in named[:_MOST_AUTHORS] for person in parse_people(name)]
     return tuple(dict.fromkeys(people))
+
+
+def _joined(front: Sequence[tuple[list[str], float, bool, bool]]) -> list[tuple[list[str], list[float]]]:
+    """The lines, a name divided between two made whole."""
+    lines: list[tuple[list[str], list[float]]] = []
+    for cells, *style in front:
+        if lines and _alike(style, lines[-1][1]) and _BROKEN.fullmatch(lines[-1][0][-1]):
+            lines[-1][0][-1] += " " + cells[0]
+            lines[-1][0].extend(cells[1:])
+        else:
+            lines.append((list(cells), style))
+    return lines
 
 
 def _alike(style: Sequence[float], other: Sequence[float]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -35,9 +35,12 @@ def common_size(pages: Iterable[Page]) -> float:
     return _mode(sizes, 0.04) or 10.0
 
 
-def measure(pages: Sequence[Sequence[Line]]) -> Measures:
+def measure(pages: Sequence[Sequence[Line]], alive: Callable[[], None]) -> Measures:
     """Size, pitch and extent of the running text; `pages` are the lines of each page."""
-    full = [[line for line in lines if _is_running(line)] for lines in pages]
+    full = []
+    for lines in pages:
+        alive()
+        full.append([line for line in lines if _is_running(line)])
     some = [line for lines in full for line in lines] or [line for lines in pages for line in lines]
     sizes: Counter[float] = Counter()
     for line in some:
@@ -45,6 +48,7 @@ def measure(pages: Sequence[Sequence[Line]]) -> Measures:
     size = _mode(sizes, 0.06) or 10.0
     pitches: Counter[float] = Counter()
     for lines in full:
+        alive()
         columns: defaultdict[tuple[int, int], list[Line]] = defaultdict(list)
         for line in lines:
             if abs(line.size - size) < 0.08 * size:

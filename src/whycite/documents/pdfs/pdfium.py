@@ -45,12 +45,13 @@ def api() -> Api:
     return Api()
 
 
-def drawings(page: Any, area: float) -> tuple[list[Box], list[Box]]:
-    """The boxes of the images and embedded graphics of a page, and its horizontal rules."""
+def drawings(page: Any, area: float) -> tuple[list[Box], list[Box], bool]:
+    """The boxes of the images and embedded graphics of a page, its horizontal rules, whether an image fills it."""
     import pypdfium2.raw as c
 
     pictures: list[Box] = []
     rules: list[Box] = []
+    filled = False
     left, bottom, right, top = (ctypes.c_float() for _ in range(4))
     for i in range(min(c.FPDFPage_CountObjects(page.raw), _MAX_OBJECTS)):
         item = c.FPDFPage_GetObject(page.raw, i)
@@ -63,4 +64,5 @@ def drawings(page: Any, area: float) -> tuple[list[Box], list[Box]]:
             rules.append(box)
         elif kind != c.FPDF_PAGEOBJ_PATH and 0.005 * area < wide * high < 0.6 * area:
             pictures.append(box)
-    return pictures, rules
+        filled = filled or (kind == c.FPDF_PAGEOBJ_IMAGE and wide * high >= 0.6 * area)
+    return pictures, rules, filled

@@ -47,4 +47,5 @@ class Page:
     runs: list[Run]
     pictures: list[Box]
     rules: list[Box]
+    scanned: bool = False  # an image covers most of it
     aside: str = ""  # what is written across the main direction

@@ -9,16 +9,15 @@ from whycite.documents.bibliography_files import load_bibliography, nearby_bibli
 from whycite.documents.builder import Builder
 from whycite.documents.model import Document, Reference
 from whycite.documents.names import parse_people
+from whycite.documents.pointers import POINTER, looks_like_pointer
 from whycite.documents.sources import Source, decode
+from whycite.documents.typst.code import Found
 from whycite.documents.typst.pages import Page
-from whycite.documents.typst.walker import Found, Walker
+from whycite.documents.typst.walker import Walker
 from whycite.documents.typst.writer import Writer
 
 __all__ = ["read_draft"]
 
-POINTER = "REF"  # stands for the number that a cross reference prints
-_PREFIX = re.compile(r"(fig|tab|tbl|eq|sec|lst|alg|app|thm|ch)[a-z]{0,8}[:.-]")
-_THINGS = {"fig": "Figure", "tab": "Table", "tbl": "Table", "eq": "Equation", "sec": "Section"}
 _YEAR = re.compile(r"datetime\(\s*year:\s*(\d{4})")
 _INCLUDES = 200  # files one draft may ask for
 _MOST = 16 << 20  # characters read for one draft
@@ -90,17 +89,18 @@ class _Draft:
 
     def _refer(self, page: Page, keys: tuple[str, ...], note: str, start: int, end: int) -> None:
         """Write what refers to these keys: a citation, or a cross reference."""
+        if self.out.silent:
+            return
         cited = tuple(key for key in keys if not self._is_own(key))
         if cited:
             shown = "; ".join(cited) + f", {note}" * bool(note)
             self.out.cite(f"[{shown}]", cited, page.file, start, end)
         elif keys:
-            thing = _PREFIX.match(keys[0])
-            self.out.add(f"{_THINGS.get(thing[1] if thing else '', '')} {POINTER}".strip(), page.file, start, end)
+            self.out.add(POINTER, page.file, start, end)
 
     def _is_own(self, key: str) -> bool:
         """Whether a key is that of something in the draft itself."""
-        return key not in self._known and (key in self._labels or _PREFIX.match(key) is not None)
+        return key not in self._known and (key in self._labels or looks_like_pointer(key))
 
     def _references(self) -> list[Reference]:
         names = self.found.bibliographies

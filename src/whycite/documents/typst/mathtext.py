@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from whycite.documents.latex.mathtext import EQUATION, math_text
+from whycite.documents.latex.mathtext import EQUATION, displayed, math_text
 
 __all__ = ["typst_math"]
 
@@ -18,8 +18,9 @@ _NAMES = {"dot": "cdot", "plus": "pm", "minus": "mp", "eq": "neq", "approx": "ap
 
 def typst_math(source: str) -> str:
     """The formula as it reads in a sentence, or EQUATION where it is displayed or not simple."""
-    displayed = source[:1].isspace() and source[-1:].isspace()
-    if displayed or len(source) > _LONGEST or _CALL.search(source):
+    if source[:1].isspace() and source[-1:].isspace():
+        return displayed(source)
+    if not source or len(source) > _LONGEST or _CALL.search(source):
         return EQUATION
     for sign, character in _SIGNS.items():
         source = source.replace(sign, character)
@@ -28,5 +29,5 @@ def typst_math(source: str) -> str:
         return EQUATION
     source = _QUOTED.sub(lambda quoted: f" {quoted[1]} " if len(quoted[1]) < 2 else f" \x00{quoted[1]}\x00 ", source)
     parts = source.split("\x00")
-    parts[::2] = [_WORD.sub(lambda word: f"\\{_NAMES.get(word[1], word[1])} ", part) for part in parts[::2]]
+    parts[::2] = [_WORD.sub(lambda word: f"\\{_NAMES.get(word[1], word[1])}{{}}", part) for part in parts[::2]]
     return math_text("".join(parts))

@@ -1,67 +1,29 @@
-"""Walks over a Typst file: text and citations go to the writer, code is followed only to find them."""
+"""Walks over a Typst file: text and citations go to the writer."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 
-from whycite.documents.typst.frames import Frame, purpose_of
+from whycite.documents.typst.code import Code
 from whycite.documents.typst.mathtext import typst_math
-from whycite.documents.typst.pages import Page
-from whycite.documents.typst.writer import Writer
 
-__all__ = ["Found", "Walker"]
+__all__ = ["Walker"]
 
-_MARKUP = re.compile(r"[\\`$*_~@#<\[\]\n]|//|/\*|-{2,3}|-\?|https?://")
-_CODE = re.compile(r"[\"\[\](){}$`<,;\n]|//|/\*|[^\W\d][\w-]*(?:\.[^\W\d][\w-]*)*(?=\s?:(?!:)|[(\[])")
+_MARKUP = re.compile(r"[\\`$*_~\[\]\n]|@(?=\w)|#(?=[\w\"(\[{])|<(?=[^\W\d])|//|/\*|-{2,3}|-\?|https?://")
 _BLANK = re.compile(r"\n(?:[ \t\r]*\n)+")
-_LINE = re.compile(r"[ \t]*(?:(=+)[ \t]+|[-+][ \t]+|\d{1,4}\.[ \t]+|/[ \t]+(?=[^\n:]{1,200}:))")
 _REFERENCE = re.compile(r"@([^\W](?:[\w:.-]*\w)?)(?:\[([^\[\]]{0,300})\])?")
 _URL = re.compile(r"https?://[^\s<>\[\]\"`\\]*")
 _ESCAPED = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|([^\s\w]))")
-_KEYWORD = re.compile(r"(let|set|show|import|if|for|while|context|return|else)\b")
-_INCLUDE = re.compile(r"include[ \t]*\"([^\"\n]{1,300})\"")
-_NAME = re.compile(r"[^\W\d][\w-]*(?:\.[^\W\d][\w-]*)*")
-_METHOD = re.compile(r"\.[^\W\d][\w-]*")
-_ELSE = re.compile(r"\s*else\b")
-_LEVEL = re.compile(r"level:\s*(\d)")
-_STATEMENTS = ("let", "set", "show", "import")
 _DASHES = {"--": "–", "---": "—", "-?": ""}
 
 
-class Found:
-    """What a walk finds out besides the text."""
-
-    def __init__(self) -> None:
-        self.bibliographies: list[str] = []
-        self.authors: list[str] = []
-        self.labels: set[str] = set()
-        self.refers = False  # to a label or an entry
-        self.title = ""
-
-
-class Walker:
-    """One walk over a file; `refer` writes a reference by its key, `include` reads another file in place."""
-
-    def __init__(
-        self,
-        page: Page,
-        out: Writer,
-        found: Found,
-        refer: Callable[[Page, tuple[str, ...], str, int, int], None],
-        include: Callable[[Page, str, int], None],
-    ) -> None:
-        self.page = page
-        self.text = page.text
-        self.out = out
-        self.found = found
-        self.refer = refer
-        self.include = include
-        self.frames = [Frame("content", 0)]  # the file itself, and what is open in it
+class Walker(Code):
+    """One walk over a file."""
 
     def walk(self) -> bool:
         """Read the file to its end; False: something in it is not closed."""
-        at = self._line_start(0)
+        at = self._line_start(int(self.text.startswith("\ufeff")))
         while at < len(self.text):
             at = self._markup(at) if self.frames[-1].is_markup else self._code(at)
         closed = all(frame.shape in ("line", "statement", "control") for frame in self.frames[1:])
@@ -69,32 +31,6 @@ class Walker:
             self._pop()
         self.out.flush()
         return closed
-
-    # -- frames ------------------------------------------------------------
-
-    def _push(self, frame: Frame) -> None:
-        above = self.frames[-1]
-        frame.statement = frame.statement or above.statement
-        frame.authors = above.authors or above.argument in ("author", "authors")
-        self.frames.append(frame)
-        if frame.is_markup:
-            self.out.enter(frame)
-
-    def _pop(self) -> Frame:
-        frame = self.frames.pop()
-        if frame.is_markup:
-            self.out.leave(frame)
-        return frame
-
-    def _content(self, at: int, name: str, argument: str = "", start: int | None = None) -> int:
-        """Begin a content block whose bracket is here."""
-        frame = Frame("content", at, name, purpose=purpose_of(name, argument, self.frames[-1].statement))
-        if frame.purpose == "heading" and (level := _LEVEL.search(self.text, at if start is None else start, at)):
-            frame.level = int(level[1]) or 1
-        self._push(frame)
-        return self._line_start(at + 1)
-
-    # -- markup ------------------------------------------------------------
 
     def _markup(self, at: int) -> int:
         pos = at
@@ -116,14 +52,6 @@ class Walker:
             return True
         return False
 
-    def _show(self, text: str, start: int, end: int) -> int:
-        self.out.add(text, self.page.file, start, end)
-        return end
-
-    def _keep(self, start: int, end: int) -> int:
-        self.out.add(self.text[start:end], self.page.file, start)
-        return end
-
     def _newline(self, start: int, end: int) -> int:
         if self.frames[-1].shape == "line":
             self._pop()
@@ -133,17 +61,6 @@ class Walker:
             return self._line_start(blank.end())
         self.out.add("\n", self.page.file, start)
         return self._line_start(end)
-
-    def _line_start(self, at: int) -> int:
-        """Read the mark a line begins with: a heading's, a list item's."""
-        mark = _LINE.match(self.text, at)
-        if mark is None:
-            return at
-        if mark[1]:
-            self._push(Frame("line", at, purpose="heading", level=len(mark[1])))
-        else:
-            self.out.break_sentence()
-        return mark.end()
 
     def _comment(self, start: int, end: int) -> int:
         return self.page.comment_end(start)
@@ -165,7 +82,8 @@ class Walker:
         formula = self.page.math(start)
         if formula is None:
             return self._keep(start, end)
-        self.out.formula(typst_math(formula[1]), formula[1], self.page.file, start, formula.end())
+        if not self.out.silent:
+            self.out.formula(typst_math(formula[1]), self.page.file, start, formula.end())
         return formula.end()
 
     def _emphasis(self, start: int, end: int) -> int:
@@ -203,157 +121,6 @@ class Walker:
             self._pop()
         return self._after_content(self._pop(), end) if len(self.frames) > 1 else self._keep(start, end)
 
-    def _hash(self, start: int, end: int) -> int:
-        """What "#" begins: a statement, a call, a variable."""
-        if include := _INCLUDE.match(self.text, end):
-            if self.frames[-1].purpose != "dropped":
-                self.out.flush()
-                self.include(self.page, include[1], start)
-            return include.end()
-        if keyword := _KEYWORD.match(self.text, end):
-            word = keyword[1]
-            statement = word if word in _STATEMENTS else ""
-            self._push(Frame("statement" if statement else "control", start, word, statement=statement))
-            return keyword.end()
-        if string := self.page.string(end) if self.text.startswith('"', end) else None:
-            return self._show(string[1], start, string.end())
-        sign = self.text[end : end + 1]
-        if sign in ("(", "{"):
-            self._push(Frame("call" if sign == "(" else "block", start))
-            return end + 1
-        if sign == "[":
-            return self._content(end, "")
-        if name := _NAME.match(self.text, end):
-            return self._called(name[0], start, name.end())
-        return self._keep(start, end)
-
-    # -- code --------------------------------------------------------------
-
-    def _called(self, name: str, start: int, at: int) -> int:
-        """Go on after a name or a call: with arguments, with content, or with the text."""
-        method = _METHOD.match(self.text, at)
-        if method and self.text.startswith("(", method.end()):
-            at = method.end()
-        if self.text.startswith("(", at):
-            self._push(Frame("call", start, name))
-            return at + 1
-        if self.text.startswith("[", at):
-            return self._content(at, name, self._argument(), start)
-        return at
-
-    def _argument(self) -> str:
-        return self.frames[-1].argument if self.frames[-1].shape == "call" else ""
-
-    def _after_content(self, frame: Frame, at: int) -> int:
-        if self.text.startswith("[", at):
-            return self._content(at, frame.name, self._argument(), frame.start)
-        if self.frames[-1].shape == "control":
-            otherwise = _ELSE.match(self.text, at)
-            if otherwise is None:
-                self._pop()
-            else:
-                self.frames[-1].name = "else"
-                return otherwise.end()
-        return at
-
-    def _code(self, at: int) -> int:
-        found = _CODE.search(self.text, at)
-        if found is None:
-            return len(self.text)
-        sign, start, end = found[0], found.start(), found.end()
-        top = self.frames[-1]
-        if sign in ("//", "/*"):
-            return self.page.comment_end(start)
-        if sign in _SKIPS:
-            return _SKIPS[sign](self, start, end)
-        if sign == "[":
-            name = top.name if top.shape == "call" or top.name == "else" else ""
-            return self._content(start, name, self._argument(), top.start)
-        if sign in ("(", "{"):
-            self._push(Frame("call" if sign == "(" else "block", start))
-        elif sign == ")" and top.shape == "call":
-            return self._end_call(end)
-        elif sign == "}" and top.shape == "block":
-            self._pop()
-        elif sign == "]":
-            return self._break_off(start)
-        elif sign == ",":
-            top.argument = ""
-        elif sign in ("\n", ";") and top.shape in ("statement", "control"):
-            self._pop()
-            return start if sign == "\n" else end
-        elif len(sign) > 1 or sign.isalpha() or sign == "_":
-            return self._word(sign, start, end)
-        return end
-
-    def _word(self, name: str, start: int, end: int) -> int:
-        """A name in code: of an argument, or of a function."""
-        if self.text.startswith(("(", "["), end):
-            return self._called(name, start, end)
-        if self.frames[-1].shape == "call":
-            self.frames[-1].argument = name.lower()
-        return end
-
-    def _break_off(self, at: int) -> int:
-        """A closing bracket in code: it ends the content around, and all that is open in it."""
-        while not self.frames[-1].is_markup:
-            self._pop()
-        return at
-
-    def _string(self, start: int, end: int) -> int:
-        string = self.page.string(start)
-        if string is None:
-            return end
-        top = self.frames[-1]
-        if top.argument in ("author", "authors") or (top.authors and top.argument in ("", "name")):
-            self.found.authors.append(string[1])
-        elif top.argument == "title" and purpose_of(top.name, "title", top.statement) == "title":
-            self.found.title = self.found.title or string[1]
-        elif top.argument == "caption" and purpose_of(top.name, "caption", top.statement) == "caption":
-            self._whole(Frame("content", start, purpose="caption"), string[1], string.end())
-        elif not top.argument:
-            top.strings.append(string[1])
-        return string.end()
-
-    def _labelled(self, start: int, end: int) -> int:
-        label = self.page.label(start)
-        if label is None:
-            return end
-        self.frames[-1].labels.append(label[1])
-        return label.end()
-
-    def _formula(self, start: int, end: int) -> int:
-        formula = self.page.math(start)
-        return formula.end() if formula else end
-
-    def _end_call(self, end: int) -> int:
-        frame = self._pop()
-        above = self.frames[-1]
-        dropped = above.purpose == "dropped" or above.statement in ("let", "set", "import")
-        if frame.name == "bibliography":
-            self.found.bibliographies += frame.strings
-        elif frame.name in ("cite", "ref") and not dropped:
-            self.found.refers = True
-            self.refer(self.page, tuple(frame.labels + frame.strings), "", frame.start, end)
-        elif frame.name == "link" and not dropped and frame.strings and not self.text.startswith("[", end):
-            self._show(frame.strings[0], frame.start, end)
-        elif frame.name in ("title", "heading") and frame.strings and not above.statement:
-            level = _LEVEL.search(self.text, frame.start, end)
-            content = Frame("content", frame.start, purpose=purpose_of(frame.name, "", ""))
-            content.level = int(level[1]) if level else 1
-            self._whole(content, frame.strings[0], end)
-        elif frame.name == "label":
-            above.labels += frame.strings
-        elif not frame.name:
-            above.strings += frame.strings
-        return self._called(frame.name, frame.start, end)
-
-    def _whole(self, frame: Frame, text: str, end: int) -> None:
-        """Content given as a string."""
-        self.out.enter(frame)
-        self._show(text, frame.start, end)
-        self.out.leave(frame)
-
 
 _HANDLERS: dict[str, Callable[[Walker, int, int], int]] = {
     "\\": Walker._escape,
@@ -370,10 +137,4 @@ _HANDLERS: dict[str, Callable[[Walker, int, int], int]] = {
     "/": Walker._comment,
     "-": Walker._dashes,
     "h": Walker._url,
-}
-_SKIPS: dict[str, Callable[[Walker, int, int], int]] = {
-    '"': Walker._string,
-    "<": Walker._labelled,
-    "$": Walker._formula,
-    "`": lambda walker, start, end: walker.page.raw(start)[2],
 }

@@ -22,8 +22,8 @@ class Writer:
         self.title = ""
         self._prose = Prose()
         self._sort: Sort = "prose"
-        self._silent = silent
-        self._formula: tuple[str, str, int, int] | None = None  # one that the paragraph begins with
+        self.silent = silent  # nothing is written here
+        self._formula: tuple[str, str, int, int] | None = None  # a displayed one that the paragraph begins with
         self._last = ""  # the last sign of the paragraph
         self._saved: list[tuple[Prose, Sort, bool]] = []
         self._queue: list[tuple[Prose, Sort]] = []  # notes and captions wait for the end of the paragraph
@@ -32,7 +32,7 @@ class Writer:
 
     def add(self, text: str, file: str, start: int, end: int | None = None) -> None:
         """Append text, as `Prose.add` does."""
-        if self._silent or not text:
+        if self.silent or not text:
             return
         if text.isspace():
             self._prose.add(text, file, start, end)
@@ -43,16 +43,16 @@ class Writer:
 
     def cite(self, marker: str, keys: tuple[str, ...], file: str, start: int, end: int) -> None:
         """Append a citation; a heading has none."""
-        if self._silent or self._sort == "words":
+        if self.silent or self._sort == "words":
             return
         self._begin(marker)
         self._prose.cite(marker, keys, file, start, end)
         self._last = "]"
 
-    def formula(self, shown: str, source: str, file: str, start: int, end: int) -> None:
+    def formula(self, shown: str, file: str, start: int, end: int) -> None:
         """Append a formula; a displayed one that a paragraph begins with may belong to the one before."""
-        if shown == EQUATION and not self._prose and not self._formula and not self._silent:
-            self._formula = source, file, start, end
+        if shown.strip(" .,;") == EQUATION and not self._prose and not self._formula and not self.silent:
+            self._formula = shown, file, start, end
         else:
             self.add(shown, file, start, end)
 
@@ -64,7 +64,7 @@ class Writer:
         if not self._prose and self._sort == "prose":
             self._prose = self.outline.begin(EQUATION if formula else text)
         if formula:
-            self._prose.add(f"{EQUATION} ", *formula[1:])
+            self._prose.add(f"{formula[0]} ", *formula[1:])
 
     # -- blocks ------------------------------------------------------------
 
@@ -100,10 +100,10 @@ class Writer:
         elif frame.purpose != "text":
             if self._formula:
                 self._begin("")
-            self._saved.append((self._prose, self._sort, self._silent))
+            self._saved.append((self._prose, self._sort, self.silent))
             self._prose = Prose()
             self._sort = frame.purpose if frame.purpose in ("caption", "footnote") else "words"
-            self._silent = self._silent or frame.purpose == "dropped"
+            self.silent = self.silent or frame.purpose == "dropped"
 
     def leave(self, frame: Frame) -> None:
         """End content that was for something."""
@@ -113,8 +113,8 @@ class Writer:
             self.outline.heading("", 0)
         elif frame.purpose != "text":
             words = self._prose.text if self._sort == "words" else ""
-            self._prose, self._sort, self._silent = self._saved.pop()
-            if frame.purpose == "heading" and not self._silent:
+            self._prose, self._sort, self.silent = self._saved.pop()
+            if frame.purpose == "heading" and not self.silent:
                 self.outline.heading(words, frame.level)
-            elif frame.purpose == "title" and not self._silent:
+            elif frame.purpose == "title" and not self.silent:
                 self.title = self.title or words
