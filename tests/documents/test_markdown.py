@@ -149,6 +149,7 @@ def test_the_text_shows_citations_and_no_marks() -> None:
         ("<table>\n<tr><td>cell</td></tr>\n</table>\nAfter.", ["After."]),
         ("<style>\np { x: y }\n</style>\n\nAfter.", ["After."]),
         ("Before.\n\n***\n\nAfter.", ["Before.", "After."]),
+        ("(target)=\n% a comment\nText.\n\n+++ {\"part\": \"x\"}\n\nMore.", ["Text.", "More."]),
     ],
 )  # fmt: skip
 def test_text(text: str, expected: list[str]) -> None:
@@ -261,6 +262,23 @@ def test_metadata() -> None:
 
 
 @pytest.mark.parametrize(
+    "head",
+    [
+        "% A title\n% Jane Doe; Kim Lee\n% May 2021\n",
+        '+++\ntitle = "A title"\nauthors = ["Jane Doe", "Kim Lee"]\ndate = 2021-05-01\n+++\n',
+        "---\ntitle: A title\nauthor: [Jane Doe, Kim Lee]\nsubtitle: a: b: c\ndate: 1 May 2021\n---\n",
+        "---\ntitle: A title\nauthor: Jane Doe and Kim Lee\nyear: 2021\n...\n",
+    ],
+)
+def test_other_metadata(head: str) -> None:
+    document = read(head + "\nText.\n")
+    assert document.paper.title == "A title"
+    assert document.paper.authors == ("Doe, Jane", "Lee, Kim")
+    assert document.paper.year == 2021
+    assert texts(document) == ["Text."]
+
+
+@pytest.mark.parametrize(
     ("name", "head", "files"),
     [
         ("paper.md", "---\nbibliography: refs.bib\n---\n", {"refs.bib": BIB}),
@@ -279,6 +297,32 @@ def test_metadata() -> None:
 def test_the_bibliography_is_found(name: str, head: str, files: dict[str, str]) -> None:
     document = read(head + "Text [@doe99].\n", name, files)
     assert document.by_id["doe99"].title == "A"
+
+
+def test_references_in_the_metadata() -> None:
+    text = (
+        "---\nreferences:\n- id: doe99\n  title: A\n  author: [{family: Doe, given: J.}]\n"
+        "  issued: {date-parts: [[1999, 5]]}\ndoi: https://doi.org/10.1000/X\n---\nText [@doe99].\n"
+    )
+    document = read(text)
+    assert document.by_id["doe99"].year == 1999
+    assert document.by_id["doe99"].authors == ("Doe, J.",)
+    assert document.paper.doi == "10.1000/x"
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        (b"---\ntitle: x\n---\n", True),
+        (b"Text\n\n## Heading\n", True),
+        (b"Text [@doe99].\n", True),
+        (b"Just text.\n", False),
+        (b"#set text(11pt)\n```\ncode\n```\n", False),
+        (b"# x\0", False),
+    ],
+)
+def test_markdown_is_told_by_its_marks(head: bytes, expected: bool) -> None:
+    assert READER.sniff(head) is expected
 
 
 def test_a_missing_bibliography_is_said() -> None:

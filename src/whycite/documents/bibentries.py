@@ -17,14 +17,14 @@ _MACRO_BUDGET = 1 << 24  # characters that abbreviations may add to one file
 _LINE_HEAD = re.compile(r"^[^\S\n]*+(?=@\w++\s*+[{(])", re.MULTILINE)
 _HEAD = re.compile(r"^[^\S\n]*+%[^\n]*+|@(\w++)\s*+([{(])", re.MULTILINE)
 _KEY = re.compile(
-    r"\s*+\{?(?:(?!\w+=[\"{\d])([^,\s{}]++(?:[ \t]++[^,\s{}=\"@]++)*+)\s*+(?=[,}])"
+    r"\s*+\{?(?:(?!\w+=[\"{\d])([^,\s{}@]++(?:@(?!\w++\s*+[{(])[^,\s{}@]*+)*+(?:[ \t]++[^,\s{}=\"@]++)*+)\s*+(?=[,}])"
     r"|([^,\s{}=\"()]++)(?!\s*+=))"  # no comma behind it
 )
 
 _GAP = r"(?:\s++|%[^\n]*+)*+"
 _WORD = r"[^\s,={}\"#%()@]++"
 # Behind a key or a value: the name of the next field, or the end of the entry.
-_FIELD = re.compile(rf"{_GAP}(?:,{_GAP})?(?:({_WORD}(?:[ \t]++{_WORD})*+)\s*+=\s*+|([}})]))")
+_FIELD = re.compile(rf"{_GAP}(?:,{_GAP})?(?:({_WORD}(?:[ \t]++{_WORD})*+)\s*+=\s*+|([}})]))?")
 _NAME = re.compile(r"(?<![\w:+.-])([A-Za-z][\w:+.-]*+)\s*+=\s*+")
 _LEFT_BEHIND = re.compile(r"\s*+,\s*+[A-Za-z][\w-]*+\s*+=")
 _KNOWN = (
@@ -136,12 +136,12 @@ def _next_head(text: str, at: int, limit: int) -> re.Match[str] | None:
 def _fields(text: str, at: int, limit: int, closing: str) -> tuple[list[tuple[str, _Value]], int, bool]:
     """The fields from `at` on, where reading ended, and whether that is the end of the entry."""
     fields: list[tuple[str, _Value]] = []
-    while (found := _FIELD.match(text, at, limit)) and found[1]:
-        value, at = _value(text, found.end(), limit, closing)
+    while found := _FIELD.match(text, at, limit):
+        at = found.end()
+        if found[1] is None:
+            return fields, at, found[2] == closing
+        value, at = _value(text, at, limit, closing)
         fields.append((found[1].lower(), value))
-    if found and found[2] == closing:
-        return fields, found.end(), True
-    return fields, at, False
 
 
 def _mended_fields(text: str, at: int, end: int, closing: str) -> list[tuple[str, _Value]]:
@@ -182,7 +182,10 @@ def _closed(text: str, at: int, limit: int) -> int:
     for sign in _SIGNS[text[at]].finditer(text, at + 1, limit):
         if sign[0] == closing and depth <= 0:
             return sign.start()
-        depth += {"{": 1, "}": -1}.get(sign[0], 0)
+        if sign[0] == "{":
+            depth += 1
+        elif sign[0] == "}":
+            depth -= 1
     return limit
 
 

@@ -162,7 +162,7 @@ def _collect(source: Source, files: Iterator[_Member], warnings: list[str]) -> d
 
 
 def _zip_files(source: Source) -> Iterator[_Member]:
-    with zipfile.ZipFile(io.BytesIO(source.data())) as archive:
+    with zipfile.ZipFile(io.BytesIO(source.data(MAX_UNPACKED))) as archive:
         for member in archive.infolist():
             if not member.is_dir():
                 yield member.filename, member.file_size, partial(_read_zip, archive, member)

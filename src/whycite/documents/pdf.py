@@ -22,6 +22,7 @@ from whycite.documents.sources import Source
 
 __all__ = ["READER", "PdfReader"]
 
+_LARGEST = 256 << 20  # bytes; figures count
 _SECONDS = 3.5  # of silence; a page takes a fiftieth of one
 _BETWEEN = "\n\n"
 _KINDS: dict[str, Kind] = {"prose": "prose", "caption": "caption", "footnote": "footnote"}
@@ -42,7 +43,7 @@ class PdfReader:
 
     def read(self, source: Source) -> Iterator[Document]:
         """The one document of a PDF."""
-        yield _document(source.path, self._worker.run(source.data(), source.path, _SECONDS))
+        yield _document(source.path, self._worker.run(source.data(_LARGEST), source.path, _SECONDS))
 
 
 def _document(path: str, found: dict[str, Any]) -> Document:

@@ -16,7 +16,7 @@ from whycite.errors import UserError
 
 __all__ = ["DiskFolder", "Folder", "MemoryFolder", "Source", "decode"]
 
-MAX_FILE = 256 << 20  # no paper or bibliography is larger; a stream of records may be
+MAX_FILE = 64 << 20  # no text of one document is larger; a stream of records may be
 _HEAD = 1 << 16
 
 
@@ -136,12 +136,12 @@ class Source:
         with self.open() as stream:
             return stream.read(_HEAD)
 
-    def data(self) -> bytes:
-        """All bytes; a file too large to be a paper is refused."""
+    def data(self, limit: int = MAX_FILE) -> bytes:
+        """All bytes; a file larger than a document can be is refused."""
         with self.open() as stream:
-            data = stream.read(MAX_FILE + 1)
-        if len(data) > MAX_FILE:
-            raise UserError(f"{self.path}: larger than {MAX_FILE >> 20} MB, too large for one document")
+            data = stream.read(limit + 1)
+        if len(data) > limit:
+            raise UserError(f"{self.path}: larger than {limit >> 20} MB, too large for one document")
         return data
 
     def sibling(self, name: str) -> Source | None:

@@ -12,6 +12,7 @@ from whycite.documents.sources import Source
 __all__ = ["READER", "MarkdownReader"]
 
 _METADATA = re.compile(rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n")
+_TYPST = re.compile(rb"^#(?:set|show|let|import|include|figure|cite)\b", re.MULTILINE)
 _SIGNS = re.compile(rb"^#{1,6} \S|\[-?@\w|^```|\]\(https?://", re.MULTILINE)
 
 
@@ -22,7 +23,9 @@ class MarkdownReader:
     suffixes = (".md", ".markdown", ".qmd", ".rmd", ".mdx")
 
     def sniff(self, head: bytes) -> bool:
-        return b"\0" not in head and bool(_METADATA.match(head) or _SIGNS.search(head))
+        if b"\0" in head or _TYPST.search(head):
+            return False
+        return bool(_METADATA.match(head) or _SIGNS.search(head))
 
     def read(self, source: Source) -> Iterator[Document]:
         yield read_draft(source)

@@ -164,6 +164,13 @@ class _Blocks:
     def _link(self, page: Page, at: int, end: int) -> bool:
         return self.out.paragraph is None and lines.LINK.match(page.text, at, end) is not None
 
+    def _myst_mark(self, page: Page, at: int, end: int) -> bool:
+        """A target, a comment or a break between cells, as MyST writes them."""
+        if self.out.paragraph is not None:
+            return False
+        marks = (lines.TARGET, lines.MYST_COMMENT, lines.MYST_BREAK)
+        return any(mark.match(page.text, at, end) for mark in marks)
+
     # -- tables ------------------------------------------------------------
 
     def _begins_table(self, page: Page, at: int, end: int) -> bool:
@@ -283,7 +290,9 @@ _TAKERS: dict[str, tuple[Callable[[_Blocks, Page, int, int], bool], ...]] = {
     "=": (_Blocks._heading,),
     "-": (_Blocks._heading, _Blocks._begins_table, _Blocks._rule),
     "|": (_Blocks._begins_table,),
-    "+": (_Blocks._begins_table,),
+    "+": (_Blocks._begins_table, _Blocks._myst_mark),
+    "(": (_Blocks._myst_mark,),
+    "%": (_Blocks._myst_mark,),
     "*": (_Blocks._rule,),
     "_": (_Blocks._rule,),
     "[": (_Blocks._footnote, _Blocks._link),

@@ -22,6 +22,8 @@ __all__ = [
     "LINK",
     "LIST",
     "LONG_RULE",
+    "MYST_BREAK",
+    "MYST_COMMENT",
     "OPTION",
     "PIPES",
     "QUOTE",
@@ -29,6 +31,7 @@ __all__ = [
     "RULE",
     "SETEXT",
     "TABLE_CAPTION",
+    "TARGET",
     "TEXT_REFERENCE",
     "TEX_BEGIN",
     "columns_of",
@@ -66,6 +69,9 @@ TABLE_CAPTION = re.compile(r"Table:(?=[ \t])[ \t]*")
 LONG_RULE = re.compile(r"[ \t]*-{10,}[ \t]*\r?\n?$")
 CAPTION = re.compile(r"(?:Table:|:)(?=[ \t])[ \t]*")
 DEFINITION = re.compile(r"[:~][ \t]+")
+TARGET = re.compile(r"\([\w:./-]{1,100}\)=[ \t]*\r?\n?$")  # of a cross reference in MyST
+MYST_BREAK = re.compile(r"\+\+\+(?:[ \t][^\n]*)?\r?\n?$")
+MYST_COMMENT = re.compile(r"%[ \t]")
 TEXT_REFERENCE = re.compile(r"\(ref:[\w-]{1,100}\)[ \t]*")
 TEX_BEGIN = re.compile(r"\\begin\s*\{([A-Za-z]{1,40}\*?)\}")
 HTML_BLOCK = re.compile(r"<(script|style|table|pre|svg|iframe|template|textarea|video)\b", re.IGNORECASE)

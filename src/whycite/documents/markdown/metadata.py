@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from whycite.documents.bibliography import plain, year_of
+from whycite.documents.identity import normalise_doi
 from whycite.documents.model import Reference
 from whycite.documents.names import parse_people, person
 from whycite.documents.stretch import Span
@@ -17,6 +19,11 @@ from whycite.documents.yamltext import load_yaml
 __all__ = ["Metadata", "find_metadata", "inline_references", "named_bibliographies", "paper_of"]
 
 _BLOCK = re.compile(r"\ufeff?---[ \t]*\r?\n(?P<yaml>.*?)^(?:---|\.\.\.)[ \t]*\r?$\n?", re.DOTALL | re.MULTILINE)
+_TOML = re.compile(r"\ufeff?\+\+\+[ \t]*\r?\n(?P<toml>.*?)^\+\+\+[ \t]*\r?$\n?", re.DOTALL | re.MULTILINE)
+_TITLE_LINES = re.compile(
+    r"\ufeff?%[ \t]+(?P<title>[^\n]+)\n(?:%[ \t]*(?P<authors>[^\n]*)(?:\n|$)(?:%[ \t]*(?P<date>[^\n]*)(?:\n|$))?)?"
+)
+_PAIR = re.compile(r"^(?P<key>[A-Za-z][\w-]*)[ \t]*:[ \t]*(?P<value>[^\s|>&*!%@][^\n]*)$", re.MULTILINE)
 _ABSTRACT = re.compile(r"^abstract[ \t]*:[ \t]*(?P<style>[|>][-+0-9]*[ \t]*\r?$)?", re.MULTILINE)
 _KEY = re.compile(r"^[^\s#-]", re.MULTILINE)
 _LINE = re.compile(r"[^\n]*\n?")
@@ -36,20 +43,41 @@ class Metadata:
 
 
 def find_metadata(text: str) -> Metadata:
-    """The metadata at the head of a draft."""
-    block = _BLOCK.match(text)
-    if block is None:
-        return Metadata()
+    """The metadata at the head of a draft: YAML, TOML, or Pandoc's lines of title, authors and date."""
+    if block := _BLOCK.match(text):
+        return _from_yaml(text, block)
+    if block := _TOML.match(text):
+        try:
+            values = tomllib.loads(block["toml"].replace("\r\n", "\n"))
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            return Metadata(end=block.end(), warning=f"the metadata block could not be read: {error}")
+        return Metadata({key.lower(): value for key, value in values.items()}, block.end())
+    if block := _TITLE_LINES.match(text):
+        names = [name for name in (block["authors"] or "").split(";") if name.strip()]
+        return Metadata({"title": block["title"], "author": names, "date": block["date"] or ""}, block.end())
+    return Metadata()
+
+
+def _from_yaml(text: str, block: re.Match[str]) -> Metadata:
+    warning = ""
     try:
         values = load_yaml(block["yaml"])
     except ValueError as error:
-        return Metadata(end=block.end(), warning=f"the metadata block could not be read: {error}")
-    if values is None:
-        return Metadata(end=block.end())
-    if not isinstance(values, dict):
+        # A title with a colon in it breaks the whole block; the other lines still say what they say.
+        values = {line["key"]: _loose(line["value"]) for line in _PAIR.finditer(block["yaml"])}
+        warning = f"the metadata block could not be read whole: {error}"
+    if values is not None and not isinstance(values, dict):
         return Metadata()
     lines = tuple(_abstract(text, block.start("yaml"), block.end("yaml")))
-    return Metadata({str(key).lower(): value for key, value in values.items()}, block.end(), lines)
+    return Metadata({str(key).lower(): value for key, value in (values or {}).items()}, block.end(), lines, warning)
+
+
+def _loose(value: str) -> str | list[str]:
+    """A value of a line that YAML could not read: a string, or the strings of a list in brackets."""
+    value = value.strip()
+    if value.startswith("["):
+        return [part.strip(" \"'") for part in value.strip("[]").split(",")]
+    return value.strip("\"'")
 
 
 def _abstract(text: str, start: int, end: int) -> Iterator[Span]:
@@ -80,7 +108,7 @@ def paper_of(values: Mapping[str, Any]) -> Reference:
         authors=tuple(_people(authors)),
         year=year_of(str(values.get("date", "")) + " " + str(values.get("year", ""))),
         venue=_plain(values.get("journal")),
-        doi=_plain(values.get("doi")).lower(),
+        doi=normalise_doi(_plain(values.get("doi"))),
         abstract=_plain(values.get("abstract")),
     )
 

@@ -49,7 +49,8 @@ def _begins(line: Line, above: Line | None, body: Measures) -> bool:
     if not match or line.text[0].islower():
         return False
     rest = line.text[match.end() :].lstrip()
-    set_off = abs(line.size - body.size) > 0.05 * body.size or line.runs[0].font is not _body_font(above, line)
+    usual = (above or line).main.font
+    set_off = abs(line.size - body.size) > 0.05 * body.size or line.runs[0].font is not usual
     separated = not match["after"].isspace()
     if above is None or above.columns != line.columns or above.y <= line.y:
         if above is not None and not _FINISHED.search(above.text) and above.role == "body" and not set_off:
@@ -59,10 +60,6 @@ def _begins(line: Line, above: Line | None, body: Measures) -> bool:
     if gap > 1.25 or above.role != "body":
         return separated or set_off or (gap > 1.6 and rest[:1].isupper())
     return separated and set_off and (line.runs[0].font.bold or abs(line.size - above.size) > 0.05 * above.size)
-
-
-def _body_font(above: Line | None, line: Line) -> object:
-    return above.main.font if above is not None else line.main.font
 
 
 def _goes_on(caption: Sequence[Line], below: Line, rules: Sequence[Box]) -> bool:

@@ -19,6 +19,8 @@ _COMBINING = dict(zip("´`¨ˆ˜ˇ˚¸¯˙˝˘", _MARKS, strict=True))
 _DOTLESS = {"ı": "i", "ȷ": "j"}
 _NO_FONT = font_of("", 0, 0)
 _SMALLEST = 2.0  # fonts drawn by procedures (Type 3) often claim a size below
+_FAR = 1e5  # points; what stands farther out, or nowhere, is not on the page
+_LONGEST = 1_000  # characters of a run; a longer word is none, and shall not cost more
 _ENOUGH_LETTERS = 400
 _ASCENT = 0.7  # height of the tallest letters and digits of a font, in units of its size
 
@@ -28,7 +30,13 @@ class Fonts:
 
     def __init__(self) -> None:
         self._by_handle: dict[int, Font] = {}
+        self._by_name: dict[tuple[str, int, int], Font] = {}
         self._heights: dict[int, list[float]] = {}
+        self._nameless: list[Font] = []  # kept, since `_heights` knows them by id
+
+    def turn_page(self) -> None:
+        """Forget the handles: pdfium may give those of a closed page to other fonts."""
+        self._by_handle.clear()
 
     def style(self, text: Any, index: int, key: int) -> tuple[int, float, Font]:
         """Quarter turns to the left, size as printed (0: not told) and font of a text object."""
@@ -38,13 +46,23 @@ class Fonts:
         api().font_size(key, ctypes.byref(size))
         handle = api().font(key) or 0
         if handle not in self._by_handle:
-            self._by_handle[handle] = _font(handle)
+            self._by_handle[handle] = self._font(*_described(handle))
         if abs(matrix.a) >= abs(matrix.b):
             turn = 0 if matrix.a >= 0 else 2
         else:
             turn = 1 if matrix.b > 0 else 3
-        printed = round(abs(size.value) * max(abs(matrix.c), abs(matrix.d)), 1)
-        return turn, printed if printed >= _SMALLEST else 0.0, self._by_handle[handle]
+        printed = abs(size.value) * max(abs(matrix.c), abs(matrix.d))
+        return turn, round(printed, 1) if _SMALLEST <= printed <= _FAR else 0.0, self._by_handle[handle]
+
+    def _font(self, name: str, weight: int, slant: int) -> Font:
+        """One font for each name; those without a name are kept apart."""
+        if not name:
+            self._nameless.append(font_of(name, weight, slant))
+            return self._nameless[-1]
+        key = (name, weight, slant)
+        if key not in self._by_name:
+            self._by_name[key] = font_of(*key)
+        return self._by_name[key]
 
     def saw(self, font: Font, height: float) -> None:
         """Note the height of a letter of a font that tells no size."""
@@ -62,13 +80,14 @@ class Fonts:
             run.size = min(max(round(sizes[id(run.font)], 1), _SMALLEST), 60.0)
 
 
-def _font(handle: int) -> Font:
+def _described(handle: int) -> tuple[str, int, int]:
+    """Name, weight and slant of a font."""
     buffer = ctypes.create_string_buffer(256)
     if not handle or not 0 < api().font_name(handle, buffer, len(buffer)) <= len(buffer):
-        return font_of("", 0, 0)
+        return "", 0, 0
     slant = ctypes.c_int(0)
     api().italic_angle(handle, ctypes.byref(slant))
-    return font_of(buffer.value.decode("utf-8", "replace"), api().weight(handle), slant.value)
+    return buffer.value.decode("utf-8", "replace"), api().weight(handle), slant.value
 
 
 def runs_of(textpage: Any, text: str, offset: int, fonts: Fonts) -> Iterator[tuple[int, Run]]:
@@ -112,6 +131,8 @@ def runs_of(textpage: Any, text: str, offset: int, fonts: Fonts) -> Iterator[tup
             x0, x1, base = -box.right, -box.left, -y.value
         else:
             x0, x1, base = -box.top, -box.bottom, x.value
+        if not (abs(x0) < _FAR and abs(x1) < _FAR and abs(base) < _FAR):
+            continue
         if size:
             usual = size
         else:
@@ -129,7 +150,7 @@ def runs_of(textpage: Any, text: str, offset: int, fonts: Fonts) -> Iterator[tup
             and last_x0 - 0.3 * size < x0 < run.x1 + 0.5 * size  # the letters of a ligature share one box
             and character not in _COMBINING
             and run.text not in _COMBINING
-            and len(run.text) == run.end - run.start
+            and len(run.text) == run.end - run.start < _LONGEST
         ):
             run.text += character
             run.x1, run.end, last_x0 = x1, start + 1, x0

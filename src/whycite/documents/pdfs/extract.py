@@ -38,7 +38,7 @@ def extract(data: bytes, alive: Callable[[], None]) -> Extraction:
     document = _opened(data)
     alive()
     try:
-        result = Extraction(page_count=len(document), title=document.get_metadata_value("Title"))
+        result = Extraction(page_count=len(document), title=_title(document))
         fonts = Fonts()
         result.pages = list(_pages(document, fonts, result, alive))
         fonts.resize([run for page in result.pages for run in page.runs])
@@ -60,6 +60,14 @@ def _opened(data: bytes) -> Any:
         if getattr(error, "err_code", None) == c.FPDF_ERR_PASSWORD:
             raise UserError("encrypted; remove the password first") from error
         raise UserError("a broken PDF that cannot be opened; is it complete?") from error
+
+
+def _title(document: Any) -> str:
+    """The title of the file's metadata; none where it is no text."""
+    try:
+        return str(document.get_metadata_value("Title"))
+    except UnicodeDecodeError:
+        return ""
 
 
 def _pages(document: Any, fonts: Fonts, result: Extraction, alive: Callable[[], None]) -> Iterator[Page]:
@@ -94,9 +102,10 @@ def _page(page: Any, number: int, offset: int, fonts: Fonts) -> tuple[Page, int]
     """A page and the length of its text; what is not written in its main direction stays apart."""
     width, height = page.get_size()
     textpage = page.get_textpage()
+    fonts.turn_page()
     try:
         if textpage.count_chars() > MAX_PAGE_CHARACTERS:
-            raise ValueError(f"it has more than {MAX_PAGE_CHARACTERS:,} characters")
+            raise ValueError("more characters than any printed page has")
         text = textpage.get_text_range()
         turned: tuple[list[Run], ...] = ([], [], [], [])
         for turn, run in runs_of(textpage, text, offset, fonts):

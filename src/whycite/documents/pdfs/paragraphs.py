@@ -18,6 +18,7 @@ _RAISED = str.maketrans("0123456789-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻")
 _NUMBERS = re.compile(r"[\d,;–−-]*\d[\d,;–−-]*")
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 _RAISED_END = re.compile(r"[.!?][)\]”’\"']?[⁰¹²³⁴⁵⁶⁷⁸⁹,–]{1,8} $")
+_LONGEST = 500  # characters of a piece: longer ones would be copied too often
 _HYPHENS = "-\u2010\u00ad\u2011"
 _FINISHED = re.compile(r"[.!?:;]['\")\]”’»]*[⁰¹²³⁴⁵⁶⁷⁸⁹\d]{0,3}$")
 _BULLET = re.compile(r"(?:[•●◦▪■○∙·*‣–—-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])\s")
@@ -119,7 +120,7 @@ class Text:
         self.length += len(text)
         if self.pieces:
             last, first, stop = self.pieces[-1]
-            if stop == start and len(last) == stop - first and len(text) == end - start:
+            if stop == start and len(text) == end - start and len(last) == stop - first < _LONGEST:
                 self.pieces[-1] = (last + text, first, end)
                 return
         self.pieces.append((text, start, max(start, end)))
