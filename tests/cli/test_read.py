@@ -18,7 +18,8 @@ We set up.
 \bibliography{refs}
 \end{document}
 """
-BIB = "@article{doe2010, title={Of {Things}}, author={Doe, Jane and Roe, R.}, year=2010, journal={J. Things}, doi={10.1/X}}"
+BIB = """@article{doe2010, title={Of {Things}}, author={Doe, Jane and Roe, R.}, year=2010,
+  journal={J. Things}, doi={10.1/X}}"""
 
 
 def whycite(*arguments: str, stdin: bytes = b"", cwd: Path | None = None) -> subprocess.CompletedProcess[bytes]:

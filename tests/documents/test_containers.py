@@ -21,9 +21,9 @@ BIB = b"@article{a, title={On A}, year={2010}}"
 PROJECT = {"src/main.tex": TEX, "src/part.tex": PART, "src/refs.bib": BIB, "src/figure.png": b"\x89PNG"}
 
 
-def _tar(files: dict[str, bytes], mode: str = "w") -> bytes:
+def _tar(files: dict[str, bytes]) -> bytes:
     buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode=mode) as archive:
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
         for name, data in files.items():
             info = tarfile.TarInfo(name)
             info.size = len(data)
@@ -43,10 +43,10 @@ def _zip(files: dict[str, bytes]) -> bytes:
     ("name", "data"),
     [
         ("paper.tar", _tar(PROJECT)),
-        ("paper.tar.gz", _tar(PROJECT, "w:gz")),
-        ("paper.tgz", _tar(PROJECT, "w:gz")),
-        ("2101.00001.gz", _tar(PROJECT, "w:gz")),
-        ("paper.tar.xz", _tar(PROJECT, "w:xz")),
+        ("paper.tar.gz", gzip.compress(_tar(PROJECT))),
+        ("paper.tgz", gzip.compress(_tar(PROJECT))),
+        ("2101.00001.gz", gzip.compress(_tar(PROJECT))),
+        ("paper.tar.xz", lzma.compress(_tar(PROJECT))),
         ("paper.tar.zst", zstandard.compress(_tar(PROJECT))),
         ("paper.zip", _zip(PROJECT)),
         ("paper", _zip(PROJECT)),
@@ -117,8 +117,8 @@ def test_members_that_lead_out_are_left_out(tmp_path: Path) -> None:
             info = tarfile.TarInfo(name)
             info.size = len(data)
             archive.addfile(info, io.BytesIO(data))
-        for name, kind in {"link.tex": tarfile.SYMTYPE, "hard.tex": tarfile.LNKTYPE, "dev.tex": tarfile.CHRTYPE}.items():
-            info = tarfile.TarInfo(name)
+        for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE):
+            info = tarfile.TarInfo({tarfile.SYMTYPE: "link.tex", tarfile.LNKTYPE: "hard.tex"}.get(kind, "dev.tex"))
             info.type = kind
             info.linkname = "/etc/passwd"
             archive.addfile(info)
@@ -135,8 +135,8 @@ def test_members_that_lead_out_are_left_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["zip", "tar.gz"])
 def test_a_bomb_is_refused_in_time(tmp_path: Path, kind: str) -> None:
     path = tmp_path / f"bomb.{kind}"
-    zeros = {f"{i}.tex": bytes(64 << 20) for i in range(6)}
-    path.write_bytes(_zip(zeros) if kind == "zip" else _tar(zeros, "w:gz"))
+    zeros = {f"{i}.tex": bytes(64 << 20) for i in range(5)}
+    path.write_bytes(_zip(zeros) if kind == "zip" else gzip.compress(_tar(zeros), 1))
     start = time.process_time()
     with pytest.raises(UserError, match="unpacks to more than 256 MB"):
         read(path)

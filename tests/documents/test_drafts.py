@@ -59,7 +59,11 @@ def test_cite_commands_are_counted_right(data: Path, drafts: dict[str, Document]
 
 def test_every_key_that_has_an_entry_resolves(data: Path, drafts: dict[str, Document]) -> None:
     for name, document in drafts.items():
-        bibs = [_text(str(path)) for path in sorted((data / "drafts" / name).rglob("*.b*")) if path.suffix in {".bib", ".bbl"}]
+        bibs = [
+            _text(str(path))
+            for path in sorted((data / "drafts" / name).rglob("*.b*"))
+            if path.suffix in {".bib", ".bbl"}
+        ]
         entries = {key for bib in bibs for key in re.findall(r"^\s*@\w+\s*[{(]\s*([^,\s]+)\s*,", bib, re.MULTILINE)}
         entries |= {key for bib in bibs for key in re.findall(r"\\bibitem(?:\[[^\]]*\])?\{([^}]+)\}", bib)}
         cited = {key for sentence in document.sentences for citation in sentence.citations for key in citation.keys}

@@ -107,6 +107,7 @@ def test_citations(text: str, expected: list[tuple[str, tuple[str, ...]]]) -> No
         ("#show: doc => columns(2, doc)\nText.", ["Text."]),
         ("#import \"@preview/x:0.1.0\": a, b\nText.", ["Text."]),
         ("#{ [Shown.] }", ["Shown."]),
+        ("#slide(align: top)[First.][Second.]", ["First.", "Second."]),
     ],
 )  # fmt: skip
 def test_text(text: str, expected: list[str]) -> None:
@@ -136,6 +137,9 @@ def test_headings_notes_and_captions() -> None:
         '#set document(title: "My title", author: "Jane Doe and Kim Lee")\n',
         '#show: paper.with(\n title: [My title],\n authors: ((name: "Jane Doe", at: "x@y"), (name: "Kim Lee",)),\n)\n',
         '#show: doc => conf(title: "My title", authors: ("Jane Doe", "Kim Lee"), doc)\n',
+        "#show: doc => conf(title: [My title], authors: ((name: [Jane Doe], at: [X]), (name: [Kim Lee],)), doc)\n",
+        '#let title = [My *title*]\n#set document(title: title, author: ("Jane Doe", "Kim Lee"))\n',
+        '#let title = "My title"\n#show: paper.with(title: title, authors: ("Jane Doe", "Kim Lee"))\n',
     ],
 )
 def test_title_and_authors(head: str) -> None:
@@ -159,6 +163,22 @@ def test_the_abstract_of_a_template_is_a_section() -> None:
     assert not misplaced(document, {"main.typ": text})
 
 
+def test_footnotes_and_captions_of_other_forms() -> None:
+    text = (
+        'Text.#footnote("A note.")\n#figure([#box(image("x"))], caption: figure.caption(position: top, [By @doe99.]))\n'
+    )
+    document = read(text)
+    assert texts(document) == ["Text."]
+    assert texts(document, "footnote") == ["A note."]
+    assert texts(document, "caption") == ["By [doe99]."]
+
+
+def test_an_abstract_kept_in_a_variable_is_a_section() -> None:
+    document = read("#let abstract = [It is short.]\n#let other = [No.]\n= One\nText.\n")
+    assert [section.heading for section in document.sections] == ["Abstract", "One"]
+    assert texts(document) == ["It is short.", "Text."]
+
+
 def test_formulas_join_the_sentence_around_them() -> None:
     text = "The mass is\n\n$ E = m c^2 $\n\nwhere c is fast. It is\n\n$ x. $\n\nNew."
     assert texts(read(text)) == ["The mass is EQUATION where c is fast.", "It is EQUATION.", "New."]
@@ -171,6 +191,7 @@ def test_formulas_join_the_sentence_around_them() -> None:
         ('#bibliography(("a.bib", "refs.bib"), style: "apa.csl")', {"a.bib": "", "refs.bib": BIB}),
         ('#bibliography("works.yml", title: [Sources])', {"works.yml": YAML}),
         ('#show: paper.with(bibliography: bibliography("refs.bib"))', {"refs.bib": BIB, "x.bib": ""}),
+        ('#show: paper.with(bibliography-file: "refs.bib")', {"refs.bib": BIB, "x.bib": ""}),
         ("", {"refs.bib": BIB}),
     ],
 )

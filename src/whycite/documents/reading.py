@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,6 +11,7 @@ from pathlib import Path
 from whycite.documents.containers import open_archive, unwrap
 from whycite.documents.latex import find_main
 from whycite.documents.model import Document, Reference
+from whycite.documents.parts import mains_first
 from whycite.documents.registry import Reader, reader_for, readers
 from whycite.documents.sources import DiskFolder, Folder, MemoryFolder, Source
 from whycite.errors import UserError
@@ -22,10 +22,6 @@ _TEX = (".tex", ".ltx", ".latex")
 # Files that stand beside papers and are none.
 _BESIDE = ("readme", "license", "licence", "changelog", "contributing", "requirements", "meta.json", "code_of_conduct")
 _BIBLIOGRAPHIES = frozenset({"bibtex", "bbl", "ris", "csljson"})
-_INCLUDING = (".md", ".qmd", ".rmd", ".typ", ".markdown")
-_INCLUDES = re.compile(
-    r"(?:\{\{<\s{0,9}include\s{1,9}|#include \"|```\{include\} |\bchild ?= ?[\"'])([^\s\"'>]{1,200})"
-)
 _USUAL = ("main", "ms", "paper", "article", "manuscript", "thesis", "draft", "index")
 _PACKED = (".gz", ".zst", ".bz2", ".xz", ".tar", ".zip", ".tgz")
 
@@ -82,10 +78,7 @@ def _folder(folder: Folder, format: str | None) -> Iterator[Document]:
     wanted = names if format in {None, "latex"} else []
     projects = {posixpath.dirname(name) for name in wanted if name.lower().endswith(_TEX)}
     read: set[str] = set()
-    parts = _parts(folder, names)
-    for name in sorted(names, key=_standing):
-        if name in parts:
-            continue
+    for name in mains_first(folder, sorted(names, key=_standing)):
         project = next((above for above in _above(name) if above in projects), None)
         if project is None:
             if _is_document(Source(folder, name), format):
@@ -94,17 +87,6 @@ def _folder(folder: Folder, format: str | None) -> Iterator[Document]:
             read.add(project)
             main = find_main(folder.inside(project) if project else folder)
             yield from _tolerant(main, "latex") if main else ()
-
-
-def _parts(folder: Folder, names: list[str]) -> set[str]:
-    """The files that others of the folder include: chapters of a draft, not documents of their own."""
-    found = set()
-    for name in names:
-        if name.lower().endswith(_INCLUDING):
-            text = Source(folder, name).data().decode("utf-8", "replace")
-            here = posixpath.dirname(name)
-            found |= {posixpath.normpath(posixpath.join(here, match[1])) for match in _INCLUDES.finditer(text)}
-    return found
 
 
 def _standing(name: str) -> tuple[str, int, str]:

@@ -1,0 +1,1 @@
+"""The parts of the PDF reader, each run in the limited process unless it says otherwise."""

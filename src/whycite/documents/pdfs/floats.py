@@ -152,4 +152,5 @@ def _mark_code(lines: Sequence[Line]) -> None:
 
 def _is_numeric(line: Line) -> bool:
     words = line.text.split()
-    return 2 * sum(any(map(str.isdigit, word)) for word in words) >= len(words)
+    printed = sum(len(run.text) for run in line.runs if run.font.name and not run.font.math)
+    return 2 * printed > line.length and 2 * sum(any(map(str.isdigit, word)) for word in words) >= len(words)

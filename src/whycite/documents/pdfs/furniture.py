@@ -70,25 +70,32 @@ def mark_furniture(pages: Sequence[Sequence[Line]], heights: Sequence[float], bo
             placed.update((end, key) for row in rows[:1] if _apart(row, rows[1:2], body) for key in _near(row))
     for page, height in zip(edges, heights, strict=True):
         for end, rows in enumerate(page):
+            outside = _outside(rows, body, end == 0) if len(pages) > 1 else 0
             for i, row in enumerate(rows):
-                y = row[0].y
-                if 0.2 * height < y < 0.8 * height:
+                if 0.2 * height < row[0].y < 0.8 * height:
                     break
-                beyond = y > body.top + 0.6 * body.pitch if end == 0 else y < body.bottom - 0.6 * body.pitch
                 apart = _apart(row, rows[i + 1 : i + 2], body)
                 pattern = _pattern(row)
                 again = max(said[end, pattern, key] for key in _near(row)) if pattern else 0
                 same_place = max(placed[end, key] for key in _near(row))
                 if (
-                    _is_folio(row)
+                    i < outside
+                    or _is_folio(row)
                     or again >= (2 if len(pages) < 8 else 3)
                     or (apart and same_place > max(2, 0.4 * len(pages)))
-                    or (apart and beyond and len(pages) > 1)
                 ):
                     for line in row:
                         line.role = "furniture"
                 else:
                     break
+
+
+def _outside(rows: Sequence[Sequence[Line]], body: Measures, top: bool) -> int:
+    """How many of the outermost rows lie beyond the text of most pages, with white space between."""
+    edge = body.top + 0.6 * body.pitch if top else body.bottom - 0.6 * body.pitch
+    beyond = [row for row in rows if (row[0].y > edge if top else row[0].y < edge)]
+    count = len(beyond)
+    return count if beyond and _apart(beyond[-1], rows[count : count + 1], body) else 0
 
 
 def mark_contents(lines: Sequence[Line]) -> None:

@@ -17,7 +17,7 @@ Piece = tuple[str, int, int]  # text, and the range of the document's text it st
 _RAISED = str.maketrans("0123456789-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻")
 _NUMBERS = re.compile(r"[\d,;–−-]*\d[\d,;–−-]*")
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
-_RAISED_END = re.compile(r"[.!?][)\]”’\"']?[⁰¹²³⁴⁵⁶⁷⁸⁹,–]{1,8} $")
+_RAISED_END = re.compile(r"[.!?][)\]”’\"']?[⁰¹²³⁴⁵⁶⁷⁸⁹][⁰¹²³⁴⁵⁶⁷⁸⁹,–]{0,8} $")
 _LONGEST = 500  # characters of a piece: longer ones would be copied too often
 _HYPHENS = "-\u2010\u00ad\u2011"
 _FINISHED = re.compile(r"[.!?:;]['\")\]”’»]*[⁰¹²³⁴⁵⁶⁷⁸⁹\d]{0,3}$")
@@ -48,7 +48,7 @@ class Text:
         for i, run in enumerate(line.runs):
             if i == 0:
                 self._join(run, line)
-            elif run.spaced:
+            elif run.spaced and not _clings(run, line.runs[i - 1], line):
                 self._put(" ", line.runs[i - 1].end, run.start)
             if i == 0 or run.spaced:
                 self._end_after_raised(run)
@@ -107,7 +107,7 @@ class Text:
     def _put_run(self, run: Run, line: Line) -> None:
         if len(run.text) != run.end - run.start:
             self._put(run.text, run.start, run.end)
-        elif line.raised(run) and _NUMBERS.fullmatch(run.text):
+        elif _is_mark(run, line):
             self._put(run.text.translate(_RAISED), run.start, run.end)
         elif any(c in _LIGATURES for c in run.text):
             for i, c in enumerate(run.text):
@@ -124,6 +124,16 @@ class Text:
                 self.pieces[-1] = (last + text, first, end)
                 return
         self.pieces.append((text, start, max(start, end)))
+
+
+def _is_mark(run: Run, line: Line) -> bool:
+    """Whether a run is a raised number: a citation, a footnote's mark, a power."""
+    return line.raised(run) and bool(_NUMBERS.fullmatch(run.text))
+
+
+def _clings(run: Run, before: Run, line: Line) -> bool:
+    """Whether a raised number stands so near to the word before it that the space between is not meant."""
+    return _is_mark(run, line) and run.x0 - before.x1 < 0.3 * line.size
 
 
 def _first_word(line: Line) -> str:

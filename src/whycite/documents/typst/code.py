@@ -19,6 +19,9 @@ _METHOD = re.compile(r"\.[^\W\d][\w-]*")
 _ELSE = re.compile(r"\s*else\b")
 _LEVEL = re.compile(r"level:\s*(\d)")
 _LINE = re.compile(r"[ \t]*(?:(=+)[ \t]+|[-+][ \t]+|\d{1,4}\.[ \t]+|/[ \t]+(?=[^\n:]{1,200}:))")
+_VALUE = re.compile(r"[ \t]+(title|abstract)[ \t]*=")
+_BIBLIOGRAPHIES = (".bib", ".yml", ".yaml")
+_AUTHORS = ("author", "authors")
 _STATEMENTS = ("let", "set", "show", "import")
 
 
@@ -60,7 +63,7 @@ class Code:
     def _push(self, frame: Frame) -> None:
         above = self.frames[-1]
         frame.statement = frame.statement or above.statement
-        frame.authors = above.authors or above.argument in ("author", "authors")
+        frame.authors = above.authors or above.argument in _AUTHORS
         self.frames.append(frame)
         if frame.is_markup:
             self.out.enter(frame)
@@ -73,7 +76,9 @@ class Code:
 
     def _content(self, at: int, name: str, argument: str = "", start: int | None = None) -> int:
         """Begin a content block whose bracket is here."""
-        frame = Frame("content", at, name, purpose=purpose_of(name, argument, self.frames[-1].statement))
+        above = self.frames[-1]
+        authors = above.authors or above.argument in _AUTHORS
+        frame = Frame("content", at, name, purpose=purpose_of(name, argument, above.statement, authors))
         if frame.purpose == "heading" and (level := _LEVEL.search(self.text, at if start is None else start, at)):
             frame.level = int(level[1]) or 1
         self._push(frame)
@@ -110,7 +115,9 @@ class Code:
         if keyword := _KEYWORD.match(self.text, end):
             word = keyword[1]
             statement = word if word in _STATEMENTS else ""
-            self._push(Frame("statement" if statement else "control", start, word, statement=statement))
+            variable = _VALUE.match(self.text, keyword.end()) if word == "let" else None
+            name = variable[1] if variable else word
+            self._push(Frame("statement" if statement else "control", start, name, statement=statement))
             return keyword.end()
         if string := self.page.string(end) if self.text.startswith('"', end) else None:
             return self._show(string[1], start, string.end())
@@ -141,6 +148,7 @@ class Code:
 
     def _after_content(self, frame: Frame, at: int) -> int:
         if self.text.startswith("[", at):
+            self.out.break_sentence()
             return self._content(at, frame.name, self._argument(), frame.start)
         if self.frames[-1].shape == "control":
             otherwise = _ELSE.match(self.text, at)
@@ -162,7 +170,7 @@ class Code:
         if sign in _SKIPS:
             return _SKIPS[sign](self, start, end)
         if sign == "[":
-            name = top.name if top.shape == "call" or top.name == "else" else ""
+            name = top.name if top.shape in ("call", "statement") or top.name == "else" else ""
             return self._content(start, name, self._argument(), top.start)
         if sign in ("(", "{"):
             self._push(Frame("call" if sign == "(" else "block", start))
@@ -200,10 +208,12 @@ class Code:
         if string is None:
             return end
         top = self.frames[-1]
-        if top.argument in ("author", "authors") or (top.authors and top.argument in ("", "name")):
+        if top.argument in _AUTHORS or (top.authors and top.argument in ("", "name")):
             self.found.authors.append(string[1])
-        elif top.argument == "title" and purpose_of(top.name, "title", top.statement) == "title":
+        elif purpose_of(top.name, top.argument, top.statement) == "title" and top.shape != "block":
             self.found.title = self.found.title or string[1]
+        elif top.argument.startswith("bib") and string[1].lower().endswith(_BIBLIOGRAPHIES):
+            self.found.bibliographies.append(string[1])
         elif top.argument == "caption" and purpose_of(top.name, "caption", top.statement) == "caption":
             self._whole(Frame("content", start, purpose="caption"), string[1], string.end())
         elif not top.argument:
@@ -232,7 +242,7 @@ class Code:
             self.refer(self.page, tuple(frame.labels + frame.strings), "", frame.start, end)
         elif frame.name == "link" and not dropped and frame.strings and not self.text.startswith("[", end):
             self._show(frame.strings[0], frame.start, end)
-        elif frame.name in ("title", "heading") and frame.strings and not above.statement:
+        elif frame.name in ("title", "heading", "footnote") and frame.strings and not above.statement:
             level = _LEVEL.search(self.text, frame.start, end)
             content = Frame("content", frame.start, purpose=purpose_of(frame.name, "", ""))
             content.level = int(level[1]) if level else 1

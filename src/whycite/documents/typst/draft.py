@@ -55,7 +55,7 @@ class _Draft:
         given = self.out.title or self.found.title
         title = self.out.outline.fill(self.builder, titled=bool(given))
         year = _YEAR.search(main.text)
-        people = tuple(person for name in self.found.authors for person in parse_people(name))
+        people = tuple(person for name in self.found.authors + self.out.authors for person in parse_people(name))
         paper = Reference(id="", title=given or title, authors=people, year=int(year[1]) if year else None)
         return self.builder.document(paper, references)
 

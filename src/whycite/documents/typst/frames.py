@@ -8,7 +8,7 @@ from typing import Literal
 __all__ = ["Frame", "Purpose", "purpose_of"]
 
 Shape = Literal["content", "line", "call", "block", "statement", "control"]
-Purpose = Literal["text", "dropped", "caption", "footnote", "heading", "title", "abstract"]
+Purpose = Literal["text", "dropped", "caption", "footnote", "heading", "title", "abstract", "author"]
 
 _BY_NAME: dict[str, Purpose] = {
     "footnote": "footnote",
@@ -46,11 +46,15 @@ class Frame:
         return self.shape in ("content", "line")
 
 
-def purpose_of(name: str, argument: str, statement: str) -> Purpose:
+def purpose_of(name: str, argument: str, statement: str, authors: bool = False) -> Purpose:
     """What a content block is for, by the function, the named argument and the statement it stands in."""
+    if statement == "let":
+        return "title" if name == "title" else "abstract" if name == "abstract" else "dropped"
     if statement == "set":
         return "title" if name == "document" and argument == "title" else "dropped"
     if statement == "show":
+        if authors:
+            return "author" if argument in ("", "name") else "dropped"
         return "title" if argument == "title" else "abstract" if argument == "abstract" else "dropped"
     if statement:
         return "dropped"

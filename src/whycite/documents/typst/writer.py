@@ -20,6 +20,7 @@ class Writer:
     def __init__(self, silent: bool = False) -> None:
         self.outline = Outline()
         self.title = ""
+        self.authors: list[str] = []
         self._prose = Prose()
         self._sort: Sort = "prose"
         self.silent = silent  # nothing is written here
@@ -91,7 +92,7 @@ class Writer:
 
     def enter(self, frame: Frame) -> None:
         """Begin content that is for something."""
-        if self._sort != "prose" and frame.purpose in ("heading", "title", "abstract"):
+        if self._sort != "prose" and frame.purpose in ("heading", "title", "abstract", "author"):
             frame.purpose = "text"
         if frame.purpose in ("heading", "abstract"):
             self.flush()
@@ -118,3 +119,5 @@ class Writer:
                 self.outline.heading(words, frame.level)
             elif frame.purpose == "title" and not self.silent:
                 self.title = self.title or words
+            elif frame.purpose == "author" and words:
+                self.authors.append(words)
