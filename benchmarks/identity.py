@@ -14,8 +14,8 @@ from pathlib import Path
 
 import zstandard
 
-from whycite.documents.identifiers import is_preprint, normalise_doi
 from whycite.documents.identity import Papers, group
+from whycite.documents.identity.identifiers import is_preprint, normalise_doi
 from whycite.documents.model import Reference
 
 DATA = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))

@@ -11,8 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from whycite.documents.markdown import READER
+from whycite.documents.markup.parts import mains_first
 from whycite.documents.model import Document
-from whycite.documents.parts import mains_first
 from whycite.documents.sources import DiskFolder, MemoryFolder, Source, decode
 
 BIB = """

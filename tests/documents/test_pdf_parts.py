@@ -5,12 +5,12 @@ from collections.abc import Callable
 
 import pytest
 
-from whycite.documents.pdfs.captions import is_caption_label
-from whycite.documents.pdfs.furniture import _FOLIO, _LEADER
-from whycite.documents.pdfs.headings import is_reference_heading
-from whycite.documents.pdfs.hyphens import Vocabulary
-from whycite.documents.pdfs.imprint import _names
-from whycite.documents.pdfs.numbering import Numbering, numbered
+from whycite.documents.pdf.captions import is_caption_label
+from whycite.documents.pdf.furniture import _FOLIO, _LEADER
+from whycite.documents.pdf.headings import is_reference_heading
+from whycite.documents.pdf.hyphens import Vocabulary
+from whycite.documents.pdf.imprint import _names
+from whycite.documents.pdf.numbering import Numbering, numbered
 
 TEXT = [
     "We say that a knowledge-based view of the translation is better than statistical translation of words",

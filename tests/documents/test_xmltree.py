@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from whycite.documents.sources import DiskFolder, MemoryFolder, Source
-from whycite.documents.xmltree import MAX_BYTES, MAX_DEPTH, Node, Text, Tree, Walk, load, parse, plain
+from whycite.documents.xml.tree import MAX_BYTES, MAX_DEPTH, Node, Text, Tree, Walk, load, parse, plain
 from whycite.errors import UserError
 
 

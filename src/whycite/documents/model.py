@@ -10,7 +10,8 @@ from typing import Literal
 
 __all__ = ["Citation", "Document", "Kind", "Reference", "Section", "Sentence"]
 
-Kind = Literal["prose", "caption", "footnote", "table", "heading"]  # tables and headings: only those that cite
+# What a sentence stands in. Of a heading, and of a table where its cells are known, only what cites is kept.
+Kind = Literal["prose", "caption", "footnote", "table", "heading"]
 
 
 @dataclass(frozen=True, slots=True)

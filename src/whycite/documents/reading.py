@@ -10,8 +10,8 @@ from pathlib import Path
 
 from whycite.documents.containers import open_archive, unwrap
 from whycite.documents.latex import find_main
+from whycite.documents.markup.parts import mains_first
 from whycite.documents.model import Document, Reference
-from whycite.documents.parts import mains_first
 from whycite.documents.registry import Reader, reader_for, readers
 from whycite.documents.sources import DiskFolder, Folder, MemoryFolder, Source
 from whycite.errors import UserError

@@ -13,7 +13,7 @@ from whycite.documents.names import person
 from whycite.documents.printed import parse_printed
 from whycite.documents.prose import Prose
 from whycite.documents.sources import Source
-from whycite.documents.xmltree import Node, Text, Tree, Walk, load, plain
+from whycite.documents.xml.tree import Node, Text, Tree, Walk, load, plain
 
 __all__ = ["READER"]
 

@@ -8,7 +8,7 @@ from whycite.documents.builder import Builder
 from whycite.documents.jats.citations import Order, is_citation, keys, marker
 from whycite.documents.model import Kind
 from whycite.documents.prose import Prose
-from whycite.documents.xmltree import Node, Text, Walk, plain, texts
+from whycite.documents.xml.tree import Node, Text, Walk, plain, texts
 
 __all__ = ["Body", "heading"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from whycite.documents.xmltree import Node, Text, Walk, plain
+from whycite.documents.xml.tree import Node, Text, Walk, plain
 
 __all__ = ["Order", "is_citation", "join_citations", "keys", "marker"]
 

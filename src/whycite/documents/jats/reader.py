@@ -12,7 +12,7 @@ from whycite.documents.jats.citations import Order, join_citations
 from whycite.documents.jats.references import own_reference, references
 from whycite.documents.model import Document, Reference
 from whycite.documents.sources import Source
-from whycite.documents.xmltree import Node, Tree, load, plain
+from whycite.documents.xml.tree import Node, Tree, load, plain
 
 __all__ = ["READER"]
 

@@ -9,7 +9,7 @@ from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise
 from whycite.documents.model import Reference
 from whycite.documents.names import person
 from whycite.documents.printed import parse_printed
-from whycite.documents.xmltree import Node, plain
+from whycite.documents.xml.tree import Node, plain
 
 __all__ = ["own_reference", "references"]
 

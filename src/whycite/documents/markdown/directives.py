@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from whycite.documents.stretch import Span
+from whycite.documents.markup.stretch import Span
 
 __all__ = ["CAPTIONED", "TRANSPARENT", "cell_captions", "children", "div_kind"]
 

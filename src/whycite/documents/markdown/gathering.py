@@ -10,10 +10,10 @@ from itertools import islice, takewhile
 from whycite.documents.markdown.inline import Names, read_inline
 from whycite.documents.markdown.pages import Page
 from whycite.documents.markers import Marker
+from whycite.documents.markup.outline import Outline
+from whycite.documents.markup.stretch import Span, Stretch
 from whycite.documents.model import Kind
-from whycite.documents.outline import Outline
 from whycite.documents.prose import Prose
-from whycite.documents.stretch import Span, Stretch
 
 __all__ = ["Gathering"]
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from whycite.documents.markdown.pairing import Token
 from whycite.documents.markdown.tokens import tokenise
 from whycite.documents.markers import Marker
-from whycite.documents.pointers import POINTER, looks_like_pointer
+from whycite.documents.markup.pointers import POINTER, looks_like_pointer
+from whycite.documents.markup.stretch import Stretch
 from whycite.documents.prose import Prose
-from whycite.documents.stretch import Stretch
 
 __all__ = ["Inline", "Names", "read_inline"]
 

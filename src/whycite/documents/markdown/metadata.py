@@ -11,9 +11,9 @@ from typing import Any
 
 from whycite.documents.bibliography import plain, year_of
 from whycite.documents.identity import normalise_doi
+from whycite.documents.markup.stretch import Span
 from whycite.documents.model import Reference
 from whycite.documents.names import parse_people, person
-from whycite.documents.stretch import Span
 from whycite.documents.yamltext import load_yaml
 
 __all__ = ["Metadata", "find_metadata", "inline_references", "named_bibliographies", "paper_of"]

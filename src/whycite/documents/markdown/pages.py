@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from whycite.documents.markdown.lines import LINE
-from whycite.documents.stretch import Span
+from whycite.documents.markup.stretch import Span
 
 __all__ = ["Page", "lines_of"]
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from whycite.documents.latex.citations import is_citation, looks_like_citation
 from whycite.documents.latex.commands import ARGUMENTS, MATH_ENVIRONMENTS, REFERENCES
 from whycite.documents.latex.mathtext import EQUATION, displayed, math_text
-from whycite.documents.pointers import POINTER
+from whycite.documents.markup.pointers import POINTER
 from whycite.text.accents import SYMBOLS, untex
 
 __all__ = ["Reading", "read_role", "read_tex"]

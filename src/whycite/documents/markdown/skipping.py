@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from whycite.documents.latex.commands import FLOATS, PICTURES, TABULARS
 from whycite.documents.markdown import lines
 from whycite.documents.markdown.pages import Page
-from whycite.documents.stretch import Span
+from whycite.documents.markup.stretch import Span
 
 __all__ = ["skipped_end", "table_end", "tex_captions"]
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from whycite.documents.stretch import Span
+from whycite.documents.markup.stretch import Span
 
 __all__ = ["NUMBER", "Block", "read_blocks"]
 

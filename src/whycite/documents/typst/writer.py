@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from whycite.documents.latex.mathtext import EQUATION
-from whycite.documents.outline import Outline
+from whycite.documents.markup.outline import Outline
 from whycite.documents.prose import Prose
 from whycite.documents.typst.frames import Frame
 

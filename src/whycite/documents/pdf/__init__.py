@@ -15,7 +15,7 @@ from whycite.documents.builder import Builder
 from whycite.documents.limited import Worker
 from whycite.documents.markers import Marker, find_markers
 from whycite.documents.model import Document, Kind, Reference
-from whycite.documents.pdfs.imprint import paper_of
+from whycite.documents.pdf.imprint import paper_of
 from whycite.documents.printed import parse_printed
 from whycite.documents.prose import Prose
 from whycite.documents.sources import Source
@@ -25,7 +25,7 @@ __all__ = ["READER", "PdfReader"]
 _LARGEST = 256 << 20  # bytes; figures count
 _SECONDS = 3.5  # of silence; a page takes a fiftieth of one
 _BETWEEN = "\n\n"
-_KINDS: dict[str, Kind] = {"prose": "prose", "caption": "caption", "footnote": "footnote"}
+_KINDS: dict[str, Kind] = {"prose": "prose", "caption": "caption", "footnote": "footnote", "table": "table"}
 
 
 class PdfReader:
@@ -35,7 +35,7 @@ class PdfReader:
     suffixes = (".pdf",)
 
     def __init__(self) -> None:
-        self._worker = Worker("whycite.documents.pdfs.analyse:analyse")
+        self._worker = Worker("whycite.documents.pdf.analyse:analyse")
 
     def sniff(self, head: bytes) -> bool:
         """A PDF begins with its name, or nearly so."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from whycite.documents.pdfs.runs import Run
+from whycite.documents.pdf.runs import Run
 
 __all__ = ["Gutter", "Line", "lines_of"]
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from whycite.documents.pdfs.lines import Line
-from whycite.documents.pdfs.runs import Page
+from whycite.documents.pdf.lines import Line
+from whycite.documents.pdf.runs import Page
 
 __all__ = ["Measures", "common_size", "measure", "set_edges"]
 

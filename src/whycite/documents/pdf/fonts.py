@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from whycite.documents.pdfs.runs import Font
+from whycite.documents.pdf.runs import Font
 
 __all__ = ["font_of"]
 

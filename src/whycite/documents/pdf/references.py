@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from whycite.documents.markers import split_references
-from whycite.documents.pdfs.hyphens import Vocabulary
-from whycite.documents.pdfs.lines import Line
-from whycite.documents.pdfs.paragraphs import Text
+from whycite.documents.pdf.hyphens import Vocabulary
+from whycite.documents.pdf.lines import Line
+from whycite.documents.pdf.paragraphs import Text
 
 __all__ = ["entries_of", "unheaded_list"]
 

@@ -7,9 +7,9 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from whycite.documents.pdfs.fonts import font_of
-from whycite.documents.pdfs.pdfium import api
-from whycite.documents.pdfs.runs import Font, Run
+from whycite.documents.pdf.fonts import font_of
+from whycite.documents.pdf.pdfium import api
+from whycite.documents.pdf.runs import Font, Run
 
 __all__ = ["Fonts", "runs_of"]
 

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from whycite.documents.pdfs.blocks import Blocks
-from whycite.documents.pdfs.captions import mark_captions
-from whycite.documents.pdfs.columns import find_gutters, in_reading_order
-from whycite.documents.pdfs.extract import Extraction, extract
-from whycite.documents.pdfs.floats import dense_lines, mark_floats, prose_lines
-from whycite.documents.pdfs.footnotes import mark_footnotes
-from whycite.documents.pdfs.formulas import mark_formulas
-from whycite.documents.pdfs.front import mark_front, mark_title, unheaded_abstract
-from whycite.documents.pdfs.furniture import drop_line_numbers, mark_contents, mark_furniture
-from whycite.documents.pdfs.headings import find_headings, is_reference_heading
-from whycite.documents.pdfs.hyphens import Vocabulary
-from whycite.documents.pdfs.lines import Line, lines_of
-from whycite.documents.pdfs.measures import Measures, common_size, measure, set_edges
-from whycite.documents.pdfs.paragraphs import Text
-from whycite.documents.pdfs.references import entries_of, unheaded_list
-from whycite.documents.pdfs.runs import Page
+from whycite.documents.pdf.blocks import Blocks
+from whycite.documents.pdf.captions import mark_captions
+from whycite.documents.pdf.columns import find_gutters, in_reading_order
+from whycite.documents.pdf.extract import Extraction, extract
+from whycite.documents.pdf.floats import dense_lines, mark_floats, prose_lines
+from whycite.documents.pdf.footnotes import mark_footnotes
+from whycite.documents.pdf.formulas import mark_formulas
+from whycite.documents.pdf.front import mark_front, mark_title, unheaded_abstract
+from whycite.documents.pdf.furniture import drop_line_numbers, mark_contents, mark_furniture
+from whycite.documents.pdf.headings import find_headings, is_reference_heading
+from whycite.documents.pdf.hyphens import Vocabulary
+from whycite.documents.pdf.lines import Line, lines_of
+from whycite.documents.pdf.measures import Measures, common_size, measure, set_edges
+from whycite.documents.pdf.paragraphs import Text
+from whycite.documents.pdf.references import entries_of, unheaded_list
+from whycite.documents.pdf.runs import Page
 
 __all__ = ["analyse"]
 

@@ -30,16 +30,16 @@ from array import array
 from collections.abc import Iterable
 from hashlib import blake2b
 
-from whycite.documents.forest import HEAD, LONG, PREPRINT, Rank, Table
-from whycite.documents.identifiers import (
+from whycite.documents.identity.forest import HEAD, LONG, PREPRINT, Rank, Table
+from whycite.documents.identity.identifiers import (
     is_preprint,
     normalise_arxiv,
     normalise_doi,
     normalise_isbn,
     normalise_pmid,
 )
-from whycite.documents.joining import join
-from whycite.documents.matching import bare_title, family_name, normalise_title, tells_paper, title_head
+from whycite.documents.identity.joining import join
+from whycite.documents.identity.matching import bare_title, family_name, normalise_title, tells_paper, title_head
 from whycite.documents.model import Reference
 
 __all__ = [

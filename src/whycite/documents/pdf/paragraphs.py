@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from whycite.documents.pdfs.hyphens import Vocabulary
-from whycite.documents.pdfs.lines import Line
-from whycite.documents.pdfs.measures import Measures
-from whycite.documents.pdfs.runs import Run
+from whycite.documents.pdf.hyphens import Vocabulary
+from whycite.documents.pdf.lines import Line
+from whycite.documents.pdf.measures import Measures
+from whycite.documents.pdf.runs import Run
 
 __all__ = ["Piece", "Text", "same_paragraph"]
 

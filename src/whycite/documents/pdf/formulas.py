@@ -6,8 +6,8 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from whycite.documents.pdfs.lines import Line
-from whycite.documents.pdfs.measures import Measures
+from whycite.documents.pdf.lines import Line
+from whycite.documents.pdf.measures import Measures
 
 __all__ = ["mark_formulas"]
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from whycite.documents.pdfs.heading_words import squeezed
-from whycite.documents.pdfs.headings import Heading
-from whycite.documents.pdfs.lines import Line
-from whycite.documents.pdfs.measures import Measures
+from whycite.documents.pdf.heading_words import squeezed
+from whycite.documents.pdf.headings import Heading
+from whycite.documents.pdf.lines import Line
+from whycite.documents.pdf.measures import Measures
 
 __all__ = ["LIKE", "abstract_mark", "mark_front", "mark_title", "unheaded_abstract"]
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from whycite.documents.forest import HEAD, LONG, PREPRINT, Forest, Rank, Table
-from whycite.documents.matching import same_family
+from whycite.documents.identity.forest import HEAD, LONG, PREPRINT, Forest, Rank, Table
+from whycite.documents.identity.matching import same_family
 
 __all__ = ["join"]
 

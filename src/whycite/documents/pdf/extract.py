@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from whycite.documents.pdfs.characters import Fonts, runs_of
-from whycite.documents.pdfs.pdfium import drawings
-from whycite.documents.pdfs.runs import Page, Run
+from whycite.documents.pdf.characters import Fonts, runs_of
+from whycite.documents.pdf.pdfium import drawings
+from whycite.documents.pdf.runs import Page, Run
 from whycite.errors import UserError
 
 __all__ = ["Extraction", "extract"]

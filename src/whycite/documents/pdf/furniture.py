@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
-from whycite.documents.pdfs.captions import is_caption_label
-from whycite.documents.pdfs.lines import Line
-from whycite.documents.pdfs.measures import Measures
-from whycite.documents.pdfs.runs import Page, Run
+from whycite.documents.pdf.captions import is_caption_label
+from whycite.documents.pdf.lines import Line
+from whycite.documents.pdf.measures import Measures
+from whycite.documents.pdf.runs import Page, Run
 
 __all__ = ["drop_line_numbers", "mark_contents", "mark_furniture"]
 

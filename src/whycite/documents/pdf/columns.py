@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import groupby
 
-from whycite.documents.pdfs.lines import Gutter, Line
-from whycite.documents.pdfs.runs import Page, Run
+from whycite.documents.pdf.lines import Gutter, Line
+from whycite.documents.pdf.runs import Page, Run
 
 __all__ = ["find_gutters", "in_reading_order"]
 

@@ -6,7 +6,7 @@ import ctypes
 from functools import cache
 from typing import Any
 
-from whycite.documents.pdfs.runs import Box
+from whycite.documents.pdf.runs import Box
 
 __all__ = ["Api", "api", "drawings"]
 

@@ -13,7 +13,7 @@ from html.entities import html5
 from xml.parsers import expat
 
 from whycite.documents.sources import Source, decode
-from whycite.documents.xmlprolog import without_declarations
+from whycite.documents.xml.prolog import without_declarations
 from whycite.errors import UserError
 
 __all__ = ["Node", "Text", "Tree", "Walk", "load", "parse", "plain", "texts"]

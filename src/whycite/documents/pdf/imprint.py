@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
-from whycite.documents.identifiers import normalise_arxiv, normalise_doi
+from whycite.documents.identity.identifiers import normalise_arxiv, normalise_doi
 from whycite.documents.model import Reference
 from whycite.documents.names import parse_people
-from whycite.documents.pdfs.front import LIKE
-from whycite.documents.pdfs.heading_words import squeezed
+from whycite.documents.pdf.front import LIKE
+from whycite.documents.pdf.heading_words import squeezed
 
 __all__ = ["paper_of"]
 

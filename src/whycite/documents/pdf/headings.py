@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from whycite.documents.pdfs.heading_words import KNOWN, REFERENCES, TOP, is_capitals, squeezed
-from whycite.documents.pdfs.lines import Line
-from whycite.documents.pdfs.measures import Measures
-from whycite.documents.pdfs.numbering import Numbering, numbered
+from whycite.documents.pdf.heading_words import KNOWN, REFERENCES, TOP, is_capitals, squeezed
+from whycite.documents.pdf.lines import Line
+from whycite.documents.pdf.measures import Measures
+from whycite.documents.pdf.numbering import Numbering, numbered
 
 __all__ = ["Heading", "find_headings", "is_reference_heading"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from whycite.documents.pdfs.lines import Line
-from whycite.documents.pdfs.measures import Measures
-from whycite.documents.pdfs.runs import Box
+from whycite.documents.pdf.lines import Line
+from whycite.documents.pdf.measures import Measures
+from whycite.documents.pdf.runs import Box
 
 __all__ = ["is_caption_label", "mark_captions"]
 

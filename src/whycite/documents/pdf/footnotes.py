@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
 
-from whycite.documents.pdfs.lines import Line
-from whycite.documents.pdfs.measures import Measures
-from whycite.documents.pdfs.runs import Box
+from whycite.documents.pdf.lines import Line
+from whycite.documents.pdf.measures import Measures
+from whycite.documents.pdf.runs import Box
 
 __all__ = ["begins_footnote", "mark_footnotes"]
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from whycite.documents.pdfs.footnotes import begins_footnote
-from whycite.documents.pdfs.front import abstract_mark
-from whycite.documents.pdfs.headings import Heading, is_reference_heading
-from whycite.documents.pdfs.hyphens import Vocabulary
-from whycite.documents.pdfs.lines import Line
-from whycite.documents.pdfs.measures import Measures
-from whycite.documents.pdfs.paragraphs import Text, same_paragraph
+from whycite.documents.pdf.footnotes import begins_footnote
+from whycite.documents.pdf.front import abstract_mark
+from whycite.documents.pdf.headings import Heading, is_reference_heading
+from whycite.documents.pdf.hyphens import Vocabulary
+from whycite.documents.pdf.lines import Line
+from whycite.documents.pdf.measures import Measures
+from whycite.documents.pdf.paragraphs import Text, same_paragraph
 
 __all__ = ["Blocks"]
 
@@ -131,7 +131,7 @@ class Blocks:
             if lines[0].role == "table":
                 text.end_sentence()
             text.add(line)
-        self._held.append(_block("footnote" if lines[0].role == "footnote" else "caption", text))
+        self._held.append(_block(lines[0].role, text))
         if self._text is None:
             self.done += self._held
             self._held = []

@@ -1,0 +1,1 @@
+"""What the readers of Markdown, Typst and plain text share."""
