@@ -51,7 +51,7 @@ def _speed(data: Path) -> None:
         "tei": sorted((data / "formats").glob("*.tei.xml")),
         "s2orc (eLife pack)": [data / "elife" / "elife-tiny.jsonl.zst"],
         "unarxive": [data / "formats" / "unarxive-sample.jsonl.gz"],
-        "bibtex": sorted((data / "drafts").rglob("*.bib")),
+        "bibtex": [path for path in sorted((data / "drafts").rglob("*.bib")) if path.stat().st_size],
         "pdf": sorted((data / "pdf").glob("*.pdf")),
     }
     for name, paths in packs.items():

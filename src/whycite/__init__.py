@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from whycite.documents import Document
-from whycite.documents import read as _read
-from whycite.structure import label
+if TYPE_CHECKING:
+    from whycite.documents import Document
 
 __all__ = ["read"]
 
 
 def read(path: str | Path, format: str | None = None) -> Document:
     """The document at a path, with the type of every section that has one."""
-    return label(_read(path, format))
+    from whycite import documents, structure
+
+    return structure.label(documents.read(path, format))

@@ -78,7 +78,7 @@ def test_json_has_the_agreed_keys(draft: Path) -> None:
                 "doi": "10.1/x",
             }
         ],
-        "warnings": ["1 cited keys have no entry in the bibliography: gone"],
+        "warnings": ["1 cited key has no entry in the bibliography: gone"],
     }
     assert len(document["sentences"]) == 3
 
@@ -89,11 +89,11 @@ def test_a_person_sees_sections_sentences_citations_and_references(draft: Path) 
     assert result.returncode == 0
     for piece in (
         "On things",
-        "2 sections, 3 sentences, 2 citations (1 linked), 1 references",
+        "2 sections, 3 sentences, 2 citations (1 linked), 1 reference",
         "# Introduction  [introduction]",
         "Things were shown [doe2010].",
         "doe2010  Doe et al. (2010): Of Things",
-        "warning: 1 cited keys have no entry in the bibliography: gone",
+        "warning: 1 cited key has no entry in the bibliography: gone",
     ):
         assert piece in shown
 

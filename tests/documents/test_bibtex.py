@@ -7,9 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from bibtexparser.entrypoint import parse_string
 from hypothesis import given
 from hypothesis import strategies as st
 
+from whycite.documents.bibentries import read_entries
 from whycite.documents.bibtex import READER, parse
 from whycite.documents.model import Document, Reference
 from whycite.documents.sources import decode
@@ -51,6 +53,13 @@ def test_reads_an_article() -> None:
         ("title={A &amp; B {\\textless}i{\\textgreater}coli{\\textless}/i{\\textgreater}}", "title", "A & B coli"),
         ("title={A} # { and } # \"B\"", "title", "A and B"),
         ("title={A}, title={B}", "title", "A"),
+        ("title={A} {B}", "title", "A B"),
+        ("title={A \\{ {B}}", "title", "A { B"),
+        ("title={A\\\\}, year={1999}", "year", 1999),
+        ('title="A {"}quoted{"} B", year={1999}', "title", 'A "quoted" B'),
+        ("title={A} % a } comment\n, year={1999}", "year", 1999),
+        ("title == {A}", "title", "A"),
+        ("title=A title without braces, year={1999}", "title", "A title without braces"),
         ("title={A}, % a comment\n year={1999}", "year", 1999),
         ("title={A},\n % year={1998},\n year={1999}", "year", 1999),
         ("date={2010-05-03/2011}", "year", 2010),
@@ -129,9 +138,14 @@ BROKEN = {
     "no comma behind the key": "@article{k\n  title = {Title},\n  year = 2001\n}",
     "no comma between fields": "@article{k,\n  title = {Title}\n  year = 2001\n}",
     "no comma on one line": "@article{k, title = {Title} year = {2001}}",
+    "no comma behind the key on one line": "@article{k title = {Title}, year = 2001}",
     "two commas": "@article{k,,\n  title = {Title},, year = 2001\n}",
     "brace never closed": "@article{k,\n  title = {Title,\n  year = 2001\n}",
     "brace closed twice": "@article{k,\n  title = {Title}},\n  year = 2001\n}",
+    "brace opened again": "@article{k,\n  title = {Title}{,\n  year = 2001\n}",
+    "quote closed twice": '@article{k,\n  title = "Title"",\n  year = 2001\n}',
+    "quote never opened": '@article{k,\n  title = Title",\n  year = "2001"\n}',
+    "braces around the key": "@article{{k}, title = {Title}, year = 2001}",
     "quote never closed": '@article{k,\n  title = "Title,\n  year = 2001\n}',
     "entry never closed": "@article{k,\n  title = {Title},\n  year = 2001\n",
     "bracket for brace": "@article(k,\n  title = {Title},\n  year = 2001\n)",
@@ -164,13 +178,44 @@ def test_says_where_an_entry_is_broken() -> None:
     assert warnings == ["refs.bib:3: entry 'k' is not well formed; read as far as possible"]
 
 
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "@misc{k, title={T}, year=2001",
+        "@misc{k, title={T, year=2001}",
+        "@misc(k, title={T}, year=2001}",
+        "@misc{k, title={T}}, year=2001}",
+        "@misc{k title={T}, year=2001}",
+        "@misc{k, title={T},, year=2001}",
+        "@misc{k, title={T}, year=2001, doi}",
+        "@misc{k, title={\n@misc{later, title={T}}}, year=2001}",
+    ],
+)
+def test_says_so_of_every_entry_it_mends(entry: str) -> None:
+    references, warnings = parse(f"@misc{{a,}}\n{entry}\n@misc{{b,}}", "refs.bib")
+    assert warnings == ["refs.bib:2: entry 'k' is not well formed; read as far as possible"]
+    assert {"a", "k", "b"} <= {reference.id for reference in references}
+
+
+def test_an_entry_never_closed_leaves_the_next_on_its_line_alone() -> None:
+    text = "@string{s = {S} @misc{a, title=s @misc{b, title={B}, @misc(c) @misc{d, title={D}} , title={no}} @misc{e,}"
+    entries, _ = read_entries(text, "refs.bib")
+    assert [(entry.key, entry.fields.get("title")) for entry in entries] == [
+        ("a", "S"), ("b", "B"), ("c", None), ("d", "D"), ("e", None),
+    ]  # fmt: skip
+
+
 def test_comments_are_not_entries() -> None:
     text = """@comment{jabref-meta: x} @preamble{"\\newcommand"} @comment{@article{a, title={A}}}
     % @article{b, title = {B}}
     %@article{c,
     %  title = {C}}
-    @misc{k, title={T}}"""
-    assert [r.id for r in parse(text, "refs.bib")[0]] == ["k"]
+    @comment(a {)} @misc{d,}) @comment{never closed {
+    @misc{k, title={T}}
+    @misc{l, title={T},
+      % note = {@misc{e,}
+    }"""
+    assert [r.id for r in parse(text, "refs.bib")[0]] == ["k", "l"]
 
 
 @pytest.mark.parametrize(
@@ -211,6 +256,83 @@ def test_every_key_of_the_real_drafts_is_found(data: Path) -> None:
     assert seen > 6000
 
 
+def _enclosed(value: str) -> str | None:
+    """The text of a value that is one piece in braces or quotes, or a number; None of any other."""
+    if value.isdigit():
+        return value
+    depth = 0
+    for at, sign in enumerate(value):
+        escaped = at > 0 and value[at - 1] == "\\"
+        depth += 0 if escaped else (sign == "{") - (sign == "}")
+        ends = (sign == "}" or (sign == '"' and at > 0 and value[0] == '"')) and not escaped and depth == 0
+        if ends and (sign == "}") == (value[0] == "{"):
+            return value[1:-1] if at == len(value) - 1 else None
+    return None
+
+
+def test_agrees_with_bibtexparser_on_the_real_drafts(data: Path) -> None:
+    commented = re.compile(r"^([ \t]*%[^\n@]*)@", re.MULTILINE)
+    seen = 0
+    for path in sorted((data / "drafts").rglob("*.bib")):
+        text = commented.sub(r"\1", decode(path.read_bytes())[0].replace("\r\n", "\n"))
+        ours = {entry.key: entry for entry in read_entries(text, path.name)[0]}
+        for theirs in parse_string(text, parse_stack=[]).entries:
+            entry = ours[theirs.key]
+            assert (entry.type, entry.line - 1) == (theirs.entry_type, theirs.start_line), path
+            for field in theirs.fields:
+                value = _enclosed(field.value)
+                if value is not None and "%" not in field.key:
+                    assert entry.fields[field.key.lower()] == value, (path, theirs.key)
+                    seen += 1
+    assert seen > 60_000
+
+
+_WORDS = st.sampled_from(
+    ["word", "Title", " ", "\n", "\n  ", ",", "=", " # ", "5%", "a@b.org", "@ 5", "é", '{\\"o}', "\\&", "\\{", "\\}",
+     "(", ")", "$x$", "2001", "month = may,", "--", "{}", '{"}', "\n year = 2000,\n"]
+)  # fmt: skip
+_TEXTS = st.recursive(
+    st.lists(_WORDS, max_size=6).map("".join),
+    lambda inner: st.tuples(inner, inner, inner).map(lambda parts: "{}{{{}}}{}".format(*parts)),
+    max_leaves=6,
+)
+_VALUES = _TEXTS.map("{{{}}}".format) | _TEXTS.map('"{}"'.format) | st.integers(0, 9999).map(str)
+_FIELDS = st.dictionaries(st.from_regex(r"[A-Za-z][a-z0-9_-]{0,9}", fullmatch=True).map(str.lower), _VALUES, max_size=5)
+_BLANKS = st.sampled_from(["", " ", "\n", "\n\t", "  \n"])
+
+
+@given(
+    st.dictionaries(
+        st.from_regex(r"[A-Za-z0-9][A-Za-z0-9:+/._-]{0,11}", fullmatch=True),
+        st.tuples(st.sampled_from(["article", "Misc", "INBOOK"]), _FIELDS, st.sampled_from(["{}", "()"]), _BLANKS),
+        max_size=4,
+    ),
+    _BLANKS,
+    st.booleans(),
+    st.sampled_from(["\n", " ", "\nfree text, {5} = 6\n"]),
+)
+def test_agrees_with_bibtexparser_on_well_formed_entries(
+    wanted: dict[str, tuple[str, dict[str, str], str, str]], blanks: str, comma: bool, between: str
+) -> None:
+    text = between.join(
+        f"@{kind}{blank}{brackets[0]}{blanks}{key},{blanks}"
+        + f"{blank},{blanks}".join(f"{name}{blank}={blanks}{value}" for name, value in fields.items())
+        + f"{',' if comma and fields else ''}{blanks}{brackets[1]}"
+        for key, (kind, fields, brackets, blank) in wanted.items()
+    )
+    entries, warnings = read_entries(text, "refs.bib")
+    assert not warnings
+    assert [(entry.type, entry.key, entry.fields) for entry in entries] == [
+        (kind.lower(), key, {name: _enclosed(value) for name, value in fields.items()})
+        for key, (kind, fields, _, _) in wanted.items()
+    ]
+    ours = {entry.key: entry for entry in entries}
+    for theirs in parse_string(text, parse_stack=[]).entries:
+        entry = ours[theirs.key]
+        assert entry.type == theirs.entry_type
+        assert entry.fields == {field.key: _enclosed(field.value) for field in theirs.fields}
+
+
 HOSTILE = {
     "one line": "x" * 1_000_000,
     "entry on one line": "@a{k, title={" + "x " * 500_000 + "}}",
@@ -245,6 +367,21 @@ def test_hostile_files_end_soon(text: str) -> None:
     assert time.perf_counter() - start < 5
     assert len(warnings) <= 101
     assert all(len(r.venue) + len(r.title) < 2_000_000 for r in references)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["@a{k,", "@a(", "@", "{", "}", '"', "@a{k, t = {", "@string{a = a # a}", "%@\n", "@comment{", "@a{k,\n",
+     "\n@a{k,t={", '\n@a{k,t="', "@a(=", "@a{%", "@a{k,t={x}{ ", "@a{k,t=x # {", "@a{k, t={x}}, a=", "\\}", "a=",
+     "a b ", "t={x}{ ", "@a\n"],
+)  # fmt: skip
+@pytest.mark.parametrize("before", ["", "@a{k, t="], ids=["between", "within"])
+def test_repetitions_take_linear_time(before: str, unit: str) -> None:
+    text = before + unit * (1_000_000 // len(unit))
+    start = time.process_time()
+    _, warnings = parse(text, "refs.bib")
+    assert time.process_time() - start < 2
+    assert len(warnings) <= 101
 
 
 _JUNK = st.lists(

@@ -237,7 +237,7 @@ def test_citations_without_a_target_are_kept_unlinked(article: Article) -> None:
         '<p>See <xref ref-type="bibr">Doe</xref> and <xref rid="B2">2</xref> not <xref rid="f">f</xref>.</p>'
     )
     assert _cited(document) == [("Doe", ()), ("2", ("B2",))]
-    assert document.warnings == ("1 citation markers could not be linked to a reference",)
+    assert document.warnings == ("1 citation marker could not be linked to a reference",)
 
 
 def test_several_articles_in_one_file(read_bytes: ReadBytes) -> None:

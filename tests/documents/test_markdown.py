@@ -100,7 +100,6 @@ def test_citations(text: str, expected: list[tuple[str, tuple[str, ...]]]) -> No
         "<!-- @doe99 -->",
         "Text <!-- two\n\nparagraphs @doe99 --> after.",
         "(@good) An example.\n\nSee (@good).",
-        "| a |\n|---|\n| @doe99 |",
         "An @ alone, @@, and @-.",
         "Formula $x@doe99$.",
     ],
@@ -185,6 +184,72 @@ def test_tables_go_and_captions_stay() -> None:
     document = read(text)
     assert texts(document) == ["Before.", "After."]
     assert [t.split(" {")[0] for t in texts(document, "caption")] == ["A caption [doe99].", "Another one."]
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        ("| Net | F |\n|---|---|\n| A [@doe99] | 1 |\n| B | 2 |", ["A [doe99]"]),
+        ("Of @lee04 | F\n---|---\n`A` [@doe99] | 1", ["Of [lee04]", "A [doe99]"]),
+        ("| A \\| B @doe99 | 1 |", ["A | B [doe99]"]),
+        ("+---+---+\n| a | b |\n+===+===+\n| c [@doe99; | d |\n| @lee04] e | f |\n+---+---+", ["c [doe99; lee04] e"]),
+        (" Net      By @lee04\n------   ------\n A        @doe99\n", ["By [lee04]", "[doe99]"]),
+        ("---   ---\n a @doe99 b\n---   ---\n", ["a [doe99]"]),
+        (
+            "-------------------\n Net    By\n-----   -----------\n A      so @doe99\n        goes on\n\n B      @lee04\n"
+            "-------------------",
+            ["so [doe99] goes on", "[lee04]"],
+        ),
+    ],
+)
+def test_table_cells_that_cite_are_kept(table: str, expected: list[str]) -> None:
+    text = f"Before.\n\n{table}\n\n: Caption.\n\nAfter.\n"
+    document = read(text, files={"refs.bib": BIB})
+    assert texts(document, "table") == expected
+    assert texts(document) == ["Before.", "After."]
+    assert texts(document, "caption") == ["Caption."]
+    assert not misplaced(document, {"paper.md": text})
+
+
+def test_text_after_a_fence_in_a_table_is_read() -> None:
+    assert texts(read("| a | b |\n```\ncode\n```\nText.")) == ["Text."]
+
+
+def test_headings_that_cite_are_kept_as_such() -> None:
+    text = "# One\n\nText.\n\n## Of @doe99 and [@lee04]\n\nMore.\n"
+    document = read(text, files={"refs.bib": BIB})
+    assert [section.heading for section in document.sections] == ["", "Of and"]
+    (heading,) = [sentence for sentence in document.sentences if sentence.kind == "heading"]
+    assert heading.text == "Of [doe99] and [lee04]"
+    assert document.sections[heading.section].heading == "Of and"
+    assert not misplaced(document, {"paper.md": text})
+
+
+@pytest.mark.parametrize("name", ["Introduction", "1. Introduction", "Materials and Methods", "RESULTS", "Conclusions"])
+def test_the_usual_name_of_a_section_is_no_title(name: str) -> None:
+    document = read(f"# {name}\n\nText.\n\n## Part\n\nMore.\n")
+    assert document.paper.title == ""
+    assert [(section.heading, section.level) for section in document.sections] == [(name, 1), ("Part", 2)]
+
+
+def test_roles_keep_their_notes() -> None:
+    text = "So {cite:p}`{see, e.g.}doe99{p. 3},lee04` is it."
+    document = read(text)
+    assert texts(document) == ["So [see, e.g. doe99, p. 3; lee04] is it."]
+    assert cited(document) == [("doe99", "lee04")]
+
+
+@pytest.mark.parametrize("head", ["", "---\nbibliography: refs.bib\n---\n"])
+@pytest.mark.parametrize(
+    "link",
+    ["[](doi:10.1000/abc.1)", "[](<https://doi.org/10.1000/ABC.1>)", "<doi:10.1000/abc.1>", "<https://doi.org/10.1000/abc.1>"],
+)  # fmt: skip
+def test_links_to_a_doi_of_the_bibliography_cite(head: str, link: str) -> None:
+    text = f"{head}So {link} and @doe99, not [](doi:10.1000/other)."
+    document = read(text, files={"refs.bib": BIB + "@misc{abc, title={C}, doi={10.1000/abc.1}}"})
+    assert cited(document) == [("abc",), ("doe99",)]
+    (first, _) = document.sentences[0].citations
+    assert text[first.start : first.end] == link
 
 
 def test_captions() -> None:
@@ -326,8 +391,10 @@ def test_markdown_is_told_by_its_marks(head: bytes, expected: bool) -> None:
 
 
 def test_a_missing_bibliography_is_said() -> None:
-    document = read("---\nbibliography: none.bib\n---\nText [@doe99].")
-    assert "paper.md: bibliography none.bib: no such file in this folder" in document.warnings
+    document = read("---\nbibliography: none.bib\n---\nText [@doe99].", files={"refs.bib": BIB})
+    assert document.warnings[0] == "paper.md: bibliography none.bib: no such file in this folder"
+    assert not any("names no bibliography" in warning for warning in document.warnings)
+    assert document.references == ()
 
 
 def test_included_files_are_read_in_place() -> None:

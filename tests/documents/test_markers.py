@@ -55,6 +55,11 @@ def shown(text: str, references: list[Reference]) -> list[tuple[str, tuple[str, 
         ("So (Müller-Lyer, Orsted and Los 1889).", [("Müller-Lyer, Orsted and Los 1889", ("muller",))]),
         ("So (World Health Organization, 2019).", [("World Health Organization, 2019", ("who",))]),
         ("So (WHO, 2019).", [("WHO, 2019", ("who",))]),
+        ("So (World Health Organization [WHO], 2019).", [("World Health Organization [WHO], 2019", ("who",))]),
+        ("World Health Organization [WHO] (2019) says.", [("World Health Organization [WHO] (2019)", ("who",))]),
+        ("So (Unknown and Body [UAB], 2001).", [("Unknown and Body [UAB], 2001", ())]),
+        ("Smith & Lee (2010, p. 3) say.", [("Smith & Lee (2010, p. 3)", ("smithlee",))]),
+        ("Smith & Lee (2010, in passing) say.", [("Smith & Lee (2010", ("smithlee",))]),
         ("So (The pandas development team, 2020).", [("The pandas development team, 2020", ("pandas",))]),
         (
             "So (Smith 2010, 2011; Berg, 1999).",
@@ -246,3 +251,8 @@ def test_real_articles_are_linked_again(data: Path) -> None:
     assert true > 5000
     assert right / found > 0.97
     assert right / true > 0.97
+
+
+def test_a_number_beyond_the_list_is_a_citation_of_nothing_known() -> None:
+    text = "So [3]. Done [99]. In [2015] and [1, 100] not."
+    assert shown(text, NUMBERED) == [("[3]", ("3",)), ("[99]", ())]

@@ -264,7 +264,7 @@ def test_markers_without_reference_are_counted(read_bytes: Callable[..., list[Do
         .replace(rb"\(Smith and Lee, 2010", rb"\(Nobody et al., 1987")
     )
     (document,) = read_bytes(READER, data, "paper.pdf")
-    assert any("1 citation markers could not be linked" in warning for warning in document.warnings)
+    assert any("1 citation marker could not be linked" in warning for warning in document.warnings)
 
 
 def test_line_numbers_in_the_margin_are_dropped(read_bytes: Callable[..., list[Document]]) -> None:

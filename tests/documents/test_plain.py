@@ -215,3 +215,16 @@ def test_time_is_linear(unit: str) -> None:
     read(text)
     read(f"{text}\nReferences\n{text}")
     assert time.process_time() - begun < 10
+
+
+def test_a_long_line_broken_within_a_citation_goes_on() -> None:
+    long = "Many words stand here and go on. " * 10
+    text = (
+        f"Introduction\n\n{long}So García-Peña et al.\n(2012) did. {long}\nAnother paragraph. {long}\n\n"
+        "References\n\nGarcía-Peña, A., Foo, B. and Bar, C. (2012). Title. Journal.\n\nLee, K. (2004). B. Press.\n"
+    )
+    document = read(text)
+    (citing,) = [sentence for sentence in document.sentences if sentence.citations]
+    assert citing.text == "So García-Peña et al. (2012) did."
+    assert [sentence.paragraph for sentence in document.sentences if sentence.text == "Another paragraph."] == [1]
+    assert document.sentences[0].paragraph == citing.paragraph == 0

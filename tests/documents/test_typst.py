@@ -76,7 +76,6 @@ def misplaced(document: Document, files: Mapping[str, str]) -> list[str]:
         ("// @doe99\n/* @doe99 /* @doe99 */ @doe99 */ `@doe99` $@doe99$", []),
         ("```typ\n@doe99\n```", []),
         ("#let x = [@doe99]\n#set page(header: [@doe99])\n#show heading: it => [@doe99 #it]\n", []),
-        ("#table(columns: 2, [@doe99], [b])", []),
         ("= Head <intro>\nSee @intro, @fig:one and @eq-two.", []),
     ],
 )  # fmt: skip
@@ -128,6 +127,53 @@ def test_headings_notes_and_captions() -> None:
     assert texts(document, "footnote") == ["A note [doe99]."]
     assert texts(document, "caption") == ["A caption [doe99].", "Words."]
     assert not misplaced(document, {"main.typ": text})
+
+
+def test_table_cells_and_headings_that_cite_are_kept() -> None:
+    text = (
+        "= Of @doe99\nText #table(columns: 2, table.header([H @doe99], [x]), [A @doe99], [1], ..([y], [z @lee:04])) on.\n"
+        "#figure(table(columns: 2, [B #emph[by] @doe99], [2]), caption: [Cap.])\n= Two\nEnd.\n"
+    )
+    document = read(text, files={"refs.bib": BIB})
+    assert [section.heading for section in document.sections] == ["Of", "Two"]
+    assert texts(document, "heading") == ["Of [doe99]"]
+    assert texts(document) == ["Text on.", "End."]
+    assert texts(document, "table") == ["H [doe99]", "A [doe99]", "z [lee:04]", "B by [doe99]"]
+    assert texts(document, "caption") == ["Cap."]
+    assert not misplaced(document, {"main.typ": text})
+
+
+def test_the_usual_name_of_a_section_is_no_title() -> None:
+    document = read("= Introduction\nText.\n== Part\nMore.\n")
+    assert document.paper.title == ""
+    assert [(section.heading, section.level) for section in document.sections] == [("Introduction", 1), ("Part", 2)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("#let ours = [*WidgetNet*]\nWe use #ours.", "We use WidgetNet."),
+        ('#let name = "Gizmo"\nWe use #name; here.', "We use Gizmo here."),
+        ("#let ours = smallcaps[Foo~#emph[v2] \\#1]\nWe use #ours.", "We use Foo v2 #1."),
+        ("#let ours = [Net @doe99]\nWe use #ours.", "We use Net [doe99]."),
+        ('#let see(key) = cite(key, form: "prose")\nBy #see(<doe99>).', "By [doe99]."),
+        ("#let see(key, note) = [(#cite(label(key)), #note)]\nBy #see(\"doe99\", \"x\").", "By [doe99]."),
+        ("#let citet = cite.with(form: \"prose\")\nBy #citet(<doe99>).", "By [doe99]."),
+        ("#let pic = image[x]\n#let x = [#x]\nA #pic #x #other b.", "A b."),
+        ("So @doe99[p.~7].", "So [doe99, p. 7]."),
+    ],
+)  # fmt: skip
+def test_names_print_what_they_stand_for(text: str, expected: str) -> None:
+    document = read(text, files={"refs.bib": BIB})
+    assert texts(document) == [expected]
+    (sentence,) = document.sentences
+    assert sentence.start == text.rfind("\n") + 1
+    assert all(text[citation.start] in "#@" for citation in sentence.citations)
+
+
+def test_names_print_so_much_and_no_more() -> None:
+    document = read("#let x = [" + "word " * 190 + "]\n" + "#x " * 100_000)
+    assert sum(len(sentence.text) for sentence in document.sentences) < 1 << 19
 
 
 @pytest.mark.parametrize(
@@ -259,7 +305,7 @@ def test_any_characters_are_read(text: str) -> None:
     "unit",
     ["[", "]", "@", "@a[", "*", "`", "``` ", "$", "{", "#", "#{", "#(", "#a(", "#a[", "#a(b: [", "/*", "//", '#"',
      "<a>", "<", "#let x = [", "= ", "- ", "\\", "\n", " ", "-", "#if x [", "/ a: ", "#footnote[", "https://", "#cite(",
-     '#include "a"\n'],
+     '#include "a"\n', "#let x = [*a*]#x ", "#table([@a],", "#let f(x) = cite(x"],
 )  # fmt: skip
 def test_time_is_linear(unit: str) -> None:
     size = 1_000_000 if len(unit) == 1 or unit == "[@" else 250_000

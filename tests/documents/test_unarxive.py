@@ -83,7 +83,7 @@ def test_runs_of_citations_are_one_marker(record: Read) -> None:
     )
     assert [s.text for s in document.sentences] == ["Shown [1, 2, 3] and by [?].", "It holds.[2]"]
     assert [c.keys for s in document.sentences for c in s.citations] == [("a", "b", "c"), ("z",), ("b",)]
-    assert document.warnings == ("1 cited keys have no entry in the bibliography: z",)
+    assert document.warnings == ("1 cited key has no entry in the bibliography: z",)
 
 
 def test_formulas_read_as_words(record: Read) -> None:

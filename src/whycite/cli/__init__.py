@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -15,6 +16,8 @@ from whycite.errors import MissingExtra, UserError
 
 __all__ = ["app", "main"]
 
+_WrongUse: Any = typer.BadParameter.__mro__[2]  # what typer calls every wrong use of the command line
+
 app = typer.Typer(
     name="whycite",
     help="Know what to cite, where, and why.",
@@ -23,9 +26,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.command()(demo)
-app.command()(read)
-app.command()(structure)
+app.command(short_help="See it work on a small draft.")(demo)
+app.command(short_help="Show what whycite sees of a document.")(read)
+app.command(short_help="Show section structure; learn headings.")(structure)
 
 
 def _version(wanted: bool) -> None:
@@ -48,14 +51,28 @@ def _options(
 def main() -> None:
     """Run a command: exit 0 fine, 1 findings, 2 a user's mistake told in one sentence."""
     try:
-        app()
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="replace")  # a terminal that lacks a letter is no reason to stop
+        code = app(standalone_mode=False)
+        sys.stdout.flush()
     except (UserError, MissingExtra) as error:
-        print(f"whycite: {error}", file=sys.stderr)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        print("whycite: stopped", file=sys.stderr)
-        sys.exit(130)
-    except BrokenPipeError:
-        # Whoever read our output has enough of it; say no more, not even while Python closes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
+        _leave(2, f"whycite: {error}")
+    except _WrongUse as error:
+        error.show()
+        _leave(2)
+    except (KeyboardInterrupt, typer.Abort):
+        _leave(130, "whycite: stopped")
+    except BrokenPipeError:  # whoever read our output has enough of it
+        _leave(141)
+    except OSError as error:
+        _leave(2, f"whycite: {error.strerror or error}")
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _leave(code: int, message: str = "") -> NoReturn:
+    """Say why and go, without a second complaint while Python closes what cannot be written."""
+    if message:
+        print(message, file=sys.stderr)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    sys.exit(code)

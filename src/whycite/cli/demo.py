@@ -7,6 +7,7 @@ __all__ = ["demo"]
 
 def demo() -> None:
     """Read a small LaTeX draft that comes with whycite and show what is seen of it."""
+    from contextlib import chdir
     from importlib.resources import as_file, files
 
     from rich.console import Console
@@ -15,10 +16,9 @@ def demo() -> None:
     from whycite.cli.structure import structure
 
     console = Console(highlight=False)
-    with as_file(files("whycite.demo")) as folder:
-        draft = str(folder / "draft.tex")
-        console.rule("whycite read draft.tex: two LaTeX files and a .bib, as one document")
-        read(draft)
-        console.rule("whycite structure draft.tex: which sections it has, which templates it follows")
-        structure([draft])
-    console.print(f"\nThe draft is {draft}. Now try your own: whycite read FILE", soft_wrap=True)
+    with as_file(files("whycite.demo")) as folder, chdir(folder):
+        console.rule("whycite read draft.tex")
+        read("draft.tex")
+        console.rule("whycite structure draft.tex")
+        structure(["draft.tex"])
+    console.print(f"\nThe draft is in {folder}. Now try your own: whycite read FILE", soft_wrap=True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from whycite.cli.terminal import printable
+from whycite.cli.terminal import count, printable
+from whycite.errors import UserError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,8 +21,15 @@ __all__ = ["read"]
 
 
 def read(
-    path: Annotated[str, typer.Argument(metavar="FILE", help="A file, a project folder, an archive, or - for stdin.")],
-    format: Annotated[str | None, typer.Option(help="Read it as this format, whatever it looks like.")] = None,
+    path: Annotated[
+        str, typer.Argument(help="A file, a project folder, a folder of papers, an archive, or - for stdin.")
+    ],
+    format: Annotated[
+        str | None,
+        typer.Option(
+            help="Read as latex, markdown, typst, plain, pdf, jats, tei, s2orc, unarxive, bibtex, bbl, csljson or ris."
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one object a document and line.")] = False,
 ) -> None:
     """Show what whycite sees: sections with types, sentences, citations, references."""
@@ -31,13 +39,24 @@ def read(
     from whycite.documents.jsonform import as_dict
     from whycite.structure import label
 
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(highlight=False)
+    found = False
     for document in stream(path, format):
-        labelled = label(document)
+        found = True
         if as_json:
-            sys.stdout.write(json.dumps(as_dict(labelled), ensure_ascii=False) + "\n")
+            sys.stdout.buffer.write(_json_line(as_dict(label(document))))
         else:
-            _show(labelled, console)
+            _show(label(document), console)
+    if not found:
+        raise UserError(f"{path}: holds no document that whycite can read")
+
+
+def _json_line(content: dict[str, Any]) -> bytes:
+    """JSON in UTF-8; text that UTF-8 cannot hold (half of a pair of surrogates) is escaped."""
+    try:
+        return (json.dumps(content, ensure_ascii=False) + "\n").encode()
+    except UnicodeEncodeError:
+        return (json.dumps(content) + "\n").encode()
 
 
 def _show(document: Document, console: Console) -> None:
@@ -45,12 +64,13 @@ def _show(document: Document, console: Console) -> None:
 
     citations = [citation for sentence in document.sentences for citation in sentence.citations]
     linked = sum(bool(citation.keys) and all(key in document.by_id for key in citation.keys) for citation in citations)
-    console.print(Text(printable(document.paper.title or document.path), style="bold"))
+    _print(console, Text(printable(document.paper.title or document.path), style="bold"))
     year = f", {document.paper.year}" if document.paper.year else ""
-    console.print(Text(printable(f"{document.path} ({document.format}{year})"), style="dim"))
-    console.print(
-        f"{len(document.sections)} sections, {len(document.sentences)} sentences, "
-        f"{len(citations)} citations ({linked} linked), {len(document.references)} references"
+    _print(console, Text(printable(f"{document.path} ({document.format}{year})"), style="dim"))
+    _print(
+        console,
+        f"{count(len(document.sections), 'section')}, {count(len(document.sentences), 'sentence')}, "
+        f"{count(len(citations), 'citation')} ({linked:,} linked), {count(len(document.references), 'reference')}",
     )
     section, paragraph = -1, -1
     for sentence in document.sentences:
@@ -60,30 +80,42 @@ def _show(document: Document, console: Console) -> None:
             if heading.heading:
                 kind = f"  [{heading.type}]" if heading.type else ""
                 line = Text("\n" + printable("#" * heading.level + f" {heading.heading}"), style="bold cyan")
-                console.print(line.append(kind, style="not bold dim"))
+                _print(console, line.append(kind, style="not bold dim"))
         if sentence.paragraph != paragraph:
             paragraph = sentence.paragraph
             mark = "" if sentence.kind == "prose" else f" ({sentence.kind})"
-            console.print(Text(f"\n¶{paragraph + 1}{mark}", style="dim"))
-        console.print(_shown(sentence))
+            _print(console, Text(f"\n¶{paragraph + 1}{mark}", style="dim"))
+        _print(console, _shown(sentence), indent=2)
     if document.references:
-        console.print(Text("\nReferences", style="bold cyan"))
+        _print(console, Text("\nReferences", style="bold cyan"))
         for reference in document.references:
             authors = reference.authors[0].split(",")[0] if reference.authors else "?"
             authors += " et al." if len(reference.authors) > 1 else ""
             said = f"{authors} ({reference.year or 'no year'}): {reference.title or reference.text or 'no title'}"
-            console.print(
-                Text(printable(f"  {reference.id}  "), style="green").append(printable(said), style="default")
+            _print(
+                console, Text(printable(f"  {reference.id}  "), style="green").append(printable(said), style="default")
             )
     for warning in document.warnings:
-        console.print(Text(printable(f"warning: {warning}"), style="yellow"))
+        _print(console, Text(printable(f"warning: {warning}"), style="yellow"))
+
+
+def _print(console: Console, text: Text | str, indent: int = 0) -> None:
+    """Wrapped to a terminal's width; for a file or another program, one line as it is."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    line = Text(text) if isinstance(text, str) else text
+    if console.is_terminal:
+        console.print(Padding(line, (0, 0, 0, indent)))
+    else:
+        console.print(Text(" " * indent) + line, soft_wrap=True)
 
 
 def _shown(sentence: Sentence) -> Text:
     """The sentence with its citations marked."""
     from rich.text import Text
 
-    text = Text("  " + printable(sentence.text))
+    text = Text(printable(sentence.text))
     for citation in sentence.citations:
-        text.stylize("green" if citation.keys else "red", citation.text_start + 2, citation.text_end + 2)
+        text.stylize("green" if citation.keys else "red", citation.text_start, citation.text_end)
     return text

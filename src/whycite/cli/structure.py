@@ -49,6 +49,8 @@ def structure(
     from whycite.structure import BLOCKS, TYPES, dictionary, load_rules, rules_path, support, unmatched
 
     path = rules or rules_path()
+    if rules is not None and not learn and not rules.exists():
+        raise UserError(f"{rules}: no such file")
     known = load_rules(path, TYPES)  # before the documents: a mistake in it is told at once
     if learn and "-" in paths:
         raise UserError("--learn reads your answers from standard input, so the documents cannot come from there too")
@@ -95,8 +97,8 @@ def _outlines(paths: Sequence[str], format: str | None, errors: Console) -> tupl
                     progress.advance(task)
             except UserError as error:
                 unread.append(str(error))
-    if unread and not outlines:
-        raise UserError(unread[0])
+    if not outlines:
+        raise UserError(unread[0] if unread else f"{paths[0]}: holds no document that whycite can read")
     for sentence in unread:
         errors.print(f"warning: {plain(sentence)}", soft_wrap=True)
     return outlines, unread

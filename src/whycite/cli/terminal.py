@@ -1,8 +1,8 @@
-"""Text of documents on a terminal."""
+"""Text on a terminal."""
 
 from __future__ import annotations
 
-__all__ = ["plain", "printable"]
+__all__ = ["count", "plain", "printable"]
 
 
 def printable(text: str) -> str:
@@ -15,3 +15,8 @@ def plain(text: str) -> str:
     from rich.markup import escape
 
     return escape(printable(text))
+
+
+def count(number: int, noun: str) -> str:
+    """ "1 section", "2 sections"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -19,6 +19,7 @@ class Builder:
         self.path = path
         self.format = format
         self.warnings: list[str] = []
+        self._said: set[str] = set()
         self._sections: list[Section] = []
         self._sentences: list[Sentence] = []
         self._paragraphs = 0
@@ -37,7 +38,8 @@ class Builder:
 
     def warn(self, message: str) -> None:
         """Say what could not be read; the same sentence is said once."""
-        if message not in self.warnings:
+        if message not in self._said:
+            self._said.add(message)
             self.warnings.append(message)
 
     def document(self, paper: Reference, references: Iterable[Reference] = ()) -> Document:
@@ -48,10 +50,12 @@ class Builder:
             key for sentence in self._sentences for c in sentence.citations for key in c.keys if key not in known
         )
         if missing:
-            self.warn(f"{len(missing)} cited keys have no entry in the bibliography: {_some(list(missing))}")
+            keys = "1 cited key has" if len(missing) == 1 else f"{len(missing)} cited keys have"
+            self.warn(f"{keys} no entry in the bibliography: {_some(list(missing))}")
         unlinked = sum(not c.keys for sentence in self._sentences for c in sentence.citations)
         if unlinked:
-            self.warn(f"{unlinked} citation markers could not be linked to a reference")
+            markers = "1 citation marker" if unlinked == 1 else f"{unlinked} citation markers"
+            self.warn(f"{markers} could not be linked to a reference")
         return Document(
             path=self.path,
             format=self.format,

@@ -39,7 +39,7 @@ class Folder(Protocol):
 
 
 class DiskFolder:
-    """A folder on disk; hidden files, and links that lead out of it, are as good as missing."""
+    """A folder on disk; links that lead out of it are as good as missing, hidden files are not listed."""
 
     def __init__(self, root: Path, label: str | None = None) -> None:
         self.root = root.resolve()

@@ -14,6 +14,7 @@ _LONGEST_WORD = 400  # what is longer is no prose; nupunkt takes quadratic time 
 _WHITE = re.compile(r"\s")
 _ENDERS = re.compile(r"[.!?…:]")
 _LONG_WORD = re.compile(rf"\S{{{_LONGEST_WORD},}}")
+_PLACEHOLDER = re.compile(r"\bREF\b")  # what stands for a number, not the abbreviation "Ref."
 _NUMBERS = re.compile(r"\[\d{1,3}(?:\s?[-–,;]\s?\d{1,3}){0,20}\]")
 _BETWEEN = re.compile(r"[\s,;&–—()\[\]-]{0,4}")
 
@@ -84,6 +85,8 @@ def mask(text: str, marks: list[Span], behind: list[Span]) -> str:
         gone = next(left_out)
     parts.append(text[at:])
     plain = "".join(parts)
+    if "REF" in plain:
+        plain = _PLACEHOLDER.sub("one", plain)
     if len(plain) > _LONGEST_WORD and max(map(len, plain.split(" "))) > _LONGEST_WORD:
         plain = _LONG_WORD.sub(lambda word: _ENDERS.sub(",", word[0]), plain)
     return plain

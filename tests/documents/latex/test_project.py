@@ -124,7 +124,7 @@ def test_bibliography_carried_inside_the_draft(read: Read) -> None:
 
 def test_keys_without_an_entry_are_named(read: Read) -> None:
     document = read(r"Text \cite{a,zz}. \bibliography{refs}", {"refs.bib": BIB})
-    assert document.warnings == ("1 cited keys have no entry in the bibliography: zz",)
+    assert document.warnings == ("1 cited key has no entry in the bibliography: zz",)
 
 
 @pytest.mark.parametrize(

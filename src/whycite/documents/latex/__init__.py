@@ -32,10 +32,10 @@ class LatexReader:
         walker = Walker(project, builder)
         walker.walk(project.open(source))
         references = walker.references + project.bibliography(walker.bibliographies)
-        if not references:
-            references = project.other_bibliographies()
-            if references:
-                builder.warn(f"{source.path}: names no bibliography that is there; took the .bib files of its folder")
+        if not references and not walker.bibliographies:
+            references, taken = project.other_bibliographies()
+            if taken:
+                builder.warn(f"{source.path}: names no bibliography; took {', '.join(taken)}")
         for warning in project.warnings:
             builder.warn(warning)
         document = builder.document(Reference(id="", title=walker.title), _first_of_each(references))
@@ -53,7 +53,7 @@ def _first_of_each(references: list[Reference]) -> list[Reference]:
 
 def _levels_from_one(document: Document) -> Document:
     """Levels counted from the highest heading the draft uses; abstract and the like stand at the top."""
-    top = min((section.level for section in document.sections if section.level), default=1)
+    top = min((section.level for section in document.sections if section.level and section.heading), default=1)
     sections = tuple(replace(s, level=max(1, s.level - top + 1)) for s in document.sections)
     return replace(document, sections=sections)
 

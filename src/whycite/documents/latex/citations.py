@@ -21,16 +21,17 @@ _KNOWN = frozenset(
     + [f"{head}{end}" for head in ("cite", "Cite", "shortcite", "fullcite") for end in _ENDS.split()]
 )
 _NONE = frozenset(
-    "nocite citestyle setcitestyle citereset bibcite citation defcitealias citetext citeform citeleft citeright "
-    "citepunct citemid citelist citeindextrue citeindexfalse DeclareCiteCommand citename citesort citedash "
+    "nocite shortcites citestyle setcitestyle citereset bibcite citation defcitealias citetext citeform citeleft "
+    "citeright citepunct citemid citelist citeindextrue citeindexfalse DeclareCiteCommand citename citesort citedash "
     "citeprepunct renewcite AtEveryCite AtEveryCitekey multicitedelim AtNextCite citesetup citetrackertrue".split()
 )
+_BAD = re.compile(r"[\s{}\\]")  # what no key holds: a brace was not closed
 _COMMENT = re.compile(r"(?<!\\)%[^\n\r]*(?:\r\n|\n|\r|$)")
 
 
 def is_citation(name: str) -> bool:
     """Whether a control word is one of the known cite commands."""
-    return name in _KNOWN
+    return name in _KNOWN and name not in _NONE
 
 
 def looks_like_citation(name: str) -> bool:
@@ -43,7 +44,9 @@ def read_citation(cursor: Cursor, name: str) -> tuple[tuple[str, ...], str, list
 
     No ranges: no argument follows, so it was no citation.
     """
-    plural = name.endswith("s") and name not in {"citealias", "citetalias", "citepalias"}
+    if name.endswith("volcite"):  # the volume comes first
+        cursor.group()
+    plural = name.endswith("cites")
     before, after = "", ""
     ranges: list[Range] = []
     if plural:
@@ -59,11 +62,13 @@ def read_citation(cursor: Cursor, name: str) -> tuple[tuple[str, ...], str, list
         notes: list[Range] = []
         while len(notes) < 2 and (note := cursor.optional()):
             notes.append(note)
-        group = cursor.group()
+        group = cursor.short_group()
         if group is None:
             break
         ranges += [*notes, group]
-        found = [key for key in (part.strip() for part in _COMMENT.sub("", group.text).split(",")) if key]
+        found = [
+            key for part in _COMMENT.sub("", group.text).split(",") if (key := part.strip()) and not _BAD.search(key)
+        ]
         keys += found
         head = _note(notes[0]) if len(notes) == 2 else ""
         tail = _note(notes[-1]) if notes else ""

@@ -25,6 +25,7 @@ SECTIONS = {
     "subparagraph": 6,
     "addchap": 1,
     "addsec": 2,
+    "bmhead": 3,
 }
 
 INPUTS = {  # how many directory arguments stand before the file's
@@ -61,7 +62,7 @@ def _spec(table: str) -> dict[str, str]:
 ARGUMENTS = _spec("""
     d acmArticle acmBooktitle acmConference acmDOI acmISBN acmJournal acmMonth acmNumber acmPrice acmVolume acmYear
     d addtocategory address accepted alph Alph arabic AtBeginDocument AtEndDocument authorrunning bibdata bibinput
-    d bibliographystyle bibpunct bibstyle captionsetup ccsdesc citereset citestyle cline cmidrule color
+    d bibliographystyle bibpunct bibstyle captionsetup citereset citestyle cline color
     d copyrightyear correspondingauthor cortext date ead email enlargethispage ExecuteBibliographyOptions
     d externaldocument fntext fontencoding fontfamily fontseries fontshape symlabel
     d geometry glossary graphicspath hphantom hspace hyphenation hypersetup index institution
@@ -70,8 +71,9 @@ ARGUMENTS = _spec("""
     d refstepcounter revised roman Roman runninghead runningtitle selectlanguage setcitestyle setcopyright
     d setdefaultlanguage setstretch shortauthors sisetup stepcounter subjclass tcbset textwidth thanks theoremstyle
     d thispagestyle tikzset titlerunning tnotetext tocauthor toctitle usecounter usetikzlibrary value vphantom
-    d VerbatimInput verbatiminput vspace
-    od rowcolor cellcolor columncolor
+    d arrayrulecolor bibentry deleted VerbatimInput verbatiminput vspace
+    opd cmidrule
+    od ccsdesc rowcolor cellcolor columncolor
     od affil affiliation author citeindex correspondence documentclass includegraphics includepdf includestandalone
     od includesvg institute keywords LoadClass lstinputlisting bibitem DeclareBibliographyDriver newmdenv
     od cfoot chead fancyfoot fancyhead lfoot lhead rfoot rhead SetKwInput
@@ -96,7 +98,7 @@ ARGUMENTS = _spec("""
     odot multirow
     oot framebox makebox
     ot hyperref
-    td texorpdfstring
+    td replaced texorpdfstring
     dtd ifthenelse iftoggle
 """)
 

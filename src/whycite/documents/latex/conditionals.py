@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 __all__ = ["Conditionals"]
 
 _BRANCH = re.compile(r"\\(if(?!f\b|thenelse\b)[A-Za-z@]*|else|fi)(?![A-Za-z@])|%[^\n\r]*|\\.", re.DOTALL)
+_NUMBER = r"(-?\d[\d.]{0,9}(?:pt|mm|cm|em|ex|in)?|\\[A-Za-z@]{1,40})"
+_COMPARISON = re.compile(rf"\s*{_NUMBER}(?:\s*([<>=])\s*{_NUMBER})? ?")
 _MOST_ENDLESS = 20  # each costs a look at the rest of the text
 
 
@@ -28,7 +30,7 @@ class Conditionals:
             switch = self.walker.control_word() or ""
             if switch.startswith("if"):
                 self._switches[switch[2:]] = False
-        elif name in {"ifx", "ifdefined"}:
+        elif name in {"if", "ifx", "ifdefined", "ifnum", "ifdim", "ifodd"}:
             if not self._decide(name):
                 self._skip(stop_at_else=True)
         elif name == "iffalse" or (name.startswith("if") and self._switches.get(name[2:]) is False):
@@ -44,8 +46,13 @@ class Conditionals:
         return True
 
     def _decide(self, name: str) -> bool:
-        """Whether a macro is defined, or two macros are the same, as far as the draft's own are concerned."""
+        """Whether a macro is defined, two are the same, or two numbers compare, as far as it can be told."""
         macros = self.walker.macros
+        if name in {"ifnum", "ifdim", "ifodd"}:
+            return self._compare()
+        if name == "if":
+            pair = [found.text if found else "" for found in (self.walker.mandatory(), self.walker.mandatory())]
+            return len({macros[text[1:]].body if text[1:] in macros else text for text in pair}) == 1
         first = self.walker.control_word()
         if name == "ifdefined":
             return first in macros
@@ -54,6 +61,18 @@ class Conditionals:
             return first not in macros
         bodies = [macros[word].body if word in macros else word for word in (first, second)]
         return bodies[0] == bodies[1]
+
+    def _compare(self) -> bool:
+        """Go over a comparison; one that cannot be decided holds."""
+        frame = self.walker.frame
+        match = _COMPARISON.match(frame.source.text, frame.pos, frame.end)
+        if match is None:
+            return True
+        frame.pos = match.end()
+        left, sign, right = match.groups()
+        if sign is None or not (left.lstrip("-").isdecimal() and right.lstrip("-").isdecimal()):
+            return True
+        return {"<": int(left) < int(right), "=": int(left) == int(right), ">": int(left) > int(right)}[sign]
 
     def _skip(self, *, stop_at_else: bool) -> None:
         """Go to the `\\else` or `\\fi` of this level; where there is none, the text is read on."""

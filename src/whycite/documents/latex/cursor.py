@@ -63,14 +63,15 @@ class Cursor:
         if frame.on_end:
             frame.on_end()
 
-    def skip_blank(self) -> None:
-        """Go over white space and comments, out of exhausted expansions too."""
+    def skip_blank(self) -> int:
+        """Go over white space and comments, out of exhausted expansions too; where it began in this frame."""
         while True:
             frame = self.frame
-            match = _BLANK.match(frame.source.text, frame.pos, frame.end)
-            frame.pos = match.end() if match else frame.pos
+            start = frame.pos
+            match = _BLANK.match(frame.source.text, start, frame.end)
+            frame.pos = match.end() if match else start
             if frame.pos < frame.end or frame.source.is_file or frame.on_end or len(self.frames) == 1:
-                return
+                return start
             self.pop()
 
     def peek(self) -> str:
@@ -80,15 +81,13 @@ class Cursor:
 
     def optional(self, opening: str = "[") -> Range | None:
         """The inside of an optional argument, if one comes next."""
-        before, start = self.frame, self.frame.pos
-        self.skip_blank()
+        start = self.skip_blank()
         frame = self.frame
         if self.peek() == opening and (close := _closing_bracket(frame, opening)) is not None:
             found = Range(frame.source, frame.pos + 1, close)
             frame.pos = close + 1
             return found
-        if frame is before:  # the white space passed over may be the end of a paragraph
-            frame.pos = start
+        frame.pos = start  # the white space passed over may be the end of a paragraph
         return None
 
     def mandatory(self) -> Range | None:
@@ -111,13 +110,21 @@ class Cursor:
 
     def group(self) -> Range | None:
         """A mandatory argument in braces, or None where something else comes next."""
-        before, start = self.frame, self.frame.pos
-        self.skip_blank()
+        start = self.skip_blank()
         if self.peek() == "{":
             return self.mandatory()
-        if self.frame is before:
-            before.pos = start
+        self.frame.pos = start
         return None
+
+    def short_group(self) -> Range | None:
+        """A group that cannot hold a paragraph's end, as a heading or key: one that does was never closed."""
+        inside = self.group()
+        if inside is None or inside.end <= inside.source.paragraph_end(inside.start):
+            return inside
+        text = inside.source.text
+        end = min((at for at in (text.find(sign, inside.start) for sign in "\r\n") if at >= 0), default=inside.end)
+        self.frame.pos = end
+        return Range(inside.source, inside.start, end)
 
     def raw_group(self) -> Range | None:
         """A group where % is no comment and braces do not nest: an address, a file name."""

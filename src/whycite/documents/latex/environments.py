@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from whycite.documents.latex import handlers
+from whycite.documents.latex.characters import cite_inside
 from whycite.documents.latex.commands import (
     ENVIRONMENT_ARGUMENTS,
     FLOATS,
@@ -31,6 +32,7 @@ THANKS = frozenset({"acknowledgement", "acknowledgements", "acknowledgment", "ac
 INLINE = frozenset("small footnotesize scriptsize normalsize large em itshape bfseries sloppypar".split())
 LISTS = frozenset("itemize enumerate description inparaenum compactitem compactenum inparaitem list".split())
 _BEGUN = re.compile(r"\\begin\s*\{([^{}\\\n]{1,60})\}")
+_DOLLAR = re.compile(r"(?<!\\)\$")
 _WORDS = re.compile(r"[^\W\d_]{3}|\\\w*cite")
 _LENGTH = re.compile(r"\s*(?:[\d.\\]|[lcrpXm|@!<>{}]+\s*$|#\d)")
 
@@ -50,7 +52,7 @@ class Environments:
         self.walker = walker
         self._open: list[_Open] = []
         self._names: dict[str, int] = {}
-        self._formulas: set[str] = set()  # environments of the draft's own that hold formulas
+        self._meanings: dict[str, str] = {}  # environments of the draft's own -> LaTeX's that they stand for
 
     def begin(self, call: Range) -> None:
         """The `\\begin` of an environment."""
@@ -63,19 +65,24 @@ class Environments:
         close = source.environment_end(name, call.start) if frame.source is source else None
         if close is not None and close >= frame.end:
             close = None
-        if name == "document":
-            walker.page.live = True
-        elif name in VERBATIM or name in PICTURES or name in LISTED:
+        meaning = self._meanings.get(name, name)
+        # Only a macro can end what has no end in the file where it begins.
+        endless = close is None and source.is_file and name not in walker.ended_by_macros
+        if meaning == "document":
+            walker.page.begin()
+        elif meaning in VERBATIM or meaning in PICTURES or meaning in LISTED:
             self._pass_over(call, name, close)
-        elif name in MATH_ENVIRONMENTS or name in self._formulas:
+        elif endless and (meaning in MATH_ENVIRONMENTS or meaning in FLOATS or meaning in TABULARS):
+            walker.warn(source, call.start, f"\\begin{{{name}}} has no \\end")
+        elif meaning in MATH_ENVIRONMENTS:
             self._formula(call, name, close)
-        elif name in FLOATS or name in TABULARS:
-            if close is None and source.is_file and not source.has_end(name, call.start):
-                walker.warn(source, call.start, f"\\begin{{{name}}} has no \\end")
-                return
-            self._float(name)
+        elif meaning in FLOATS or meaning in TABULARS:
+            self._float(name, meaning)
+        elif meaning in ABSTRACTS and not walker.page.live and close is not None:
+            walker.capture(Range(source, frame.pos, close), walker.page.keep_abstract)
+            frame.pos = close + len(f"\\end{{{name}}}")
         else:
-            self._text(name)
+            self._text(name, meaning)
 
     def end(self, call: Range) -> None:
         """The `\\end` of an environment; one that was never begun is passed over."""
@@ -95,16 +102,25 @@ class Environments:
                 return
 
     def define(self, name: str, body: str) -> None:
-        """An environment of the draft's own: whether it holds a formula or text."""
-        begun = {match[1] for match in _BEGUN.finditer(body)}
-        if begun & (MATH_ENVIRONMENTS | self._formulas) or "\\[" in body or "$" in body:
-            self._formulas.add(name)
+        """An environment of the draft's own: what it means is what its code begins and leaves open."""
+        opened = [self._meanings.get(match[1], match[1]) for match in _BEGUN.finditer(body)]
+        telling = [known for known in opened if known in MATH_ENVIRONMENTS | FLOATS | ABSTRACTS | THANKS]
+        if telling:
+            self._meanings[name] = telling[-1]
+        elif body.count("\\[") > body.count("\\]") or len(_DOLLAR.findall(body)) % 2:
+            self._meanings[name] = "equation"
 
     def leave_math(self, why: str) -> None:
         """Give up on a formula that was begun by a macro and never ended."""
         while self.walker.page.formulas:
             if self._open[-1].math:
-                self.walker.builder.warn(f"a formula ({self._open[-1].name}) has no end: {why}")
+                frame = self.walker.frame
+                self.walker.warn(frame.source, max(frame.pos - 1, 0), f"a formula is not ended: {why}")
+            self._close(None)
+
+    def leave_floats(self) -> None:
+        """A heading ends every figure and table that is still open."""
+        while self.walker.page.state.scrap and self._open:
             self._close(None)
 
     def close_all(self) -> None:
@@ -152,37 +168,33 @@ class Environments:
         if close is not None:
             end = close + len(f"\\end{{{name}}}")
             walker.page.put(displayed(call.source.text[call.end : close]), call.source, call.start, end)
+            cite_inside(walker, call.source, call.end, close)
             walker.frame.pos = end
-        elif call.source.is_file and not call.source.has_end(name, call.start):
-            if not any(macro.body.find(f"\\end{{{name}}}") >= 0 for macro in walker.macros.values()):
-                walker.warn(call.source, call.start, f"\\begin{{{name}}} has no \\end")
-                return
-            self._push(_Open(name, math=True))
         else:
             self._push(_Open(name, math=True))
 
-    def _float(self, name: str) -> None:
+    def _float(self, name: str, meaning: str) -> None:
         walker = self.walker
-        walker.read_arguments(ENVIRONMENT_ARGUMENTS.get(name, "o" if name in FLOATS else "od"))
+        walker.read_arguments(ENVIRONMENT_ARGUMENTS.get(meaning, "o" if meaning in FLOATS else "od"))
         before = walker.page.state
         walker.page.state = State(scrap=True)
         self._push(_Open(name, state=before))
 
-    def _text(self, name: str) -> None:
+    def _text(self, name: str, meaning: str) -> None:
         walker = self.walker
         if name in ENVIRONMENT_ARGUMENTS:
             walker.read_arguments(ENVIRONMENT_ARGUMENTS[name])
         else:
             self._drop_length()
-        if name in ABSTRACTS and walker.page.live:
+        if meaning in ABSTRACTS and walker.page.live:
             walker.page.section("Abstract", 0)
-        elif name in THANKS and walker.page.live:
+        elif meaning in THANKS and walker.page.live:
             walker.page.section("Acknowledgements", 0)
         elif name in LISTS:
             walker.page.state.prose.break_sentence()
         elif name not in INLINE:
             walker.page.flush()
-        self._push(_Open(name, section=name in ABSTRACTS | THANKS and walker.page.live))
+        self._push(_Open(name, section=meaning in ABSTRACTS | THANKS and walker.page.live))
         if name not in ENVIRONMENT_ARGUMENTS:
             self._name_of_theorem()
 

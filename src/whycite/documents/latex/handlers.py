@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -30,6 +31,7 @@ _END_OF_LIST = re.compile(r"\\endthebibliography|\\end\s*\{(?:document|thebiblio
 _LENGTH = re.compile(
     r"\s*=?\s*-?(?:[\d.]*\s*\\[A-Za-z]+|[\d.]+\s*(?:true)?[a-z]{2})(?:\s+(?:plus|minus)\s+[\d.]+\s*[a-z]{2,5})*"
 )
+_ENDED = re.compile(r"\\end\s*\{([^{}\\\n]{1,60})\}")
 _FILE_NAME = re.compile(r"[^\s{}\\%]+")
 
 
@@ -88,7 +90,7 @@ def _citeproc(walker: Walker, call: Range, name: str) -> None:
 def _reference(walker: Walker, call: Range, name: str) -> None:
     walker.optional()
     if walker.group() is not None:
-        if name.lower() == "crefrange":
+        if name.lower().endswith("range"):
             walker.group()
         walker.page.put(PLACEHOLDER, call.source, call.start, call.end)
 
@@ -123,13 +125,14 @@ def read_printed(walker: Walker, frame: Frame, close: int) -> None:
 @_command(SECTIONS)
 def _section(walker: Walker, call: Range, name: str) -> None:
     walker.optional()
-    if heading := walker.group():
-        walker.environments.leave_math("a heading in a formula")
+    if heading := walker.short_group():
+        walker.environments.leave_math("a heading stands in it")
+        walker.environments.leave_floats()
         walker.page.flush()
         walker.capture(heading, lambda prose: walker.page.section_from(prose, SECTIONS[name]))
 
 
-@_command(["title"])
+@_command(["title", "Title", "icmltitle", "papertitle"])
 def _title(walker: Walker, call: Range, name: str) -> None:
     def keep(prose: Prose) -> None:
         walker.title = walker.title or prose.text
@@ -141,9 +144,14 @@ def _title(walker: Walker, call: Range, name: str) -> None:
 
 @_command(["abstract"])
 def _abstract(walker: Walker, call: Range, name: str) -> None:
-    if walker.page.live and (inside := walker.group()):
+    inside = walker.group()
+    if inside is None:
+        return
+    if walker.page.live:
         walker.page.section("Abstract", 0)
         walker.read_on(inside, walker.page.end_section)
+    else:
+        walker.capture(inside, walker.page.keep_abstract)
 
 
 @_command(["acknowledgments", "acknowledgements"])
@@ -159,6 +167,7 @@ def _appendix(walker: Walker, call: Range, name: str) -> None:
 @_command(["item"])
 def _item(walker: Walker, call: Range, name: str) -> None:
     walker.page.state.prose.break_sentence()
+    walker.optional("<")  # when a slide shows it
     if label := walker.optional():
         walker.read_on(label, partial(walker.page.put, " ", label.source, label.end, label.end + 1))
 
@@ -187,8 +196,12 @@ def _caption(walker: Walker, call: Range, name: str) -> None:
 @_command(NOTES)
 def _todo(walker: Walker, call: Range, name: str) -> None:
     own = walker.macros.get(name)
-    for argument in own.arguments if own else [Argument("o"), Argument("m")]:
-        if inside := walker.optional() if argument.kind == "o" else walker.group():
+    found = [
+        walker.optional() if argument.kind == "o" else walker.group()
+        for argument in (own.arguments if own else [Argument("o"), Argument("m")])
+    ]
+    for inside in found:
+        if inside is not None:
             walker.capture(inside, walker.page.keep_if_cited)
 
 
@@ -264,6 +277,29 @@ def _define(walker: Walker, call: Range, name: str) -> None:
         return  # a package that wraps a command of LaTeX's own
     if not name.lower().startswith("provide") or macro.name not in walker.macros:
         walker.macros[macro.name] = macro
+        walker.ended_by_macros.update(_ENDED.findall(macro.body))
+
+
+@_command(["IfBooleanTF", "IfValueTF", "IfNoValueTF", "ifblank", "ifstrempty"])
+def _if_given(walker: Walker, call: Range, name: str) -> None:
+    """Which of two texts a macro prints depends on whether it was given an argument or a star."""
+    tested, first, second = walker.group(), walker.group(), walker.group()
+    given = tested is not None and bool(tested.text.strip())
+    chosen = first if given == (name in {"IfBooleanTF", "IfValueTF"}) else second
+    if chosen is not None:
+        walker.read_on(chosen)
+
+
+@_command(["twocolumn", "only", "onslide", "uncover", "visible", "alert"])
+def _spanning(walker: Walker, call: Range, name: str) -> None:
+    """Text over both columns stands in brackets; on slides the numbers of slides do, in angles."""
+    walker.optional("<")
+    frame = walker.frame
+    close = frame.source.closing_bracket(frame.pos) if name == "twocolumn" and walker.peek() == "[" else None
+    if close is not None and close < frame.end:
+        inside = Range(frame.source, frame.pos + 1, close)
+        frame.pos = close + 1
+        walker.read_on(inside)
 
 
 @_command(["newenvironment", "renewenvironment"])
@@ -282,8 +318,8 @@ def _input(walker: Walker, call: Range, name: str) -> None:
     if name == "InputIfFileExists":
         walker.group(), walker.group()
     if inside is not None:
-        folder = "".join(found.text for found in folders if found)
-        walker.open_file(call, folder + inside.text.strip(), name)
+        folders_named = [found.text.strip() for found in folders if found]
+        walker.open_file(call, posixpath.join(*folders_named, inside.text.strip()), name)
 
 
 def _bare_file_name(frame: Frame) -> Range | None:

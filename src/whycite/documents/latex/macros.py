@@ -54,8 +54,13 @@ def read_definition(cursor: Cursor, definer: str) -> Macro | None:
         count, default = cursor.optional(), cursor.optional()
         body = cursor.group()
         number = int(count.text) if count and count.text.strip().isdecimal() else 0
-        mandatory = [Argument("m")] * min(number, 9)
-        arguments = tuple([Argument("o", default.text), *mandatory[1:]] if default else mandatory)
+        defaults = {0: default.text} if default else {}
+        if definer.endswith("x"):  # xargs: [3][1=a, 3=b]
+            pairs = (part.split("=", 1) for part in defaults.pop(0, "").split(",") if "=" in part)
+            defaults = {int(place) - 1: text for place, text in pairs if place.strip().isdecimal()}
+        arguments = tuple(
+            Argument("o", defaults[place]) if place in defaults else Argument("m") for place in range(min(number, 9))
+        )
     if not name or body is None or arguments is None:
         return None
     return Macro(name, arguments, body.text)

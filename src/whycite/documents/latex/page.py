@@ -33,11 +33,25 @@ class Page:
         self._waiting: list[tuple[Prose, Kind]] = []  # notes and captions wait for their paragraph's end
         self._after: bool = False  # behind an abstract, before the next heading
         self._shift = 0
+        self._abstract: Prose | None = None
 
     @property
     def silent(self) -> bool:
         """Whether text is passed over."""
         return (not self.live and not self.state.captured) or self.formulas > 0
+
+    def begin(self) -> None:
+        """The text begins; an abstract of the preamble stands first."""
+        self.live = True
+        if self._abstract is not None:
+            self.section("Abstract", 0)
+            self._paragraph(self._abstract, "prose")
+            self._abstract = None
+            self.end_section()
+
+    def keep_abstract(self, prose: Prose) -> None:
+        """Keep an abstract that stands in the preamble until the text begins."""
+        self._abstract = prose
 
     def add(self, source: LatexText, start: int, end: int) -> None:
         """Text that stands in the source as it is."""
@@ -70,7 +84,7 @@ class Page:
         prose, state.prose = state.prose, Prose()
         if state.scrap:
             if prose.has_citations:
-                self._paragraph(prose, "table")
+                self.keep(prose, "table")
             return
         self._paragraph(prose, "prose")
         waiting, self._waiting = self._waiting, []

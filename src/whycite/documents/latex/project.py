@@ -22,6 +22,7 @@ _ENCODING = re.compile(r"\\usepackage\s*\[([\w-]{1,20})\]\s*\{inputenc\}|%\s*!TE
 _USUAL = ("main", "ms", "paper", "article", "manuscript", "thesis", "draft", "root")
 MAX_READ = 128 << 20  # bytes of one project
 MAX_FILES = 5000
+_BEGINNING = 4 << 20  # bytes
 
 
 class Project:
@@ -95,14 +96,12 @@ class Project:
                 break
         return references
 
-    def other_bibliographies(self) -> list[Reference]:
-        """The entries of every .bib of the folder, for a draft that names none that is there."""
-        names = sorted(name for name in self._all_names().values() if name.lower().endswith(".bib"))
-        references: list[Reference] = []
-        for name in names[:20]:
-            if source := self.main.sibling(name):
-                references += self._parse(bibtex.parse(self.open(source).text, source.path))
-        return references
+    def other_bibliographies(self) -> tuple[list[Reference], list[str]]:
+        """The entries of the .bib files beside the main file, and their names, for a draft that names none."""
+        beside = (name for name in self._all_names().values() if posixpath.dirname(name) == self._folder)
+        names = sorted(name for name in beside if name.lower().endswith(".bib"))[:20]
+        sources = [Source(self.main.folder, name) for name in names]
+        return [r for source in sources for r in self._parse(bibtex.parse(self.open(source).text, source.path))], names
 
     @staticmethod
     def has_document(text: str) -> bool:
@@ -158,11 +157,8 @@ class Project:
 
 def find_main(folder: Folder) -> Source | None:
     """The main file of a project: a document that no other file reads, the one with the usual name or most text."""
-    texts = {
-        name: _COMMENTS.sub("", decode(Source(folder, name).data())[0])
-        for name in folder.names()[:MAX_FILES]
-        if name.lower().endswith((".tex", ".ltx", ".latex"))
-    }
+    names = [name for name in folder.names() if name.lower().endswith((".tex", ".ltx", ".latex"))]
+    texts = {name: _COMMENTS.sub("", _beginning(Source(folder, name))) for name in names[:MAX_FILES]}
     if not texts:
         return None
     included = {
@@ -185,3 +181,9 @@ def find_main(folder: Folder) -> Source | None:
         )
 
     return Source(folder, max(sorted(roots), key=standing))
+
+
+def _beginning(source: Source) -> str:
+    """As much of a file as can tell what it is."""
+    with source.open() as stream:
+        return decode(stream.read(_BEGINNING))[0]

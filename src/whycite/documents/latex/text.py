@@ -19,6 +19,7 @@ _VERBATIM_NAMES = "|".join(re.escape(name) for name in sorted(VERBATIM))
 _LANDMARK = re.compile(
     rf"(?P<verbatim>\\begin\s*\{{(?:{_VERBATIM_NAMES})\}})"
     r"|\\(?:verb|lstinline|mintinline)(?![A-Za-z])\*?(?:\[[^\]\n]{0,200}\])?(?P<mark>[^A-Za-z\s*{])"
+    r"|\\(?:url|href|path|nolinkurl)\s*(?:\[[^\]\n]{0,200}\])?\{(?P<address>[^{}\n]{0,2000})\}"
     r"|\\(?P<edge>begin|end)\s*\{(?P<name>[^{}\\\n]{1,60})\}"
     r"|(?P<display>\\[\[\]()])"
     r"|\\(?:.|\n|$)"
@@ -68,9 +69,11 @@ class LatexText:
 
     def is_exact(self, start: int, end: int) -> bool:
         """Whether a run's characters stand one for one in the file."""
-        return self._starts is None or (
-            self._ends is not None and self._ends[end - 1] - self._starts[start] == end - start
-        )
+        return self._starts is None or self._starts[end - 1] - self._starts[start] == end - 1 - start
+
+    def is_argument(self, at: int) -> bool:
+        """Whether a character of an expansion was written in an argument, not in the macro's body."""
+        return self._starts is not None and self._ends is not None and self._ends[at] - self._starts[at] == 1
 
     def closing_brace(self, at: int) -> int | None:
         """Where the brace opened at `at` is closed, if it is."""
@@ -83,10 +86,6 @@ class LatexText:
     def environment_end(self, name: str, begin: int) -> int | None:
         """Where the environment begun at `begin` ends (its `\\end`, the `\\]` of a `\\[`), if it does."""
         return self._landmarks.environments.get((name, begin))
-
-    def has_end(self, name: str, after: int) -> bool:
-        """Whether any `\\end` of this name comes later."""
-        return self._landmarks.last_end.get(name, -1) >= after
 
     def paragraph_end(self, after: int) -> int:
         """Where the paragraph that goes on at `after` ends."""
@@ -122,21 +121,34 @@ class _Landmarks:
     braces: dict[int, int] = field(default_factory=dict)
     brackets: dict[int, int] = field(default_factory=dict)
     environments: dict[tuple[str, int], int] = field(default_factory=dict)
-    last_end: dict[str, int] = field(default_factory=dict)
     unclosed: list[int] = field(default_factory=list)
 
 
 def _survey(text: str) -> _Landmarks:
     """One pass over the text that pairs braces, brackets and environments."""
     found = _Landmarks()
-    open_braces = found.unclosed
     open_brackets: list[list[int]] = [[]]  # for each depth of braces
     open_names: dict[str, list[int]] = {}
     endless: set[str] = set()  # verbatim environments that no longer end
-    behind = 0  # the end of what hides all landmarks in it
-    for match in _LANDMARK.finditer(text):
+    at: int | None = 0
+    while at is not None:
+        at = _survey_from(text, at, found, open_brackets, open_names, endless)
+    return found
+
+
+def _survey_from(
+    text: str,
+    at: int,
+    found: _Landmarks,
+    open_brackets: list[list[int]],
+    open_names: dict[str, list[int]],
+    endless: set[str],
+) -> int | None:
+    """Go on with the survey up to something that hides all landmarks in it, and say where that ends."""
+    open_braces = found.unclosed
+    for match in _LANDMARK.finditer(text, at):
         start, end, kind = match.start(), match.end(), match.lastgroup
-        if start < behind or kind is None:
+        if kind is None:
             continue
         if kind == "brace":
             if text[start] == "{":
@@ -151,6 +163,8 @@ def _survey(text: str) -> _Landmarks:
             else:
                 found.brackets.update(dict.fromkeys(open_brackets[-1], start))
                 open_brackets[-1].clear()
+        elif kind == "address":
+            found.braces[match.start("address") - 1] = end - 1
         elif kind == "verbatim":
             brace = text.index("{", start)
             found.braces[brace] = end - 1
@@ -158,19 +172,18 @@ def _survey(text: str) -> _Landmarks:
             close = -1 if name in endless else text.find(f"\\end{{{name}}}", end)
             if close >= 0:
                 found.environments[name, start] = close
-                behind = close + len(name) + 6
-            else:
-                endless.add(name)
+                return close + len(name) + 6
+            endless.add(name)
         elif kind == "mark":
             close = text.find(match["mark"], end, end + 500)
-            behind = close + 1 if close >= 0 else end
+            if close >= 0:
+                return close + 1
         elif kind == "name":
             name = match["name"]
             found.braces[text.index("{", start)] = end - 1
             if match["edge"] == "begin":
                 open_names.setdefault(name, []).append(start)
                 continue
-            found.last_end[name] = start
             if open_names.get(name):
                 found.environments[name, open_names[name].pop()] = start
         elif (sign := match[0]) in _OPENER:
@@ -178,4 +191,4 @@ def _survey(text: str) -> _Landmarks:
             found.environments.update({(opener, begin): start for begin in open_names.pop(opener, [])})
         else:
             open_names.setdefault(sign, []).append(start)
-    return found
+    return None

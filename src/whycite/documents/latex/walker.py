@@ -37,7 +37,10 @@ TOKEN = re.compile(
 )
 MAX_EXPANSIONS = 100_000
 MAX_IN_CALL = 200  # expansions that one call in the text may lead to
-MAX_EXPANDED = 20_000_000  # characters
+MAX_EXPANSION = 500_000  # characters of one expansion
+MAX_EXPANDED = 20_000_000  # of all
+MAX_ENTERED = 64_000_000  # characters of files, each counted as often as it is read
+MAX_FILES = 5_000
 MAX_WARNINGS = 50
 
 
@@ -52,10 +55,11 @@ class Walker(Cursor):
         self.environments = Environments(self)
         self.conditionals = Conditionals(self)
         self.macros: dict[str, Macro] = {}
+        self.ended_by_macros: set[str] = set()  # environments
         self.title = ""
         self.bibliographies: list[str] = []
         self.references: list[Reference] = []
-        self._expansions = self._expanded = self._in_call = 0
+        self._expansions = self._expanded = self._in_call = self._entered = self._files = 0
 
     def walk(self, main: LatexText) -> None:
         """Read the main file to its end."""
@@ -87,8 +91,8 @@ class Walker(Cursor):
         """Go over a command's arguments; those that are prose are read as text."""
         prose = []
         for kind in spec:
-            argument = self.optional() if kind == "o" else self.group()
-            if kind != "o" and argument is None:
+            argument = self.optional("(" if kind == "p" else "[") if kind in "op" else self.group()
+            if kind not in "op" and argument is None:
                 break
             if kind == "t" and argument is not None:
                 prose.append(argument)
@@ -165,15 +169,15 @@ class Walker(Cursor):
             pass
         elif name in ARGUMENTS or name.startswith("index"):
             self.read_arguments(ARGUMENTS.get(name, "odd"))
-        elif self.peek() == "[":
-            self.optional()
+        elif self.peek() == "[" and (option := self.optional()) and "cite" in option.text:
+            self.read_on(option)
 
     def _expand(self, macro: Macro, call: Range) -> None:
         """Go on in what a macro stands for. The space behind a call stays: who writes "\\tool is" means "Tool is"."""
         if call.source.is_file:
             self._in_call = 0
         self._in_call += 1
-        if self.active.get(macro.name):
+        if self.active.get(macro.name) and not call.source.is_argument(call.start):
             self.warn(call.source, call.start, f"\\{macro.name} calls itself; not expanded")
             return
         if self._in_call > MAX_IN_CALL or self._expansions > MAX_EXPANSIONS or self._expanded > MAX_EXPANDED:
@@ -188,12 +192,21 @@ class Walker(Cursor):
             else:
                 found = self.optional() if argument.kind == "o" else self.mandatory()
                 arguments.append(found or argument.default)
+        longest = max((len(a) if isinstance(a, str) else a.end - a.start for a in arguments), default=0)
+        if len(macro.body) + macro.body.count("#") * longest > MAX_EXPANSION:
+            self.warn(call.source, call.start, f"\\{macro.name} expands to too much; not expanded")
+            return
         expansion = expand(macro, Range(call.source, call.start, self.end_of(call)), arguments)
         self._expansions += 1
         self._expanded += len(expansion.text)
         self.push(Frame(expansion, 0, len(expansion.text), name=macro.name))
 
     def _enter(self, source: LatexText) -> None:
+        self._entered += len(source.text)
+        self._files += 1
+        if self._entered > MAX_ENTERED or self._files > MAX_FILES:
+            self.warn(source, 0, "read too often; left out from here on")
+            return
         start, end = 0, len(source.text)
         if self.page.live:  # a subfile brings a preamble of its own
             start, end = self.project.body(source.text)

@@ -10,13 +10,14 @@ from whycite.documents.markdown.directives import CAPTIONED, TRANSPARENT, cell_c
 from whycite.documents.markdown.gathering import Gathering
 from whycite.documents.markdown.pages import Page
 from whycite.documents.markdown.skipping import skipped_end, table_end, tex_captions
+from whycite.documents.markdown.tables import Table, columns_under, ruled_cells
 from whycite.documents.model import Kind
 
 __all__ = ["read_blocks"]
 
 Include = Callable[[str, Page, int], Page | None]
 
-_FENCES = "`~:"  # signs that end a table even without a blank line
+_TABLE_ENDS = (lines.FENCE, lines.DIV, lines.CAPTION)  # even without a blank line
 
 
 def read_blocks(page: Page, out: Gathering, include: Include) -> None:
@@ -33,7 +34,7 @@ class _Blocks:
         self._note = False  # in the definition of a footnote
         self._quoted = False
         self._blank = True  # the line before was blank
-        self._table = False  # in a table
+        self._table: Table | None = None  # the one we are in
         self._after_table = False  # the last block was a table
         self._options = False  # at the head of a directive
 
@@ -75,14 +76,18 @@ class _Blocks:
         blank, self._blank = self._blank, False
         if self._options and self._option(page, at, end):
             self._blank = blank
-        elif self._table and page.text[at] not in _FENCES:
             return
-        elif not any(take(self, page, at, end) for take in _TAKERS.get(page.text[at], ())):
+        if self._table and not any(form.match(page.text, at, end) for form in _TABLE_ENDS):
+            self._row(page, start, at, end)
+            return
+        self._end_table()
+        if not any(take(self, page, at, end) for take in _TAKERS.get(page.text[at], ())):
             self._text(page, at, end, indent)
 
     def _blank_line(self) -> None:
         self.out.flush()
-        self._blank, self._table = True, False
+        self._end_table()
+        self._blank = True
 
     def _in_text(self, indent: int) -> bool:
         """Whether a line after a blank one is text and not code; it may leave a list or a note."""
@@ -176,19 +181,40 @@ class _Blocks:
     def _begins_table(self, page: Page, at: int, end: int) -> bool:
         """A table, told by the line under its head, its frame, or bars at both ends."""
         text = page.text
-        under = lines.PIPES.match(text, at, end) or lines.DASHES.match(text, at, end)
-        if under:
-            self.out.drop_line()
+        line = page.spans[page.at - 1][0]
+        piped, dashed = lines.PIPES.match(text, at, end), lines.DASHES.match(text, at, end)
+        table = Table()
+        head = None
+        if piped or dashed:
+            table = Table(columns_under(text, line, end)) if dashed else table
+            head = self.out.drop_line()
         elif lines.LONG_RULE.match(text, at, end) and self.out.paragraph is None:
             close = table_end(page)
             if close is None:
                 return False
             page.skip = close
-        elif not (lines.GRID.match(text, at, end) or lines.ROW.match(text, at, end)):
+            self.out.cells(page, ruled_cells(page, close))
+        elif lines.GRID.match(text, at, end):
+            table = Table(framed=True)
+        elif lines.ROW.match(text, at, end):
+            head = at, end
+        else:
             return False
         self.out.flush()
-        self._table = self._after_table = True
+        self._end_table()
+        self._table, self._after_table = table, True
+        if head:
+            self._row(page, text.rfind("\n", 0, head[0]) + 1, *head)
         return True
+
+    def _row(self, page: Page, line: int, at: int, end: int) -> None:
+        if self._table:
+            self.out.cells(page, self._table.line(page.text, line, at, end))
+
+    def _end_table(self) -> None:
+        table, self._table = self._table, None
+        if table and self._pages:
+            self.out.cells(self._pages[-1], table.finish())
 
     # -- what is not prose -------------------------------------------------
 

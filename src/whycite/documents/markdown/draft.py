@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from whycite.documents import csljson
 from whycite.documents.bibliography_files import load_bibliography, nearby_bibliography
 from whycite.documents.builder import Builder
+from whycite.documents.identity import normalise_doi
 from whycite.documents.markdown.blocks import read_blocks
 from whycite.documents.markdown.comments import without_comments
 from whycite.documents.markdown.gathering import Gathering
@@ -53,15 +54,18 @@ class _Draft:
         self.names = Names()
         self._sources = {source.path: source}
         self._opened = self._size = 0
+        self._named_any = False  # the draft names a bibliography, be it there or not
 
     def document(self) -> Document:
         text, metadata = self._open(self.source)
         if metadata.warning:
             self.builder.warn(f"{self.source.path}:1: {metadata.warning}")
         references = self._named(metadata.values)
-        out = self._gather(text, metadata, Names(references={reference.id for reference in references}))
-        if not references and out.cited:
+        out = self._gather(text, metadata, _names(references))
+        if not references and out.cited and not self._named_any:
             references = self._nearby()
+            if _by_doi(references):
+                out = self._gather(text, metadata, _names(references))
         elif not references and any(not page.above for page, _ in out.printed):
             references = _printed(out)
             body = text[: min(spans[0][0] for page, spans in out.printed if not page.above)]
@@ -123,6 +127,7 @@ class _Draft:
         source = self.source
         if not names and not inline:
             source, names = self._configured()
+        self._named_any = bool(names)
         references, warnings = load_bibliography(source, names)
         for warning in complaints + warnings:
             self.builder.warn(warning)
@@ -157,6 +162,14 @@ class _Draft:
         for warning in warnings:
             self.builder.warn(warning)
         return references
+
+
+def _names(references: Sequence[Reference]) -> Names:
+    return Names(references={reference.id for reference in references}, dois=_by_doi(references))
+
+
+def _by_doi(references: Sequence[Reference]) -> dict[str, str]:
+    return {doi: reference.id for reference in references if (doi := normalise_doi(reference.doi))}
 
 
 def _unmarked(text: str) -> str:

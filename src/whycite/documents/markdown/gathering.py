@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
 
 from whycite.documents.markdown.inline import Names, read_inline
 from whycite.documents.markdown.pages import Page
 from whycite.documents.markers import Marker
-from whycite.documents.markup.outline import Outline
+from whycite.documents.markup.outline import Outline, words_of
 from whycite.documents.markup.stretch import Span, Stretch
 from whycite.documents.model import Kind
 from whycite.documents.prose import Prose
@@ -63,11 +64,13 @@ class Gathering:
         if self.paragraph:
             self.paragraph.listed = True
 
-    def drop_line(self) -> None:
+    def drop_line(self) -> Span | None:
         """Take the last line of the paragraph away: it was the head of a table."""
-        if self.paragraph and self.paragraph.spans:
-            self.paragraph.spans.pop()
-            self.flush()
+        if not (self.paragraph and self.paragraph.spans):
+            return None
+        line = self.paragraph.spans.pop()
+        self.flush()
+        return line
 
     def flush(self) -> None:
         """End the paragraph."""
@@ -95,6 +98,16 @@ class Gathering:
         for note in inline.notes:
             self.outline.block(note, "footnote")
 
+    def cells(self, page: Page, cells: Iterable[list[Span]]) -> None:
+        """Add what cites among the cells of a table."""
+        for spans in cells:
+            if not self.outline.in_references:
+                inline = read_inline(Stretch(page.file, page.text, spans), self.names, (), self._markers(page, spans))
+                self.cited = self.cited or inline.cited
+                for prose in (inline.prose, *inline.captions, *inline.notes):
+                    if prose.has_citations:
+                        self.outline.block(prose, "table")
+
     def _markers(self, page: Page, spans: list[Span]) -> list[Marker]:
         """The citations in plain words that stand in these lines."""
         markers = self.names.markers
@@ -114,5 +127,6 @@ class Gathering:
         attributes = _ATTRIBUTES.search(page.text, start, end)
         end = attributes.start() if attributes else end
         stretch = Stretch(page.file, page.text, [(start, end)])
-        text = _PART.sub("", read_inline(stretch, self.names, cites=False).prose.text) if start < end else ""
-        self.outline.heading(text, level)
+        inline = read_inline(stretch, self.names, (), self._markers(page, [(start, end)]))
+        self.cited = self.cited or inline.cited
+        self.outline.heading(_PART.sub("", words_of(inline.prose)), level, inline.prose)

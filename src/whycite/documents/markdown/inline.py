@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from whycite.documents.identity import normalise_doi
 from whycite.documents.markdown.pairing import Token
 from whycite.documents.markdown.tokens import tokenise
 from whycite.documents.markers import Marker
@@ -23,6 +24,7 @@ _LINK = re.compile(
 _LABEL = re.compile(r"\[([^\[\]]{0,200})\]")
 _ATTRIBUTES = re.compile(r"\{[^{}\[\]\n]{0,500}\}")
 _MARKS = re.compile(r"[\\*]")
+_DOI = re.compile(r"\(\s*<?((?:doi:|https?://(?:dx\.)?doi\.org/)[^\s<>{}]+)", re.IGNORECASE)
 _WORDY = 4  # words that make the text of an image between other words a caption and not a badge
 
 
@@ -32,6 +34,7 @@ class Names:
 
     references: Collection[str] = frozenset()  # ids of the bibliography
     markers: Sequence[Marker] = ()  # citations in plain words, by their place in the draft
+    dois: Mapping[str, str] = field(default_factory=dict)  # ids of the bibliography by their DOI
     links: set[str] = field(default_factory=set)  # labels of links, in lower case
     examples: set[str] = field(default_factory=set)  # labels of numbered examples
 
@@ -48,12 +51,11 @@ class Inline:
 
 
 class _Writer:
-    def __init__(self, stretch: Stretch, tokens: Sequence[Token], names: Names, prose: Prose, cites: bool) -> None:
+    def __init__(self, stretch: Stretch, tokens: Sequence[Token], names: Names, prose: Prose) -> None:
         self.stretch = stretch
         self.text = stretch.text
         self.tokens = tokens
         self.names = names
-        self.cites = cites
         self.inline = Inline(prose)
         self.sinks = [self.inline.prose]
         self.tails: dict[int, int] = {}  # closing bracket -> where what belongs to it ends
@@ -76,6 +78,8 @@ class _Writer:
                 self._cite(token.text, token.keys, token.start, token.end)
             elif token.kind == "key":
                 at = self._key(index - 1)
+            elif token.kind == "doi":
+                self._doi(token)
             elif token.kind == "open":
                 at = self._open(index - 1, only_images)
             elif token.kind == "close":
@@ -102,8 +106,7 @@ class _Writer:
 
     def _cite(self, marker: str, keys: tuple[str, ...], start: int, end: int) -> None:
         self.inline.cited = True
-        if self.cites:
-            self.stretch.cite(self.sinks[-1], marker, keys, start, end)
+        self.stretch.cite(self.sinks[-1], marker, keys, start, end)
 
     # -- citations ---------------------------------------------------------
 
@@ -133,6 +136,13 @@ class _Writer:
         end = self.tokens[following.mate].end
         self._cite(f"[{token.text}, {shown}]", (token.text, *keys), token.start, end)
         return end
+
+    def _doi(self, token: Token) -> None:
+        key = self.names.dois.get(normalise_doi(token.text))
+        if key is None:
+            self._show(token.text, token.start, token.end)
+        else:
+            self._cite(f"[{key}]", (key,), token.start, token.end)
 
     def _inside(self, opening: int, closing: int) -> tuple[tuple[str, ...], str]:
         """The keys between two brackets, and how what is between them reads."""
@@ -178,12 +188,23 @@ class _Writer:
             else:
                 self._show(shown, token.start, closing.end)
             return closing.end
+        elif tail is not None and token.end == closing.start and (key := self._linked(closing.end, tail)):
+            self._cite(f"[{key}]", (key,), token.start, tail)
+            return tail
         elif tail is not None:
             self.tails[token.mate] = tail
             self.links += 1
         else:
             self._show(self.text[token.start : token.end], token.start, token.end)
         return token.end
+
+    def _linked(self, start: int, end: int) -> str | None:
+        """The reference whose DOI is the target of a link without words: "[](doi:10.1000/abc)"."""
+        target = _DOI.match(self.text, start, end)
+        if target is None:
+            return None
+        doi = target[1].removesuffix(")") if target[1].count(")") > target[1].count("(") else target[1]
+        return self.names.dois.get(normalise_doi(doi))
 
     def _close(self, index: int) -> int:
         token = self.tokens[index]
@@ -245,7 +266,6 @@ def read_inline(
     breaks: Sequence[int] = (),
     markers: Sequence[Marker] = (),
     prose: Prose | None = None,
-    cites: bool = True,
 ) -> Inline:
     """The prose of a paragraph, after what `prose` has already; sentences end at the `breaks`.
 
@@ -263,4 +283,4 @@ def read_inline(
     if not tokens:
         stretch.add_to(prose, 0, len(stretch.text))
         return Inline(prose)
-    return _Writer(stretch, tokens, names, prose, cites).write()
+    return _Writer(stretch, tokens, names, prose).write()

@@ -9,7 +9,7 @@ from typing import Literal
 
 __all__ = ["Kind", "Token", "pair"]
 
-Kind = Literal["shown", "dropped", "cited", "key", "open", "close", "emphasis", "display", "break"]
+Kind = Literal["shown", "dropped", "cited", "key", "doi", "open", "close", "emphasis", "display", "break"]
 
 
 @dataclass(slots=True)

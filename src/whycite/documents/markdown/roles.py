@@ -18,7 +18,8 @@ __all__ = ["Reading", "read_role", "read_tex"]
 _ROLE = re.compile(
     r"(?:\{(?P<braced>[\w:.+-]{1,40})\}|:(?P<plain>[a-z][\w:.+-]{0,40}):)(?P<ticks>`+)(?P<text>[^`]+)(?P=ticks)(?!`)"
 )
-_NOTES = re.compile(r"\{[^{}]*\}")
+# A key of a role with the notes around it: "{see}smith20{p. 3}".
+_CITE = re.compile(r"(?:\{(?P<before>[^{}]{0,300})\})?(?P<key>[^{},;]+)(?:\{(?P<after>[^{}]{0,300})\})?")
 _BOOKDOWN = re.compile(r"\\@ref\([^()\s]{1,200}\)")
 _ANCHOR = re.compile(r"\\#[\w:.-]{1,200}\)")
 _COMMAND = re.compile(r"\\([A-Za-z]+)\*?")
@@ -50,8 +51,9 @@ def read_role(text: str, at: int) -> Reading | None:
     name = (role["braced"] or role["plain"]).lower()
     inner = role["text"]
     if "cite" in name:
-        keys = tuple(key for part in inner.split(",") if (key := _NOTES.sub("", part).strip()))
-        return Reading(at, role.end(), f"[{'; '.join(keys)}]", keys)
+        cites = [cite for cite in _CITE.finditer(inner) if cite["key"].strip()]
+        shown = "; ".join(map(_with_notes, cites))
+        return Reading(at, role.end(), f"[{shown}]", tuple(cite["key"].strip() for cite in cites))
     base = name.partition(":")[0]
     if base == "math":
         return Reading(at, role.end(), math_text(inner))
@@ -64,6 +66,11 @@ def read_role(text: str, at: int) -> Reading | None:
         return Reading(at, role.end(), POINTER)
     shown = inner[: inner.rindex("<")] if named else inner
     return Reading(at, role.end(), shown.replace("%s", POINTER).replace("{number}", POINTER).strip())
+
+
+def _with_notes(cite: re.Match[str]) -> str:
+    before, key, after = ((cite[part] or "").strip() for part in ("before", "key", "after"))
+    return f"{before} " * bool(before) + key + f", {after}" * bool(after)
 
 
 def read_tex(text: str, at: int, find: Callable[[str, int], int]) -> Reading | None:

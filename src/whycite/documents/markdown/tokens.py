@@ -16,6 +16,7 @@ __all__ = ["tokenise"]
 _SPECIAL = re.compile(r"[\\`*_\[\]<@$^~{&]|!(?=\[)|:(?=[a-z]+[:`])|-{2,3}|https?://|www\.")
 _KEY = re.compile(r"@(?:\{([^{}\s]{1,200})\}|([^\W]\w*(?:[:.#$%&\-+?<>~/]\w+)*))")
 _AUTOLINK = re.compile(r"<([A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*|[\w.+-]{1,64}@[\w.-]{1,255})>")
+_DOI = re.compile(r"doi:|https?://(?:dx\.)?doi\.org/", re.IGNORECASE)
 _TAG = re.compile(r"</?[A-Za-z][\w:-]*(?:\s[^<>]{0,2000})?/?>")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _MATH = re.compile(r"\$(?=[^\s$])((?:[^$\\]|\\.)+)(?<=\S)\$(?!\d)", re.DOTALL)
@@ -114,6 +115,8 @@ class _Scanner:
 
     def angle(self, start: int, end: int) -> int:
         link = _AUTOLINK.match(self.text, start)
+        if link and _DOI.match(link[1]):
+            return self.add("doi", start, link.end(), link[1])
         if link:
             self.add("dropped", start, start + 1)
             return self.add("dropped", link.end() - 1, link.end())

@@ -18,6 +18,10 @@ _DATE = re.compile(
     r"|in press|forthcoming|to appear|in prep(?:aration|\.)|submitted|(?:in|under) review|n\.\s?d\.)"
     r"(?![\w]|[-–]\d)"
 )
+_ACRONYM = re.compile(r"\[[A-Z][A-Za-z&.-]{1,15}\]$")  # "World Health Organization [WHO], 2015"
+_LOCATED = re.compile(
+    r"\s?[,:;]\s?(?:pp?\.|pages?|ch\.|chap|chapters?|secs?\.|sect|sections?|§|figs?\.|tab\.|eqs?\.|vol\.)[^()\[\];\n]{1,40}"
+)
 _CARRIES = re.compile(r"\s?(?:[,;]\s?(?:and|&)?|and|&)\s?")
 _NOT_NAMES = frozenset(
     "january february march april may june july august september october november december spring summer "
@@ -75,6 +79,8 @@ def _gap(text: str, at: int) -> int:
         at = before_space(text, at - 1)
     if at and text[at - 1] == ",":
         at = before_space(text, at - 1)
+    if at and text[at - 1] == "]" and (acronym := _ACRONYM.search(text[max(0, at - 20) : at])):
+        at = before_space(text, at - len(acronym[0]))
     return at
 
 
@@ -159,7 +165,7 @@ def _lettered(entries: Sequence[Entry], suffixes: tuple[str, ...]) -> tuple[str,
 def _certain(text: str, authors: Authors, gap: int, date: int) -> int | None:
     """Where a citation of no known reference begins, if it surely is one."""
     tokens = authors.tokens
-    narrative = "(" in text[gap:date] or "[" in text[gap:date]
+    narrative = text[gap:date].rstrip().endswith(("(", "["))
     joined = authors.et_al or any(token.kind == "link" for token in tokens)
     names = [text[token.start : token.end] for token in tokens if token.kind == "name"]
     if len(names) > 6 or any(name.lower() in _NOT_NAMES for name in names):
@@ -183,7 +189,8 @@ def _last_author(tokens: Sequence[Token]) -> int:
 
 
 def _end(text: str, gap: int, date: re.Match[str]) -> int:
-    """The end of a citation: with the closing bracket where the date of "Smith (2010)" is alone in it."""
-    opened = re.search(r"[(\[]", text[gap : date.start()])
-    closes = {"(": ")", "[": "]"}.get(opened[0], "") if opened else ""
-    return date.end() + bool(closes and text[date.end() : date.end() + 1] == closes)
+    """The end of a citation: with the closing bracket where "Smith (2010, p. 3)" has but date and place in it."""
+    closes = {"(": ")", "[": "]"}.get(text[gap : date.start()].rstrip()[-1:], "")
+    located = _LOCATED.match(text, date.end()) if closes else None
+    end = located.end() if located and text.startswith(closes, located.end()) else date.end()
+    return end + bool(closes and text.startswith(closes, end))

@@ -24,6 +24,7 @@ _RANGE = re.compile(r"(\d{1,4})\s?[-–—−‐‑]{1,2}\s?(\d{1,4})")
 _HINT = re.compile(
     r"(?:see(?: also)?|e\.g\.,?|i\.e\.,?|cf\.?|reviewed (?:in|by)|refs?\.?|references?|in|but|and)\s+", re.I
 )
+_BEYOND = re.compile(r"[1-9]\d{0,2}")  # not a year
 _LOCATOR = re.compile(
     r"(?:pp?|pages?|ch|chap|chapters?|secs?|sect|sections?|§+|thms?|theorems?|lem|lemmas?|defs?|definitions?|props?"
     r"|propositions?|cor|corollary|figs?|figures?|eqs?|equations?|tab|tables?|app|appendix|ex|examples?|remark"
@@ -92,6 +93,8 @@ def _bracketed(text: str, form: re.Pattern[str], numbers: Mapping[str, str]) -> 
         if form is _ROUND and alone and (_LABELLED.search(before) or _COUNTED.search(before)):
             continue
         cited = _cited(bracket[1], numbers, most, locators=form is _SQUARE)
+        if cited is None and form is _SQUARE and _BEYOND.fullmatch(bracket[1]):
+            cited = ()  # a number by itself far beyond the list: still a citation
         if cited is not None:
             yield Marker(cited, bracket.start(), bracket.end())
 

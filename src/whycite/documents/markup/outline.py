@@ -10,11 +10,19 @@ from whycite.documents.builder import Builder
 from whycite.documents.model import Kind
 from whycite.documents.prose import Prose
 
-__all__ = ["Outline"]
+__all__ = ["Outline", "words_of"]
 
 _REFERENCES = re.compile(
     r"(?:references?(?: cited| and notes)?|list of references|bibliography|literature(?: cited)?|works cited"
     r"|cited literature|literaturverzeichnis|referencias|références|bibliographie)[:.]?",
+    re.IGNORECASE,
+)
+# What a section is called and never a paper.
+_ORDINARY = re.compile(
+    r"(?:\d{1,2}\.?\s+)?(?:abstract|summary|introduction|background|motivation|related works?|previous works?"
+    r"|literature review|theory|methods?|methodology|materials? and methods?|methods? and materials?|experiments?"
+    r"|evaluation|analysis|results?|results and discussions?|discussions?|discussion and conclusions?|conclusions?"
+    r"|concluding remarks|limitations|future works?|acknowledge?ments?|appendix|appendices|references)[:.]?",
     re.IGNORECASE,
 )
 _STOPS = (".", "!", "?")
@@ -47,14 +55,16 @@ class Outline:
         """Whether we are under the heading of the reference list."""
         return self._listing > 0
 
-    def heading(self, text: str, level: int) -> None:
-        """Begin a section; that of the reference list is none."""
+    def heading(self, text: str, level: int, prose: Prose | None = None) -> None:
+        """Begin a section; that of the reference list is none. A heading whose `prose` cites is kept as such too."""
         self._last = None
         if self._listing and level > self._listing:
             return
         self._listing = level if _REFERENCES.fullmatch(text) else 0
         if not self._listing and (text or not level):
             self._events.append(_Heading(text, level))
+        if prose and prose.has_citations and not self._listing:
+            self.block(prose, "heading")
 
     def block(self, prose: Prose, kind: Kind) -> None:
         """Add a caption, a footnote or a paragraph that no formula goes on with."""
@@ -83,7 +93,8 @@ class Outline:
         """Give all to a builder, levels counted from one; the title, where the only top heading is it."""
         headings = [event for event in self._events if isinstance(event, _Heading) and event.level]
         tops = [heading for heading in headings if heading.level == 1]
-        title = tops[0] if not titled and len(tops) == 1 < len(headings) and tops[0] is self._events[0] else None
+        alone = not titled and len(tops) == 1 < len(headings) and tops[0] is self._events[0]
+        title = tops[0] if alone and not _ORDINARY.fullmatch(tops[0].text) else None
         highest = min((heading.level for heading in headings if heading is not title), default=1)
         for event, following in pairwise([*self._events, None]):
             if isinstance(event, _Block):
@@ -91,3 +102,10 @@ class Outline:
             elif event and event is not title and (event.text or isinstance(following, _Block)):
                 builder.section(event.text, max(1, event.level - highest + 1))
         return title.text if title else ""
+
+
+def words_of(prose: Prose) -> str:
+    """The words of a heading or a title, without what it cites."""
+    if not prose.has_citations:
+        return prose.text
+    return " ".join(sentence.without_citations() for sentence in prose.sentences(0, 0, "heading")).strip()

@@ -27,6 +27,7 @@ _ITEM = re.compile(r"(?:[-*•·–]|\(?\d{1,2}\)|\(?[a-z]\)|\d{1,2}\.)\s+(?=\S)
 _ENDS = (".", "!", "?", ":", ";", ",")
 _BROKEN = re.compile(r"([^\W\d_]+)[-‐]$")
 _WORD = re.compile(r"[a-zß-öø-ÿ][^\W\d_]*")
+_GOES_ON = re.compile(r"[a-zß-öø-ÿ]|\((?:1[5-9]|20)\d\d")
 _WHITE = " \t\r\n\f\v\ufeff\u00a0"
 _LONGEST = 100  # characters of a heading
 _SHORT = 60  # of one that text follows on the next line
@@ -98,8 +99,19 @@ def _paragraphs(text: str, lines: list[Span], words: Collection[str]) -> Iterato
         yield Block("heading", [run_in.span(1)], named=True)
         lines = [(run_in.end(), lines[0][1]), *lines[1:]]
     wide = len(lines) > 1 and sum(end - start for start, end in lines) > _WIDE * len(lines)
-    for group in [[line] for line in lines] if wide else [lines]:
+    for group in _wide(text, lines) if wide else [lines]:
         yield _paragraph(text, group, words)
+
+
+def _wide(text: str, lines: Sequence[Span]) -> Iterator[list[Span]]:
+    """Long lines, each by itself but where a sentence clearly goes on."""
+    group: list[Span] = []
+    for start, end in lines:
+        if group and not (_GOES_ON.match(text, start, end) or text.endswith("et al.", *group[-1])):
+            yield group
+            group = []
+        group.append((start, end))
+    yield group
 
 
 def _heading_level(line: str, number: re.Match[str] | None, following: str) -> int:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 from whycite.documents.typst.frames import Frame, purpose_of
+from whycite.documents.typst.names import Names
 from whycite.documents.typst.pages import Page
 from whycite.documents.typst.writer import Writer
 
@@ -34,6 +35,7 @@ class Found:
         self.labels: set[str] = set()
         self.refers = False  # to a label or an entry
         self.title = ""
+        self.names = Names()
 
 
 class Code:
@@ -64,6 +66,7 @@ class Code:
         above = self.frames[-1]
         frame.statement = frame.statement or above.statement
         frame.authors = above.authors or above.argument in _AUTHORS
+        frame.scrap = above.holds_scraps
         self.frames.append(frame)
         if frame.is_markup:
             self.out.enter(frame)
@@ -79,6 +82,8 @@ class Code:
         above = self.frames[-1]
         authors = above.authors or above.argument in _AUTHORS
         frame = Frame("content", at, name, purpose=purpose_of(name, argument, above.statement, authors))
+        if frame.purpose == "text" and above.holds_scraps:
+            frame.purpose = "cell"
         if frame.purpose == "heading" and (level := _LEVEL.search(self.text, at if start is None else start, at)):
             frame.level = int(level[1]) or 1
         self._push(frame)
@@ -117,6 +122,8 @@ class Code:
             statement = word if word in _STATEMENTS else ""
             variable = _VALUE.match(self.text, keyword.end()) if word == "let" else None
             name = variable[1] if variable else word
+            if word == "let" and not variable:
+                self.found.names.define(self.text, keyword.end())
             self._push(Frame("statement" if statement else "control", start, name, statement=statement))
             return keyword.end()
         if string := self.page.string(end) if self.text.startswith('"', end) else None:
@@ -128,8 +135,19 @@ class Code:
         if sign == "[":
             return self._content(end, "")
         if name := _NAME.match(self.text, end):
-            return self._called(name[0], start, name.end())
+            at = self._called(name[0], start, name.end())
+            return self._printed(name[0], start, at) if at == name.end() else at
         return self._keep(start, end)
+
+    def _printed(self, name: str, start: int, end: int) -> int:
+        """Print what a name stands for, at the place where it is called."""
+        value = None if self.out.silent else self.found.names.expand(name)
+        for piece, is_key in value.pieces if value else ():
+            if is_key:
+                self.refer(self.page, (piece,), "", start, end)
+            else:
+                self._show(piece, start, end)
+        return end + (value is not None and self.text.startswith(";", end))
 
     def _called(self, name: str, start: int, at: int) -> int:
         """Go on after a name or a call: with arguments, with content, or with the text."""
@@ -237,9 +255,10 @@ class Code:
         dropped = above.purpose == "dropped" or above.statement in ("let", "set", "import")
         if frame.name == "bibliography":
             self.found.bibliographies += frame.strings
-        elif frame.name in ("cite", "ref") and not dropped:
+        elif (frame.name in ("cite", "ref") or frame.name in self.found.names.citing) and not dropped:
             self.found.refers = True
-            self.refer(self.page, tuple(frame.labels + frame.strings), "", frame.start, end)
+            given = frame.labels + frame.strings if frame.name in ("cite", "ref") else frame.labels or frame.strings[:1]
+            self.refer(self.page, tuple(given), "", frame.start, end)
         elif frame.name == "link" and not dropped and frame.strings and not self.text.startswith("[", end):
             self._show(frame.strings[0], frame.start, end)
         elif frame.name in ("title", "heading", "footnote") and frame.strings and not above.statement:

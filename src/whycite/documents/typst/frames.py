@@ -8,8 +8,9 @@ from typing import Literal
 __all__ = ["Frame", "Purpose", "purpose_of"]
 
 Shape = Literal["content", "line", "call", "block", "statement", "control"]
-Purpose = Literal["text", "dropped", "caption", "footnote", "heading", "title", "abstract", "author"]
+Purpose = Literal["text", "dropped", "caption", "footnote", "heading", "title", "abstract", "author", "cell"]
 
+_SCRAPS = ("table", "table.cell", "table.header", "table.footer", "figure")
 _BY_NAME: dict[str, Purpose] = {
     "footnote": "footnote",
     "heading": "heading",
@@ -17,10 +18,11 @@ _BY_NAME: dict[str, Purpose] = {
     "abstract": "abstract",
     "figure.caption": "caption",
     **dict.fromkeys(
-        "table image raw bibliography cite hide figure todo comment outline metadata counter state else table.cell "
-        "table.header table.footer math.equation mitex mi pagebreak colbreak h v line rect circle".split(),
+        "image raw bibliography cite hide todo comment outline metadata counter state else math.equation mitex mi "
+        "pagebreak colbreak h v line rect circle".split(),
         "dropped",
     ),
+    **dict.fromkeys(_SCRAPS, "cell"),
 }
 _PROSE_ARGUMENTS = ("", "body")
 
@@ -35,6 +37,7 @@ class Frame:
     argument: str = ""  # the named argument we are in
     statement: str = ""  # let, set, show, import
     authors: bool = False  # in an argument that names authors
+    scrap: bool = False  # in a table or figure: of its content only what cites is kept
     purpose: Purpose = "text"
     level: int = 1  # of a heading
     brackets: int = 0  # that are open in the text
@@ -44,6 +47,11 @@ class Frame:
     @property
     def is_markup(self) -> bool:
         return self.shape in ("content", "line")
+
+    @property
+    def holds_scraps(self) -> bool:
+        """Whether content in this is at most a cell."""
+        return self.scrap or self.name in _SCRAPS
 
 
 def purpose_of(name: str, argument: str, statement: str, authors: bool = False) -> Purpose:

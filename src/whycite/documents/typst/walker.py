@@ -15,6 +15,7 @@ _BLANK = re.compile(r"\n(?:[ \t\r]*\n)+")
 _REFERENCE = re.compile(r"@([^\W](?:[\w:.-]*\w)?)(?:\[([^\[\]]{0,300})\])?")
 _URL = re.compile(r"https?://[^\s<>\[\]\"`\\]*")
 _ESCAPED = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|([^\s\w]))")
+_NOTE_MARKS = re.compile(r"[*_\\]")
 _DASHES = {"--": "–", "---": "—", "-?": ""}
 
 
@@ -111,7 +112,7 @@ class Walker(Code):
         reference = None if self.text[start - 1 : start].isalnum() else _REFERENCE.match(self.text, start)
         if reference is None:
             return self._keep(start, end)
-        note = (reference[2] or "").strip()
+        note = _NOTE_MARKS.sub("", (reference[2] or "").replace("~", " ")).strip()
         self.found.refers = True
         self.refer(self.page, (reference[1],), note, start, reference.end())
         return reference.end()

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Literal
 
 from whycite.documents.latex.mathtext import EQUATION
-from whycite.documents.markup.outline import Outline
+from whycite.documents.markup.outline import Outline, words_of
+from whycite.documents.model import Kind
 from whycite.documents.prose import Prose
 from whycite.documents.typst.frames import Frame
 
 __all__ = ["Writer"]
 
-Sort = Literal["prose", "caption", "footnote", "words"]  # words: a heading or a title
+Sort = Literal["prose", "caption", "footnote", "cell", "words"]  # words: a heading or a title
+_KINDS: dict[Sort, Kind] = {"caption": "caption", "footnote": "footnote", "cell": "table"}
 
 
 class Writer:
@@ -43,8 +45,8 @@ class Writer:
         self._last = text.rstrip()[-1]
 
     def cite(self, marker: str, keys: tuple[str, ...], file: str, start: int, end: int) -> None:
-        """Append a citation; a heading has none."""
-        if self.silent or self._sort == "words":
+        """Append a citation."""
+        if self.silent:
             return
         self._begin(marker)
         self._prose.cite(marker, keys, file, start, end)
@@ -71,7 +73,8 @@ class Writer:
 
     def flush(self) -> None:
         """End the paragraph."""
-        if self._sort == "words":
+        if self._sort in ("words", "cell"):
+            self._prose.break_sentence()
             return
         prose, self._prose = self._prose, Prose()
         formula, self._formula = self._formula, None
@@ -87,12 +90,12 @@ class Writer:
 
     def _release(self) -> None:
         for prose, sort in self._queue:
-            self.outline.block(prose, "caption" if sort == "caption" else "footnote")
+            self.outline.block(prose, _KINDS[sort])
         self._queue.clear()
 
     def enter(self, frame: Frame) -> None:
         """Begin content that is for something."""
-        if self._sort != "prose" and frame.purpose in ("heading", "title", "abstract", "author"):
+        if self._sort != "prose" and frame.purpose in ("heading", "title", "abstract", "author", "cell"):
             frame.purpose = "text"
         if frame.purpose in ("heading", "abstract"):
             self.flush()
@@ -103,7 +106,7 @@ class Writer:
                 self._begin("")
             self._saved.append((self._prose, self._sort, self.silent))
             self._prose = Prose()
-            self._sort = frame.purpose if frame.purpose in ("caption", "footnote") else "words"
+            self._sort = frame.purpose if frame.purpose in ("caption", "footnote", "cell") else "words"
             self.silent = self.silent or frame.purpose == "dropped"
 
     def leave(self, frame: Frame) -> None:
@@ -113,10 +116,13 @@ class Writer:
         if frame.purpose == "abstract":
             self.outline.heading("", 0)
         elif frame.purpose != "text":
-            words = self._prose.text if self._sort == "words" else ""
+            prose = self._prose
+            words = words_of(prose) if self._sort == "words" else ""
             self._prose, self._sort, self.silent = self._saved.pop()
-            if frame.purpose == "heading" and not self.silent:
-                self.outline.heading(words, frame.level)
+            if frame.purpose == "cell" and prose.has_citations:
+                self._queue.append((prose, "cell"))
+            elif frame.purpose == "heading" and not self.silent:
+                self.outline.heading(words, frame.level, prose)
             elif frame.purpose == "title" and not self.silent:
                 self.title = self.title or words
             elif frame.purpose == "author" and words:

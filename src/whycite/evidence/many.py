@@ -1,0 +1,52 @@
+"""Evidence of many documents, on as many processes as asked for."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+
+from whycite.documents.model import Document
+from whycite.errors import UserError
+from whycite.evidence.spans import Span, extract
+
+__all__ = ["extract_many"]
+
+_AHEAD = 4  # documents a process may have waiting
+
+
+def extract_many(documents: Iterable[Document], jobs: int = 1) -> Iterator[tuple[Document, list[Span]]]:
+    """Each document with its evidence spans, in order; the spans do not depend on the number of jobs."""
+    if jobs < 1:
+        raise UserError(f"jobs must be 1 or more, not {jobs}")
+    return _apart(documents, jobs) if jobs > 1 else ((document, extract(document)) for document in documents)
+
+
+def _apart(documents: Iterable[Document], jobs: int) -> Iterator[tuple[Document, list[Span]]]:
+    # Spawned, not forked: a fork of a process with threads can hang.
+    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), initializer=_leave_interrupts)
+    waiting: deque[tuple[Document, Future[list[Span]]]] = deque()
+    try:
+        for document in documents:
+            waiting.append((document, pool.submit(extract, document)))
+            if len(waiting) >= jobs * _AHEAD:
+                yield _next(waiting)
+        while waiting:
+            yield _next(waiting)
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _next(waiting: deque[tuple[Document, Future[list[Span]]]]) -> tuple[Document, list[Span]]:
+    document, future = waiting.popleft()
+    try:
+        return document, future.result()
+    except BrokenProcessPool as error:
+        raise UserError(f"{document.path}: a process that reads evidence was ended; try fewer jobs") from error
+
+
+def _leave_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
