@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whycite.documents import bibtex
-from whycite.documents.bbl import READER, parse
+from whycite.documents.bibliographies import bibtex
+from whycite.documents.bibliographies.bbl import READER, parse
 from whycite.documents.identity import normalise_title
 from whycite.documents.model import Document, Reference
 from whycite.documents.sources import decode

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whycite.documents.csljson import READER, parse
+from whycite.documents.bibliographies.csljson import READER, parse
 from whycite.documents.model import Document, Reference
 
 ITEM = {

@@ -12,7 +12,7 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whycite.documents import bibtex
+from whycite.documents.bibliographies import bibtex
 from whycite.documents.identity import (
     Papers,
     group,

@@ -131,7 +131,8 @@ def test_headings_notes_and_captions() -> None:
 
 def test_table_cells_and_headings_that_cite_are_kept() -> None:
     text = (
-        "= Of @doe99\nText #table(columns: 2, table.header([H @doe99], [x]), [A @doe99], [1], ..([y], [z @lee:04])) on.\n"
+        "= Of @doe99\nText #table(columns: 2, table.header([H @doe99], [x]), [A @doe99], [1], "
+        "..([y], [z @lee:04])) on.\n"
         "#figure(table(columns: 2, [B #emph[by] @doe99], [2]), caption: [Cap.])\n= Two\nEnd.\n"
     )
     document = read(text, files={"refs.bib": BIB})
@@ -286,7 +287,7 @@ PIECES = st.sampled_from(
      "<a>", "#cite(<a>)", "#footnote[", "#figure(", "caption: [", "#let x = ", "#set f(", "#show: x.with(", "title: [",
      "abstract: [", "#if x [", " else ", "\n", "\r\n", "\n\n", "= ", "- ", "/ a: ", "//", "/*", "*/", '"', "\\", "~",
      "--", "word", "Word.", " ", ",", ":", ";", '#include "a"', '#bibliography("b")', "#heading(level: 2)[", "#title[",
-     "https://", "é", "\0"]
+     "#table(", "https://", "é", "\0"]
 )  # fmt: skip
 
 

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from whycite.documents.bibliographies.names import person
+from whycite.documents.bibliographies.printed import parse_printed
 from whycite.documents.builder import Builder
 from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_isbn, normalise_pmid
 from whycite.documents.model import Document, Kind, Reference
-from whycite.documents.names import person
-from whycite.documents.printed import parse_printed
 from whycite.documents.prose import Prose
 from whycite.documents.sources import Source
 from whycite.documents.xml.tree import Node, Text, Tree, Walk, load, plain

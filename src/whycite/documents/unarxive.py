@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from whycite.documents.bibliographies.names import parse_people, person
+from whycite.documents.bibliographies.printed import parse_printed
 from whycite.documents.builder import Builder
 from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_pmid
 from whycite.documents.jsontext import Passage, Record, Strings, as_dict, as_list, as_text, records
 from whycite.documents.latex.mathtext import math_text
 from whycite.documents.model import Document, Kind, Reference
-from whycite.documents.names import parse_people, person
-from whycite.documents.printed import parse_printed
 from whycite.documents.prose import Prose
 from whycite.documents.sources import Source
 from whycite.text.accents import untex

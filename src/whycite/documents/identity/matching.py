@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from html import unescape
 
-from whycite.documents.names import parse_people
+from whycite.documents.bibliographies.names import parse_people
 from whycite.text.normalise import fold, spell_greek
 
 __all__ = ["bare_title", "family_name", "normalise_title", "same_family", "tells_paper", "title_head"]

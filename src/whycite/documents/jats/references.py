@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from whycite.documents.bibliographies.names import person
+from whycite.documents.bibliographies.printed import parse_printed
 from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_isbn, normalise_pmid
 from whycite.documents.model import Reference
-from whycite.documents.names import person
-from whycite.documents.printed import parse_printed
 from whycite.documents.xml.tree import Node, plain
 
 __all__ = ["own_reference", "references"]

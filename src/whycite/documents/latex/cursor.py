@@ -92,9 +92,12 @@ class Cursor:
 
     def mandatory(self) -> Range | None:
         """A mandatory argument: a group, else a control sequence, else one character; None at the end."""
-        self.skip_blank()
+        begun = self.skip_blank()
         frame = self.frame
         text, start = frame.source.text, frame.pos
+        if frame.source.paragraph_end(begun) < start:  # an argument forgotten at the end of a paragraph
+            frame.pos = begun
+            return None
         if start >= frame.end or text[start] == "}":
             return None
         if text[start] == "{":

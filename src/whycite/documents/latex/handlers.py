@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from whycite.documents import bbl
+from whycite.documents.bibliographies import bbl
 from whycite.documents.latex.citations import read_citation
 from whycite.documents.latex.commands import INPUTS, NOTES, REFERENCES, SECTIONS
 from whycite.documents.latex.cursor import Frame, Range

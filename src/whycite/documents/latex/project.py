@@ -6,7 +6,7 @@ import posixpath
 import re
 from collections.abc import Iterable
 
-from whycite.documents import bbl, bibtex
+from whycite.documents.bibliographies import bbl, bibtex
 from whycite.documents.latex.text import LatexText
 from whycite.documents.model import Reference
 from whycite.documents.sources import Folder, Source, decode

@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from whycite.documents import csljson
-from whycite.documents.bibliography_files import load_bibliography, nearby_bibliography
+from whycite.documents.bibliographies import csljson
+from whycite.documents.bibliographies.files import load_bibliography, nearby_bibliography
+from whycite.documents.bibliographies.printed import parse_printed
+from whycite.documents.bibliographies.yamltext import load_yaml
 from whycite.documents.builder import Builder
 from whycite.documents.identity import normalise_doi
 from whycite.documents.markdown.blocks import read_blocks
@@ -27,9 +29,7 @@ from whycite.documents.markdown.metadata import (
 from whycite.documents.markdown.pages import Page, lines_of
 from whycite.documents.markers import find_markers, split_references
 from whycite.documents.model import Document, Reference
-from whycite.documents.printed import parse_printed
 from whycite.documents.sources import Source, decode
-from whycite.documents.yamltext import load_yaml
 
 __all__ = ["read_draft"]
 

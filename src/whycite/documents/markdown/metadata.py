@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from whycite.documents.bibliography import plain, year_of
+from whycite.documents.bibliographies.names import parse_people, person
+from whycite.documents.bibliographies.reader import plain, year_of
+from whycite.documents.bibliographies.yamltext import load_yaml
 from whycite.documents.identity import normalise_doi
 from whycite.documents.markup.stretch import Span
 from whycite.documents.model import Reference
-from whycite.documents.names import parse_people, person
-from whycite.documents.yamltext import load_yaml
 
 __all__ = ["Metadata", "find_metadata", "inline_references", "named_bibliographies", "paper_of"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from whycite.documents.markdown import lines
 from whycite.documents.markdown.pages import Page
@@ -78,7 +79,7 @@ def _between_bars(text: str, start: int, end: int) -> Iterator[Span]:
 
 def _under(columns: Sequence[int], text: str, line: int, start: int, end: int) -> Iterator[Span]:
     at = start
-    for column in columns[1:]:
+    for column in islice(columns, 1, None):
         stop = max(at, line + column)
         if stop >= end:
             break

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Any
 
+from whycite.documents.bibliographies.printed import parse_printed
 from whycite.documents.builder import Builder
 from whycite.documents.limited import Worker
 from whycite.documents.markers import Marker, find_markers
 from whycite.documents.model import Document, Kind, Reference
 from whycite.documents.pdf.imprint import paper_of
-from whycite.documents.printed import parse_printed
 from whycite.documents.prose import Prose
 from whycite.documents.sources import Source
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
+from whycite.documents.bibliographies.names import parse_people
 from whycite.documents.identity.identifiers import normalise_arxiv, normalise_doi
 from whycite.documents.model import Reference
-from whycite.documents.names import parse_people
 from whycite.documents.pdf.front import LIKE
 from whycite.documents.pdf.heading_words import squeezed
 

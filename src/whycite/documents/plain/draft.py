@@ -6,12 +6,12 @@ import re
 from collections import deque
 from collections.abc import Iterable, Sequence
 
+from whycite.documents.bibliographies.printed import parse_printed
 from whycite.documents.builder import Builder
 from whycite.documents.markers import Marker, find_markers, find_reference_list, split_references
 from whycite.documents.markup.stretch import Stretch
 from whycite.documents.model import Document, Reference
 from whycite.documents.plain.blocks import NUMBER, Block, read_blocks
-from whycite.documents.printed import parse_printed
 from whycite.documents.prose import Prose
 
 __all__ = ["read_text"]

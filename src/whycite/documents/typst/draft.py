@@ -5,11 +5,11 @@ from __future__ import annotations
 import posixpath
 import re
 
-from whycite.documents.bibliography_files import load_bibliography, nearby_bibliography
+from whycite.documents.bibliographies.files import load_bibliography, nearby_bibliography
+from whycite.documents.bibliographies.names import parse_people
 from whycite.documents.builder import Builder
 from whycite.documents.markup.pointers import POINTER, looks_like_pointer
 from whycite.documents.model import Document, Reference
-from whycite.documents.names import parse_people
 from whycite.documents.sources import Source, decode
 from whycite.documents.typst.code import Found
 from whycite.documents.typst.pages import Page

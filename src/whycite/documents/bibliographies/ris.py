@@ -6,10 +6,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from whycite.documents.bibliography import BibliographyReader, join_title, plain, year_of
+from whycite.documents.bibliographies.names import parse_people, person
+from whycite.documents.bibliographies.reader import BibliographyReader, join_title, plain, year_of
 from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_isbn, normalise_pmid
 from whycite.documents.model import Reference
-from whycite.documents.names import parse_people, person
 
 __all__ = ["READER", "parse"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from whycite.documents.bylines import BLOCK, EMPHASIS, find_byline
+from whycite.documents.bibliographies.bylines import BLOCK, EMPHASIS, find_byline
+from whycite.documents.bibliographies.names import parse_people
+from whycite.documents.bibliographies.titles import YEAR, flat, split_title
 from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_pmid
 from whycite.documents.model import Reference
-from whycite.documents.names import parse_people
-from whycite.documents.titles import YEAR, flat, split_title
 from whycite.text.accents import untex
 
 __all__ = ["BLOCK", "EMPHASIS", "parse_printed"]

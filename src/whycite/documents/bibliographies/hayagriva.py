@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from whycite.documents import csljson
-from whycite.documents.bibliography import plain, year_of
+from whycite.documents.bibliographies import csljson
+from whycite.documents.bibliographies.names import parse_people, person
+from whycite.documents.bibliographies.reader import plain, year_of
+from whycite.documents.bibliographies.yamltext import load_yaml
 from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_isbn, normalise_pmid
 from whycite.documents.model import Reference
-from whycite.documents.names import parse_people, person
-from whycite.documents.yamltext import load_yaml
 
 __all__ = ["parse"]
 

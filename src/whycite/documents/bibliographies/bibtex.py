@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from whycite.documents.bibentries import Entry, read_entries
-from whycite.documents.bibliography import JOURNALS, BibliographyReader, join_title, plain, year_of
+from whycite.documents.bibliographies.bibtex_entries import Entry, read_entries
+from whycite.documents.bibliographies.names import parse_people
+from whycite.documents.bibliographies.reader import JOURNALS, BibliographyReader, join_title, plain, year_of
 from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_isbn, normalise_pmid
 from whycite.documents.model import Reference
-from whycite.documents.names import parse_people
 from whycite.text.accents import untex
 
 __all__ = ["READER", "parse", "reference_of"]

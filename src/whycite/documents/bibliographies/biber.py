@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from whycite.documents.bibentries import Entry
-from whycite.documents.bibtex import reference_of
+from whycite.documents.bibliographies.bibtex import reference_of
+from whycite.documents.bibliographies.bibtex_entries import Entry
+from whycite.documents.bibliographies.texgroups import group_at, matching_braces
 from whycite.documents.model import Reference
-from whycite.documents.texgroups import group_at, matching_braces
 
 __all__ = ["is_biber", "read_biber"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from whycite.documents.bylines import BLOCK, CAPITAL, EMPHASIS
+from whycite.documents.bibliographies.bylines import BLOCK, CAPITAL, EMPHASIS
 
 __all__ = ["YEAR", "flat", "split_title"]
 

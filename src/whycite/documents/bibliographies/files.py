@@ -5,8 +5,8 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable
 
-from whycite.documents import bbl, bibtex, csljson, hayagriva, ris
-from whycite.documents.bibliography import Parse
+from whycite.documents.bibliographies import bbl, bibtex, csljson, hayagriva, ris
+from whycite.documents.bibliographies.reader import Parse
 from whycite.documents.model import Reference
 from whycite.documents.sources import Source, decode
 

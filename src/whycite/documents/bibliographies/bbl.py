@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from whycite.documents.bibentries import Entry
-from whycite.documents.biber import is_biber, read_biber
-from whycite.documents.bibliography import JOURNALS, BibliographyReader, year_of
-from whycite.documents.bibtex import reference_of
+from whycite.documents.bibliographies.biber import is_biber, read_biber
+from whycite.documents.bibliographies.bibtex import reference_of
+from whycite.documents.bibliographies.bibtex_entries import Entry
+from whycite.documents.bibliographies.printed import BLOCK, EMPHASIS, parse_printed
+from whycite.documents.bibliographies.reader import JOURNALS, BibliographyReader, year_of
+from whycite.documents.bibliographies.texgroups import group_at, matching_braces, skip_space
 from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_pmid
 from whycite.documents.model import Reference
-from whycite.documents.printed import BLOCK, EMPHASIS, parse_printed
-from whycite.documents.texgroups import group_at, matching_braces, skip_space
 from whycite.text.accents import untex
 
 __all__ = ["READER", "parse"]

@@ -1,0 +1,1 @@
+"""Bibliographies of every kind, and references as they are printed."""
