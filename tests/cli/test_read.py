@@ -131,6 +131,47 @@ def test_a_mistake_is_one_plain_sentence(draft: Path, arguments: list[str], mess
     assert line.startswith(f"whycite: {message}")
 
 
+@pytest.mark.parametrize("command", ["read", "structure"])
+def test_an_empty_folder_is_a_mistake(tmp_path: Path, command: str) -> None:
+    result = whycite(command, str(tmp_path))
+    assert result.returncode == 2
+    assert result.stderr.decode() == f"whycite: {tmp_path}: holds no document that whycite can read\n"
+
+
+def test_wrong_use_is_told_with_exit_code_2() -> None:
+    result = whycite("read", "--bogus")
+    assert result.returncode == 2
+    assert "Traceback" not in result.stderr.decode()
+    assert "--bogus" in result.stderr.decode()
+
+
+def test_half_a_pair_of_surrogates_is_escaped(tmp_path: Path) -> None:
+    record = {
+        "paper_id": "1",
+        "metadata": {"title": "T"},
+        "body_text": [{"text": "Half \ud800 a pair.", "section": "A"}],
+    }
+    record |= {"abstract": [], "bib_entries": {}, "ref_entries": {}}
+    (tmp_path / "a.jsonl").write_text(json.dumps(record))
+    assert _json(whycite("read", "--json", str(tmp_path / "a.jsonl")))["sentences"]
+
+
+def test_output_that_nobody_reads_ends_quietly(draft: Path) -> None:
+    program = f"{sys.executable} -c 'from whycite.cli import main; main()' read --json {draft} | head -c 1"
+    program += "; exit ${PIPESTATUS[0]}"
+    result = subprocess.run(["bash", "-c", program], capture_output=True, timeout=60, check=False)
+    assert result.returncode in {0, 141}
+    assert result.stderr == b""
+
+
+def test_a_full_disk_is_one_sentence(draft: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        command = [sys.executable, "-c", "from whycite.cli import main; main()", "read", str(draft)]
+        result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
+    assert result.returncode == 2
+    assert result.stderr == b"whycite: No space left on device\n"
+
+
 def test_control_characters_of_a_document_do_not_reach_the_terminal(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# A \x1b[31mred\x1b]0;title\x07 heading\n\nText \x1b[2J here.")
     assert b"\x1b" not in whycite("read", str(tmp_path / "a.md")).stdout

@@ -188,3 +188,54 @@ def test_an_empty_file_and_no_file(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     with pytest.raises(UserError, match="holds no document"):
         read(tmp_path / "folder")
+
+
+def test_a_link_a_pipe_and_a_long_name_that_a_user_gives(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "paper.md").write_text("Words here.")
+    (tmp_path / "link.md").symlink_to(tmp_path / "real" / "paper.md")
+    assert [s.text for s in read(tmp_path / "link.md").sentences] == ["Words here."]
+    with pytest.raises(UserError):
+        read(tmp_path / ("a" * 300))
+    with pytest.raises(UserError, match="fetches nothing"):
+        read("https://example.org/paper.pdf")
+
+
+def test_archives_are_opened_only_so_deep(tmp_path: Path) -> None:
+    data = _zip({"paper.md": b"Words here."})
+    for _ in range(5):
+        data = _zip({"inner.zip": data})
+    (tmp_path / "deep.zip").write_bytes(data)
+    assert any("archives in archives" in warning for warning in read(tmp_path / "deep.zip").warnings)
+
+
+def test_word_processor_files_are_told_apart_from_archives(tmp_path: Path) -> None:
+    (tmp_path / "paper.docx").write_bytes(_zip({"word/document.xml": b"<w/>", "[Content_Types].xml": b"<t/>"}))
+    with pytest.raises(UserError, match="save it as PDF"):
+        read(tmp_path / "paper.docx")
+
+
+def test_papers_beside_a_draft_are_read_but_its_figures_are_not(tmp_path: Path) -> None:
+    for name, text in {
+        "main.tex": TEX.decode(),
+        "part.tex": "Draft.",
+        "notes.md": "Notes here.",
+        "fig.svg": "<svg/>",
+    }.items():
+        (tmp_path / name).write_text(text)
+    assert [Path(document.path).name for document in stream(tmp_path)] == ["main.tex", "notes.md"]
+
+
+def test_the_only_project_of_a_folder_may_use_all_of_it(tmp_path: Path) -> None:
+    (tmp_path / "tex").mkdir()
+    (tmp_path / "tex" / "main.tex").write_text(
+        r"\documentclass{a}\begin{document}Text \cite{a}.\bibliography{../refs}\end{document}"
+    )
+    (tmp_path / "refs.bib").write_bytes(BIB)
+    assert read(tmp_path).by_id["a"].title == "On A"
+
+
+def test_a_format_that_is_asked_for_picks_its_files(tmp_path: Path) -> None:
+    for name in ("a.md", "refs.bib", "figure.png"):
+        (tmp_path / name).write_text("Some words.")
+    assert [Path(document.path).name for document in stream(tmp_path, "markdown")] == ["a.md"]

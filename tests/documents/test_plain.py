@@ -228,3 +228,9 @@ def test_a_long_line_broken_within_a_citation_goes_on() -> None:
     assert citing.text == "So García-Peña et al. (2012) did."
     assert [sentence.paragraph for sentence in document.sentences if sentence.text == "Another paragraph."] == [1]
     assert document.sentences[0].paragraph == citing.paragraph == 0
+
+
+@pytest.mark.parametrize("text", ["<!DOCTYPE html><p>Hi</p>", "\n<html><body>Hi</body></html>"])
+def test_a_web_page_is_not_taken_for_a_paper(text: str) -> None:
+    with pytest.raises(UserError, match="web pages are not read"):
+        next(READER.read(Source(MemoryFolder({"a.html": text.encode()}, ""), "a.html")))

@@ -82,7 +82,9 @@ def test_a_note_with_options_is_no_text(read: Read) -> None:
 
 
 def test_a_paragraph_ends_behind_a_macro(read: Read) -> None:
-    text = "\\documentclass{article}\\newcommand{\\pb}{\\pagebreak}\\begin{document}One ends \\pb\n\nTwo.\\end{document}"
+    text = (
+        "\\documentclass{article}\\newcommand{\\pb}{\\pagebreak}\\begin{document}One ends \\pb\n\nTwo.\\end{document}"
+    )
     assert [s.paragraph for s in read(text, whole=True).sentences] == [0, 1]
 
 

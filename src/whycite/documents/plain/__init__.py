@@ -15,6 +15,7 @@ __all__ = ["READER", "PlainReader"]
 
 _MARKED = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+_HTML = re.compile(rb"\s{0,99}(?:<!doctype html|<html)\b", re.IGNORECASE)
 _HEAD = 1 << 16
 
 
@@ -31,6 +32,8 @@ class PlainReader:
         data = source.data()
         if _is_binary(data[:_HEAD]):
             raise UserError(f"{source.path}: not a text file; give its format with --format if it is a paper")
+        if _HTML.match(data):
+            raise UserError(f"{source.path}: web pages are not read; save the paper as PDF or plain text")
         text, warning = decode(data)
         yield read_text(source.path, text, warning)
 

@@ -1,0 +1,22 @@
+"""Readers are plug-ins: one that is broken does not break the others."""
+
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from whycite.documents import registry
+
+
+def test_a_broken_reader_is_left_out(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    entries = [
+        EntryPoint("bad", "no_such_module:READER", "whycite.readers"),
+        EntryPoint("plain", "whycite.documents.plain:READER", "whycite.readers"),
+        EntryPoint("latex", "whycite.documents.latex:READER", "whycite.readers"),
+    ]
+    monkeypatch.setattr(registry, "entry_points", lambda group: entries)
+    registry.readers.cache_clear()
+    try:
+        assert list(registry.readers()) == ["latex", "plain"]
+    finally:
+        registry.readers.cache_clear()
+    assert "the reader 'bad' (no_such_module:READER) cannot be loaded" in caplog.text
