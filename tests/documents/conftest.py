@@ -28,7 +28,7 @@ def misplaced() -> Callable[[Document, str, Callable[[str], str]], list[str]]:
 
     def check(document: Document, source: str, undo: Callable[[str], str]) -> list[str]:
         wrong = []
-        for sentence in document.sentences:
+        for sentence in (*document.sentences, *document.asides):
             text = _WHITE.sub("", undo(source[sentence.start : sentence.end])).replace("^", "")
             at = 0
             for word in sentence.with_citations(" ").split():

@@ -11,7 +11,7 @@ import pytest
 from whycite.documents import s2orc
 from whycite.documents.containers import unwrap
 from whycite.documents.jats import READER
-from whycite.documents.model import Document
+from whycite.documents.model import Document, Sentence
 from whycite.documents.sources import DiskFolder, Source, decode
 
 ReadBytes = Callable[..., list[Document]]
@@ -20,6 +20,10 @@ Misplaced = Callable[[Document, str, Callable[[str], str]], list[str]]
 _TAG = re.compile(r"<tex-math.*?</tex-math>|<!--.*?-->|<[^>]*>", re.DOTALL)
 _INVISIBLE = re.compile("[\u2061-\u2064\u200b]")
 _REFS = "".join(f'<ref id="B{n}"><mixed-citation>Entry {n}, 200{n}</mixed-citation></ref>' for n in range(1, 9))
+
+
+def all_of(document: Document) -> tuple[Sentence, ...]:
+    return (*document.sentences, *document.asides)
 
 
 def _undo(cut: str) -> str:
@@ -41,14 +45,14 @@ Article = Callable[..., Document]
 
 
 def _cited(document: Document) -> list[tuple[str, tuple[str, ...]]]:
-    return [(s.text[c.text_start : c.text_end], c.keys) for s in document.sentences for c in s.citations]
+    return [(s.text[c.text_start : c.text_end], c.keys) for s in all_of(document) for c in s.citations]
 
 
 def test_sections_nest_and_paragraphs_return_to_theirs(article: Article) -> None:
     document = article(
         "<p>Before.</p><sec><title>One</title><p>A.</p><sec><title>Two</title><p>B.</p></sec><p>C.</p></sec>"
     )
-    headings = [(document.sections[s.section].heading, s.text) for s in document.sentences]
+    headings = [(document.sections[s.section].heading, s.text) for s in all_of(document)]
     assert headings == [("", "Before."), ("One", "A."), ("Two", "B."), ("One", "C.")]
     assert [(s.heading, s.level) for s in document.sections] == [("", 1), ("One", 1), ("Two", 2), ("One", 1)]
 
@@ -60,7 +64,7 @@ def test_abstracts_are_sections_before_the_body(article: Article) -> None:
         '<abstract abstract-type="summary"><title>Author Summary</title><p>Second.</p></abstract>'
         "<abstract><sec><title>Background</title><p>Third.</p></sec></abstract>",
     )
-    shown = [(document.sections[s.section].heading, s.text) for s in document.sentences]
+    shown = [(document.sections[s.section].heading, s.text) for s in sorted(all_of(document), key=lambda s: s.start)]
     assert shown == [("Abstract", "First."), ("Author Summary", "Second."), ("Background", "Third."), ("", "Body.")]
     assert document.paper.abstract == "First."
 
@@ -143,7 +147,7 @@ def test_formulas(article: Article) -> None:
         "<mml:math><mml:mi>y</mml:mi></mml:math></disp-formula>where <inline-formula><inline-graphic/></inline-formula>"
         " holds.</p><disp-formula>z</disp-formula>"
     )
-    assert [s.text for s in document.sentences] == ["Let x=1 be given by EQUATION where EQUATION holds."]
+    assert [s.text for s in all_of(document)] == ["Let x=1 be given by EQUATION where EQUATION holds."]
 
 
 def test_marks_of_notes_are_no_words(article: Article) -> None:
@@ -159,7 +163,7 @@ def test_lists_break_sentences_and_floats_leave_the_paragraph(article: Article) 
         "<p>What it shows.<supplementary-material><caption><p>Source data.</p></caption></supplementary-material></p>"
         "</caption></fig>so on<fn><p>A note.</p></fn>.</p></sec>"
     )
-    assert [(s.kind, s.text) for s in document.sentences] == [
+    assert [(s.kind, s.text) for s in all_of(document)] == [
         ("prose", "We need:"),
         ("prose", "one thing"),
         ("prose", "another thing"),
@@ -169,7 +173,7 @@ def test_lists_break_sentences_and_floats_leave_the_paragraph(article: Article) 
         ("caption", "Source data."),
         ("footnote", "A note."),
     ]
-    assert len({s.paragraph for s in document.sentences if s.kind == "prose"}) == 1
+    assert len({s.paragraph for s in all_of(document) if s.kind == "prose"}) == 1
 
 
 def test_tables_and_headings_count_only_where_they_cite(article: Article) -> None:
@@ -180,7 +184,7 @@ def test_tables_and_headings_count_only_where_they_cite(article: Article) -> Non
         "<table-wrap><table><tr><td>No links here</td></tr></table></table-wrap>"
         f"<fig><attrib>After {link}</attrib></fig><fig><attrib>By us.</attrib></fig></sec>"
     )
-    assert [(s.kind, s.text) for s in document.sentences] == [
+    assert [(s.kind, s.text) for s in all_of(document)] == [
         ("heading", "As in 1"),
         ("table", "Study A [1]"),
         ("footnote", "Values in mM."),
@@ -194,7 +198,7 @@ def test_back_matter_and_sub_articles(read_bytes: ReadBytes) -> None:
     </def-item></def-list></glossary><ref-list><ref id="r"><mixed-citation>X</mixed-citation></ref></ref-list></back>
     <sub-article><body><p>Letter.</p></body><back><ref-list><ref id="s"/></ref-list></back></sub-article></article>"""
     (document,) = read_bytes(READER, source.encode())
-    assert [(document.sections[s.section].heading, s.text) for s in document.sentences] == [
+    assert [(document.sections[s.section].heading, s.text) for s in all_of(document)] == [
         ("", "Body."),
         ("Acknowledgements", "Thanks."),
         ("Proofs", "Appendix text."),
@@ -260,7 +264,7 @@ def test_a_file_without_article_says_so(read_bytes: ReadBytes, data: bytes) -> N
 
 def test_a_truncated_article_gives_what_is_there(article: Article, read_bytes: ReadBytes) -> None:
     (document,) = read_bytes(READER, b"<article><body><sec><title>S</title>\n<p>One. Two.</p><p>Thr")
-    assert [s.text for s in document.sentences] == ["One.", "Two.", "Thr"]
+    assert [s.text for s in all_of(document)] == ["One.", "Two.", "Thr"]
     assert document.warnings[0].startswith("paper.xml:2: broken XML")
 
 
@@ -312,7 +316,7 @@ def test_every_real_article_loads(data: Path, misplaced: Misplaced) -> None:
         assert document.sentences, source.path
         if "13015" not in source.name:  # a correction: it cites nothing
             assert document.references, source.path
-            assert any(s.citations for s in document.sentences), source.path
+            assert any(s.citations for s in all_of(document)), source.path
         assert all(reference.title or reference.text for reference in document.references)
         text, _ = decode(source.data())
         assert misplaced(document, text, _undo) == []
@@ -323,15 +327,15 @@ def test_every_link_of_a_real_article_is_a_citation(data: Path) -> None:
         (document,) = READER.read(source)
         text = decode(source.data())[0].partition("<sub-article")[0]
         links = [re.findall(r'rid="([^"]*)"', tag) for tag in re.findall(r"<xref[^>]*bibr[^>]*>", text)]
-        found = {key for s in document.sentences for c in s.citations for key in c.keys}
+        found = {key for s in all_of(document) for c in s.citations for key in c.keys}
         assert found >= {key for (rids,) in links for key in rids.split()}, source.path
-        places = [(c.start, c.end) for s in document.sentences for c in s.citations]
+        places = [(c.start, c.end) for s in all_of(document) for c in s.citations]
         at = [m.start() for m in re.finditer(r"<xref[^>]*bibr[^>]*>", text)]
         assert all(any(start <= place < end for start, end in places) for place in at), source.path
 
 
 def test_both_forms_of_an_article_agree(data: Path, read_bytes: ReadBytes) -> None:
-    """The eLife pack leaves out captions, digest and back matter; what both forms hold must be the same."""
+    """The running text of the raw article is what the eLife pack holds."""
     raw = {m[1]: p for p in (data / "jats-raw").glob("*.xml.gz") if (m := re.match(r"elife-(\d+)-v", p.name))}
     pairs = []
     for shard in sorted((data / "elife").glob("elife-[01]*.jsonl.zst")):
@@ -344,10 +348,7 @@ def test_both_forms_of_an_article_agree(data: Path, read_bytes: ReadBytes) -> No
                     pairs.append((packed, published))
     assert len(pairs) == 8
     for packed, published in pairs:
-        headings = {section.heading for section in packed.sections}
-        theirs = [
-            s for s in published.sentences if s.kind == "prose" and published.sections[s.section].heading in headings
-        ]
+        theirs = published.sentences
         ours = packed.sentences
         assert abs(len(ours) - len(theirs)) <= 0.01 * len(theirs)
         cited = [sum(len(s.citations) for s in side) for side in (ours, theirs)]

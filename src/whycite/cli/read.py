@@ -86,6 +86,11 @@ def _show(document: Document, console: Console) -> None:
             mark = "" if sentence.kind == "prose" else f" ({sentence.kind})"
             _print(console, Text(f"\n¶{paragraph + 1}{mark}", style="dim"))
         _print(console, _shown(sentence), indent=2)
+    if document.asides:
+        _print(
+            console,
+            Text(f"\n({count(len(document.asides), 'sentence')} in captions, notes and back matter)", style="dim"),
+        )
     if document.references:
         _print(console, Text("\nReferences", style="bold cyan"))
         for reference in document.references:

@@ -24,6 +24,11 @@ class Builder:
         self._sentences: list[Sentence] = []
         self._paragraphs = 0
 
+    @property
+    def sentence_count(self) -> int:
+        """How many sentences there are so far."""
+        return len(self._sentences)
+
     def section(self, heading: str, level: int = 1) -> None:
         """Begin a section; what comes next stands in it."""
         self._sections.append(Section(" ".join(heading.split()), level))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -98,7 +98,8 @@ class Document:
     sections: tuple[Section, ...] = ()
     sentences: tuple[Sentence, ...] = ()
     references: tuple[Reference, ...] = ()
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
+    asides: tuple[Sentence, ...] = ()  # of a published article: captions, notes, tables, digest, back matter
 
     @cached_property
     def by_id(self) -> Mapping[str, Reference]:

@@ -58,12 +58,26 @@ def _document(article: Node, builder: Builder, tree: Tree, file: str) -> Documen
     body = Body(builder, file, order)
     meta = article.first("front", "article-meta")
     abstracts = list(meta.all("abstract")) if meta else []
+    running: set[int] = set()  # sentences of the abstract and the body
     for part in (*abstracts, *(n for tag in ("body", "back", "floats-group") for n in article.all(tag))):
         join_citations(part, order)
+        before = builder.sentence_count
         body.read(part)
+        if part.tag == "body" or (part.tag == "abstract" and not part.get("abstract-type")):
+            running.update(range(before, builder.sentence_count))
     paper = own_reference(article)
     main = next((node for node in abstracts if not node.get("abstract-type")), None)
     if main:
         shown = (plain(node) for node in main.descend("p", skip=("p",)))
         paper = replace(paper, abstract=" ".join(text for text in shown if not text.startswith("DOI:")))
-    return builder.document(paper, entries)
+    return _set_apart(builder.document(paper, entries), running)
+
+
+def _set_apart(document: Document, running: set[int]) -> Document:
+    """Running text in `sentences`, all else in `asides`: other forms of an article hold the former only."""
+    told = [(at in running and s.kind == "prose", s) for at, s in enumerate(document.sentences)]
+    return replace(
+        document,
+        sentences=tuple(sentence for runs, sentence in told if runs),
+        asides=tuple(sentence for runs, sentence in told if not runs),
+    )
