@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import io
+import json
 import lzma
 import tarfile
 import time
@@ -242,3 +243,16 @@ def test_a_format_that_is_asked_for_picks_its_files(tmp_path: Path) -> None:
     for name in ("a.md", "refs.bib", "figure.png"):
         (tmp_path / name).write_text("Some words.")
     assert [Path(document.path).name for document in stream(tmp_path, "markdown")] == ["a.md"]
+
+
+def test_metadata_beside_parsed_papers_is_joined_to_them(tmp_path: Path) -> None:
+    paper: dict[str, object] = {"paper_id": "7", "_pdf_hash": "x", "abstract": [], "bib_entries": {}, "ref_entries": {}}
+    paper["body_text"] = [{"section": "Intro", "text": "Words here.", "cite_spans": [], "ref_spans": []}]
+    for name, record in {
+        "pdf_parses": paper,
+        "metadata": {"paper_id": "7", "title": "On Joining", "year": 2007},
+    }.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}_0.jsonl.gz").write_bytes(gzip.compress(json.dumps(record).encode()))
+    (document,) = stream(tmp_path)
+    assert (document.paper.title, document.paper.year) == ("On Joining", 2007)

@@ -21,7 +21,10 @@ __all__ = ["read", "stream"]
 
 _TEX = (".tex", ".ltx", ".latex")
 # Files that stand beside papers and are none.
-_BESIDE = ("readme", "license", "licence", "changelog", "contributing", "requirements", "meta.json", "code_of_conduct")
+_BESIDE = (
+    "readme", "license", "licence", "changelog", "contributing", "requirements", "code_of_conduct", "meta.json",
+    "metadata_",
+)  # fmt: skip
 _BIBLIOGRAPHIES = frozenset({"bibtex", "bbl", "ris", "csljson"})
 _USUAL = ("main", "ms", "paper", "article", "manuscript", "thesis", "draft", "index")
 _PAPERS = (".xml", ".nxml", ".jsonl", ".md", ".qmd", ".rmd", ".typ", ".jsonl.gz", ".jsonl.zst", ".xml.gz")
@@ -148,12 +151,12 @@ def _above(name: str) -> list[str]:
 
 def _is_document(source: Source, format: str | None) -> bool:
     name = posixpath.basename(source.name).lower()
+    if name.startswith(_BESIDE):
+        return False
     if name.endswith(_PACKED):
         return True
     if format is not None:
         return name.endswith(readers()[format].suffixes)
-    if name.startswith(_BESIDE):
-        return False
     suffix = posixpath.splitext(name)[1]
     if not suffix or not any(suffix in reader.suffixes for reader in readers().values()):
         return False
