@@ -57,8 +57,8 @@ def _spec(table: str) -> dict[str, str]:
     return {name: spec for spec, *names in rows for name in names}
 
 
-# The arguments after a command: o an optional one, d one that is not prose, t one that is. Commands that are not
-# listed lose their name and their optional arguments, and their groups are read as text.
+# The arguments after a command: o an optional one, p one in parentheses, d one that is not prose, t one that is.
+# Commands that are not listed lose their name and their optional arguments, and their groups are read as text.
 ARGUMENTS = _spec("""
     d acmArticle acmBooktitle acmConference acmDOI acmISBN acmJournal acmMonth acmNumber acmPrice acmVolume acmYear
     d addtocategory address accepted alph Alph arabic AtBeginDocument AtEndDocument authorrunning bibdata bibinput

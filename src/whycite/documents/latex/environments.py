@@ -89,7 +89,7 @@ class Environments:
         inside = self.walker.group()
         name = inside.text.strip() if inside else ""
         if name == "document":
-            self._end_document(call)
+            self._end_document()
             return
         if not self._names.get(name):
             if name not in INLINE:
@@ -212,7 +212,6 @@ class Environments:
             prose = walker.page.state.prose
             walker.read_on(name, prose.break_sentence)
 
-    def _end_document(self, call: Range) -> None:
-        walker = self.walker
-        for frame in walker.frames:
+    def _end_document(self) -> None:
+        for frame in self.walker.frames:
             frame.pos = frame.end
