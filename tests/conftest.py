@@ -4,6 +4,10 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("any machine", deadline=None)  # how long an example takes says how busy the machine is
+settings.load_profile("any machine")
 
 
 def _data() -> Path:

@@ -6,6 +6,7 @@ its output compared, `…` standing for anything; Python prompts are run as doct
 
 import doctest
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ COMMAND = re.compile(r"^\$ whycite (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("WHYCITE_LIBRARY", str(tmp_path / "library"))  # never the user's
     return tmp_path
 
 
@@ -32,7 +34,7 @@ def test_commands_print_what_is_shown(page: Path, folder: Path) -> None:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text, "utf-8")
         for command, shown in COMMAND.findall(text) if language == "console" else []:
-            result = CliRunner().invoke(app, command.split(), env={"COLUMNS": "120"})
+            result = CliRunner().invoke(app, shlex.split(command), env={"COLUMNS": "120"})
             printed = "\n".join(line.rstrip() for line in result.stdout.strip().splitlines())
             expected = "\n".join(line.rstrip() for line in shown.strip().splitlines())
             pattern = ".*".join(re.escape(part) for part in expected.split("…"))
@@ -44,5 +46,6 @@ def test_commands_print_what_is_shown(page: Path, folder: Path) -> None:
 def test_python_examples(page: Path, folder: Path) -> None:
     for _, name, text in BLOCK.findall(page.read_text("utf-8")):
         if name:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text, "utf-8")
     assert doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS).failed == 0

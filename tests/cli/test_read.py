@@ -175,12 +175,3 @@ def test_a_full_disk_is_one_sentence(draft: Path) -> None:
 def test_control_characters_of_a_document_do_not_reach_the_terminal(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# A \x1b[31mred\x1b]0;title\x07 heading\n\nText \x1b[2J here.")
     assert b"\x1b" not in whycite("read", str(tmp_path / "a.md")).stdout
-
-
-def test_demo_shows_the_packaged_draft() -> None:
-    result = whycite("demo")
-    shown = result.stdout.decode()
-    assert result.returncode == 0, result.stderr.decode()
-    assert "Which sentence needs a citation?" in shown
-    assert "warning" not in shown
-    assert "7 citations (7 linked)" in shown

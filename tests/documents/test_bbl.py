@@ -233,9 +233,9 @@ def test_real_environments_give_every_entry(data: Path) -> None:
 )  # fmt: skip
 def test_hostile_files_end_soon(unit: str) -> None:
     for text in (unit * (1_000_000 // len(unit)), r"\bibitem{k} " + unit * 20_000):
-        start = time.perf_counter()
+        start = time.process_time()
         parse(text, "paper.bbl")
-        assert time.perf_counter() - start < 5
+        assert time.process_time() - start < 5
 
 
 _PIECES = [

@@ -57,3 +57,8 @@ def test_a_process_that_dies_is_told_in_a_sentence(papers: list[Document], monke
 def test_jobs_are_counted_from_one(papers: list[Document]) -> None:
     with pytest.raises(UserError, match="1 or more"):
         extract_many(papers, jobs=0)
+
+
+def test_no_process_is_started_for_a_few_documents(papers: list[Document], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "ProcessPoolExecutor", None)
+    assert list(extract_many(papers[:3], jobs=2)) == [(paper, extract(paper)) for paper in papers[:3]]

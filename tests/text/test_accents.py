@@ -59,6 +59,6 @@ def test_leaves_plain_text_alone(text: str) -> None:
     "unit", ["\\", "{", "}", "\\'", "$", "\\frac{", "\\href{", "~", "--", "\\a", "\\'{", " ", "``"]
 )
 def test_long_strings_take_linear_time(unit: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     untex(unit * (1_000_000 // len(unit)))
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5

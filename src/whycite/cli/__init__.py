@@ -9,8 +9,13 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from whycite.cli import eval as evaluation
+from whycite.cli import library
+from whycite.cli.add import add
+from whycite.cli.cite import cite
 from whycite.cli.demo import demo
 from whycite.cli.read import read
+from whycite.cli.stopping import Stopped
 from whycite.cli.structure import structure
 from whycite.errors import MissingExtra, UserError
 
@@ -26,9 +31,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.command(short_help="See it work on a small draft.")(demo)
+app.command(short_help="See it work on 122 articles.")(demo)
+app.command(short_help="Add papers to your library.")(add)
+app.command(short_help="Find what a claim should cite, and why.")(cite)
+app.add_typer(library.app, name="library", short_help="Show, remove, compact or export what is in it.")
 app.command(short_help="Show what whycite sees of a document.")(read)
 app.command(short_help="Show section structure; learn headings.")(structure)
+app.add_typer(evaluation.app, name="eval", short_help="Measure how good recommendations are on your field.")
 
 
 def _version(wanted: bool) -> None:
@@ -61,12 +70,16 @@ def main() -> None:
     except _WrongUse as error:
         error.show()
         _leave(2)
+    except Stopped as error:
+        _leave(130, f"whycite: stopped; {error}")
     except (KeyboardInterrupt, typer.Abort):
         _leave(130, "whycite: stopped")
     except BrokenPipeError:  # whoever read our output has enough of it
         _leave(141)
     except OSError as error:
         _leave(2, f"whycite: {error.strerror or error}")
+    if code == 130:  # what typer makes of Ctrl-C
+        _leave(130, "whycite: stopped")
     sys.exit(code if isinstance(code, int) else 0)
 
 

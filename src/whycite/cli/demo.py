@@ -1,24 +1,98 @@
-"""`whycite demo`: see it work on a small draft that comes with the package."""
+"""`whycite demo`: see it work on real articles."""
 
 from __future__ import annotations
 
-__all__ = ["demo"]
+from typing import TYPE_CHECKING
 
+from whycite.cli.options import AsJson
+from whycite.cli.terminal import count, print_json, say
+from whycite.errors import UserError
 
-def demo() -> None:
-    """Read a small LaTeX draft that comes with whycite and show what is seen of it."""
-    from contextlib import chdir
-    from importlib.resources import as_file, files
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
 
     from rich.console import Console
 
-    from whycite.cli.read import read
-    from whycite.cli.structure import structure
+    from whycite.library import Library
 
-    console = Console(highlight=False)
-    with as_file(files("whycite.demo")) as folder, chdir(folder):
-        console.rule("whycite read draft.tex")
-        read("draft.tex")
-        console.rule("whycite structure draft.tex")
-        structure(["draft.tex"])
-    console.print(f"\nThe draft is in {folder}. Now try your own: whycite read FILE", soft_wrap=True)
+__all__ = ["demo"]
+
+CLAIMS = (
+    "Killer whales stun fish with blows of their tails.",
+    "Honeybee colonies collapse when mites spread viruses among the bees.",
+    "Keeping the mind busy in old age may protect against dementia.",
+)
+_PAPERS = 2  # shown for a claim
+_NEXT = """\
+Now with your own papers (PDF, LaTeX, JATS, TEI, Markdown, …):
+  whycite add FOLDER
+  whycite cite "a claim that needs a citation"
+And to see what whycite reads in a draft:
+  whycite read {draft}"""
+
+
+def demo(as_json: AsJson = False) -> None:
+    """Make a library of articles of the Public Library of Science and ask it what three claims should cite."""
+    from importlib.resources import files
+
+    from rich.console import Console
+
+    from whycite.cli import answers
+    from whycite.demo.corpus import articles, licences
+    from whycite.recommend import Claim, as_dict, method
+
+    found = articles()
+    console = Console(highlight=False, quiet=as_json)
+    kinds = ", ".join(f"{number} {licence}" for licence, number in licences(found).most_common())
+    _step(console, f"Papers: {len(found)} articles of the Public Library of Science, from the package allofplos")
+    say(console, f"Licences: {kinds}.")
+    _step(console, "whycite add allofplos/starter_corpus")
+    library = _library(found, console)
+    recommender = method("whycite", library)
+    for claim in CLAIMS:
+        answer = recommender.recommend(Claim(claim), _PAPERS)
+        _step(console, f'whycite cite "{claim}" -n {_PAPERS}')
+        answers.show(answer, claim, console, spans=1)
+        if as_json:
+            print_json({"text": claim, "recommendations": [as_dict(paper) for paper in answer]})
+    _step(console, "What next")
+    say(console, _NEXT.format(draft=files("whycite.demo").joinpath("draft.tex")))
+    say(console, f"This library is in {library.path}; delete the folder when you have seen enough.")
+
+
+def _library(articles: Sequence[Path], console: Console) -> Library:
+    """The demo's own library: made the first time, then there."""
+    import platformdirs
+
+    from whycite.cli.add import summary
+    from whycite.cli.progress import add_shown
+    from whycite.encoders import load
+    from whycite.library import Library
+    from whycite.library.schema import SCHEMA
+
+    # A whycite that stores or encodes in another way makes another one.
+    path = platformdirs.user_cache_path("whycite", appauthor=False) / f"demo-{SCHEMA}-{load().name}"
+    if _documents(path) < len(articles):
+        say(console, "The first time this takes a minute or two.")
+        report = add_shown(path, articles)
+        say(console, summary(report, Library.open(path).info()))
+    else:
+        say(console, f"{count(_documents(path), 'document')} are there since the first time.")
+    return Library.open(path)
+
+
+def _documents(path: Path) -> int:
+    from whycite.library import Library
+
+    try:
+        return Library.open(path).info().documents
+    except UserError:  # none yet, or none that can be used: then adding says so
+        return 0
+
+
+def _step(console: Console, title: str) -> None:
+    from rich.text import Text
+
+    console.print()
+    console.print(Text(f"▸ {title}", style="bold"), soft_wrap=True)

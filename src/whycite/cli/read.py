@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from whycite.cli.terminal import count, printable
+from whycite.cli.terminal import count, print_json, printable, say
 from whycite.errors import UserError
 
 if TYPE_CHECKING:
@@ -44,19 +42,11 @@ def read(
     for document in stream(path, format):
         found = True
         if as_json:
-            sys.stdout.buffer.write(_json_line(as_dict(label(document))))
+            print_json(as_dict(label(document)))
         else:
             _show(label(document), console)
     if not found:
         raise UserError(f"{path}: holds no document that whycite can read")
-
-
-def _json_line(content: dict[str, Any]) -> bytes:
-    """JSON in UTF-8; text that UTF-8 cannot hold (half of a pair of surrogates) is escaped."""
-    try:
-        return (json.dumps(content, ensure_ascii=False) + "\n").encode()
-    except UnicodeEncodeError:
-        return (json.dumps(content) + "\n").encode()
 
 
 def _show(document: Document, console: Console) -> None:
@@ -64,10 +54,10 @@ def _show(document: Document, console: Console) -> None:
 
     citations = [citation for sentence in document.sentences for citation in sentence.citations]
     linked = sum(bool(citation.keys) and all(key in document.by_id for key in citation.keys) for citation in citations)
-    _print(console, Text(printable(document.paper.title or document.path), style="bold"))
+    say(console, Text(printable(document.paper.title or document.path), style="bold"))
     year = f", {document.paper.year}" if document.paper.year else ""
-    _print(console, Text(printable(f"{document.path} ({document.format}{year})"), style="dim"))
-    _print(
+    say(console, Text(printable(f"{document.path} ({document.format}{year})"), style="dim"))
+    say(
         console,
         f"{count(len(document.sections), 'section')}, {count(len(document.sentences), 'sentence')}, "
         f"{count(len(citations), 'citation')} ({linked:,} linked), {count(len(document.references), 'reference')}",
@@ -80,40 +70,26 @@ def _show(document: Document, console: Console) -> None:
             if heading.heading:
                 kind = f"  [{heading.type}]" if heading.type else ""
                 line = Text("\n" + printable("#" * heading.level + f" {heading.heading}"), style="bold cyan")
-                _print(console, line.append(kind, style="not bold dim"))
+                say(console, line.append(kind, style="not bold dim"))
         if sentence.paragraph != paragraph:
             paragraph = sentence.paragraph
             mark = "" if sentence.kind == "prose" else f" ({sentence.kind})"
-            _print(console, Text(f"\n¶{paragraph + 1}{mark}", style="dim"))
-        _print(console, _shown(sentence), indent=2)
+            say(console, Text(f"\n¶{paragraph + 1}{mark}", style="dim"))
+        say(console, _shown(sentence), indent=2)
     if document.asides:
-        _print(
+        say(
             console,
             Text(f"\n({count(len(document.asides), 'sentence')} in captions, notes and back matter)", style="dim"),
         )
     if document.references:
-        _print(console, Text("\nReferences", style="bold cyan"))
+        say(console, Text("\nReferences", style="bold cyan"))
         for reference in document.references:
             authors = reference.authors[0].split(",")[0] if reference.authors else "?"
             authors += " et al." if len(reference.authors) > 1 else ""
             said = f"{authors} ({reference.year or 'no year'}): {reference.title or reference.text or 'no title'}"
-            _print(
-                console, Text(printable(f"  {reference.id}  "), style="green").append(printable(said), style="default")
-            )
+            say(console, Text(printable(f"  {reference.id}  "), style="green").append(printable(said), style="default"))
     for warning in document.warnings:
-        _print(console, Text(printable(f"warning: {warning}"), style="yellow"))
-
-
-def _print(console: Console, text: Text | str, indent: int = 0) -> None:
-    """Wrapped to a terminal's width; for a file or another program, one line as it is."""
-    from rich.padding import Padding
-    from rich.text import Text
-
-    line = Text(text) if isinstance(text, str) else text
-    if console.is_terminal:
-        console.print(Padding(line, (0, 0, 0, indent)))
-    else:
-        console.print(Text(" " * indent) + line, soft_wrap=True)
+        say(console, Text(printable(f"warning: {warning}"), style="yellow"))
 
 
 def _shown(sentence: Sentence) -> Text:

@@ -1,8 +1,17 @@
-"""Text on a terminal."""
+"""Text on a terminal, and what programs read instead of it."""
 
 from __future__ import annotations
 
-__all__ = ["count", "plain", "printable"]
+import json
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+__all__ = ["count", "json_line", "plain", "print_json", "printable", "say", "size"]
 
 
 def printable(text: str) -> str:
@@ -20,3 +29,44 @@ def plain(text: str) -> str:
 def count(number: int, noun: str) -> str:
     """ "1 section", "2 sections"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def size(number: int) -> str:
+    """Bytes as people say them: "812 bytes", "3.4 MB"."""
+    if number < 1000:
+        return count(number, "byte")
+    amount, unit = number / 1e3, "kB"
+    for larger in ("MB", "GB", "TB"):
+        if amount < 999.95:
+            break
+        amount, unit = amount / 1e3, larger
+    return f"{amount:.1f} {unit}"
+
+
+def say(console: Console, text: Text | str, indent: int = 0, mark: str = "") -> None:
+    """A line, wrapped to a terminal's width; for a file or another program, as it is. A mark stands in its indent."""
+    from rich.table import Table
+    from rich.text import Text
+
+    line = Text(text) if isinstance(text, str) else text
+    if console.is_terminal and indent:
+        row = Table.grid()
+        row.add_column(width=indent)
+        row.add_column(overflow="fold")
+        row.add_row(Text(mark), line)
+        console.print(row)
+    else:
+        console.print(Text(mark.ljust(indent)) + line, soft_wrap=not console.is_terminal)
+
+
+def json_line(content: Mapping[str, Any]) -> bytes:
+    """JSON in UTF-8; text that UTF-8 cannot hold (half of a pair of surrogates) is escaped."""
+    try:
+        return (json.dumps(content, ensure_ascii=False) + "\n").encode()
+    except UnicodeEncodeError:
+        return (json.dumps(content) + "\n").encode()
+
+
+def print_json(content: Mapping[str, Any]) -> None:
+    """Print a line of JSON."""
+    sys.stdout.buffer.write(json_line(content))

@@ -1,1 +1,1 @@
-"""A small draft, written for whycite, to try it on."""
+"""What `whycite demo` works on: articles of the Public Library of Science, and a small draft written for whycite."""

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from itertools import chain, islice
 
 from whycite.documents.model import Document
 from whycite.errors import UserError
@@ -16,13 +17,27 @@ from whycite.evidence.spans import Span, extract
 __all__ = ["extract_many"]
 
 _AHEAD = 4  # documents a process may have waiting
+_FEW = 8  # documents for which it does not pay to start processes
 
 
 def extract_many(documents: Iterable[Document], jobs: int = 1) -> Iterator[tuple[Document, list[Span]]]:
     """Each document with its evidence spans, in order; the spans do not depend on the number of jobs."""
     if jobs < 1:
         raise UserError(f"jobs must be 1 or more, not {jobs}")
-    return _apart(documents, jobs) if jobs > 1 else ((document, extract(document)) for document in documents)
+    return _spread(documents, jobs) if jobs > 1 else _here(documents)
+
+
+def _here(documents: Iterable[Document]) -> Iterator[tuple[Document, list[Span]]]:
+    return ((document, extract(document)) for document in documents)
+
+
+def _spread(documents: Iterable[Document], jobs: int) -> Iterator[tuple[Document, list[Span]]]:
+    rest = iter(documents)
+    first = list(islice(rest, _FEW))
+    if len(first) < _FEW:
+        yield from _here(first)
+    else:
+        yield from _apart(chain(first, rest), jobs)
 
 
 def _apart(documents: Iterable[Document], jobs: int) -> Iterator[tuple[Document, list[Span]]]:

@@ -51,6 +51,9 @@ __all__ = [
     "normalise_pmid",
     "normalise_title",
     "paper_key",
+    "standing",
+    "tells_paper",
+    "traits",
 ]
 
 
@@ -65,6 +68,23 @@ def group(references: Iterable[Reference]) -> list[int]:
     for reference in references:
         papers.add(reference)
     return papers.groups()
+
+
+def standing(reference: Reference) -> int:
+    """How well a reference stands for its paper, 0 best: published DOI, preprint's DOI, arXiv id, PMID, title."""
+    return int(_identify(reference)[1])
+
+
+def traits(reference: Reference) -> list[int]:
+    """Numbers of which two references of one paper have at least one in common; others may share them too."""
+    key, _, pmid, arxiv = _identify(reference)
+    found = [key, pmid and f"pmid:{pmid}", arxiv and f"arxiv:{arxiv}"]
+    title = normalise_title(reference.title) or normalise_title(reference.text)
+    if title and title not in _NO_TITLE:
+        found.append(bare_title(title))
+        if head := title_head(reference.title):
+            found.append(bare_title(head))
+    return [_digest(trait) >> 1 for trait in dict.fromkeys(found) if trait]
 
 
 class Papers:

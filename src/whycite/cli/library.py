@@ -1,0 +1,174 @@
+"""`whycite library`: what is in the library, and taking care of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from whycite.cli.options import AsJson, LibraryPath
+from whycite.cli.output import writing
+from whycite.cli.terminal import count, json_line, print_json, printable, say, size
+from whycite.errors import UserError
+
+if TYPE_CHECKING:
+    from whycite.library import Entry, Library
+
+__all__ = ["app"]
+
+app = typer.Typer(rich_markup_mode=None)
+
+
+class Format(StrEnum):
+    """What an export is written as."""
+
+    ilciter = "ilciter"
+    trec = "trec"
+
+
+@app.callback(invoke_without_command=True)
+def _library(context: typer.Context, library: LibraryPath = None, as_json: AsJson = False) -> None:
+    """Show what is in your library; remove documents from it, compact it, export it."""
+    context.obj = library
+    if context.invoked_subcommand is None:
+        info(context, library, as_json)
+
+
+@app.command(short_help="Show how much is in the library, and where it is.")
+def info(context: typer.Context, library: LibraryPath = None, as_json: AsJson = False) -> None:
+    """Show how much is in the library, and where it is."""
+    from rich.console import Console
+
+    found = _open(context, library).info()
+    if as_json:
+        print_json(asdict(found))
+        return
+    console = Console(highlight=False)
+    rows = {
+        "library": found.path,
+        "documents": f"{found.documents:,}",
+        "papers": f"{found.papers:,}",
+        "spans": f"{found.spans:,}",
+        "citations": f"{found.citations:,}",
+        "size": size(found.bytes),
+        "encoder": found.encoder,
+        "changed": found.changed,
+    }
+    for name, value in rows.items():
+        say(console, printable(f"{name:<11}{value}"))
+
+
+@app.command("list", short_help="List the documents.")
+def list_(context: typer.Context, library: LibraryPath = None, as_json: AsJson = False) -> None:
+    """List the documents, a line each: year, title and path on a terminal.
+
+    For a file or another program the columns are id, key, year, title and path, with tabs between them.
+    """
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    for entry in _open(context, library).documents():
+        if as_json:
+            print_json(asdict(entry))
+        elif console.is_terminal:
+            console.print(_row(entry, console.width), markup=False, soft_wrap=True)
+        else:
+            year = "" if entry.year is None else str(entry.year)
+            print("\t".join(map(printable, (str(entry.id), entry.key, year, entry.title, entry.path))))
+
+
+@app.command(short_help="Remove documents.")
+def remove(
+    context: typer.Context,
+    documents: Annotated[
+        list[str], typer.Argument(metavar="DOCUMENT", help="Keys, paths or ids of documents, as the list shows them.")
+    ],
+    library: LibraryPath = None,
+    as_json: AsJson = False,
+) -> None:
+    """Remove documents with everything that only they brought; your files are left alone."""
+    from rich.console import Console
+
+    from whycite import library as libraries
+
+    gone = libraries.remove(library or context.obj, documents)
+    if as_json:
+        print_json({"removed": [asdict(entry) for entry in gone]})
+        return
+    console = Console(highlight=False)
+    for entry in gone:
+        say(console, printable(f"removed {entry.title or entry.key} ({entry.path})"))
+    say(console, f"{count(len(gone), 'document')} removed.")
+
+
+@app.command(short_help="Give back space and speed.")
+def compact(context: typer.Context, library: LibraryPath = None, as_json: AsJson = False) -> None:
+    """Rewrite the library without what is no longer used, and index all of it."""
+    from rich.console import Console
+
+    from whycite import library as libraries
+
+    before, after = libraries.compact(library or context.obj)
+    if as_json:
+        print_json({"before": before, "after": after})
+    else:
+        say(Console(highlight=False), f"{size(before)} before, {size(after)} now.")
+
+
+@app.command(short_help="Write all evidence spans for other programs.")
+def export(
+    context: typer.Context,
+    format: Annotated[Format, typer.Option(help="ILCiteR's form (JSON Lines), or TREC documents.")] = Format.ilciter,
+    output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file.")] = None,
+    library: LibraryPath = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write every evidence span of the library, with the papers it cites and how often."""
+    from rich.console import Console
+
+    from whycite import library as libraries
+
+    if as_json and output is None and format is not Format.ilciter:
+        raise UserError("TREC documents are no JSON; with -o FILE, --json tells what was written to it")
+    opened = _open(context, library)
+    lines: Iterable[bytes]
+    if format is Format.ilciter:
+        lines = map(json_line, libraries.export_ilciter(opened))
+    else:
+        lines = (text.encode("utf-8", "replace") for text in libraries.export_trec(opened))
+    spans = 0
+    with writing(output) as file:
+        for line in lines:
+            file.write(line)
+            spans += 1
+    if output is not None:
+        if as_json:
+            print_json({"path": output, "format": format.value, "spans": spans})
+        else:
+            say(Console(highlight=False), printable(f"{count(spans, 'span')} written to {output}"))
+
+
+def _open(context: typer.Context, library: str | None) -> Library:
+    """The library named here, or before the name of the command."""
+    from whycite.library import Library
+
+    return Library.open(library or context.obj)
+
+
+def _row(entry: Entry, width: int) -> str:
+    """A document in a line of a terminal."""
+    room = max(width - 8, 20)
+    path = _end(printable(entry.path), room // 3)
+    title = _beginning(printable(entry.title or entry.key), room - len(path))
+    return f"{entry.year or '':>4}  {title:<{room - len(path)}}  {path}"
+
+
+def _beginning(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def _end(text: str, length: int) -> str:
+    return text if len(text) <= length else "…" + text[len(text) - length + 1 :]

@@ -1,0 +1,42 @@
+"""A library for other programs: ILCiteR's own form, and documents of TREC collections."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+from xml.sax.saxutils import escape
+
+from whycite.library.library import Library
+from whycite.library.schema import identifier
+
+__all__ = ["export_ilciter", "export_trec"]
+
+
+def export_ilciter(library: Library) -> Iterator[dict[str, Any]]:
+    """Each span with the papers it cites and their support, as ILCiteR's evidence database has it (5.3)."""
+    cited: dict[str, Counter[int]] = {}
+    for text, paper in library.pairs():
+        cited.setdefault(text, Counter())[paper] += 1
+    papers = library.papers(sorted({paper for support in cited.values() for paper in support}))
+    for text, support in cited.items():
+        ranked = sorted(support.items(), key=lambda pair: (-pair[1], papers[pair[0]].key))
+        yield {
+            "span": text,
+            "papers": [
+                {
+                    "key": papers[paper].key,
+                    "title": papers[paper].title,
+                    "year": papers[paper].year,
+                    "authors": list(papers[paper].authors),
+                    "support": count,
+                }
+                for paper, count in ranked
+            ],
+        }
+
+
+def export_trec(library: Library) -> Iterator[str]:
+    """Each span as a TREC document, its id as the number of the document."""
+    for text in dict.fromkeys(text for text, _ in library.pairs()):
+        yield f"<DOC>\n<DOCNO>{identifier(text)}</DOCNO>\n<TEXT>\n{escape(text)}\n</TEXT>\n</DOC>\n"

@@ -1,0 +1,134 @@
+"""What a library holds for a claim: spans, the papers they cite, and papers by their titles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whycite.encoders import Encoder
+from whycite.evidence.words import FUNCTION_WORDS
+from whycite.library.schema import identifier
+from whycite.recommend.model import Claim, allowed, same_title
+from whycite.text.normalise import fold
+from whycite.text.tokens import terms
+
+if TYPE_CHECKING:
+    from whycite.library import Citation, Library, Paper, PaperHit, Source, SpanHit
+
+__all__ = ["POOL", "Facts", "Found", "Query", "facts", "prepare", "search"]
+
+SPANS = 100  # by vector, and as many by full text
+PAPERS = 50  # by title, likewise
+PARAGRAPH = 0.2  # what the paragraph adds to the meaning of its claim
+_LONGEST = 4_000  # characters of a claim that are looked at; the bundled encoder sees about 1,500
+POOL = ThreadPoolExecutor(4, "whycite-recommend")  # questions to a library wait for the disk, not for each other
+
+Vector = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A claim made ready for a search."""
+
+    claim: Claim
+    text: str
+    folded: str
+    words: int  # that full text search can match: no function words, each once
+    vector: Vector
+    title_vector: Vector | None  # of the draft's title
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """All that was found for a claim; papers, spans and documents by id."""
+
+    spans: Mapping[int, SpanHit]
+    titles: Mapping[int, PaperHit]
+    citations: Mapping[int, Mapping[int, Sequence[Citation]]]  # paper -> span -> where it cites the paper
+    crowds: Mapping[int, int]  # span -> number of papers it cites
+    topics: Mapping[int, float]  # document -> cosine of its title with the draft's, where that is known
+    cocited: Mapping[int, float]  # paper -> how strongly it is cited beside the papers that the draft cites
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a library knows of papers that may be recommended, by id."""
+
+    papers: Mapping[int, Paper]
+    support: Mapping[int, int]
+    about: Mapping[int, float]  # cosine of the title with the claim
+
+
+def prepare(claim: Claim, encoder: Encoder) -> Query:
+    """The claim as it is searched for; its paragraph, where known, adds a little to what it means."""
+    text = _cut(claim.text)
+    vectors = iter(encoder.encode([text, *filter(None, (claim.paragraph, claim.title))]))
+    vector = next(vectors)
+    if claim.paragraph:
+        mixed = vector + np.float32(PARAGRAPH) * next(vectors)
+        vector = mixed / np.sqrt((mixed * mixed).sum())
+    words = {term for term in terms(text) if term not in FUNCTION_WORDS}
+    return Query(claim, text, fold(text), len(words), vector, next(vectors, None))
+
+
+def search(library: Library, query: Query) -> Found:
+    """Everything in the library that may speak for a paper."""
+    by_title = POOL.submit(library.search_papers, query.text, query.vector, PAPERS)
+    cocited = POOL.submit(library.cocited, query.claim.cited) if query.claim.cited else None
+    spans = {hit.id: hit for hit in library.search_spans(query.text, query.vector, SPANS)}
+    rows = library.citations(sorted(spans))
+    topics: dict[int, float] = {}
+    if query.title_vector is not None:
+        sources = library.sources(sorted({row.document for row in rows}))
+        own = {document for document, source in sources.items() if same_title(source.title, query.claim.title)}
+        rows = [row for row in rows if row.document not in own]
+        topics = _topics(library, sources, query.title_vector)
+    citations: dict[int, dict[int, list[Citation]]] = {}
+    cited: dict[int, set[int]] = {}
+    for row in rows:
+        citations.setdefault(row.paper, {}).setdefault(row.span, []).append(row)
+        cited.setdefault(row.span, set()).add(row.paper)
+    return Found(
+        spans=spans,
+        titles={hit.id: hit for hit in by_title.result()},
+        citations=citations,
+        crowds={span: len(papers) for span, papers in cited.items()},
+        topics=topics,
+        cocited=cocited.result() if cocited else {},
+    )
+
+
+def facts(library: Library, query: Query, papers: Sequence[int], number: int) -> Facts:
+    """Of the papers, given best first, those that may be recommended: at least `number`, if there are as many."""
+    known: dict[int, Paper] = {}
+    support: dict[int, int] = {}
+    about: dict[int, float] = {}
+    for at in range(0, len(papers), number):
+        some = papers[at : at + number]
+        supported = POOL.submit(library.support, some)
+        cosines = POOL.submit(library.title_cosines, some, query.vector)
+        known |= {paper: found for paper, found in library.papers(some).items() if allowed(found, query.claim)}
+        support |= supported.result()
+        about |= cosines.result()
+        if len(known) >= number:
+            break
+    return Facts(known, support, about)
+
+
+def _topics(library: Library, sources: Mapping[int, Source], vector: Vector) -> dict[int, float]:
+    papers = {document: identifier(source.key) for document, source in sources.items() if source.key}
+    cosines = library.title_cosines(sorted({*papers.values()}), vector)
+    return {document: cosines[paper] for document, paper in papers.items() if paper in cosines}
+
+
+def _cut(text: str) -> str:
+    """The text on one line, no longer than it is looked at, without half characters."""
+    text = " ".join(text.split())
+    if len(text) > _LONGEST:
+        text = text[: text.rfind(" ", 0, _LONGEST + 1)] if " " in text[: _LONGEST + 1] else text[:_LONGEST]
+    return text.encode("utf-8", "replace").decode()

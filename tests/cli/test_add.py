@@ -1,0 +1,163 @@
+"""`whycite add` as a user runs it."""
+
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tarfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+from typer.testing import Result
+
+from whycite.cli.progress import shown
+from whycite.errors import UserError
+from whycite.library import Progress
+
+PAPER = """\
+---
+title: A note on {subject} in the field
+year: 2020
+references:
+- {{id: doe, title: All about {subject}, author: [{{family: Doe, given: Jane}}], issued: 2010}}
+---
+The {subject} was seen before [@doe].
+"""
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    for subject in ("moth", "wasp"):
+        (folder / f"{subject}.md").write_text(PAPER.format(subject=subject), "utf-8")
+    return folder
+
+
+def _json(result: Result) -> dict[str, Any]:
+    assert result.exit_code == 0, result.output
+    content: dict[str, Any] = json.loads(result.stdout)
+    return content
+
+
+def test_a_folder_again_and_changed(run: Run, folder: Path, tmp_path: Path) -> None:
+    library = tmp_path / "library"
+    (folder / "broken.xml").write_text("<article><front></article>", "utf-8")
+    first = run("add", folder, "--library", library, "--jobs", "1")
+    assert first.exit_code == 0, first.output
+    skipped, done = first.stdout.splitlines()
+    assert skipped.startswith(f"skipped {folder}/broken.xml:1: broken XML")
+    assert done.startswith("2 added, 0 unchanged, 0 replaced, 1 skipped")
+    assert done.endswith("s; the library has 2 documents, 4 papers, 2 evidence spans.")
+
+    again = _json(run("add", folder, "--library", library, "--jobs", "1", "--json"))
+    assert (again["added"], again["unchanged"], again["replaced"]) == (0, 2, 0)
+    assert [skipped["path"] for skipped in again["skipped"]] == [f"{folder}/broken.xml"]
+    assert again["library"]["documents"] == 2
+    assert again["library"]["path"] == str(library)
+
+    (folder / "moth.md").write_text(PAPER.format(subject="moth") + "\nIt flew [@doe].\n", "utf-8")
+    changed = _json(run("add", folder / "moth.md", "--library", library, "--jobs", "1", "--json"))
+    assert (changed["unchanged"], changed["replaced"]) == (0, 1)
+    assert changed["library"]["documents"] == 2
+    assert changed["library"]["spans"] == 3
+
+
+def test_an_archive_standard_input_and_the_default_library(run: Run, folder: Path, tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "papers.tar.gz", "w:gz") as archive:
+        archive.add(folder, "papers")
+    assert run("add", tmp_path / "papers.tar.gz", "--jobs", "1").exit_code == 0
+    extra = PAPER.format(subject="beetle").encode()
+    result = run("add", "-", "--format", "markdown", "--jobs", "1", stdin=extra)
+    assert result.exit_code == 0, result.output
+    listed = run("library", "list", "--json")
+    titles = {json.loads(line)["title"] for line in listed.stdout.splitlines()}
+    assert titles == {f"A note on {subject} in the field" for subject in ("moth", "wasp", "beetle")}
+    assert (tmp_path / "own library").is_dir()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "no such file or folder"),
+        ({}, "holds no document that whycite can read"),
+        ({"a.xml": "<article>"}, "a.xml:1: broken XML"),
+        ({"a.xml": "<article>", "b.xml": "<article>"}, "nor can 1 more be read"),
+    ],
+    ids=["absent", "empty", "one broken", "two broken"],
+)
+def test_nothing_to_read_is_a_mistake(run: Run, tmp_path: Path, content: dict[str, str] | None, message: str) -> None:
+    if content is not None:
+        (tmp_path / "papers").mkdir()
+        for name, text in content.items():
+            (tmp_path / "papers" / name).write_text(text, "utf-8")
+    result = run("add", tmp_path / "papers", "--jobs", "1")
+    assert isinstance(result.exception, UserError)
+    assert message in str(result.exception)
+    assert "\n" not in str(result.exception)
+
+
+def test_a_missing_path_is_told_before_anything_is_added(run: Run, folder: Path, tmp_path: Path) -> None:
+    result = run("add", folder, tmp_path / "gone.pdf")
+    assert str(result.exception) == f"{tmp_path / 'gone.pdf'}: no such file or folder"
+    assert not (tmp_path / "own library").exists()
+
+
+@pytest.mark.parametrize("jobs", ["0", "-2", "many"])
+def test_jobs_must_be_a_number_above_zero(run: Run, folder: Path, jobs: str) -> None:
+    assert run("add", folder, "--jobs", jobs).exit_code == 2
+
+
+def test_many_skipped_files_are_counted_and_json_names_all(run: Run, folder: Path) -> None:
+    for number in range(25):
+        (folder / f"{number}.xml").write_text("<article>", "utf-8")
+    shown = run("add", folder, "--jobs", "1").stdout
+    assert shown.count("skipped ") == 21
+    assert "skipped 5 more; --json names them all" in shown
+    assert len(_json(run("add", folder, "--jobs", "1", "--json"))["skipped"]) == 25
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
+def test_stopped_by_the_user_says_what_is_kept(folder: Path, tmp_path: Path) -> None:
+    for number in range(400):
+        (folder / f"{number}.md").write_text(PAPER.format(subject=f"thing number {number}"), "utf-8")
+    library = tmp_path / "library"
+    arguments = ["add", str(folder), "--library", str(library), "--jobs", "1"]
+    command = [sys.executable, "-c", "from whycite.cli import main; main()", *arguments]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    while not (library / "citations.lance" / "data").is_dir() and process.poll() is None:
+        time.sleep(0.05)
+    for _ in range(3):  # Python may drop one that comes while it tidies up
+        process.send_signal(signal.SIGINT)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=10)
+            break
+    output, errors = process.communicate(timeout=60)
+    assert (process.returncode, output) == (130, b"")
+    assert re.fullmatch(rb"whycite: stopped; \d+ documents? added and kept, run it again to go on\n", errors), (
+        errors.decode()
+    )
+
+
+def test_a_terminal_shows_how_far_it_has_come() -> None:
+    file = io.StringIO()
+    console = Console(file=file, width=140, force_terminal=True, color_system=None, highlight=False)
+    with shown(console) as tell:
+        tell(Progress(added=1200, unchanged=7, spans=34_000, reading="papers/[bold] one.pdf"))
+    assert re.search(
+        r"1,200 documents added, 7 unchanged, 34,000 spans, [\d,]+ a minute papers/\[bold\] one.pdf", file.getvalue()
+    )
+    with shown(Console(file=file, width=100)) as tell:
+        length = len(file.getvalue())
+        tell(Progress(1, 0, 1, "x"))
+    assert len(file.getvalue()) == length

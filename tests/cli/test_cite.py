@@ -1,0 +1,164 @@
+"""`whycite cite` as a user runs it, on a small library."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import Result
+
+from whycite.documents import stream
+from whycite.errors import UserError
+from whycite.evaluation.trec import read_run
+
+Run = Callable[..., Result]
+
+CLAIM = "Foraging honeybees sleep at night."
+
+
+def _recommendations(result: Result) -> list[dict[str, Any]]:
+    assert result.exit_code == 0, (result.output, result.exception)
+    content = json.loads(result.stdout)
+    assert content.keys() == {"text", "recommendations"}
+    found: list[dict[str, Any]] = content["recommendations"]
+    return found
+
+
+@pytest.mark.parametrize("option", [["--json"], ["--format", "json"]], ids=" ".join)
+def test_json_has_the_agreed_keys(run: Run, library: Path, option: list[str]) -> None:
+    found = _recommendations(run("cite", CLAIM, "--library", library, *option))
+    assert [one["rank"] for one in found] == list(range(1, len(found) + 1))
+    best = found[0]
+    assert best.keys() == {"rank", "score", "support", "paper", "evidence"}
+    assert best["support"] == 1
+    assert best["paper"] == {
+        "key": "title:busy bees need rest too|1988|kaiser",
+        "title": "Busy bees need rest, too",
+        "authors": ["Kaiser, Walter"],
+        "year": 1988,
+        "venue": "Journal of Comparative Physiology",
+        "doi": "",
+    }
+    evidence = best["evidence"][0]
+    assert evidence.keys() == {"span", "score", "sentence", "source"}
+    assert evidence["sentence"].startswith("Honeybees that forage sleep at night")
+    assert evidence["source"] == {"key": "title:how bees rest|2023", "title": "How bees rest", "year": 2023}
+
+
+def test_a_person_reads_paper_support_and_evidence(run: Run, library: Path) -> None:
+    shown = run("cite", CLAIM, "--library", library, "-n", "1").stdout
+    assert shown.splitlines() == [
+        " 1  Busy bees need rest, too",
+        "    Kaiser (1988), Journal of Comparative Physiology",
+        "    cited once in your library:",
+        "      “Honeybees that forage sleep at night and hang their antennae”",
+        "        — How bees rest (2023)",
+    ]
+
+
+def test_the_number_of_papers_and_the_year_are_kept(run: Run, library: Path) -> None:
+    claim = ["cite", "Attention layers represent text", "--library", library, "--json"]
+    assert len(_recommendations(run(*claim, "-n", "2"))) == 2
+    years = [one["paper"]["year"] for one in _recommendations(run(*claim, "--year-max", "2017"))]
+    assert years
+    assert all(year <= 2017 for year in years)
+    nothing = run("cite", CLAIM, "--library", library, "--year-max", "1900")
+    assert nothing.exit_code == 0
+    assert nothing.stdout.startswith("No paper from 1900 or before in your library fits this claim")
+
+
+def test_explain_tells_what_a_score_is_made_of(run: Run, library: Path) -> None:
+    best = _recommendations(run("cite", CLAIM, "--library", library, "--json", "--explain"))[0]
+    assert sum(best["explain"].values()) == pytest.approx(best["score"])
+    shown = run("cite", CLAIM, "--library", library, "-n", "1", "--explain").stdout
+    assert f"score {best['score']:.3f} = " in shown
+    assert all(name in shown for name in best["explain"])
+
+
+def test_bibtex_reads_back(run: Run, library: Path, tmp_path: Path) -> None:
+    written = run("cite", CLAIM, "--library", library, "--format", "bibtex").stdout
+    (tmp_path / "found.bib").write_text(written, "utf-8")
+    (document,) = stream(tmp_path / "found.bib")
+    keys = [one["paper"]["title"] for one in _recommendations(run("cite", CLAIM, "--library", library, "--json"))]
+    assert [reference.title for reference in document.references] == keys
+    assert document.references[0].authors == ("Kaiser, Walter",)
+
+
+def test_a_trec_run_reads_back(run: Run, library: Path, tmp_path: Path) -> None:
+    (tmp_path / "run").write_text(run("cite", CLAIM, "--library", library, "--format", "trec").stdout, "utf-8")
+    found = _recommendations(run("cite", CLAIM, "--library", library, "--json"))
+    assert read_run(tmp_path / "run") == {"1": [(one["paper"]["key"], one["score"]) for one in found]}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_a_claim_on_standard_input(run: Run, library: Path, encoding: str) -> None:
+    claim = f"“{CLAIM}”"
+    named = run("cite", claim, "--library", library, "--json").stdout
+    assert run("cite", "-", "--library", library, "--json", stdin=f"\n {claim}\n".encode(encoding)).stdout == named
+
+
+def test_what_is_known_of_the_draft_is_passed_on(run: Run, library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr("whycite.recommend.method", lambda name, library: _Asked(asked))
+    options = ["--title", "On bees", "--section", "Related Works", "--cited", "doi:10.1/a", "--cited", "pmid:1"]
+    run("cite", CLAIM, "--library", library, *options, "--year-max", "2020", "-n", "7")
+    ((claim, number),) = asked
+    assert (claim.text, claim.title, claim.section_type) == (CLAIM, "On bees", "related work")
+    assert (claim.cited, claim.year, number) == (("doi:10.1/a", "pmid:1"), 2020, 7)
+
+
+class _Asked:
+    """A method that finds nothing and notes what it was asked."""
+
+    name = "asked"
+
+    def __init__(self, asked: list[Any]) -> None:
+        self.asked = asked
+
+    def recommend(self, claim: object, n: int = 10) -> list[Any]:
+        self.asked.append((claim, n))
+        return []
+
+
+def test_another_method(run: Run, library: Path) -> None:
+    from whycite.recommend import METHODS
+
+    for method in METHODS:
+        found = _recommendations(run("cite", CLAIM, "--library", library, "--method", method, "--json"))
+        assert found[0]["paper"]["title"] == "Busy bees need rest, too"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "give one claim in quotation marks, or a file of claims with --batch"),
+        ([CLAIM, "--batch", "claims.jsonl"], "give one claim in quotation marks, or a file of claims with --batch"),
+        ([" \n"], "the claim holds no word"),
+        (["…?!"], "the claim holds no word"),
+        (["bees " * 5000], "the claim has 24,999 characters; give a sentence or a few, 10,000 at most"),
+        ([CLAIM, "--method", "magic"], "no method 'magic'; there are: "),
+        ([CLAIM, "--section", "Growing Trees"], "'Growing Trees' is no section type; there are: introduction, "),
+        ([CLAIM, "--json", "--format", "trec"], "--json and --format trec exclude each other"),
+        (["--batch", "claims.jsonl", "--format", "text"], "a batch is answered as json or trec, not as text"),
+        (["--batch", "gone.jsonl"], "gone.jsonl: No such file or directory"),
+    ],
+    ids=lambda value: "-".join(value)[:20] if isinstance(value, list) else "",
+)
+def test_a_mistake_is_one_plain_sentence(run: Run, library: Path, arguments: list[str], message: str) -> None:
+    result = run("cite", *arguments, "--library", library)
+    assert isinstance(result.exception, UserError)
+    assert str(result.exception).startswith(message)
+
+
+def test_without_a_library_the_user_is_told_how_to_make_one(run: Run, tmp_path: Path) -> None:
+    result = run("cite", CLAIM)
+    assert isinstance(result.exception, UserError)
+    assert str(result.exception) == (
+        f"{tmp_path / 'own library'}: no library here yet; make one with: whycite add FOLDER"
+    )
+
+
+@pytest.mark.parametrize("n", ["0", "1001", "ten"])
+def test_the_number_of_papers_is_checked(run: Run, library: Path, n: str) -> None:
+    assert run("cite", CLAIM, "--library", library, "-n", n).exit_code == 2

@@ -1,0 +1,103 @@
+"""`whycite demo`, on a stand-in for the package with the articles."""
+
+import json
+import sys
+from collections.abc import Callable
+from importlib.resources import as_file, files
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from typer.testing import Result
+
+from whycite.cli.demo import CLAIMS
+from whycite.demo.corpus import articles, licences
+from whycite.errors import UserError
+
+Run = Callable[..., Result]
+
+ARTICLE = """<article xmlns:xlink="http://www.w3.org/1999/xlink"><front><article-meta>
+<title-group><article-title>{title}</article-title></title-group><pub-date><year>2013</year></pub-date>
+<permissions><license><license-p>{licence}</license-p></license></permissions>
+</article-meta></front><body><sec><title>Introduction</title>
+<p>{claim} <xref ref-type="bibr" rid="r1">1</xref>.</p></sec></body>
+<back><ref-list><ref id="r1"><element-citation><person-group person-group-type="author"><name>
+<surname>Doe</surname><given-names>J</given-names></name></person-group><article-title>What is known of it: {title}
+</article-title><year>2001</year></element-citation></ref></ref-list></back></article>"""
+LICENCES = (
+    "distributed under the terms of the Creative Commons\n Attribution License, which permits use",
+    "This article is free of all copyright",
+    "This is an Open Access article in the spirit of openness",
+)
+
+
+@pytest.fixture
+def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package of that name, which must not be imported, with an article for each claim."""
+    folder = tmp_path / "packages" / "allofplos" / "starter_corpus"
+    folder.mkdir(parents=True)
+    (folder.parent / "__init__.py").write_text("raise RuntimeError('imported')")
+    for number, (claim, licence) in enumerate(zip(CLAIMS, LICENCES, strict=True)):
+        article = ARTICLE.format(title=f"A long study of matter number {number}", licence=licence, claim=claim[:-1])
+        (folder / f"{number}.xml").write_text(article, "utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path / "packages"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: {0}, raising=False)  # to start no processes
+    return folder
+
+
+def test_the_articles_are_found_without_importing_their_package(corpus: Path) -> None:
+    assert articles() == sorted(corpus.glob("*.xml"))
+    assert "allofplos" not in sys.modules
+    assert licences(articles()) == {"CC BY": 1, "public domain": 1, "other open access": 1}
+
+
+def test_it_shows_papers_with_evidence_and_is_quick_the_second_time(run: Run, corpus: Path, tmp_path: Path) -> None:
+    result = run("demo")
+    assert result.exit_code == 0, (result.output, result.exception)
+    shown = result.stdout
+    assert "3 articles of the Public Library of Science" in shown
+    assert "Licences: 1 CC BY, 1 public domain, 1 other open access." in shown
+    assert "3 added, 0 unchanged" in shown
+    for claim in CLAIMS:
+        assert f'whycite cite "{claim}" -n 2' in shown
+        assert f"“{claim[:-1]}" in shown
+    assert "whycite add FOLDER" in shown
+    assert not (tmp_path / "own library").exists()
+    again = run("demo").stdout
+    assert "3 documents are there since the first time." in again
+    assert "added" not in again
+    found = [json.loads(line) for line in run("demo", "--json").stdout.splitlines()]
+    assert [answer["text"] for answer in found] == list(CLAIMS)
+    assert all(answer["recommendations"][0]["evidence"] for answer in found)
+
+
+def test_without_the_articles_it_says_how_to_get_them(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("whycite.demo.corpus.find_spec", lambda name: None)
+    result = run("demo")
+    assert isinstance(result.exception, UserError)
+    assert str(result.exception).endswith("install it with: pip install --no-deps allofplos==0.11.1")
+
+
+def test_the_draft_it_points_at_reads_without_warnings(run: Run) -> None:
+    with as_file(files("whycite.demo").joinpath("draft.tex")) as draft:
+        shown = run("read", draft).stdout
+    assert "Which sentence needs a citation?" in shown
+    assert "warning" not in shown
+    assert "7 citations (7 linked)" in shown
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.skipif(find_spec("allofplos") is None, reason="allofplos is not installed")
+def test_the_claims_have_evidence_in_the_real_articles(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    found = [json.loads(line) for line in run("demo", "--json").stdout.splitlines()]
+    words = ("killer whale", "honeybee", "dementia")
+    for answer, word in zip(found, words, strict=True):
+        best = answer["recommendations"][0]
+        assert word in best["paper"]["title"].lower()
+        assert best["evidence"]
+    assert sum(licences(articles()).values()) == 122

@@ -1,0 +1,65 @@
+"""Work on several threads, in order."""
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from whycite.cli.parallel import in_order
+from whycite.errors import UserError
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.integers(0, 3), max_size=30), st.integers(1, 5))
+def test_results_come_in_the_order_of_the_things(delays: list[int], threads: int) -> None:
+    def work(thing: tuple[int, int]) -> int:
+        time.sleep(thing[1] / 1000)
+        return thing[0]
+
+    assert list(in_order(enumerate(delays), work, threads)) == list(range(len(delays)))
+
+
+def test_results_before_a_failure_come_first() -> None:
+    def work(thing: int) -> int:
+        if thing == 3:
+            raise UserError("three")
+        return thing
+
+    results = in_order(range(100), work, 4)
+    assert [next(results) for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(UserError, match="three"):
+        next(results)
+
+
+def test_things_that_end_with_an_error() -> None:
+    def things() -> Iterator[int]:
+        yield 1
+        raise UserError("no more")
+
+    results = in_order(things(), str, 2)
+    assert next(results) == "1"
+    with pytest.raises(UserError, match="no more"):
+        next(results)
+
+
+def test_several_threads_work_at_once() -> None:
+    barrier = threading.Barrier(3)
+    assert len(list(in_order(range(6), lambda thing: barrier.wait(20), 3))) == 6
+
+
+def test_no_more_is_read_than_there_is_work_for() -> None:
+    read = 0
+
+    def things() -> Iterator[int]:
+        nonlocal read
+        for thing in range(10_000):
+            read += 1
+            yield thing
+
+    results = in_order(things(), str, 2)
+    assert next(results) == "0"
+    time.sleep(0.05)
+    assert read < 50

@@ -1,0 +1,42 @@
+"""What every command has in common: a quick start, and mistakes told in one sentence."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+_HEAVY = ("lancedb", "pyarrow", "numpy", "onnxruntime", "spacy", "scipy", "rich.console", "whycite.library")
+
+
+def _run(code: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=environment or None, timeout=60, check=False)
+
+
+def test_nothing_heavy_is_loaded_before_a_command_needs_it() -> None:
+    result = _run(f"import sys, whycite.cli; print([name for name in {_HEAVY} if name in sys.modules])")
+    assert result.stdout == "[]\n", result.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("cite claim", "no library here yet; make one with: whycite add FOLDER"),
+        ("add nowhere", "nowhere: no such file or folder"),
+    ],
+    ids=["cite", "add"],
+)
+def test_a_mistake_is_one_sentence_and_exit_code_2(tmp_path: Path, command: str, message: str) -> None:
+    arguments = [*command.split(), "--library", str(tmp_path / "library")]
+    result = _run("from whycite.cli import main; main()", *arguments)
+    assert (result.returncode, result.stdout) == (2, "")
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("whycite: ")
+    assert line.endswith(message)
+
+
+def test_help_names_every_command() -> None:
+    shown = _run("from whycite.cli import main; main()", "--help").stdout
+    for command in ("demo", "add", "library", "cite", "read", "structure", "eval"):
+        assert f"\n  {command} " in shown

@@ -1,0 +1,127 @@
+"""Papers as BibTeX, read back with our own reader and with bibtexparser."""
+
+from collections.abc import Sequence
+
+import pytest
+from bibtexparser.entrypoint import parse_string
+from hypothesis import given
+from hypothesis import strategies as st
+
+from whycite.documents.bibliographies.bibtex import parse
+from whycite.documents.bibliographies.reader import plain
+from whycite.documents.model import Reference
+from whycite.library import Paper
+from whycite.recommend import as_bibtex
+
+# Whatever may stand in a title; control characters and half characters are in none.
+TEXTS = st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=60)
+TRICKY = st.text(st.sampled_from("{}\\%&$#_~^\"'`-!?<>,=@ aB;:()[]|é"), max_size=30)
+
+
+def paper(
+    title: str = "", authors: Sequence[str] = (), year: int | None = 2013, venue: str = "", **given: str
+) -> Paper:
+    return Paper(given.get("key", "title:x"), title, tuple(authors), year, venue, given.get("doi", ""))
+
+
+def back(*papers: Paper) -> list[Reference]:
+    references, warnings = parse(as_bibtex(papers), "made.bib")
+    assert not warnings
+    return references
+
+
+def test_an_entry() -> None:
+    dyer = paper(
+        "A simple, fast, and effective reparameterization of IBM model 2",
+        ["Dyer, Chris", "Chahuneau, Victor", "Smith, Noah A."],
+        venue="Proceedings of NAACL & HLT",
+        key="doi:10.1/a_b",
+        doi="10.1/a_b",
+    )
+    assert as_bibtex([dyer]) == (
+        "@article{dyer2013simple,\n"
+        "  title = {A simple, fast, and effective reparameterization of {IBM} model 2},\n"
+        "  author = {Dyer, Chris and Chahuneau, Victor and Smith, Noah A.},\n"
+        "  year = {2013},\n"
+        "  journal = {Proceedings of NAACL \\& HLT},\n"
+        "  doi = {10.1/a_b},\n"
+        "}\n"
+    )
+
+
+def test_what_is_not_known_is_left_out() -> None:
+    assert as_bibtex([paper(year=None)]) == "@misc{anonymous,\n}\n"
+
+
+def test_no_papers() -> None:
+    assert as_bibtex([]) == ""
+
+
+def test_identifiers_of_the_key() -> None:
+    arxiv, pmid, doi = back(
+        paper("One", key="arxiv:1706.03762"), paper("Two", key="pmid:123"), paper("3", key="doi:10.1/x")
+    )
+    assert (arxiv.arxiv, pmid.pmid, doi.doi) == ("1706.03762", "123", "10.1/x")
+
+
+def test_a_strange_doi_survives() -> None:
+    (found,) = back(paper("One", doi="10.1002/(sici)1097-0258(19980815)17:15<1661::aid%sim968>3.0.co;2-2"))
+    assert found.doi == "10.1002/(sici)1097-0258(19980815)17:15<1661::aid%sim968>3.0.co;2-2"
+
+
+@pytest.mark.parametrize(
+    ("authors", "title", "key"),
+    [
+        (["Müller, K."], "The β-cell of mice", "muller2013beta"),
+        (["van der Berg, Jan"], "On and on", "vanderberg2013"),
+        (["World Health Organization"], "1,000 days", "worldhealthorganization2013days"),
+        ([], "Experience-dependent plasticity", "anonymous2013experience"),
+        (["山田, 太郎"], "細胞", "anonymous2013"),
+    ],
+)
+def test_keys_can_be_read(authors: list[str], title: str, key: str) -> None:
+    assert [entry.id for entry in back(paper(title, authors))] == [key]
+
+
+def test_keys_are_unique() -> None:
+    same = paper("Cells", ["Doe, J."])
+    references = parse(as_bibtex([same, same, same], taken=["doe2013cells-2", "other"]), "made.bib")[0]
+    assert [reference.id for reference in references] == ["doe2013cells", "doe2013cells-3", "doe2013cells-4"]
+
+
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [
+        ("Dyer, Chris", "Dyer, Chris"),
+        ("Chris Dyer", "Dyer, Chris"),
+        ("World Health Organization", "World Health Organization"),
+        ("Food and Agriculture Organization", "Food and Agriculture Organization"),
+        ("Smith, J., Doe", "Smith, J., Doe"),
+        ("Plato", "Plato"),
+        ("O'Neil, {J}", "O'Neil, {J}"),
+        ("Müller & Sons", "Müller & Sons"),
+    ],
+)
+def test_each_author_stays_one(given: str, read: str) -> None:
+    (found,) = back(paper("Cells", [given, "Last, One"]))
+    assert found.authors == (read, "Last, One")
+
+
+def test_bodies_are_in_braces() -> None:
+    assert "{{World Health Organization} and Doe, Jane}" in as_bibtex(
+        [paper("Cells", ["World Health Organization", "Doe, Jane"])]
+    )
+
+
+@given(st.one_of(TEXTS, TRICKY), st.one_of(TEXTS, TRICKY))
+def test_texts_survive(title: str, venue: str) -> None:
+    (found,) = back(paper(f"A {title} z", venue=f"A {venue} z"))
+    # The reader takes HTML away, whatever format it reads.
+    assert (found.title, found.venue) == (plain(f"A {title} z"), plain(f"A {venue} z"))
+
+
+@given(st.lists(st.one_of(TEXTS, TRICKY), min_size=1, max_size=4))
+def test_another_reader_reads_it_too(titles: list[str]) -> None:
+    library = parse_string(as_bibtex([paper(f"A {title} z", [title]) for title in titles]))
+    assert not library.failed_blocks
+    assert len(library.entries) == len(titles)

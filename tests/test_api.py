@@ -1,0 +1,44 @@
+"""The public API, as a notebook uses it."""
+
+from pathlib import Path
+
+import pytest
+
+import whycite
+from whycite.errors import UserError
+from whycite.library import add
+from whycite.recommend import Claim
+
+_PAPER = """---
+title: How bees rest
+year: 2023
+references:
+- {id: kaiser, title: "Busy bees need rest, too", author: [{family: Kaiser, given: Walter}], issued: 1988}
+---
+Honeybees that forage sleep at night and hang their antennae [@kaiser].
+"""
+
+
+def test_cite_from_python(tmp_path: Path) -> None:
+    paper = tmp_path / "bees.md"
+    paper.write_text(_PAPER, encoding="utf-8")
+    add(tmp_path / "library", [paper], jobs=1)
+    library = whycite.Library.open(tmp_path / "library")
+    (best,) = whycite.cite("Even busy bees sleep at night.", library, n=1)
+    assert best.paper.title == "Busy bees need rest, too"
+    assert [found.sentence for found in best.evidence] == [
+        "Honeybees that forage sleep at night and hang their antennae"
+    ]
+    assert best.evidence[0].source.title == "How bees rest"
+    assert whycite.cite(Claim("Even busy bees sleep at night.", year=1980), tmp_path / "library") == []
+
+
+def test_no_library(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="whycite add"):
+        whycite.cite("Bees sleep.", tmp_path / "none")
+
+
+def test_names() -> None:
+    assert set(whycite.__all__) == {"Library", "cite", "read"}
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = whycite.nonsense
