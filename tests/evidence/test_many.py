@@ -3,7 +3,11 @@
 import itertools
 import os
 import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -62,3 +66,34 @@ def test_jobs_are_counted_from_one(papers: list[Document]) -> None:
 def test_no_process_is_started_for_a_few_documents(papers: list[Document], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "ProcessPoolExecutor", None)
     assert list(extract_many(papers[:3], jobs=2)) == [(paper, extract(paper)) for paper in papers[:3]]
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks at processes in /proc")
+def test_processes_end_when_the_one_they_serve_is_killed(tmp_path: Path) -> None:
+    script = tmp_path / "extracting.py"
+    script.write_text(
+        "import itertools, multiprocessing\n"
+        "from whycite.documents.model import Document, Reference\n"
+        "from whycite.evidence import extract_many\n"
+        "if __name__ == '__main__':\n"
+        "    documents = itertools.repeat(Document('x', 'plain', Reference('x')))\n"
+        "    for _ in extract_many(documents, jobs=2):\n"
+        "        print(*(child.pid for child in multiprocessing.active_children()), flush=True)\n",
+        "utf-8",
+    )
+    with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        children = [int(child) for child in process.stdout.readline().split()]
+        process.kill()
+    assert len(children) >= 2
+    deadline = time.monotonic() + 30
+    while any(Path(f"/proc/{child}/cmdline").exists() and _spawned(child) for child in children):
+        assert time.monotonic() < deadline, children
+        time.sleep(0.1)
+
+
+def _spawned(process: int) -> bool:
+    try:
+        return b"spawn_main" in Path(f"/proc/{process}/cmdline").read_bytes()
+    except OSError:
+        return False

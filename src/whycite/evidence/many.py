@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -42,7 +44,7 @@ def _spread(documents: Iterable[Document], jobs: int) -> Iterator[tuple[Document
 
 def _apart(documents: Iterable[Document], jobs: int) -> Iterator[tuple[Document, list[Span]]]:
     # Spawned, not forked: a fork of a process with threads can hang.
-    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), initializer=_leave_interrupts)
+    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), initializer=_serve)
     waiting: deque[tuple[Document, Future[list[Span]]]] = deque()
     try:
         for document in documents:
@@ -63,5 +65,14 @@ def _next(waiting: deque[tuple[Document, Future[list[Span]]]]) -> tuple[Document
         raise UserError(f"{document.path}: a process that reads evidence was ended; try fewer jobs") from error
 
 
-def _leave_interrupts() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
+def _serve() -> None:
+    """Make this process one that serves another: Ctrl-C is not for it, and it ends when the other one does."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()  # returns however the parent ended
+        os._exit(1)
