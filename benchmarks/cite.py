@@ -185,7 +185,7 @@ def ask_rank_bm25(texts: Sequence[str], claims: Sequence[str]) -> dict[str, floa
 
 def ask_bm25s(texts: Sequence[str], claims: Sequence[str]) -> dict[str, float]:
     """What bm25s takes for the same spans."""
-    import bm25s  # type: ignore[import-untyped]
+    import bm25s
 
     index = bm25s.BM25()
     index.index(bm25s.tokenize(texts, stopwords="en", show_progress=False), show_progress=False)
