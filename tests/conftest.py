@@ -1,11 +1,14 @@
 """Where tests find the real data, and what they do without it."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+# In the background of a shell Ctrl-C is ignored, and what tests start would ignore it too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("any machine", deadline=None)  # how long an example takes says how busy the machine is
 settings.load_profile("any machine")
 
