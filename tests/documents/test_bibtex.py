@@ -362,9 +362,9 @@ HOSTILE = {
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_files_end_soon(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     references, warnings = parse(text, "refs.bib")
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
     assert len(warnings) <= 101
     assert all(len(r.venue) + len(r.title) < 2_000_000 for r in references)
 

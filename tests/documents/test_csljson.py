@@ -108,9 +108,9 @@ def test_reader(read_bytes: Callable[..., list[Document]]) -> None:
      '{"a":' * 200_000, "[" + '{"id":"a"},' * 90_000 + "{}]"],
 )  # fmt: skip
 def test_hostile_files_end_soon(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     references, warnings = parse(text, "refs.json")
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
     assert len(references) <= 1
     assert len(warnings) <= 100
 

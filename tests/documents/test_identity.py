@@ -455,15 +455,15 @@ def test_equivalence_on_bibliographies_of_drafts(data: Path) -> None:
 @pytest.mark.parametrize("unit", ["10.1234/", "doi:", ")", "1706.", "0", "978-", "<a", "&lt;", "pmid", "{\\_}", "a "])
 def test_linear_on_hostile_fields(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))
-    start = time.perf_counter()
+    start = time.process_time()
     group([ref(text, text, 2010, f"10.1234/{text}", f"arxiv {text}", text, text, text)])
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_linear_on_one_title_for_all() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     many = [ref(author=f"Name{n % 500}, A.", year=1900 + n % 100, doi=f"10.1038/x{n}") for n in range(20_000)]
     many += [ref("Introduction to it", author=f"Name{n % 500}, A.", year=1900 + n % 100) for n in range(20_000)]
     many += [ref("Wrong", doi=f"10.1038/y{n}", pmid="1") for n in range(20_000)]
     group(many)
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10

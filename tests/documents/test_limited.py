@@ -85,8 +85,8 @@ def test_every_failure_is_one_sentence_and_the_next_job_works(worker: Worker, jo
     with pytest.raises(UserError, match=r"^a\.pdf: [^\n]*" + reason) as caught:
         worker.run(job.encode(), "a.pdf", 0.7)
     assert "Traceback" not in str(caught.value)
-    assert time.monotonic() - begun < 5
-    assert worker.run(b"well", "b.pdf", 5) > 0
+    assert time.monotonic() - begun < 25
+    assert worker.run(b"well", "b.pdf", 30) > 0
 
 
 def test_signs_of_life_give_more_time(worker: Worker) -> None:

@@ -449,9 +449,9 @@ def test_the_parts_of_a_draft_are_no_drafts() -> None:
     ],
 )
 def test_metadata_that_cannot_be_read_is_a_warning_at_most(yaml: str) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     document = read(f"---\n{yaml}\n---\n\nThe text.\n")
-    assert time.perf_counter() - begun < 5
+    assert time.process_time() - begun < 5
     assert texts(document)[-1] == "The text."
 
 

@@ -216,18 +216,18 @@ def test_any_text_gives_markers_in_order(text: str) -> None:
 )
 def test_time_is_linear(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))
-    begun = time.perf_counter()
+    begun = time.process_time()
     find_markers(text, [*PAPERS, *NUMBERED])
     find_reference_list(text)
     split_references(text)
-    assert time.perf_counter() - begun < 5
+    assert time.process_time() - begun < 5
 
 
 def test_many_references_of_one_name_take_linear_time() -> None:
     references = [Reference(f"r{n}", authors=("Smith, J.",), year=2010) for n in range(20_000)]
-    begun = time.perf_counter()
+    begun = time.process_time()
     markers = find_markers("(Smith, 2010) " * 20_000, references)
-    assert time.perf_counter() - begun < 5
+    assert time.process_time() - begun < 5
     assert markers[0] == Marker(("r0",), 1, 12)
 
 

@@ -86,6 +86,6 @@ def test_any_text_gives_names_without_loose_ends(text: str) -> None:
     "unit", [",", ".", "{a ", "and ", "A and ", "a ", "A Jr ", ";", "A, ", "A., ", "{", "et al ", "(Eds.) "]
 )
 def test_long_lists_take_linear_time(unit: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     parse_people(unit * 100_000 + "x")
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5

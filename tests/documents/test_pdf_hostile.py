@@ -56,7 +56,7 @@ def deflated(chunk: bytes, times: int) -> bytes:
 def within_limits() -> Iterator[None]:
     begun = time.monotonic()
     yield
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 25
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 1 << 20  # in KiB
 
 

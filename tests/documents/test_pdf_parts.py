@@ -101,7 +101,7 @@ def test_names_are_told_from_places() -> None:
 )
 def test_a_million_characters_take_no_time(work: Callable[[str], object], unit: str) -> None:
     text = unit * (1_000_000 // len(unit))
-    begun = time.monotonic()
+    begun = time.process_time()
     work(text)
     work("Figure " + text)
-    assert time.monotonic() - begun < 4
+    assert time.process_time() - begun < 4

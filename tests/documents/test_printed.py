@@ -166,9 +166,9 @@ def test_entries_of_arxiv_papers_have_their_parts(data: Path) -> None:
      "? Aa bb. ", ", ", "et al. ", "10.1234/)", "http://", BLOCK, EMPHASIS[0], "\\", "The Aa Team ", "\0"],
 )  # fmt: skip
 def test_hostile_entries_end_soon(unit: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     parse_printed("k", unit * (1_000_000 // len(unit)))
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 _PIECES = [

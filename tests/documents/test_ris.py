@@ -127,9 +127,9 @@ def test_reader_and_sniff(read_bytes: Callable[..., list[Document]]) -> None:
 
 @pytest.mark.parametrize("unit", ["TY  - JOUR\n", "a\n", "AU  - a\n", "-", " ", "\n", "AB  - \n x\n", "\0", "TI  - <i"])
 def test_hostile_files_end_soon(unit: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     parse("TY  - JOUR\nTI  - x\n" + unit * 50_000, "refs.ris")
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 _PIECES = ["TY  - JOUR", "ER  - ", "AU  - ", "TI  - x", "PMID- 1", "\n", "\r\n", " y", "ID  - k", "PY  - 1"]

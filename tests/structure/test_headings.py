@@ -64,7 +64,7 @@ def test_what_is_normal_stays_so(heading: str) -> None:
 @pytest.mark.parametrize("piece", ["1 ", "1.", "the ", "chapter one ", "and ", "'", "I", "(", ": ", "é"])
 def test_time_is_bounded(piece: str) -> None:
     heading = piece * (1_000_000 // len(piece))
-    start = time.perf_counter()
+    start = time.process_time()
     normalise(heading)
     parts(heading)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2

@@ -122,6 +122,6 @@ def test_results_count_as_experiments() -> None:
 
 def test_matching_does_not_backtrack() -> None:
     template = Template.of(" ".join(["* M"] * 30))
-    start = time.perf_counter()
+    start = time.process_time()
     assert not template.matches(("M", "?") * 2_000 + ("C",))
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5

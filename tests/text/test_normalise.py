@@ -71,6 +71,6 @@ def test_western_letters_become_ascii(text: str) -> None:
 @pytest.mark.parametrize("unit", ["e\u0301", "\u0301", "ﷺ", "α", "…", "a\u00ad"])
 def test_linear_on_hostile_text(unit: str) -> None:
     text = unit * (1_000_000 // len(unit.encode()))
-    start = time.perf_counter()
+    start = time.process_time()
     spell_greek(fold(text))
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5

@@ -165,17 +165,17 @@ def test_spans_cover_the_text_and_nothing_is_cut(case: tuple[str, list[tuple[int
 )
 def test_linear_on_hostile_text(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))
-    start = time.perf_counter()
+    start = time.process_time()
     split(text)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_linear_in_markers_and_breaks() -> None:
     text = "This is a text. " * 10_000
-    start = time.perf_counter()
+    start = time.process_time()
     split(text, [(at, at + 4) for at in range(0, len(text), 8)])
     split(text, [(at, at + 4) for at in range(0, len(text), 8)], range(0, len(text), 16))
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_speed_on_real_articles(data: Path) -> None:

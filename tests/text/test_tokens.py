@@ -66,7 +66,7 @@ def test_terms_do_not_depend_on_case_or_space(text: str) -> None:
 @pytest.mark.parametrize("unit", ["a", "1", "a-", "1,", "1.", "'s", "α", "µ", ",000", "A-1", " ", "\u0301"])
 def test_linear_on_hostile_text(unit: str) -> None:
     text = unit * (1_000_000 // len(unit.encode()))
-    start = time.perf_counter()
+    start = time.process_time()
     words(text)
     terms(text)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
