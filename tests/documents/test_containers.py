@@ -142,7 +142,7 @@ def test_a_bomb_is_refused_in_time(tmp_path: Path, kind: str) -> None:
     start = time.process_time()
     with pytest.raises(UserError, match="unpacks to more than 256 MB"):
         read(path)
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 30
 
 
 def test_a_bomb_that_lies_about_its_size_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,7 +162,7 @@ def test_a_bomb_of_one_compressed_file_is_refused(tmp_path: Path) -> None:
     start = time.process_time()
     with pytest.raises(UserError, match="too large for one document"):
         read(path)
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 30
 
 
 def test_too_many_members(tmp_path: Path) -> None:

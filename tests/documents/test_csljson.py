@@ -110,7 +110,7 @@ def test_reader(read_bytes: Callable[..., list[Document]]) -> None:
 def test_hostile_files_end_soon(text: str) -> None:
     start = time.process_time()
     references, warnings = parse(text, "refs.json")
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 30
     assert len(references) <= 1
     assert len(warnings) <= 100
 

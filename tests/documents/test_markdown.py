@@ -451,7 +451,7 @@ def test_the_parts_of_a_draft_are_no_drafts() -> None:
 def test_metadata_that_cannot_be_read_is_a_warning_at_most(yaml: str) -> None:
     begun = time.process_time()
     document = read(f"---\n{yaml}\n---\n\nThe text.\n")
-    assert time.process_time() - begun < 5
+    assert time.process_time() - begun < 30
     assert texts(document)[-1] == "The text."
 
 
@@ -531,10 +531,10 @@ def test_time_is_linear(unit: str) -> None:
     text = unit * (size // len(unit))
     begun = time.process_time()
     read(text)
-    assert time.process_time() - begun < 5
+    assert time.process_time() - begun < 30
 
 
 def test_many_columns_and_rows_take_no_longer() -> None:
     begun = time.process_time()
     read("a b\n" + "-- " * 100_000 + "\n" + "a @b\n" * 50_000)
-    assert time.process_time() - begun < 5
+    assert time.process_time() - begun < 30

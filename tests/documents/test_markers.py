@@ -220,14 +220,14 @@ def test_time_is_linear(unit: str) -> None:
     find_markers(text, [*PAPERS, *NUMBERED])
     find_reference_list(text)
     split_references(text)
-    assert time.process_time() - begun < 5
+    assert time.process_time() - begun < 30
 
 
 def test_many_references_of_one_name_take_linear_time() -> None:
     references = [Reference(f"r{n}", authors=("Smith, J.",), year=2010) for n in range(20_000)]
     begun = time.process_time()
     markers = find_markers("(Smith, 2010) " * 20_000, references)
-    assert time.process_time() - begun < 5
+    assert time.process_time() - begun < 30
     assert markers[0] == Marker(("r0",), 1, 12)
 
 

@@ -168,7 +168,7 @@ def test_entries_of_arxiv_papers_have_their_parts(data: Path) -> None:
 def test_hostile_entries_end_soon(unit: str) -> None:
     start = time.process_time()
     parse_printed("k", unit * (1_000_000 // len(unit)))
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 30
 
 
 _PIECES = [

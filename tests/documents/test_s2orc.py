@@ -306,7 +306,7 @@ def test_what_is_no_record_is_said(record: Read) -> None:
 def test_nothing_takes_long(record: Read, fields: dict[str, Any]) -> None:
     began = time.process_time()
     record(**fields)
-    assert time.process_time() - began < 5
+    assert time.process_time() - began < 30
 
 
 def test_a_stream_is_read_a_line_at_a_time() -> None:

@@ -210,4 +210,4 @@ def test_values_of_the_wrong_kind_do_no_harm(record: Read, fields: dict[str, Any
 def test_nothing_takes_long(record: Read, text: str) -> None:
     began = time.process_time()
     record(text, "list")
-    assert time.process_time() - began < 5
+    assert time.process_time() - began < 30

@@ -83,4 +83,4 @@ def test_hostile_sentences_take_linear_time(name: str, every: int) -> None:
     sentence = Sentence(text, 0, 0, "f", 0, len(text), citations)
     start = time.process_time()
     extract(Document("f", "plain", Reference(""), (), (sentence,), (reference,)))
-    assert time.process_time() - start < 3
+    assert time.process_time() - start < 30

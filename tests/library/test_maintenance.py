@@ -93,7 +93,7 @@ def test_many_small_adds_stay_small(place: Path, encoder: Any, numbered: Make, m
         sizes.append(Library.open(place).info().bytes)
     grown = [after - before for before, after in pairwise(sizes)]
     assert max(grown) < 60_000 < sizes[0]
-    assert time.process_time() - began < 6
+    assert time.process_time() - began < 30
 
 
 def test_old_versions_go_when_nobody_can_need_them(

@@ -124,4 +124,4 @@ def test_matching_does_not_backtrack() -> None:
     template = Template.of(" ".join(["* M"] * 30))
     start = time.process_time()
     assert not template.matches(("M", "?") * 2_000 + ("C",))
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 30

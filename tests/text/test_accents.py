@@ -61,4 +61,4 @@ def test_leaves_plain_text_alone(text: str) -> None:
 def test_long_strings_take_linear_time(unit: str) -> None:
     start = time.process_time()
     untex(unit * (1_000_000 // len(unit)))
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 30

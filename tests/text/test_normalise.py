@@ -73,4 +73,4 @@ def test_linear_on_hostile_text(unit: str) -> None:
     text = unit * (1_000_000 // len(unit.encode()))
     start = time.process_time()
     spell_greek(fold(text))
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 30

@@ -167,7 +167,7 @@ def test_linear_on_hostile_text(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))
     start = time.process_time()
     split(text)
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 30
 
 
 def test_linear_in_markers_and_breaks() -> None:
@@ -175,7 +175,7 @@ def test_linear_in_markers_and_breaks() -> None:
     start = time.process_time()
     split(text, [(at, at + 4) for at in range(0, len(text), 8)])
     split(text, [(at, at + 4) for at in range(0, len(text), 8)], range(0, len(text), 16))
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 30
 
 
 def test_speed_on_real_articles(data: Path) -> None:
