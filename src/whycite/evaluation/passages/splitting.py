@@ -1,0 +1,78 @@
+"""Parts that share no document: whole groups of cases packed to size (the thesis, section 4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from whycite.errors import UserError
+from whycite.evaluation.drawing import draw
+from whycite.evaluation.passages.model import Case
+
+__all__ = ["Parts", "apart", "split"]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Cases to learn from, to choose by, and to report on."""
+
+    train: tuple[Case, ...]
+    dev: tuple[Case, ...]
+    test: tuple[Case, ...]
+
+
+def split(cases: Sequence[Case], dev: float = 0.15, test: float = 0.15, seed: int = 0) -> Parts:
+    """Parts of about these shares; no document, citing or cited, stands in two of them. The seed decides which."""
+    if min(dev, test) <= 0 or dev + test >= 1:
+        raise UserError(f"the shares of dev and test must be above 0 and together below 1, not {dev} and {test}")
+    groups = draw(_groups(cases), lambda group: group[0].id, len(cases), seed)
+    chosen_test, rest = _pack(groups, round(test * len(cases)))
+    chosen_dev, rest = _pack(rest, round(dev * len(cases)))
+    if not (chosen_test and chosen_dev and rest):
+        raise UserError(f"{len(cases)} cases in {len(groups)} groups that share no document are too few to part")
+    return Parts(_in_order(cases, rest), _in_order(cases, chosen_dev), _in_order(cases, chosen_test))
+
+
+def apart(cases: Iterable[Case], others: Iterable[Case]) -> list[Case]:
+    """The cases that share no document, citing or cited, with the others."""
+    taken = {name for other in others for name in (other.citing, other.document)}
+    return [case for case in cases if case.citing not in taken and case.document not in taken]
+
+
+def _groups(cases: Iterable[Case]) -> list[list[Case]]:
+    """Cases that are joined by a document, over however many steps."""
+    leader: dict[str, str] = {}
+
+    def find(name: str) -> str:
+        while (above := leader.setdefault(name, name)) != name:
+            leader[name] = name = leader[above]
+        return name
+
+    cases = list(cases)
+    for case in cases:
+        leader[find(case.citing)] = find(case.document)
+    groups: dict[str, list[Case]] = {}
+    for case in cases:
+        groups.setdefault(find(case.document), []).append(case)
+    return list(groups.values())
+
+
+def _pack(groups: list[list[Case]], size: int) -> tuple[list[list[Case]], list[list[Case]]]:
+    """The groups that fill the size best without going over it, those that stand first before others, and the rest."""
+    reachable = [1]  # bit n: n cases can be had from the groups so far
+    for group in groups:
+        reachable.append((reachable[-1] | reachable[-1] << len(group)) & (2 << size) - 1)
+    left = reachable[-1].bit_length() - 1
+    chosen, rest = [], []
+    for at in range(len(groups) - 1, -1, -1):
+        if reachable[at] >> left & 1:
+            rest.append(groups[at])
+        else:
+            chosen.append(groups[at])
+            left -= len(groups[at])
+    return chosen[::-1], rest[::-1]
+
+
+def _in_order(cases: Iterable[Case], groups: Iterable[list[Case]]) -> tuple[Case, ...]:
+    chosen = {id(case) for group in groups for case in group}
+    return tuple(case for case in cases if id(case) in chosen)
