@@ -1,0 +1,1 @@
+"""Training: from a base model and examples to an encoder or a classifier of one's own."""

@@ -1,0 +1,1 @@
+"""Does a sentence need a citation? Examples to learn from, input variants, baselines (SCOPE 3.2)."""

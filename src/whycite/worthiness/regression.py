@@ -1,0 +1,98 @@
+"""Logistic regression on words, pairs of neighbouring words, and the section; needs scipy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whycite.errors import MissingExtra, UserError
+
+__all__ = ["Regression", "fit"]
+
+_SLOTS = 1 << 18  # features share them by their hash
+_WORD = re.compile(r"\w+|[^\w\s]")
+_STEPS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Regression:
+    """A weight for each feature, the rarer the more of it, and the intercept last."""
+
+    weights: NDArray[np.float64]
+    rarity: NDArray[np.float64]
+
+    def probabilities(self, texts: Sequence[str], types: Sequence[str | None]) -> NDArray[np.float64]:
+        """How likely each sentence, in a section of that type, is worthy."""
+        return _sigmoid(_matrix(texts, types, self.rarity) @ self.weights[:-1] + self.weights[-1])
+
+
+def fit(texts: Sequence[str], types: Sequence[str | None], worthy: Sequence[bool], penalty: float = 1.0) -> Regression:
+    """Learn from sentences; `penalty` is what half the squared weights count against the loss of one."""
+    if not texts:
+        raise UserError("there is no sentence to learn from")
+    labels = np.asarray(worthy, np.float64)
+    counts = _counts(texts, types)
+    seen = np.bincount(counts.indices, minlength=_SLOTS)
+    rarity = np.log((1 + len(texts)) / (1 + seen)) + 1
+    matrix = _weighted(counts, rarity)
+    ridge = penalty / len(texts)
+
+    def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        score = matrix @ weights[:-1] + weights[-1]
+        value = np.logaddexp(0, score).mean() - (labels * score).mean() + ridge / 2 * weights[:-1] @ weights[:-1]
+        error = (_sigmoid(score) - labels) / len(labels)
+        return float(value), np.append(matrix.T @ error + ridge * weights[:-1], error.sum())
+
+    minimize = _scipy("optimize").minimize
+    found = minimize(loss, np.zeros(_SLOTS + 1), jac=True, method="L-BFGS-B", options={"maxiter": _STEPS})
+    return Regression(found.x, rarity)
+
+
+def _features(text: str, type: str | None) -> Iterator[str]:
+    words = _WORD.findall(text.lower())
+    yield from words
+    yield from (f"{left} {right}" for left, right in zip(["<", *words], [*words, ">"], strict=True))
+    yield f"section: {type}"
+
+
+def _counts(texts: Sequence[str], types: Sequence[str | None]) -> Any:
+    columns: list[NDArray[np.int32]] = []
+    ends = [0]
+    for text, type in zip(texts, types, strict=True):
+        own = np.array(sorted({crc32(name.encode()) % _SLOTS for name in _features(text, type)}), np.int32)
+        columns.append(own)
+        ends.append(ends[-1] + len(own))
+    indices = np.concatenate(columns) if columns else np.zeros(0, np.int32)
+    return _scipy("sparse").csr_matrix((np.ones(len(indices)), indices, np.array(ends)), (len(texts), _SLOTS))
+
+
+def _matrix(texts: Sequence[str], types: Sequence[str | None], rarity: NDArray[np.float64]) -> Any:
+    return _weighted(_counts(texts, types), rarity)
+
+
+def _weighted(counts: Any, rarity: NDArray[np.float64]) -> Any:
+    """Every row of unit length."""
+    counts.data = rarity[counts.indices]
+    rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    lengths = np.sqrt(np.bincount(rows, counts.data**2, counts.shape[0]))
+    counts.data /= lengths[rows]
+    return counts
+
+
+def _sigmoid(score: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.exp(-np.logaddexp(0, -score))
+
+
+def _scipy(part: str) -> Any:
+    from importlib import import_module
+
+    try:
+        return import_module(f"scipy.{part}")
+    except ImportError as error:
+        raise MissingExtra("The word baseline", "eval") from error
