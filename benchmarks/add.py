@@ -51,6 +51,7 @@ def main() -> None:
     for size in sizes:
         with tempfile.TemporaryDirectory() as folder:
             library = Path(folder) / "library"
+            os.environ["WHYCITE_CACHE"] = folder  # no vector is remembered from before
             show(f"{size:,}", *added(library, 0, size))
             if size == sizes[-1]:
                 show(f"{sizes[0]:,} more", *added(library, size, sizes[0]))

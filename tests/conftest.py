@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,14 @@ settings.load_profile("any machine")
 def _data() -> Path:
     beside = Path(__file__).resolve().parents[2] / "shared" / "data"
     return Path(os.environ.get("WHYCITE_DATA", beside))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What tests encode is kept in a folder of their own, never in the user's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WHYCITE_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -121,9 +121,40 @@ def test_many_skipped_files_are_counted_and_json_names_all(run: Run, folder: Pat
     for number in range(25):
         (folder / f"{number}.xml").write_text("<article>", "utf-8")
     shown = run("add", folder, "--jobs", "1").stdout
-    assert shown.count("skipped ") == 21
+    assert sum(line.startswith("skipped ") for line in shown.splitlines()) == 21
     assert "skipped 5 more; --json names them all" in shown
     assert len(_json(run("add", folder, "--jobs", "1", "--json"))["skipped"]) == 25
+
+
+def test_warnings_are_told_and_json_tells_all(run: Run, folder: Path) -> None:
+    for number in range(7):
+        text = PAPER.format(subject=f"bug number {number}") + f"\nIt is gone [@lost{number}].\n"
+        (folder / f"{number}.md").write_text(text, "utf-8")
+    (folder / "broken.xml").write_text("<article>", "utf-8")
+    *lines, done = run("add", folder, "--jobs", "1").stdout.splitlines()
+    assert lines[0].startswith("skipped ")
+    assert lines[1] == f"warning: {folder}/0.md: 1 cited key has no entry in the bibliography: lost0"
+    assert [line[:9] for line in lines[2:6]] == ["warning: "] * 4
+    assert lines[6:] == ["2 more warnings; --json tells them all"]
+    assert "1 skipped, 7 warnings in " in done
+    content = _json(run("add", folder, "--jobs", "1", "--json"))
+    assert len(content["warnings"]) == 8  # why one was skipped is one of them
+    assert content["warnings"][0] == {
+        "path": f"{folder}/0.md", "warning": "1 cited key has no entry in the bibliography: lost0"
+    }  # fmt: skip
+
+
+def test_what_cites_nothing_is_counted(run: Run, folder: Path) -> None:
+    (folder / "shopping.txt").write_text("Milk, eggs and bread are to be bought today.\n", "utf-8")
+    shown = run("add", folder, "--jobs", "1").stdout
+    assert shown.startswith("3 added, 0 unchanged, 0 replaced, 0 skipped in ")
+    assert " s; no citations found in 1 document; the library has 3 documents, " in shown
+    assert _json(run("add", folder, "--jobs", "1", "--json"))["without_citations"] == 0  # of the new ones
+    (folder / "shopping.txt").write_text("Milk alone is to be bought today.\n", "utf-8")
+    assert "1 replaced, 0 skipped" in (shown := run("add", folder, "--jobs", "1").stdout)
+    assert "no citations found in 1 document; " in shown
+    (folder / "refs.bib").write_text("@book{b, title={Stars}, author={Roe, K.}}\n", "utf-8")
+    assert "no citations" not in run("add", folder / "refs.bib").stdout  # it has no text
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
@@ -148,11 +179,28 @@ def test_a_terminal_shows_how_far_it_has_come() -> None:
     file = io.StringIO()
     console = Console(file=file, width=140, force_terminal=True, color_system=None, highlight=False)
     with shown(console) as tell:
-        tell(Progress(added=1200, unchanged=7, spans=34_000, reading="papers/[bold] one.pdf"))
+        tell(Progress(read=1203, added=1200, unchanged=7, spans=34_000, reading="papers/[bold] one.pdf"))
     assert re.search(
-        r"1,200 documents added, 7 unchanged, 34,000 spans, [\d,]+ a minute papers/\[bold\] one.pdf", file.getvalue()
+        r"1,203 documents read, 7 unchanged, 34,000 spans, [\d,]+ a minute papers/\[bold\] one.pdf", file.getvalue()
     )
     with shown(Console(file=file, width=100)) as tell:
         length = len(file.getvalue())
-        tell(Progress(1, 0, 1, "x"))
+        tell(Progress(1, 1, 0, 1, "x"))
     assert len(file.getvalue()) == length
+
+
+@pytest.mark.parametrize(
+    ("progress", "expected"),
+    [
+        (Progress(0, 0, 3, 0, "papers/one.pdf"), r"0 documents read, 3 unchanged papers/one\.pdf"),
+        (Progress(2, 0, 0, 0, "papers/one.pdf"), r"2 documents read, [\d,]+ a minute papers/one\.pdf"),
+        (Progress(2, 0, 0, 0, "papers/" * 30 + "one.pdf"), r"2 documents read, [\d,]+ a minute …[\w/]+apers/one\.pdf"),
+    ],
+    ids=["none yet", "none on disk", "a long path"],
+)
+def test_documents_count_when_they_are_read_and_paths_show_their_ends(progress: Progress, expected: str) -> None:
+    file = io.StringIO()
+    console = Console(file=file, width=80, force_terminal=True, color_system=None, highlight=False)
+    with shown(console) as tell:
+        tell(progress)
+    assert re.search(f"{expected} *$", file.getvalue().replace("\r", "\n"), re.MULTILINE), file.getvalue()

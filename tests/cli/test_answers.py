@@ -1,6 +1,7 @@
 """Recommendations as people read them, on terminals wide and narrow."""
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -63,6 +64,13 @@ def test_a_paper_found_by_its_title_says_so() -> None:
     assert "cites it for this, though it is cited twice; its title matches" in elsewhere
 
 
+@pytest.mark.parametrize(("doubt", "said"), [(None, False), (0.5, False), (2.0, True)])
+def test_when_nothing_clearly_fits_that_is_said(doubt: float | None, said: bool) -> None:
+    file = io.StringIO()
+    show([_recommendation()], "claim", Console(file=file, width=80), doubt=doubt)
+    assert file.getvalue().startswith("Nothing in your library clearly fits this claim. The nearest:\n") == said
+
+
 def test_at_most_three_spans_and_long_sentences_cut() -> None:
     long = Evidence("a span in it", 0.5, "word " * 100, SOURCE)
     longer = Evidence("thing " * 100, 0.5, "word " * 200, SOURCE)
@@ -74,6 +82,8 @@ def test_at_most_three_spans_and_long_sentences_cut() -> None:
 
 def test_explanations() -> None:
     assert "score 1.500 = evidence +1.750, age -0.250" in _shown(_recommendation(), explain=True)
+    with_nothing = replace(_recommendation(), shares={"age": -0.0004, "evidence": 1.5005, "title": 0.0})
+    assert _shown(with_nothing, explain=True).rstrip().endswith("score 1.500 = evidence +1.500")
 
 
 @pytest.mark.parametrize(

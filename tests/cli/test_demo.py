@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from whycite.cli.demo import CLAIMS
+from whycite.cli.demo import CLAIMS, _command
 from whycite.demo.corpus import articles, licences
 from whycite.errors import UserError
 
@@ -41,7 +41,7 @@ def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         article = ARTICLE.format(title=f"A long study of matter number {number}", licence=licence, claim=claim[:-1])
         (folder / f"{number}.xml").write_text(article, "utf-8")
     monkeypatch.syspath_prepend(str(tmp_path / "packages"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("WHYCITE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr("os.sched_getaffinity", lambda process: {0}, raising=False)  # to start no processes
     return folder
 
@@ -63,6 +63,7 @@ def test_it_shows_papers_with_evidence_and_is_quick_the_second_time(run: Run, co
         assert f'whycite cite "{claim}" -n 2' in shown
         assert f"“{claim[:-1]}" in shown
     assert "whycite add FOLDER" in shown
+    assert str(tmp_path / "cache" / "demo-") in shown
     assert not (tmp_path / "own library").exists()
     again = run("demo").stdout
     assert "3 documents are there since the first time." in again
@@ -70,6 +71,29 @@ def test_it_shows_papers_with_evidence_and_is_quick_the_second_time(run: Run, co
     found = [json.loads(line) for line in run("demo", "--json").stdout.splitlines()]
     assert [answer["text"] for answer in found] == list(CLAIMS)
     assert all(answer["recommendations"][0]["evidence"] for answer in found)
+
+
+@pytest.mark.parametrize(
+    ("on_path", "here", "expected"),
+    [
+        (True, ".", "whycite"),
+        (False, ".", "'a b/bin/whycite'"),
+        (False, "a b/bin", "'{home}/a b/bin/whycite'"),
+        (False, "elsewhere", "'{home}/a b/bin/whycite'"),
+    ],
+    ids=["on PATH", "above", "beside", "elsewhere"],
+)
+def test_what_to_type_next_can_be_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, on_path: bool, here: str, expected: str
+) -> None:
+    folder = tmp_path / "a b" / "bin"
+    folder.mkdir(parents=True)
+    (tmp_path / "elsewhere").mkdir()
+    (folder / "whycite").touch(0o755)
+    monkeypatch.setattr("sys.executable", str(folder / "python"))
+    monkeypatch.setenv("PATH", str(folder if on_path else tmp_path))
+    monkeypatch.chdir(tmp_path / here)
+    assert _command() == expected.format(home=tmp_path)
 
 
 def test_without_the_articles_it_says_how_to_get_them(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,7 +117,7 @@ def test_the_draft_it_points_at_reads_without_warnings(run: Run) -> None:
 def test_the_claims_have_evidence_in_the_real_articles(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("WHYCITE_CACHE", str(tmp_path))
     found = [json.loads(line) for line in run("demo", "--json").stdout.splitlines()]
     words = ("killer whale", "honeybee", "dementia")
     for answer, word in zip(found, words, strict=True):

@@ -63,6 +63,25 @@ def test_list_fits_a_terminal(run: Run, library: Path, monkeypatch: pytest.Monke
     assert lines[1].startswith("2023  How bees")
 
 
+def test_list_names_what_has_no_title_and_counts_records(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records = [
+        {"paper_id": str(number), "title": "", "body_text": [{"text": f"Bees {number}."}]} for number in range(11)
+    ]
+    (tmp_path / "x.jsonl").write_text("\n".join(map(json.dumps, records)), "utf-8")
+    assert run("add", tmp_path / "x.jsonl", "--jobs", "1").exit_code == 0
+    paths = [json.loads(line)["path"] for line in run("library", "list", "--json").stdout.splitlines()]
+    assert paths == [f"{tmp_path}/x.jsonl:{number}" for number in range(1, 12)]
+
+    def terminal(**options: object) -> Console:
+        return Console(force_terminal=True, color_system=None, width=100)
+
+    monkeypatch.setattr("rich.console.Console", terminal)
+    assert all(line.split()[:2] == ["(no", "title)"] for line in run("library", "list").stdout.splitlines())
+    assert run("library", "remove", f"{tmp_path}/x.jsonl:2").stdout.split()[:3] == ["removed", "(no", "title)"]
+
+
 @pytest.mark.parametrize("by", ["key", "path", "id"])
 def test_remove_takes_keys_paths_and_ids(run: Run, copy: Path, papers: Path, by: str) -> None:
     entries = [json.loads(line) for line in run("library", "list", "--library", copy, "--json").stdout.splitlines()]
@@ -95,6 +114,12 @@ def test_compact_tells_the_size_before_and_after(run: Run, copy: Path) -> None:
     assert content.keys() == {"before", "after"}
     assert all(number > 0 for number in content.values())
     assert run("library", "compact", "--library", copy).stdout.strip().endswith("now.")
+
+
+def test_compact_that_makes_it_larger_says_why(run: Run, copy: Path, papers: Path) -> None:
+    run("library", "remove", papers / "sleep.md", "--library", copy)
+    shown = run("library", "compact", "--library", copy).stdout
+    assert shown.endswith(" now; the state before, which others may still be reading, goes later.\n")
 
 
 def test_export_in_ilciters_form(run: Run, library: Path, tmp_path: Path) -> None:

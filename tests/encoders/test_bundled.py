@@ -67,7 +67,7 @@ def test_what_means_the_like_lies_close() -> None:
 def test_close_to_the_model_before_it_was_quantised() -> None:
     division, short, asymmetric, stars = load().encode(TEXTS[:4])
     found = [division @ asymmetric, division @ stars, division @ short, short @ stars]
-    np.testing.assert_allclose(found, [0.9036, 0.4655, 0.4702, 0.5114], atol=0.02)  # by transformers, in 32 bits
+    np.testing.assert_allclose(found, [0.8274, 0.0769, 0.1052, 0.1990], atol=0.02)  # by transformers, in 32 bits
 
 
 # A vector must depend on nothing but its text: not on the texts beside it, nor on their order or number, nor threads.

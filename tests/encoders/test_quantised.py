@@ -113,3 +113,25 @@ def test_same_weights_same_bytes() -> None:
     shape, weights = Shape(2, 4, 1e-5), random_weights(2)
     first, second = (build(weights, shape).SerializeToString(deterministic=True) for _ in range(2))
     assert first == second
+
+
+@pytest.mark.parametrize("texts", [1, 3, 8])
+def test_scores_are_read_at_the_first_token(texts: int) -> None:
+    weights = random_weights(2)
+    random = np.random.default_rng(5)
+    head = random.normal(0, 1, (1, WIDTH)).astype(np.float32)
+    weights |= {"head.weight": head, "head.bias": np.array([0.25], np.float32)}
+    ids = random.integers(0, VOCABULARY, (texts, 9))
+    states = run(weights, Shape(2, 4, 1e-12, output="states"), ids)
+    scores = run(weights, Shape(2, 4, 1e-12, output="scores"), ids)
+    assert states.shape == (texts, 9, WIDTH)
+    assert scores == pytest.approx(states[:, 0] @ head[0] + 0.25, abs=2e-3)
+    alone = [run(weights, Shape(2, 4, 1e-12, output="scores"), row[None])[0] for row in ids]
+    assert scores.tolist() == alone
+
+
+def test_states_are_those_of_the_definition() -> None:
+    weights, ids = random_weights(2), np.array([[0, 5, 7, 9, 2]])
+    states = run(weights, Shape(2, 4, 1e-12, output="states"), ids)[0, 0]
+    vector = run(weights, Shape(2, 4, 1e-12), ids)[0]
+    assert states / np.linalg.norm(states) == pytest.approx(vector, abs=2e-3)

@@ -51,7 +51,7 @@ def test_no_threads(threads: int) -> None:
 
 
 def test_unknown_name() -> None:
-    with pytest.raises(UserError, match=r"no encoder 'nowhere'; there are: .*granite-30m.* folder"):
+    with pytest.raises(UserError, match=r"no encoder 'nowhere'; there are: .*claims-30m.* folder"):
         load("nowhere")
 
 
@@ -67,7 +67,7 @@ def test_encoders_of_other_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     found = load("counting", threads=2)
     assert isinstance(found, Counting)
     assert found.threads == 2
-    with pytest.raises(UserError, match="granite-30m, counting"):
+    with pytest.raises(UserError, match="claims-30m, counting"):
         load("other")
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from whycite.encoders import load
 from whycite.errors import UserError
 from whycite.evaluation.cases import Case, HeldOut
 from whycite.evaluation.ranking import ALL, DEPTH, check_methods, database_of, rank, recommended, support_of
@@ -36,6 +38,9 @@ class Stand:
     found: list[tuple[str, str, int | None]] = field(default_factory=lambda: list(OCCURRENCES))
     scores: Sequence[float] = ()
     asked: list[tuple[Claim, int]] = field(default_factory=list)
+
+    encoder = load().name
+    path = Path("nowhere")
 
     def occurrences(self) -> list[tuple[str, str, int | None]]:
         return self.found

@@ -119,7 +119,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Mon
 
     path = tmp_path / "run"
     write_run(path, {"old": [("a", 1.0)]})
-    monkeypatch.setattr("whycite.evaluation.files.os.fsync", full)
+    monkeypatch.setattr("whycite.files.os.fsync", full)
     with pytest.raises(UserError, match="cannot be written: No space left on device"):
         write_run(path, {"new": [("a", 1.0)]})
     assert read_run(path) == {"old": [("a", 1.0)]}

@@ -68,28 +68,52 @@ def test_no_process_is_started_for_a_few_documents(papers: list[Document], monke
     assert list(extract_many(papers[:3], jobs=2)) == [(paper, extract(paper)) for paper in papers[:3]]
 
 
+ENDLESS = """
+import itertools, multiprocessing, os, time
+from whycite.documents.model import Document, Reference
+from whycite.evidence import extract_many
+def say(*words):
+    os.write(1, (" ".join(map(str, words)) + "\\n").encode())  # whole lines, whoever writes at the same time
+if __name__ == "__main__":
+    documents = itertools.repeat(Document("x", "plain", Reference("x")))
+    try:
+        for _ in extract_many(documents, jobs=2):
+            say(*(child.pid for child in multiprocessing.active_children()))
+    except KeyboardInterrupt:
+        say("stopped")
+elif __name__ == "__mp_main__":
+    say("starting")
+    time.sleep(0.5)
+"""
+
+
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks at processes in /proc")
 def test_processes_end_when_the_one_they_serve_is_killed(tmp_path: Path) -> None:
     script = tmp_path / "extracting.py"
-    script.write_text(
-        "import itertools, multiprocessing\n"
-        "from whycite.documents.model import Document, Reference\n"
-        "from whycite.evidence import extract_many\n"
-        "if __name__ == '__main__':\n"
-        "    documents = itertools.repeat(Document('x', 'plain', Reference('x')))\n"
-        "    for _ in extract_many(documents, jobs=2):\n"
-        "        print(*(child.pid for child in multiprocessing.active_children()), flush=True)\n",
-        "utf-8",
-    )
+    script.write_text(ENDLESS, "utf-8")
     with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        children = [int(child) for child in process.stdout.readline().split()]
+        lines = (line for line in process.stdout if line != "starting\n")
+        children = [int(child) for child in next(lines).split()]
         process.kill()
     assert len(children) >= 2
     deadline = time.monotonic() + 30
     while any(Path(f"/proc/{child}/cmdline").exists() and _spawned(child) for child in children):
         assert time.monotonic() < deadline, children
         time.sleep(0.1)
+
+
+def test_processes_that_are_being_started_say_nothing_when_it_is_stopped(tmp_path: Path) -> None:
+    script = tmp_path / "extracting.py"
+    script.write_text(ENDLESS, "utf-8")
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, script], stdout=pipe, stderr=pipe, text=True, process_group=0) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "starting\n"
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+        said, complaints = process.communicate(timeout=60)
+    assert said.splitlines()[-1] == "stopped"
+    assert complaints == ""
 
 
 def _spawned(process: int) -> bool:

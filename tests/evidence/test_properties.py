@@ -15,8 +15,10 @@ PARTS = """
     cells divide and Doe et al. ( ) [ ] (see [3] , ; . : – — -like 's ’s the by whereas parser BERT third-order 24 hr
     EQUATION REFGROUP0 e.g., 2010 (2010) [0,1) Figure 1D; https://x.org/a RRID:1 İ ß ﬁ \ufff9 \ufffb 日本語
 """
-WORDS = st.sampled_from([*PARTS.split(), "\u00a0", "\t", " "])
-TEXTS = st.one_of(st.lists(WORDS, max_size=25).map(" ".join), st.text(max_size=60))
+HALVES = ["\ud800", "\udfff", "LS\ud800TM", "parser\udc00"]  # of characters, which broken JSON has
+WORDS = st.sampled_from([*PARTS.split(), *HALVES, "\u00a0", "\t", " "])
+LETTERS = st.one_of(st.characters(), st.characters(categories=["Cs"]))
+TEXTS = st.one_of(st.lists(WORDS, max_size=25).map(" ".join), st.text(LETTERS, max_size=60))
 KEYS = st.lists(st.sampled_from(["a", "b", "c"]), max_size=2).map(tuple)
 PLACES = st.integers(min_value=-3, max_value=120)
 

@@ -115,7 +115,7 @@ def _sentence(text: str, at: int) -> Sentence:
 def encoder(monkeypatch: pytest.MonkeyPatch) -> FakeEncoder:
     """The fake encoder, which libraries made with it are opened with too."""
     fake = FakeEncoder()
-    monkeypatch.setattr(maintenance, "encoder_of", lambda name: fake)
+    monkeypatch.setattr(maintenance, "encoder_of", lambda *_: fake)
     return fake
 
 

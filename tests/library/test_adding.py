@@ -1,6 +1,7 @@
 """Adding documents: what is found again, what happens when they come again, change or cannot be read."""
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -93,7 +94,20 @@ def test_what_holds_nothing_is_skipped(place: Path, encoder: Any, make: Make, nu
     unreadable = make("b.pdf", warnings=("b.pdf: is locked with a password",))
     report = add_documents(place, [make("a.md"), unreadable, numbered(1)], jobs=1, encoder=encoder)
     assert report.skipped == [("a.md", "holds no text"), ("b.pdf", "b.pdf: is locked with a password")]
-    assert (report.added, report.warnings) == (1, 1)
+    assert report.added == 1
+    assert report.warnings == [("b.pdf", "b.pdf: is locked with a password")]
+
+
+def test_an_input_that_cannot_be_read_does_not_stop_the_others(place: Path, encoder: Any, tmp_path: Path) -> None:
+    bad, good = tmp_path / "a.pdf", tmp_path / "b.md"
+    bad.write_bytes(b"no PDF\0")
+    good.write_text("Cells grow in “ponds” [@a].\n")
+    report = add(place, [bad, tmp_path / "none.md", good], jobs=1, encoder=encoder)
+    assert report.added == 1
+    assert [path for path, _ in report.skipped] == [str(bad), str(tmp_path / "none.md")]
+    assert "not a PDF" in report.skipped[0][1]
+    with pytest.raises(UserError, match="no reader for format 'word'"):
+        add(place, [good], format="word", jobs=1, encoder=encoder)
 
 
 def test_nothing_at_all_makes_no_library(place: Path, encoder: Any, make: Make) -> None:
@@ -153,7 +167,24 @@ def test_progress_tells_what_is_on_disk(
     add_documents(place, [numbered(at) for at in range(5)], jobs=1, encoder=encoder, progress=look)
     assert all(progress.added == held for progress, held in seen if held)
     assert [progress.added for progress, _ in seen] == [0, 0, 2, 2, 2, 4, 4, 5]
+    assert [progress.read for progress, _ in seen] == [1, 2, 2, 3, 4, 4, 5, 5]
     assert seen[-1][0].reading == "paper4.md"
+
+
+def test_slow_documents_are_kept_before_there_are_many(
+    place: Path, encoder: Any, numbered: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_BATCH_SECONDS", 0.3)
+
+    def papers() -> Iterator[Document]:
+        for at in range(4):
+            if at == 2:
+                time.sleep(0.4)
+            yield numbered(at)
+
+    seen: list[int] = []
+    add_documents(place, papers(), jobs=1, encoder=encoder, progress=lambda progress: seen.append(progress.added))
+    assert 3 in seen  # and not only the four at the end
 
 
 def test_an_error_in_the_middle_keeps_what_was_told(

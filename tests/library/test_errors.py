@@ -63,7 +63,8 @@ def test_of_a_newer_program(place: Path, encoder: Any, numbered: Make) -> None:
 def test_another_encoder(place: Path, encoder: Any, numbered: Make) -> None:
     add_documents(place, [numbered(1)], jobs=1, encoder=encoder)
     other = type(encoder)("fake@2")
-    with pytest.raises(UserError, match=r"made by fake@1, not by fake@2; use that encoder or another library"):
+    told = r"made by fake@1, not by fake@2; use that encoder, or move .* with: whycite library reindex --encoder fake$"
+    with pytest.raises(UserError, match=told):
         add_documents(place, [numbered(2)], jobs=1, encoder=other)
     assert Library.open(place).info().documents == 1
 

@@ -89,7 +89,28 @@ def test_references_complete_each_other(
     assert library.papers([version]) == {version: expected}
     [hit] = [hit for hit in library.search_papers("slow growth", encoder.encode(["slow"])[0]) if hit.lexical]
     assert hit.id == version
-    assert library.title_cosines([version], encoder.encode([TITLE])[0])[version] == pytest.approx(1, abs=1e-3)
+    assert library.outlines([version], encoder.encode([TITLE])[0])[version].cosine == pytest.approx(1, abs=1e-3)
+
+
+def test_a_printed_entry_is_no_title_to_be_found_by(place: Path, encoder: Any, make: Make) -> None:
+    printed = "Le Gouellec, V. J. M., Maury, A. J., & Hull, C. 2020, , 644, A11"
+    [paper] = _citing(make, Reference("x", authors=("Le Gouellec, V. J. M.",), year=2020, text=printed))
+    library = _add(place, encoder, [paper])
+    [hit] = library.search_spans("claim holds", encoder.encode(["claim"])[0])
+    [citation] = library.citations([hit.id])
+    assert library.papers([citation.paper])[citation.paper].title == printed
+    assert library.search_papers("Le Gouellec 2020", encoder.encode([printed])[0]) == []
+
+
+@pytest.mark.parametrize("apart", [False, True], ids=["at once", "one by one"])
+def test_a_title_told_later_takes_the_place_of_a_printed_entry(
+    place: Path, encoder: Any, make: Make, apart: bool
+) -> None:
+    known = [Reference("x", text="Doe, J. 2012, , 644, A11", doi="10.1/x"), Reference("y", title=TITLE, doi="10.1/x")]
+    library = _add(place, encoder, _citing(make, *known), apart)
+    [paper] = library.papers([identifier("doi:10.1/x")]).values()
+    assert paper.title == TITLE
+    assert [hit.id for hit in library.search_papers("growth of cells", encoder.encode([TITLE])[0]) if hit.lexical]
 
 
 @pytest.mark.parametrize("first", ["citing", "cited"])

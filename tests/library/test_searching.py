@@ -56,6 +56,18 @@ def test_best_by_words_and_best_by_meaning(built: Path, encoder: Any) -> None:
     assert [hit.id for hit in hits] == sorted(hit.id for hit in hits)
 
 
+@pytest.mark.parametrize("k", [1, 3, 19])
+def test_of_equally_good_spans_those_with_the_lowest_ids(built: Path, encoder: Any, k: int) -> None:
+    library = Library.open(built)
+    [vector] = encoder.encode(["ponds"])
+    everything = library.search_spans("ponds", vector)
+    assert len({hit.lexical for hit in everything if hit.lexical}) == 1
+    hits = library.search_spans("ponds", vector, k)
+    assert [hit.id for hit in hits if hit.lexical] == [hit.id for hit in everything if hit.lexical][:k]
+    nearest = sorted(everything, key=lambda hit: -hit.cosine)[:k]
+    assert {hit.id for hit in hits if not hit.lexical} <= {hit.id for hit in nearest} <= {hit.id for hit in hits}
+
+
 def test_same_question_same_answer(built: Path, encoder: Any) -> None:
     [vector] = encoder.encode(["growth"])
     answers = [Library.open(built).search_spans("growth of cells", vector, k=5) for _ in range(3)]
@@ -69,7 +81,7 @@ def test_asking_for_nothing_gives_nothing(built: Path, encoder: Any) -> None:
     assert library.texts([]) == {}
     assert library.sources([]) == {}
     assert library.support([]) == {}
-    assert library.title_cosines([], encoder.encode(["x"])[0]) == {}
+    assert library.outlines([], encoder.encode(["x"])[0]) == {}
     assert library.papers([12345]) == {}
 
 

@@ -1,25 +1,34 @@
-"""A library used in a process of its own, which tests may kill: worker.py WHAT LIBRARY PAPERS."""
+"""A library used in a process of its own, which tests may kill: worker.py WHAT LIBRARY NUMBER.
+
+The number is that of papers; for "reindex", of the dimensions of the encoder.
+"""
 
 import importlib.util
 import sys
 from pathlib import Path
 from typing import Any
 
-from whycite.library import Library, Progress, adding, compact, indexing
+from whycite.library import Library, Progress, adding, compact, indexing, reindexing
 
 
-def main(what: str, place: Path, papers: int) -> None:
+def main(what: str, place: Path, number: int) -> None:
     """Do what is asked for, and say what is done."""
     tools = _tools()
     encoder = tools.FakeEncoder()
     if what == "add":
         adding._BATCH = 3
         indexing._PIECES = 4  # so that tables are indexed and packed now and then
-        documents = (tools.numbered(at) for at in range(papers))
+        documents = (tools.numbered(at) for at in range(number))
         adding.add_documents(place, documents, jobs=1, encoder=encoder, progress=_say)
     elif what == "compact":
         print("begun", flush=True)
         compact(place)
+    elif what == "reindex":
+        reindexing._BATCH = 10
+        if number != encoder.dimensions:
+            encoder = tools.FakeEncoder("other@1")
+            encoder.dimensions = number
+        reindexing.reindex(place, encoder=encoder, progress=lambda *told: print(*told, flush=True))
     elif what == "ask":
         library = Library.open(place)
         hits = library.search_spans("growing cells", encoder.encode(["cells"])[0], k=7)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 from typing import TypeVar
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from whycite.library import Citation, Info, Library, Paper, PaperHit, Source, SpanHit
+from whycite.library import Citation, Info, Library, Outline, Paper, PaperHit, Source, SpanHit
 from whycite.library.schema import identifier
 
 _T = TypeVar("_T")
@@ -33,6 +34,8 @@ class FakeEncoder:
 
 class FakeLibrary(Library):
     """Finds every span, and every paper that was given a hit, whatever is searched for."""
+
+    path = Path("nowhere")
 
     def __init__(self, shuffle: Random | None = None) -> None:
         self.shuffle = shuffle
@@ -106,9 +109,13 @@ class FakeLibrary(Library):
         self.calls["papers"] += 1
         return {paper: self.known[paper] for paper in self._shuffled(list(ids))}
 
-    def title_cosines(self, ids: Sequence[int], vector: NDArray[np.float32]) -> dict[int, float]:
-        self.calls["title_cosines"] += 1
-        return {paper: self.about[paper] for paper in ids if paper in self.about}
+    def outlines(self, ids: Sequence[int], vector: NDArray[np.float32], titles: bool = False) -> dict[int, Outline]:
+        self.calls["outlines"] += 1
+        found = {paper: self.known.get(paper) for paper in self._shuffled(list(ids)) if paper in self.about}
+        return {
+            id: Outline(paper.year if paper else None, self.about[id], paper.title if paper and titles else "")
+            for id, paper in found.items()
+        }
 
     def support(self, ids: Sequence[int]) -> dict[int, int]:
         self.calls["support"] += 1

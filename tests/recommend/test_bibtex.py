@@ -49,6 +49,18 @@ def test_an_entry() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("title", "written"),
+    [
+        ("The crow (Corvus corone)", "The crow ({Corvus} corone)"),
+        ("(DNA) and “IBM”, NAACL: p. 3", "({DNA}) and “{IBM}”, {NAACL}: p. 3"),
+        ("Cas9-mediated mRNA's & (A_B)", "Cas9-mediated {mRNA's} \\& ({A\\_B})"),
+    ],
+)
+def test_braces_are_around_the_word_alone(title: str, written: str) -> None:
+    assert f"title = {{{written}}}," in as_bibtex([paper(title)])
+
+
 def test_what_is_not_known_is_left_out() -> None:
     assert as_bibtex([paper(year=None)]) == "@misc{anonymous,\n}\n"
 

@@ -187,7 +187,7 @@ def test_few_questions_to_the_library(library: FakeLibrary, encoder: FakeEncoder
     EvidenceSum(library, encoder).recommend(Claim("cells"))
     assert {*library.calls.values()} == {1}
     assert library.calls.keys() == {
-        "search_spans", "search_papers", "citations", "papers", "support", "title_cosines", "texts", "sources"
+        "search_spans", "search_papers", "citations", "outlines", "support", "papers", "texts", "sources"
     }  # fmt: skip
 
 

@@ -76,7 +76,7 @@ def test_the_encoder_of_the_library(library: FakeLibrary, monkeypatch: pytest.Mo
     assert isinstance(method("whycite", named(library, monkeypatch, load().name)), EvidenceSum)
 
 
-@pytest.mark.parametrize("encoder", ["fake@1", "granite-30m@00000000"])
+@pytest.mark.parametrize("encoder", ["fake@1", "claims-30m@00000000"])
 def test_an_encoder_that_cannot_be_had(library: FakeLibrary, monkeypatch: pytest.MonkeyPatch, encoder: str) -> None:
     with pytest.raises(UserError, match=f"the encoder of the library, {encoder}, cannot be had"):
         method("whycite", named(library, monkeypatch, encoder))

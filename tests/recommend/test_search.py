@@ -108,8 +108,8 @@ def test_facts_go_on_until_there_are_enough(library: FakeLibrary, encoder: FakeE
     query = prepare(Claim("cells", year=2000), encoder)
     found = facts(library, query, [*map(identifier, keys)], 2)
     # Two, two and one new: the third pair has the first old paper, the fourth the next two.
-    assert [paper.key for paper in found.papers.values()] == ["old 0", "old 1", "old 2"]
-    assert library.calls["papers"] == 4
+    assert [*found.papers] == [identifier(f"old {number}") for number in range(3)]
+    assert library.calls["outlines"] == 4
 
 
 def test_facts_of_fewer_than_wanted(library: FakeLibrary, encoder: FakeEncoder) -> None:

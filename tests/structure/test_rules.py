@@ -63,7 +63,7 @@ def test_mistakes_are_told_in_one_sentence(tmp_path: Path, content: bytes, messa
 def test_a_folder_is_no_file_of_rules(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="directory"):
         load_rules(tmp_path, TYPES)
-    with pytest.raises(UserError, match="cannot write the rules there"):
+    with pytest.raises(UserError, match="cannot be written"):
         save_rules(tmp_path, Rules())
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from whycite.cli import eval as evaluation
-from whycite.cli import library
+from whycite.cli import library, train
 from whycite.cli.add import add
 from whycite.cli.cite import cite
 from whycite.cli.demo import demo
@@ -34,10 +34,11 @@ app = typer.Typer(
 app.command(short_help="See it work on 122 articles.")(demo)
 app.command(short_help="Add papers to your library.")(add)
 app.command(short_help="Find what a claim should cite, and why.")(cite)
-app.add_typer(library.app, name="library", short_help="Show, remove, compact or export what is in it.")
+app.add_typer(library.app, name="library", short_help="Show, remove, compact, export or reindex what is in it.")
 app.command(short_help="Show what whycite sees of a document.")(read)
 app.command(short_help="Show section structure; learn headings.")(structure)
 app.add_typer(evaluation.app, name="eval", short_help="Measure how good recommendations are on your field.")
+app.add_typer(train.app, name="train", short_help="Train models of your own.")
 
 
 def _version(wanted: bool) -> None:

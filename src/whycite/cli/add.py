@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["add", "summary"]
 
 _SHOWN = 20  # skipped files that are named; --json names all
+_WARNINGS = 5  # that are told; --json tells all
 
 
 def add(
@@ -30,6 +31,9 @@ def add(
     format: Annotated[str | None, typer.Option(help="Read every paper as this format.")] = None,
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Processes that find evidence; by default one a core.")
+    ] = None,
+    encoder: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The encoder of a new library: a name, or the folder of one.")
     ] = None,
     library: LibraryPath = None,
     as_json: AsJson = False,
@@ -46,16 +50,22 @@ def add(
 
     from whycite.library import Library
 
-    report = add_shown(library, paths, format, jobs)
+    report = add_shown(library, paths, format, jobs, encoder)
     read = report.added + report.replaced + report.unchanged > 0
     info = Library.open(library).info() if read else None
     if as_json:
-        skipped = [{"path": path, "reason": reason} for path, reason in report.skipped]
-        print_json(asdict(report) | {"skipped": skipped, "library": asdict(info) if info else None})
+        print_json(_as_dict(report) | {"library": asdict(info) if info else None})
     if info is None:
         raise UserError(_nothing(report, paths))
     if not as_json:
         _show(report, info, Console(highlight=False))
+
+
+def _as_dict(report: Report) -> dict[str, Any]:
+    return asdict(report) | {
+        "skipped": [{"path": path, "reason": reason} for path, reason in report.skipped],
+        "warnings": [{"path": path, "warning": warning} for path, warning in report.warnings],
+    }
 
 
 def _show(report: Report, info: Info, console: Console) -> None:
@@ -63,15 +73,30 @@ def _show(report: Report, info: Info, console: Console) -> None:
         say(console, printable(f"skipped {_named(path, reason)}"))
     if len(report.skipped) > _SHOWN:
         say(console, f"skipped {len(report.skipped) - _SHOWN:,} more; --json names them all")
+    warnings = _warnings(report)
+    for path, warning in warnings[:_WARNINGS]:
+        say(console, printable(f"warning: {_named(path, warning)}"))
+    if len(warnings) > _WARNINGS:
+        say(console, f"{count(len(warnings) - _WARNINGS, 'more warning')}; --json tells them all")
     say(console, summary(report, info))
 
 
 def summary(report: Report, info: Info) -> str:
     """What was done and what there is now, in a line."""
     done = f"{report.added:,} added, {report.unchanged:,} unchanged, {report.replaced:,} replaced"
-    warnings = f", {count(report.warnings, 'warning')}" if report.warnings else ""
+    told = len(_warnings(report))
+    warnings = f", {count(told, 'warning')}" if told else ""
+    uncited = count(report.without_citations, "document")
+    nothing = f"; no citations found in {uncited}" if report.without_citations else ""
     holds = f"{count(info.documents, 'document')}, {count(info.papers, 'paper')}, {count(info.spans, 'evidence span')}"
-    return f"{done}, {len(report.skipped):,} skipped{warnings} in {report.seconds:.1f} s; the library has {holds}."
+    done += f", {len(report.skipped):,} skipped{warnings} in {report.seconds:.1f} s{nothing}"
+    return f"{done}; the library has {holds}."
+
+
+def _warnings(report: Report) -> list[tuple[str, str]]:
+    """What was told of documents, but for why they were skipped."""
+    reasons = set(report.skipped)
+    return [told for told in report.warnings if told not in reasons]
 
 
 def _nothing(report: Report, paths: list[str]) -> str:

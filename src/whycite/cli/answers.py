@@ -19,14 +19,25 @@ __all__ = ["byline", "show"]
 
 _SHOWN = 3  # evidence spans a paper
 _LONGEST = 300  # characters of a quotation
+_LEAST = 0.0005  # what is less is 0 in the digits shown
 
 
 def show(
-    recommendations: Sequence[Recommendation], claim: str, console: Console, explain: bool = False, spans: int = _SHOWN
+    recommendations: Sequence[Recommendation],
+    claim: str,
+    console: Console,
+    explain: bool = False,
+    spans: int = _SHOWN,
+    doubt: float | None = None,
 ) -> None:
-    """Print recommendations; on a terminal the words that evidence shares with the claim stand out."""
+    """Print recommendations; on a terminal the words that evidence shares with the claim stand out.
+
+    If the best one scores less than `doubt`, it is said that nothing clearly fits.
+    """
     from rich.text import Text
 
+    if recommendations and doubt is not None and recommendations[0].score < doubt:
+        say(console, Text("Nothing in your library clearly fits this claim. The nearest:", style="yellow"))
     for recommendation in recommendations:
         paper = recommendation.paper
         if recommendation.rank > 1:
@@ -84,5 +95,5 @@ def _source(evidence: Evidence) -> str:
 
 def _explained(recommendation: Recommendation) -> str:
     shares = sorted(recommendation.shares.items(), key=lambda share: -abs(share[1]))
-    parts = ", ".join(f"{printable(name)} {value:+.3f}" for name, value in shares)
+    parts = ", ".join(f"{printable(name)} {value:+.3f}" for name, value in shares if abs(value) >= _LEAST)
     return f"score {recommendation.score:.3f} = {parts}" if parts else f"score {recommendation.score:.3f}"

@@ -34,7 +34,10 @@ class Format(StrEnum):
 
 
 def cite(
-    claim: Annotated[str | None, typer.Argument(help="The sentence or phrase; - reads it from standard input.")] = None,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="CLAIM", help="The sentence or phrase; - reads it from standard input."),
+    ] = None,
     n: Annotated[int, typer.Option("-n", min=1, max=1000, help="How many papers.")] = 10,
     method: Annotated[str, typer.Option(help="How they are found; a name that is none lists all.")] = "whycite",
     year_max: Annotated[int | None, typer.Option(help="No paper newer than this.")] = None,
@@ -61,7 +64,9 @@ def cite(
     from whycite.library import Library
     from whycite.recommend import method as make_method
 
-    if (claim is None) == (batch is None):
+    claim = " ".join(words or ())
+    several = len(words or ()) > 1 and any(len(word.split()) > 1 for word in words or ())
+    if several or bool(words) == (batch is not None):
         raise UserError("give one claim in quotation marks, or a file of claims with --batch")
     if as_json and format not in (None, Format.json):
         raise UserError(f"--json and --format {format.value} exclude each other")
@@ -72,13 +77,13 @@ def cite(
     if batch is not None:
         _batch(batch, around, make_method(method, Library.open(library)), n, wanted, explain)
         return
-    text = decode(sys.stdin.buffer.read())[0].lstrip("\ufeff") if claim == "-" else str(claim)
+    text = decode(sys.stdin.buffer.read())[0].lstrip("\ufeff") if claim == "-" else claim
     one = make_claim(text, **around)
-    answer = make_method(method, Library.open(library)).recommend(one, n)
-    _print(answer, one, method, wanted, explain)
+    asked = make_method(method, Library.open(library))
+    _print(asked.recommend(one, n), one, asked, wanted, explain)
 
 
-def _print(answer: Sequence[Recommendation], claim: Claim, method: str, format: Format, explain: bool) -> None:
+def _print(answer: Sequence[Recommendation], claim: Claim, method: Method, format: Format, explain: bool) -> None:
     from rich.console import Console
 
     from whycite.cli import answers
@@ -87,12 +92,12 @@ def _print(answer: Sequence[Recommendation], claim: Claim, method: str, format: 
     if format is Format.json:
         print_json({"text": claim.text, "recommendations": [as_dict(found, explain) for found in answer]})
     elif format is Format.trec:
-        print(_run("1", answer, method), end="")
+        print(_run("1", answer, method.name), end="")
     elif format is Format.bibtex:
         print(as_bibtex(found.paper for found in answer), end="")
     else:
         console = Console(highlight=False)
-        answers.show(answer, claim.text, console, explain)
+        answers.show(answer, claim.text, console, explain, doubt=getattr(method, "doubt", None))
         if not answer:
             year = f" from {claim.year} or before" if claim.year else ""
             say(console, f"No paper{year} in your library fits this claim; add more with: whycite add PATH")

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whycite.cli.options import AsJson
@@ -10,7 +14,6 @@ from whycite.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from rich.console import Console
 
@@ -26,10 +29,10 @@ CLAIMS = (
 _PAPERS = 2  # shown for a claim
 _NEXT = """\
 Now with your own papers (PDF, LaTeX, JATS, TEI, Markdown, …):
-  whycite add FOLDER
-  whycite cite "a claim that needs a citation"
+  {whycite} add FOLDER
+  {whycite} cite "a claim that needs a citation"
 And to see what whycite reads in a draft:
-  whycite read {draft}"""
+  {whycite} read {draft}"""
 
 
 def demo(as_json: AsJson = False) -> None:
@@ -57,22 +60,22 @@ def demo(as_json: AsJson = False) -> None:
         if as_json:
             print_json({"text": claim, "recommendations": [as_dict(paper) for paper in answer]})
     _step(console, "What next")
-    say(console, _NEXT.format(draft=files("whycite.demo").joinpath("draft.tex")))
+    draft = _from_here(str(files("whycite.demo").joinpath("draft.tex")))
+    say(console, _NEXT.format(whycite=_command(), draft=draft))
     say(console, f"This library is in {library.path}; delete the folder when you have seen enough.")
 
 
 def _library(articles: Sequence[Path], console: Console) -> Library:
     """The demo's own library: made the first time, then there."""
-    import platformdirs
-
     from whycite.cli.add import summary
     from whycite.cli.progress import add_shown
     from whycite.encoders import load
+    from whycite.encoders.cache import cache_folder
     from whycite.library import Library
     from whycite.library.schema import SCHEMA
 
     # A whycite that stores or encodes in another way makes another one.
-    path = platformdirs.user_cache_path("whycite", appauthor=False) / f"demo-{SCHEMA}-{load().name}"
+    path = cache_folder() / f"demo-{SCHEMA}-{load().name}"
     if _documents(path) < len(articles):
         say(console, "The first time this takes a minute or two.")
         report = add_shown(path, articles)
@@ -89,6 +92,19 @@ def _documents(path: Path) -> int:
         return Library.open(path).info().documents
     except UserError:  # none yet, or none that can be used: then adding says so
         return 0
+
+
+def _command() -> str:
+    """What to type for whycite: its name, or where that is not found its path."""
+    beside = shutil.which("whycite", path=Path(sys.executable).parent)
+    return "whycite" if shutil.which("whycite") or not beside else _from_here(beside)
+
+
+def _from_here(path: str) -> str:
+    """A path as it can be typed, short where it is in a folder below."""
+    here, folder = Path.cwd(), Path(path).parent
+    below = folder != here and folder.is_relative_to(here)  # a name alone is no path to a command
+    return shlex.quote(str(Path(path).relative_to(here)) if below else path)
 
 
 def _step(console: Console, title: str) -> None:

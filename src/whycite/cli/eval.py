@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,12 +11,12 @@ import typer
 
 from whycite.cli.evaltables import show, table
 from whycite.cli.options import AsJson
+from whycite.cli.progress import watched
 from whycite.cli.terminal import count, plain, print_json, say
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from whycite.evaluation.corpus import Watch
 
 __all__ = ["app"]
 
@@ -32,6 +30,12 @@ Work = Annotated[
 ]
 Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Write runs and true papers there, as TREC files.")]
 Seed = Annotated[int, typer.Option(help="What decides every draw: the same seed, the same figures.")]
+
+
+EncoderName = Annotated[
+    str | None,
+    typer.Option("--encoder", metavar="NAME", help="An encoder's folder or Hugging Face name, if not the bundled one."),
+]
 
 
 class Choice(StrEnum):
@@ -66,6 +70,7 @@ def ilciter(
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Processes that find evidence; by default one a core.")
     ] = None,
+    encoder: EncoderName = None,
     as_json: AsJson = False,
 ) -> None:
     """Repeat ILCiteR's experiment (its section 7) on your papers.
@@ -73,19 +78,23 @@ def ilciter(
     Of each topic the most recent papers are held out, the others become a library. Claims are what the papers held out
     say when they cite; a method is right that finds a paper they cite.
     """
+    from whycite.encoders import DEFAULT
     from whycite.evaluation import ilciter as experiment
     from whycite.evaluation.comparison import check_installed
-    from whycite.evaluation.ranking import DEFAULT, check_methods
+    from whycite.evaluation.ranking import DEFAULT as ALL_METHODS
+    from whycite.evaluation.ranking import check_methods
     from whycite.evaluation.topics import named
     from whycite.evaluation.workspace import prepare
 
-    wanted = check_methods(_names(methods) or DEFAULT)
+    wanted = check_methods(_names(methods) or ALL_METHODS)
     choices = ("random", "supported") if choice is Choice.both else (choice.value,)
     check_installed()
     console, errors = _consoles()
     outcomes = []
-    with _watching(errors) as watch:
-        prepared, unread = prepare([*data, *(more or ())], named(topics), held_out, work, jobs or _cores(), watch)
+    with watched(errors) as watch:
+        prepared, unread = prepare(
+            [*data, *(more or ())], named(topics), held_out, work, jobs or _cores(), watch, encoder or DEFAULT
+        )
         for sentence in unread:
             errors.print(f"warning: {plain(sentence)}", soft_wrap=True)
         for topic in prepared:
@@ -106,16 +115,20 @@ def contexts(
     methods: Annotated[str | None, typer.Option(metavar="M1,M2", help="Methods to compare, if not all.")] = None,
     work: Work = None,
     out: Out = None,
+    encoder: EncoderName = None,
     as_json: AsJson = False,
 ) -> None:
     """Find the paper a sentence cites among papers that no one in the library has cited."""
+    from whycite.encoders import DEFAULT
     from whycite.evaluation import abstracts as experiment
     from whycite.evaluation.comparison import check_installed
 
     check_installed()
     console, errors = _consoles()
-    with _watching(errors) as watch:
-        found = experiment.run(data, limit, _names(methods) or experiment.METHODS, seed, work, watch)
+    with watched(errors) as watch:
+        found = experiment.run(
+            data, limit, _names(methods) or experiment.METHODS, seed, work, watch, encoder or DEFAULT
+        )
     if out is not None:
         experiment.write(found, out)
     if as_json:
@@ -145,25 +158,3 @@ def _consoles() -> tuple[Console, Console]:
     if not console.is_terminal:
         console.width = max(console.width, _WIDTH)
     return console, Console(stderr=True, highlight=False)
-
-
-@contextmanager
-def _watching(console: Console) -> Iterator[Watch]:
-    """Show what is told of the work; only on a terminal."""
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.fields[counts]}"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("", total=None, counts="")
-
-        def watch(stage: str, done: int, total: int | None) -> None:
-            counts = f"{done:,} of {total:,}" if total is not None else f"{done:,}" if done else ""
-            bar.update(task, description=plain(stage), completed=done, total=total, counts=counts)
-
-        yield watch

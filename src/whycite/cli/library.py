@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import asdict
 from enum import StrEnum
@@ -11,6 +12,8 @@ import typer
 
 from whycite.cli.options import AsJson, LibraryPath
 from whycite.cli.output import writing
+from whycite.cli.progress import ending, watched
+from whycite.cli.stopping import Stopped
 from whycite.cli.terminal import count, json_line, print_json, printable, say, size
 from whycite.errors import UserError
 
@@ -31,7 +34,7 @@ class Format(StrEnum):
 
 @app.callback(invoke_without_command=True)
 def _library(context: typer.Context, library: LibraryPath = None, as_json: AsJson = False) -> None:
-    """Show what is in your library; remove documents from it, compact it, export it."""
+    """Show what is in your library; remove documents from it, compact it, export it, move it to another encoder."""
     context.obj = library
     if context.invoked_subcommand is None:
         info(context, library, as_json)
@@ -70,7 +73,7 @@ def list_(context: typer.Context, library: LibraryPath = None, as_json: AsJson =
     from rich.console import Console
 
     console = Console(highlight=False)
-    for entry in _open(context, library).documents():
+    for entry in sorted(_open(context, library).documents(), key=lambda entry: _in_order(entry.path)):
         if as_json:
             print_json(asdict(entry))
         elif console.is_terminal:
@@ -84,7 +87,8 @@ def list_(context: typer.Context, library: LibraryPath = None, as_json: AsJson =
 def remove(
     context: typer.Context,
     documents: Annotated[
-        list[str], typer.Argument(metavar="DOCUMENT", help="Keys, paths or ids of documents, as the list shows them.")
+        list[str],
+        typer.Argument(metavar="DOCUMENT", help="Paths of documents; or keys or ids, which list --json shows."),
     ],
     library: LibraryPath = None,
     as_json: AsJson = False,
@@ -100,7 +104,7 @@ def remove(
         return
     console = Console(highlight=False)
     for entry in gone:
-        say(console, printable(f"removed {entry.title or entry.key} ({entry.path})"))
+        say(console, printable(f"removed {entry.title or entry.key or '(no title)'} ({entry.path})"))
     say(console, f"{count(len(gone), 'document')} removed.")
 
 
@@ -115,7 +119,46 @@ def compact(context: typer.Context, library: LibraryPath = None, as_json: AsJson
     if as_json:
         print_json({"before": before, "after": after})
     else:
-        say(Console(highlight=False), f"{size(before)} before, {size(after)} now.")
+        # What was packed is written anew, and what it was before is kept for readers for a while.
+        later = "; the state before, which others may still be reading, goes later" if after > before else ""
+        say(Console(highlight=False), f"{size(before)} before, {size(after)} now{later}.")
+
+
+@app.command(short_help="Move the library to another encoder.")
+def reindex(
+    context: typer.Context,
+    encoder: Annotated[
+        str | None, typer.Option(metavar="NAME", help="A name, or the folder of one; by default the bundled encoder.")
+    ] = None,
+    library: LibraryPath = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make all vectors anew with another encoder; what is stopped goes on where it was when it is run again."""
+    from rich.console import Console
+
+    from whycite.library import reindexing
+
+    done, total = 0, 0
+
+    def tell(what: str, texts: int, of: int | None) -> None:
+        nonlocal done, total
+        done, total = texts, of or 0
+        watch(what, texts, of)
+
+    try:
+        with watched(Console(stderr=True, highlight=False)) as watch:
+            made = reindexing.reindex(library or context.obj, encoder=encoder, progress=tell)
+    except KeyboardInterrupt:
+        if not total:
+            raise
+        raise Stopped(f"{done:,} of {count(total, 'text')} encoded and kept, run it again to go on") from None
+    if as_json:
+        print_json(asdict(made))
+    elif made.before == made.encoder:
+        say(Console(highlight=False), f"Nothing to do: the library's encoder is {made.encoder}.")
+    else:
+        counts = f"{count(made.spans, 'evidence span')} and {count(made.papers, 'paper')}"
+        say(Console(highlight=False), f"{counts} encoded by {made.encoder} in {made.seconds:.1f} s.")
 
 
 @app.command(short_help="Write all evidence spans for other programs.")
@@ -158,17 +201,18 @@ def _open(context: typer.Context, library: str | None) -> Library:
     return Library.open(library or context.obj)
 
 
+def _in_order(path: str) -> str:
+    """What paths are sorted by so that the second record of a file comes before the tenth."""
+    return re.sub("[0-9]+", lambda number: number[0].zfill(20), path)
+
+
 def _row(entry: Entry, width: int) -> str:
     """A document in a line of a terminal."""
     room = max(width - 8, 20)
-    path = _end(printable(entry.path), room // 3)
-    title = _beginning(printable(entry.title or entry.key), room - len(path))
+    path = ending(printable(entry.path), room // 3)
+    title = _beginning(printable(entry.title or entry.key or "(no title)"), room - len(path))
     return f"{entry.year or '':>4}  {title:<{room - len(path)}}  {path}"
 
 
 def _beginning(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
-
-
-def _end(text: str, length: int) -> str:
-    return text if len(text) <= length else "…" + text[len(text) - length + 1 :]

@@ -16,11 +16,17 @@ if TYPE_CHECKING:
 
     from whycite.library import Progress, Report
 
-__all__ = ["add_shown", "counted", "shown"]
+__all__ = ["add_shown", "counted", "ending", "shown", "watched"]
+
+_BESIDE = 11  # columns of a terminal for what stands before the counts, and for the gaps
 
 
 def add_shown(
-    library: Path | str | None, paths: Sequence[Path | str], format: str | None = None, jobs: int | None = None
+    library: Path | str | None,
+    paths: Sequence[Path | str],
+    format: str | None = None,
+    jobs: int | None = None,
+    encoder: str | None = None,
 ) -> Report:
     """Add papers; when the user stops it, say what is kept."""
     from rich.console import Console
@@ -37,7 +43,7 @@ def add_shown(
 
     try:
         with shown(errors) as show:
-            return add(library, paths, format=format, jobs=jobs, progress=tell)
+            return add(library, paths, format=format, jobs=jobs, encoder=encoder, progress=tell)
     except KeyboardInterrupt:
         raise Stopped(f"{count(kept, 'document')} added and kept, run it again to go on") from None
 
@@ -60,17 +66,27 @@ def shown(console: Console) -> Iterator[Callable[[Progress], None]]:
         task = bar.add_task("", total=None, counts="reading")
 
         def tell(progress: Progress) -> None:
-            bar.update(task, description=plain(progress.reading), counts=_counts(progress, time.monotonic() - start))
+            counts = _counts(progress, time.monotonic() - start)
+            room = max(console.width - len(counts) - _BESIDE, 1)
+            bar.update(task, description=plain(ending(progress.reading, room)), counts=counts)
 
         yield tell
 
 
 def _counts(progress: Progress, seconds: float) -> str:
-    parts = [f"{count(progress.added, 'document')} added"]
+    parts = [f"{count(progress.read, 'document')} read"]
     if progress.unchanged:
         parts.append(f"{progress.unchanged:,} unchanged")
-    parts += [count(progress.spans, "span"), f"{progress.added / max(seconds, 0.001) * 60:,.0f} a minute"]
+    if progress.spans:
+        parts.append(count(progress.spans, "span"))
+    if progress.read:
+        parts.append(f"{progress.read / max(seconds, 0.001) * 60:,.0f} a minute")
     return ", ".join(parts)
+
+
+def ending(text: str, length: int) -> str:
+    """A text, or its end where it is longer: that of a path tells most."""
+    return text if len(text) <= length else "…" + text[len(text) - length + 1 :]
 
 
 @contextmanager
@@ -89,3 +105,26 @@ def counted(console: Console, noun: str) -> Iterator[Callable[[int], None]]:
             bar.update(task, description=f"{count(number, noun)}, {rate:,.1f} a second")
 
         yield tell
+
+
+@contextmanager
+def watched(console: Console) -> Iterator[Callable[[str, int, int | None], None]]:
+    """Show what is told of long work: what is done, how much, of how much; only on a terminal."""
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[counts]}"),
+        TimeElapsedColumn(),
+    )
+    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("", total=None, counts="")
+
+        def watch(what: str, done: int, total: int | None) -> None:
+            counts = f"{done:,} of {total:,}" if total is not None else f"{done:,}" if done else ""
+            bar.update(task, description=plain(what), completed=done, total=total, counts=counts)
+
+        yield watch

@@ -1,12 +1,16 @@
-"""Which texts are encoded together."""
+"""Which texts go through a model together, and on which threads."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
-__all__ = ["batches"]
+__all__ = ["batches", "threaded"]
 
+Work = TypeVar("Work")
+Done = TypeVar("Done")
 TOKENS = 256  # in a batch; what comes out of its widest layer still fits a core's own cache
 
 
@@ -22,3 +26,15 @@ def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
     for length in sorted(same, reverse=True):
         size = max(1, TOKENS // max(1, length))
         yield from (same[length][at : at + size] for at in range(0, len(same[length]), size))
+
+
+def threaded(function: Callable[[Work], Done], work: Sequence[Work], threads: int) -> Iterator[Done]:
+    """The function of each piece of work, in order, on so many threads."""
+    if threads == 1 or len(work) == 1:
+        yield from map(function, work)
+        return
+    pool = ThreadPoolExecutor(max(1, min(threads, len(work))), "whycite-model")
+    try:
+        yield from pool.map(function, work)
+    finally:
+        pool.shutdown(cancel_futures=True)

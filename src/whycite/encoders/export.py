@@ -1,18 +1,16 @@
-"""Makes the folder of an encoder from that of a Hugging Face model; needs the extra "train"."""
+"""Makes the folder of an encoder from a Hugging Face model; needs the extra "train"."""
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from whycite.encoders import facts
+from whycite.encoders import facts, hub, registry
 from whycite.encoders.facts import MODEL, TOKENIZER, Facts, Pooling
-from whycite.errors import MissingExtra, UserError
+from whycite.errors import UserError
 
-__all__ = ["export"]
+__all__ = ["export", "export_scores"]
 
 _BERTS = ("bert",)
 _ROBERTAS = ("roberta", "xlm-roberta", "camembert")
@@ -20,35 +18,70 @@ _ACTIVATIONS = ("gelu", "gelu_new", "gelu_pytorch_tanh")
 
 
 def export(
-    folder: Path, out: Path, *, name: str = "", pooling: Pooling = "cls", max_tokens: int = 256, prefix: str = ""
+    source: str | Path,
+    out: Path,
+    *,
+    name: str = "",
+    pooling: Pooling | None = None,
+    max_tokens: int | None = None,
+    prefix: str | None = None,
 ) -> Facts:
-    """Write model.onnx (8 bits), tokenizer.json and encoder.json into `out`; it is called `name`, else as `out` is."""
-    if not (folder / "config.json").is_file() or not (folder / TOKENIZER).is_file():
-        raise UserError(f"{folder} is no folder of a Hugging Face model: it needs config.json and {TOKENIZER}")
-    try:
-        import_module("onnx")
-        torch, transformers = import_module("torch"), import_module("transformers")
-    except ImportError as error:
-        raise MissingExtra("Exporting an encoder", "train") from error
-    config = transformers.AutoConfig.from_pretrained(folder)
+    """Write model.onnx (8 bits), tokenizer.json and encoder.json into `out`, from a folder or by Hugging Face name.
+
+    It is called `name`, else as `out` is; what is not said of its use is as the source says.
+    """
+    folder = registry.place(source)
+    if folder is None or not (folder / hub.CONFIG).is_file():
+        raise UserError(f"{source} is no folder of a Hugging Face model: it needs {hub.CONFIG}")
+    hub.require("Exporting an encoder", "onnx")
+    with hub.quiet() as transformers:
+        config = transformers.AutoConfig.from_pretrained(folder, **hub.LOCAL)
     _check(folder, config)
-    positions = config.max_position_embeddings - _first_position(config)
-    model = transformers.AutoModel.from_pretrained(folder, dtype=torch.float32, add_pooling_layer=False)
+    use, tokenizer, model = hub.facts_of(folder), hub.tokenizer_of(folder), hub.model_of(folder)
+    made = Facts(
+        name or out.resolve().name,
+        dimensions=config.hidden_size,
+        max_tokens=min(max_tokens or use.max_tokens, config.max_position_embeddings - _first_position(config)),
+        pooling=pooling or use.pooling,
+        prefix=use.prefix if prefix is None else prefix,
+    )
     out.mkdir(parents=True, exist_ok=True)
-    _write(model, config, pooling, out / MODEL)
-    shutil.copyfile(folder / TOKENIZER, out / TOKENIZER)
-    made = Facts(name or out.resolve().name, "", config.hidden_size, min(max_tokens, positions), pooling, prefix)
+    _write(model, made.pooling, out / MODEL)
+    if (folder / TOKENIZER).is_file():
+        (out / TOKENIZER).write_bytes((folder / TOKENIZER).read_bytes())
+    else:
+        tokenizer.save(str(out / TOKENIZER))
     made = replace(made, version=facts.version(out, made))
     made.write(out)
     return made
 
 
-def _write(model: Any, config: Any, pooling: Pooling, path: Path) -> None:
-    from whycite.encoders.quantised import Shape, build
+def export_scores(model: Any, head: Any, tokenizer: Any, out: Path, *, name: str, max_tokens: int, file: str) -> Facts:
+    """Write a model that gives one number a text, by the linear layer `head` at its first token, with its facts."""
+    hub.require("Exporting a model", "onnx")
+    _check(out, model.config)
+    out.mkdir(parents=True, exist_ok=True)
+    made = Facts(name, max_tokens=max_tokens)
+    _write(model, "cls", out / MODEL, head)
+    plain = type(tokenizer).from_str(tokenizer.to_str())
+    plain.no_padding()
+    plain.no_truncation()
+    plain.save(str(out / TOKENIZER), pretty=False)
+    made = replace(made, version=facts.version(out, made))
+    made.write(out, file)
+    return made
 
+
+def _write(model: Any, pooling: Pooling, path: Path, head: Any = None) -> None:
+    from whycite.encoders.quantised import Output, Shape, build
+
+    config = model.config
     weights = {name: weight.numpy() for name, weight in model.state_dict().items()}
+    if head is not None:
+        weights |= {f"head.{name}": weight.numpy() for name, weight in head.state_dict().items()}
     layers, heads = config.num_hidden_layers, config.num_attention_heads
-    shape = Shape(layers, heads, config.layer_norm_eps, _first_position(config), pooling)
+    output: Output = "vectors" if head is None else "scores"
+    shape = Shape(layers, heads, config.layer_norm_eps, _first_position(config), pooling, output)
     path.write_bytes(build(weights, shape).SerializeToString(deterministic=True))
 
 

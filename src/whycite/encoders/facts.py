@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 from whycite.errors import UserError
 
-__all__ = ["FACTS", "MODEL", "TOKENIZER", "Facts", "Pooling", "read", "version"]
+__all__ = ["FACTS", "MODEL", "TOKENIZER", "Facts", "Pooling", "checked", "read", "version"]
 
 MODEL, TOKENIZER, FACTS = "model.onnx", "tokenizer.json", "encoder.json"
 Pooling = Literal["cls", "mean"]
@@ -27,17 +27,17 @@ class Facts:
     pooling: Pooling = "cls"
     prefix: str = ""
 
-    def write(self, folder: Path) -> None:
-        """Put them into the folder's `encoder.json`."""
-        (folder / FACTS).write_text(json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    def write(self, folder: Path, file: str = FACTS) -> None:
+        """Put them into the folder's `encoder.json`, or another file."""
+        (folder / file).write_text(json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def read(folder: Path) -> Facts:
+def read(folder: Path, file: str = FACTS) -> Facts:
     """The facts of the encoder in a folder; without an `encoder.json` they are those of most encoders."""
     for name in (MODEL, TOKENIZER):
         if not (folder / name).is_file():
             raise UserError(f"{folder} has no {name}: the folder of an encoder holds {MODEL} and {TOKENIZER}")
-    path = folder / FACTS
+    path = folder / file
     if not path.is_file():
         return Facts(folder.resolve().name)
     try:
@@ -46,7 +46,7 @@ def read(folder: Path) -> Facts:
         raise UserError(f"{path} is not JSON ({error}): mend or remove it") from error
     if not isinstance(found, dict):
         raise UserError(f"{path} holds no JSON object: mend or remove it")
-    return _checked(path, {"name": folder.resolve().name, **found})
+    return checked(path, {"name": folder.resolve().name, **found})
 
 
 def version(folder: Path, facts: Facts) -> str:
@@ -58,7 +58,8 @@ def version(folder: Path, facts: Facts) -> str:
     return digest.hexdigest()[:8]
 
 
-def _checked(path: Path, found: dict[str, object]) -> Facts:
+def checked(path: Path, found: dict[str, object]) -> Facts:
+    """The facts that a file holds, if they are such."""
     known = asdict(Facts(""))
     for key, value in found.items():
         if key not in known:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from whycite.encoders.facts import FACTS, MODEL, Facts
 from whycite.errors import UserError
 
-__all__ = ["Model", "opened"]
+__all__ = ["Model", "opened", "session"]
 
 _FILLED = {"attention_mask": 1, "token_type_ids": 0}  # inputs whose values are known: no text is padded
 
@@ -38,24 +38,29 @@ class Model:
         return np.asarray(found / np.maximum(lengths, 1e-30), np.float32)
 
 
-def opened(folder: Path, facts: Facts) -> Model:
-    """The folder's model."""
+def session(path: Path) -> Any:
+    """A session of the runtime that runs the model there."""
     import onnxruntime  # type: ignore[import-untyped]
 
-    path = folder / MODEL
     options = onnxruntime.SessionOptions()
-    # Threads run whole batches (see OnnxEncoder): that is faster than sharing one, and gives the same vectors.
+    # Threads run whole batches (see `threaded`): that is faster than sharing one, and gives the same numbers.
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
     try:
-        session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # its errors have no class of their own in common
         raise UserError(f"{path} is no model that can be run ({error}): copy or export it again") from error
-    inputs = tuple(each.name for each in session.get_inputs())
+
+
+def opened(folder: Path, facts: Facts) -> Model:
+    """The folder's encoder."""
+    path = folder / MODEL
+    found = session(path)
+    inputs = tuple(each.name for each in found.get_inputs())
     unknown = set(inputs) - {"input_ids", *_FILLED}
     if unknown or "input_ids" not in inputs:
         raise UserError(f"{path} takes {', '.join(inputs)}: an encoder takes input_ids, attention_mask, token_type_ids")
-    return Model(session, inputs, _dimensions(path, session.get_outputs()[0].shape, facts), facts)
+    return Model(found, inputs, _dimensions(path, found.get_outputs()[0].shape, facts), facts)
 
 
 def _dimensions(path: Path, shape: list[int | str | None], facts: Facts) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whycite.encoders import facts, inference, tokens
-from whycite.encoders.batches import batches
+from whycite.encoders.batches import batches, threaded
 from whycite.errors import UserError
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ class OnnxEncoder:
     """
 
     def __init__(self, folder: Path, threads: int) -> None:
-        self._folder = folder
+        self.folder = folder
         self._facts = facts.read(folder)
         self.threads = threads
         version = facts.version(folder, self._facts)
@@ -69,25 +68,14 @@ class OnnxEncoder:
             # One by one: tokenizers' own batches take all cores, and this takes 4 % of the time.
             ids = [self._tokenizer.encode(text).ids for text in texts[start : start + _WINDOW]]
             work = list(batches([len(each) for each in ids]))
-            for batch, found in zip(work, self._run([[ids[i] for i in batch] for batch in work]), strict=True):
+            arrays = [np.array([ids[i] for i in batch], np.int64) for batch in work]
+            for batch, found in zip(work, threaded(self._model.vectors, arrays, self.threads), strict=True):
                 yield [start + i for i in batch], found
-
-    def _run(self, work: list[list[list[int]]]) -> Iterator[NDArray[np.float32]]:
-        arrays = (np.array(ids, np.int64) for ids in work)
-        model = self._model
-        if self.threads == 1 or len(work) == 1:
-            yield from map(model.vectors, arrays)
-            return
-        pool = ThreadPoolExecutor(min(self.threads, len(work)), "whycite-encoder")
-        try:
-            yield from pool.map(model.vectors, arrays)
-        finally:
-            pool.shutdown(cancel_futures=True)
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
-        return tokens.opened(self._folder, self._facts)
+        return tokens.opened(self.folder, self._facts)
 
     @cached_property
     def _model(self) -> inference.Model:
-        return inference.opened(self._folder, self._facts)
+        return inference.opened(self.folder, self._facts)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,9 @@ from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 from whycite.encoders.facts import Pooling
 
-__all__ = ["Shape", "Weights", "build"]
+__all__ = ["Output", "Shape", "Weights", "build"]
 
+Output = Literal["vectors", "scores", "states"]
 Weights = Mapping[str, NDArray[np.float32]]
 _RUNTIME = "com.microsoft"  # operators that onnxruntime adds to the standard
 _LARGEST = 127
@@ -35,6 +36,7 @@ class Shape:
     epsilon: float
     first_position: int = 0  # RoBERTa's positions begin after that of the padding
     pooling: Pooling = "cls"
+    output: Output = "vectors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +71,19 @@ class _Graph:
 
 
 def build(weights: Weights, shape: Shape) -> ModelProto:
-    """A graph from `input_ids` (texts x tokens, none padded) to `vectors` (texts x dimensions, of unit length)."""
+    """A graph from `input_ids` (texts x tokens, none padded) to what `shape.output` says.
+
+    - `vectors`: texts x dimensions, of unit length
+    - `scores`: one number a text, by the weights `head` at its first token
+    - `states`: texts x tokens x dimensions
+    """
     graph = _Graph()
     layers = _Layers(graph, weights, shape)
-    last = layers.run()
-    graph.nodes.append(helper.make_node("LpNormalization", [last], ["vectors"], axis=-1, p=2))
+    axes = layers.finish(shape.output)
     ids = helper.make_tensor_value_info("input_ids", TensorProto.INT64, ["texts", "tokens"])
-    vectors = helper.make_tensor_value_info("vectors", TensorProto.FLOAT, ["texts", layers.width])
+    found = helper.make_tensor_value_info(shape.output, TensorProto.FLOAT, axes)
     opsets = [helper.make_opsetid("", 18), helper.make_opsetid(_RUNTIME, 1)]
-    made = helper.make_graph(graph.nodes, "encoder", [ids], [vectors], graph.constants)
+    made = helper.make_graph(graph.nodes, "encoder", [ids], [found], graph.constants)
     return helper.make_model(made, opset_imports=opsets, ir_version=9, producer_name="whycite")
 
 
@@ -97,16 +103,35 @@ class _Layers:
         self._zeros = {zero: add("Expand", graph.constant(zero, np.uint8), rows) for zero in (_MIDDLE, _LOW)}
         self._texts = texts
 
-    def run(self) -> str:
-        """All layers; returns the pooled rows."""
-        add = self._graph.add
+    def finish(self, output: Output) -> list[str | int]:
+        """All layers and what is read out of the last; the axes of that."""
+        nodes, add = self._graph.nodes, self._graph.add
+        if output == "states":
+            rows = self._run(only_first=False)
+            nodes.append(helper.make_node("Reshape", [rows, self._by_text], [output]))
+            return ["texts", "tokens", self.width]
+        if output == "scores":
+            rows = add("Mul", self._run(only_first=True), self._graph.constant(self._weights["head.weight"]))
+            total = add("ReduceSum", rows, self._graph.ints(-1), keepdims=0)
+            nodes.append(helper.make_node("Add", [total, self._bias("head")], [output]))
+            return ["texts"]
+        nodes.append(helper.make_node("LpNormalization", [self._pooled()], [output], axis=-1, p=2))
+        return ["texts", self.width]
+
+    def _run(self, *, only_first: bool) -> str:
+        """All layers; what the last one makes of other tokens than the first is left out where nobody reads it."""
         rows = self._embeddings()
-        first = self._shape.pooling == "cls"
+        last = self._shape.layers - 1
         for layer in range(self._shape.layers):
-            # What the last layer makes of the other tokens nobody reads.
-            rows = self._layer(f"encoder.layer.{layer}", rows, only_first=first and layer == self._shape.layers - 1)
-        if first:
-            return rows
+            rows = self._layer(f"encoder.layer.{layer}", rows, only_first=only_first and layer == last)
+        return rows
+
+    def _pooled(self) -> str:
+        """A row for each text."""
+        add = self._graph.add
+        if self._shape.pooling == "cls":
+            return self._run(only_first=True)
+        rows = self._run(only_first=False)
         # The sum does as well as the mean. By a product: a plain sum adds in another order for one text than for many.
         ones = add("Expand", self._graph.constant(1), add("Concat", self._graph.ints(1), self._tokens, axis=0))
         return str(add("Reshape", add("MatMul", ones, add("Reshape", rows, self._by_text)), self._flat))

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from whycite.documents import Document, Reference
+from whycite.encoders import DEFAULT
+from whycite.encoders import load as load_encoder
 from whycite.errors import UserError
 from whycite.evaluation.comparison import Row, compare
 from whycite.evaluation.contexts import Contexts, load
 from whycite.evaluation.corpus import Watch
-from whycite.evaluation.files import make_folder
 from whycite.evaluation.ranking import DEPTH, Ranking, recommended
 from whycite.evaluation.trec import write_qrels, write_run
 from whycite.evaluation.workspace import default_folder, same_setup, state_of
+from whycite.files import make_folder
 from whycite.recommend.ilciter.bm25 import VARIANTS, Index
 from whycite.text.tokens import words
 
@@ -41,7 +43,15 @@ class Found:
     rows: Sequence[Row]
 
 
-def run(folder: Path, limit: int, methods: Sequence[str], seed: int, work: Path | None, watch: Watch) -> Found:
+def run(
+    folder: Path,
+    limit: int,
+    methods: Sequence[str],
+    seed: int,
+    work: Path | None,
+    watch: Watch,
+    encoder: str = DEFAULT,
+) -> Found:
     """Draw citing sentences of a folder and put them to the methods.
 
     - `bm25-okapi`, `bm25-plus`, `bm25-plus-rank-bm25`: over the words of title and abstract
@@ -56,11 +66,11 @@ def run(folder: Path, limit: int, methods: Sequence[str], seed: int, work: Path 
     if any(name in _BM25 or name == "fusion" for name in methods):
         runs |= _lexical(contexts, watch)
     if "encoder" in methods or "fusion" in methods:
-        runs["encoder"] = _encoder(contexts, watch)
+        runs["encoder"] = _encoder(contexts, watch, encoder)
     if "fusion" in methods:
         runs["fusion"] = _fused(runs["bm25-okapi"], runs["encoder"])
     if "whycite" in methods:
-        runs["whycite"] = _whycite(_library(folder, contexts.papers, work, watch), contexts, watch)
+        runs["whycite"] = _whycite(_library(folder, contexts.papers, work, watch, encoder), contexts, watch)
     asked = {name: runs[name] for name in dict.fromkeys(methods)}
     truth = {context.id: context.truth for context in contexts.contexts}
     return Found(contexts, asked, compare(asked, truth, AGAINST, seed))
@@ -102,11 +112,9 @@ def _placed(ids: Iterable[str]) -> list[tuple[str, float]]:
     return [(id, 1 / place) for place, id in enumerate(ids, start=1)]
 
 
-def _encoder(contexts: Contexts, watch: Watch) -> Ranking:
-    from whycite.encoders import load
-
+def _encoder(contexts: Contexts, watch: Watch, name: str) -> Ranking:
     watch("encoding", 0, None)
-    encoder = load()
+    encoder = load_encoder(name)
     papers = encoder.encode([_text(paper) for paper in contexts.papers])
     claims = encoder.encode([context.text for context in contexts.contexts])
     run: Ranking = {}
@@ -129,16 +137,18 @@ def _fused(*runs: Ranking) -> Ranking:
     return fused
 
 
-def _library(folder: Path, papers: Sequence[Reference], work: Path | None, watch: Watch) -> Library:
+def _library(folder: Path, papers: Sequence[Reference], work: Path | None, watch: Watch, encoder: str) -> Library:
     from whycite.library import Library, add_documents
 
-    state = state_of([folder])
+    state = state_of([folder], encoder)
     place = make_folder((work or default_folder(state)) / "contexts")
     same_setup(place, state)
     watch("adding papers", 0, None)
     # A document that lists the papers and cites none of them.
     add_documents(
-        place / "library", [Document(str(folder), "s2orc", Reference("candidates"), references=tuple(papers))]
+        place / "library",
+        [Document(str(folder), "s2orc", Reference("candidates"), references=tuple(papers))],
+        encoder=encoder,
     )
     return Library.open(place / "library")
 

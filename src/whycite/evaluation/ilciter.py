@@ -12,10 +12,10 @@ from whycite.errors import UserError
 from whycite.evaluation.cases import Case, answerable, choose
 from whycite.evaluation.comparison import Row, compare
 from whycite.evaluation.corpus import Watch
-from whycite.evaluation.files import make_folder, write_lines
 from whycite.evaluation.ranking import DEPTH, Ranking, database_of, rank, support_of
 from whycite.evaluation.trec import write_qrels, write_run
 from whycite.evaluation.workspace import Prepared, slug
+from whycite.files import make_folder, write_lines
 from whycite.recommend.ilciter import Statistics
 
 __all__ = ["AGAINST", "Outcome", "as_dict", "run", "write"]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from whycite.encoders import Encoder
 from whycite.errors import UserError
 from whycite.evaluation.cases import Case, HeldOut
 from whycite.evaluation.corpus import Watch
@@ -24,6 +25,7 @@ __all__ = [
     "OURS",
     "Ranking",
     "check_methods",
+    "claim_of",
     "database_of",
     "rank",
     "recommended",
@@ -80,19 +82,20 @@ def rank(
     stage: str = "ranking",
 ) -> Mapping[str, Ranking]:
     """What each method recommends for each claim."""
+    from whycite.library.encoding import encoder_of
+
     asked = _Asked(cases, sources, watch, stage)
     runs: dict[str, Ranking] = {}
     if published := [name for name in methods if name in METHODS]:
-        runs |= _published(database, asked, published)
+        runs |= _published(database, asked, published, encoder_of(library.encoder, library.path))
     runs |= {name: _ours(library, asked, name) for name in methods if name in OURS}
     return {name: runs[name] for name in methods}
 
 
-def _published(database: Database, asked: _Asked, names: Sequence[str]) -> dict[str, Ranking]:
-    from whycite.encoders import load
+def _published(database: Database, asked: _Asked, names: Sequence[str], encoder: Encoder) -> dict[str, Ranking]:
     from whycite.recommend.ilciter import Methods
 
-    methods = Methods(database, load().encode)
+    methods = Methods(database, encoder.encode)
     runs: dict[str, Ranking] = {name: {} for name in names}
     for number, case in enumerate(asked.cases):
         asked.watch(f"{asked.stage}, published methods", number, len(asked.cases))
@@ -108,7 +111,7 @@ def _ours(library: Library, asked: _Asked, name: str) -> Ranking:
     run: Ranking = {}
     for number, case in enumerate(asked.cases):
         asked.watch(f"{asked.stage}, {name}", number, len(asked.cases))
-        run[case.id] = recommended(recommender, _claim(case, asked.sources[case.source], name))
+        run[case.id] = recommended(recommender, claim_of(case, asked.sources[case.source], name))
     return run
 
 
@@ -119,10 +122,11 @@ def recommended(method: Method, claim: Claim) -> list[tuple[str, float]]:
     return [(recommendation.paper.key, score) for recommendation, score in zip(found, scores, strict=True)]
 
 
-def _claim(case: Case, source: HeldOut, name: str) -> Claim:
+def claim_of(case: Case, source: HeldOut, name: str) -> Claim:
+    """The claim as one of our methods is given it."""
     from whycite.recommend import Claim
 
-    if name == "whycite":
+    if "+" not in name:
         return Claim(case.text)
     paragraph = source.paragraphs[case.paragraph]
     if name == "whycite+context":

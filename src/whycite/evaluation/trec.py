@@ -13,8 +13,8 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from whycite.errors import UserError
-from whycite.evaluation.files import write_lines
 from whycite.evaluation.measures import Run, Truth
+from whycite.files import write_lines
 
 __all__ = ["read_qrels", "read_run", "write_qrels", "write_run"]
 

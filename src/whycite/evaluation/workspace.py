@@ -12,14 +12,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import platformdirs
-
+from whycite.encoders import DEFAULT, load
+from whycite.encoders.cache import cache_folder
 from whycite.errors import UserError
 from whycite.evaluation.cases import Case, Cases, HeldOut, cases
 from whycite.evaluation.corpus import Entry, Shelf, Watch, gather, part
-from whycite.evaluation.files import make_folder, write_lines
 from whycite.evaluation.records import known_facts
 from whycite.evaluation.topics import Topic, resolve
+from whycite.files import make_folder, write_lines
 
 __all__ = ["Prepared", "default_folder", "prepare", "same_setup", "slug", "state_of"]
 
@@ -42,33 +42,37 @@ class Prepared:
 
 
 def prepare(
-    paths: Sequence[Path], topics: Sequence[Topic], held_out: int, work: Path | None, jobs: int, watch: Watch
+    paths: Sequence[Path],
+    topics: Sequence[Topic],
+    held_out: int,
+    work: Path | None,
+    jobs: int,
+    watch: Watch,
+    encoder: str = DEFAULT,
 ) -> tuple[list[Prepared], list[str]]:
     """The topics' libraries and claims, and a sentence for each file that could not be read.
 
     What was made from the same data in the same way is taken as it is; what was begun is gone on with.
     """
-    state = state_of(paths) | {"held_out": held_out}
+    state = state_of(paths, encoder) | {"held_out": held_out}
     folders = {topic.name: make_folder((work or default_folder(state)) / slug(topic.name)) for topic in topics}
     if len(set(folders.values())) < len(topics):
         raise UserError("two topics have the same name; give them different ones: NAME=words")
     for topic in topics:
         same_setup(folders[topic.name], state | {"topic": topic.rule})
     missing = [topic for topic in topics if not (folders[topic.name] / _MADE).exists()]
-    unread = _make(paths, missing, folders, held_out, jobs, watch) if missing else []
+    unread = _make(paths, missing, folders, held_out, jobs, watch, encoder) if missing else []
     return [_load(folders[topic.name]) for topic in topics], unread
 
 
 def default_folder(state: dict[str, Any]) -> Path:
     """Where things made from data in this state are kept unless the user says otherwise."""
     name = blake2b(json.dumps(state, sort_keys=True).encode(), digest_size=8).hexdigest()
-    return platformdirs.user_cache_path("whycite", appauthor=False) / "evaluation" / name
+    return cache_folder() / "evaluation" / name
 
 
-def state_of(paths: Sequence[Path]) -> dict[str, Any]:
+def state_of(paths: Sequence[Path], encoder: str = DEFAULT) -> dict[str, Any]:
     """What decides what is made of data: names, sizes and times of its files, and the versions of what reads them."""
-    from whycite.encoders import load
-
     files = []
     for path in paths:
         if not path.exists():
@@ -77,7 +81,7 @@ def state_of(paths: Sequence[Path]) -> dict[str, Any]:
         facts = [(str(file.resolve()), file.stat()) for file in inside if file.is_file()]
         files += [[name, fact.st_size, fact.st_mtime_ns] for name, fact in facts]
     data = blake2b(json.dumps(files).encode(), digest_size=16).hexdigest()
-    return {"data": data, "whycite": version("whycite"), "encoder": load().name}
+    return {"data": data, "whycite": version("whycite"), "encoder": load(encoder).name}
 
 
 def same_setup(folder: Path, setup: dict[str, Any]) -> None:
@@ -100,7 +104,13 @@ def slug(name: str) -> str:
 
 
 def _make(
-    paths: Sequence[Path], topics: Sequence[Topic], folders: dict[str, Path], held_out: int, jobs: int, watch: Watch
+    paths: Sequence[Path],
+    topics: Sequence[Topic],
+    folders: dict[str, Path],
+    held_out: int,
+    jobs: int,
+    watch: Watch,
+    encoder: str,
 ) -> list[str]:
     watch("looking at the data", 0, None)
     known = known_facts(paths)
@@ -114,12 +124,19 @@ def _make(
             except UserError as error:
                 raise UserError(f"topic '{topic.name}' ({topic.rule}): {error}") from error
         for topic, (kept, held) in parts.items():
-            _fill(folders[topic.name], topic, kept, held, shelf, jobs, watch)
+            _fill(folders[topic.name], topic, kept, held, shelf, jobs, watch, encoder)
     return unread
 
 
 def _fill(
-    folder: Path, topic: Topic, kept: list[Entry], held: list[Entry], shelf: Shelf, jobs: int, watch: Watch
+    folder: Path,
+    topic: Topic,
+    kept: list[Entry],
+    held: list[Entry],
+    shelf: Shelf,
+    jobs: int,
+    watch: Watch,
+    encoder: str,
 ) -> None:
     from whycite.evidence import extract_many
     from whycite.library import Library, add_documents
@@ -127,7 +144,7 @@ def _fill(
 
     title = topic.subject or topic.name
     taken = _counted(kept, f"{title}: adding papers", watch)
-    add_documents(folder / "library", (shelf.get(entry.at) for entry in taken), jobs=jobs)
+    add_documents(folder / "library", (shelf.get(entry.at) for entry in taken), jobs=jobs, encoder=encoder)
     library = Library.open(folder / "library")
     taken = _counted(held, f"{title}: finding claims", watch)
     found = extract_many((label(shelf.get(entry.at)) for entry in taken), jobs)

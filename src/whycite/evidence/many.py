@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from itertools import chain, islice
 
 from whycite.documents.model import Document
@@ -48,7 +49,8 @@ def _apart(documents: Iterable[Document], jobs: int) -> Iterator[tuple[Document,
     waiting: deque[tuple[Document, Future[list[Span]]]] = deque()
     try:
         for document in documents:
-            waiting.append((document, pool.submit(extract, document)))
+            with _uninterrupted():
+                waiting.append((document, pool.submit(extract, document)))
             if len(waiting) >= jobs * _AHEAD:
                 yield _next(waiting)
         while waiting:
@@ -63,6 +65,19 @@ def _next(waiting: deque[tuple[Document, Future[list[Span]]]]) -> tuple[Document
         return document, future.result()
     except BrokenProcessPool as error:
         raise UserError(f"{document.path}: a process that reads evidence was ended; try fewer jobs") from error
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let Ctrl-C wait, for processes that are started here too: before they serve it would end them noisily."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _serve() -> None:

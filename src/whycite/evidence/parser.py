@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,7 @@ _BEFORE_PREDICATES = frozenset(
 _INSIDE_WORDS = frozenset("-–‐‑/'’")  # spaCy makes these tokens of their own: "context-free" is three
 _LONGEST = 2_000  # characters; what is longer is a table or a list, not a sentence to parse
 _BATCH = 128
+_HALVES = re.compile("[\ud800-\udfff]")  # half characters, which broken JSON has and spaCy does not take
 
 
 def can_have_entity(text: str, group: Group) -> bool:
@@ -48,10 +50,9 @@ def can_have_entity(text: str, group: Group) -> bool:
 def entities(cuts: Sequence[Cut]) -> Iterator[list[str]]:
     """The entity span of every group of each sentence, "" where there is none."""
     texts = [_with_placeholders(cut) if _needs_parse(cut) else "" for cut in cuts]
-    wanted = [text for text in texts if text]
-    parses = _parse(wanted)
+    parses = _parse([_HALVES.sub("\ufffd", text) for text in texts if text])
     for cut, text in zip(cuts, texts, strict=True):
-        yield _entities(cut, next(parses)) if text else [""] * len(cut.groups)
+        yield _entities(cut, text, next(parses)) if text else [""] * len(cut.groups)
 
 
 def _parse(texts: list[str]) -> Iterator[Doc]:
@@ -69,14 +70,14 @@ def _needs_parse(cut: Cut) -> bool:
     return any(group.keys and can_have_entity(text, group) for text, group in before)
 
 
-def _entities(cut: Cut, parse: Doc) -> list[str]:
+def _entities(cut: Cut, text: str, parse: Doc) -> list[str]:
     tokens = {token.idx: token.i for token in parse}
     found, at, low = [], 0, 0
     for index, (before, group) in enumerate(zip(cut.texts[:-1], cut.groups, strict=True), start=1):
         at += len(before) + 1
         placeholder = tokens[at]
         first = _walk(parse, placeholder, low) if can_have_entity(before, group) else placeholder
-        found.append(parse.text[parse[first].idx : at].strip())
+        found.append(text[parse[first].idx : at].strip())
         low = placeholder + 1
         at += len(f"{PLACEHOLDER}{index} ")
     return found

@@ -8,17 +8,20 @@ from whycite.library.adding import add, add_documents
 from whycite.library.exporting import export_ilciter, export_trec
 from whycite.library.library import Library
 from whycite.library.maintenance import compact, remove
-from whycite.library.model import Citation, Entry, Info, Paper, PaperHit, Progress, Report, Source, SpanHit
+from whycite.library.model import Citation, Entry, Info, Outline, Paper, PaperHit, Progress, Report, Source, SpanHit
 from whycite.library.place import default_path
+from whycite.library.reindexing import Reindexed, reindex
 
 __all__ = [
     "Citation",
     "Entry",
     "Info",
     "Library",
+    "Outline",
     "Paper",
     "PaperHit",
     "Progress",
+    "Reindexed",
     "Report",
     "Source",
     "SpanHit",
@@ -28,5 +31,6 @@ __all__ = [
     "default_path",
     "export_ilciter",
     "export_trec",
+    "reindex",
     "remove",
 ]

@@ -9,12 +9,14 @@ from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 
-from whycite.documents.model import Document
+from whycite.documents.model import Document, Reference
 from whycite.documents.reading import stream
+from whycite.documents.registry import check_format
 from whycite.encoders import Encoder, load
+from whycite.encoders.cache import CachedEncoder
 from whycite.errors import UserError
 from whycite.evidence import Span, extract_many
-from whycite.library.encoding import encoder_of
+from whycite.library.encoding import Chosen, chosen, encoder_of, note_folder
 from whycite.library.indexing import index, needs_index, prune
 from whycite.library.intake import Intake
 from whycite.library.lock import writing
@@ -28,6 +30,7 @@ __all__ = ["add", "add_documents"]
 
 _BATCH = 32  # documents of a commit
 _BATCH_SPANS = 8_000
+_BATCH_SECONDS = 10.0  # after which fewer are committed too: what is not is lost when the process is ended
 
 Watch = Callable[[Progress], None]
 
@@ -38,12 +41,24 @@ def add(
     *,
     format: str | None = None,
     jobs: int | None = None,
-    encoder: Encoder | None = None,
+    encoder: Chosen | None = None,
     progress: Watch | None = None,
 ) -> Report:
-    """Add every document at the inputs (files, folders, archives, "-") to a library, which is made if there is none."""
-    documents = chain.from_iterable(stream(given, format) for given in inputs)
+    """Add every document at the inputs (files, folders, archives, "-") to a library, which is made if there is none.
+
+    A new library gets the encoder, by default the bundled one; a library that is there keeps its own.
+    """
+    check_format(format)
+    documents = chain.from_iterable(_readable(given, format) for given in inputs)
     return add_documents(path, documents, jobs=jobs, encoder=encoder, progress=progress)
+
+
+def _readable(given: Path | str, format: str | None) -> Iterator[Document]:
+    """What can be read of an input; what cannot is a document that says why, so that the other inputs are added."""
+    try:
+        yield from stream(given, format)
+    except UserError as error:
+        yield Document(str(given), "unknown", Reference(id=""), warnings=(str(error),))
 
 
 def add_documents(
@@ -51,7 +66,7 @@ def add_documents(
     documents: Iterable[Document],
     *,
     jobs: int | None = None,
-    encoder: Encoder | None = None,
+    encoder: Chosen | None = None,
     progress: Watch | None = None,
 ) -> Report:
     """Add documents to a library; those it has are left alone, and what is reported as added is on disk."""
@@ -65,26 +80,30 @@ def add_documents(
 
 
 @contextmanager
-def _for_writing(path: Path, what: str, encoder: Encoder | None) -> Iterator[tuple[Store, Encoder]]:
+def _for_writing(path: Path, what: str, given: Chosen | None) -> Iterator[tuple[Store, Encoder]]:
     store = open_store(path)  # says what is wrong before anything is made
+    encoder = chosen(given) if given is not None else None
     with plain_errors(path):
         path.mkdir(parents=True, exist_ok=True)
     with writing(path, what):
         store = open_store(path)
-        if store is None:
+        if store is None or (encoder is not None and store.commit.number == 1):  # begun, and nothing is in it
             encoder = encoder or load()
             create(path, encoder.name, encoder.dimensions)
             store = open_store(path)
             assert store is not None
-        encoder = encoder or encoder_of(store.commit.encoder)
+        encoder = encoder or encoder_of(store.commit.encoder, path)
         if encoder.name != store.commit.encoder:
+            name = given if isinstance(given, str | Path) else encoder.name.partition("@")[0]
             raise UserError(
                 f"{path}: its vectors were made by {store.commit.encoder}, not by {encoder.name}; "
-                "use that encoder or another library"
+                f"use that encoder, or move the library first with: whycite library reindex --encoder {name}"
             )
         with plain_errors(path):
             store.take_back()
-        yield store, encoder
+        if given is not None:
+            note_folder(path, encoder, given)
+        yield store, CachedEncoder(encoder)
 
 
 class _Adding:
@@ -99,6 +118,7 @@ class _Adding:
         self._intake = Intake(store, report, self._stages)
         self._writer = Writer(store, encoder, self._stages)
         self._batch: list[tuple[Document, list[Span]]] = []
+        self._begun = time.monotonic()  # the batch
 
     def run(self, documents: Iterable[Document], jobs: int) -> None:
         """Add the documents that are new."""
@@ -110,17 +130,23 @@ class _Adding:
                 break
             self._batch.append(held)
             self._tell(held[0].path)
-            if len(self._batch) >= _BATCH or sum(len(spans) for _, spans in self._batch) >= _BATCH_SPANS:
+            if self._is_full():
                 self._commit()
         if self._batch:
             self._commit()
+        moved = self._intake.follow()
         # Documents are read while evidence is asked for.
         self._stages["evidence"] = max(0.0, self._stages["evidence"] - self._stages["read"])
         self._report.papers = self._store["papers"].count_rows("id = same_as")
-        if self._report.added or self._report.replaced:
+        if self._report.added or self._report.replaced or moved:
             self._index(more=False)
             with timed(self._stages, "index"):
                 prune(self._store)
+
+    def _is_full(self) -> bool:
+        spans = sum(len(spans) for _, spans in self._batch)
+        waited = time.monotonic() - self._begun
+        return len(self._batch) >= _BATCH or spans >= _BATCH_SPANS or waited >= _BATCH_SECONDS
 
     def _commit(self) -> None:
         report, hashes = self._report, [content_hash(document) for document, _ in self._batch]
@@ -129,8 +155,9 @@ class _Adding:
         self._index(more=True)
         report.replaced += len(replaced)
         report.added += len(self._batch) - len(replaced)
-        self._tell(self._batch[-1][0].path)
-        self._batch = []
+        report.without_citations += sum(_cites_nothing(document) for document, _ in self._batch)
+        last, self._batch, self._begun = self._batch[-1][0].path, [], time.monotonic()
+        self._tell(last)
 
     def _index(self, more: bool) -> None:
         with timed(self._stages, "index"):
@@ -141,7 +168,13 @@ class _Adding:
     def _tell(self, path: str) -> None:
         if self._progress is not None:
             kept = self._report.added + self._report.replaced
-            self._progress(Progress(kept, self._report.unchanged, self._report.spans, path))
+            read = kept + len(self._batch)
+            self._progress(Progress(read, kept, self._report.unchanged, self._report.spans, path))
+
+
+def _cites_nothing(document: Document) -> bool:
+    """Whether it has text, unlike a bibliography, and no citation in it."""
+    return bool(document.sentences) and not any(sentence.citations for sentence in document.sentences)
 
 
 def _cores() -> int:

@@ -1,16 +1,58 @@
-"""The encoder that made a library's vectors."""
+"""The encoder that makes a library's vectors."""
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 from whycite.encoders import Encoder, load
 from whycite.errors import UserError
+from whycite.files import write_lines
 
-__all__ = ["encoder_of"]
+__all__ = ["Chosen", "chosen", "encoder_of", "note_folder"]
+
+Chosen = Encoder | str | Path
+"""An encoder, its name, or the folder that holds it."""
+
+_FOLDERS = "encoders.json"  # of a library: where encoders that have no name of their own were found
 
 
-def encoder_of(name: str) -> Encoder:
-    """The encoder of that name and version."""
-    encoder = load(name.partition("@")[0])
-    if encoder.name != name:
-        raise UserError(f"the library was made with the encoder {name}, but here is {encoder.name}: make it anew")
-    return encoder
+def chosen(encoder: Chosen) -> Encoder:
+    """The encoder that is meant."""
+    return load(encoder) if isinstance(encoder, str | Path) else encoder
+
+
+def encoder_of(name: str, library: Path | None = None) -> Encoder:
+    """The encoder of that name and version; the library may know the folder in which it lies."""
+    places: list[str | Path] = [name.partition("@")[0]]
+    if library is not None and (folder := _folders(library).get(name)):
+        places.insert(0, Path(folder))
+    problem = ""
+    for place in places:
+        try:
+            encoder = load(place)
+        except UserError as error:
+            problem = problem or str(error)
+            continue
+        if encoder.name == name:
+            return encoder
+        problem = problem or f"here is {encoder.name}"
+    raise UserError(
+        f"the encoder of the library, {name}, cannot be had: {problem}; "
+        "move the library to another one with: whycite library reindex"
+    )
+
+
+def note_folder(library: Path, encoder: Encoder, given: Chosen) -> None:
+    """Let a library know the folder in which its encoder lies, if it is one that was given."""
+    if isinstance(given, str | Path) and Path(given).is_dir():
+        known = _folders(library) | {encoder.name: str(Path(given).resolve())}
+        write_lines(library / _FOLDERS, [json.dumps(known, indent=2, ensure_ascii=False) + "\n"])
+
+
+def _folders(library: Path) -> dict[str, str]:
+    try:
+        found = json.loads((library / _FOLDERS).read_text("utf-8"))
+    except (OSError, ValueError):  # none was given, or somebody wrote there: then the name must do
+        return {}
+    return {str(name): str(folder) for name, folder in found.items()} if isinstance(found, dict) else {}

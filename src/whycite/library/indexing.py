@@ -18,7 +18,7 @@ _PARTITION = 4_000  # vectors that are looked at together
 _BITS = 5  # of a number in the index of vectors: it keeps 97 % of the true neighbours; 4 keep 95 %, 7 keep 98 %
 _PIECES = 64  # files that a table may be scattered over, and old versions that are borne
 _GRACE = timedelta(minutes=15)  # how long a reader may go on with what it opened
-_SLACK = timedelta(hours=1)  # more than it takes to pack a table: age is counted from the end of that
+_SLACK = timedelta(minutes=1)  # more than it takes to drop versions: age is counted from the end of that
 _FOREVER = timedelta(days=36_500)
 
 _IDS = {"papers": ("id",), "documents": ("id",), "spans": ("id",), "citations": ("span", "paper", "document")}
@@ -81,6 +81,7 @@ def _drop(table: Table, needed: datetime, always: bool) -> None:
     """
     cutoff = needed - _SLACK
     if always or sum(time < cutoff for time in _made(table).values()) > _PIECES:
+        table.optimize(cleanup_older_than=_FOREVER)  # packs, which may take long
         table.optimize(cleanup_older_than=datetime.now(UTC) - cutoff)
 
 

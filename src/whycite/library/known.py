@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from whycite.documents.identity import Papers, paper_key, standing, traits
 from whycite.documents.model import Reference
-from whycite.library.query import matching
+from whycite.library.query import matching, whole
 from whycite.library.schema import identifier
 from whycite.library.store import Store
 
@@ -24,6 +24,7 @@ __all__ = ["Changes", "KnownPapers", "reference_of", "version_of"]
 
 Integers = NDArray[np.int64]
 _FIELDS = ("title", "authors", "year", "venue", "doi", "arxiv", "pmid", "isbn", "abstract")
+_COLUMNS = ("id", "key", "text", *_FIELDS)
 
 
 def version_of(reference: Reference) -> int:
@@ -46,7 +47,7 @@ class KnownPapers:
 
     def __init__(self, store: Store) -> None:
         self._papers = store["papers"]
-        rows = self._papers.search().select(["id", "same_as", "traits"]).to_arrow()
+        rows = whole(self._papers, ["id", "same_as", "traits"])
         ids, same = (rows[name].to_numpy().astype(np.int64) for name in ("id", "same_as"))
         column = rows["traits"].combine_chunks()
         lengths = np.asarray(column.value_lengths()).astype(np.int64)
@@ -162,14 +163,16 @@ class KnownPapers:
             self._versions[paper].add(version)
 
     def _rows(self, versions: Collection[int]) -> list[dict[str, Any]]:
-        rows: list[dict[str, Any]] = matching(self._papers, "id", sorted(versions), ["id", "key", *_FIELDS]).to_pylist()
+        rows: list[dict[str, Any]] = matching(self._papers, "id", sorted(versions), _COLUMNS).to_pylist()
         return sorted(rows, key=lambda row: row["id"])
 
 
 def reference_of(row: Mapping[str, Any]) -> Reference:
-    """A row of the table of papers as the reference it came from."""
-    fields = {name: row[name] for name in _FIELDS}
-    return Reference(row["key"], **{**fields, "authors": tuple(fields["authors"] or ())})
+    """A row of the table of papers as the reference it came from; a title that is not searched is a printed entry."""
+    fields = {name: row[name] for name in _FIELDS} | {"authors": tuple(row["authors"] or ())}
+    if not row["text"]:
+        fields |= {"title": "", "text": row["title"]}
+    return Reference(row["key"], **fields)
 
 
 def _merged(references: Iterable[Reference], known: Mapping[int, Reference]) -> dict[int, Reference]:

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from whycite.documents.model import Reference
 from whycite.errors import UserError
+from whycite.library.kept import Kept
 from whycite.library.known import KnownPapers
-from whycite.library.model import Citation, Entry, Info, Paper, PaperHit, Source, SpanHit
+from whycite.library.model import Citation, Entry, Info, Outline, Paper, PaperHit, Source, SpanHit
 from whycite.library.place import default_path
-from whycite.library.query import matching
+from whycite.library.query import ROW, matching, whole
 from whycite.library.schema import identifier
 from whycite.library.searching import cosines, search
 from whycite.library.store import Store, open_store, plain_errors
@@ -49,6 +49,11 @@ class Library:
         with plain_errors(store.path):
             store.settle()
         self._store = store
+        self._papers = Kept(store["papers"], ["id"], [ROW], others=["year"])
+        self._documents = Kept(store["documents"], ["id"], [ROW], others=["key", "title", "year", "path"])
+        self._citations = Kept(
+            store["citations"], ["span", "paper"], ["document", "sentence", "place"], ["kind", "section_type"]
+        )
 
     @classmethod
     def open(cls, path: Path | str | None = None) -> Library:
@@ -95,7 +100,7 @@ class Library:
     def documents(self) -> Iterator[Entry]:
         """The documents, by path."""
         columns = ["id", "key", "title", "year", "path", "format", "added", "hash", "citations"]
-        rows = self._store["documents"].search().select(columns).to_arrow()
+        rows = whole(self._store["documents"], columns)
         rows = rows.sort_by([("path", "ascending"), ("key", "ascending"), ("id", "ascending")])
         return (Entry(content_hash=row.pop("hash"), **row) for row in rows.to_pylist())
 
@@ -109,11 +114,12 @@ class Library:
     @_plainly
     def search_papers(self, text: str, vector: Vector, k: int = 50) -> list[PaperHit]:
         """The k best papers by words and the k best by meaning of their titles, and abstracts where known."""
-        found = search(self._store["papers"], text, vector, k)
+        found = search(self._store["papers"], text, vector, k, "text")
+        columns = (found.ids.tolist(), found.rows["text"].to_pylist(), found.cosines.tolist(), found.lexical.tolist())
         best: dict[int, PaperHit] = {}
-        for version, cosine, lexical in zip(
-            found.ids.tolist(), found.cosines.tolist(), found.lexical.tolist(), strict=True
-        ):
+        for version, known, cosine, lexical in zip(*columns, strict=True):
+            if not known:
+                continue  # neither title nor abstract: its vector is that of nothing
             paper = self._paper_of(version)
             other = best.get(paper)
             best[paper] = PaperHit(
@@ -125,7 +131,7 @@ class Library:
     def citations(self, spans: Sequence[int]) -> list[Citation]:
         """What spans cite, in a fixed order."""
         columns = ["span", "paper", "document", "sentence", "kind", "section_type", "place"]
-        rows = matching(self._store["citations"], "span", spans, columns)
+        rows = self._citations.matching("span", spans, columns)
         order = [(name, "ascending") for name in ("span", "document", "place", "paper", "kind")]
         lists = rows.sort_by(order).to_pydict()
         lists["paper"] = [self._paper_of(version) for version in lists["paper"]]
@@ -136,22 +142,25 @@ class Library:
         """Papers by id."""
         columns = ["id", "key", "title", "authors", "year", "venue", "doi", "abstract"]
         found = {}
-        for row in matching(self._store["papers"], "id", sorted(set(ids)), columns).to_pylist():
+        for row in self._papers.matching("id", sorted(set(ids)), columns).to_pylist():
             paper, row["authors"] = row.pop("id"), tuple(row["authors"] or ())
             found[paper] = Paper(**row)
         return found
 
     @_plainly
-    def title_cosines(self, ids: Sequence[int], vector: Vector) -> dict[int, float]:
-        """How near a text is to the titles of papers, and abstracts where known."""
-        rows = matching(self._store["papers"], "id", sorted(set(ids)), ["id", "vector"])
-        return dict(zip(rows["id"].to_pylist(), cosines(rows, vector).tolist(), strict=True))
+    def outlines(self, ids: Sequence[int], vector: Vector, titles: bool = False) -> dict[int, Outline]:
+        """What a choice among many papers needs to know of each; reading titles as well takes half as long again."""
+        columns = ["id", "year", "vector", *(["title"] if titles else [])]
+        rows = self._papers.matching("id", sorted(set(ids)), columns)
+        said = rows["title"].to_pylist() if titles else [""] * len(rows)
+        known = zip(rows["year"].to_pylist(), cosines(rows, vector).tolist(), said, strict=True)
+        return dict(zip(rows["id"].to_pylist(), (Outline(*row) for row in known), strict=True))
 
     @_plainly
     def support(self, ids: Sequence[int]) -> dict[int, int]:
         """In how many places each paper is cited, in whatever version."""
         versions = sorted({version for paper in ids for version in (paper, *self._versions.get(paper, ()))})
-        rows = matching(self._store["citations"], "paper", versions, ["paper", "document", "place"])
+        rows = self._citations.matching("paper", versions, ["paper", "document", "place"])
         papers = [self._paper_of(version) for version in rows["paper"].to_pylist()]
         places = set(zip(papers, rows["document"].to_pylist(), rows["place"].to_pylist(), strict=True))
         counted = Counter(paper for paper, _, _ in places)
@@ -166,12 +175,12 @@ class Library:
             for paper in (self._paper_of(identifier(key)),)
             for other in (paper, *self._versions.get(paper, ()))
         ]
-        rows = matching(self._store["citations"], "paper", sorted(set(versions)), ["paper", "document"])
+        rows = self._citations.matching("paper", sorted(set(versions)), ["paper", "document"])
         shared: Counter[int] = Counter()
         for _, document in set(zip(rows["paper"].to_pylist(), rows["document"].to_pylist(), strict=True)):
             shared[document] += 1
         nearest = [document for document, _ in sorted(shared.items(), key=lambda pair: (-pair[1], pair[0]))[:200]]
-        references = matching(self._store["documents"], "id", nearest, ["id", "references"]).to_pylist()
+        references = self._documents.matching("id", nearest, ["id", "references"]).to_pylist()
         strength: defaultdict[int, float] = defaultdict(float)
         for row in sorted(references, key=lambda row: row["id"]):
             for paper in {self._paper_of(version) for version in row["references"]}:
@@ -181,7 +190,7 @@ class Library:
     @_plainly
     def sources(self, documents: Sequence[int]) -> dict[int, Source]:
         """The documents in which spans stand; one without title goes by its path."""
-        rows = matching(self._store["documents"], "id", sorted(set(documents)), ["id", "key", "title", "year", "path"])
+        rows = self._documents.matching("id", sorted(set(documents)), ["id", "key", "title", "year", "path"])
         return {row["id"]: Source(row["key"], row["title"] or row["path"], row["year"]) for row in rows.to_pylist()}
 
     @_plainly
@@ -199,10 +208,10 @@ class Library:
     @_plainly
     def pairs(self) -> Iterator[tuple[str, int]]:
         """The text of each span of section 5.2 with each paper it cites, once each time it does."""
-        spans = self._store["spans"].search().select(["id", "text"]).to_arrow()
+        spans = whole(self._store["spans"], ["id", "text"])
         texts = dict(zip(spans["id"].to_pylist(), spans["text"].to_pylist(), strict=True))
         columns = ["document", "place", "span", "paper"]
-        rows = self._store["citations"].search().where("kind != 'context'").select(columns).to_arrow()
+        rows = whole(self._store["citations"], columns, "kind != 'context'")
         rows = rows.sort_by([(name, "ascending") for name in columns])
         same_as = self._same_as
         cited = zip(rows["span"].to_pylist(), rows["paper"].to_pylist(), strict=True)
@@ -218,7 +227,7 @@ class Library:
 
     @cached_property
     def _same_as(self) -> dict[int, int]:
-        rows = self._store["papers"].search().where("id != same_as").select(["id", "same_as"]).to_arrow()
+        rows = whole(self._store["papers"], ["id", "same_as"], "id != same_as")
         return dict(zip(rows["id"].to_pylist(), rows["same_as"].to_pylist(), strict=True))
 
     @cached_property
@@ -230,7 +239,7 @@ class Library:
 
     @cached_property
     def _all_papers(self) -> dict[int, tuple[str, int | None]]:
-        rows: pa.Table = self._store["papers"].search().select(["id", "key", "year"]).to_arrow()
+        rows = whole(self._store["papers"], ["id", "key", "year"])
         return {row["id"]: (row["key"], row["year"]) for row in rows.to_pylist()}
 
 

@@ -12,6 +12,7 @@ from whycite.library.indexing import index, prune
 from whycite.library.library import Library
 from whycite.library.lock import writing
 from whycite.library.model import Entry
+from whycite.library.paths import absolute
 from whycite.library.place import default_path
 from whycite.library.removing import forget
 from whycite.library.rows import storable
@@ -26,14 +27,14 @@ def remove(path: Path | str | None, selectors: Sequence[str], *, encoder: Encode
     entries = list(Library.open(place).documents())
     chosen: dict[int, Entry] = {}
     for selector in selectors:
-        named = selector and storable(selector)  # an empty one would name all documents without key
-        found = [entry for entry in entries if named and named in (entry.key, entry.path, str(entry.id))]
+        names = {storable(selector), storable(absolute(selector))} - {""}  # which all documents without key have
+        found = [entry for entry in entries if names & {entry.key, entry.path, str(entry.id)}]
         if not found:
             raise UserError(f"{place}: no document '{selector}'; see them with: whycite library list")
         chosen |= {entry.id: entry for entry in found}
     with writing(place, "library remove"), plain_errors(place):
         store = _store(place)
-        forget(store, sorted(chosen), encoder or encoder_of(store.commit.encoder))
+        forget(store, sorted(chosen), encoder or encoder_of(store.commit.encoder, place))
         store.save()
         prune(store)
     return list(chosen.values())

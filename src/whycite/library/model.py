@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["Citation", "Entry", "Info", "Paper", "PaperHit", "Progress", "Report", "Source", "SpanHit"]
+__all__ = ["Citation", "Entry", "Info", "Outline", "Paper", "PaperHit", "Progress", "Report", "Source", "SpanHit"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,15 @@ class Paper:
     venue: str
     doi: str
     abstract: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What a choice among many papers needs to know of each."""
+
+    year: int | None
+    cosine: float  # of its title, and abstract where known, with a text
+    title: str = ""  # where it is asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +110,7 @@ class Info:
 class Progress:
     """How far an add has come."""
 
+    read: int  # new documents whose evidence is found, though they may not be on disk yet
     added: int  # documents that are on disk, those that replace others too
     unchanged: int
     spans: int
@@ -115,7 +125,8 @@ class Report:
     replaced: int = 0  # new states of documents that were there
     unchanged: int = 0
     skipped: list[tuple[str, str]] = field(default_factory=list)  # path and reason
-    warnings: int = 0
+    warnings: list[tuple[str, str]] = field(default_factory=list)  # path and warning
+    without_citations: int = 0  # of the new ones those with text that cites nothing
     spans: int = 0  # new ones
     papers: int = 0
     seconds: float = 0.0

@@ -12,7 +12,7 @@ import pyarrow as pa
 from whycite.documents.model import Reference
 from whycite.encoders import Encoder
 from whycite.library.known import KnownPapers, reference_of
-from whycite.library.query import chunks, matching
+from whycite.library.query import chunks, matching, whole
 from whycite.library.rows import paper_rows
 from whycite.library.store import Store
 
@@ -44,7 +44,7 @@ def _still_cited(store: Store, spans: Sequence[int]) -> set[int]:
 
 def _still_known(store: Store, papers: set[int]) -> set[int]:
     """Those of the papers that a document of the library is or refers to."""
-    rows = store["documents"].search().select(["paper", "references"]).to_arrow()
+    rows = whole(store["documents"], ["paper", "references"])
     known = np.concatenate([rows["paper"].to_numpy(), rows["references"].combine_chunks().flatten().to_numpy()])
     return set(np.intersect1d(known, np.array(sorted(papers), np.int64)).tolist())
 
@@ -71,7 +71,7 @@ def move(store: Store, moved: Mapping[int, int]) -> None:
 
 def _untell(store: Store, versions: Iterable[int], encoder: Encoder) -> None:
     """Take back the abstracts of papers that are still cited, but whose text is gone."""
-    columns = ["id", "same_as", "key", *Reference.__dataclass_fields__.keys() - {"id", "text"}]
+    columns = ["same_as", "key", *Reference.__dataclass_fields__]
     rows = matching(store["papers"], "id", sorted(versions), columns).to_pylist()
     told = {row["id"]: replace(reference_of(row), abstract="") for row in rows if row["abstract"]}
     if told:

@@ -17,6 +17,7 @@ from whycite.documents.model import Document, Reference
 from whycite.evidence import Span
 from whycite.evidence.trimming import sentence
 from whycite.library.known import version_of
+from whycite.library.paths import stored_path
 from whycite.library.schema import identifier
 
 __all__ = ["Cited", "citation_rows", "content_hash", "document_row", "paper_rows", "searched", "span_rows", "storable"]
@@ -107,7 +108,7 @@ def document_row(document: Document, hashed: str, places: int) -> dict[str, Any]
         "key": storable(paper_key(paper)),
         "title": storable(paper.title),
         "year": _year(paper),
-        "path": storable(document.path),
+        "path": storable(stored_path(document.path)),
         "format": document.format,
         "added": datetime.now(UTC).isoformat(timespec="seconds"),
         "citations": places,
@@ -116,8 +117,8 @@ def document_row(document: Document, hashed: str, places: int) -> dict[str, Any]
 
 
 def searched(reference: Reference) -> str:
-    """The text by which a paper is found."""
-    return storable(f"{reference.title or reference.text}\n{reference.abstract}".strip()[:_LONGEST])
+    """The text by which a paper is found; an entry as printed, which names authors and journals, is none."""
+    return storable(f"{reference.title}\n{reference.abstract}".strip()[:_LONGEST])
 
 
 def _year(reference: Reference) -> int | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -11,6 +10,7 @@ import pyarrow as pa
 from lancedb.query import MatchQuery
 from numpy.typing import NDArray
 
+from whycite.library.query import ROW, take
 from whycite.library.store import Table
 
 __all__ = ["Found", "cosines", "search"]
@@ -34,16 +34,16 @@ class Found:
 
 def search(table: Table, text: str, vector: Floats, k: int, *columns: str) -> Found:
     """The k best rows by words together with the k best by meaning, in the order of their ids, with some columns."""
-    wanted = ["id", "vector", *columns]
-    by_words = _POOL.submit(_by_words, table, text, k, wanted)
-    by_meaning = _by_meaning(table, vector, k, wanted)
-    words = by_words.result()
-    rows = pa.concat_tables([words.select(wanted), by_meaning.select(wanted)])
-    ids, first = np.unique(rows["id"].to_numpy(), return_index=True)
-    rows = rows.take(first)
-    scores = dict(zip(words["id"].to_pylist(), words["_score"].to_pylist(), strict=True))
-    lexical = np.array([scores.get(found, 0.0) for found in ids.tolist()], np.float32)
-    return Found(ids, cosines(rows, vector), lexical, rows)
+    by_words = _POOL.submit(_by_words, table, text, k)
+    by_meaning = _by_meaning(table, vector, k)
+    scores = by_words.result()
+    rows = take(table, [*(scores.keys() | by_meaning)], ["id", "vector", *columns]).sort_by("id")
+    places = rows[ROW].to_pylist()
+    lexical = np.array([scores.get(place, 0.0) for place in places], np.float32)
+    lexical[np.lexsort((rows["id"].to_numpy(), -lexical))[k:]] = 0  # of equally good ones those with the lowest ids
+    found = np.array([place in by_meaning for place in places], bool) | (lexical > 0)
+    rows, lexical = rows.filter(found), lexical[found]
+    return Found(rows["id"].to_numpy(), cosines(rows, vector), lexical, rows)
 
 
 def cosines(rows: pa.Table, vector: Floats) -> Floats:
@@ -55,18 +55,23 @@ def cosines(rows: pa.Table, vector: Floats) -> Floats:
     return found
 
 
-def _by_words(table: Table, text: str, k: int, columns: Sequence[str]) -> pa.Table:
-    """The k best rows; where equally good ones stand at the cut, those with the lowest ids."""
+def _by_words(table: Table, text: str, k: int) -> dict[int, float]:
+    """The scores of the k best rows, and of all that are as good as the last of these, by their places."""
     words = " ".join(dict.fromkeys(text.split()[: _WORDS * 5]))
     query = MatchQuery(" ".join(words.split()[:_WORDS]), "text")  # type: ignore[call-arg]  # its fields have defaults
     for more in _TIES:
-        rows = table.search(query, query_type="fts").limit(k + more).select([*columns, "_score"]).to_arrow()
+        asked = table.search(query, query_type="fts").limit(k + more)
+        rows = asked.with_row_id(True).select([ROW, "_score"]).to_arrow()
         scores = rows["_score"].to_numpy()
         if len(rows) < k + more or np.count_nonzero(scores > scores.min()) >= k:
             break
-    return rows.take(np.lexsort((rows["id"].to_numpy(), -scores))[:k])
+    last = np.sort(scores)[-k:].min(initial=np.inf)
+    rows = rows.filter(scores >= last)
+    return dict(zip(rows[ROW].to_pylist(), rows["_score"].to_pylist(), strict=True))
 
 
-def _by_meaning(table: Table, vector: Floats, k: int, columns: Sequence[str]) -> pa.Table:
+def _by_meaning(table: Table, vector: Floats, k: int) -> set[int]:
+    """The places of the k best rows."""
     query = table.search(vector.astype(np.float32), vector_column_name="vector").distance_type("dot")
-    return query.nprobes(_PROBES).limit(k).select([*columns, "_distance"]).to_arrow()
+    rows = query.nprobes(_PROBES).limit(k).with_row_id(True).select([ROW, "_distance"]).to_arrow()
+    return {*rows[ROW].to_pylist()}

@@ -13,6 +13,7 @@ from whycite.documents.model import Document
 from whycite.encoders import Encoder
 from whycite.evidence import Span
 from whycite.library.known import Changes, KnownPapers
+from whycite.library.query import whole
 from whycite.library.removing import forget, move
 from whycite.library.rows import citation_rows, content_hash, document_row, paper_rows, searched, span_rows
 from whycite.library.schema import identifier
@@ -32,7 +33,7 @@ class Writer:
 
     def _read_what_is_there(self) -> None:
         self._papers = KnownPapers(self._store)
-        ids = self._store["spans"].search().select(["id"]).to_arrow()["id"].to_numpy()
+        ids = whole(self._store["spans"], ["id"])["id"].to_numpy()
         self._spans = np.sort(ids.astype(np.int64))
         self._new_spans: set[int] = set()
 
@@ -42,8 +43,6 @@ class Writer:
         if replaced:
             forget(self._store, sorted(replaced.values()), self._encoder)
             self._read_what_is_there()
-            gone = set(replaced.values())
-            hashed = {name: held for name, held in hashed.items() if identifier(name) not in gone}
         with timed(self._stages, "papers"):
             documents = [document for document, _ in hashed.values()]
             references = (reference for document in documents for reference in document.references)

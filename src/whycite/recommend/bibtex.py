@@ -27,6 +27,7 @@ _ESCAPED = {
 }
 _SPECIAL = re.compile(r"[&%$#_{}\\~^]")
 _UNSAFE = re.compile(r"[%#{}\\~^&$\s]")
+_AROUND = "()[].,;:!?…\"'`“”„‘’‚«»"
 _LIGATURE = re.compile(r"(?<=-)(?=-)|(?<=`)(?=`)|(?<=')(?=')|(?<=[!?])(?=`)")
 _NOT_IN_KEY = re.compile(r"[^a-z0-9]+")
 
@@ -65,9 +66,13 @@ def _fields(paper: Paper) -> Iterator[tuple[str, str]]:
 
 def _title(text: str) -> str:
     """A title whose names keep their capitals: styles make small letters of the others."""
-    return " ".join(
-        f"{{{_escape(word)}}}" if any(map(str.isupper, word[1:])) else _escape(word) for word in text.split()
-    )
+    return " ".join(_word(word) if any(map(str.isupper, word[1:])) else _escape(word) for word in text.split())
+
+
+def _word(text: str) -> str:
+    """A word in braces, without what stands around it."""
+    start, end = len(text) - len(text.lstrip(_AROUND)), len(text.rstrip(_AROUND))
+    return f"{_escape(text[:start])}{{{_escape(text[start:end])}}}{_escape(text[end:])}"
 
 
 def _person(name: str) -> str:

@@ -1,8 +1,9 @@
 """The default method: papers by the sum of the evidence that speaks for them.
 
 A span speaks for the papers it cites the more, the nearer it is to the claim in meaning and words; all spans of a
-paper are added up, and its title, how often it is cited and its age count too. Weights are learnt, the text is not:
-a library that grows needs no training.
+paper are added up, and its title, how often it is cited and its age count too. Where a ranker lies with the encoder, it
+reads the best papers side by side with the claim. Models and weights are learnt, the library is not: one that grows
+needs no training.
 """
 
 from __future__ import annotations
@@ -16,10 +17,13 @@ from whycite.encoders import Encoder
 from whycite.errors import UserError
 from whycite.recommend.features import TITLE, Features, full_match, of_found, with_facts
 from whycite.recommend.model import Claim, Recommendation, check_number
-from whycite.recommend.scoring import Scores, score, shares
-from whycite.recommend.search import Facts, Found, Query, facts, prepare, search
+from whycite.recommend.reading import read
+from whycite.recommend.scoring import DIGITS, Scores, score, shares
+from whycite.recommend.search import POOL, Facts, Found, Query, facts, prepare, search
 from whycite.recommend.shown import Piece, place_shown, show
-from whycite.recommend.weights import Weights
+from whycite.recommend.weights import Fitted, Weights, stored_with
+from whycite.rerank import ranker as rankers
+from whycite.rerank.ranker import Ranker
 
 if TYPE_CHECKING:
     from whycite.library import Library
@@ -29,21 +33,23 @@ __all__ = ["EvidenceSum", "make"]
 # Papers of which title, support and age are looked up: the first ten are the same as with all for 97 of 100 claims,
 # and MRR is the same to three digits.
 CANDIDATES = 100
-_DIGITS = 9  # scores that agree so far are equal: what differs is rounding, which no order may hang on
 
 
 class EvidenceSum:
     """The method `whycite` over a library whose vectors the encoder made."""
 
-    def __init__(self, library: Library, encoder: Encoder, weights: Weights | None = None) -> None:
+    def __init__(
+        self, library: Library, encoder: Encoder, weights: Weights | None = None, ranker: Ranker | None = None
+    ) -> None:
         if encoder.name != library.encoder:
             raise UserError(
                 f"the library was made by {library.encoder}, and vectors of {encoder.name} do not compare with it: "
-                "use the encoder that made the library"
+                "use the encoder that made the library, or move it with: whycite library reindex --encoder NAME"
             )
         self.name = "whycite"
-        self._library, self._encoder = library, encoder
-        self._weights = weights or Weights()
+        self._library, self._encoder, self._ranker = library, encoder, ranker
+        fitted = Fitted(weights) if weights else stored_with(encoder)
+        self._weights, self.doubt = fitted.weights, fitted.doubt
 
     def recommend(self, claim: Claim, n: int = 10) -> list[Recommendation]:
         """The best papers for a claim."""
@@ -51,34 +57,45 @@ class EvidenceSum:
         query = prepare(claim, self._encoder)
         found = search(self._library, query)
         features, known = self._features(found, query, max(CANDIDATES, 3 * n))
-        ids = features.papers.tolist()
         scores = score(features, self._weights)
-        rounded = scores.papers.round(_DIGITS).tolist()
-        best = sorted(range(len(ids)), key=lambda at: (-rounded[at], known.papers[ids[at]].key))[:n]
-        pieces = [self._pieces(found, query, features, scores, at) for at in best]
-        evidence = show(self._library, pieces, {span: hit.text for span, hit in found.spans.items()})
+        if self._ranker:
+            features = read(self._library, self._ranker, query, found, features, scores)
+            scores = score(features, self._weights)
+        rounded = scores.papers.round(DIGITS)
+        ids = features.papers.tolist()
+        # The n best, and what is as good as the last of these: which of them come is decided by their keys.
+        good = np.flatnonzero(rounded >= np.sort(rounded)[-n:].min(initial=np.inf)).tolist()
+        looked_up = POOL.submit(self._library.papers, [ids[at] for at in good])
+        pieces = [self._pieces(found, query, features, scores, at) for at in good]
+        texts = {span: hit.text for span, hit in found.spans.items()}
+        evidence = dict(zip(good, show(self._library, pieces, texts), strict=True))
+        papers = looked_up.result()
+        best = sorted(good, key=lambda at: (-rounded[at], papers[ids[at]].key))[:n]
         return [
             Recommendation(
                 rank=rank,
                 score=float(scores.papers[at]),
-                support=known.support.get(ids[at], 0),
-                paper=known.papers[ids[at]],
-                evidence=shown,
+                support=known.support[ids[at]],
+                paper=papers[ids[at]],
+                evidence=evidence[at],
                 shares=shares(features, self._weights, scores, at),
             )
-            for rank, (at, shown) in enumerate(zip(best, evidence, strict=True), start=1)
+            for rank, at in enumerate(best, start=1)
         ]
 
     def features(self, claim: Claim) -> Features:
         """The features of every paper that may back a claim: what weights are fitted to."""
         query = prepare(claim, self._encoder)
         found = search(self._library, query)
-        return self._features(found, query, len(found.citations) + len(found.titles))[0]
+        features, _ = self._features(found, query, len(found.citations) + len(found.titles))
+        if self._ranker:
+            features = read(self._library, self._ranker, query, found, features, score(features, self._weights))
+        return features
 
     def _features(self, found: Found, query: Query, number: int) -> tuple[Features, Facts]:
         """The features of about `number` papers, the best by what is known of all."""
         features = of_found(found, query, self._full(query))
-        order = np.lexsort((features.papers, -score(features, self._weights).papers.round(_DIGITS)))
+        order = np.lexsort((features.papers, -score(features, self._weights).papers.round(DIGITS)))
         known = facts(self._library, query, features.papers[order].tolist(), max(number, 1))
         return with_facts(features, known, query.claim, self._year), known
 
@@ -96,7 +113,7 @@ class EvidenceSum:
                 float(np.clip(scores.evidence[row] / ideal, 0, 1)),
                 place_shown(citations[span], query.claim),
             )
-            for row in rows[np.lexsort((features.spans[rows], -scores.evidence[rows].round(_DIGITS)))].tolist()
+            for row in rows[np.lexsort((features.spans[rows], -scores.evidence[rows].round(DIGITS)))].tolist()
             for span in [int(features.spans[row])]
         ]
 
@@ -114,5 +131,5 @@ class EvidenceSum:
 
 
 def make(name: str, library: Library, encoder: Encoder) -> EvidenceSum:
-    """The method, for the registry."""
-    return EvidenceSum(library, encoder)
+    """The method, for the registry; weights and ranker are those that lie with the encoder."""
+    return EvidenceSum(library, encoder, ranker=rankers.stored_with(encoder))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from whycite.library.schema import identifier
 from whycite.recommend.model import Claim
 from whycite.recommend.search import Facts, Found, Query
 from whycite.recommend.weights import EVIDENCE, PAPER
@@ -84,10 +85,10 @@ def with_facts(features: Features, facts: Facts, claim: Claim, now: int) -> Feat
     papers = [facts.papers[paper] for paper in ids]
     ages = [UNKNOWN_AGE if paper.year is None else max(0, (claim.year or now) - paper.year) for paper in papers]
     table = features.paper.copy()
-    table[:, PAPER.index("about")] = [facts.about.get(paper, 0.0) for paper in ids]
+    table[:, PAPER.index("about")] = [paper.cosine for paper in papers]
     table[:, PAPER.index("support")] = np.log1p([facts.support.get(paper, 0) for paper in ids])
     table[:, PAPER.index("age")] = np.log1p(ages)
-    table[:, PAPER.index("cited")] = [paper.key in claim.cited for paper in papers]
+    table[:, PAPER.index("cited")] = np.isin(features.papers, [*map(identifier, claim.cited)])
     return replace(features, paper=table)
 
 

@@ -11,7 +11,7 @@ from whycite.documents.identity import normalise_title
 from whycite.errors import UserError
 
 if TYPE_CHECKING:
-    from whycite.library import Paper, Source
+    from whycite.library import Outline, Paper, Source
 
 __all__ = ["Claim", "Evidence", "Method", "Recommendation", "allowed", "check_number", "same_title"]
 
@@ -69,7 +69,7 @@ def check_number(n: int) -> None:
         raise UserError(f"the number of recommendations must be 1 or more, not {n}")
 
 
-def allowed(paper: Paper, claim: Claim) -> bool:
+def allowed(paper: Paper | Outline, claim: Claim) -> bool:
     """Whether a paper may be recommended: not newer than the claim may cite, and not the draft itself."""
     if claim.year is not None and paper.year is not None and paper.year > claim.year:
         return False

@@ -50,7 +50,4 @@ def method(name: str, library: Library, encoder: Encoder | None = None) -> Metho
 def _encoder_of(library: Library) -> Encoder:
     from whycite.library.encoding import encoder_of
 
-    try:
-        return encoder_of(library.encoder)
-    except UserError as error:
-        raise UserError(f"the encoder of the library, {library.encoder}, cannot be had: {error}") from error
+    return encoder_of(library.encoder, library.path)

@@ -9,8 +9,9 @@ import numpy as np
 from whycite.recommend.features import Features, Floats
 from whycite.recommend.weights import EVIDENCE, PAPER, SHARES, Weights
 
-__all__ = ["Scores", "score", "shares"]
+__all__ = ["DIGITS", "Scores", "score", "shares"]
 
+DIGITS = 9  # scores that agree so far are equal: what differs is rounding, which no order may hang on
 NUMBER = "number of spans"
 
 

@@ -18,7 +18,7 @@ from whycite.text.normalise import fold
 from whycite.text.tokens import terms
 
 if TYPE_CHECKING:
-    from whycite.library import Citation, Library, Paper, PaperHit, Source, SpanHit
+    from whycite.library import Citation, Library, Outline, PaperHit, Source, SpanHit
 
 __all__ = ["POOL", "Facts", "Found", "Query", "facts", "prepare", "search"]
 
@@ -59,9 +59,8 @@ class Found:
 class Facts:
     """What a library knows of papers that may be recommended, by id."""
 
-    papers: Mapping[int, Paper]
+    papers: Mapping[int, Outline]
     support: Mapping[int, int]
-    about: Mapping[int, float]  # cosine of the title with the claim
 
 
 def prepare(claim: Claim, encoder: Encoder) -> Query:
@@ -105,25 +104,23 @@ def search(library: Library, query: Query) -> Found:
 
 def facts(library: Library, query: Query, papers: Sequence[int], number: int) -> Facts:
     """Of the papers, given best first, those that may be recommended: at least `number`, if there are as many."""
-    known: dict[int, Paper] = {}
+    known: dict[int, Outline] = {}
     support: dict[int, int] = {}
-    about: dict[int, float] = {}
     for at in range(0, len(papers), number):
         some = papers[at : at + number]
         supported = POOL.submit(library.support, some)
-        cosines = POOL.submit(library.title_cosines, some, query.vector)
-        known |= {paper: found for paper, found in library.papers(some).items() if allowed(found, query.claim)}
+        found = library.outlines(some, query.vector, titles=bool(query.claim.title))
+        known |= {paper: outline for paper, outline in found.items() if allowed(outline, query.claim)}
         support |= supported.result()
-        about |= cosines.result()
         if len(known) >= number:
             break
-    return Facts(known, support, about)
+    return Facts(known, support)
 
 
 def _topics(library: Library, sources: Mapping[int, Source], vector: Vector) -> dict[int, float]:
     papers = {document: identifier(source.key) for document, source in sources.items() if source.key}
-    cosines = library.title_cosines(sorted({*papers.values()}), vector)
-    return {document: cosines[paper] for document, paper in papers.items() if paper in cosines}
+    found = library.outlines(sorted({*papers.values()}), vector)
+    return {document: found[paper].cosine for document, paper in papers.items() if paper in found}
 
 
 def _cut(text: str) -> str:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, fields
+from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["EVIDENCE", "PAPER", "SHARES", "Weights"]
+from whycite.encoders import Encoder
+from whycite.errors import UserError
+
+__all__ = ["EVIDENCE", "FILE", "PAPER", "SHARES", "Fitted", "Weights", "stored_with"]
+
+FILE = "weights.json"  # in the folder of the encoder whose cosines they are for
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +53,7 @@ class Weights:
     age: float = -0.18
     cocited: float = 0.9
     cited: float = 3.1
+    ranker: float = 0.0  # what the ranker says of claim and paper
 
     @property
     def evidence(self) -> NDArray[np.float64]:
@@ -56,6 +64,33 @@ class Weights:
     def paper(self) -> NDArray[np.float64]:
         """The weights of the columns of a paper."""
         return np.array(astuple(self)[len(EVIDENCE) :])
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """Weights, and the score of the best paper below which it is doubtful that any paper fits the claim."""
+
+    weights: Weights
+    doubt: float | None = None  # None: that is not known
+
+    def write(self, folder: Path) -> None:
+        """Keep them with the encoder in a folder."""
+        held = {"doubt": self.doubt, "weights": asdict(self.weights)}
+        (folder / FILE).write_text(json.dumps(held, indent=2) + "\n", encoding="utf-8")
+
+
+def stored_with(encoder: Encoder) -> Fitted:
+    """The weights that lie in an encoder's folder, else those above."""
+    folder: Path | None = getattr(encoder, "folder", None)
+    path = (folder or Path()) / FILE
+    if folder is None or not path.is_file():
+        return Fitted(Weights())
+    try:
+        held = json.loads(path.read_text("utf-8"))
+        doubt = None if held["doubt"] is None else float(held["doubt"])
+        return Fitted(Weights(**{name: float(value) for name, value in held["weights"].items()}), doubt)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UserError(f"{path} holds no weights ({error}): make them with 'whycite train weights'") from error
 
 
 _NAMES = tuple(field.name for field in fields(Weights))
@@ -83,5 +118,6 @@ SHARES: Mapping[str, str] = MappingProxyType(
         "same_topic": "context",
         "cocited": "context",
         "cited": "context",
+        "ranker": "ranker",
     }
 )

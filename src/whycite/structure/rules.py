@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import tomllib
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -16,6 +13,7 @@ from typing import Any
 from platformdirs import user_config_path
 
 from whycite.errors import UserError
+from whycite.files import make_folder, write_lines
 from whycite.structure.headings import normalise
 
 __all__ = ["Rules", "load_rules", "rules_path", "save_rules"]
@@ -83,24 +81,8 @@ def _terms(headings: object, path: Path, name: str) -> list[str]:
 
 def save_rules(path: Path, rules: Rules) -> None:
     """Write the rules in one step: whatever happens, the file holds the old rules or the new ones."""
-    path = path.resolve()  # a link to the file stays a link
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise UserError(f"{path}: cannot write the rules there: {error.strerror or error}") from error
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(_toml(rules))
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        raise UserError(f"{path}: cannot write the rules there: {error.strerror or error}") from error
-    finally:
-        with suppress(FileNotFoundError):  # gone once it has taken the file's place
-            temporary.unlink()
+    make_folder(path.resolve().parent)
+    write_lines(path, [_toml(rules)])
 
 
 def _toml(rules: Rules) -> str:

@@ -1,0 +1,150 @@
+"""No text is encoded twice: vectors are kept in a file, by encoder and text."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from hashlib import blake2b
+from pathlib import Path
+from typing import TypeVar
+from zlib import crc32
+
+import numpy as np
+import platformdirs
+from numpy.typing import NDArray
+
+from whycite.encoders.registry import Encoder
+
+__all__ = ["LIMIT", "CachedEncoder", "cache_folder"]
+
+LIMIT = 2_000_000_000  # bytes of the file: about 2.4 million vectors of the bundled encoder
+_FILE = "vectors-1.sqlite"  # another number where its form changes
+_AT_ONCE = 4096  # texts between two writes: seconds of work, lost when the process is killed
+_SHARE = 20  # where the file is full, one in so many goes, the oldest
+_PATIENCE = 30.0  # seconds to wait for other processes, each of which writes for less than one
+_LOG = logging.getLogger("whycite")
+_Answer = TypeVar("_Answer")
+
+
+def cache_folder() -> Path:
+    """Where is kept what can be made again: $WHYCITE_CACHE, else a folder where the platform keeps such."""
+    named = os.environ.get("WHYCITE_CACHE")
+    return Path(named).expanduser() if named else platformdirs.user_cache_path("whycite", appauthor=False)
+
+
+class CachedEncoder:
+    """An encoder with a memory that outlives the process; several processes may share the file.
+
+    Vectors have the precision of libraries, 16 bits a number, whether they were remembered or not. A file that cannot
+    be used is told of once and done without.
+    """
+
+    def __init__(self, encoder: Encoder, file: Path | None = None, limit: int | None = LIMIT) -> None:
+        self._encoder = encoder
+        self._file = file or cache_folder() / _FILE
+        self._limit = limit
+        self._name = blake2b(f"{encoder.name}\0".encode(), digest_size=16)
+        self._usable = True
+
+    @property
+    def name(self) -> str:
+        """The name of the encoder whose vectors these are."""
+        return self._encoder.name
+
+    @property
+    def dimensions(self) -> int:
+        """How long a vector is."""
+        return self._encoder.dimensions
+
+    def encode(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> NDArray[np.float32]:
+        """One unit vector a text, in order; only texts that were never encoded before take time."""
+        if isinstance(texts, str):
+            raise TypeError("encode takes a sequence of texts, not one text")
+        vectors = np.empty((len(texts), self.dimensions), np.float32)
+        for at in range(0, len(texts), _AT_ONCE):
+            some = texts[at : at + _AT_ONCE]
+            vectors[at : at + len(some)] = self._vectors(some, progress)
+        return vectors
+
+    def _vectors(self, texts: Sequence[str], progress: Callable[[int], None] | None) -> NDArray[np.float16]:
+        keys = [self._key(text) for text in texts]
+        nothing: dict[bytes, bytes] = {}
+        found = self._ask(lambda database: _read(database, set(keys), 2 * self.dimensions), nothing)
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
+        if progress and len(missing) < len(texts):
+            progress(len(texts) - len(missing))
+        if missing:
+            made = self._encoder.encode(list(missing.values()), progress).astype(np.float16)
+            new = {key: vector.tobytes() for key, vector in zip(missing, made, strict=True)}
+            self._ask(lambda database: _write(database, new.items(), self._limit), None)
+            found |= new
+        return np.frombuffer(b"".join(found[key] for key in keys), np.float16).reshape(len(keys), self.dimensions)
+
+    def _key(self, text: str) -> bytes:
+        state = self._name.copy()
+        state.update(text.encode("utf-8", "surrogatepass"))
+        return state.digest()
+
+    def _ask(self, ask: Callable[[sqlite3.Connection], _Answer], otherwise: _Answer) -> _Answer:
+        """What the file answers; once it could not be used, what is to be had without."""
+        if self._usable:
+            try:
+                # Opened each time: that takes a millisecond, and nobody has to remember to close it.
+                with closing(_opened(self._file)) as database, database:
+                    return ask(database)
+            except (OSError, sqlite3.Error) as error:
+                self._usable = False
+                told = "%s: vectors cannot be kept there (%s), so that texts are encoded anew; if that stays, delete it"
+                _LOG.warning(told, self._file, error)
+        return otherwise
+
+
+def _opened(file: Path) -> sqlite3.Connection:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    database = sqlite3.connect(file, timeout=_PATIENCE)
+    try:
+        database.execute("PRAGMA journal_mode = WAL")  # a killed process leaves it whole, readers wait for nobody
+        database.execute("PRAGMA synchronous = NORMAL")
+        database.execute(
+            "CREATE TABLE IF NOT EXISTS vectors "
+            "(age INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, vector BLOB NOT NULL)"
+        )
+    except sqlite3.Error:
+        database.close()
+        raise
+    return database
+
+
+def _read(database: sqlite3.Connection, keys: Iterable[bytes], size: int) -> dict[bytes, bytes]:
+    """The vectors of so many bytes that are there and whole."""
+    found = {}
+    for key in keys:
+        row = database.execute("SELECT vector FROM vectors WHERE key = ?", (key,)).fetchone()
+        if row and isinstance(row[0], bytes) and len(row[0]) == size + 4 and _sum(key, row[0][:size]) == row[0][size:]:
+            found[key] = row[0][:size]
+    return found
+
+
+def _write(database: sqlite3.Connection, vectors: Iterable[tuple[bytes, bytes]], limit: int | None) -> None:
+    rows = ((key, vector + _sum(key, vector)) for key, vector in vectors)
+    database.executemany("INSERT OR REPLACE INTO vectors (key, vector) VALUES (?, ?)", rows)
+    oldest = f"(SELECT min(age) + (max(age) - min(age)) / {_SHARE} FROM vectors)"
+    while limit is not None and _used(database) > limit:
+        if not database.execute(f"DELETE FROM vectors WHERE age <= {oldest}").rowcount:
+            break
+
+
+def _used(database: sqlite3.Connection) -> int:
+    """Bytes of the file that hold something; the others are filled again before it grows."""
+    pages, free, size = (
+        int(database.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("page_count", "freelist_count", "page_size")
+    )
+    return (pages - free) * size
+
+
+def _sum(key: bytes, vector: bytes) -> bytes:
+    """Tells a damaged vector, of which SQLite knows nothing."""
+    return crc32(vector, crc32(key)).to_bytes(4, "big")

@@ -1,0 +1,113 @@
+"""From papers of some topics to the weights that lie with an encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from whycite.evaluation.cases import answerable, choose
+from whycite.evaluation.corpus import Watch
+from whycite.evaluation.drawing import draw
+from whycite.evaluation.ranking import database_of, support_of
+from whycite.evaluation.topics import Topic
+from whycite.evaluation.workspace import Prepared, prepare
+from whycite.library import Library
+from whycite.library.encoding import encoder_of
+from whycite.recommend.evidence_sum import EvidenceSum
+from whycite.recommend.model import Claim
+from whycite.recommend.weights import Fitted, Weights
+from whycite.rerank import ranker as rankers
+from whycite.training.weights import CONTEXT, OWN, Asked, ask, fit, ranks
+
+__all__ = ["asked_blindly", "claims_asked", "doubtful_below", "fit_weights"]
+
+_SHOWN = 10  # papers of an answer
+_DOUBTFUL = 0.02  # of answers that score so little so many have a right paper among them
+_LEAST = 20  # answers that tell it
+
+
+def fit_weights(
+    paths: Sequence[Path],
+    topics: Sequence[Topic],
+    out: Path,
+    claims: int,
+    held_out: int,
+    work: Path | None,
+    seed: int,
+    jobs: int,
+    watch: Watch,
+    tell: Callable[[str], None],
+) -> Weights:
+    """Fit, first what a claim alone tells, then what its draft tells, then the ranker, each with the others held."""
+    prepared, _ = prepare(paths, topics, held_out, work, jobs, watch, str(out))
+    found = Weights(ranker=0.0)
+    asked = claims_asked(prepared, claims, seed, found, None, "whycite", watch)
+    found = fit(asked, found, OWN)
+    tell(f"claims alone: MRR {_mrr(asked, found):.4f}")
+    asked = claims_asked(prepared, claims, seed, found, None, "whycite+draft", watch)
+    found = fit(asked, found, CONTEXT)
+    tell(f"with what the draft tells: MRR {_mrr(asked, found):.4f}")
+    if (out / rankers.FOLDER).is_dir():
+        asked = claims_asked(prepared, claims, seed, found, rankers.load(out / rankers.FOLDER), "whycite", watch)
+        found = fit(asked, found, ("ranker",))
+        tell(f"with the ranker: MRR {_mrr(asked, found):.4f}")
+    doubt = doubtful_below(asked_blindly(prepared, claims, seed, found, watch))
+    Fitted(found, doubt).write(out)
+    tell(", ".join(f"{name} {value:.3g}" for name, value in asdict(found).items()))
+    tell("nothing is doubtful" if doubt is None else f"doubtful below a score of {doubt:.2f}")
+    return found
+
+
+def doubtful_below(answers: Sequence[tuple[float, bool]]) -> float | None:
+    """The highest score such that of the answers below it few are right: best scores, and whether they were."""
+    ordered = sorted(answers)
+    right, limit = 0, None
+    for number, (score, found) in enumerate(ordered, start=1):
+        right += found
+        if number >= _LEAST and right <= _DOUBTFUL * number:
+            limit = score
+    return limit
+
+
+def asked_blindly(
+    prepared: Sequence[Prepared], claims: int, seed: int, weights: Weights, watch: Watch
+) -> list[tuple[float, bool]]:
+    """Claims of every topic, whether they can be answered or not: the best score, and whether a right one is shown."""
+    found = []
+    for topic in prepared:
+        library = Library.open(topic.library)
+        encoder = encoder_of(library.encoder, library.path)
+        method = EvidenceSum(library, encoder, weights, rankers.stored_with(encoder))
+        for at, case in enumerate(draw(topic.claims.cases, lambda case: case.id, claims, seed)):
+            watch(f"{topic.topic}: any claim", at, claims)
+            answer = method.recommend(Claim(case.text), _SHOWN)
+            if answer:
+                found.append((answer[0].score, any(each.paper.key in case.truth for each in answer)))
+    return found
+
+
+def claims_asked(
+    prepared: Sequence[Prepared],
+    claims: int,
+    seed: int,
+    weights: Weights,
+    ranker: rankers.Ranker | None,
+    given: str,
+    watch: Watch,
+) -> list[Asked]:
+    """Some claims of every topic, drawn at random from those that can be answered."""
+    found: list[Asked] = []
+    for topic in prepared:
+        library = Library.open(topic.library)
+        support = support_of(database_of(library))
+        cases = choose(answerable(topic.claims.cases, support), support, "random", claims, seed)
+        method = EvidenceSum(library, encoder_of(library.encoder, library.path), weights, ranker)
+        for at in range(0, len(cases), 50):
+            watch(f"{topic.topic}: {given}", at, len(cases))
+            found += ask(method, cases[at : at + 50], topic.claims.sources, given)
+    return found
+
+
+def _mrr(asked: Sequence[Asked], weights: Weights) -> float:
+    return sum(1 / rank for rank in ranks(asked, weights) if rank) / max(1, len(asked))

@@ -1,0 +1,77 @@
+"""Steps of training, and where it goes on after it was stopped."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from whycite.training.tokens import Tensor
+
+__all__ = ["Checkpoint", "Steps"]
+
+_WARM = 0.05  # of all steps
+_STEEPEST = 1.0
+
+
+class Steps:
+    """AdamW whose rate rises, then falls in a straight line to nothing."""
+
+    def __init__(self, model: Any, rate: float, count: int) -> None:
+        self._model = model
+        # What only moves or stretches is not drawn to zero.
+        drawn = [each for each in model.parameters() if each.ndim > 1]
+        free = [each for each in model.parameters() if each.ndim <= 1]
+        groups = [{"params": drawn, "weight_decay": 0.01}, {"params": free, "weight_decay": 0.0}]
+        self.optimiser = torch.optim.AdamW(groups, lr=rate)
+        warm = max(1, int(_WARM * count))
+        self.schedule = torch.optim.lr_scheduler.LambdaLR(
+            self.optimiser, lambda step: min((step + 1) / warm, max(0.0, (count - step) / max(1, count - warm)))
+        )
+
+    def take(self, loss: Tensor) -> Tensor:
+        """One step against the loss."""
+        self.optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self._model.parameters(), _STEEPEST)
+        self.optimiser.step()
+        self.schedule.step()
+        return loss.detach()
+
+
+class Checkpoint:
+    """A file with all that training needs to go on; of another recipe it is not taken."""
+
+    def __init__(self, path: Path | None, recipe: Mapping[str, object]) -> None:
+        self._path, self._recipe = path, dict(recipe)
+
+    def save(self, model: Any, steps: Steps, measured: list[dict[str, float]]) -> None:
+        """Keep the state after an epoch, in place of the last."""
+        if self._path is None:
+            return
+        state = {
+            "recipe": self._recipe,
+            "measured": measured,
+            "model": model.state_dict(),
+            "optimiser": steps.optimiser.state_dict(),
+            "schedule": steps.schedule.state_dict(),
+        }
+        new = self._path.with_suffix(".new")
+        torch.save(state, new)
+        os.replace(new, self._path)  # noqa: PTH105 (as elsewhere)
+
+    def resume(self, model: Any, steps: Steps) -> list[dict[str, float]]:
+        """Put the kept state back; what was measured by then, nothing if there is none."""
+        if self._path is None or not self._path.is_file():
+            return []
+        state = torch.load(self._path, map_location=next(model.parameters()).device, weights_only=True)
+        if state["recipe"] != self._recipe:
+            return []
+        model.load_state_dict(state["model"])
+        steps.optimiser.load_state_dict(state["optimiser"])
+        steps.schedule.load_state_dict(state["schedule"])
+        measured: list[dict[str, float]] = state["measured"]
+        return measured

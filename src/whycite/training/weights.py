@@ -1,0 +1,112 @@
+"""The weights of the default method, fitted to claims whose papers are known."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from whycite.evaluation.cases import Case, HeldOut
+from whycite.evaluation.ranking import claim_of
+from whycite.library.schema import identifier
+from whycite.recommend.evidence_sum import EvidenceSum
+from whycite.recommend.features import Features
+from whycite.recommend.weights import EVIDENCE, PAPER, Weights
+from whycite.training.tokens import Tensor
+
+__all__ = ["CONTEXT", "OWN", "Asked", "ask", "fit", "ranks"]
+
+CONTEXT = ("same_section", "same_topic", "cocited", "cited")  # known only where the draft is
+OWN = tuple(name for name in (*EVIDENCE, *PAPER) if name not in (*CONTEXT, "ranker"))
+_STEPS, _RATE = 400, 0.1
+_PULL = 1e-4  # towards zero
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A claim: the features of all papers that may back it, and which of them are right."""
+
+    features: Features
+    right: NDArray[np.bool_]
+
+
+def ask(method: EvidenceSum, cases: Iterable[Case], sources: Sequence[HeldOut], given: str = "whycite") -> list[Asked]:
+    """Claims as the method sees them, given the claim alone or what else `given` says (see evaluation.ranking)."""
+    found = []
+    for case in cases:
+        features = method.features(claim_of(case, sources[case.source], given))
+        right = np.isin(features.papers, [identifier(key) for key in case.truth])
+        found.append(Asked(features, right))
+    return found
+
+
+def fit(asked: Sequence[Asked], start: Weights, free: Collection[str]) -> Weights:
+    """The weights with those named in `free` fitted: softmax cross-entropy over the papers of each claim."""
+    table = _Table.made([each for each in asked if each.right.any()])
+    weights = torch.tensor(list(asdict(start).values()), dtype=torch.float64, requires_grad=True)
+    freed = torch.tensor([name in free for name in (*EVIDENCE, *PAPER)], dtype=torch.float64)
+    # Features differ in size by a factor of a hundred; so must steps.
+    size = torch.cat([table.evidence.abs().amax(0), table.paper.abs().amax(0)]).clamp(min=1)
+    optimiser = torch.optim.Adam([weights], lr=_RATE)
+    fixed, scaled = weights.detach().clone(), weights.detach() * size
+    weights.data = scaled
+    for _ in range(_STEPS):
+        optimiser.zero_grad()
+        now = weights / size * freed + fixed * (1 - freed)
+        loss = table.loss(now) + _PULL * ((weights * freed) ** 2).mean()
+        loss.backward()
+        optimiser.step()
+    final = (weights / size * freed + fixed * (1 - freed)).detach().tolist()
+    return replace(start, **dict(zip((*EVIDENCE, *PAPER), final, strict=True)))
+
+
+def ranks(asked: Sequence[Asked], weights: Weights) -> list[int]:
+    """The rank of the best right paper of each claim; 0 where there is none."""
+    from whycite.recommend.scoring import score
+
+    found = []
+    for each in asked:
+        scores = score(each.features, weights).papers
+        best = scores[each.right].max(initial=-np.inf)
+        found.append(int((scores > best).sum()) + 1 if each.right.any() else 0)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """All claims below each other."""
+
+    evidence: Tensor
+    of: Tensor  # for each piece of evidence its paper
+    paper: Tensor
+    claim: Tensor  # for each paper its claim
+    right: Tensor
+    claims: int
+
+    @classmethod
+    def made(cls, asked: Sequence[Asked]) -> _Table:
+        starts = np.cumsum([0, *(len(each.right) for each in asked)])
+        return cls(
+            torch.from_numpy(np.concatenate([each.features.evidence for each in asked])),
+            torch.from_numpy(np.concatenate([each.features.of + at for each, at in zip(asked, starts, strict=False)])),
+            torch.from_numpy(np.concatenate([each.features.paper for each in asked])),
+            torch.from_numpy(np.repeat(np.arange(len(asked)), [end - at for at, end in pairwise(starts)])),
+            torch.from_numpy(np.concatenate([each.right for each in asked])),
+            len(asked),
+        )
+
+    def loss(self, weights: Tensor) -> Tensor:
+        width = len(EVIDENCE)
+        scores = _log_sum(self.evidence @ weights[:width], self.of, len(self.claim)) + self.paper @ weights[width:]
+        all_papers = _log_sum(scores, self.claim, self.claims)
+        return (all_papers - _log_sum(scores[self.right], self.claim[self.right], self.claims)).mean()
+
+
+def _log_sum(values: Tensor, of: Tensor, number: int) -> Tensor:
+    """The logarithm of the sum of exp(value) of each group."""
+    most = torch.full((number,), -torch.inf, dtype=values.dtype).scatter_reduce(0, of, values.detach(), "amax")
+    return most + torch.log(torch.zeros(number, dtype=values.dtype).scatter_add(0, of, torch.exp(values - most[of])))

@@ -1,0 +1,141 @@
+"""`whycite library reindex` and `whycite add --encoder` as a user runs them."""
+
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from shutil import copytree
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from rich.console import Console
+from typer.testing import Result
+
+from whycite.cli.progress import watched
+from whycite.encoders import load, registry
+from whycite.errors import UserError
+
+Run = Callable[..., Result]
+
+STOPPED = """
+import os, signal, sys
+from whycite.library import reindexing
+reindexing._BATCH = 2
+encode, calls = reindexing.CachedEncoder.encode, []
+def stop(self, texts, progress=None):
+    calls.append(texts)
+    if len(calls) == 5:  # each batch is asked of two
+        os.kill(os.getpid(), signal.SIGINT)
+    return encode(self, texts, progress)
+reindexing.CachedEncoder.encode = stop
+from whycite.cli import main
+main()
+"""
+
+
+class Small:
+    """An encoder of another package."""
+
+    def __init__(self, threads: int) -> None:
+        self.name, self.dimensions = "small@1", 4
+
+    def encode(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> NDArray[np.float32]:
+        """One unit vector a text."""
+        vectors = np.array([[len(text), text.count("e"), text.count("a"), 1] for text in texts], np.float32)
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The name of an encoder that another package brings."""
+    entry = SimpleNamespace(name="small", load=lambda: Small)
+    monkeypatch.setattr(registry, "entry_points", lambda group: [entry])
+    registry._load.cache_clear()
+    yield entry.name
+    registry._load.cache_clear()
+
+
+@pytest.fixture
+def copy(library: Path, tmp_path: Path) -> Path:
+    """A library that a test may change."""
+    return copytree(library, tmp_path / "copy")
+
+
+def test_to_another_encoder_and_back(run: Run, copy: Path, small: str) -> None:
+    before = load().name
+    answers = run("cite", "bees sleep", "--json", "--library", copy).stdout
+    moved = run("library", "reindex", "--encoder", small, "--library", copy)
+    assert re.fullmatch(r"\d+ evidence spans and 5 papers encoded by small@1 in [\d.]+ s\.\n", moved.stdout)
+    info = json.loads(run("library", "--json", "--library", copy).stdout)
+    assert info["encoder"] == "small@1"
+    assert run("cite", "bees sleep", "--library", copy).exit_code == 0
+    back = json.loads(run("library", "--library", copy, "reindex", "--json").stdout)
+    assert (back["before"], back["encoder"], back["spans"], back["papers"]) == ("small@1", before, info["spans"], 5)
+    assert back["seconds"] > 0
+    assert run("cite", "bees sleep", "--json", "--library", copy).stdout == answers
+
+
+def test_nothing_to_do(run: Run, copy: Path) -> None:
+    name = load().name
+    assert run("library", "reindex", "--library", copy).stdout == f"Nothing to do: the library's encoder is {name}.\n"
+    told = json.loads(run("library", "reindex", "--library", copy, "--json").stdout)
+    assert told["before"] == told["encoder"] == name
+
+
+def test_an_encoder_that_there_is_not(run: Run, copy: Path, papers: Path, tmp_path: Path) -> None:
+    for result in (
+        run("library", "reindex", "--encoder", "nowhere", "--library", copy),
+        run("add", papers, "--encoder", "nowhere", "--library", tmp_path / "new"),
+    ):
+        assert isinstance(result.exception, UserError)
+        assert str(result.exception).startswith("no encoder 'nowhere'; there are: claims-30m")
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_new_library_with_another_encoder(run: Run, papers: Path, copy: Path, small: str, tmp_path: Path) -> None:
+    new = tmp_path / "new"
+    assert run("add", papers, "--encoder", small, "--library", new, "--jobs", "1").exit_code == 0
+    assert json.loads(run("library", "--json", "--library", new).stdout)["encoder"] == "small@1"
+    assert run("add", papers / "sleep.md", "--library", new, "--jobs", "1").exit_code == 0
+    refused = run("add", papers, "--encoder", small, "--library", copy).exception
+    assert isinstance(refused, UserError)
+    assert str(refused).endswith("whycite library reindex --encoder small")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
+def test_stopped_by_the_user_says_what_is_kept(run: Run, copy: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "brief"
+    folder.mkdir()
+    bundled = registry._MODELS / "claims-30m"
+    for name in ("model.onnx", "tokenizer.json"):
+        (folder / name).symlink_to(bundled / name)
+    arguments = ["library", "reindex", "--encoder", str(folder), "--library", str(copy)]
+    stopped = subprocess.run(
+        [sys.executable, "-c", STOPPED, *arguments], capture_output=True, text=True, timeout=100, check=False
+    )
+    assert (stopped.returncode, stopped.stdout) == (130, "")
+    assert re.fullmatch(
+        r"whycite: stopped; 4 of \d\d texts encoded and kept, run it again to go on\n", stopped.stderr
+    ), stopped.stderr
+    assert json.loads(run("library", "--json", "--library", copy).stdout)["encoder"] == load().name
+    assert run(*arguments).exit_code == 0
+    assert json.loads(run("library", "--json", "--library", copy).stdout)["encoder"].startswith("brief@")
+
+
+def test_a_terminal_shows_how_far_it_has_come() -> None:
+    file = io.StringIO()
+    console = Console(file=file, width=100, force_terminal=True, color_system=None, highlight=False)
+    with watched(console) as tell:
+        tell("encoding", 1_200, 34_000)
+    assert re.search(r"encoding .*1,200 of 34,000", file.getvalue())
+    length = len(file.getvalue())
+    with watched(Console(file=file, width=100)) as tell:
+        tell("encoding", 1, 2)
+    assert len(file.getvalue()) == length

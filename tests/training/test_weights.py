@@ -1,0 +1,64 @@
+"""Weights fitted to claims whose papers are known."""
+
+import numpy as np
+
+from whycite.recommend.features import Features
+from whycite.recommend.scoring import score
+from whycite.recommend.weights import EVIDENCE, PAPER, Weights
+from whycite.training.fitting import doubtful_below
+from whycite.training.weights import Asked, fit, ranks
+
+
+def _asked(claims: int, true: Weights, seed: int = 0) -> list[Asked]:
+    """Claims whose right paper is drawn by the true weights' scores."""
+    chance = np.random.default_rng(seed)
+    found = []
+    for _ in range(claims):
+        of = np.repeat(np.arange(8), 2)
+        evidence = np.zeros((16, len(EVIDENCE)))
+        evidence[:, EVIDENCE.index("sentence_cosine")] = chance.uniform(0, 1, 16)
+        evidence[:, EVIDENCE.index("lexical")] = chance.uniform(0, 40, 16)
+        paper = np.zeros((8, len(PAPER)))
+        paper[:, PAPER.index("ranker")] = chance.normal(0, 2, 8)
+        features = Features(np.arange(8), of, np.arange(16), evidence, paper)
+        scores = score(features, true).papers
+        chances = np.exp(scores - scores.max())
+        right = np.zeros(8, bool)
+        right[chance.choice(8, p=chances / chances.sum())] = True
+        found.append(Asked(features, right))
+    return found
+
+
+def test_the_weights_that_made_the_answers_are_found() -> None:
+    true = Weights(sentence_cosine=6.0, lexical=0.1, ranker=0.7)
+    asked = _asked(400, true)
+    start = Weights(sentence_cosine=1.0, lexical=0.0, ranker=0.0)
+    found = fit(asked, start, ("sentence_cosine", "lexical", "ranker"))
+    assert abs(found.sentence_cosine - 6) < 1.2
+    assert abs(found.lexical - 0.1) < 0.03
+    assert abs(found.ranker - 0.7) < 0.15
+    assert found.title == start.title
+    assert np.mean(np.array(ranks(asked, found)) == 1) > np.mean(np.array(ranks(asked, start)) == 1)
+
+
+def test_what_is_not_free_stays() -> None:
+    start = Weights(sentence_cosine=3.0)
+    found = fit(_asked(50, start), start, ("ranker",))
+    assert found.sentence_cosine == 3.0
+    assert found.ranker != start.ranker
+
+
+def test_claims_without_an_answer_rank_nothing() -> None:
+    (asked,) = _asked(1, Weights())
+    nothing = Asked(asked.features, np.zeros(8, bool))
+    assert ranks([nothing], Weights()) == [0]
+
+
+def test_doubt_begins_where_few_answers_are_right() -> None:
+    wrong = [(score / 10, False) for score in range(100)]
+    right = [(8 + score / 10, True) for score in range(50)]
+    doubt = doubtful_below([*wrong, *right])
+    assert doubt is not None
+    assert 7.9 <= doubt <= 8.1
+    assert doubtful_below(right) is None
+    assert doubtful_below([]) is None
