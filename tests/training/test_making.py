@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,13 @@ from typer.testing import CliRunner
 from whycite.cli import app
 from whycite.encoders import load
 from whycite.errors import UserError
+from whycite.evaluation.passages.model import Case
 from whycite.rerank import ranker as rankers
+from whycite.training import passagedata
 from whycite.training.bases import Base, save_base
 from whycite.training.corpus import Corpus, save
 from whycite.training.corpus import load as load_corpus
+from whycite.training.passagedata import training_cases
 
 MakeBase = Callable[..., Base]
 MakeCorpus = Callable[..., Corpus]
@@ -44,6 +48,71 @@ def test_an_encoder_then_a_ranker(base: MakeBase, corpus: MakeCorpus, tmp_path: 
     scores = rankers.load(ranker, threads=1).score("paper", "w4 w5 w6", ["w4 w5 w6 w7", "w30 w31"])
     assert scores.shape == (2,)
     assert json.loads((ranker / "ranker.json").read_text("utf-8"))["name"] == "ranker"
+
+
+def test_what_is_left_out(base: MakeBase, corpus: MakeCorpus, tmp_path: Path) -> None:
+    tiny = base()
+    save_base(tmp_path / "base", tiny.model, tiny.tokenizer, max_tokens=32)
+    whole = corpus()
+    save(whole, tmp_path / "corpus.xz")
+    gone = [article.key for article in whole.articles[:4]]
+    (tmp_path / "gone.txt").write_text("\n".join([*gone, " doi:10.1/nowhere ", ""]), encoding="utf-8")
+    told = _run(
+        *("claims", "--data", tmp_path / "corpus.xz", "--base", tmp_path / "base", "--out", tmp_path / "encoder"),
+        *("--until", "2020-01-15", "--without", tmp_path / "gone.txt", "--held-out", "5", "--epochs", "1"),
+        *("--batch", "32", "--rate", "0.001", "--seed", "3"),
+    )
+    kept = [each for each in whole.articles if each.date < "2020-01-15" and each.key not in gone]
+    assert "4 of 5 keys to leave out are in the data" in told
+    assert f"{len(kept) - 5} articles, {8 * (len(kept) - 5)} sentences" in told
+    card = (tmp_path / "encoder" / "README.md").read_text("utf-8")
+    assert "| seed | 3 |" in card
+    assert "| rate | 0.001 |" in card
+    assert str(tmp_path) not in card
+    with pytest.raises(UserError, match="holds a model already"):
+        _run("claims", "--data", tmp_path / "corpus.xz", "--held-out", "5", "--out", tmp_path / "encoder")
+
+
+def test_a_ranker_by_scopes_recipe_with_passages(
+    base: MakeBase, corpus: MakeCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tiny = base()
+    save_base(tmp_path / "base", tiny.model, tiny.tokenizer, max_tokens=32)
+    save(corpus(), tmp_path / "corpus.xz")
+    cases = [
+        Case(f"{at}", "made", "w4 w5", f"a{at}", f"b{at}", ("w4 w6", "w90", "w91"), frozenset({0})) for at in range(9)
+    ]
+    monkeypatch.setitem(passagedata._SETS, "scifact", lambda folder: cases)
+    (tmp_path / "scifact").mkdir()
+    told = _run(
+        *("ranker", "--data", tmp_path / "corpus.xz", "--base", tmp_path / "base", "--out", tmp_path / "ranker"),
+        *("--encoder", tmp_path / "base", "--passages", tmp_path / "scifact", "--loss", "triplet"),
+        *("--held-out", "10", "--lists", "3", "--batch", "4", "--epochs", "1"),
+    )
+    assert "by both" in told
+    assert "| loss | triplet |" in (tmp_path / "ranker" / "README.md").read_text("utf-8")
+    with pytest.raises(UserError, match="no data set of passages; there are folders named clscisumm, scifact"):
+        training_cases([tmp_path])
+
+
+def test_dates_and_keys_that_are_none(corpus: MakeCorpus, tmp_path: Path) -> None:
+    whole = corpus()
+    save(whole, tmp_path / "corpus.xz")
+    command = ("claims", "--data", tmp_path / "corpus.xz", "--held-out", "5", "--out", tmp_path / "out")
+    with pytest.raises(UserError, match=r"'30\.9\.2020' is no date"):
+        _run(*command, "--until", "30.9.2020")
+    with pytest.raises(UserError, match=r"nowhere\.txt: no keys can be read there"):
+        _run(*command, "--without", tmp_path / "nowhere.txt")
+    years = Corpus(tuple(replace(article, date="2020") for article in whole.articles), whole.papers)
+    assert years.until("2020-06-30").articles == ()  # they may be newer
+    assert years.until("2021").articles == years.articles
+
+
+def test_two_corpora_are_not_taken_together(corpus: MakeCorpus, tmp_path: Path) -> None:
+    for name in ("a.xz", "b.xz"):
+        save(corpus(), tmp_path / name)
+    with pytest.raises(UserError, match="is taken alone"):
+        _run("corpus", "--data", tmp_path / "a.xz", tmp_path / "b.xz", "--out", tmp_path / "c.xz")
 
 
 def test_a_corpus_of_papers(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_lists_hold_no_evidence_of_the_claims_own_article(base: MakeBase, corpus
         assert own.get(each.claim, -1) not in {own[text] for text in each.texts if text != each.claim}
     for each in papers:
         assert list(each.scores) == sorted(each.scores, reverse=True)
-        assert len(set(each.names)) == len(each.names) == len(each.texts)
+        assert len(set(each.texts)) == len(each.texts) == len(each.scores)
 
 
 def test_passages_stand_alone_and_between_their_neighbours() -> None:

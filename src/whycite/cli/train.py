@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -23,7 +26,7 @@ Data = Annotated[
     list[Path],
     typer.Option(metavar="PATH...", help="Papers (files, folders, archives), a library, or a file of 'train corpus'."),
 ]
-More = Annotated[list[Path] | None, typer.Argument(metavar="", hidden=True)]  # --data *.jsonl
+More = Annotated[list[Path] | None, typer.Argument(metavar="[PATH]...", hidden=True)]  # --data *.jsonl
 Jobs = Annotated[int | None, typer.Option(min=1, help="Processes that find evidence; by default one a core.")]
 Base = Annotated[
     str | None,
@@ -63,10 +66,10 @@ def corpus(
     jobs: Jobs = None,
 ) -> None:
     """Pack articles, what they say when they cite, and what they cite, into one file to train from elsewhere."""
-    from whycite.training.corpus import PACKED, save
+    from whycite.training.corpus import save
 
-    if out.suffix != PACKED:
-        raise UserError(f"{out}: the file of a corpus ends with {PACKED}")
+    if out.suffix != ".xz" or not out.parent.is_dir():
+        raise UserError(f"{out}: the file of a corpus ends with .xz, and is written into a folder that is there")
     found = _corpus([*data, *(more or ())], jobs)
     save(found, out)
     sentences = sum(len(article.sentences) for article in found.articles)
@@ -85,7 +88,10 @@ def claims(
     without: Without = None,
     held_out: HeldOut = 60,
     epochs: Annotated[int, typer.Option(min=1, help="Times that every sentence is shown.")] = 5,
-    batch: Annotated[int, typer.Option(min=2, help="Claims that are told from each other in a step.")] = 1024,
+    batch: Annotated[
+        int | None,
+        typer.Option(min=2, help="Claims that are told from each other in a step; 1024, without a GPU 64."),
+    ] = None,
     rate: Annotated[float, typer.Option(min=0, help="How large steps are.")] = 2e-4,
     seed: Seed = 0,
     jobs: Jobs = None,
@@ -99,8 +105,10 @@ def claims(
     from whycite.training.claims import Recipe
     from whycite.training.making import make_claims, split
 
-    parts = split(_corpus([*data, *(more or ())], jobs), held_out, until, _keys(without))
-    make_claims(parts, base or DEFAULT, out, Recipe(epochs=epochs, batch=batch, rate=rate, seed=seed), _tell)
+    parts = split(*_left([*data, *(more or ())], jobs, held_out, until, without))
+    recipe = Recipe(epochs=epochs, batch=batch or _batch(), rate=rate, seed=seed)
+    with _room():
+        make_claims(parts, base or DEFAULT, out, recipe, _tell)
 
 
 @app.command(short_help="A model that reads claim and paper side by side.")
@@ -133,10 +141,12 @@ def ranker(
     from whycite.training.passagedata import training_cases
     from whycite.training.ranker import Recipe
 
-    parts = split(_corpus([*data, *(more or ())], jobs), held_out, until, _keys(without))
+    cases = training_cases(passages or ())
+    parts = split(*_left([*data, *(more or ())], jobs, held_out, until, without))
     recipe = Recipe(epochs=epochs, batch=batch, rate=rate, loss=loss.value, seed=seed)
     start = base or DEFAULT
-    make_ranker(parts, training_cases(passages or ()), encoder or start, start, out, lists, recipe, _tell)
+    with _room():
+        make_ranker(parts, cases, encoder or start, start, out, lists, recipe, _tell)
 
 
 @app.command(short_help="How much each feature counts in the default method.")
@@ -173,11 +183,41 @@ def _corpus(paths: list[Path], jobs: int | None) -> Corpus:
     from whycite.training.gathering import corpus_of
 
     with counted(Console(stderr=True, highlight=False), "article") as watch:
-        return corpus_of(paths, jobs or os.cpu_count() or 1, watch)
+        return corpus_of(paths, jobs or os.cpu_count() or 1, watch, _warn)
 
 
-def _keys(path: Path | None) -> list[str]:
-    return path.read_text(encoding="utf-8").split("\n") if path else []
+def _left(
+    paths: list[Path], jobs: int | None, held_out: int, until: str, without: Path | None
+) -> tuple[Corpus, int, str, list[str]]:
+    """What a split takes; whatever is wrong with --without is said before the work begins."""
+    keys: list[str] = []
+    if without:
+        try:
+            keys = [line.strip() for line in without.read_text(encoding="utf-8").splitlines() if line.strip()]
+        except (OSError, ValueError) as error:
+            raise UserError(f"{without}: no keys can be read there ({error})") from error
+    found = _corpus(paths, jobs)
+    if keys:
+        known = {article.key for article in found.articles}
+        _tell(f"{len(known.intersection(keys))} of {count(len(keys), 'key')} to leave out are in the data")
+    return found, held_out, until, keys
+
+
+def _batch() -> int:
+    import torch
+
+    return 1024 if torch.cuda.is_available() else 64  # a step of 1,024 claims takes some 50 GB
+
+
+@contextmanager
+def _room() -> Iterator[None]:
+    """Say in one sentence that memory is too small."""
+    import torch
+
+    try:
+        yield
+    except (torch.OutOfMemoryError, MemoryError) as error:
+        raise UserError("the memory is too small for such steps: lower --batch") from error
 
 
 def _require() -> None:
@@ -185,6 +225,10 @@ def _require() -> None:
 
     if any(find_spec(package) is None for package in ("torch", "transformers", "onnx")):
         raise MissingExtra("Training", "train")
+
+
+def _warn(sentence: str) -> None:
+    print(f"warning: {plain(sentence)}", file=sys.stderr)
 
 
 def _tell(sentence: str) -> None:

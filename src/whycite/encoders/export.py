@@ -10,7 +10,7 @@ from whycite.encoders import facts, hub, registry
 from whycite.encoders.facts import MODEL, TOKENIZER, Facts, Pooling
 from whycite.errors import UserError
 
-__all__ = ["export", "export_scores"]
+__all__ = ["check_exportable", "export", "export_scores"]
 
 _BERTS = ("bert",)
 _ROBERTAS = ("roberta", "xlm-roberta", "camembert")
@@ -36,7 +36,7 @@ def export(
     hub.require("Exporting an encoder", "onnx")
     with hub.quiet() as transformers:
         config = transformers.AutoConfig.from_pretrained(folder, **hub.LOCAL)
-    _check(folder, config)
+    check_exportable(folder, config)
     use, tokenizer, model = hub.facts_of(folder), hub.tokenizer_of(folder), hub.model_of(folder)
     made = Facts(
         name or out.resolve().name,
@@ -59,7 +59,7 @@ def export(
 def export_scores(model: Any, head: Any, tokenizer: Any, out: Path, *, name: str, max_tokens: int, file: str) -> Facts:
     """Write a model that gives one number a text, by the linear layer `head` at its first token, with its facts."""
     hub.require("Exporting a model", "onnx")
-    _check(out, model.config)
+    check_exportable(out, model.config)
     out.mkdir(parents=True, exist_ok=True)
     made = Facts(name, max_tokens=max_tokens)
     _write(model, "cls", out / MODEL, head)
@@ -89,7 +89,8 @@ def _first_position(config: Any) -> int:
     return int(config.pad_token_id) + 1 if config.model_type in _ROBERTAS else 0
 
 
-def _check(folder: Path, config: Any) -> None:
+def check_exportable(folder: str | Path, config: Any) -> None:
+    """Refuse a model of a kind that no graph can be built for."""
     known = (*_BERTS, *_ROBERTAS)
     if config.model_type not in known:
         raise UserError(f"{folder} is a '{config.model_type}'; what can be exported is: {', '.join(known)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from threading import Lock
 
 import numpy as np
 import pyarrow as pa
@@ -38,6 +39,7 @@ class Kept:
         self._by, self._numbers, self._words = by, [*by, *numbers], words
         self._columns = [*self._numbers, *words, *others]
         self._asked = 0
+        self._lock = Lock()
 
     def matching(self, column: str, ids: Sequence[int], columns: Sequence[str]) -> pa.Table:
         """The rows whose column holds one of the ids, in the order of the table."""
@@ -54,7 +56,8 @@ class Kept:
 
     def _places(self, column: str, ids: Sequence[int]) -> Integers:
         """Where in memory the rows are."""
-        values, order = self._sorted[column]
+        with self._lock:  # two threads that ask at once would both read all
+            values, order = self._sorted[column]
         wanted = np.unique(np.array(ids, np.int64))
         begins, ends = (np.searchsorted(values, wanted, side, order).tolist() for side in ("left", "right"))
         runs = [order[begin:end] for begin, end in zip(begins, ends, strict=True)]

@@ -58,7 +58,7 @@ class EvidenceSum:
         found = search(self._library, query)
         features, known = self._features(found, query, max(CANDIDATES, 3 * n))
         scores = score(features, self._weights)
-        if self._ranker:
+        if self._ranker and self._weights.ranker:
             features = read(self._library, self._ranker, query, found, features, scores)
             scores = score(features, self._weights)
         rounded = scores.papers.round(DIGITS)

@@ -25,8 +25,8 @@ class Weights:
 
     Fitted by softmax cross-entropy over the candidate papers of 4,000 claims from two subjects of eLife (Developmental
     Biology, Immunology and Inflammation), the library being older articles of the same subject; `cocited` and `cited`
-    afterwards, with what earlier sentences of the article cite. `same_section` and `same_topic` are set by hand: the
-    first was not measured, the second made no difference.
+    afterwards, with what earlier sentences of the article cite. These were fitted to granite-embedding-30m-english, and
+    serve encoders with which no weights lie (`stored_with`).
     """
 
     # A span that is a whole sentence.

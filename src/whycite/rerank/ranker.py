@@ -63,7 +63,10 @@ class OnnxRanker:
     def __init__(self, folder: Path, threads: int) -> None:
         self._folder, self.threads = folder, threads
         self._facts = facts.read(folder, FACTS)
-        self.name = f"{self._facts.name}@{facts.version(folder, self._facts)}"
+        version = facts.version(folder, self._facts)
+        if self._facts.version not in ("", version):
+            raise UserError(f"{folder} holds another model than {FACTS} says: copy the folder again")
+        self.name = f"{self._facts.name}@{version}"
 
     def score(self, kind: Kind, claim: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """One score a text, in order."""

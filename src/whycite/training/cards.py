@@ -2,41 +2,48 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-__all__ = ["write_card"]
+__all__ = ["named", "write_card"]
 
 
 def write_card(
     folder: Path,
+    model: Path,
     what: str,
     base: str,
     data: Mapping[str, object],
     recipe: Mapping[str, object],
+    said: str,
     measured: Sequence[Mapping[str, float]],
     parity: Mapping[str, float],
-    command: str,
 ) -> None:
     """Write README.md: what the model is, what it was made from and how, and what was measured on the way."""
     lines = [
-        f"# {folder.resolve().name}",
+        f"# {model.resolve().name}",
         "",
         what,
         "",
-        *_table({"Base": base, **data, "Command": f"`{command}`"}),
+        *_table({"Base": named(base), **data}),
         "",
         "## Recipe",
         "",
         *_table(recipe),
         "",
+        "```",
+        shlex.join(["whycite", *map(named, sys.argv[1:])]),
+        "```",
+        "",
         "## Measured",
         "",
-        "On the held-out articles, before training, after each epoch, and in the end:",
+        said,
         "",
         *_rows(measured),
         "",
-        "The exported model in 8 bits beside the trained one in 32:",
+        "The exported model in 8 bits beside the trained one:",
         "",
         *_table({name: f"{value:.4f}" for name, value in parity.items()}),
         "",
@@ -44,8 +51,17 @@ def write_card(
     (folder / "README.md").write_text("\n".join(lines), encoding="utf-8")
 
 
+def named(given: str) -> str:
+    """A file by its name alone: where it lay tells others nothing."""
+    return Path(given).name if Path(given).is_absolute() else given
+
+
 def _table(facts: Mapping[str, object]) -> list[str]:
-    return ["| | |", "| --- | --- |", *(f"| {name} | {value} |" for name, value in facts.items())]
+    return [
+        "| | |",
+        "| --- | --- |",
+        *(f"| {name} | {str(value).replace('|', '/')} |" for name, value in facts.items()),
+    ]
 
 
 def _rows(measured: Sequence[Mapping[str, float]]) -> list[str]:

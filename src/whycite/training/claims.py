@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from whycite.training.bases import Base
 from whycite.training.contrast import contrast, share
-from whycite.training.corpus import Corpus
+from whycite.training.corpus import Corpus, digest
 from whycite.training.examples import Example, Examples
 from whycite.training.heldout import HeldOut
 from whycite.training.mining import nearest, nearest_by_words
@@ -30,7 +30,7 @@ Tell = Callable[[str], None]
 class Recipe:
     """All that a trained encoder depends on beside base and corpus."""
 
-    epochs: int = 6
+    epochs: int = 5
     batch: int = 1_024
     rate: float = 2e-4
     temperature: float = 0.05
@@ -70,11 +70,14 @@ class _Training:
         self._papers = sorted(self._examples.titles)
         count = -(-len(self._examples.sentences) // recipe.batch) * recipe.epochs
         self._steps = Steps(self._model, recipe.rate, count)
-        self._checkpoint = Checkpoint(checkpoint, {**asdict(recipe), "base": base.name, "steps": count})
+        data = {"base": base.name, "trained on": digest(corpus), "held out": digest(held_out)}
+        self._checkpoint = Checkpoint(checkpoint, {**asdict(recipe), **data})
         tell(f"{len(corpus.articles)} articles, {len(self._examples.sentences)} sentences, {len(self._papers)} papers")
 
     def run(self) -> list[dict[str, float]]:
         measured = self._checkpoint.resume(self._model, self._steps)
+        if measured:
+            self._tell(f"going on after epoch {len(measured) - 1}")
         self._encode()
         measured = measured or [self._measure(0, 0.0)]
         for epoch in range(len(measured), self._recipe.epochs + 1):
@@ -105,6 +108,7 @@ class _Training:
 
     def _epoch(self, chance: Random, spans: NDArray[np.int32], titles: NDArray[np.int32]) -> float:
         self._model.train()
+        torch.manual_seed(chance.randrange(2**31))  # so that a run that was stopped goes on as if it had not been
         examples = self._examples.epoch(chance)
         losses = []
         for at in range(0, len(examples), self._recipe.batch):
@@ -150,7 +154,7 @@ class _Training:
         cited = self._examples.sentences[example.sentence].papers
         found: list[int] = []
         row = mined[example.sentence]
-        for _ in range(4 * self._recipe.hard):
+        for _ in range(4 * self._recipe.hard if len(row) else 0):
             at = int(row[chance.randrange(len(row))])
             if len(found) < self._recipe.hard and cited.isdisjoint(papers(at)):
                 found.append(at)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import lzma
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from whycite.errors import UserError
+from whycite.files import replacing
 
-__all__ = ["PACKED", "Article", "Corpus", "Sentence", "View", "load", "save"]
+__all__ = ["Article", "Corpus", "Sentence", "View", "digest", "is_packed", "load", "save"]
 
-PACKED = ".xz"
 _FORM = "whycite-corpus-1"
+_DATE = re.compile(r"\d{4}(?:-\d\d){0,2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +60,10 @@ class Corpus:
     papers: Mapping[int, str]
 
     def until(self, date: str) -> Corpus:
-        """Without the articles that came out on that day or later, and those that do not say when."""
-        return self.only(article for article in self.articles if article.date and article.date < date)
+        """Without the articles that came out on that day or later, or may have: of some only the year is known."""
+        if not _DATE.fullmatch(date):
+            raise UserError(f"'{date}' is no date: write it as 2025-09-30, 2025-09 or 2025")
+        return self.only(each for each in self.articles if each.date and each.date < date[: len(each.date)])
 
     def without(self, keys: Iterable[str]) -> Corpus:
         """Without the articles of those keys."""
@@ -74,9 +79,25 @@ class Corpus:
 
 def save(corpus: Corpus, path: Path) -> None:
     """Write a corpus as lines of JSON, packed by xz."""
-    with lzma.open(path, "wt", encoding="utf-8", preset=6) as file:
-        for record in _records(corpus):
-            file.write(json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n")
+    with replacing(path) as new, lzma.open(new, "wb", preset=6) as file:
+        file.writelines(_lines(corpus))
+
+
+def digest(corpus: Corpus) -> str:
+    """A few letters that tell one corpus from another."""
+    state = hashlib.blake2b(digest_size=8)
+    for line in _lines(corpus):
+        state.update(line)
+    return state.hexdigest()
+
+
+def is_packed(path: Path) -> bool:
+    """Whether a file holds a corpus."""
+    try:
+        with lzma.open(path, "rt", encoding="utf-8") as file:
+            return file.readline(len(_FORM) + 3).strip() == json.dumps(_FORM)
+    except (OSError, lzma.LZMAError, EOFError, ValueError):
+        return False
 
 
 def load(path: Path) -> Corpus:
@@ -85,7 +106,7 @@ def load(path: Path) -> Corpus:
         with lzma.open(path, "rt", encoding="utf-8") as file:
             records = map(json.loads, file)
             if next(records, None) != _FORM:
-                raise UserError(f"{path} holds no corpus of this version: make it anew with 'whycite train corpus'")
+                raise ValueError("it holds none of this version")
             papers: dict[int, str] = {}
             articles: list[Article] = []
             for record in records:
@@ -93,9 +114,14 @@ def load(path: Path) -> Corpus:
                     papers[record[0]] = record[1]
                 else:
                     articles.append(_article(*record))
-    except (OSError, lzma.LZMAError, EOFError, ValueError) as error:
+    except (OSError, lzma.LZMAError, EOFError, ValueError, TypeError, LookupError) as error:
         raise UserError(f"{path} cannot be read as a corpus ({error}): make it with 'whycite train corpus'") from error
     return Corpus(tuple(articles), papers)
+
+
+def _lines(corpus: Corpus) -> Iterator[bytes]:
+    for record in _records(corpus):
+        yield (json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
 
 
 def _records(corpus: Corpus) -> Iterator[Any]:

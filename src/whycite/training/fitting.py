@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from whycite.encoders import load
+from whycite.errors import UserError
 from whycite.evaluation.cases import answerable, choose
 from whycite.evaluation.corpus import Watch
 from whycite.evaluation.drawing import draw
@@ -40,16 +42,22 @@ def fit_weights(
     tell: Callable[[str], None],
 ) -> Weights:
     """Fit, first what a claim alone tells, then what its draft tells, then the ranker, each with the others held."""
-    prepared, _ = prepare(paths, topics, held_out, work, jobs, watch, str(out))
-    found = Weights(ranker=0.0)
+    if not out.is_dir():
+        raise UserError(f"{out}: no such folder; weights are kept in that of the encoder they are for")
+    folder = str(out.resolve())  # a path, not the name of a bundled encoder
+    ranker = rankers.stored_with(load(folder))
+    prepared, unread = prepare(paths, topics, held_out, work, jobs, watch, folder)
+    for sentence in unread:
+        tell(f"warning: {sentence}")
+    found = Weights()
     asked = claims_asked(prepared, claims, seed, found, None, "whycite", watch)
     found = fit(asked, found, OWN)
     tell(f"claims alone: MRR {_mrr(asked, found):.4f}")
     asked = claims_asked(prepared, claims, seed, found, None, "whycite+draft", watch)
     found = fit(asked, found, CONTEXT)
     tell(f"with what the draft tells: MRR {_mrr(asked, found):.4f}")
-    if (out / rankers.FOLDER).is_dir():
-        asked = claims_asked(prepared, claims, seed, found, rankers.load(out / rankers.FOLDER), "whycite", watch)
+    if ranker:
+        asked = claims_asked(prepared, claims, seed, found, ranker, "whycite", watch)
         found = fit(asked, found, ("ranker",))
         tell(f"with the ranker: MRR {_mrr(asked, found):.4f}")
     doubt = doubtful_below(asked_blindly(prepared, claims, seed, found, watch))
@@ -79,8 +87,9 @@ def asked_blindly(
         library = Library.open(topic.library)
         encoder = encoder_of(library.encoder, library.path)
         method = EvidenceSum(library, encoder, weights, rankers.stored_with(encoder))
-        for at, case in enumerate(draw(topic.claims.cases, lambda case: case.id, claims, seed)):
-            watch(f"{topic.topic}: any claim", at, claims)
+        drawn = draw(topic.claims.cases, lambda case: case.id, claims, seed)
+        for at, case in enumerate(drawn):
+            watch(f"{topic.topic}: any claim", at, len(drawn))
             answer = method.recommend(Claim(case.text), _SHOWN)
             if answer:
                 found.append((answer[0].score, any(each.paper.key in case.truth for each in answer)))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from whycite.documents import Document, stream
 from whycite.documents.identity import Papers, paper_key
+from whycite.errors import UserError
 from whycite.evaluation.records import Known, facts_of, known_facts
 from whycite.evidence import Span, extract_many
 from whycite.evidence.trimming import sentence
@@ -15,7 +16,7 @@ from whycite.library import Library
 from whycite.library.exporting import said
 from whycite.library.rows import searched, storable
 from whycite.rerank.inputs import paper_text
-from whycite.training.corpus import PACKED, Article, Corpus, Sentence, View, load
+from whycite.training.corpus import Article, Corpus, Sentence, View, is_packed, load
 
 __all__ = ["corpus_of", "from_documents", "from_files", "from_library", "from_spans"]
 
@@ -24,14 +25,18 @@ _COMMITS = "commits.lance"  # every library has it
 Watch = Callable[[int], None]
 """Told how many documents are read."""
 
+Warn = Callable[[str], None]
+"""Told a sentence for each document that could not be read."""
 
-def corpus_of(paths: Sequence[Path], jobs: int = 1, watch: Watch | None = None) -> Corpus:
+
+def corpus_of(paths: Sequence[Path], jobs: int = 1, watch: Watch | None = None, warn: Warn | None = None) -> Corpus:
     """The corpus in a packed file, that of a library, or that of all documents at the paths."""
-    if len(paths) == 1 and paths[0].suffix == PACKED:
-        return load(paths[0])
-    if len(paths) == 1 and (paths[0] / _COMMITS).is_dir():
-        return from_library(Library.open(paths[0]))
-    return from_files(paths, jobs, watch)
+    ready = [path for path in paths if is_packed(path) or (path / _COMMITS).is_dir()]
+    if not ready:
+        return from_files(paths, jobs, watch, warn)
+    if len(paths) > 1:
+        raise UserError(f"{ready[0]} is a corpus or a library, which is taken alone, not with other data")
+    return load(ready[0]) if ready[0].is_file() else from_library(Library.open(ready[0]))
 
 
 def from_library(library: Library) -> Corpus:
@@ -54,14 +59,13 @@ def from_library(library: Library) -> Corpus:
     ]
     cited = sorted({paper for article in articles for each in article.sentences for paper in each.papers})
     papers = {id: paper_text(paper.title, paper.abstract) for id, paper in library.papers(cited).items()}
-    articles.sort(key=lambda article: (article.date, article.key))
-    return Corpus((), papers).only(articles)
+    return _corpus(articles, {id: text for id, text in papers.items() if text})
 
 
-def from_files(paths: Sequence[Path], jobs: int = 1, watch: Watch | None = None) -> Corpus:
+def from_files(paths: Sequence[Path], jobs: int = 1, watch: Watch | None = None, warn: Warn | None = None) -> Corpus:
     """The corpus of all documents at the paths: files, folders, archives."""
     documents = (document for path in paths for document in stream(path))
-    return from_documents(_watched(documents, watch), known_facts(paths), jobs)
+    return from_documents(_watched(documents, watch, warn), known_facts(paths), jobs)
 
 
 def from_documents(documents: Iterable[Document], known: Known | None = None, jobs: int = 1) -> Corpus:
@@ -89,9 +93,24 @@ def from_spans(documents: Iterable[tuple[Document, Sequence[Span]]], known: Know
     for group, text in zip(groups, texts, strict=True):
         if len(text) > len(told.get(group, "")):
             told[group] = text
-    articles.sort(key=lambda article: (article.date, article.key))
     joined = [replace(article, sentences=tuple(_joined(article.sentences, groups))) for article in articles]
-    return Corpus((), told).only(joined)
+    return _corpus(joined, told)
+
+
+def _corpus(articles: Iterable[Article], papers: Mapping[int, str]) -> Corpus:
+    """Articles that cite, oldest first, without citations of papers of which nothing is told."""
+    kept = []
+    for article in articles:
+        sentences = []
+        for each in article.sentences:
+            told = (replace(view, papers=tuple(id for id in view.papers if id in papers)) for view in each.views)
+            views = tuple(view for view in told if view.papers)
+            if views:
+                sentences.append(replace(each, views=views))
+        if sentences:
+            kept.append(replace(article, sentences=tuple(sentences)))
+    kept.sort(key=lambda article: (article.date, article.key))
+    return Corpus((), papers).only(kept)
 
 
 def _sentences(spans: Iterable[Span], numbers: dict[str, int]) -> Iterator[Sentence]:
@@ -112,8 +131,10 @@ def _joined(sentences: Iterable[Sentence], groups: Sequence[int]) -> Iterator[Se
         yield replace(each, views=tuple(views))
 
 
-def _watched(documents: Iterable[Document], watch: Watch | None) -> Iterator[Document]:
+def _watched(documents: Iterable[Document], watch: Watch | None, warn: Warn | None) -> Iterator[Document]:
     for number, document in enumerate(documents, start=1):
+        if warn and document.warnings and not document.sentences:
+            warn(document.warnings[0])
         yield document
         if watch:
             watch(number)

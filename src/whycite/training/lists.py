@@ -35,7 +35,6 @@ class RankList:
     texts: tuple[str, ...]
     right: frozenset[int]
     scores: tuple[float, ...] = ()  # the encoder's
-    names: tuple[int, ...] = ()  # the papers'
 
 
 def ask(examples: Examples, number: int, chance: Random) -> list[Asked]:
@@ -86,7 +85,6 @@ def paper_lists(
             tuple(_paper(examples, paper, best.get(paper, -1)) for paper in order),
             frozenset(at for at, paper in enumerate(order) if paper in cited),
             tuple(math.log(votes[paper]) for paper in order),
-            tuple(order),
         )
 
 
@@ -141,6 +139,8 @@ def _paper(examples: Examples, paper: int, sentence: int) -> str:
 
 def _near(asked: Tensor, held: Tensor, k: int) -> tuple[Tensor, Tensor]:
     places = torch.from_numpy(nearest(asked, held, k)).long()
+    if not len(places):
+        return places, torch.empty(places.shape)
     rows = [
         torch.bmm(held[places[at : at + 2_048].to(held.device)].float(), asked[at : at + 2_048].float()[:, :, None])
         for at in range(0, len(places), 2_048)

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import torch
 
-from whycite.encoders.export import export, export_scores
+from whycite.encoders.export import check_exportable, export, export_scores
+from whycite.encoders.facts import MODEL
 from whycite.errors import UserError
 from whycite.evaluation.passages.model import Case
+from whycite.files import make_folder
 from whycite.rerank.inputs import claim_text
 from whycite.rerank.ranker import FACTS
 from whycite.training import claims, parity, ranker
 from whycite.training.bases import Base, load_base, save_base
-from whycite.training.cards import write_card
+from whycite.training.cards import named, write_card
 from whycite.training.corpus import Corpus
 from whycite.training.examples import Examples
 from whycite.training.lists import RankList, ask, barer, paper_lists, passage_lists, span_lists
@@ -44,28 +47,26 @@ class Split:
     @property
     def facts(self) -> dict[str, object]:
         """What a card says of it."""
-        first, last = self.trained.articles[0].date, self.trained.articles[-1].date
         sentences = sum(len(article.sentences) for article in self.trained.articles)
-        return {
-            "Trained on": f"{len(self.trained.articles):,} articles of {first} to {last}, {sentences:,} citing "
-            f"sentences, {len(self.trained.papers):,} cited papers",
-            "Held out": f"{len(self.held_out.articles):,} articles of {self.held_out.articles[0].date} to "
-            f"{self.held_out.articles[-1].date}",
-        }
+        trained = f"{_told(self.trained)}, {sentences:,} citing sentences, {len(self.trained.papers):,} cited papers"
+        return {"Trained on": trained, "Held out": _told(self.held_out)}
 
 
 def split(corpus: Corpus, held_out: int, until: str = "", without: Iterable[str] = ()) -> Split:
     """The corpus without articles from the day `until` on and those of the given keys; its newest ones apart."""
     kept = (corpus.until(until) if until else corpus).without(without)
     if len(kept.articles) <= held_out:
-        raise UserError(f"{len(kept.articles)} articles are too few to hold out {held_out}: give more data")
-    return Split(kept.only(kept.articles[:-held_out]), kept.only(kept.articles[-held_out:]))
+        found = f"{len(kept.articles)} of {len(corpus.articles)} articles are left"
+        raise UserError(f"{found}, too few to hold out {held_out}: give more data, or lower --held-out")
+    parts = Split(kept.only(kept.articles[:-held_out]), kept.only(kept.articles[-held_out:]))
+    if not parts.trained.papers.keys() & parts.held_out.papers.keys():
+        raise UserError("the articles held out cite nothing that the others cite: give more data, or raise --held-out")
+    return parts
 
 
 def make_claims(parts: Split, base_name: str, out: Path, recipe: claims.Recipe, tell: Tell) -> None:
     """A claim encoder in the folder `out`, trained from the base; a stopped run goes on after its last epoch."""
-    base = load_base(base_name)
-    out.mkdir(parents=True, exist_ok=True)
+    base = _base(base_name, out)
     measured = claims.train(base, parts.trained, parts.held_out, recipe, tell, out / _CHECKPOINT)
     use = base.facts
     save_base(
@@ -76,11 +77,13 @@ def make_claims(parts: Split, base_name: str, out: Path, recipe: claims.Recipe, 
         max_tokens=use.max_tokens,
         prefix=use.prefix,
     )
-    export(out / _TRAINED, out, name=out.resolve().name)
     texts = [sentence.text for article in parts.held_out.articles for sentence in article.sentences][:_COMPARED]
-    like = parity.of_encoder(base, out, texts)
-    what = "A claim encoder: texts that cite the same paper, and that paper, lie close together."
-    write_card(out, what, base_name, parts.facts, asdict(recipe), measured, like, _command())
+    with _moved(out) as new:
+        export(out / _TRAINED, new, name=out.resolve().name)
+        like = parity.of_encoder(base, new, texts)
+        what = "A claim encoder: texts that cite the same paper, and that paper, lie close together."
+        said = "On the held-out articles, before training, after each epoch, and in the end:"
+        write_card(new, out, what, base_name, parts.facts, asdict(recipe), said, measured, like)
     (out / _CHECKPOINT).unlink()
     tell(f"written to {out}: " + ", ".join(f"{name} {value:.4f}" for name, value in like.items()))
 
@@ -96,29 +99,55 @@ def make_ranker(
     tell: Tell,
 ) -> None:
     """A ranker in the folder `out`, trained from the base on lists that the encoder makes."""
-    finder = load_base(encoder)
-    finder.model.to("cuda" if torch.cuda.is_available() else "cpu")
-    chance = Random(recipe.seed)
-    lists, held_out = _lists(finder, parts, number, chance)
+    base = _base(base_name, out)
+    lists, held_out = _lists(load_base(encoder), parts, number, Random(recipe.seed))
     lists += passage_lists(passages)
+    if not any(each.right for each in lists):
+        raise UserError("the encoder finds no right paper for any claim, so that there is nothing to learn: give more")
     tell(f"{len(lists)} lists to train on, {len(held_out)} held out")
-    base = load_base(base_name)
     scorer = ranker.train(base, lists, recipe, tell)
     measured = _measured(base, scorer, held_out, recipe.longest)
     tell(", ".join(f"{name} {value:.4f}" for name, value in measured.items()))
-    out.mkdir(parents=True, exist_ok=True)
     scorer.cpu()
-    name = out.resolve().name
-    export_scores(scorer.model, scorer.head, base.tokenizer, out, name=name, max_tokens=recipe.longest, file=FACTS)
-    pairs = [(each.claim, text) for each in held_out for text in each.texts[:5]][:_COMPARED]
-    like = parity.of_ranker(base, scorer, out, pairs, recipe.longest)
-    what = "A ranker: a claim and a paper, a citing span or a passage side by side, one score."
-    write_card(out, what, base_name, {"Lists by": encoder, **parts.facts}, asdict(recipe), [measured], like, _command())
+    name, longest = out.resolve().name, recipe.longest
+    pairs = [(each.claim, text) for each in lists if each.kind == "paper" for text in each.texts[:5]][:_COMPARED]
+    with _moved(out) as new:
+        export_scores(scorer.model, scorer.head, base.tokenizer, new, name=name, max_tokens=longest, file=FACTS)
+        like = parity.of_ranker(base, scorer, new, pairs, longest)
+        what = "A ranker: a claim and a paper, a citing span or a passage side by side, one score."
+        said = f"On {len(held_out)} lists of thirty papers for claims of the held-out articles, a right one in each:"
+        facts = {"Lists by": named(encoder), **parts.facts}
+        write_card(new, out, what, base_name, facts, asdict(recipe), said, [measured], like)
     tell(f"written to {out}: " + ", ".join(f"{name} {value:.4f}" for name, value in like.items()))
+
+
+def _base(name: str, out: Path) -> Base:
+    """The base, if what is made of it can be exported into a folder that holds no model yet."""
+    if (make_folder(out) / MODEL).exists():
+        raise UserError(f"{out} holds a model already: name another --out, or remove it")
+    base = load_base(name)
+    check_exportable(name, base.config)
+    return base
+
+
+@contextmanager
+def _moved(out: Path) -> Iterator[Path]:
+    """A new folder whose files are moved to `out` in the end: a model that fails is not kept."""
+    with TemporaryDirectory(dir=out) as new:
+        yield Path(new)
+        for file in sorted(Path(new).iterdir()):
+            file.replace(out / file.name)
+
+
+def _told(corpus: Corpus) -> str:
+    dates = [article.date for article in corpus.articles if article.date]
+    between = f" of {dates[0]} to {dates[-1]}" if dates else ""
+    return f"{len(corpus.articles):,} articles{between}"
 
 
 def _lists(finder: Base, parts: Split, number: int, chance: Random) -> tuple[list[RankList], list[RankList]]:
     """Lists to train on, and lists for claims of the held-out articles over the same papers."""
+    finder.model.to("cuda" if torch.cuda.is_available() else "cpu")
     examples = Examples(parts.trained)
     asked = ask(examples, number, chance)
     others = [
@@ -161,7 +190,3 @@ def _measured(base: Base, scorer: ranker.Scorer, lists: Sequence[RankList], long
                 order = np.argsort(-scores, kind="stable").tolist()
                 ranks[name].append(next(1 / rank for rank, at in enumerate(order, 1) if at in each.right))
     return {name: float(np.mean(values)) if values else 0.0 for name, values in ranks.items()}
-
-
-def _command() -> str:
-    return " ".join(["whycite", *sys.argv[1:]])

@@ -20,6 +20,8 @@ def nearest(asked: Tensor, held: Tensor, k: int, chunk: int = 4_096) -> NDArray[
     """For each vector that asks, the k nearest of those held, nearest first."""
     held = held.T.contiguous()
     k = min(k, held.shape[1])
+    if not len(asked):
+        return np.empty((0, k), np.int32)
     rows = [torch.topk(asked[at : at + chunk] @ held, k).indices.int().cpu() for at in range(0, len(asked), chunk)]
     return np.asarray(torch.cat(rows).numpy())
 

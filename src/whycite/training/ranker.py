@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, Literal
 
@@ -56,7 +56,7 @@ class Pairs:
     """Claims and texts cut into tokens once and put side by side as they are needed."""
 
     def __init__(self, base: Base, longest: int) -> None:
-        self._facts = base.facts
+        self._facts = replace(base.facts, prefix="")  # which is for texts that stand alone
         self._tokenizer: Any = type(base.tokenizer).from_str(base.tokenizer.to_str())
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(longest)

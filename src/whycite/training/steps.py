@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 import torch
 
+from whycite.errors import UserError
+from whycite.files import replacing
 from whycite.training.tokens import Tensor
 
 __all__ = ["Checkpoint", "Steps"]
@@ -43,7 +45,7 @@ class Steps:
 
 
 class Checkpoint:
-    """A file with all that training needs to go on; of another recipe it is not taken."""
+    """A file with all that training needs to go on; that of other data or another recipe is refused."""
 
     def __init__(self, path: Path | None, recipe: Mapping[str, object]) -> None:
         self._path, self._recipe = path, dict(recipe)
@@ -59,17 +61,20 @@ class Checkpoint:
             "optimiser": steps.optimiser.state_dict(),
             "schedule": steps.schedule.state_dict(),
         }
-        new = self._path.with_suffix(".new")
-        torch.save(state, new)
-        os.replace(new, self._path)  # noqa: PTH105 (as elsewhere)
+        with replacing(self._path) as file:
+            torch.save(state, file)
 
     def resume(self, model: Any, steps: Steps) -> list[dict[str, float]]:
         """Put the kept state back; what was measured by then, nothing if there is none."""
         if self._path is None or not self._path.is_file():
             return []
-        state = torch.load(self._path, map_location=next(model.parameters()).device, weights_only=True)
-        if state["recipe"] != self._recipe:
-            return []
+        try:
+            state = torch.load(self._path, map_location=next(model.parameters()).device, weights_only=True)
+            same = state["recipe"] == self._recipe
+        except (EOFError, RuntimeError, UnpicklingError, TypeError, LookupError) as error:
+            raise UserError(f"{self._path} cannot be gone on from ({error}): remove it to begin anew") from error
+        if not same:
+            raise UserError(f"{self._path} is of other data or another recipe: remove it, or name another --out")
         model.load_state_dict(state["model"])
         steps.optimiser.load_state_dict(state["optimiser"])
         steps.schedule.load_state_dict(state["schedule"])

@@ -71,15 +71,17 @@ def vectors(model: Any, tokens: Tokens, chosen: Sequence[int], pooling: Pooling)
 
 
 def encode(model: Any, tokens: Tokens, chosen: Sequence[int], pooling: Pooling) -> Tensor:
-    """The same without learning from it, in 16 bits on the model's device."""
+    """The same without learning from it, on the model's device; on a GPU in 16 bits, which a CPU is slow with."""
+    device = next(model.parameters()).device
+    precision = torch.float16 if device.type == "cuda" else torch.float32
     if not len(chosen):
-        return torch.empty(0, model.config.hidden_size, dtype=torch.float16)
+        return torch.empty(0, model.config.hidden_size, dtype=precision, device=device)
     model.eval()
     order = sorted(range(len(chosen)), key=lambda at: tokens.lengths[chosen[at]])
     parts = []
     with torch.no_grad(), autocast(model):
         for at in range(0, len(order), 4_096):
-            parts.append(vectors(model, tokens, [chosen[i] for i in order[at : at + 4_096]], pooling).half())
+            parts.append(vectors(model, tokens, [chosen[i] for i in order[at : at + 4_096]], pooling).to(precision))
     back = torch.empty(len(order), dtype=torch.int64)
     back[torch.tensor(order, dtype=torch.int64)] = torch.arange(len(order))
     return torch.cat(parts)[back.to(parts[0].device)]

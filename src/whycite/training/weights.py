@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from whycite.errors import UserError
 from whycite.evaluation.cases import Case, HeldOut
 from whycite.evaluation.ranking import claim_of
 from whycite.library.schema import identifier
@@ -46,7 +47,10 @@ def ask(method: EvidenceSum, cases: Iterable[Case], sources: Sequence[HeldOut], 
 
 def fit(asked: Sequence[Asked], start: Weights, free: Collection[str]) -> Weights:
     """The weights with those named in `free` fitted: softmax cross-entropy over the papers of each claim."""
-    table = _Table.made([each for each in asked if each.right.any()])
+    answered = [each for each in asked if each.right.any()]
+    if not answered:
+        raise UserError("no right paper is found for any claim, so that there is nothing to fit to: give more papers")
+    table = _Table.made(answered)
     weights = torch.tensor(list(asdict(start).values()), dtype=torch.float64, requires_grad=True)
     freed = torch.tensor([name in free for name in (*EVIDENCE, *PAPER)], dtype=torch.float64)
     # Features differ in size by a factor of a hundred; so must steps.
