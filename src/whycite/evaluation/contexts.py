@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from whycite.documents import Reference
-from whycite.documents.containers import unwrap
 from whycite.documents.identity import group
-from whycite.documents.jsontext import as_list, as_text, records
-from whycite.documents.sources import DiskFolder, Source
+from whycite.documents.jsontext import as_list, as_text
 from whycite.errors import UserError
 from whycite.evaluation.drawing import draw
+from whycite.evaluation.rows import read
 
 __all__ = ["Context", "Contexts", "claim_of", "load"]
 
@@ -60,28 +58,15 @@ def load(folder: Path, limit: int, seed: int) -> Contexts:
     """
     if limit < 0:
         raise UserError(f"--limit must be 0 or more, not {limit}")
-    papers = [_paper(data) for data in _records(folder, "papers.jsonl")]
+    papers = [_paper(data) for data in read(folder, "papers.jsonl")]
     first: dict[int, Reference] = {}
     same = {paper.id: first.setdefault(number, paper).id for number, paper in zip(group(papers), papers, strict=True)}
-    found = [_context(data, same) for data in _records(folder, "contexts.jsonl")]
+    found = [_context(data, same) for data in read(folder, "contexts.jsonl")]
     usable = [context for context in found if context.truth and any(map(str.isalpha, context.text))]
     if not usable:
         raise UserError(f"{folder}: no sentence of contexts.jsonl cites a paper of papers.jsonl")
     chosen = draw(usable, lambda context: context.id, limit or len(usable), seed)
     return Contexts(tuple(first.values()), tuple(chosen), len(usable))
-
-
-def _records(folder: Path, name: str) -> Iterator[dict[str, Any]]:
-    if not folder.is_dir():
-        raise UserError(f"{folder}: no such folder")
-    files = DiskFolder(folder)
-    packed = next((file for file in files.names() if file.startswith(name)), None)
-    if packed is None:
-        raise UserError(f"{folder}: holds no {name}, compressed or not")
-    for record in records(unwrap(Source(files, packed))):
-        if record.data is None:
-            raise UserError(record.problem)
-        yield record.data
 
 
 def _paper(data: dict[str, Any]) -> Reference:

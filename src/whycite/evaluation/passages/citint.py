@@ -13,7 +13,8 @@ from whycite.documents.jsontext import as_text
 from whycite.errors import UserError
 from whycite.evaluation.passages.claims import claim_of, says_something
 from whycite.evaluation.passages.model import Case, Label
-from whycite.evaluation.passages.rows import rationales, read, texts
+from whycite.evaluation.passages.rows import rationales, texts
+from whycite.evaluation.rows import read
 
 __all__ = ["LABELS", "PARTS", "load"]
 

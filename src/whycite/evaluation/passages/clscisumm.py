@@ -11,7 +11,8 @@ from whycite.documents.jsontext import as_dict, as_list, as_text
 from whycite.errors import UserError
 from whycite.evaluation.passages.claims import claim_of, says_something
 from whycite.evaluation.passages.model import Case
-from whycite.evaluation.passages.rows import numbers, read
+from whycite.evaluation.passages.rows import numbers
+from whycite.evaluation.rows import read
 
 __all__ = ["load", "load_automatic"]
 

@@ -17,7 +17,7 @@ Heading = Literal["any", "top", "path", "type", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """Defaults are what did best; SCOPE's own are a separator read-out, the section's type and conform paragraphs."""
+    """SCOPE's own choices are a separator read-out, the section's type and conform paragraphs."""
 
     base: str = DEFAULT
     variant: str = "ctx-section-extra"
