@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from hashlib import blake2b
@@ -25,6 +26,7 @@ _FILE = "vectors-1.sqlite"  # another number where its form changes
 _AT_ONCE = 4096  # texts between two writes: seconds of work, lost when the process is killed
 _SHARE = 20  # where the file is full, one in so many goes, the oldest
 _PATIENCE = 30.0  # seconds to wait for other processes, each of which writes for less than one
+_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _LOG = logging.getLogger("whycite")
 _Answer = TypeVar("_Answer")
 
@@ -106,7 +108,7 @@ def _opened(file: Path) -> sqlite3.Connection:
     file.parent.mkdir(parents=True, exist_ok=True)
     database = sqlite3.connect(file, timeout=_PATIENCE)
     try:
-        database.execute("PRAGMA journal_mode = WAL")  # a killed process leaves it whole, readers wait for nobody
+        _write_ahead(database)
         database.execute("PRAGMA synchronous = NORMAL")
         database.execute(
             "CREATE TABLE IF NOT EXISTS vectors "
@@ -116,6 +118,20 @@ def _opened(file: Path) -> sqlite3.Connection:
         database.close()
         raise
     return database
+
+
+def _write_ahead(database: sqlite3.Connection) -> None:
+    """Let a killed process leave the file whole, and readers wait for nobody."""
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            database.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            # For this change alone SQLite does not wait for others.
+            if error.sqlite_errorcode & 0xFF not in _BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
 
 
 def _read(database: sqlite3.Connection, keys: Iterable[bytes], size: int) -> dict[bytes, bytes]:
