@@ -1,0 +1,1 @@
+"""Where a draft lacks a citation, and which to put there."""

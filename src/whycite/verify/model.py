@@ -1,0 +1,34 @@
+"""What is said of a claim and the document that should back it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["Passage", "Verdict", "Verification"]
+
+Verdict = Literal["backed", "contradicted", "not found", "could not check"]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A sentence of the cited document and how well it backs the claim."""
+
+    rank: int
+    index: int  # among the document's sentences
+    score: float  # 0 to 1
+    text: str
+    section: str  # its heading
+    quotes: bool = False  # whether it is the claim itself, word for word or nearly: that backs nothing
+    numbers: str = ""  # what is to be said of the claim's numbers: "77 % in the claim, 7.7 % here"
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The verdict on a claim, how sure it is, and all sentences of the document, best first."""
+
+    claim: str
+    verdict: Verdict
+    confidence: float  # probability that the verdict is right; 0 where nothing could be checked
+    passages: tuple[Passage, ...] = ()
+    reason: str = ""  # one plain sentence: why this verdict

@@ -1,0 +1,36 @@
+"""Whoever tells which sentences need a citation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Detector", "Paragraph"]
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Sentences without their citations, with the headings above them, the outermost first."""
+
+    sentences: tuple[str, ...]
+    headings: tuple[str, ...] = ()
+    section_type: str | None = None
+
+
+class Detector(Protocol):
+    """Gives each sentence the probability that it needs a citation."""
+
+    @property
+    def name(self) -> str:
+        """With a version: what two versions say does not compare."""
+
+    @property
+    def thresholds(self) -> Mapping[str, float]:
+        """From which probability on a sentence needs one, by section type; "" for all others."""
+
+    def worthiness(self, paragraphs: Sequence[Paragraph]) -> list[NDArray[np.float64]]:
+        """For each paragraph a probability a sentence."""
