@@ -15,6 +15,7 @@ from whycite.cli.add import add
 from whycite.cli.cite import cite
 from whycite.cli.demo import demo
 from whycite.cli.read import read
+from whycite.cli.serve import serve
 from whycite.cli.stopping import Stopped
 from whycite.cli.structure import structure
 from whycite.errors import MissingExtra, UserError
@@ -35,6 +36,7 @@ app.command(short_help="See it work on 122 articles.")(demo)
 app.command(short_help="Add papers to your library.")(add)
 app.command(short_help="Find what a claim should cite, and why.")(cite)
 app.add_typer(library.app, name="library", short_help="Show, remove, compact, export or reindex what is in it.")
+app.command(short_help="Open the web application.")(serve)
 app.command(short_help="Show what whycite sees of a document.")(read)
 app.command(short_help="Show section structure; learn headings.")(structure)
 app.add_typer(evaluation.app, name="eval", short_help="Measure how good recommendations are on your field.")

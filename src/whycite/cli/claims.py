@@ -40,11 +40,7 @@ def section_type(name: str | None) -> str | None:
     """The section type that a user names, by itself or by a heading that means it."""
     from whycite import structure
 
-    if name is None:
-        return None
-    if (known := structure.section_type(name)) is None:
-        raise UserError(f"'{name}' is no section type; there are: {', '.join(structure.TYPES)}")
-    return known
+    return None if name is None else structure.type_named(name)
 
 
 def query(line: str, place: str, around: Mapping[str, Any]) -> Query:

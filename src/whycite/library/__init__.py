@@ -11,6 +11,7 @@ from whycite.library.maintenance import compact, remove
 from whycite.library.model import Citation, Entry, Info, Outline, Paper, PaperHit, Progress, Report, Source, SpanHit
 from whycite.library.place import default_path
 from whycite.library.reindexing import Reindexed, reindex
+from whycite.library.statistics import Statistics, statistics
 
 __all__ = [
     "Citation",
@@ -25,6 +26,7 @@ __all__ = [
     "Report",
     "Source",
     "SpanHit",
+    "Statistics",
     "add",
     "add_documents",
     "compact",
@@ -33,4 +35,5 @@ __all__ = [
     "export_trec",
     "reindex",
     "remove",
+    "statistics",
 ]

@@ -167,6 +167,23 @@ class Library:
         return {paper: counted[paper] for paper in ids}
 
     @_plainly
+    def all_support(self) -> dict[int, int]:
+        """In how many places each paper is cited that is cited at all."""
+        rows = whole(self._store["citations"], ["paper", "document", "place"])
+        rows = rows.group_by(["paper", "document", "place"]).aggregate([])
+        counted: Counter[int] = Counter()
+        for count in rows.group_by("paper").aggregate([("place", "count")]).to_pylist():
+            counted[self._paper_of(count["paper"])] += count["place_count"]
+        return dict(counted)
+
+    @_plainly
+    def all_years(self) -> list[int]:
+        """The year of each paper that has one."""
+        rows = whole(self._store["papers"], ["year"], "id = same_as AND year IS NOT NULL")
+        years: list[int] = rows["year"].to_pylist()
+        return years
+
+    @_plainly
     def cocited(self, keys: Sequence[str]) -> dict[int, float]:
         """Papers cited by the documents that cite the papers of these keys: by how many of them, 0 to 1."""
         versions = [

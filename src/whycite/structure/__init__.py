@@ -1,7 +1,7 @@
 """Structure analysis: section types of headings, section sequences, templates and their support (SCOPE 3.1)."""
 
 from whycite.structure.dictionary import AROUND, BLOCKS, BODY, TYPES, Dictionary, dictionary
-from whycite.structure.labels import default_dictionary, label, section_type
+from whycite.structure.labels import default_dictionary, label, section_type, type_named
 from whycite.structure.learning import Unmatched, learn, unmatched
 from whycite.structure.rules import Rules, load_rules, rules_path, save_rules
 from whycite.structure.sequences import Outline, Run, outline, sequence
@@ -37,5 +37,6 @@ __all__ = [
     "section_type",
     "sequence",
     "support",
+    "type_named",
     "unmatched",
 ]

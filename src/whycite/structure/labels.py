@@ -8,11 +8,12 @@ from functools import lru_cache
 from pathlib import Path
 
 from whycite.documents.model import Document, Section
+from whycite.errors import UserError
 from whycite.structure.dictionary import AROUND, BODY, TYPES, Dictionary, Match, dictionary
 from whycite.structure.headings import normalise
 from whycite.structure.rules import load_rules, rules_path
 
-__all__ = ["default_dictionary", "label", "section_type", "types"]
+__all__ = ["default_dictionary", "label", "section_type", "type_named", "types"]
 
 # "Experiment 1" is a method among methods and a result among results; "Experiment 1" has methods and results.
 _CORE = frozenset(["method", "experiment", "result"])
@@ -22,6 +23,13 @@ _TOLD_APART = _CORE - {"experiment"}
 def section_type(heading: str, dictionary: Dictionary | None = None) -> str | None:
     """The section type a heading means ("2.1 Materials & Methods": "method"), None where it means none."""
     return (dictionary or default_dictionary()).type(heading)
+
+
+def type_named(name: str) -> str:
+    """The section type that a user names, by itself or by a heading that means it."""
+    if (known := section_type(name)) is None:
+        raise UserError(f"'{name}' is no section type; there are: {', '.join(TYPES)}")
+    return known
 
 
 def label(document: Document, dictionary: Dictionary | None = None) -> Document:

@@ -1,0 +1,185 @@
+"""Who may ask: only pages of this very server, only under its own name, with the token where there is one.
+
+A page on the internet can make a browser send requests to this machine. It cannot hide where it comes from (Origin,
+Sec-Fetch-Site), and after rebinding its name it cannot hide under which name it asks (Host).
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from whycite.serving.problems import MEDIA_TYPE, Problem, body
+
+__all__ = ["COOKIE", "Guard", "Rules", "is_loopback"]
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+COOKIE = "whycite-token"
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_ANY = frozenset({"0.0.0.0", "::", ""})  # bound to every address: only the token tells friends from others
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+        "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Under which host the server is bound, the token ("": none is asked for), and how many bytes it takes."""
+
+    host: str = "127.0.0.1"
+    token: str = ""
+    most: int = 8 << 20  # bytes of a request
+    most_files: int = 256 << 20  # of one that brings files
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a server bound to a host."""
+    return host in _LOOPBACK
+
+
+class Guard:
+    """Lets requests through to an application, or answers them itself with what is wrong."""
+
+    def __init__(self, app: Application, rules: Rules) -> None:
+        self._app, self._rules = app, rules
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            raise RuntimeError(f"nothing here answers {scope['type']}")
+        begun = False
+
+        async def guarded(message: Message) -> None:
+            nonlocal begun
+            if message["type"] == "http.response.start":
+                begun = True
+                present = {name for name, _ in message.get("headers", ())}
+                more = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
+                message["headers"] = [*message.get("headers", ()), *(pair for pair in more if pair[0] not in present)]
+            await send(message)
+
+        try:
+            headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+            self._check(scope, headers)
+            most = self._rules.most_files if _brings_files(headers) else self._rules.most
+            if _length(headers) > most:
+                raise _too_large(most)
+            if self._rules.token and (moved := _given_in_address(scope)):
+                await _answer(guarded, 303, b"", {"location": moved[0], "set-cookie": _cookie(moved[1])})
+                return
+            await self._app(scope, _limited(receive, most), guarded)
+        except Problem as problem:
+            if begun:
+                raise
+            headers = {"content-type": MEDIA_TYPE, **problem.headers}
+            await _answer(guarded, problem.status, body(problem.status, problem.detail), headers)
+
+    def _check(self, scope: Scope, headers: dict[str, str]) -> None:
+        name = _host(headers.get("host", ""))
+        rules = self._rules
+        if rules.host not in _ANY and name not in (_LOOPBACK | {rules.host}):
+            raise Problem(421, "This server does not go by that name: open it under the address it printed.")
+        origin = headers.get("origin")
+        site = headers.get("sec-fetch-site", "same-origin")
+        if scope["method"] not in _SAFE:
+            if origin is not None and (origin == "null" or urlsplit(origin).netloc != headers.get("host")):
+                raise Problem(403, "Another page asked for this: only pages of this server may.")
+            if site not in ("same-origin", "none"):
+                raise Problem(403, "Another site asked for this: only pages of this server may.")
+        if rules.token and not secrets.compare_digest(_token(scope, headers).encode(), rules.token.encode()):
+            raise Problem(
+                401,
+                "A token is needed: open the address that the server printed, or send it as 'Authorization: Bearer'.",
+                {"www-authenticate": "Bearer"},
+            )
+
+
+def _host(header: str) -> str:
+    """The name in a Host header, without its port and brackets."""
+    try:
+        return (urlsplit(f"//{header}").hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+
+
+def _token(scope: Scope, headers: dict[str, str]) -> str:
+    kind, _, given = headers.get("authorization", "").partition(" ")
+    if kind.lower() == "bearer":
+        return given.strip()
+    if moved := _given_in_address(scope):
+        return moved[1]
+    try:
+        cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+    except CookieError:
+        return ""
+    return cookie.value if cookie else ""
+
+
+def _given_in_address(scope: Scope) -> tuple[str, str] | None:
+    """The path, and the token that stands behind it: it is put into a cookie, so that it stays in no history."""
+    given = parse_qs(scope["query_string"].decode("latin-1")).get("token")
+    if scope["method"] != "GET" or not given or scope["path"].startswith("/api/"):
+        return None
+    return "/" + scope["path"].lstrip("/\\").replace("\\", "/"), given[0]
+
+
+def _cookie(token: str) -> str:
+    return f"{SimpleCookie({COOKIE: token})[COOKIE].OutputString()}; HttpOnly; Path=/; SameSite=Strict"
+
+
+def _brings_files(headers: dict[str, str]) -> bool:
+    return headers.get("content-type", "").lower().startswith("multipart/form-data")
+
+
+def _length(headers: dict[str, str]) -> int:
+    given = headers.get("content-length", "0")
+    if not given.isascii() or not given.isdecimal() or len(given) > 18:
+        raise Problem(400, "The request does not say how long it is in a way that can be understood.")
+    return int(given)
+
+
+def _limited(receive: Receive, most: int) -> Receive:
+    """What is received, until it is too much: a request need not say how long it is."""
+    received = 0
+
+    async def limited() -> Message:
+        nonlocal received
+        message = await receive()
+        received += len(message.get("body", b""))
+        if received > most:
+            raise _too_large(most)
+        return message
+
+    return limited
+
+
+def _too_large(most: int) -> Problem:
+    return Problem(413, f"The request is too large: at most {most >> 20} MB are taken at once.")
+
+
+async def _answer(send: Send, status: int, body: bytes, headers: dict[str, str]) -> None:
+    given = [(name.encode(), value.encode("latin-1", "replace")) for name, value in headers.items()]
+    given.append((b"content-length", str(len(body)).encode()))
+    await send({"type": "http.response.start", "status": status, "headers": given})
+    await send({"type": "http.response.body", "body": body})

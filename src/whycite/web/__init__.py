@@ -1,0 +1,1 @@
+"""The web application and the HTTP API: the same answers as the command line, to look at."""

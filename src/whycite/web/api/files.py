@@ -1,0 +1,19 @@
+"""Files of a request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fastapi import UploadFile
+
+from whycite.serving.problems import Problem
+from whycite.web.uploads import Upload, safe_name
+
+__all__ = ["received"]
+
+
+async def received(files: Sequence[UploadFile], most: int) -> list[Upload]:
+    """The files with their bytes; too many of them are refused, and so are none."""
+    if not 0 < len(files) <= most:
+        raise Problem(422, f"Send between one and {most} files at once, not {len(files)}.")
+    return [Upload(safe_name(file.filename or "file"), await file.read()) for file in files]

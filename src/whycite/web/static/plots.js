@@ -1,0 +1,33 @@
+// Bars as inline SVG, with a table's worth of words for those who do not see them.
+
+const SVG = "http://www.w3.org/2000/svg";
+const WIDTH = 360;
+const HEIGHT = 150;
+const FOOT = 18;
+
+function shape(name, given, text = "") {
+  const element = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(given)) element.setAttribute(key, value);
+  element.textContent = text;
+  return element;
+}
+
+export function bars(pairs, title) {
+  const plot = shape("svg", { class: "plot", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" });
+  const most = Math.max(1, ...pairs.map(([, count]) => count));
+  const said = pairs.map(([label, count]) => `${label}: ${count}`).join(", ");
+  plot.append(shape("title", {}, `${title}. ${said || "Nothing yet"}`));
+  const step = WIDTH / Math.max(1, pairs.length);
+  const every = Math.ceil(pairs.length / 8);
+  pairs.forEach(([label, count], at) => {
+    const height = ((HEIGHT - FOOT - 12) * count) / most;
+    const bar = shape("rect", { x: at * step + step * 0.1, y: HEIGHT - FOOT - height, width: step * 0.8, height });
+    bar.append(shape("title", {}, `${label}: ${count}`));
+    plot.append(bar);
+    if (at % every === 0) {
+      plot.append(shape("text", { x: at * step + step / 2, y: HEIGHT - 4, "text-anchor": "middle" }, String(label)));
+    }
+  });
+  plot.append(shape("text", { x: 0, y: 10 }, `most: ${most.toLocaleString("en")}`));
+  return plot;
+}

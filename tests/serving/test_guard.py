@@ -1,0 +1,168 @@
+"""Who may ask, and what everybody gets with the answer."""
+
+import asyncio
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from whycite.serving.guard import COOKIE, Guard, Rules, is_loopback
+
+Answer = tuple[int, dict[str, str], bytes]
+
+
+async def _echo(scope: Any, receive: Any, send: Any) -> None:
+    """Says how many bytes it was given."""
+    got = b""
+    more = True
+    while more:
+        message = await receive()
+        got += message.get("body", b"")
+        more = message.get("more_body", False)
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/plain")]})
+    await send({"type": "http.response.body", "body": str(len(got)).encode()})
+
+
+def ask(
+    rules: Rules,
+    method: str = "GET",
+    path: str = "/",
+    query: str = "",
+    body: Iterable[bytes] = (b"",),
+    **headers: str,
+) -> Answer:
+    """What a guarded application answers."""
+    given = {"host": "127.0.0.1:8642", **{name.replace("_", "-"): value for name, value in headers.items()}}
+    scope = {
+        "type": "http",
+        "method": method,
+        "path": path,
+        "query_string": query.encode(),
+        "headers": [(name.encode(), value.encode("latin-1")) for name, value in given.items()],
+    }
+    parts = list(body)
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        part = parts.pop(0)
+        return {"type": "http.request", "body": part, "more_body": bool(parts)}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    asyncio.run(Guard(_echo, rules)(scope, receive, send))
+    found = {name.decode(): value.decode("latin-1") for name, value in sent[0]["headers"]}
+    return sent[0]["status"], found, b"".join(message.get("body", b"") for message in sent[1:])
+
+
+def test_a_request_of_this_machine_gets_through_with_strict_headers() -> None:
+    status, headers, body = ask(Rules(), "POST", body=[b"ab", b"c"], origin="http://127.0.0.1:8642")
+    assert (status, body) == (200, b"3")
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert "http" not in policy
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["x-frame-options"] == "DENY"
+
+
+@pytest.mark.parametrize("host", ["localhost:8642", "LOCALHOST", "[::1]:8642", "127.0.0.1", "localhost."])
+def test_names_of_this_machine_are_known(host: str) -> None:
+    assert ask(Rules(), host=host)[0] == 200
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "localhost@evil.example", "", "[::1", "a b"]
+)
+def test_another_name_is_refused(host: str) -> None:
+    status, headers, body = ask(Rules(), host=host)
+    assert status == 421
+    assert headers["content-type"] == "application/problem+json"
+    assert json.loads(body)["status"] == 421
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "null", "http://127.0.0.1:1", "http://localhost:8642.evil.example", "x"]
+)
+@pytest.mark.parametrize("method", ["POST", "DELETE", "PUT", "PATCH"])
+def test_other_pages_may_not_change_anything(origin: str, method: str) -> None:
+    assert ask(Rules(), method, origin=origin)[0] == 403
+
+
+@pytest.mark.parametrize(
+    ("site", "status"), [("cross-site", 403), ("same-site", 403), ("same-origin", 200), ("none", 200)]
+)
+def test_a_browser_says_which_site_asks(site: str, status: int) -> None:
+    assert ask(Rules(), "POST", sec_fetch_site=site)[0] == status
+    assert ask(Rules(), "GET", sec_fetch_site=site)[0] == 200
+
+
+def test_a_program_without_origin_may_ask() -> None:
+    assert ask(Rules(), "POST")[0] == 200
+
+
+def test_what_is_too_large_is_refused_whether_it_says_so_or_not() -> None:
+    rules = Rules(most=10, most_files=20)
+    assert ask(rules, "POST", content_length="11")[0] == 413
+    assert ask(rules, "POST", body=[b"x" * 6, b"x" * 6])[0] == 413
+    assert ask(rules, "POST", body=[b"x" * 6, b"x" * 4])[0] == 200
+    files = "multipart/form-data; boundary=x"
+    assert ask(rules, "POST", body=[b"x" * 16], content_type=files)[0] == 200
+    assert ask(rules, "POST", body=[b"x" * 16, b"x" * 6], content_type=files)[0] == 413
+
+
+@pytest.mark.parametrize("length", ["-1", "x", "١", "1" * 30, "1,1"])
+def test_a_length_that_is_none_is_refused(length: str) -> None:
+    assert ask(Rules(), "POST", content_length=length.encode().decode("latin-1"))[0] == 400
+
+
+class TestToken:
+    """With a token only those who know it get anything."""
+
+    rules = Rules(host="0.0.0.0", token="a-secret-word")
+
+    def test_without_it_nothing_is_answered(self) -> None:
+        for path in ("/", "/cite", "/static/style.css", "/api/health"):
+            status, headers, _ = ask(self.rules, path=path, host="192.168.1.5:8642")
+            assert status == 401
+            assert headers["www-authenticate"] == "Bearer"
+
+    @pytest.mark.parametrize("given", ["Bearer wrong", "Bearer", "Basic a-secret-word", "Bearer é"])
+    def test_a_wrong_one_is_none(self, given: str) -> None:
+        assert ask(self.rules, authorization=given)[0] == 401
+
+    def test_as_a_header(self) -> None:
+        assert ask(self.rules, authorization="Bearer a-secret-word", host="lab.example")[0] == 200
+
+    def test_in_the_address_it_becomes_a_cookie(self) -> None:
+        status, headers, _ = ask(self.rules, path="/cite", query="token=a-secret-word")
+        assert status == 303
+        assert headers["location"] == "/cite"
+        cookie = headers["set-cookie"]
+        assert "HttpOnly" in cookie
+        assert "SameSite=Strict" in cookie
+        assert ask(self.rules, cookie=f"{COOKIE}=a-secret-word")[0] == 200
+
+    def test_the_way_on_leads_nowhere_else(self) -> None:
+        for path in ("//evil.example", "/\\evil.example", "\\\\evil.example"):
+            location = ask(self.rules, path=path, query="token=a-secret-word")[1]["location"]
+            assert location.startswith("/")
+            assert not location.startswith("//")
+            assert "\\" not in location
+
+    def test_a_wrong_one_in_the_address_sets_no_cookie(self) -> None:
+        status, headers, _ = ask(self.rules, query="token=wrong")
+        assert status == 401
+        assert "set-cookie" not in headers
+
+    def test_other_pages_may_not_use_the_cookie(self) -> None:
+        cookie = f"{COOKIE}=a-secret-word"
+        assert ask(self.rules, "POST", cookie=cookie, origin="http://evil.example")[0] == 403
+
+
+def test_loopback() -> None:
+    assert is_loopback("127.0.0.1")
+    assert is_loopback("localhost")
+    assert not is_loopback("0.0.0.0")
+    assert not is_loopback("192.168.1.5")

@@ -1,0 +1,58 @@
+"""So much at once, so much waiting, and beyond that an honest no."""
+
+import asyncio
+import threading
+
+import pytest
+
+from whycite.serving.problems import Problem
+from whycite.serving.work import Work
+
+
+def test_what_a_function_returns_or_raises() -> None:
+    async def ask() -> None:
+        work = Work(1, 0, 10)
+        assert await work.do(divmod, 7, 2) == (3, 1)
+        with pytest.raises(ZeroDivisionError):
+            await work.do(divmod, 7, 0)
+        assert await work.do(divmod, 7, 2) == (3, 1)
+        work.close()
+
+    asyncio.run(ask())
+
+
+def test_more_than_fits_is_refused_and_says_when_to_come_again() -> None:
+    async def ask() -> None:
+        work = Work(1, 1, 10)
+        go = threading.Event()
+        held = [asyncio.ensure_future(work.do(go.wait)) for _ in range(2)]
+        await asyncio.sleep(0)
+        with pytest.raises(Problem) as refused:
+            await work.do(go.wait)
+        assert refused.value.status == 503
+        assert int(refused.value.headers["retry-after"]) > 0
+        go.set()
+        assert await asyncio.gather(*held) == [True, True]
+        await asyncio.sleep(0.05)
+        assert await work.do(go.wait)
+        work.close()
+
+    asyncio.run(ask())
+
+
+def test_what_takes_too_long_is_given_up_but_still_counts() -> None:
+    async def ask() -> None:
+        work = Work(1, 0, 0.05)
+        go = threading.Event()
+        with pytest.raises(Problem) as late:
+            await work.do(go.wait)
+        assert late.value.status == 504
+        with pytest.raises(Problem) as refused:  # the thread is still at it
+            await work.do(go.wait)
+        assert refused.value.status == 503
+        go.set()
+        await asyncio.sleep(0.05)
+        assert await work.do(go.wait)
+        work.close()
+
+    asyncio.run(ask())

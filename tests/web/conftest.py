@@ -1,0 +1,85 @@
+"""A small library of papers written for the tests, and the application on it."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from whycite.library import add
+from whycite.serving.guard import Rules
+from whycite.web.app import create
+from whycite.web.settings import Settings
+
+PAPERS = {
+    "bees": """---
+title: Mites and the loss of honeybee colonies
+bibliography: refs.bib
+---
+# Introduction
+Deformed wing virus spreads with the mite Varroa [@martin2012]. Colonies collapse in winter when mites carry viruses
+[@martin2012; @francis2013]. Queens mate with many drones [@tarpy2003].
+""",
+    "whales": """---
+title: How killer whales hunt herring
+bibliography: refs.bib
+---
+# Introduction
+Killer whales stun herring with blows of their tails [@domenici2000]. They drive schools of fish to the surface
+[@simila1993]. <script>alert(1)</script> is what nobody should run [@francis2013].
+""",
+}
+REFERENCES = """
+@article{martin2012, title={Global honey bee viral landscape altered by a parasitic mite},
+  author={Martin, S.}, year={2012}, journal={Science}}
+@article{francis2013, title={Varroa-virus interaction in collapsing honey bee colonies <img src=x onerror=alert(1)>},
+  author={Francis, R.}, year={2013}, journal={PLoS ONE}}
+@article{tarpy2003, title={Genetic diversity within honeybee colonies prevents severe infections},
+  author={Tarpy, D.}, year={2003}, journal={Proceedings B}}
+@article{domenici2000, title={Killer whales feeding on schooling herring using tail-slaps},
+  author={Domenici, P.}, year={2000}, journal={Journal of Experimental Biology}}
+@article{simila1993, title={Surface and underwater observations of cooperatively feeding killer whales},
+  author={Similä, T.}, year={1993}, journal={Canadian Journal of Zoology}}
+"""
+
+
+@pytest.fixture(scope="session")
+def papers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of papers."""
+    folder = tmp_path_factory.mktemp("papers")
+    (folder / "refs.bib").write_text(REFERENCES)
+    for name, text in PAPERS.items():
+        (folder / f"{name}.md").write_text(text)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def kept_library(papers: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library that no test changes."""
+    path = tmp_path_factory.mktemp("library") / "library"
+    report = add(path, [papers], jobs=1)
+    assert report.added == 2
+    return path
+
+
+@pytest.fixture
+def client_of() -> Iterator[Callable[..., TestClient]]:
+    """A browser's stand-in for a library."""
+    opened: list[TestClient] = []
+
+    def make(library: Path, **options: object) -> TestClient:
+        settings = Settings(library, Rules(), **options)  # type: ignore[arg-type]
+        client = TestClient(create(settings), base_url="http://127.0.0.1", raise_server_exceptions=False)
+        client.__enter__()
+        opened.append(client)
+        return client
+
+    yield make
+    for client in opened:
+        client.__exit__(None, None, None)
+
+
+@pytest.fixture
+def client(kept_library: Path, client_of: Callable[..., TestClient]) -> TestClient:
+    """On the library that no test changes."""
+    return client_of(kept_library)

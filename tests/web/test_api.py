@@ -1,0 +1,153 @@
+"""The API gives what the command line gives."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from whycite import cite
+from whycite.recommend import as_dict
+from whycite.web.settings import Settings
+
+Clients = Callable[..., TestClient]
+CLAIM = "Killer whales hit herring with their tails."
+
+
+def _problem(answer: Any, status: int) -> str:
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    said: str = answer.json()["detail"]
+    return said
+
+
+def test_cite_answers_as_the_command_line_does(client: TestClient, kept_library: Path) -> None:
+    answer = client.post("/api/cite", json={"text": CLAIM, "n": 2, "explain": True}).json()
+    assert answer["recommendations"][0]["paper"]["title"].startswith("Killer whales feeding on schooling herring")
+    assert answer["recommendations"][0]["bibtex"].startswith("@article{domenici2000killer,")
+    told = [{key: value for key, value in each.items() if key != "bibtex"} for each in answer["recommendations"]]
+    assert told == json.loads(json.dumps([as_dict(each, True) for each in cite(CLAIM, kept_library, 2)]))
+
+
+def test_no_paper_is_newer_than_asked(client: TestClient) -> None:
+    found = client.post("/api/cite", json={"text": "honey bee viruses", "year_max": 2003}).json()["recommendations"]
+    assert found
+    assert all((each["paper"]["year"] or 0) <= 2003 for each in found)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ({}, "text"),
+        ({"text": ""}, "text"),
+        ({"text": "  …  "}, "no word"),
+        ({"text": "bees", "n": 0}, "n"),
+        ({"text": "bees", "methode": "x"}, "methode"),
+        ({"text": "bees", "method": "magic"}, "magic"),
+        ({"text": "bees", "section": "kitchen"}, "kitchen"),
+        ({"text": "bees\ud800"}, ""),
+    ],
+)
+def test_a_wrong_question_is_told_in_a_sentence(client: TestClient, question: dict[str, Any], said: str) -> None:
+    body = json.dumps(question).encode()
+    answer = client.post("/api/cite", content=body, headers={"content-type": "application/json"})
+    assert answer.status_code in (400, 422), answer.text
+    assert said in answer.json()["detail"]
+
+
+def test_no_library_yet(tmp_path: Path, client_of: Clients) -> None:
+    client = client_of(tmp_path / "none")
+    assert client.get("/api/health").json()["documents"] is None
+    assert "whycite add" in _problem(client.post("/api/cite", json={"text": CLAIM}), 422)
+    assert "whycite add" in _problem(client.get("/api/library"), 422)
+
+
+def test_what_is_in_the_library(client: TestClient, kept_library: Path) -> None:
+    info = client.get("/api/library").json()
+    assert (info["documents"], info["path"]) == (2, str(kept_library))
+    page = client.get("/api/library/documents", params={"limit": 1}).json()
+    assert (page["total"], len(page["documents"])) == (2, 1)
+    found = client.get("/api/library/documents", params={"query": "WHALES herring"}).json()["documents"]
+    assert [each["title"] for each in found] == ["How killer whales hunt herring"]
+
+
+def test_figures(client: TestClient) -> None:
+    figures = client.get("/api/library/statistics").json()
+    assert figures["years"] == {"1993": 1, "2000": 1, "2003": 1, "2012": 1, "2013": 1}
+    assert figures["support"] == {"1": 3, "2": 2}
+    assert [each["support"] for each in figures["most_cited"]] == [2, 2, 1, 1, 1]
+
+
+def test_read_gives_what_the_reader_sees(client: TestClient) -> None:
+    draft = b"# Introduction\r\nWhales sing [@payne1971].\r\n"
+    told = client.post("/api/read", files=[("files", ("draft.md", draft))]).json()
+    assert told["sentences"][0]["text"].startswith("Whales sing")
+    assert told["sections"][0]["type"] == "introduction"
+    assert told["sentences"][0]["citations"][0]["keys"] == ["payne1971"]
+
+
+def test_several_files_are_one_project(client: TestClient) -> None:
+    files = [
+        (
+            "files",
+            ("paper/main.tex", rb"\documentclass{article}\begin{document}\input{part}\bibliography{r}\end{document}"),
+        ),
+        ("files", ("paper/part.tex", rb"Whales sing \cite{payne}.")),
+        ("files", ("paper/r.bib", b"@article{payne, title={Songs of humpback whales}, year={1971}}")),
+    ]
+    told = client.post("/api/read", files=files).json()
+    assert told["sentences"][0]["file"].endswith("part.tex")
+    assert told["references"][0]["title"] == "Songs of humpback whales"
+
+
+def _events(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    for block in filter(None, text.split("\n\n")):
+        kind, data = block.split("\n")
+        yield kind.removeprefix("event: "), json.loads(data.removeprefix("data: "))
+
+
+def test_papers_are_added_with_progress_and_removed(tmp_path: Path, papers: Path, client_of: Clients) -> None:
+    client = client_of(tmp_path / "library")
+    draft = (papers / "whales.md").read_bytes()
+    sent = [("files", ("whales.md", draft)), ("files", ("notes.xyz", b"\0\1\2"))]
+    begun = client.post("/api/library/documents", files=sent)
+    assert begun.status_code == 202
+    told = list(_events(client.get(f"/api/library/uploads/{begun.json()['id']}").text))
+    assert [kind for kind, _ in told][-1] == "done"
+    assert told[-1][1]["added"] == 1
+    assert [each["path"] for each in told[-1][1]["skipped"]] == ["notes.xyz"]
+    entry = client.get("/api/library/documents").json()["documents"][0]
+    assert entry["path"] == "whales.md"
+    assert client.post("/api/cite", json={"text": CLAIM}).json()["recommendations"]
+    assert client.delete(f"/api/library/documents/{entry['id']}").json()["removed"][0]["path"] == "whales.md"
+    assert client.get("/api/library/documents").json()["total"] == 0
+    assert "no such document" in _problem(client.delete(f"/api/library/documents/{entry['id']}"), 404)
+
+
+def test_another_program_may_add_beside_it(tmp_path: Path, papers: Path, client_of: Clients) -> None:
+    from whycite.library import add
+
+    library = tmp_path / "library"
+    add(library, [papers / "bees.md"], jobs=1)
+    client = client_of(library)
+    assert client.get("/api/library").json()["documents"] == 1
+    add(library, [papers / "whales.md"], jobs=1)
+    assert client.get("/api/library").json()["documents"] == 2
+    assert "tail" in client.post("/api/cite", json={"text": CLAIM}).json()["recommendations"][0]["paper"]["title"]
+
+
+def test_an_upload_that_is_none(client: TestClient) -> None:
+    _problem(client.get("/api/library/uploads/nothing"), 404)
+
+
+def test_more_than_can_wait_is_refused(kept_library: Path, client_of: Clients) -> None:
+    client = client_of(kept_library, threads=1, waiting=-1)
+    answer = client.post("/api/cite", json={"text": CLAIM})
+    assert "try again" in _problem(answer, 503)
+    assert int(answer.headers["retry-after"]) > 0
+
+
+def test_defaults_are_for_this_machine_alone() -> None:
+    assert Settings().rules.host == "127.0.0.1"

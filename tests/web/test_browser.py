@@ -1,0 +1,157 @@
+"""What people see and do on the pages, in a real browser."""
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from shutil import copytree, which
+from typing import Any
+
+import pytest
+import uvicorn
+
+from whycite.web.app import create
+from whycite.web.settings import Settings
+
+playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install playwright")
+BROWSER = which("chromium") or which("chromium-browser") or which("google-chrome")
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium here: apt-get install chromium")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+CLAIM = "Killer whales hit herring with their tails."
+
+
+@pytest.fixture(scope="module")
+def address(kept_library: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where a server runs on a library that these tests may change."""
+    library = copytree(kept_library, tmp_path_factory.mktemp("browser") / "library")
+    bound = socket.create_server(("127.0.0.1", 0))
+    config = uvicorn.Config(create(Settings(library)), log_level="error", timeout_graceful_shutdown=1)
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
+    thread.start()
+    while not server.started:
+        time.sleep(0.02)
+    yield f"http://127.0.0.1:{bound.getsockname()[1]}"
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=BROWSER, args=FLAGS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def page(browser: Any, address: str) -> Iterator[Any]:
+    """A page that fails the test when a script fails or anything but the server is asked."""
+    opened = browser.new_page(viewport={"width": 1100, "height": 900}, base_url=address)
+    opened.set_default_timeout(30_000)
+    wrong: list[str] = []
+    opened.on("pageerror", lambda error: wrong.append(str(error)))
+    opened.on("console", lambda said: wrong.append(said.text) if _is_failure(said) else None)
+    opened.on("request", lambda sent: wrong.append(sent.url) if not sent.url.startswith(address) else None)
+    opened.on("dialog", lambda shown: wrong.append(f"dialog: {shown.message}"))
+    yield opened
+    opened.close()
+    assert wrong == []
+
+
+def _is_failure(said: Any) -> bool:
+    """Whether a page has something to complain of; that a question was refused, it says too."""
+    return said.type == "error" and "Failed to load resource" not in said.text
+
+
+def _keep(page: Any, name: str, tmp_path: Path) -> None:
+    """A screenshot, in $WHYCITE_ARTEFACTS where that is set."""
+    folder = Path(os.environ.get("WHYCITE_ARTEFACTS", tmp_path))
+    folder.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=folder / f"{name}.png", full_page=True)
+
+
+def test_cite_with_the_keyboard_alone(page: Any, tmp_path: Path) -> None:
+    page.goto("/cite")
+    page.keyboard.press("Tab")  # skip
+    page.keyboard.press("Enter")
+    while page.evaluate("document.activeElement.id") != "claim":
+        page.keyboard.press("Tab")
+    page.keyboard.type(CLAIM)
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".card")
+    first = page.locator(".card").first
+    assert "Killer whales feeding on schooling herring" in first.inner_text()
+    assert "Killer whales stun herring" in first.locator(".why").first.inner_text()
+    assert "herring" in [word.lower() for word in first.locator("mark").all_inner_texts()]
+    _keep(page, "cite", tmp_path)
+    before = page.locator(".card").count()
+    while page.evaluate("document.activeElement.textContent") != "Not this":
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert page.locator(".card").count() == before - 1
+    assert "schooling herring" not in page.locator(".card").first.inner_text()
+
+
+def test_a_script_in_a_title_is_only_text(page: Any) -> None:
+    page.goto("/cite")
+    page.fill("#claim", "viruses in collapsing honey bee colonies <img src=x onerror=alert(2)>")
+    page.press("#claim", "Enter")
+    page.wait_for_selector(".card")
+    assert "<img src=x onerror=alert(1)>" in page.locator("#answers").inner_text()
+    assert page.locator("#answers img").count() == 0
+
+
+def test_a_mistake_is_told(page: Any) -> None:
+    page.goto("/cite")
+    page.fill("#claim", "…")
+    page.click("text=Find papers")
+    page.wait_for_selector("#state.wrong")
+    assert "no word" in page.inner_text("#state")
+
+
+def test_library_add_and_remove(page: Any, tmp_path: Path) -> None:
+    page.goto("/library")
+    page.wait_for_selector("svg.plot rect")
+    assert page.locator("#rows tr").count() == 2
+    paper = tmp_path / "ants.md"
+    paper.write_text("---\ntitle: How ants find home\n---\n# Introduction\nAnts count steps [@wittlinger2006].\n")
+    page.set_input_files("#files", paper)
+    page.wait_for_selector("text=1 document added")
+    page.wait_for_selector("text=How ants find home")
+    assert page.locator("#rows tr").count() == 3
+    _keep(page, "library", tmp_path)
+    remove = page.get_by_role("button", name="Remove How ants find home")
+    remove.click()
+    page.get_by_text("Really remove?").click()
+    page.locator("#rows tr").nth(2).wait_for(state="detached")
+    assert "ants" not in page.inner_text("#rows")
+
+
+@pytest.mark.parametrize("name", ["cite", "library"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nobody_is_kept_out(page: Any, name: str, scheme: str) -> None:
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="no axe: pip install axe-playwright-python"
+    )
+    page.emulate_media(color_scheme=scheme)
+    page.goto(f"/{name}")
+    if name == "cite":
+        page.fill("#claim", CLAIM)
+        page.press("#claim", "Enter")
+        page.wait_for_selector(".card")
+    else:
+        page.wait_for_selector("svg.plot rect")
+    found = axe.Axe().run(page)
+    serious = [each for each in found.response["violations"] if each["impact"] in ("serious", "critical")]
+    assert serious == []
+
+
+def test_a_narrow_screen_needs_no_scrolling_sideways(page: Any) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
+    for name in ("cite", "library"):
+        page.goto(f"/{name}")
+        page.wait_for_load_state("networkidle")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, name
