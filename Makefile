@@ -10,6 +10,8 @@ demo: .venv/articles
 test: .venv/dev
 	$(BIN)/pytest -n auto
 
+# The drafts that --fix changed are compiled where a TeX installation is; on Debian: apt-get install texlive-latex-extra
+# texlive-latex-recommended texlive-fonts-recommended texlive-publishers texlive-science texlive-pictures.
 test-all: .venv/dev
 	$(BIN)/pytest -n auto -m 'slow or not slow'
 

@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from whycite import check as check
+    from whycite import verify as verify
     from whycite.documents import Document
     from whycite.library import Library as Library
-    from whycite.recommend import Claim, Recommendation
+    from whycite.recommend import Claim
+    from whycite.recommend.notebook import Recommendations
 
-__all__ = ["Library", "cite", "read"]
+__all__ = ["Library", "check", "cite", "read", "verify"]
 
 
 def __getattr__(name: str) -> Any:
@@ -19,6 +22,10 @@ def __getattr__(name: str) -> Any:
         from whycite.library import Library
 
         return Library
+    if name in ("check", "verify"):  # packages that can be called
+        from importlib import import_module
+
+        return import_module(f"whycite.{name}")
     raise AttributeError(f"module 'whycite' has no attribute '{name}'")
 
 
@@ -31,11 +38,13 @@ def read(path: str | Path, format: str | None = None) -> Document:
 
 def cite(
     claim: str | Claim, library: Library | str | Path | None = None, n: int = 10, method: str = "whycite"
-) -> list[Recommendation]:
+) -> Recommendations:
     """What a claim should cite, best first, by a library: one opened before, one at a path, or the user's own."""
     from whycite.library import Library
     from whycite.recommend import Claim
     from whycite.recommend import method as method_of
+    from whycite.recommend.notebook import Recommendations
 
     opened = library if isinstance(library, Library) else Library.open(library)
-    return method_of(method, opened).recommend(Claim(claim) if isinstance(claim, str) else claim, n)
+    found = method_of(method, opened).recommend(Claim(claim) if isinstance(claim, str) else claim, n)
+    return Recommendations(found)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from whycite.cli.demo import CLAIMS, _command
+from whycite.cli.demo import CLAIMS, SAID, _command
 from whycite.demo.corpus import articles, licences
 from whycite.errors import UserError
 
@@ -68,9 +68,14 @@ def test_it_shows_papers_with_evidence_and_is_quick_the_second_time(run: Run, co
     again = run("demo").stdout
     assert "3 documents are there since the first time." in again
     assert "added" not in again
-    found = [json.loads(line) for line in run("demo", "--json").stdout.splitlines()]
+    assert "seminar.tex" in shown
+    assert "need a citation" in shown
+    assert f'whycite verify --claim "{SAID}"' in shown
+    *found, checked, verified = [json.loads(line) for line in run("demo", "--json").stdout.splitlines()]
     assert [answer["text"] for answer in found] == list(CLAIMS)
     assert all(answer["recommendations"][0]["evidence"] for answer in found)
+    assert [each["cites"] for each in checked["findings"] if each["kind"] == "cited"] == [["oliver2013"]]
+    assert verified["claim"] == SAID
 
 
 @pytest.mark.parametrize(
@@ -118,10 +123,14 @@ def test_the_claims_have_evidence_in_the_real_articles(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WHYCITE_CACHE", str(tmp_path))
-    found = [json.loads(line) for line in run("demo", "--json").stdout.splitlines()]
+    *found, checked, verified = [json.loads(line) for line in run("demo", "--json").stdout.splitlines()]
     words = ("killer whale", "honeybee", "dementia")
     for answer, word in zip(found, words, strict=True):
         best = answer["recommendations"][0]
         assert word in best["paper"]["title"].lower()
         assert best["evidence"]
     assert sum(licences(articles()).values()) == 122
+    needing = [finding for finding in checked["findings"] if finding["kind"] == "needs-citation"]
+    whales = next(finding for finding in needing if "killer whales" in finding["text"])
+    assert "killer whale" in whales["recommendations"][0]["paper"]["title"].lower()
+    assert verified["verdict"] == "backed"

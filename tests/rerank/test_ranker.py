@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from types import SimpleNamespace
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -14,12 +15,12 @@ from tokenizers.processors import TemplateProcessing
 
 from whycite.encoders.export import export_scores
 from whycite.errors import UserError
-from whycite.rerank.inputs import paper_text, passage_text
+from whycite.rerank.inputs import Kind, paper_text, passage_text
 from whycite.rerank.ranker import FACTS, FOLDER, OnnxRanker, load, stored_with
 
 CLAIM = "cells divide in the cortex"
 TEXTS = ["cells divide", "stars burn", "cells in the cortex\ndivide", "", "cells " * 400]
-WORDS = ["<s>", "<pad>", "</s>", "<unk>", *"cells divide in the cortex stars burn paper span passage :".split()]
+WORDS = ["<s>", "<pad>", "</s>", "<unk>", *"cells divide in the cortex stars burn paper span passage stance :".split()]
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +55,8 @@ def test_a_score_depends_on_nothing_but_its_pair(folder: Path) -> None:
 
 
 def test_it_is_told_what_it_compares(folder: Path) -> None:
-    scores = [float(load(folder).score(kind, CLAIM, TEXTS[:1])[0]) for kind in ("paper", "span", "passage")]
-    assert len(set(scores)) == 3
+    scores = [float(load(folder).score(kind, CLAIM, TEXTS[:1])[0]) for kind in get_args(Kind)]
+    assert len(set(scores)) == 4
 
 
 def test_nothing_to_score(folder: Path) -> None:
@@ -87,6 +88,15 @@ def test_no_ranker(tmp_path: Path, folder: Path) -> None:
         load(tmp_path)
     with pytest.raises(UserError, match="threads must be 1 or more"):
         load(folder, threads=0)
+
+
+def test_another_model_than_its_facts_say(tmp_path: Path, folder: Path) -> None:
+    for file in folder.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    with (tmp_path / "model.onnx").open("ab") as model:
+        model.write(b"more")
+    with pytest.raises(UserError, match=r"holds another model than ranker\.json says: copy the folder again"):
+        load(tmp_path).score("paper", CLAIM, TEXTS)
 
 
 def test_texts() -> None:

@@ -4,16 +4,21 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
+import typer
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 from tokenizers.processors import TemplateProcessing
+from typer.testing import CliRunner, Result
 
+from whycite.cli.trainworthiness import worthiness
 from whycite.errors import UserError
 from whycite.training.bases import load_base, save_base
+from whycite.worthiness import Paragraph, load
 from whycite.worthiness.model import LabelledDocument, LabelledParagraph, LabelledSentence
 from whycite.worthiness.pack import save
 
@@ -23,6 +28,7 @@ transformers = pytest.importorskip("transformers", reason="training needs the ex
 from whycite.training.worthiness import Recipe, train  # noqa: E402
 from whycite.training.worthiness.__main__ import main  # noqa: E402
 from whycite.training.worthiness.batches import Maker, groups  # noqa: E402
+from whycite.training.worthiness.making import make as make_model  # noqa: E402
 from whycite.training.worthiness.network import load_weights, make, save_weights, scores  # noqa: E402
 from whycite.training.worthiness.texts import read  # noqa: E402
 from whycite.training.worthiness.training import frame_of, judge  # noqa: E402
@@ -208,3 +214,90 @@ def test_mistakes(tmp_path: Path, capsys: pytest.CaptureFixture[str], value: str
     assert main(["train", str(tmp_path / "none.xz"), "--out", str(tmp_path), "--set", value]) == 2
     assert "Traceback" not in capsys.readouterr().err
     assert main(["pick", str(tmp_path), "--out", str(tmp_path)]) == 2
+
+
+PAPER = """\
+---
+title: Paper {number}
+date: 2024-01-{number:02}
+references:
+- id: a
+  title: A title
+---
+
+# Introduction
+
+w0 w1 w2 w3 w4 w5 w6 w7 is what others said [@a]. We measured w4 w5 w6 w7 ourselves again.
+
+# Methods
+
+We took w1 w2 w3 w4 from a shelf. It was w5 w6 w7 cold there.
+"""
+
+
+def run(*arguments: Any) -> Result:
+    app = typer.Typer()
+    app.command()(worthiness)
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+def test_from_papers_to_a_detector(base: str, tmp_path: Path) -> None:
+    papers = tmp_path / "papers"
+    papers.mkdir()
+    for number in range(1, 9):
+        (papers / f"{number}.md").write_text(PAPER.format(number=number), "utf-8")
+    pack = tmp_path / "pack.jsonl.xz"
+    packed = run("--data", papers, "--out", pack, "--pack")
+    assert packed.exit_code == 0, packed.exception
+    assert "8 documents" in packed.stdout
+    common = ("--base", base, "--dev", 1, "--test", 2, "--epochs", 1, "--batch", 512, "--limit", 64, "--rate", 5e-3)
+    for name, data in (("one", papers), ("two", pack)):
+        made = run("--data", data, "--out", tmp_path / name, *common)
+        assert made.exit_code == 0, (made.output, made.exception)
+        assert "written to" in made.stdout
+    first, second = (load(tmp_path / name, 1) for name in ("one", "two"))
+    (found,), (other,) = (each.worthiness([Paragraph(("w1 w2.", "w3."), ("Methods",))]) for each in (first, second))
+    assert len(found) == 2
+    assert np.allclose(found, other)
+    card = (tmp_path / "one" / "README.md").read_text("utf-8")
+    assert "correlation of scores" in card
+    assert str(tmp_path) not in card
+    again = run("--data", pack, "--out", tmp_path / "one", *common)
+    assert isinstance(again.exception, UserError)
+
+
+@pytest.mark.parametrize("kind", ["roberta", "bert", "longformer"])
+@pytest.mark.parametrize("readout", ["mean", "separator"])
+def test_what_runs_says_what_was_trained(base: str, tmp_path: Path, kind: str, readout: str) -> None:
+    start = base
+    if kind != "roberta":
+        shape = {"vocab_size": 40, "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2,
+                 "intermediate_size": 64, "max_position_embeddings": 130, "pad_token_id": 1}  # fmt: skip
+        if kind == "longformer":
+            shape["attention_window"] = 16
+        config = transformers.AutoConfig.for_model(kind, **shape)
+        start = str(tmp_path / "base")
+        torch.manual_seed(0)
+        model = transformers.AutoModel.from_config(config, add_pooling_layer=False)
+        save_base(Path(start), model, load_base(base).tokenizer)
+    out = tmp_path / "made"
+    own = recipe(start, epochs=3, readout=readout)
+    outcome = make_model(documents(12), out, own, lambda word: None, dev=2, test=3)
+    assert (out / "model.onnx").is_file() == (kind != "longformer")
+    detector = load(out, 1)
+    held = documents(12)[-3:]
+    found = np.concatenate(detector.scores([each for one in held for each in one.unlabelled()]))  # type: ignore[attr-defined]
+    assert np.corrcoef(found, outcome.test.scores)[0, 1] > 0.97
+    content = json.loads((out / "worthiness.json").read_text())
+    assert content["readout"] == readout
+    assert content["decisions"].keys() == {"articles"}
+
+
+def test_a_model_that_is_there_is_kept(base: str, tmp_path: Path) -> None:
+    (tmp_path / "worthiness.json").write_text("mine")
+    with pytest.raises(UserError, match="holds a model already"):
+        make_model(documents(6), tmp_path, recipe(base), lambda word: None, 1, 1)
+    assert (tmp_path / "worthiness.json").read_text() == "mine"
+    save(documents(3), tmp_path / "few.jsonl.xz")
+    few = run("--data", tmp_path / "few.jsonl.xz", "--out", tmp_path / "new", "--base", base)
+    assert "too few" in str(few.exception)

@@ -4,6 +4,7 @@ import os
 import socket
 import threading
 import time
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from shutil import copytree, which
@@ -130,28 +131,105 @@ def test_library_add_and_remove(page: Any, tmp_path: Path) -> None:
     assert "ants" not in page.inner_text("#rows")
 
 
-@pytest.mark.parametrize("name", ["cite", "library"])
+DRAFT = """---
+title: Notes on whales
+references:
+- {id: domenici, title: "Killer whales feeding on schooling herring using tail-slaps", issued: 2000}
+- {id: martin, title: "A parasitic mite <b>alters</b> the viral landscape", issued: 2012}
+---
+# Introduction
+Previous studies have shown that killer whales stun herring with blows of their tails. Mites spread viruses [@martin].
+In this note we describe what we saw.
+"""
+
+
+def _check(page: Any, tmp_path: Path) -> None:
+    draft = tmp_path / "draft.md"
+    draft.write_text(DRAFT)
+    page.goto("/check")
+    page.set_input_files("#files", draft)
+    page.wait_for_selector("#text .sentence")
+
+
+def test_check_accept_and_download(page: Any, tmp_path: Path) -> None:
+    _check(page, tmp_path)
+    assert page.locator("#text .sentence.cited").count() == 1
+    page.click("#next")
+    page.wait_for_selector("#panel .card")
+    assert "killer whales stun herring" in page.inner_text("#panel blockquote >> nth=0")
+    _keep(page, "check", tmp_path)
+    page.get_by_role("button", name="Cite as domenici").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download with 1 citation added").click()
+    with zipfile.ZipFile(download.value.path()) as archive:
+        changed = archive.read("draft.md").decode()
+    assert changed.replace(" [@domenici]", "") == DRAFT
+    assert "tails [@domenici]." in changed
+
+
+def _verify(page: Any, papers: Path, claim: str) -> None:
+    page.goto("/verify")
+    page.set_input_files("#citing", papers / "bees.md")
+    page.wait_for_selector("#sentences .cites")
+    page.fill("#claim", claim)
+    page.set_input_files("#cited", papers / "whales.md")
+    page.click("text=Find the evidence")
+    page.wait_for_selector("#passages tr")
+
+
+def test_verify_shows_the_way_and_the_passages(page: Any, papers: Path, tmp_path: Path) -> None:
+    _verify(page, papers, "Killer whales strike herring with their tails.")
+    assert page.locator("#steps li b").all_inner_texts() == ["Text", "Sentences", "Normalised", "Evidence"]
+    assert "stun herring with blows" in page.inner_text("#passages tr >> nth=0")
+    page.click("#passages button >> nth=0")
+    assert "stun herring" in page.evaluate("document.activeElement.textContent")
+    assert "<script>" not in page.inner_html("#text")
+    _keep(page, "verify", tmp_path)
+
+
+def test_a_paper_of_the_library_is_verified_where_it_lies(page: Any) -> None:
+    page.goto("/verify")
+    page.fill("#claim", "Killer whales strike herring with their tails.")
+    page.fill("#find", "whales")
+    page.click("#found button")
+    page.click("text=Find the evidence")
+    page.wait_for_selector("#passages tr")
+    assert "stun herring" in page.inner_text("#passages")
+
+
+def _reached(page: Any, name: str, papers: Path, tmp_path: Path) -> None:
+    """A page once it shows what it is for."""
+    if name == "cite":
+        page.goto("/cite")
+        page.fill("#claim", CLAIM)
+        page.press("#claim", "Enter")
+        page.wait_for_selector(".card")
+    elif name == "library":
+        page.goto("/library")
+        page.wait_for_selector("svg.plot rect")
+    elif name == "check":
+        _check(page, tmp_path)
+        page.click("#next")
+        page.wait_for_selector("#panel .card")
+    else:
+        _verify(page, papers, CLAIM)
+
+
+@pytest.mark.parametrize("name", ["cite", "library", "check", "verify"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nobody_is_kept_out(page: Any, name: str, scheme: str) -> None:
+def test_nobody_is_kept_out(page: Any, name: str, scheme: str, papers: Path, tmp_path: Path) -> None:
     axe = pytest.importorskip(
         "axe_playwright_python.sync_playwright", reason="no axe: pip install axe-playwright-python"
     )
     page.emulate_media(color_scheme=scheme)
-    page.goto(f"/{name}")
-    if name == "cite":
-        page.fill("#claim", CLAIM)
-        page.press("#claim", "Enter")
-        page.wait_for_selector(".card")
-    else:
-        page.wait_for_selector("svg.plot rect")
+    _reached(page, name, papers, tmp_path)
     found = axe.Axe().run(page)
     serious = [each for each in found.response["violations"] if each["impact"] in ("serious", "critical")]
     assert serious == []
 
 
-def test_a_narrow_screen_needs_no_scrolling_sideways(page: Any) -> None:
+@pytest.mark.parametrize("name", ["cite", "library", "check", "verify"])
+def test_a_narrow_screen_needs_no_scrolling_sideways(page: Any, name: str, papers: Path, tmp_path: Path) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
-    for name in ("cite", "library"):
-        page.goto(f"/{name}")
-        page.wait_for_load_state("networkidle")
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360, name
+    _reached(page, name, papers, tmp_path)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360

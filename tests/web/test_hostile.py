@@ -14,7 +14,7 @@ from whycite.web.uploads import safe_name
 
 
 def test_pages_have_no_script_of_their_own(client: TestClient) -> None:
-    for name in ("cite", "library"):
+    for name in ("cite", "check", "verify", "library"):
         page = client.get(f"/{name}")
         assert page.status_code == 200
         assert "script-src 'self'" in page.headers["content-security-policy"]

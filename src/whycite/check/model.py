@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from whycite.check.notebook import as_html, finding_html
 from whycite.documents.model import Document
 from whycite.recommend import Recommendation
 
@@ -47,6 +48,9 @@ class Finding:
     threshold: float  # from which worthiness on a sentence like this one needs a citation
     recommendations: tuple[Proposal, ...] = ()
 
+    def _repr_html_(self) -> str:
+        return finding_html(self)
+
 
 @dataclass(frozen=True, slots=True)
 class Checked:
@@ -56,3 +60,6 @@ class Checked:
     findings: tuple[Finding, ...]
     warnings: tuple[str, ...] = ()
     stages: Mapping[str, float] = field(default_factory=dict)  # seconds by stage
+
+    def _repr_html_(self) -> str:
+        return as_html(self)

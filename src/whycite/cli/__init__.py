@@ -9,15 +9,18 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from whycite.cli import annotate, library, train
 from whycite.cli import eval as evaluation
-from whycite.cli import library, train
 from whycite.cli.add import add
+from whycite.cli.check import check
 from whycite.cli.cite import cite
 from whycite.cli.demo import demo
 from whycite.cli.read import read
 from whycite.cli.serve import serve
 from whycite.cli.stopping import Stopped
 from whycite.cli.structure import structure
+from whycite.cli.verify import verify
+from whycite.cli.worth import worth
 from whycite.errors import MissingExtra, UserError
 
 __all__ = ["app", "main"]
@@ -35,12 +38,16 @@ app = typer.Typer(
 app.command(short_help="See it work on 122 articles.")(demo)
 app.command(short_help="Add papers to your library.")(add)
 app.command(short_help="Find what a claim should cite, and why.")(cite)
+app.command(short_help="Find where a draft lacks a citation.")(check)
+app.command(short_help="Find whether a cited paper says so.")(verify)
+app.command(short_help="Tell how much sentences need a citation.")(worth)
 app.add_typer(library.app, name="library", short_help="Show, remove, compact, export or reindex what is in it.")
 app.command(short_help="Open the web application.")(serve)
 app.command(short_help="Show what whycite sees of a document.")(read)
 app.command(short_help="Show section structure; learn headings.")(structure)
 app.add_typer(evaluation.app, name="eval", short_help="Measure how good recommendations are on your field.")
 app.add_typer(train.app, name="train", short_help="Train models of your own.")
+app.add_typer(annotate.app, name="annotate", short_help="Let people label passages, and make data of it.")
 
 
 def _version(wanted: bool) -> None:

@@ -26,19 +26,22 @@ CLAIMS = (
     "Honeybee colonies collapse when mites spread viruses among the bees.",
     "Keeping the mind busy in old age may protect against dementia.",
 )
+SAID = "Thresher sharks stun several fish with one slap of the tail."
+ABOUT = "10.1371/journal.pone.0067380"  # the article that should say so
 _PAPERS = 2  # shown for a claim
+_PASSAGES = 3
 _NEXT = """\
 Now with your own papers (PDF, LaTeX, JATS, TEI, Markdown, …):
   {whycite} add FOLDER
   {whycite} cite "a claim that needs a citation"
-And to see what whycite reads in a draft:
-  {whycite} read {draft}"""
+  {whycite} check YOUR-DRAFT.tex
+  {whycite} verify --claim "what it is cited for" PAPER.pdf
+All of it in your browser, on the library of this demo:
+  {whycite} serve --library {library}"""
 
 
 def demo(as_json: AsJson = False) -> None:
-    """Make a library of articles of the Public Library of Science and ask it what three claims should cite."""
-    from importlib.resources import files
-
+    """Make a library of articles of the Public Library of Science, then cite, check a draft and verify a claim."""
     from rich.console import Console
 
     from whycite.cli import answers
@@ -59,10 +62,39 @@ def demo(as_json: AsJson = False) -> None:
         answers.show(answer, claim, console, spans=1)
         if as_json:
             print_json({"text": claim, "recommendations": [as_dict(paper) for paper in answer]})
+    _check(library, console, as_json)
+    _verify(found, console, as_json)
     _step(console, "What next")
-    draft = _from_here(str(files("whycite.demo").joinpath("draft.tex")))
-    say(console, _NEXT.format(whycite=_command(), draft=draft))
+    say(console, _NEXT.format(whycite=_command(), library=shlex.quote(str(library.path))))
     say(console, f"This library is in {library.path}; delete the folder when you have seen enough.")
+
+
+def _check(library: Library, console: Console, as_json: bool) -> None:
+    """Where the draft that comes with the demo lacks citations."""
+    from importlib.resources import as_file, files
+
+    from whycite.check import as_dict, check
+    from whycite.cli import findings
+
+    with as_file(files("whycite.demo").joinpath("seminar.tex")) as draft:
+        checked = check(draft, library, n=_PAPERS)
+        _step(console, f"whycite check {_from_here(str(draft))} -n {_PAPERS}")
+        findings.show([checked], console)
+    if as_json:
+        print_json(as_dict(checked))
+
+
+def _verify(articles: Sequence[Path], console: Console, as_json: bool) -> None:
+    """Whether an article says what it is cited for, and where."""
+    from whycite.cli import verdicts
+    from whycite.verify import as_dict, verify
+
+    article = next((path for path in articles if ABOUT.partition("/")[2] in path.name), articles[0])
+    found = verify(SAID, article)
+    _step(console, f'whycite verify --claim "{SAID}" {article.name} -n {_PASSAGES}')
+    verdicts.show(found, console, _PASSAGES)
+    if as_json:
+        print_json(as_dict(found))
 
 
 def _library(articles: Sequence[Path], console: Console) -> Library:

@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from whycite.cli.evalcandidates import candidates
+from whycite.cli.evalpassages import passages
+from whycite.cli.evalpipeline import pipeline
+from whycite.cli.evalrerank import rerank
 from whycite.cli.evaltables import show, table
 from whycite.cli.options import AsJson
 from whycite.cli.progress import watched
@@ -140,6 +144,12 @@ def contexts(
         f"{asked:,} of {count(found.contexts.all, 'citing sentence')}, {count(papers, 'paper')} to choose from.",
     )
     table("By title and abstract", found.rows, experiment.AGAINST, console)
+
+
+app.command(short_help="SCOPE's candidate pools for whole papers and sections.")(candidates)
+app.command(short_help="SCOPE's reranker in its variants.")(rerank)
+app.command(short_help="SCOPE's whole pipeline over a folder of drafts.")(pipeline)
+app.command(short_help="The thesis's pairs and rankings of passages.")(passages)
 
 
 def _names(text: str | None) -> tuple[str, ...]:

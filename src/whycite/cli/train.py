@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from whycite.cli.terminal import count, plain
+from whycite.cli.trainpassages import passages
+from whycite.cli.trainworthiness import worthiness
 from whycite.errors import MissingExtra, UserError
 
 if TYPE_CHECKING:
@@ -201,6 +203,10 @@ def _left(
         known = {article.key for article in found.articles}
         _tell(f"{len(known.intersection(keys))} of {count(len(keys), 'key')} to leave out are in the data")
     return found, held_out, until, keys
+
+
+app.command(short_help="The thesis's models that rank passages.")(passages)
+app.command(short_help="A model that tells which sentences need a citation.")(worthiness)
 
 
 def _batch() -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from whycite.documents.registry import check_format, reader_for, readers
 from whycite.documents.sources import DiskFolder, Folder, MemoryFolder, Source
 from whycite.errors import UserError
 
-__all__ = ["read", "read_memory", "stream"]
+__all__ = ["read", "stream"]
 
 _TEX = (".tex", ".ltx", ".latex")
 # Files that stand beside papers and are none.
@@ -64,15 +64,6 @@ def stream(path: str | Path, format: str | None = None) -> Iterator[Document]:
             raise UserError(f"{path}: no such file or folder")
     except OSError as error:
         raise UserError(f"{path}: {error.strerror or error}") from error
-
-
-def read_memory(files: Mapping[str, bytes]) -> Iterator[Document]:
-    """Every document in files by relative path: those of one folder, or a single file."""
-    folder = MemoryFolder(files, "")
-    if len(files) == 1:
-        yield from _file(Source(folder, next(iter(files))), None)
-    else:
-        yield from _folder(folder, None)
 
 
 def _named(path: Path) -> Source:

@@ -1,17 +1,23 @@
 """The user's evidence database on disk: what was said where, and what was cited for it."""
 
+from __future__ import annotations
+
 import os
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-os.environ.setdefault("LANCEDB_LOG", "error")  # read when lancedb is imported: it warns of what is meant to happen
-
-from whycite.library.adding import add, add_documents
-from whycite.library.exporting import export_ilciter, export_trec
-from whycite.library.library import Library
-from whycite.library.maintenance import compact, remove
 from whycite.library.model import Citation, Entry, Info, Outline, Paper, PaperHit, Progress, Report, Source, SpanHit
 from whycite.library.place import default_path
-from whycite.library.reindexing import Reindexed, reindex
-from whycite.library.statistics import Statistics, statistics
+
+if TYPE_CHECKING:
+    from whycite.library.adding import add, add_documents
+    from whycite.library.exporting import export_ilciter, export_trec
+    from whycite.library.library import Library
+    from whycite.library.maintenance import compact, remove
+    from whycite.library.reindexing import Reindexed, reindex
+    from whycite.library.figures import Statistics, statistics
+
+os.environ.setdefault("LANCEDB_LOG", "error")  # read when lancedb is imported: it warns of what is meant to happen
 
 __all__ = [
     "Citation",
@@ -37,3 +43,24 @@ __all__ = [
     "remove",
     "statistics",
 ]
+
+# The store takes a second to import, and papers that were found before do not need it.
+_LATER = {
+    "Library": "library",
+    "Reindexed": "reindexing",
+    "Statistics": "figures",
+    "add": "adding",
+    "add_documents": "adding",
+    "compact": "maintenance",
+    "export_ilciter": "exporting",
+    "export_trec": "exporting",
+    "reindex": "reindexing",
+    "remove": "maintenance",
+    "statistics": "figures",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return getattr(import_module(f"whycite.library.{_LATER[name]}"), name)
+    raise AttributeError(f"module 'whycite.library' has no attribute '{name}'")

@@ -14,7 +14,7 @@ from whycite.text.normalise import fold, spell_greek
 if TYPE_CHECKING:
     from whycite.library import Paper
 
-__all__ = ["as_bibtex"]
+__all__ = ["as_bibtex", "as_entry"]
 
 _ESCAPED = {
     **{sign: f"\\{sign}" for sign in "&%$#_"},
@@ -39,11 +39,12 @@ def as_bibtex(papers: Iterable[Paper], taken: Collection[str] = ()) -> str:
     for paper in papers:
         key = next(key for key in _keys(paper) if key not in used)
         used.add(key)
-        entries.append(_entry(key, paper))
+        entries.append(as_entry(key, paper))
     return "\n".join(entries)
 
 
-def _entry(key: str, paper: Paper) -> str:
+def as_entry(key: str, paper: Paper) -> str:
+    """The entry of a paper under a key."""
     fields = {name: value for name, value in _fields(paper) if value}
     kind = "article" if "journal" in fields else "misc"
     lines = [f"  {name} = {{{value}}}," for name, value in fields.items()]

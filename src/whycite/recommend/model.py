@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from whycite.documents.identity import normalise_title
 from whycite.errors import UserError
+from whycite.recommend.notebook import as_html
 
 if TYPE_CHECKING:
     from whycite.library import Outline, Paper, Source
@@ -52,6 +53,9 @@ class Recommendation:
     paper: Paper
     evidence: tuple[Evidence, ...]  # best first
     shares: Mapping[str, float]  # what makes up the score; they sum to it
+
+    def _repr_html_(self) -> str:
+        return as_html([self])
 
 
 class Method(Protocol):

@@ -7,8 +7,11 @@ from typing import Literal
 
 __all__ = ["Kind", "claim_text", "paper_text", "passage_text", "side_by_side"]
 
-Kind = Literal["paper", "passage", "span"]
-"""What a claim is compared with: a paper, a sentence of the paper it cites, a text that cites the same paper."""
+Kind = Literal["paper", "passage", "span", "stance"]
+"""What a claim is compared with: a paper, a sentence of the paper it cites, a text that cites the same paper.
+
+A stance is asked of a sentence of the cited paper too: above 0 it says so, below it says otherwise.
+"""
 
 
 def claim_text(kind: Kind, claim: str) -> str:

@@ -63,10 +63,14 @@ class OnnxRanker:
     def __init__(self, folder: Path, threads: int) -> None:
         self._folder, self.threads = folder, threads
         self._facts = facts.read(folder, FACTS)
-        version = facts.version(folder, self._facts)
+
+    @cached_property
+    def name(self) -> str:
+        """What it is called, and its version; a model that is another than its facts say is refused."""
+        version = facts.version(self._folder, self._facts)
         if self._facts.version not in ("", version):
-            raise UserError(f"{folder} holds another model than {FACTS} says: copy the folder again")
-        self.name = f"{self._facts.name}@{version}"
+            raise UserError(f"{self._folder} holds another model than {FACTS} says: copy the folder again")
+        return f"{self._facts.name}@{version}"
 
     def score(self, kind: Kind, claim: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """One score a text, in order."""
@@ -93,4 +97,5 @@ class OnnxRanker:
 
     @cached_property
     def _session(self) -> Any:
+        _ = self.name  # a model that is refused is not opened
         return inference.session(self._folder / facts.MODEL)

@@ -22,8 +22,9 @@ from whycite.recommend.weights import Fitted, Weights
 from whycite.rerank import ranker as rankers
 from whycite.training.weights import CONTEXT, OWN, Asked, ask, fit, ranks
 
-__all__ = ["asked_blindly", "claims_asked", "doubtful_below", "fit_weights"]
+__all__ = ["asked_blindly", "claims_asked", "doubtful_below", "fit_weights", "with_ranker"]
 
+_GAIN = 0.01  # of MRR that the ranker must bring
 _SHOWN = 10  # papers of an answer
 _DOUBTFUL = 0.02  # of answers that score so little so many have a right paper among them
 _LEAST = 20  # answers that tell it
@@ -58,13 +59,28 @@ def fit_weights(
     tell(f"with what the draft tells: MRR {_mrr(asked, found):.4f}")
     if ranker:
         asked = claims_asked(prepared, claims, seed, found, ranker, "whycite", watch)
-        found = fit(asked, found, ("ranker",))
-        tell(f"with the ranker: MRR {_mrr(asked, found):.4f}")
+        found, gain = with_ranker(asked, found)
+        tell(f"with the ranker: MRR {gain:+.4f}, so that it is {'used' if found.ranker else 'not used'}")
     doubt = doubtful_below(asked_blindly(prepared, claims, seed, found, watch))
     Fitted(found, doubt).write(out)
     tell(", ".join(f"{name} {value:.3g}" for name, value in asdict(found).items()))
     tell("nothing is doubtful" if doubt is None else f"doubtful below a score of {doubt:.2f}")
     return found
+
+
+def with_ranker(asked: Sequence[Asked], held: Weights) -> tuple[Weights, float]:
+    """The weights with the ranker's word, if claims that it was not fitted to gain by it; and how much MRR they gain.
+
+    Reading takes longer than all else, so that a ranker that tells little new is not asked.
+    """
+    parts = asked[::2], asked[1::2]
+    if not all(any(each.right.any() for each in part) for part in parts):
+        return held, 0.0
+    fitted = [fit(part, held, ("ranker",)) for part in parts]
+    after = sum(_mrr(part, weights) * len(part) for part, weights in zip(parts, reversed(fitted), strict=True))
+    before = _mrr(asked, held)
+    gain = after / len(asked) - before
+    return (fit(asked, held, ("ranker",)) if gain > _GAIN * before else held), gain
 
 
 def doubtful_below(answers: Sequence[tuple[float, bool]]) -> float | None:

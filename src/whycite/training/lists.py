@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
@@ -15,10 +15,10 @@ from whycite.training.examples import Examples
 from whycite.training.mining import nearest
 from whycite.training.tokens import Tensor
 
-__all__ = ["Asked", "RankList", "ask", "barer", "draw", "paper_lists", "passage_lists", "span_lists"]
+__all__ = ["TEMPERATURE", "Asked", "RankList", "ask", "barer", "draw", "paper_lists", "passage_lists", "span_lists"]
 
 _SPANS, _TITLES = 100, 50  # that are looked at for a claim
-_TEMPERATURE = 0.05  # at which evidence is added up
+TEMPERATURE = 0.05  # at which evidence is added up
 _WHOLE = 0.4  # share of claims that are whole sentences
 _BARE = 0.2  # share of papers that are shown by their title alone
 
@@ -37,10 +37,11 @@ class RankList:
     scores: tuple[float, ...] = ()  # the encoder's
 
 
-def ask(examples: Examples, number: int, chance: Random) -> list[Asked]:
-    """Some sentences of the examples as claims: whole, or one of their spans."""
+def ask(examples: Examples, number: int, chance: Random, articles: Collection[int] | None = None) -> list[Asked]:
+    """Some sentences of the examples, or of some of their articles, as claims: whole, or one of their spans."""
     found: list[Asked] = []
-    for at in chance.sample(range(len(examples.sentences)), min(number, len(examples.sentences))):
+    places = [at for at, each in enumerate(examples.sentences) if articles is None or each.article in articles]
+    for at in chance.sample(places, min(number, len(places))):
         here = examples.sentences[at]
         text, cited = chance.choice(here.views)
         whole = chance.random() < _WHOLE
@@ -73,10 +74,10 @@ def paper_lists(
             if examples.sentences[place].article != own:
                 for paper in examples.sentences[place].papers:
                     best.setdefault(paper, place)
-                    votes[paper] = votes.get(paper, 0.0) + math.exp((score - 1) / _TEMPERATURE)
+                    votes[paper] = votes.get(paper, 0.0) + math.exp((score - 1) / TEMPERATURE)
         for place, score in zip(named[at].tolist(), name_scores[at].tolist(), strict=True):
             paper = papers[place]
-            votes[paper] = votes.get(paper, 0.0) + math.exp((score - 1) / _TEMPERATURE)
+            votes[paper] = votes.get(paper, 0.0) + math.exp((score - 1) / TEMPERATURE)
         order = [paper for paper in sorted(votes, key=lambda paper: (-votes[paper], paper)) if paper not in beside]
         order = order[:length]
         yield RankList(
@@ -107,7 +108,7 @@ def span_lists(
             examples.texts[text],
             tuple(examples.texts[each.text] for each in found),
             frozenset(at for at, each in enumerate(found) if each.papers & cited),
-            tuple(score / _TEMPERATURE for _, score in kept),
+            tuple(score / TEMPERATURE for _, score in kept),
         )
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -25,6 +25,8 @@ from whycite.training.cards import named, write_card
 from whycite.training.corpus import Corpus
 from whycite.training.examples import Examples
 from whycite.training.lists import RankList, ask, barer, paper_lists, passage_lists, span_lists
+from whycite.training.stance import Stance, altered_stances, marked_stances
+from whycite.training.stancepairs import backed, same_spans
 from whycite.training.tokens import Tensor, Tokens, encode
 
 __all__ = ["Split", "make_claims", "make_ranker", "split"]
@@ -34,6 +36,7 @@ _TRAINED = "trained"  # the model as it was trained, to train on from
 _CHECKPOINT = "checkpoint.pt"
 _COMPARED = 500  # texts or pairs that the export is compared on
 _LONG = 30  # a list of candidates
+_TWICE = 2  # what people marked is shown
 _SPANS = 4  # claims are compared with papers so many times as often as with spans
 
 
@@ -97,15 +100,26 @@ def make_ranker(
     number: int,
     recipe: ranker.Recipe,
     tell: Tell,
+    unseen: Collection[str] = (),
+    alike: Sequence[tuple[str, str]] = (),
 ) -> None:
-    """A ranker in the folder `out`, trained from the base on lists that the encoder makes."""
+    """A ranker in the folder `out`, trained from the base on lists that the encoder makes.
+
+    `unseen` are keys of articles that the encoder was not trained on: only these ask, since what an encoder knows by
+    heart it finds better than it will find anything else. `alike` are pairs of texts that say the same.
+    """
     base = _base(base_name, out)
-    lists, held_out = _lists(load_base(encoder), parts, number, Random(recipe.seed))
-    lists += passage_lists(passages)
-    if not any(each.right for each in lists):
+    lists, held_out = _lists(load_base(encoder), parts, number, Random(recipe.seed), unseen)
+    lists = [each for each in lists if each.right]
+    marked = [case for case in passages if not case.dataset.endswith("automatic")]
+    lists += passage_lists(case for case in passages if case.dataset.endswith("automatic"))
+    if not lists:
         raise UserError("the encoder finds no right paper for any claim, so that there is nothing to learn: give more")
-    tell(f"{len(lists)} lists to train on, {len(held_out)} held out")
-    scorer = ranker.train(base, lists, recipe, tell)
+    stances = list(altered_stances([*alike, *same_spans(lists)], Random(recipe.seed)))
+    tell(f"{len(lists)} lists and {len(stances)} stances to train on, {len(held_out)} lists held out")
+    scorer = ranker.train(base, lists, recipe, tell, stances)
+    if marked:
+        scorer = _settled(base, scorer, marked, lists, stances, recipe, tell)
     measured = _measured(base, scorer, held_out, recipe.longest)
     tell(", ".join(f"{name} {value:.4f}" for name, value in measured.items()))
     scorer.cpu()
@@ -114,11 +128,34 @@ def make_ranker(
     with _moved(out) as new:
         export_scores(scorer.model, scorer.head, base.tokenizer, new, name=name, max_tokens=longest, file=FACTS)
         like = parity.of_ranker(base, scorer, new, pairs, longest)
-        what = "A ranker: a claim and a paper, a citing span or a passage side by side, one score."
+        what = (
+            "A ranker: a claim and a paper, a citing span or a passage side by side, one score. Asked for the stance "
+            "of a passage it scores above 0 what says so, and below 0 what says otherwise."
+        )
         said = f"On {len(held_out)} lists of thirty papers for claims of the held-out articles, a right one in each:"
         facts = {"Lists by": named(encoder), **parts.facts}
         write_card(new, out, what, base_name, facts, asdict(recipe), said, [measured], like)
     tell(f"written to {out}: " + ", ".join(f"{name} {value:.4f}" for name, value in like.items()))
+
+
+def _settled(
+    base: Base,
+    scorer: ranker.Scorer,
+    marked: Sequence[Case],
+    lists: Sequence[RankList],
+    stances: Sequence[Stance],
+    recipe: ranker.Recipe,
+    tell: Tell,
+) -> ranker.Scorer:
+    """The scorer trained on by smaller steps on what people marked, with some of what it learnt before."""
+    chance = Random(recipe.seed)
+    own = [*passage_lists(marked)] * _TWICE
+    told = [*marked_stances(marked, chance), *altered_stances([*backed(marked)] * _TWICE, chance)]
+    own += chance.sample(lists, min(len(lists), len(own)))
+    told += chance.sample(stances, min(len(stances), len(told)))
+    tell(f"{len(own)} lists and {len(told)} stances to settle on")
+    smaller = replace(recipe, epochs=_TWICE, rate=recipe.rate / 2)
+    return ranker.train(base, own, smaller, tell, told, scorer)
 
 
 def _base(name: str, out: Path) -> Base:
@@ -145,11 +182,14 @@ def _told(corpus: Corpus) -> str:
     return f"{len(corpus.articles):,} articles{between}"
 
 
-def _lists(finder: Base, parts: Split, number: int, chance: Random) -> tuple[list[RankList], list[RankList]]:
+def _lists(
+    finder: Base, parts: Split, number: int, chance: Random, unseen: Collection[str]
+) -> tuple[list[RankList], list[RankList]]:
     """Lists to train on, and lists for claims of the held-out articles over the same papers."""
     finder.model.to("cuda" if torch.cuda.is_available() else "cpu")
     examples = Examples(parts.trained)
-    asked = ask(examples, number, chance)
+    articles = {at for at, article in enumerate(parts.trained.articles) if article.key in unseen} if unseen else None
+    asked = ask(examples, number, chance, articles)
     others = [
         (-1, view.text, frozenset(view.papers))
         for article in parts.held_out.articles

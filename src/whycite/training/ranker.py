@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, Literal
@@ -14,6 +15,7 @@ from whycite.encoders.tokens import cleaned
 from whycite.rerank.inputs import claim_text, side_by_side
 from whycite.training.bases import Base
 from whycite.training.lists import RankList, draw
+from whycite.training.stance import Stance
 from whycite.training.steps import Steps
 from whycite.training.tokens import Tensor, autocast, padded, sent
 
@@ -22,6 +24,7 @@ __all__ = ["Loss", "Pairs", "Recipe", "Scorer", "score", "train"]
 Loss = Literal["list", "triplet"]
 Tell = Callable[[str], None]
 _CHUNK = 65_536  # tokens that go through the model together
+_AHEAD = 3  # batches that are made in advance
 _MARGIN = 0.1  # SCOPE's
 
 
@@ -33,7 +36,7 @@ class Recipe:
     batch: int = 64  # lists
     negatives: int = 15
     rate: float = 1e-4
-    longest: int = 160  # tokens of claim and text together
+    longest: int = 192  # tokens of claim and text together
     loss: Loss = "list"
     on_top: bool = True  # of the encoder's scores, where lists have them: it learns what these do not tell
     seed: int = 0
@@ -78,62 +81,140 @@ class Pairs:
         return padded(rows, self._padding, device)
 
 
-def score(scorer: Scorer, pairs: Pairs, texts: Sequence[tuple[str, str]]) -> Tensor:
-    """The score of each pair; those of like length go through the model together."""
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Pairs as tables of tokens with their masks, those of like length together; `back` brings them into order."""
+
+    parts: tuple[tuple[Tensor, Tensor], ...]
+    back: Tensor
+
+
+def tables(pairs: Pairs, texts: Sequence[tuple[str, str]], device: Any) -> Tables:
+    """Pairs of a claim and a text, as the scorer takes them."""
     pairs.learn(text for pair in texts for text in pair)
     rows = [pairs.ids(*pair) for pair in texts]
     order = sorted(range(len(rows)), key=lambda at: len(rows[at]))
-    device = scorer.head.weight.device
     parts, at = [], 0
     while at < len(order):
         some = order[at : at + 16_384]
         fit = max(
             1, next((n for n in range(1, len(some) + 1) if n * len(rows[some[n - 1]]) > _CHUNK), len(some) + 1) - 1
         )
-        parts.append(scorer(*pairs.batch([rows[i] for i in some[:fit]], device)))
+        parts.append(pairs.batch([rows[i] for i in some[:fit]], device))
         at += fit
     back = torch.empty(len(order), dtype=torch.int64)
     back[torch.tensor(order)] = torch.arange(len(order))
-    return torch.cat(parts)[sent(back, device)]
+    return Tables(tuple(parts), sent(back, device))
 
 
-def train(base: Base, lists: Sequence[RankList], recipe: Recipe, tell: Tell) -> Scorer:
-    """A scorer on the base's model, trained to put what is right first."""
+def score(scorer: Scorer, pairs: Pairs, texts: Sequence[tuple[str, str]]) -> Tensor:
+    """The score of each pair."""
+    return _scored(scorer, tables(pairs, texts, scorer.head.weight.device))
+
+
+def _scored(scorer: Scorer, given: Tables) -> Tensor:
+    return torch.cat([scorer(*part) for part in given.parts])[given.back]
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Lists of which a right text and some wrong ones were drawn, then stances; and all their pairs as tables."""
+
+    lists: Sequence[tuple[RankList, int, list[int]]]
+    stances: Sequence[Stance]
+    tables: Tables
+
+
+def train(
+    base: Base,
+    lists: Sequence[RankList],
+    recipe: Recipe,
+    tell: Tell,
+    stances: Sequence[Stance] = (),
+    scorer: Scorer | None = None,
+) -> Scorer:
+    """A scorer on the base's model (or the one that is given, further) that puts what is right first.
+
+    Of a claim and a passage as a `stance` it learns whether the passage says so: above 0, or otherwise: below.
+    """
     torch.manual_seed(recipe.seed)
-    scorer = Scorer(base.model)
+    scorer = scorer or Scorer(base.model)
     scorer.to("cuda" if torch.cuda.is_available() else "cpu")
     pairs = Pairs(base, recipe.longest)
     pairs.learn(text for each in lists for text in (claim_text(each.kind, each.claim), *each.texts))
+    pairs.learn(text for each in stances for text in (claim_text("stance", each.claim), each.text))
     usable = sum(1 for _ in draw(lists, Random(0), 1))
-    steps = Steps(scorer, recipe.rate, -(-usable // recipe.batch) * recipe.epochs)
+    count = max(-(-usable // recipe.batch), -(-len(stances) // (recipe.batch * (1 + recipe.negatives))))
+    steps = Steps(scorer, recipe.rate, count * recipe.epochs)
+    device = scorer.head.weight.device
     for epoch in range(1, recipe.epochs + 1):
         began, losses = time.monotonic(), []
         scorer.train()
         chance = Random(f"{recipe.seed} {epoch}")
-        examples = list(draw(lists, chance, recipe.negatives))
-        chance.shuffle(examples)
-        for at in range(0, len(examples), recipe.batch):
-            batch = examples[at : at + recipe.batch]
+        for batch in _ahead(_batches(pairs, lists, stances, recipe, count, chance, device)):
             with autocast(scorer):
-                losses.append(steps.take(_loss(scorer, pairs, batch, recipe)))
+                losses.append(steps.take(_loss(_scored(scorer, batch.tables), batch, recipe)))
         tell(f"epoch {epoch} loss {float(torch.stack(losses).mean()):.4f} in {time.monotonic() - began:.0f} s")
     return scorer
 
 
-def _loss(scorer: Scorer, pairs: Pairs, batch: Sequence[tuple[RankList, int, list[int]]], recipe: Recipe) -> Tensor:
-    """How badly the right text of each list (listed first) is told from the wrong ones."""
-    texts = [
-        (claim_text(each.kind, each.claim), each.texts[at]) for each, right, wrong in batch for at in (right, *wrong)
-    ]
-    found = score(scorer, pairs, texts).split([1 + len(wrong) for _, _, wrong in batch])
+def _batches(
+    pairs: Pairs,
+    lists: Sequence[RankList],
+    stances: Sequence[Stance],
+    recipe: Recipe,
+    count: int,
+    chance: Random,
+    device: Any,
+) -> Iterator[_Batch]:
+    """So many batches, each with an even share of the lists and of the stances, in an order that is drawn."""
+    examples = list(draw(lists, chance, recipe.negatives))
+    others = list(stances)
+    chance.shuffle(examples)
+    chance.shuffle(others)
+    for at in range(count):
+        some = examples[at * len(examples) // count : (at + 1) * len(examples) // count]
+        told = others[at * len(others) // count : (at + 1) * len(others) // count]
+        texts = [
+            (claim_text(each.kind, each.claim), each.texts[at]) for each, right, wrong in some for at in (right, *wrong)
+        ]
+        texts += [(claim_text("stance", each.claim), each.text) for each in told]
+        yield _Batch(some, told, tables(pairs, texts, device))
+
+
+def _ahead(batches: Iterator[_Batch]) -> Iterator[_Batch]:
+    """The same batches, each made while the one before is learnt from."""
+    with ThreadPoolExecutor(1) as maker:
+        coming = [maker.submit(next, batches, None) for _ in range(_AHEAD)]
+        while (batch := coming.pop(0).result()) is not None:
+            coming.append(maker.submit(next, batches, None))
+            yield batch
+
+
+def _loss(found: Tensor, batch: _Batch, recipe: Recipe) -> Tensor:
+    """How badly what is right is told from what is wrong, in lists and in stances."""
+    sizes = [1 + len(wrong) for _, _, wrong in batch.lists]
+    of_lists, of_stances = found.split([sum(sizes), len(batch.stances)])
+    loss = of_lists.new_zeros(())
+    if sizes:
+        loss = loss + _loss_of_lists(of_lists.split(sizes), batch.lists, recipe)
+    if batch.stances:
+        said = sent(torch.tensor([each.said for each in batch.stances]), found.device)
+        loss = loss + torch.nn.functional.binary_cross_entropy_with_logits(of_stances, said)
+    return loss
+
+
+def _loss_of_lists(found: Sequence[Tensor], lists: Sequence[tuple[RankList, int, list[int]]], recipe: Recipe) -> Tensor:
+    """How badly the right text of each list (the first score) is told from the wrong ones."""
     if recipe.loss == "triplet":
         own = torch.cat([torch.sigmoid(row[:1]).expand(len(row) - 1) for row in found])
         other = torch.cat([torch.sigmoid(row[1:]) for row in found])
         return torch.relu(other - own + _MARGIN).mean()
-    if recipe.on_top:
-        first = [each.scores and [each.scores[at] for at in (right, *wrong)] for each, right, wrong in batch]
-        found = [
-            row + torch.tensor(own, device=row.device) if own else row for row, own in zip(found, first, strict=True)
-        ]
     table = torch.nn.utils.rnn.pad_sequence(list(found), batch_first=True, padding_value=float("-inf"))
+    if recipe.on_top:
+        first = [
+            torch.tensor([each.scores[at] for at in (right, *wrong)] if each.scores else [0.0] * (1 + len(wrong)))
+            for each, right, wrong in lists
+        ]
+        table = table + sent(torch.nn.utils.rnn.pad_sequence(first, batch_first=True), table.device)
     return torch.nn.functional.cross_entropy(table, torch.zeros(len(table), dtype=torch.int64, device=table.device))

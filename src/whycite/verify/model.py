@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
+
+from whycite.verify.notebook import as_html, passages_html
 
 __all__ = ["Passage", "Verdict", "Verification"]
 
@@ -22,6 +25,9 @@ class Passage:
     quotes: bool = False  # whether it is the claim itself, word for word or nearly: that backs nothing
     numbers: str = ""  # what is to be said of the claim's numbers: "77 % in the claim, 7.7 % here"
 
+    def _repr_html_(self) -> str:
+        return passages_html([self])
+
 
 @dataclass(frozen=True, slots=True)
 class Verification:
@@ -32,3 +38,7 @@ class Verification:
     confidence: float  # probability that the verdict is right; 0 where nothing could be checked
     passages: tuple[Passage, ...] = ()
     reason: str = ""  # one plain sentence: why this verdict
+    chances: Mapping[str, float] = field(default_factory=dict)  # of each verdict; empty where nothing could be checked
+
+    def _repr_html_(self) -> str:
+        return as_html(self)

@@ -88,7 +88,7 @@ class Adding:
 
         try:
             # One at a time: a file is read when its turn comes, and given back once its documents are stored.
-            documents = (document for file in files for document in read_all([file]))
+            documents = (document for file in files for document in read_all(file))
             report = add_documents(self._path, documents, jobs=1, progress=watch)
         except UserError as error:
             tell("failed", detail=str(error))

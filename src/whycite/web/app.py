@@ -17,7 +17,7 @@ from whycite.serving.problems import MEDIA_TYPE, Problem, body
 from whycite.serving.work import Work
 from whycite.web import pages
 from whycite.web.adding import Adding
-from whycite.web.api import cite, health, library, read
+from whycite.web.api import check, cite, health, library, read, verify
 from whycite.web.api.shared import Server
 from whycite.web.current import Current
 from whycite.web.settings import Settings
@@ -48,7 +48,7 @@ def create(settings: Settings | None = None) -> FastAPI:
     )
     app.state.server = server
     api = APIRouter(prefix="/api")
-    for part in (health, cite, read, library):
+    for part in (health, cite, check, verify, read, library):
         api.include_router(part.router)
     app.include_router(api)
     app.include_router(pages.router)

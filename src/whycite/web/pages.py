@@ -16,7 +16,7 @@ __all__ = ["mount", "router"]
 
 _HERE = Path(__file__).parent
 _TEMPLATES = Jinja2Templates(_HERE / "templates")
-PAGES = {"cite": "Cite", "library": "Library"}
+PAGES = {"cite": "Cite", "check": "Check", "verify": "Verify", "library": "Library"}
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 

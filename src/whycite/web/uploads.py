@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+from whycite.documents.containers import open_archive, unwrap
 from whycite.documents.limited import Worker
-from whycite.documents.model import Document
+from whycite.documents.model import Document, Reference
 from whycite.documents.plainform import from_plain, to_plain
+from whycite.documents.sources import MemoryFolder, Source
 from whycite.errors import UserError
 
-__all__ = ["Upload", "read_all", "read_draft", "safe_name"]
+__all__ = ["Upload", "read_all", "read_draft", "read_folder", "safe_name", "unpacked"]
 
 _SECONDS = 60.0  # without a sign of life
 _MEMORY = 3 << 30  # bytes of address space
 _LONGEST = 200  # characters of a name
 _ODD = re.compile(r"[\x00-\x1f\x7f<>:\"|?*\\]")
-_HEAD = 8  # bytes that say how long the list of names is
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,59 +37,91 @@ class Upload:
 def safe_name(name: str) -> str:
     """A relative path that leads nowhere else: no way up, no drive, no odd signs."""
     parts = [_ODD.sub("_", part).strip() for part in name.replace("\\", "/").split("/")]
-    kept = [part[-_LONGEST:] for part in parts if part.strip(". ")]
+    kept = [part[-_LONGEST:].strip() for part in parts if part.strip(". ")]
     return "/".join(kept[-8:]) or "file"
 
 
-def read_all(files: Sequence[Upload]) -> list[Document]:
-    """Every document in the files, each file for itself; one that cannot be read says why in its warnings."""
-    return [document for file in files for document in _read([file], whole=False)]
+def read_all(file: Upload) -> list[Document]:
+    """Every document in a file; one that cannot be read says why in its warnings."""
+    with _laid_out([file]) as folder:
+        found = _WORKER.run(json.dumps({"path": str(folder / file.name), "all": True}).encode(), file.name, _SECONDS)
+        return [_without(folder, from_plain(plain)) for plain in found]
 
 
 def read_draft(files: Sequence[Upload]) -> Document:
     """The one document that the files make together: a project, or a single file."""
-    found = _read(files, whole=True)
-    if not found:
-        raise UserError("there is nothing in these files that whycite can read")
-    return found[0]
+    with unpacked(files) as folder:
+        return _without(folder, read_folder(folder))
 
 
-def _read(files: Sequence[Upload], whole: bool) -> list[Document]:
-    names = [safe_name(file.name) for file in files]
-    head = json.dumps({"whole": whole, "files": list(zip(names, (len(file.data) for file in files), strict=True))})
-    data = b"".join([len(head.encode()).to_bytes(_HEAD, "big"), head.encode(), *(file.data for file in files)])
-    return [from_plain(plain) for plain in _WORKER.run(data, names[0], _SECONDS)]
+def read_folder(folder: Path) -> Document:
+    """The document in a folder that `unpacked` made, under the names that its files have there."""
+    inside = [path for path in folder.rglob("*") if path.is_file()]
+    path = inside[0] if len(inside) == 1 else folder
+    try:
+        found = _WORKER.run(json.dumps({"path": str(path), "all": False}).encode(), "the draft", _SECONDS)
+    except UserError as error:
+        raise UserError(str(error).replace(f"{folder}/", "")) from error
+    return from_plain(found[0])
+
+
+@contextmanager
+def unpacked(files: Sequence[Upload]) -> Iterator[Path]:
+    """A folder with the files for as long as they are needed; an archive sent alone with what it holds."""
+    if len(files) == 1:
+        archive = open_archive(unwrap(Source(MemoryFolder({files[0].name: files[0].data}, ""), files[0].name)))
+        if archive is not None:
+            inside = [Upload(safe_name(name), archive.open(name).read()) for name in archive.names()]
+            files = inside or files
+    with _laid_out(files) as folder:
+        yield folder
+
+
+@contextmanager
+def _laid_out(files: Sequence[Upload]) -> Iterator[Path]:
+    with TemporaryDirectory(prefix="whycite-") as made:
+        folder = Path(made).resolve()
+        for file in files:
+            path = folder / safe_name(file.name)
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(file.data)
+            except OSError as error:  # two names that cannot both be: a file and a folder
+                raise UserError(f"{file.name}: cannot be laid out beside the other files") from error
+        yield folder
+
+
+def _without(folder: Path, document: Document) -> Document:
+    """The document under the names its files were sent by."""
+
+    def short(text: str) -> str:
+        return text.replace(f"{folder}/", "")
+
+    return replace(
+        document,
+        path=short(document.path),
+        sentences=tuple(replace(each, file=short(each.file)) for each in document.sentences),
+        asides=tuple(replace(each, file=short(each.file)) for each in document.asides),
+        warnings=tuple(map(short, document.warnings)),
+    )
 
 
 def documents(data: bytes, alive: Callable[[], None]) -> list[dict[str, Any]]:
-    """What the limited process does: the documents in the files that `_read` packed."""
+    """What the limited process does: read what lies at a path."""
     from whycite import structure
-    from whycite.documents.reading import read_memory
+    from whycite.documents.reading import read, stream
 
-    begin = _HEAD + int.from_bytes(data[:_HEAD], "big")
-    head = json.loads(data[_HEAD:begin])
-    files: dict[str, bytes] = {}
-    for name, length in head["files"]:
-        files[name] = data[begin : begin + length]
-        begin += length
+    asked = json.loads(data)
+    if not asked["all"]:
+        return [to_plain(structure.label(read(asked["path"])))]
     found = []
     try:
-        for document in read_memory(files):
+        for document in stream(asked["path"]):
             alive()
             found.append(to_plain(structure.label(document)))
-            if head["whole"]:
-                break
     except UserError as error:
-        if head["whole"]:
-            raise
-        found.append(to_plain(_unread(next(iter(files)), str(error))))
+        found.append(to_plain(Document(asked["path"], "unknown", Reference(id=""), warnings=(str(error),))))
     return found
-
-
-def _unread(name: str, reason: str) -> Document:
-    from whycite.documents.model import Reference
-
-    return Document(name, "unknown", Reference(id=""), warnings=(reason,))
 
 
 _WORKER = Worker("whycite.web.uploads:documents", _MEMORY)

@@ -13,7 +13,7 @@ from whycite.evidence.marks import MARK, NAMED, marked
 from whycite.evidence.words import content_words, leads_on
 from whycite.worthiness.model import LabelledDocument, LabelledParagraph, LabelledSentence
 
-__all__ = ["UNLABELLED", "examples", "unmarked"]
+__all__ = ["UNLABELLED", "examples", "paths", "unmarked"]
 
 UNLABELLED = frozenset(["abstract", "acknowledgement", "declaration", "references"])
 """Types of sections where custom, not the sentence, decides whether there is a citation."""
@@ -34,14 +34,14 @@ def examples(document: Document, date: str = "") -> LabelledDocument:
     A sentence is worthy when it cites. Captions, notes, tables and headings are not asked about, nor sections where
     nobody cites; a sentence of nothing but citations, and one that holds a marker nobody recognised, teach nothing.
     """
-    paths = _paths(document.sections)
+    above = paths(document.sections)
     paragraphs = []
     for (section, _), sentences in groupby(document.sentences, key=lambda each: (each.section, each.paragraph)):
         type = document.sections[section].type if section < len(document.sections) else None
         if type in UNLABELLED:
             continue
         if found := tuple(_labelled(sentences, document)):
-            paragraphs.append(LabelledParagraph(paths[section] if section < len(paths) else (), type, found))
+            paragraphs.append(LabelledParagraph(above[section] if section < len(above) else (), type, found))
     year = f"{document.paper.year:04}" if document.paper.year else ""
     return LabelledDocument(
         paper_key(document.paper) or document.path, document.paper.title, date or year, tuple(paragraphs)
@@ -88,7 +88,7 @@ def _with_names(sentence: Sentence) -> str:
     return _TWO_STOPS.sub("al.", text)
 
 
-def _paths(sections: Sequence[Section]) -> list[tuple[str, ...]]:
+def paths(sections: Sequence[Section]) -> list[tuple[str, ...]]:
     """For each section the headings from the outermost to its own."""
     above: list[Section] = []
     found = []

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from whycite.worthiness.detector import Paragraph
+
 __all__ = ["LabelledDocument", "LabelledParagraph", "LabelledSentence"]
 
 
@@ -44,6 +46,13 @@ class LabelledDocument:
     title: str
     date: str
     paragraphs: tuple[LabelledParagraph, ...]
+
+    def unlabelled(self) -> list[Paragraph]:
+        """Its paragraphs as a detector is given them."""
+        return [
+            Paragraph(tuple(each.text for each in own.sentences), own.headings, own.section_type)
+            for own in self.paragraphs
+        ]
 
     @property
     def year(self) -> int | None:

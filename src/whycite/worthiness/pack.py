@@ -11,11 +11,14 @@ from typing import Any
 from whycite.errors import UserError
 from whycite.worthiness.model import LabelledDocument, LabelledParagraph, LabelledSentence
 
-__all__ = ["FULL", "load", "save"]
+__all__ = ["ENDING", "FULL", "load", "save"]
 
 _FORM = "whycite-worthiness-1"
 _WORTHY, _CONFORM = 1, 2
 _PRESET = 6  # higher ones are slower and save nothing
+ENDING = ".jsonl.xz"
+"""How the names of packed files end."""
+
 FULL = 1 << 62
 """More bytes than any file has."""
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from whycite.errors import UserError
 from whycite.evaluation.passages import clscisumm, scifact
 from whycite.evaluation.passages.model import Case
-from whycite.evaluation.passages.splitting import Parts, apart, split
+from whycite.evaluation.passages.splitting import Parts, apart, folds, split
 
 
 def case(id: int, citing: str, document: str) -> Case:
@@ -46,6 +46,26 @@ def test_no_document_in_two_parts(links: list[tuple[str, str]], seed: int) -> No
     assert len(parts.dev) <= round(0.15 * len(cases))
     assert len(parts.test) <= round(0.15 * len(cases))
     assert split(cases, seed=seed) == parts
+
+
+@given(st.lists(st.tuples(DOCUMENTS, DOCUMENTS), min_size=1, max_size=60), st.integers(2, 4))
+def test_folds_test_every_case_once(links: list[tuple[str, str]], number: int) -> None:
+    cases = [case(id, citing, document) for id, (citing, document) in enumerate(links)]
+    try:
+        found = folds(cases, number)
+    except UserError:
+        return
+    for parts in found:
+        check(cases, parts)
+    assert sorted(case.id for parts in found for case in parts.test) == sorted(case.id for case in cases)
+
+
+def test_folds_are_of_like_size() -> None:
+    cases = [case(id, f"x{id}", f"y{id // 2}") for id in range(60)]
+    assert [sizes(parts) for parts in folds(cases, 5)] == [[42, 6, 12]] * 5
+    assert folds(cases, 1) == [split(cases)]
+    with pytest.raises(UserError, match="folds must be from 1 to 30"):
+        folds(cases, 31)
 
 
 def test_groups_fill_the_parts() -> None:

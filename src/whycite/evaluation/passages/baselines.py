@@ -1,4 +1,4 @@
-"""What a ranker of passages has to beat: words in common, and an encoder that was not tuned for it."""
+"""What a ranker of passages has to beat: words in common, an encoder, a model that reads both."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from whycite.errors import UserError
 from whycite.evaluation.passages.scoring import Scorer
 from whycite.recommend.ilciter.bm25 import VARIANTS, Index
+from whycite.rerank.inputs import passage_text
+from whycite.rerank.ranker import Ranker
 from whycite.text.tokens import terms
 
-__all__ = ["Cosine", "bm25"]
+__all__ = ["Cosine", "bm25", "side_by_side"]
 
 
 def bm25(variant: str = "okapi") -> Scorer:
@@ -25,6 +27,19 @@ def bm25(variant: str = "okapi") -> Scorer:
 
 def _bm25(variant: str, claim: str, sentences: Sequence[str]) -> NDArray[np.floating]:
     return Index([terms(sentence) for sentence in sentences]).scores(terms(claim))[variant]
+
+
+def side_by_side(ranker: Ranker) -> Scorer:
+    """What a ranker gives each sentence, read beside the claim together with its neighbours."""
+    return partial(_side_by_side, ranker)
+
+
+def _side_by_side(ranker: Ranker, claim: str, sentences: Sequence[str]) -> NDArray[np.floating]:
+    neighbours = zip(("", *sentences[:-1]), (*sentences[1:], ""), strict=True)
+    texts = [
+        passage_text(sentence, *filter(None, beside)) for sentence, beside in zip(sentences, neighbours, strict=True)
+    ]
+    return ranker.score("passage", claim, texts)
 
 
 class Cosine:

@@ -23,9 +23,12 @@ class Case:
     gold: frozenset[int] = frozenset()
     label: Label | None = None  # None: the data set does not tell
     sections: tuple[str, ...] = ()  # a heading for each sentence, where known
+    rationales: tuple[frozenset[int], ...] = ()  # sets of gold sentences, each enough by itself, where known
 
     def __post_init__(self) -> None:
         if not self.gold <= set(range(len(self.sentences))):
             raise ValueError(f"{self.id}: gold {sorted(self.gold)} is not among {len(self.sentences)} sentences")
+        if not frozenset[int]().union(*self.rationales) <= self.gold:
+            raise ValueError(f"{self.id}: a rationale has sentences that are not gold")
         if self.sections and len(self.sections) != len(self.sentences):
             raise ValueError(f"{self.id}: {len(self.sections)} headings for {len(self.sentences)} sentences")

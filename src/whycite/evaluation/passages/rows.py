@@ -19,11 +19,11 @@ def numbers(value: object) -> frozenset[int]:
     return frozenset(number for number in as_list(value) if isinstance(number, int))
 
 
-def rationales(row: dict[str, Any]) -> dict[str, tuple[frozenset[int], str]]:
-    """In rows of SciFact's form: the sentences marked in each document, and the label."""
-    found: dict[str, tuple[frozenset[int], str]] = {}
+def rationales(row: dict[str, Any]) -> dict[str, tuple[tuple[frozenset[int], ...], str]]:
+    """In rows of SciFact's form: the rationales of each document, each a set of sentences, and the label."""
+    found: dict[str, tuple[tuple[frozenset[int], ...], str]] = {}
     for document, given in as_dict(row.get("evidence")).items():
         marked = [as_dict(rationale) for rationale in as_list(given)]
-        sentences = frozenset[int]().union(*(numbers(rationale.get("sentences")) for rationale in marked))
-        found[document] = sentences, next((as_text(rationale.get("label")) for rationale in marked), "")
+        sets = tuple(filter(None, (numbers(rationale.get("sentences")) for rationale in marked)))
+        found[document] = sets, next((as_text(rationale.get("label")) for rationale in marked), "")
     return found

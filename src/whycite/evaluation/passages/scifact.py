@@ -24,7 +24,8 @@ def load(folder: Path) -> list[Case]:
     for row in read(folder, "claims_train.jsonl"):
         id, found = as_text(row.get("id")), rationales(row)
         for document in dict.fromkeys([*found, *texts(row.get("cited_doc_ids"))]):
-            gold, label = found.get(document, (frozenset(), ""))
+            sets, label = found.get(document, ((), ""))
+            gold = frozenset[int]().union(*sets)
             sentences = abstracts.get(document)
             if sentences is None or not gold <= set(range(len(sentences))) or (gold and label not in LABELS):
                 raise UserError(f"{folder}: the evidence of claim '{id}' in abstract '{document}' cannot be understood")
@@ -38,6 +39,7 @@ def load(folder: Path) -> list[Case]:
                     sentences=sentences,
                     gold=gold,
                     label=LABELS[label] if gold else "not found",
+                    rationales=sets,
                 )
             )
     return cases

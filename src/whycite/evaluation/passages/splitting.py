@@ -9,7 +9,9 @@ from whycite.errors import UserError
 from whycite.evaluation.drawing import draw
 from whycite.evaluation.passages.model import Case
 
-__all__ = ["Parts", "apart", "split"]
+__all__ = ["Parts", "apart", "folds", "split"]
+
+_DEV = 0.15
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,29 @@ def split(cases: Sequence[Case], dev: float = 0.15, test: float = 0.15, seed: in
     if not (chosen_test and chosen_dev and rest):
         raise UserError(f"{len(cases)} cases in {len(groups)} groups that share no document are too few to part")
     return Parts(_in_order(cases, rest), _in_order(cases, chosen_dev), _in_order(cases, chosen_test))
+
+
+def folds(cases: Sequence[Case], number: int, seed: int = 0) -> list[Parts]:
+    """Every case once in a test part, of about equal size; of the others dev gets 15 %. No two parts share a document.
+
+    One fold is the split of the thesis.
+    """
+    if number == 1:
+        return [split(cases, seed=seed)]
+    groups = draw(_groups(cases), lambda group: group[0].id, len(cases), seed)
+    if not 1 < number <= len(groups):
+        raise UserError(f"folds must be from 1 to {len(groups)}, the groups that share no document, not {number}")
+    tests: list[list[list[Case]]] = [[] for _ in range(number)]
+    for group in sorted(groups, key=len, reverse=True):
+        min(tests, key=lambda test: sum(map(len, test))).append(group)
+    found = []
+    for test in tests:
+        rest = [group for group in groups if not any(group is taken for taken in test)]
+        dev, train = _pack(rest, round(_DEV * sum(map(len, rest))))
+        if not (dev and train):
+            raise UserError(f"{len(cases)} cases in {len(groups)} groups that share no document are too few to part")
+        found.append(Parts(_in_order(cases, train), _in_order(cases, dev), _in_order(cases, test)))
+    return found
 
 
 def apart(cases: Iterable[Case], others: Iterable[Case]) -> list[Case]:

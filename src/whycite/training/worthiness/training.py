@@ -96,7 +96,8 @@ def train(
 def frame_of(base: Base, recipe: Recipe) -> Frame:
     """The signs that the base's tokenizer puts around a text."""
     first, *_, separator = base.tokenizer.encode("a").ids
-    longest = base.config.max_position_embeddings - (2 if base.config.model_type == "roberta" else 0)
+    bert = base.config.model_type == "bert"  # the others count places from that of the padding on
+    longest = base.config.max_position_embeddings - (0 if bert else base.config.pad_token_id + 1)
     return Frame(first, separator, min(recipe.limit, longest))
 
 

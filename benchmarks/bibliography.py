@@ -1,0 +1,48 @@
+"""Citations of real drafts, masked one at a time: how high does the true entry of the draft's bibliography come?
+
+    python benchmarks/bibliography.py FOLDER
+
+prints MRR of BM25 over titles and of `whycite check` without a library, each draft measured with weights fitted to the
+drafts of others, then the weights fitted to all: those of whycite.check.entryscores.
+"""
+
+import argparse
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+
+import whycite
+from whycite.encoders import load
+from whycite.encoders.cache import CachedEncoder
+from whycite.evaluation.bibliography import Case, cases, cross_fitted
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("folder", type=Path, help="drafts, each in a folder of its own")
+    folder = parser.parse_args().folder
+    encoder = CachedEncoder(load())
+    examples: list[Case] = []
+    for path in sorted(path for path in folder.iterdir() if path.is_dir()):
+        document = whycite.read(path)
+        if document.format in ("latex", "markdown") and document.references:
+            examples += cases(document, path.name, encoder)
+    found = cross_fitted(examples)
+    drafts = defaultdict(list)
+    for case, ours, bm25 in zip(found.cases, found.ours, found.bm25, strict=True):
+        drafts[case.draft].append((len(case.features), bm25, ours))
+    print(f"{'draft':32}{'citations':>10}{'entries':>9}{'BM25':>8}{'ours':>8}")
+    for name, rows in drafts.items():
+        entries, bm25, ours = np.mean(rows, axis=0)
+        print(f"{name:32}{len(rows):>10}{entries:>9.0f}{bm25:>8.3f}{ours:>8.3f}")
+    print(f"{'all citations':32}{len(examples):>10}{'':9}{found.bm25.mean():>8.3f}{found.ours.mean():>8.3f}")
+    each = np.array([np.mean(rows, axis=0)[1:] for rows in drafts.values()]).mean(axis=0)
+    print(f"{'mean of drafts':32}{len(drafts):>10}{'':9}{each[0]:>8.3f}{each[1]:>8.3f}")
+    print(f"MRR is {found.ratio:.2f} times that of BM25 over titles.")
+    print("weights:", {name: round(value, 2) for name, value in found.weights.items()})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+"""How likely each sentence of a draft needs a citation (SCOPE 3.2)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whycite.check.memory import Memory, key_of
+from whycite.documents.model import Document
+from whycite.evidence.words import content_words
+from whycite.worthiness.detector import Detector, Paragraph
+from whycite.worthiness.reading import paragraphs
+from whycite.worthiness.rules import adjusted
+
+__all__ = ["judge", "threshold_of"]
+
+
+def judge(
+    document: Document, detector: Detector, memory: Memory | None = None, ask_again: bool = False
+) -> NDArray[np.float64]:
+    """A probability a sentence; 0 for what is not asked about: captions, tables, sections where nobody cites.
+
+    Citations are taken out before, so that a sentence is judged alike with and without them. What tells of the authors'
+    own work is less likely, and so is, unless it is to `ask_again`, what names a method cited earlier in the draft.
+    """
+    asked = paragraphs(document)
+    keys = [_key(paragraph, detector) for paragraph, _ in asked]
+    known = memory.get(keys) if memory else {}
+    missing = {key: paragraph for key, (paragraph, _) in zip(keys, asked, strict=True) if key not in known}
+    made = dict(zip(missing, detector.worthiness(list(missing.values())), strict=True)) if missing else {}
+    values = {key: found.tolist() for key, found in made.items()}
+    if memory:
+        memory.put(values)
+    worthiness = np.zeros(len(document.sentences))
+    for key, (paragraph, places) in zip(keys, asked, strict=True):
+        found = values[key] if key in values else known[key]
+        for at, text, value in zip(places, paragraph.sentences, found, strict=True):
+            worthiness[at] = value if content_words(text) else 0.0
+    return adjusted(document, worthiness, ask_again)
+
+
+def threshold_of(detector: Detector, section_type: str | None) -> float:
+    """From which probability on a sentence in a section of this type needs a citation."""
+    thresholds = detector.thresholds
+    return thresholds.get(section_type or "", thresholds[""])
+
+
+def _key(paragraph: Paragraph, detector: Detector) -> bytes:
+    return key_of("worthiness", detector.name, paragraph.headings, paragraph.section_type, paragraph.sentences)

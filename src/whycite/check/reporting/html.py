@@ -1,0 +1,157 @@
+"""A draft as one page that needs nothing else: read, shaded where it wants citations, with the evidence at hand."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+
+from whycite.check.model import Checked, Finding, Proposal
+from whycite.check.reporting.words import byline
+from whycite.documents.model import Citation, Document, Sentence
+
+__all__ = ["report"]
+
+# Nothing of a draft is written into the page but this data, which is escaped as a whole; the script makes text of it.
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '{style_hash}'; \
+script-src '{script_hash}'; base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<title>whycite check</title>
+<style>{style}</style>
+</head>
+<body>
+<noscript>This report is drawn by a script inside this file; allow scripts to see it.</noscript>
+<script type="application/json" id="data">{data}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+def report(checked: Sequence[Checked]) -> str:
+    """The page, in ASCII alone."""
+    style, script = (_asset(name) for name in ("report.css", "report.js"))
+    return _PAGE.format(
+        style=style,
+        script=script,
+        style_hash=_hash(style),
+        script_hash=_hash(script),
+        data=_escaped([_draft(one) for one in checked]),
+    )
+
+
+def _asset(name: str) -> str:
+    return files("whycite.check.reporting").joinpath("assets", name).read_text("utf-8")
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + b64encode(sha256(text.encode()).digest()).decode()
+
+
+def _escaped(content: Any) -> str:
+    """JSON that no parser of HTML takes for anything else: no tag, no comment, no entity, nothing but ASCII."""
+    return json.dumps(content).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _draft(checked: Checked) -> dict[str, Any]:
+    document = checked.document
+    found = {(finding.file, finding.start, finding.end): finding for finding in checked.findings}
+    return {
+        "title": document.paper.title,
+        "path": document.path,
+        "warnings": list(checked.warnings),
+        "blocks": list(_blocks(document)),
+        "sentences": [_sentence(one, found.get((one.file, one.start, one.end))) for one in document.sentences],
+        "references": dict(_references(document)),
+    }
+
+
+def _blocks(document: Document) -> Iterator[dict[str, Any]]:
+    """The draft in reading order: headings, and paragraphs with the range of their sentences."""
+    section, begin = -1, 0
+    sentences = document.sentences
+    while begin < len(sentences):
+        first = sentences[begin]
+        for number in range(section + 1, first.section + 1):
+            yield _heading(document, number)
+        section = max(section, first.section)
+        end = begin + 1
+        while end < len(sentences) and sentences[end].paragraph == first.paragraph:
+            end += 1
+        yield {"kind": first.kind, "from": begin, "to": end, "section": first.section}
+        begin = end
+    for number in range(section + 1, len(document.sections)):
+        yield _heading(document, number)
+
+
+def _heading(document: Document, number: int) -> dict[str, Any]:
+    section = document.sections[number]
+    return {"heading": section.heading, "level": section.level, "section": number, "type": section.type}
+
+
+def _sentence(sentence: Sentence, finding: Finding | None) -> dict[str, Any]:
+    shown: dict[str, Any] = {"text": list(_pieces(sentence)), "file": sentence.file}
+    if finding is not None:
+        shown |= {
+            "kind": finding.kind,
+            "worthiness": finding.worthiness,
+            "threshold": finding.threshold,
+            "line": finding.line,
+            "proposals": [_proposal(one) for one in finding.recommendations],
+        }
+    return shown
+
+
+def _pieces(sentence: Sentence) -> Iterator[str | dict[str, Any]]:
+    """The sentence's text, with its citations apart."""
+    at = 0
+    for citation in sorted(sentence.citations, key=_start):
+        if citation.text_start < at or citation.text_end <= citation.text_start:
+            continue
+        if citation.text_start > at:
+            yield sentence.text[at : citation.text_start]
+        yield {"shown": sentence.text[citation.text_start : citation.text_end], "keys": list(citation.keys)}
+        at = citation.text_end
+    if at < len(sentence.text):
+        yield sentence.text[at:]
+
+
+def _start(citation: Citation) -> int:
+    return citation.text_start
+
+
+def _proposal(proposal: Proposal) -> dict[str, Any]:
+    recommendation = proposal.recommendation
+    return {
+        "key": proposal.key,
+        "known": proposal.known,
+        "bibtex": proposal.bibtex,
+        "title": recommendation.paper.title,
+        "byline": byline(recommendation.paper),
+        "doi": recommendation.paper.doi,
+        "support": recommendation.support,
+        "evidence": [
+            {"span": one.span, "sentence": one.sentence, "title": one.source.title, "year": one.source.year}
+            for one in recommendation.evidence
+        ],
+    }
+
+
+def _references(document: Document) -> Iterator[tuple[str, str]]:
+    """What the keys stand for that the draft cites."""
+    cited = {key for sentence in document.sentences for citation in sentence.citations for key in citation.keys}
+    for reference in document.references:
+        if reference.id in cited:
+            others = " et al." if len(reference.authors) > 1 else ""
+            who = reference.authors[0].split(",")[0] + others if reference.authors else ""
+            about = f"{who} ({reference.year})" if reference.year else who
+            yield reference.id, ". ".join(part for part in (about, reference.title or reference.text) if part)

@@ -1,0 +1,63 @@
+"""What reports say of a finding, and how they call its file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from whycite.check.model import Finding, Proposal
+
+if TYPE_CHECKING:
+    from whycite.library import Paper
+
+__all__ = ["byline", "is_reported", "message", "printable", "relative"]
+
+_SHOWN = 3  # papers a message names
+
+
+def is_reported(finding: Finding) -> bool:
+    """Whether a finding asks for something: for a citation, or for a look at what else could be cited."""
+    return finding.kind == "needs-citation" or (finding.kind == "cited" and bool(finding.recommendations))
+
+
+def message(finding: Finding) -> str:
+    """What is found, and the best papers, one a line."""
+    sure = f"worthiness {finding.worthiness:.2f}"
+    if finding.kind == "cited":
+        lines = [f"This sentence cites already ({', '.join(finding.cites)}; {sure}). It could also cite:"]
+    elif finding.recommendations:
+        lines = [f"This sentence seems to need a citation ({sure}). It could cite:"]
+    else:
+        lines = [f"This sentence seems to need a citation ({sure}). No paper at hand fits it."]
+    lines += [f"{number}. {_named(one)}" for number, one in enumerate(finding.recommendations[:_SHOWN], 1)]
+    return printable("\n".join(lines))
+
+
+def byline(paper: Paper) -> str:
+    """ "Doe et al. (2010), Journal of Things"; what is not known is left out."""
+    families = [author.split(",")[0] for author in paper.authors]
+    who = f"{families[0]} et al." if len(families) > 2 else " and ".join(families)
+    return ", ".join(part for part in (f"{who} ({paper.year})" if paper.year else who, paper.venue) if part)
+
+
+def printable(text: str) -> str:
+    """Text without control codes and halves of characters; its lines stay."""
+    return "".join(sign if sign.isprintable() or sign == "\n" else " " for sign in text)
+
+
+def relative(file: str) -> Path | None:
+    """The path of a file from the folder that the program runs in; none for a file elsewhere."""
+    path = Path(os.path.relpath(file)) if _same_drive(file) else Path(file)
+    return None if path.is_absolute() or path.parts[:1] == ("..",) else path
+
+
+def _same_drive(file: str) -> bool:
+    return Path(file).absolute().drive == Path.cwd().drive
+
+
+def _named(proposal: Proposal) -> str:
+    paper = proposal.recommendation.paper
+    about = byline(paper)
+    where = "in your bibliography" if proposal.known else "not yet in your bibliography"
+    return f"{' '.join(paper.title.split()) or '(no title)'}{f', {about}' if about else ''} [{proposal.key}, {where}]"

@@ -1,0 +1,90 @@
+"""What a project asks of a check: `.whycite.toml`, or `[tool.whycite]` in `pyproject.toml`, at or above the draft."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from whycite import structure
+from whycite.errors import UserError
+
+__all__ = ["FORMATS", "KINDS", "Settings", "settings_for"]
+
+FORMATS = ("text", "json", "sarif", "github", "html")
+KINDS = ("needs-citation",)  # what a check may fail on
+_OWN, _SHARED = ".whycite.toml", "pyproject.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What is set; nothing where the project leaves it open."""
+
+    library: Path | None = None
+    threshold: float | None = None
+    sections: tuple[str, ...] = ()
+    fail_on: str | None = None
+    n: int | None = None
+    format: str | None = None
+
+
+def settings_for(draft: Path) -> Settings:
+    """The settings of the nearest file that has some, from the draft's folder upwards."""
+    start = draft.absolute() if draft.is_dir() else draft.absolute().parent
+    for folder in (start, *start.parents):
+        for name in (_OWN, _SHARED):
+            file = folder / name
+            if file.is_file() and (table := _table(file)) is not None:
+                return _settings(table, file)
+    return Settings()
+
+
+def _table(file: Path) -> dict[str, Any] | None:
+    try:
+        content = tomllib.loads(file.read_bytes().decode("utf-8-sig"))
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror or error}") from error
+    except ValueError as error:
+        if file.name == _SHARED:
+            return None  # whoever it belongs to says what is wrong with it
+        raise UserError(f"{file}: not TOML: {error}") from error
+    if file.name == _OWN:
+        return content
+    tools = content.get("tool")
+    table = tools.get("whycite") if isinstance(tools, dict) else None
+    return table if isinstance(table, dict) else None
+
+
+def _settings(table: dict[str, Any], file: Path) -> Settings:
+    found: dict[str, Any] = {}
+    for key, value in table.items():
+        if key not in _ALLOWED:
+            raise UserError(f"{file}: no setting '{key}'; there are: {', '.join(sorted(_ALLOWED))}")
+        kind, right = _ALLOWED[key]
+        if not right(value):
+            raise UserError(f"{file}: '{key}' must be {kind}, not {value!r}")
+        found[key.replace("-", "_")] = value
+    if "library" in found:
+        found["library"] = file.parent / Path(found["library"]).expanduser()
+    if "sections" in found:
+        found["sections"] = tuple(found["sections"])
+    return Settings(**found)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+_ALLOWED: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "library": ("the path of a library", lambda value: isinstance(value, str)),
+    "threshold": ("a number from 0 to 1", lambda value: _is_number(value) and 0 <= value <= 1),
+    "sections": (
+        f"a list of section types ({', '.join(structure.TYPES)})",
+        lambda value: isinstance(value, list) and all(one in structure.TYPES for one in value),
+    ),
+    "fail-on": (f"one of {', '.join(KINDS)}", lambda value: value in KINDS),
+    "n": ("a whole number from 1 on", lambda value: type(value) is int and value >= 1),
+    "format": (f"one of {', '.join(FORMATS)}", lambda value: value in FORMATS),
+}

@@ -1,0 +1,124 @@
+"""A library that is opened only when something is asked of it that it was not asked before."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from whycite.check.memory import Memory, key_of
+from whycite.documents.model import Reference
+from whycite.recommend import DEFAULT, Claim, Evidence, Method, Recommendation, as_dict
+from whycite.recommend import method as method_of
+
+if TYPE_CHECKING:
+    from whycite.library import Library
+
+__all__ = ["Answer", "Shelf"]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The papers for a claim, best first, and whether even the best does not clearly fit."""
+
+    papers: tuple[Recommendation, ...]
+    doubtful: bool
+
+
+class Shelf:
+    """A library at a path, or one that is open, with a memory of its answers."""
+
+    def __init__(self, library: Library | Path, memory: Memory | None = None, threads: int | None = None) -> None:
+        self._library = library
+        self._memory = memory
+        self._threads = threads or os.cpu_count() or 1
+
+    @cached_property
+    def library(self) -> Library:
+        """The library, open."""
+        from whycite.library import Library
+
+        return Library.open(self._library) if isinstance(self._library, Path) else self._library
+
+    @cached_property
+    def _state(self) -> list[Any]:
+        """What answers depend on: they are the same where this is."""
+        release = version("whycite")
+        if not isinstance(self._library, Path):
+            return [release, str(self._library.path), self._library.version]
+        # Importing the store takes longer than all the rest; that there is a new commit can be seen from outside.
+        commits = self._library / "commits.lance" / "_versions"
+        files = sorted((file.name, file.stat().st_mtime_ns) for file in commits.glob("*")) if commits.is_dir() else []
+        return [release, str(self._library.resolve()), files]
+
+    def recommend(self, claims: Sequence[Claim], n: int, told: Callable[[], None] = lambda: None) -> list[Answer]:
+        """The best papers for each claim; `told` is called as each answer is there."""
+        keys = [key_of("papers", self._state, DEFAULT, n, asdict(claim)) for claim in claims]
+        known = self._memory.get(keys) if self._memory else {}
+        missing = {key: claim for key, claim in zip(keys, claims, strict=True) if key not in known}
+        for _ in range(len(claims) - len(missing)):
+            told()
+        made = self._made(missing, n, told) if missing else {}
+        if self._memory:
+            self._memory.put({key: _kept(answer) for key, answer in made.items()})
+        return [made[key] if key in made else _answer(known[key]) for key in keys]
+
+    def _made(self, claims: Mapping[bytes, Claim], n: int, told: Callable[[], None]) -> dict[bytes, Answer]:
+        method = self._method
+        doubt: float | None = getattr(method, "doubt", None)
+
+        def answer(claim: Claim) -> Answer:
+            found = method.recommend(claim, n)
+            told()
+            return Answer(tuple(found), doubt is not None and bool(found) and found[0].score < doubt)
+
+        pool = ThreadPoolExecutor(self._threads)
+        try:
+            return dict(zip(claims, pool.map(answer, claims.values()), strict=True))
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    @cached_property
+    def _method(self) -> Method:
+        return method_of(DEFAULT, self.library)
+
+    def find(self, references: Sequence[Reference]) -> list[str | None]:
+        """The key of the library's paper for each reference, where it has the paper."""
+        if not references:
+            return []
+        key = key_of("references", self._state, [asdict(reference) for reference in references])
+        known = self._memory.get([key]) if self._memory else {}
+        found: list[str | None] = known[key] if key in known else self.library.find(references)
+        if self._memory and key not in known:
+            self._memory.put({key: found})
+        return found
+
+
+def _kept(answer: Answer) -> dict[str, Any]:
+    return {"papers": [as_dict(one, explain=True) for one in answer.papers], "doubtful": answer.doubtful}
+
+
+def _answer(record: Mapping[str, Any]) -> Answer:
+    return Answer(tuple(map(_recommendation, record["papers"])), record["doubtful"])
+
+
+def _recommendation(record: Mapping[str, Any]) -> Recommendation:
+    """The recommendation that was kept."""
+    from whycite.library.model import Paper, Source
+
+    paper = record["paper"]
+    return Recommendation(
+        rank=record["rank"],
+        score=record["score"],
+        support=record["support"],
+        paper=Paper(**paper | {"authors": tuple(paper["authors"])}),
+        evidence=tuple(
+            Evidence(one["span"], one["score"], one["sentence"], Source(**one["source"])) for one in record["evidence"]
+        ),
+        shares=record["explain"],
+    )

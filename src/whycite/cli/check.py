@@ -1,0 +1,190 @@
+"""`whycite check`: where a draft needs a citation, and which one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from whycite.cli.options import AsJson, LibraryPath
+from whycite.cli.terminal import plain
+from whycite.errors import UserError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from whycite.check import Checked
+    from whycite.check.settings import Settings
+    from whycite.documents import Document
+
+__all__ = ["FailOn", "Format", "check"]
+
+
+class Format(StrEnum):
+    """How findings are given."""
+
+    text = "text"
+    json = "json"
+    sarif = "sarif"
+    github = "github"
+    html = "html"
+
+
+class FailOn(StrEnum):
+    """What a check may fail on."""
+
+    needs_citation = "needs-citation"
+
+
+def check(
+    drafts: Annotated[
+        list[str], typer.Argument(metavar="DRAFT...", help="Files or project folders; - reads Markdown or plain text.")
+    ],
+    format: Annotated[Format | None, typer.Option(help="How to give what was found; text by default.")] = None,
+    out: Annotated[str | None, typer.Option(metavar="FILE", help="Write it to a file.")] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, metavar="T", help="From which worthiness on; by default by section type."),
+    ] = None,
+    section: Annotated[
+        list[str] | None, typer.Option(metavar="TYPE", help="Look at sections of this type only; may be repeated.")
+    ] = None,
+    all: Annotated[bool, typer.Option("--all", help="Papers for sentences that cite already, too.")] = False,
+    n: Annotated[int | None, typer.Option("-n", min=1, max=100, help="How many papers a sentence; 3.")] = None,
+    fix: Annotated[bool, typer.Option("--fix", help="Put the best citations into the draft, after asking.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before --fix writes.")] = False,
+    fail_on: Annotated[FailOn | None, typer.Option(help="Exit with 1 if there is such a finding.")] = None,
+    library: LibraryPath = None,
+    no_library: Annotated[
+        bool, typer.Option("--no-library", help="Recommend from the draft's own bibliography alone.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Find the sentences of a draft that need a citation, and the papers that they could cite."""
+    _agree(drafts, format, out, fix, yes, library, no_library, as_json)
+    from whycite.check import check as check_draft
+    from whycite.cli.claims import section_type
+    from whycite.cli.fixing import fixed
+    from whycite.cli.progress import watched
+
+    sections = [known for name in section or () if (known := section_type(name))]
+    errors = _errors()
+    found: list[Checked] = []
+    fails = False
+    with watched(errors) as watch:
+        for draft in drafts:
+            settings = _settings(draft)
+            format = format or (Format(settings.format) if settings.format and not as_json else None)
+            document, texts = _read(draft)
+            checked = check_draft(
+                document,
+                library or settings.library,
+                threshold=settings.threshold if threshold is None else threshold,
+                sections=sections or settings.sections or None,
+                all=all,
+                n=n or settings.n or 3,
+                use_library=not no_library,
+                texts=texts,
+                told=watch,
+            )
+            found.append(checked)
+            wanted = fail_on.value if fail_on else settings.fail_on
+            fails = fails or any(finding.kind == wanted for finding in checked.findings)
+    for warning in dict.fromkeys(warning for checked in found for warning in checked.warnings):
+        errors.print(f"warning: {plain(warning)}", soft_wrap=True)
+    if fix:
+        fixed(list(zip(drafts, found, strict=True)), yes)
+        return
+    _report(found, Format.json if as_json else format or Format.text, out)
+    if fails:
+        raise typer.Exit(1)
+
+
+def _agree(
+    drafts: Sequence[str],
+    format: Format | None,
+    out: str | None,
+    fix: bool,
+    yes: bool,
+    library: str | None,
+    no_library: bool,
+    as_json: bool,
+) -> None:
+    """Refuse options that contradict each other."""
+    if as_json and format not in (None, Format.json):
+        raise UserError(f"--json and --format {format.value} exclude each other")
+    if library is not None and no_library:
+        raise UserError("--library and --no-library exclude each other")
+    if yes and not fix:
+        raise UserError("--yes answers what --fix asks; give both")
+    if fix and (format not in (None, Format.text) or as_json or out):
+        raise UserError("--fix shows what it changes; leave out --format, --json and --out")
+    if "-" in drafts and (fix or len(drafts) > 1):
+        raise UserError("standard input can be checked alone, and cannot be fixed")
+
+
+def _settings(draft: str) -> Settings:
+    from whycite.check.settings import settings_for
+
+    return settings_for(Path.cwd() if draft == "-" else Path(draft))
+
+
+def _read(draft: str) -> tuple[str | Document, dict[str, str] | None]:
+    """The draft; standard input is read, and comes with its text, which is on no disk."""
+    if draft != "-":
+        return draft, None
+    from whycite.documents.registry import readers
+    from whycite.documents.sources import MemoryFolder, Source, decode
+
+    data = sys.stdin.buffer.read()
+    if not data.strip():
+        raise UserError("standard input is empty: give a draft in Markdown or plain text")
+    source = Source(MemoryFolder({"stdin": data}, ""), "stdin")
+    return next(iter(readers()["markdown"].read(source))), {"stdin": decode(data)[0]}
+
+
+def _report(found: Sequence[Checked], format: Format, out: str | None) -> None:
+    from whycite.cli.output import writing
+
+    with writing(out) as stream:
+        if format is Format.text:
+            _text(found, stream if out not in (None, "-") else None)
+        else:
+            stream.write(_made(found, format))
+
+
+def _made(found: Sequence[Checked], format: Format) -> bytes:
+    from whycite.check import as_dict
+    from whycite.cli.terminal import json_line
+
+    if format is Format.json:
+        return b"".join(json_line(as_dict(checked)) for checked in found)
+    from whycite.check.reporting import github, html, sarif
+
+    report = {Format.sarif: sarif.report, Format.github: github.report, Format.html: html.report}[format]
+    return report(found).encode("utf-8", "replace")
+
+
+def _text(found: Sequence[Checked], stream: Any) -> None:
+    import io
+
+    from rich.console import Console
+
+    from whycite.cli.findings import show
+
+    if stream is None:
+        show(found, Console(highlight=False))
+        return
+    page = io.StringIO()
+    show(found, Console(highlight=False, file=page, force_terminal=False, width=120))
+    stream.write(page.getvalue().encode("utf-8", "replace"))
+
+
+def _errors() -> Console:
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)

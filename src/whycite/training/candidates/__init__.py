@@ -1,0 +1,1 @@
+"""Recommenders of candidates that are trained."""

@@ -1,0 +1,78 @@
+"""From documents to the folder of a worthiness model: trained, exported, compared with the trained one, with a card."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict
+from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from whycite.errors import UserError
+from whycite.evaluation.worthiness import Split, by_date
+from whycite.files import make_folder
+from whycite.training.bases import load_base
+from whycite.training.cards import write_card
+from whycite.training.worthiness.exporting import export, parity
+from whycite.training.worthiness.preparing import prepared
+from whycite.training.worthiness.recipe import Recipe
+from whycite.training.worthiness.training import Outcome, train
+from whycite.worthiness.calibration import Calibration
+from whycite.worthiness.facts import FACTS, Decision
+from whycite.worthiness.model import LabelledDocument
+from whycite.worthiness.pack import ENDING, load
+
+__all__ = ["gathered", "make"]
+
+Tell = Callable[[str], None]
+_COMPARED = 20  # documents that the export is compared on
+_WHAT = "A worthiness model: how likely each sentence of a paragraph needs a citation."
+
+
+def gathered(paths: Sequence[Path], watch: Callable[[int], None] = lambda read: None) -> Iterator[LabelledDocument]:
+    """The labelled documents at the paths: of packed files as they are, of papers by CiteWorth's rules."""
+    packs = [path for path in paths if path.name.endswith(ENDING)]
+    papers = [path for path in paths if path not in packs]
+    return chain(chain.from_iterable(map(load, packs)), prepared(papers, watch) if papers else ())
+
+
+def make(
+    documents: Iterable[LabelledDocument],
+    out: Path,
+    recipe: Recipe,
+    tell: Tell,
+    dev: int = 100,
+    test: int = 200,
+    workers: int = 0,
+    deadline: float = math.inf,
+) -> Outcome:
+    """A worthiness model in the folder `out`; the newest documents are held out to choose by and to measure on."""
+    if (make_folder(out) / FACTS).exists():
+        raise UserError(f"{out} holds a model already: name another --out, or remove it")
+    base = load_base(recipe.base)
+    parts = by_date(documents, dev, test)
+    outcome = train(parts.train, parts.dev, parts.test, recipe, tell, workers, deadline)
+    figures = outcome.report
+    chosen = Decision(Calibration(**figures["calibration"]), figures["thresholds"])
+    with TemporaryDirectory(dir=out) as temporary:
+        new = Path(temporary)
+        export(outcome.network, base, recipe, {"articles": chosen}, out.resolve().name, new)
+        like = parity(new, parts.test[:_COMPARED], outcome.test)
+        rows = [{key: float(value) for key, value in figures["test"]["all"].items()}]
+        said = "All sentences of the documents held out for the test, at the threshold that is best on those before:"
+        write_card(new, out, _WHAT, recipe.base, _facts(parts), asdict(recipe), said, rows, like)
+        for file in sorted(new.iterdir()):
+            file.replace(out / file.name)
+    tell(f"written to {out}: " + ", ".join(f"{name} {value:.4f}" for name, value in like.items()))
+    return outcome
+
+
+def _facts(parts: Split) -> dict[str, object]:
+    def told(documents: Sequence[LabelledDocument]) -> str:
+        dates = [each.date for each in documents if each.date]
+        between = f" of {dates[0]} to {dates[-1]}" if dates else ""
+        sentences = sum(len(paragraph.sentences) for each in documents for paragraph in each.paragraphs)
+        return f"{len(documents):,} documents{between}, {sentences:,} sentences"
+
+    return {"Trained on": told(parts.train), "Chosen by": told(parts.dev), "Measured on": told(parts.test)}

@@ -1,0 +1,158 @@
+"""The heat map in a terminal: shaded sentences in reading order, cold stretches left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from whycite.documents.model import Document, Sentence
+from whycite.verify.heatmap.heat import by_index, check_threshold, heat
+from whycite.verify.model import Passage, Verdict, Verification
+
+if TYPE_CHECKING:
+    from rich.console import Group, RenderableType
+    from rich.text import Text
+
+__all__ = ["terminal"]
+
+# Dark letters on light grounds, readable whatever the terminal's own colours; signs say the same without colour.
+_STYLES = ("", "black on #fff3c4", "black on #ffdf80", "black on #ffc34d", "black on #ff9f33", "black on #ff7a29")
+_SIGNS = " ░▒▓██"
+_VERDICTS: Mapping[Verdict, tuple[str, str]] = {
+    "backed": ("✓", "bold green"),
+    "contradicted": ("✗", "bold red"),
+    "not found": ("?", "bold yellow"),
+    "could not check": ("–", "bold"),
+}
+_STRIP = 60  # cells of the overview
+_GUTTER = 2
+
+
+def terminal(
+    document: Document,
+    verification: Verification,
+    threshold: float | None = None,
+    top: int = 5,
+    whole: bool = False,
+) -> Group:
+    """What rich prints: the verdict, an overview, the document with passages from the threshold on shaded.
+
+    The best `top` of these are numbered. Paragraphs without any are left out, unless the `whole` document is wanted.
+    """
+    from rich.console import Group
+    from rich.text import Text
+
+    limit = check_threshold(threshold, verification)
+    passages = {index: passage for index, passage in by_index(verification).items() if passage.score >= limit}
+    parts: list[RenderableType] = [_verdict(verification)]
+    if not verification.passages:
+        return Group(*parts)
+    parts.append(Text("\n" + _clean(document.paper.title or document.path), style="bold"))
+    parts.append(_overview(len(document.sentences), passages))
+    parts.append(Text(f"{_sentences(len(passages))} of {len(document.sentences):,} from {limit:.2f} on", style="dim"))
+    parts += _body(document, passages, top, whole)
+    return Group(*parts)
+
+
+def _verdict(verification: Verification) -> Text:
+    from rich.text import Text
+
+    sign, style = _VERDICTS[verification.verdict]
+    text = Text(f"“{_clean(verification.claim)}”\n", style="italic")
+    text.append(f"{sign} {verification.verdict}", style=f"not italic {style}")
+    if verification.confidence:
+        text.append(f", {verification.confidence * 100:.0f} % sure", style="not italic")
+    if verification.reason:
+        text.append(f": {_clean(verification.reason)}", style="not italic")
+    return text
+
+
+def _overview(sentences: int, passages: Mapping[int, Passage]) -> Text:
+    """The whole document in one line, each cell as hot as the hottest of its sentences."""
+    from rich.text import Text
+
+    cells = min(_STRIP, max(sentences, 1))
+    hottest = [0] * cells
+    for index, passage in passages.items():
+        cell = min(index * cells // max(sentences, 1), cells - 1)
+        hottest[cell] = max(hottest[cell], heat(passage.score, 0))
+    line = Text("▕")
+    for step in hottest:
+        line.append(_SIGNS[step], style=_ground(step))
+    return line.append("▏")
+
+
+def _ground(step: int) -> str:
+    """The colour of a step alone, for signs that are read as a shade."""
+    return _STYLES[step].rpartition(" ")[2] if step else "dim"
+
+
+def _body(document: Document, passages: Mapping[int, Passage], top: int, whole: bool) -> Iterator[RenderableType]:
+    from rich.text import Text
+
+    section, cold = -1, 0
+    numbered = list(enumerate(document.sentences))
+    for _, group in groupby(numbered, key=lambda each: (each[1].section, each[1].paragraph)):
+        paragraph = list(group)
+        if not whole and not any(index in passages for index, _ in paragraph):
+            cold += len(paragraph)
+            continue
+        if cold:
+            yield _left_out(cold)
+            cold = 0
+        if (at := paragraph[0][1].section) != section:
+            section = at
+            if heading := _heading(document, section):
+                yield Text(f"\n{heading}", style="bold cyan")
+        yield _paragraph(paragraph, passages, top)
+    if cold:
+        yield _left_out(cold)
+
+
+def _left_out(number: int) -> Text:
+    from rich.text import Text
+
+    return Text(f"{' ' * _GUTTER}⋯ {_sentences(number)}", style="dim")
+
+
+def _heading(document: Document, section: int) -> str:
+    return _clean(document.sections[section].heading) if 0 <= section < len(document.sections) else ""
+
+
+def _paragraph(sentences: Sequence[tuple[int, Sentence]], passages: Mapping[int, Passage], top: int) -> RenderableType:
+    """A paragraph beside a sign for its hottest sentence."""
+    from rich.table import Table
+    from rich.text import Text
+
+    text, hottest = Text(), 0
+    for index, sentence in sentences:
+        if len(text):
+            text.append(" ")
+        if (passage := passages.get(index)) is None:
+            text.append(_clean(sentence.text))
+            continue
+        step = heat(passage.score, 0)
+        hottest = max(hottest, step)
+        if passage.rank <= top:
+            text.append(f"[{passage.rank}: {passage.score:.2f}]", style="bold").append(" ")
+        text.append(_clean(sentence.text), style=_STYLES[step])
+        if notes := [note for note in (_QUOTES if passage.quotes else "", passage.numbers) if note]:
+            text.append(f" ({_clean('; '.join(notes))})", style="yellow")
+    row = Table.grid()
+    row.add_column(width=_GUTTER)
+    row.add_column(overflow="fold")
+    row.add_row(Text(_SIGNS[hottest], style=_ground(hottest)), text)
+    return row
+
+
+_QUOTES = "the claim itself, which backs nothing"
+
+
+def _sentences(number: int) -> str:
+    return f"{number:,} sentence{'' if number == 1 else 's'}"
+
+
+def _clean(text: str) -> str:
+    """Text that cannot move the cursor or change the colours."""
+    return text if text.isprintable() else "".join(sign if sign.isprintable() else " " for sign in text)

@@ -1,0 +1,62 @@
+"""Words in common: BM25 over the sentences of one document, and how much of a claim a sentence holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whycite.evidence.words import FUNCTION_WORDS
+from whycite.recommend.ilciter.bm25 import Index
+from whycite.text.lemmas import lemma
+from whycite.text.tokens import terms
+
+__all__ = ["Lexicon", "forms"]
+
+Floats = NDArray[np.float64]
+
+_ENDINGS = ("ations", "ation", "ings", "ing", "ions", "ion", "edly", "ed", "ively", "ive", "ly", "es", "s", "e")
+_STEM = 4  # letters that a stem keeps at least
+
+
+def forms(text: str) -> list[str]:
+    """The words of a text that say something, as they are compared: without endings."""
+    return [_form(term) for term in terms(text) if term not in FUNCTION_WORDS]
+
+
+@lru_cache(maxsize=1 << 16)
+def _form(term: str) -> str:
+    word = lemma(term)
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _STEM:
+            return word.removesuffix(ending)
+    return word
+
+
+class Lexicon:
+    """The words of a document's sentences; how rare a word is, its own sentences tell."""
+
+    def __init__(self, sentences: Sequence[str]) -> None:
+        self._forms = [forms(sentence) for sentence in sentences]
+        self._index = Index(self._forms)
+        self.lengths: Floats = np.array([len(each) for each in self._forms], np.float64)
+        counts: dict[str, int] = {}
+        for each in self._forms:
+            for form in set(each):
+                counts[form] = counts.get(form, 0) + 1
+        self._weights = {form: float(np.log1p(len(sentences) / count)) for form, count in counts.items()}
+        self._unseen = float(np.log1p(2 * len(sentences)))
+
+    def bm25(self, claim: str) -> Floats:
+        """The score of each sentence, as a share of what a sentence could have that holds every word of the claim."""
+        asked = forms(claim)
+        most = sum(self._weights.get(form, self._unseen) for form in set(asked))
+        return self._index.scores(asked)["plus"] / max(most, 1e-9)
+
+    def coverage(self, claim: str) -> Floats:
+        """The share of the claim's words that each sentence holds, rare words counting more."""
+        weights = {form: self._weights.get(form, self._unseen) for form in set(forms(claim))}
+        total = sum(weights.values()) or 1.0
+        return np.array([sum(weights[form] for form in weights.keys() & set(each)) / total for each in self._forms])

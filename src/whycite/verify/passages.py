@@ -1,0 +1,139 @@
+"""The sentences of a document ranked by how well they back a claim, in three steps (see `features`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whycite.encoders import Encoder
+from whycite.rerank.inputs import passage_text
+from whycite.rerank.ranker import Ranker
+from whycite.verify import features, numbers
+from whycite.verify.lexical import Lexicon
+from whycite.verify.numbers import Agreement
+from whycite.verify.quantities import Quantity, quantities
+from whycite.verify.weights import Weights
+
+__all__ = ["ENCODED", "READ", "Prepared", "Ranked"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+ENCODED = 150  # sentences whose meaning is looked at, the best by words
+READ = 32  # sentences that the ranker reads, the best by meaning
+_AT_ONCE = 512  # sentences encoded at a time, so that memory does not grow with the document
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Logits of all sentences, and what was worked out on the way."""
+
+    logits: Floats
+    numbers: tuple[Agreement, ...]
+    words: Floats  # the table of features by words
+    cosines: Floats  # nan where not encoded
+
+
+class Prepared:
+    """A document made ready for claims: the words of its sentences, and the vectors of those that mattered."""
+
+    def __init__(
+        self,
+        sentences: Sequence[str],
+        types: Sequence[str | None],
+        encoder: Encoder,
+        ranker: Ranker | None,
+        weights: Weights,
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        self.sentences, self.types = tuple(sentences), tuple(types)
+        self.encoder, self.ranker, self.weights = encoder, ranker, weights
+        self._progress = progress
+        self._vectors: dict[int, NDArray[np.float16]] = {}
+
+    @cached_property
+    def _lexicon(self) -> Lexicon:
+        return Lexicon(self.sentences)
+
+    @cached_property
+    def _quantities(self) -> list[list[Quantity]]:
+        return [quantities(sentence) for sentence in self.sentences]
+
+    def ranked(self, claim: str) -> Ranked:
+        """All sentences, with the logits of each as backing for the claim."""
+        agreements, table = self._words(claim)
+        logits = self.weights.logits("words", table)
+        chosen = _best(logits, ENCODED)
+        cosines = self._cosines(claim, chosen)
+        known = np.concatenate([table, features.meaning(cosines)], axis=1)
+        logits = _above(logits, chosen, self.weights.logits("meaning", known[chosen]))
+        if self.ranker is not None and self.weights.steps["read"]:
+            chosen = _best(logits, READ)
+            read = self._read(self.ranker, claim, chosen, logits)
+            logits = _above(logits, chosen, self.weights.logits("read", read))
+        return Ranked(logits, agreements, table, cosines)
+
+    def table(self, claim: str, step: str) -> tuple[Floats, Integers]:
+        """The features of a step, and the sentences it looks at: what weights are fitted to."""
+        _, table = self._words(claim)
+        if step == "words":
+            return table, np.arange(len(table))
+        logits = self.weights.logits("words", table)
+        chosen = _best(logits, ENCODED)
+        known = np.concatenate([table, features.meaning(self._cosines(claim, chosen))], axis=1)
+        if step == "meaning" or self.ranker is None:
+            return known[chosen], chosen
+        logits = _above(logits, chosen, self.weights.logits("meaning", known[chosen]))
+        chosen = _best(logits, READ)
+        return self._read(self.ranker, claim, chosen, logits), chosen
+
+    def _words(self, claim: str) -> tuple[tuple[Agreement, ...], Floats]:
+        asked = quantities(claim)
+        agreements = tuple(numbers.compared(asked, there) if asked else Agreement() for there in self._quantities)
+        return agreements, features.words(claim, self.sentences, self.types, agreements, self._lexicon)
+
+    def stances(self, claim: str, chosen: Sequence[int]) -> Floats | None:
+        """Whether sentences say what the claim says (above 0) or the contrary; None where nobody can tell."""
+        if self.ranker is None or self.ranker.name != self.weights.ranker or "stance" not in self.weights.verdicts:
+            return None
+        return np.asarray(self.ranker.score("stance", claim, [self.sentences[at] for at in chosen]), np.float64)
+
+    def _read(self, ranker: Ranker, claim: str, chosen: Integers, logits: Floats) -> Floats:
+        texts = [self.sentences[at] for at in chosen]
+        between = [passage_text(text, *self._beside(at)) for text, at in zip(texts, chosen.tolist(), strict=True)]
+        scores = np.asarray(ranker.score("passage", claim, [*texts, *between]), np.float64)
+        read = features.read(scores[: len(texts)], scores[len(texts) :])
+        return np.concatenate([logits[chosen, None], read], axis=1)
+
+    def _beside(self, at: int) -> tuple[str, str]:
+        before = self.sentences[at - 1] if at else ""
+        return before, self.sentences[at + 1] if at + 1 < len(self.sentences) else ""
+
+    def _cosines(self, claim: str, chosen: Integers) -> Floats:
+        missing = [at for at in chosen.tolist() if at not in self._vectors]
+        for begin in range(0, len(missing), _AT_ONCE):
+            some = missing[begin : begin + _AT_ONCE]
+            made = self.encoder.encode([self.sentences[at] for at in some], self._progress)
+            self._vectors |= zip(some, made.astype(np.float16), strict=True)
+        cosines = np.full(len(self.sentences), np.nan)
+        if len(chosen):
+            vector = self.encoder.encode([claim])[0].astype(np.float32)
+            table = np.stack([self._vectors[at] for at in chosen.tolist()]).astype(np.float32)
+            # Not a matrix product: its last digits depend on the number of threads.
+            cosines[chosen] = (table * vector).sum(axis=1)
+        return cosines
+
+
+def _best(logits: Floats, number: int) -> Integers:
+    return np.sort(np.argsort(-logits, kind="stable")[:number])
+
+
+def _above(logits: Floats, chosen: Integers, better: Floats) -> Floats:
+    """The better logits of those that were looked at more closely; no other stands above the best of them."""
+    found = np.minimum(logits, better.max(initial=-np.inf)) if len(better) else logits.copy()
+    found[chosen] = better
+    return found

@@ -1,0 +1,48 @@
+"""Which sentences of a document can back a claim: its own text, never its reference list or a heading."""
+
+from __future__ import annotations
+
+import re
+
+from whycite import structure
+from whycite.documents.model import Document
+from whycite.evidence.words import FUNCTION_WORDS
+
+__all__ = ["is_foreign", "own_sentences"]
+
+_KINDS = frozenset({"prose", "caption", "footnote"})
+_RUN = 6  # words of a title that tell a reference
+_WORD = re.compile(r"[^\W\d_]+")
+_ENOUGH = 60  # words that tell a language
+_ENGLISH = 0.15  # the least share of English function words; German text has 0.07, academic English above 0.3
+
+
+def own_sentences(document: Document) -> tuple[list[int], list[str], list[str | None]]:
+    """The sentences that may back a claim by index, with the heading and the type of the section of each."""
+    labelled = document if any(section.type for section in document.sections) else structure.label(document)
+    titles = {run for reference in document.references for run in _runs(reference.title)[:1]}
+    indices, headings, types = [], [], []
+    for at, sentence in enumerate(document.sentences):
+        section = labelled.sections[sentence.section] if 0 <= sentence.section < len(labelled.sections) else None
+        type = section.type if section else None
+        if sentence.kind not in _KINDS or type == "references" or not _WORD.search(sentence.text):
+            continue
+        if titles and not sentence.citations and not titles.isdisjoint(_runs(sentence.text)):
+            continue  # an entry of a reference list that was not told apart
+        heading = section.heading if section else ""
+        indices.append(at)
+        headings.append(f"{heading} (caption)".strip() if sentence.kind == "caption" else heading)
+        types.append(type)
+    return indices, headings, types
+
+
+def _runs(text: str) -> list[tuple[str, ...]]:
+    """The runs of so many words of a text."""
+    words = [word.lower() for word in _WORD.findall(text)]
+    return [tuple(words[at : at + _RUN]) for at in range(len(words) - _RUN + 1)]
+
+
+def is_foreign(text: str) -> bool:
+    """Whether a text is long enough to tell that it is not English."""
+    words = [word.lower() for word in _WORD.findall(text[:20_000])]
+    return len(words) >= _ENOUGH and sum(word in FUNCTION_WORDS for word in words) < _ENGLISH * len(words)

@@ -1,0 +1,78 @@
+"""What speaks for a verdict: how near the best passages are, whether they say so, numbers, and which way they point."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from whycite.verify import polarity
+from whycite.verify.features import WORDS
+from whycite.verify.passages import Prepared, Ranked
+from whycite.verify.polarity import Polarity
+from whycite.verify.quantities import quantities
+
+__all__ = ["Signs", "signs"]
+
+_TOP = 3  # passages that are looked at
+_COVERAGE = WORDS.index("coverage")
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """The signs as numbers, the passages they were taken from (best first), and what is to be said of them."""
+
+    values: dict[str, float]
+    kind: str  # which of the fitted models they are for: "stance" or "plain"
+    top: tuple[int, ...]
+    otherwise: bool  # a number of the claim stands otherwise in the best passages, and nowhere as in the claim
+    opposed: str  # which words point the other way, in words
+
+
+def signs(claim: str, prepared: Prepared, ranked: Ranked, skipped: frozenset[int] = frozenset()) -> Signs | None:
+    """The signs that the best passages give, those that are skipped aside; None where none is left."""
+    top = [at for at in np.argsort(-ranked.logits, kind="stable").tolist() if at not in skipped][:_TOP]
+    if not top:
+        return None
+    logits = ranked.logits[top]
+    shares = np.exp(logits - logits.max())
+    shares /= shares.sum()
+    pointing = [polarity.compare(claim, prepared.sentences[at]) for at in top]
+    near = ranked.words[top, _COVERAGE]
+    asked = max(len(quantities(claim)), 1)
+    agreements = [ranked.numbers[at] for at in top]
+    stated = max(each.stated for each in agreements) / asked
+    otherwise = agreements[0].otherwise or (agreements[1].otherwise if len(agreements) > 1 else 0)
+    otherwise = 0 if stated >= 1 else min(otherwise / asked, 1 - stated)
+    values = {
+        "mean": float(logits.mean()),
+        "coverage": float(near.max()),
+        "cosine": float(np.nan_to_num(ranked.cosines[top]).max()),
+        "sentences": float(np.log(len(prepared.sentences))),
+        "stated": stated,
+        "otherwise": otherwise,
+        "absent": max(0.0, 1 - stated - otherwise) if quantities(claim) else 0.0,
+        **_pointing(pointing, shares, near),
+    }
+    stances = prepared.stances(claim, top)
+    if stances is not None:
+        values |= {
+            "stance": float(shares @ stances),
+            "against": float(-np.minimum(stances, 0).min()),
+            "for": float(np.maximum(stances, 0).max()),
+        }
+    words = next((each.words for each in pointing if each.opposed or each.negation), "")
+    kind = "plain" if stances is None else "stance"
+    return Signs(values, kind, tuple(top), otherwise > 0, words)
+
+
+def _pointing(pointing: Sequence[Polarity], shares: np.ndarray, near: np.ndarray) -> dict[str, float]:
+    opposed = np.array([min(each.opposed, 2) for each in pointing], np.float64)
+    negation = np.array([each.negation for each in pointing], np.float64)
+    return {
+        "opposed": float(shares @ opposed),
+        "negation": float(shares @ negation),
+        "opposed near": float(shares @ (opposed * near)),
+        "negation near": float(shares @ (negation * near)),
+    }

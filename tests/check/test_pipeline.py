@@ -1,0 +1,150 @@
+"""A draft in, findings out."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import whycite
+from tests.check.conftest import TEX, WordDetector, WordEncoder
+from whycite.check import Checked, as_dict, check
+from whycite.errors import UserError
+
+
+@pytest.fixture
+def run(detector: WordDetector, encoder: WordEncoder):  # type: ignore[no-untyped-def]
+    def checked(draft: Path, **options: object) -> Checked:
+        return check(draft, detector=detector, encoder=encoder, **options)  # type: ignore[arg-type]
+
+    return checked
+
+
+def kinds(checked: Checked) -> list[str]:
+    return [finding.kind for finding in checked.findings]
+
+
+def test_every_sentence_has_its_finding_and_worthy_ones_papers(run, draft: Path) -> None:  # type: ignore[no-untyped-def]
+    checked = run(draft)
+    assert kinds(checked) == ["needs-citation", "ok", "cited", "needs-citation", "ok"]
+    first, _, cited, fourth, last = checked.findings
+    assert (first.line, first.column, first.end_line, first.end_column) == (5, 1, 5, 37)
+    assert (first.section, first.section_type, first.threshold) == ("Introduction", "introduction", 0.5)
+    assert first.recommendations[0].key == "Kaiser1988"
+    assert first.recommendations[0].known
+    assert fourth.recommendations[0].key == "Doe2019"
+    assert cited.cites == ("Vaswani2017",)
+    assert cited.recommendations == ()
+    assert last.worthiness == pytest.approx(0.9)  # less than sections of its type ask for
+    assert last.threshold == 0.95
+    assert any("no library is at hand" in warning for warning in checked.warnings)
+    assert set(checked.stages) == {"reading", "worthiness", "bibliography", "library"}
+
+
+def test_options_change_what_is_asked_for(run, draft: Path) -> None:  # type: ignore[no-untyped-def]
+    assert kinds(run(draft, threshold=0.5))[-1] == "needs-citation"
+    assert kinds(run(draft, sections=["conclusion"])) == ["ok"]
+    assert len(run(draft, n=1).findings[0].recommendations) == 1
+    everything = run(draft, all=True).findings
+    assert everything[2].recommendations
+    assert "Vaswani2017" not in [one.key for one in everything[2].recommendations]
+    assert everything[1].recommendations == ()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"threshold": 2.0}, "between 0 and 1"), ({"sections": ["intro"]}, "no section type"), ({"n": 0}, "1 or more")],
+    ids=["threshold", "sections", "n"],
+)
+def test_what_makes_no_sense_is_refused(run, draft: Path, options: dict[str, object], message: str) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(UserError, match=message):
+        run(draft, **options)
+
+
+def test_a_library_that_is_asked_for_must_be_there(run, draft: Path, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(UserError, match="no library here yet"):
+        run(draft, library=tmp_path / "none")
+
+
+def test_a_library_in_the_usual_place_that_cannot_be_used_is_done_without(run, draft: Path, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "no library" / "commits.lance").mkdir(parents=True)
+    checked = run(draft)
+    assert checked.findings[0].recommendations[0].key == "Kaiser1988"
+    assert "no library here yet" in checked.warnings[-1]
+
+
+def test_sentences_that_a_comment_sets_aside_are_not_reported(run, draft: Path) -> None:  # type: ignore[no-untyped-def]
+    draft.write_text(TEX.replace("It is known that old", "% whycite: ignore\nIt is known that old"), "utf-8")
+    assert kinds(run(draft)) == ["needs-citation", "ok", "cited", "ok"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "draft.md",
+            "# Introduction\n\nIt is known that bees rest.\n\n<!-- whycite: ignore -->\nIt is known to all.\n",
+        ),
+        (
+            "draft.qmd",
+            "# Introduction\n\nIt is known that bees rest. <!-- whycite: ignore -->\n\nIt is known to all.\n",
+        ),
+        ("draft.typ", "= Introduction\n\nIt is known that bees rest.\n\n// whycite: ignore\nIt is known to all.\n"),
+    ],
+    ids=["markdown", "quarto", "typst"],
+)
+def test_other_formats_are_checked_too(run, tmp_path: Path, name: str, text: str) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / name).write_text(text, "utf-8")
+    checked = run(tmp_path / name)
+    assert kinds(checked) == ["needs-citation"]
+    assert checked.findings[0].recommendations == ()
+
+
+def test_only_what_changed_is_judged_again(run, draft: Path, detector: WordDetector) -> None:  # type: ignore[no-untyped-def]
+    first = run(draft)
+    asked = len(detector.asked)
+    assert asked == 2
+    assert run(draft).findings == first.findings
+    assert len(detector.asked) == asked
+    draft.write_text(TEX.replace("this is enough", "this is it"), "utf-8")
+    run(draft)
+    assert len(detector.asked) == asked + 1
+    run(draft, remember=False)
+    assert len(detector.asked) == asked + 3
+
+
+def test_a_method_that_was_cited_before_is_less_likely_asked_for(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    head = "---\nreferences: [{{id: a, title: A}}]\n---\n\n# Introduction\n\n"
+    text = head + "{}It is known that BERT is good at this. It is known that GPT is better.\n"
+    (tmp_path / "draft.md").write_text(text.format("We know BERT [@a]. "), "utf-8")
+    _, bert, gpt = run(tmp_path / "draft.md").findings
+    assert bert.worthiness < 0.85 < gpt.worthiness
+    (tmp_path / "draft.md").write_text(text.format("We know BERT. "), "utf-8")
+    assert run(tmp_path / "draft.md").findings[1].worthiness == pytest.approx(0.9)
+
+
+def test_of_other_languages_it_says_that_it_does_not_know_them(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "draft.md").write_text("# Einleitung\n\nBienen schlafen nachts, das wissen wir schon lange.\n", "utf-8")
+    assert any("not seem to be in English" in warning for warning in run(tmp_path / "draft.md").warnings)
+
+
+def test_a_document_can_be_checked_that_is_read_already(run, draft: Path) -> None:  # type: ignore[no-untyped-def]
+    assert run(whycite.read(draft)).findings == run(draft).findings
+
+
+def test_windows_line_ends_change_nothing_but_offsets(run, draft: Path) -> None:  # type: ignore[no-untyped-def]
+    unix = run(draft).findings
+    draft.write_bytes(TEX.replace("\n", "\r\n").encode())
+    windows = run(draft).findings
+    assert [(one.line, one.column, one.text) for one in windows] == [(one.line, one.column, one.text) for one in unix]
+
+
+def test_json_has_the_keys_that_are_promised(run, draft: Path) -> None:  # type: ignore[no-untyped-def]
+    found = json.loads(json.dumps(as_dict(run(draft))))
+    finding = found["findings"][0]
+    assert {
+        "file", "line", "column", "end_line", "end_column", "section", "section_type", "text", "worthiness", "cites",
+        "kind", "recommendations",
+    } <= finding.keys()  # fmt: skip
+    assert {"rank", "score", "support", "paper", "evidence", "cite_key", "known", "bibtex"} == finding[
+        "recommendations"
+    ][0].keys()

@@ -1,0 +1,96 @@
+"""A library is asked only what it was not asked before."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from whycite.check import shelf as module
+from whycite.check.memory import Memory
+from whycite.check.shelf import Shelf
+from whycite.documents.model import Reference
+from whycite.library import Library, Paper, Source
+from whycite.recommend import Claim, Evidence, Recommendation
+
+
+class Counting:
+    """A library and its method in one; what it is asked is kept."""
+
+    path = Path("somewhere")
+    name = "whycite"
+    doubt = 2.0
+
+    def __init__(self, version: int = 3) -> None:
+        self.version = version
+        self.asked: list[str] = []
+        self.looked_up = 0
+
+    def recommend(self, claim: Claim, n: int = 10) -> list[Recommendation]:
+        self.asked.append(claim.text)
+        paper = Paper("doi:10.1/x", claim.text.upper(), ("Doe, Jane",), 2001, "Journal", "10.1/x")
+        evidence = Evidence("span", 0.5, "sentence", Source("k", "Title", None))
+        return [Recommendation(1, float(len(claim.text)), 2, paper, (evidence,), {"a": 1.0})][:n]
+
+    def find(self, references: Sequence[Reference]) -> list[str | None]:
+        self.looked_up += 1
+        return ["doi:10.1/x", *[None] * (len(references) - 1)]
+
+
+@pytest.fixture
+def library(monkeypatch: pytest.MonkeyPatch) -> Counting:
+    monkeypatch.setattr(module, "method_of", lambda name, library: library)
+    return Counting()
+
+
+def shelf(library: Counting, tmp_path: Path) -> Shelf:
+    return Shelf(cast(Library, library), Memory(tmp_path / "memory.sqlite"), threads=2)
+
+
+def test_answers_are_remembered_and_come_back_as_they_were(library: Counting, tmp_path: Path) -> None:
+    first = shelf(library, tmp_path).recommend([Claim("a"), Claim("bb")], 3)
+    assert [answer.doubtful for answer in first] == [True, False]
+    heard: list[Any] = []
+    again = shelf(library, tmp_path).recommend([Claim("bb"), Claim("ccc"), Claim("a")], 3, lambda: heard.append(1))
+    assert sorted(library.asked) == ["a", "bb", "ccc"]
+    assert [again[2], again[0]] == first
+    assert len(heard) == 3
+
+
+def test_whatever_an_answer_depends_on_makes_it_another(library: Counting, tmp_path: Path) -> None:
+    claims = [
+        Claim("a"),
+        Claim("a", title="T"),
+        Claim("a", year=1),
+        Claim("a", cited=("k",)),
+        Claim("a", paragraph="p"),
+    ]
+    shelf(library, tmp_path).recommend(claims, 3)
+    assert len(library.asked) == 5
+    shelf(library, tmp_path).recommend(claims[:1], 4)
+    assert len(library.asked) == 6
+    library.version += 1
+    shelf(library, tmp_path).recommend(claims[:1], 3)
+    assert len(library.asked) == 7
+
+
+def test_a_claim_that_comes_twice_is_asked_once(library: Counting, tmp_path: Path) -> None:
+    found = shelf(library, tmp_path).recommend([Claim("a"), Claim("a")], 3)
+    assert library.asked == ["a"]
+    assert found[0] == found[1]
+
+
+def test_references_are_looked_up_once(library: Counting, tmp_path: Path) -> None:
+    references = [Reference("x", "Title"), Reference("y", "Other")]
+    assert shelf(library, tmp_path).find(references) == ["doi:10.1/x", None]
+    assert shelf(library, tmp_path).find(references) == ["doi:10.1/x", None]
+    assert library.looked_up == 1
+    assert shelf(library, tmp_path).find([]) == []
+
+
+def test_a_new_commit_is_seen_from_outside(tmp_path: Path) -> None:
+    versions = tmp_path / "library" / "commits.lance" / "_versions"
+    versions.mkdir(parents=True)
+    before = Shelf(tmp_path / "library")._state
+    (versions / "2.manifest").write_bytes(b"")
+    assert Shelf(tmp_path / "library")._state != before

@@ -1,0 +1,179 @@
+"""`whycite check`: a draft in, findings out, in every form."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from tests.check.conftest import BIB, TEX, WordDetector
+from whycite.check import pipeline
+from whycite.cli.check import check
+from whycite.errors import UserError
+
+Check = Callable[..., Result]
+CLAIM = "# Introduction\n\nIt is known that transformers made of attention layers represent text well.\n"
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Check:
+    """Runs the command with a detector that goes by words."""
+    monkeypatch.setenv("WHYCITE_LIBRARY", str(tmp_path / "own library"))
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setattr(pipeline, "_detector", WordDetector)
+    monkeypatch.chdir(tmp_path)
+    app = typer.Typer()
+    app.command()(check)
+
+    def invoke(*arguments: str | Path, stdin: str = "") -> Result:
+        return CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
+
+    return invoke
+
+
+@pytest.fixture
+def draft(tmp_path: Path) -> Path:
+    (tmp_path / "main.tex").write_text(TEX, "utf-8")
+    (tmp_path / "refs.bib").write_text(BIB, "utf-8")
+    return tmp_path / "main.tex"
+
+
+def told(result: Result) -> str:
+    assert isinstance(result.exception, UserError), result.output
+    return str(result.exception)
+
+
+def test_people_see_the_sentence_how_sure_and_the_papers(run: Check, draft: Path) -> None:
+    result = run(draft)
+    assert result.exit_code == 0, result.output
+    assert f"{draft}:5:1: needs a citation (90% sure)" in result.stdout
+    assert "It is known that bees rest at night." in result.stdout
+    assert "Kaiser1988  Busy bees need rest, too" in result.stdout
+    assert "2 sentences of 5 need a citation, 1 cites already." in result.stdout
+    assert result.stderr.count("no library is at hand") == 1
+
+
+def test_a_new_paper_of_the_library_comes_with_its_entry(run: Check, library: Path, tmp_path: Path) -> None:
+    (tmp_path / "draft.md").write_text(CLAIM, "utf-8")
+    result = run(tmp_path / "draft.md", "--library", library, "--json", "-n", "1")
+    assert result.exit_code == 0, result.output
+    (finding,) = json.loads(result.stdout)["findings"]
+    (best,) = finding["recommendations"]
+    assert best["paper"]["title"] == "Attention Is All You Need"
+    assert best["cite_key"] == "vaswani2017attention"
+    assert best["known"] is False
+    assert best["bibtex"].startswith("@misc{vaswani2017attention,")
+    assert best["evidence"][0]["source"]["title"] == "Language models in a nutshell"
+    again = run(tmp_path / "draft.md", "--library", library, "--json", "-n", "1")
+    assert again.stdout == result.stdout
+
+
+def test_a_paper_in_both_is_one_and_goes_by_the_drafts_key(run: Check, library: Path, draft: Path) -> None:
+    draft.write_text(TEX.replace("It is known that bees rest at night.", CLAIM.split("\n")[2]), "utf-8")
+    result = run(draft, "--library", library, "--json")
+    first = json.loads(result.stdout)["findings"][0]["recommendations"]
+    assert first[0]["cite_key"] == "Vaswani2017"
+    assert first[0]["known"] is True
+    assert {one["source"]["title"] for one in first[0]["evidence"]} >= {
+        "How bees rest",
+        "Language models in a nutshell",
+    }
+    assert [one["paper"]["title"] for one in first].count("Attention Is All You Need") == 1
+
+
+def test_standard_input_is_read_as_markdown(run: Check) -> None:
+    result = run("-", "--no-library", "--json", stdin=CLAIM)
+    found = json.loads(result.stdout)
+    assert [(one["file"], one["line"], one["kind"]) for one in found["findings"]] == [("stdin", 3, "needs-citation")]
+    assert found["warnings"] == []
+    assert "empty" in told(run("-", stdin=" \n"))
+
+
+def test_it_fails_only_where_it_is_asked_to(run: Check, draft: Path) -> None:
+    assert run(draft).exit_code == 0
+    assert run(draft, "--fail-on", "needs-citation").exit_code == 1
+    assert run(draft, "--fail-on", "needs-citation", "--section", "conclusion").exit_code == 0
+    assert run(draft, "--fail-on", "needs-citation", "--threshold", "1").exit_code == 0
+
+
+def test_settings_of_the_project_hold_and_the_command_line_wins(run: Check, draft: Path) -> None:
+    (draft.parent / ".whycite.toml").write_text(
+        'fail-on = "needs-citation"\nthreshold = 0.95\nn = 1\nformat = "json"\n', "utf-8"
+    )
+    assert run(draft).exit_code == 0
+    result = run(draft, "--threshold", "0.5")
+    assert result.exit_code == 1
+    findings = json.loads(result.stdout)["findings"]
+    assert [len(one["recommendations"]) for one in findings] == [1, 0, 0, 1, 1]
+    assert "needs a citation" in run(draft, "--threshold", "0.5", "--format", "text").stdout
+    (draft.parent / ".whycite.toml").write_text("treshold = 1\n", "utf-8")
+    assert ".whycite.toml: no setting 'treshold'" in told(run(draft))
+
+
+@pytest.mark.parametrize("format", ["text", "json", "sarif", "github", "html"])
+def test_every_form_can_go_to_a_file(run: Check, draft: Path, tmp_path: Path, format: str) -> None:
+    result = run(draft, "--format", format, "--out", tmp_path / "found")
+    assert result.exit_code == 0, result.output
+    assert result.stdout == ""
+    written = (tmp_path / "found").read_text("utf-8")
+    assert "bees rest at night" in written or format == "github"
+    assert run(draft, "--format", format).stdout == written
+
+
+def test_several_drafts_are_one_report(run: Check, draft: Path, tmp_path: Path) -> None:
+    (tmp_path / "other.md").write_text(CLAIM, "utf-8")
+    lines = run(draft, tmp_path / "other.md", "--json").stdout.splitlines()
+    assert [Path(json.loads(line)["path"]).name for line in lines] == ["main.tex", "other.md"]
+
+
+def test_with_all_sentences_that_cite_get_papers_too(run: Check, draft: Path) -> None:
+    assert f"{draft}:6:1: cites Vaswani2017" in run(draft, "--all").stdout
+
+
+def test_fix_shows_asks_and_writes(run: Check, draft: Path) -> None:
+    before = draft.read_bytes()
+    assert "give --yes" in told(run(draft, "--fix"))
+    assert draft.read_bytes() == before
+    result = run(draft, "--fix", "--yes")
+    assert result.exit_code == 0, result.output
+    assert "+It is known that bees rest at night" in result.stdout
+    assert "2 citations put in, 1 file changed." in result.stdout
+    assert rb"bees rest at night~\cite{Kaiser1988}." in draft.read_bytes()
+    assert "nothing to change" in run(draft, "--fix", "--yes").stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--json", "--format", "html"], "exclude each other"),
+        (["--library", "x", "--no-library"], "exclude each other"),
+        (["--yes"], "give both"),
+        (["--fix", "--json"], "leave out"),
+        (["--section", "nonsense"], "no section type"),
+        (["--library", "nowhere"], "no library here yet"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_what_contradicts_itself_is_refused(run: Check, draft: Path, options: list[str], message: str) -> None:
+    assert message in told(run(draft, *options))
+
+
+def test_a_draft_that_is_not_there_is_a_mistake(run: Check, tmp_path: Path) -> None:
+    assert "no such file" in told(run(tmp_path / "none.tex"))
+
+
+def test_the_detector_that_comes_with_it_tells_claims_from_own_work(
+    run: Check, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from whycite.worthiness import load
+
+    monkeypatch.setattr(pipeline, "_detector", load)
+    text = (
+        "# Introduction\n\nPrevious studies have shown that sleep deprivation impairs the memory of honeybees. "
+        "The rest of this paper is organised as follows.\n"
+    )
+    (tmp_path / "draft.md").write_text(text, "utf-8")
+    found = json.loads(run(tmp_path / "draft.md", "--no-library", "--json").stdout)["findings"]
+    assert [one["kind"] for one in found] == ["needs-citation", "ok"]

@@ -1,0 +1,151 @@
+"""`whycite train passages` and `whycite eval passages`, from data sets to models and tables."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+import typer
+from numpy.typing import NDArray
+from typer.testing import CliRunner, Result
+
+from whycite.cli.evalpassages import passages as evaluate
+from whycite.cli.trainpassages import passages as train
+
+pytest.importorskip("torch")
+
+app = typer.Typer()
+app.command("train")(train)
+app.command("eval")(evaluate)
+
+TOPICS = ["ants", "bees", "cats", "dogs", "eels", "foxes"]
+WORDS = [*TOPICS, "grow", "fall", "when", "it", "rains", "snows", "by", "and", "sleep", "increase", "are", "seen"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """SciFact in small: thirty abstracts of four sentences, of which one is of the claim's topic; and vectors."""
+    chance = Random(0)
+    (tmp_path / "scifact").mkdir()
+    corpus, claims = [], []
+    for at in range(30):
+        topics = chance.sample(TOPICS, 4)
+        corpus.append({"doc_id": at, "abstract": [f"{topic} increase when it rains {at}." for topic in topics]})
+        right = chance.randrange(4)
+        evidence = {str(at): [{"sentences": [right], "label": chance.choice(["SUPPORT", "CONTRADICT"])}]}
+        claim = f"{topics[right]} increase when it snows."
+        claims.append({"id": at, "claim": claim, "evidence": evidence if at % 5 else {}, "cited_doc_ids": [at]})
+    _write(tmp_path / "scifact" / "corpus.jsonl", corpus)
+    _write(tmp_path / "scifact" / "claims_train.jsonl", claims)
+    numbers = np.random.default_rng(0).normal(size=(len(WORDS), 8)).round(3)
+    lines = (" ".join([word, *map(str, row)]) + "\n" for word, row in zip(WORDS, numbers.tolist(), strict=True))
+    (tmp_path / "glove.txt").write_text("".join(lines), "utf-8")
+    return tmp_path
+
+
+def _write(path: Path, rows: list[dict[str, Any]]) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+
+
+def _run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, list(map(str, arguments)), env={"COLUMNS": "160"})
+
+
+def test_models_beside_words_and_meaning(folder: Path) -> None:
+    asked: list[object] = ["eval", "--data", folder / "scifact", "--models", "gru,document", "--pairs", "hard"]
+    asked += ["--folds", 2, "--epochs", 1, "--altered", 2]
+    asked += ["--vectors", folder / "glove.txt", "--work", folder / "work"]
+    result = _run(*asked, "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert (found["folds"], found["learnt_from"]) == (2, "hard")
+    assert found["datasets"]["scifact"]["with_gold"] == 24
+    methods = {"bm25", "encoder", "verify", "gru", "document"}
+    assert methods <= set(found["pairs"]["scifact"])
+    assert found["pairs"]["scifact"]["bm25"]["hard"]["mean"] == 1.0  # only the right sentence names the topic
+    assert found["documents"]["scifact"]["bm25"]["MRR"]["mean"] == 1.0
+    assert 0 <= found["selection"]["scifact"]["gru"]["f1"] <= 1
+    assert set(found["labels"]) == {"scifact test"}
+    assert found["altered"]["all"]["pairs"] <= 2
+    kept = folder / "work" / "fold-2" / "gru" / "weights.pt"
+    before = kept.stat().st_mtime_ns
+    again = _run(*asked)
+    assert again.exit_code == 0, again.output
+    assert kept.stat().st_mtime_ns == before  # a model that is kept is not trained again
+    assert "0.777" in again.stdout
+    assert f"{found['pairs']['scifact']['gru']['hard']['mean']:.3f}" in again.stdout
+    assert "scifact: all sentences of the document in order" in again.stdout
+    assert "label accuracy" in again.stdout
+
+
+def test_no_models_and_no_verdicts(folder: Path) -> None:
+    result = _run("eval", "--data", folder / "scifact", "--models", "", "--folds", 1, "--no-verdicts", "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert "gru" not in found["pairs"]["scifact"]
+    assert "labels" not in found
+
+
+class _Ranker:
+    """Scores by what a sentence begins with, whatever stands beside it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.name = str(folder)
+
+    def score(self, kind: str, claim: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        assert kind in ("passage", "stance")
+        return np.array([float(text.startswith(claim.split()[0])) for text in texts], np.float32)
+
+
+@pytest.mark.parametrize("own", [False, True], ids=["one", "each"])
+def test_encoders_and_rankers_beside(folder: Path, own: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    rankers: dict[Path, _Ranker] = {}
+    monkeypatch.setattr("whycite.rerank.ranker.load", lambda path: rankers.setdefault(path, _Ranker(path)))
+    if own:
+        for fold in (1, 2):
+            (folder / "ranker" / f"fold-{fold}").mkdir(parents=True)
+    asked = ["eval", "--data", folder / "scifact", "--models", "", "--folds", 2, "--no-verdicts", "--seed", 5]
+    result = _run(*asked, "--encoder", "claims-30m", "--ranker", folder / "ranker", "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert found["seed"] == 5
+    figures = found["pairs"]["scifact"]
+    assert figures["encoder claims-30m"] == figures["encoder"]
+    assert figures["ranker"]["hard"]["mean"] == 1.0
+    assert found["one_for_all_folds"] == ([] if own else ["ranker", "verify"])
+    assert len(rankers) == (2 if own else 1)
+
+
+def test_a_model_is_trained_and_scores(folder: Path) -> None:
+    from whycite.training.passages.storing import load
+
+    asked = ("train", "--model", "lstm", "--data", folder / "scifact", "--vectors", folder / "glove.txt")
+    result = _run(*asked, "--out", folder / "model", "--pairs", "hard", "--epochs", 2, "--hidden", 4, "--seed", 3)
+    assert result.exit_code == 0, result.output
+    assert "lstm: epoch 2, loss" in result.stdout
+    assert "test accuracy" in result.stdout
+    model = load(folder / "model")
+    assert (model.recipe.hidden, model.recipe.seed) == (4, 3)
+    assert model("bees increase", ["bees grow", "ants grow"]).shape == (2,)
+    assert str(folder) not in (folder / "model" / "README.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("eval", "--data", "nowhere/other"), "no data set of passages"),
+        (("eval", "--data", "nowhere/scifact"), "no such folder"),
+        (("eval", "--data", "{}/scifact", "--models", "cnn"), "no model 'cnn'"),
+        (("eval", "--data", "{}/scifact", "--models", "", "--ranker", "{}"), "holds no ranker"),
+        (("train", "--data", "{}/scifact", "--model", "cnn", "--out", "{}/x"), "no model 'cnn'"),
+        (("train", "--data", "nowhere/citint", "--model", "rnn", "--out", "{}/x"), "no such folder"),
+        (("train", "--data", "{}/scifact", "--model", "rnn", "--out", "{}/x", "--vectors", "no.txt"), "cannot be read"),
+    ],
+    ids=["set", "folder", "model", "ranker", "train-model", "train-folder", "vectors"],
+)
+def test_mistakes(folder: Path, arguments: tuple[str, ...], message: str) -> None:
+    result = _run(*(argument.format(folder) for argument in arguments))
+    assert message in str(result.exception)

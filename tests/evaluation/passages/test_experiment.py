@@ -1,0 +1,125 @@
+"""All methods on the same cases: each fold learns from documents that it is not tested on."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from whycite.errors import UserError
+from whycite.evaluation.passages.experiment import always, run
+from whycite.evaluation.passages.model import Case
+from whycite.evaluation.passages.report import falls_dict, labels_dict, report
+from whycite.evaluation.passages.scoring import Scorer
+from whycite.evaluation.passages.splitting import Parts
+from whycite.evaluation.passages.verdicts import altered_pairs, falls, judge, unseen
+from whycite.verify.model import Verification
+
+
+def knowing(claim: str, sentences: Sequence[str]) -> NDArray[np.floating]:
+    return np.array([float(claim in sentence) for sentence in sentences])
+
+
+def nothing(claim: str, sentences: Sequence[str]) -> NDArray[np.floating]:
+    return np.zeros(len(sentences))
+
+
+def cases(number: int = 20) -> list[Case]:
+    sentences = ("one says A", "two says B", "three says C", "four says D")
+    return [
+        Case(
+            f"{at}",
+            "scifact",
+            "ABCD"[at % 4],
+            f"citing {at}",
+            f"cited {at}",
+            sentences,
+            frozenset({at % 4}),
+            "backed",
+            rationales=(frozenset({at % 4}),),
+        )
+        for at in range(number)
+    ]
+
+
+def test_every_case_is_tested_once_and_never_learnt_from() -> None:
+    seen: list[Parts] = []
+
+    def fit(parts: Parts, fold: int) -> Scorer:
+        assert fold == len(seen)
+        seen.append(parts)
+        return knowing
+
+    found = run({"scifact": cases()}, {"knowing": fit, "nothing": always(nothing)}, nothing, number=4)
+    assert sorted(case.id for case in found.cases["scifact"]) == sorted(case.id for case in cases())
+    for parts in seen:
+        names = [{case.document for case in part} for part in (parts.train, parts.dev, parts.test)]
+        assert not names[0] & names[1]
+        assert not names[0] & names[2]
+        assert not names[1] & names[2]
+    figures = report(found)
+    assert figures["datasets"]["scifact"] == {
+        "cases": 20,
+        "with_gold": 20,
+        "documents": 20,
+        "hard": 60,
+        "augmented": 60,
+    }
+    assert figures["pairs"]["scifact"]["knowing"]["hard"] == {"mean": 1.0, "low": 1.0, "high": 1.0}
+    assert figures["pairs"]["scifact"]["nothing"]["hard"]["mean"] == 0.5
+    assert figures["documents"]["scifact"]["knowing"]["MRR"]["mean"] == 1
+    assert figures["documents"]["scifact"]["nothing"]["MRR"]["mean"] == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4) / 4)
+    assert figures["selection"]["scifact"]["knowing"]["f1"] == 1
+    assert figures["selection"]["scifact"]["nothing"]["f1"] < 0.6
+
+
+def test_one_fold_is_the_split_of_the_thesis() -> None:
+    found = run({"scifact": cases(40)}, {"knowing": always(knowing)}, nothing, number=1)
+    assert len(found.cases["scifact"]) == 6
+
+
+def test_mistakes() -> None:
+    with pytest.raises(UserError, match="no data set that tells"):
+        run({}, {}, nothing)
+    with pytest.raises(UserError, match="folds must be from 1 to 20, the groups that share no document, not 21"):
+        run({"made": cases()}, {}, nothing, number=21)
+    bare = [Case(f"{at}", "made", "a", f"x{at}", f"y{at}", ("s", "t")) for at in range(20)]
+    with pytest.raises(UserError, match="no gold sentence is among the ten most similar"):
+        run({"made": bare}, {}, nothing, number=2)
+    with pytest.raises(ValueError, match="did not give each of 4 sentences a number"):
+        run({"made": cases()}, {"short": always(lambda claim, sentences: np.zeros(1))}, nothing, number=2)
+
+
+def _verify(claim: str, sentences: Sequence[str]) -> Verification:
+    """Believes what holds no negation."""
+    wrong = "not" in claim.split()
+    chance = 0.2 if wrong else 0.9
+    return Verification(claim, "contradicted" if wrong else "backed", 0.8, chances={"backed": chance})
+
+
+def _labelled(id: str, claim: str) -> Case:
+    return Case(id, "citint", claim, f"claim {id}", id, ("Bees are seen.",), label="backed")
+
+
+def test_altered_claims_are_less_backed() -> None:
+    backed = [_labelled(f"dev:{at}", "Bees are increased by 20 % in fields.") for at in range(9)]
+    pairs = altered_pairs(backed, 6)
+    assert [pair.kind for pair in pairs] == ["number", "direction", "negation"] * 2
+    assert len({pair.case.id for pair in pairs}) == 6
+    assert all(pair.altered != pair.case.claim for pair in pairs)
+    found = falls_dict(falls(pairs, _verify))
+    assert found["negation"] == {"pairs": 2, "share": 1.0, "backed": 2, "lost": 2}
+    assert found["number"] == {"pairs": 2, "share": 0.0, "backed": 2, "lost": 0}
+    assert found["all"]["share"] == pytest.approx(1 / 3)
+    assert len(altered_pairs(backed, 100)) == 9
+    assert altered_pairs([_labelled("dev:1", "Bees!")], 5) == []
+
+
+def test_verdicts_are_judged_on_what_they_were_not_fitted_to() -> None:
+    citint = [_labelled("train:1", "Bees."), _labelled("dev:1", "Bees."), _labelled("dev:2", "Bees are not seen.")]
+    parts = unseen({"citint": citint, "scifact": cases(40)})
+    assert [case.id for case in parts["citint dev"]] == ["dev:1", "dev:2"]
+    assert len(parts["scifact test"]) == 6
+    found = labels_dict({"citint dev": judge(parts["citint dev"], _verify)})["citint dev"]
+    assert (found["accuracy"], found["majority"]) == (0.5, 1.0)
+    assert found["confusion"]["backed"] == {"backed": 1, "contradicted": 1, "not found": 0, "could not check": 0}

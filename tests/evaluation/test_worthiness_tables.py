@@ -1,0 +1,102 @@
+"""SCOPE's table 3, and drafts measured by what other drafts teach."""
+
+from collections.abc import Sequence
+from random import Random
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from whycite.errors import UserError
+from whycite.evaluation.worthiness import by_date
+from whycite.evaluation.worthinessdrafts import Draft, cross_fitted, decision
+from whycite.evaluation.worthinesstable import BASELINES, table
+from whycite.worthiness.detector import Paragraph
+from whycite.worthiness.model import LabelledDocument, LabelledParagraph, LabelledSentence
+
+
+class Knowing:
+    """A detector that knows: worthy sentences hold the word "shown"."""
+
+    name = "knowing@1"
+    thresholds: ClassVar = {"": 0.5, "method": 0.99}
+
+    def worthiness(self, paragraphs: Sequence[Paragraph]) -> list[NDArray[np.float64]]:
+        return [np.array([0.9 * ("shown" in text) for text in own.sentences]) for own in paragraphs]
+
+
+def documents(number: int) -> list[LabelledDocument]:
+    random = Random(0)
+
+    def sentence() -> LabelledSentence:
+        worthy = random.random() < 0.3
+        text = f"It is {'shown' if worthy else 'seen'} that {random.choice('abcdef')} holds."
+        return LabelledSentence(text, worthy, random.random() < 0.7)
+
+    def paragraph(type: str) -> LabelledParagraph:
+        return LabelledParagraph((type,), type, tuple(sentence() for _ in range(3)))
+
+    return [
+        LabelledDocument(f"d{at}", "", f"2024-01-{at + 1:02}", tuple(map(paragraph, ["result"] * 4 + ["method"])))
+        for at in range(number)
+    ]
+
+
+def test_table_3() -> None:
+    pytest.importorskip("scipy")
+    said: list[str] = []
+    rows = table(by_date(documents(20), 4, 6), Knowing(), tell=said.append)
+    assert {row.method for row in rows} == {*BASELINES, "knowing@1"}
+    found = {(row.method, row.kind): row for row in rows}
+    assert found["chance", "all"].sentences == 6 * 15
+    parts = ("conform", "non-conform", "mixed")
+    assert sum(found["chance", kind].sentences for kind in parts) == 6 * 15
+    assert found["logistic regression", "all"].scores.f1 == 1
+    ours = found["knowing@1", "all"].scores
+    assert ours.precision == 1
+    assert ours.recall < 1  # by its own threshold nothing in methods is worthy
+    assert found["class-weighted", "all"].scores.f1 < 0.6
+    assert said == ["logistic regression", "knowing@1"]
+
+
+def drafts(shift: float = 0.0) -> list[Draft]:
+    chance = np.random.default_rng(0)
+    made = []
+    for at in range(6):
+        worthy = chance.random(200) < 0.2
+        scores = np.where(worthy, 0.0, -4.0) + chance.normal(0, 1, 200) + shift
+        texts = tuple(f"The cells of {at} are in the blood of mice {'by, ' if own else ''}now." for own in worthy)
+        made.append(Draft(f"p{at}", f"p{at // 2}", texts, worthy, scores))
+    return made
+
+
+def test_drafts_are_decided_by_others() -> None:
+    for shift in (0.0, 5.0):  # calibration takes care of it
+        found = cross_fitted(drafts(shift), with_signs=False)
+        assert found.all.f1 > 0.9
+        assert found.english == found.all
+        assert len(found.by_draft) == 6
+    assert cross_fitted(drafts()).all.f1 > cross_fitted(drafts(), with_signs=False).all.f1
+
+
+def test_a_decision_gives_the_share_that_is_there() -> None:
+    made = drafts(2.0)
+    found = decision(made)
+    assert found.signs["gap"] > 1
+    probabilities = np.concatenate([found.probabilities(each.scores, each.sentences) for each in made])
+    worthy = np.concatenate([each.worthy for each in made])
+    assert probabilities.mean() == pytest.approx(worthy.mean(), abs=0.03)
+
+
+def test_other_languages_are_counted_apart() -> None:
+    foreign = Draft("q", "q", ("Les cellules de la souris.",) * 4, np.array([True] * 4), np.full(4, -9.0))
+    found = cross_fitted([*drafts(), foreign])
+    assert found.english.f1 > found.all.f1
+
+
+def test_mistakes() -> None:
+    with pytest.raises(UserError, match="two projects"):
+        cross_fitted(drafts()[:2])
+    with pytest.raises(UserError, match="drafts that cite"):
+        decision([])

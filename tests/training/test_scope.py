@@ -1,0 +1,75 @@
+"""SCOPE's reranker by name: its lists, and from documents to a folder."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from whycite.candidates.gathering import CitingDocument, Context, Gathered
+from whycite.candidates.model import Paper
+from whycite.errors import UserError
+from whycite.evaluation.rerankers import Room, room_of
+from whycite.rerank import ranker as rankers
+from whycite.rerank.variants import variant
+from whycite.training import ranker
+from whycite.training.bases import Base, save_base
+from whycite.training.scope import RECIPE, left, make_scope
+from whycite.training.scopelists import scope_lists
+
+PAPERS = {f"p{at:02}": Paper(f"p{at:02}", f"w{4 + at} w{50 + at} w100", year=2000) for at in range(20)}
+
+
+def _gathered(documents: int = 12) -> Gathered:
+    made = []
+    for at in range(documents):
+        cited = [(at + step) % 20 for step in range(0, 8, 2)]
+        said = tuple(f"w{4 + n} w{120 + n} w100" for n in cited)
+        contexts = [
+            Context(said, place, "method", frozenset({f"p{n:02}", f"p{(n + 1) % 20:02}"}))
+            for place, n in enumerate(cited)
+        ]
+        made.append(CitingDocument(f"d{at}", "w180 w181", "", 2010, f"2010-01-{at + 1:02}", tuple(contexts)))
+    return Gathered(tuple(made), PAPERS)
+
+
+def test_one_positive_and_what_bm25_finds() -> None:
+    learned, kept = scope_lists(_gathered(), variant("section-paragraph"), Room(64, lambda word: 1), 10, 2, 0, kept=5)
+    assert len(learned) == 20  # two papers a sentence
+    assert all(each.right == {0} and len(each.texts) == 6 for each in learned)
+    assert {len(each.right) for each in kept} == {1, 2}
+    for each in learned:
+        assert "TARGETSENT" in each.claim
+        assert " method " in each.claim
+        cited = int(each.claim.split()[0][1:]) - 4
+        others = {f"w{4 + n}" for n in (cited, (cited + 1) % 20)} - {each.texts[0].split()[0]}
+        assert not any(text.startswith(f"{other} ") for text in each.texts[1:] for other in others)
+        assert "\n2000" in each.texts[0]
+
+
+def test_the_published_recipe() -> None:
+    assert (RECIPE.loss, RECIPE.negatives, RECIPE.epochs, RECIPE.rate, RECIPE.longest) == ("triplet", 62, 5, 1e-5, 512)
+
+
+def test_what_is_left_out() -> None:
+    whole = _gathered(4)
+    assert [each.key for each in left(whole, "2010-01-03").documents] == ["d0", "d1"]
+    assert [each.key for each in left(whole, without=["d0", "unknown"]).documents] == ["d1", "d2", "d3"]
+    assert left(whole, "2010").documents == ()
+    assert left(whole) == whole
+
+
+def test_from_documents_to_a_folder(base: Callable[..., Base], tmp_path: Path) -> None:
+    tiny = base()
+    save_base(tmp_path / "base", tiny.model, tiny.tokenizer, max_tokens=32)
+    told: list[str] = []
+    recipe = ranker.Recipe(epochs=2, batch=8, negatives=5, rate=3e-3, longest=512, loss="triplet", on_top=False)
+    out = tmp_path / "out"
+    make_scope(_gathered(), "paragraph", str(tmp_path / "base"), out, 30, 2, told.append, recipe)
+    assert any(line.startswith("MRR") for line in told)
+    assert rankers.load(out, threads=1).score("paper", "w4 w120", ["w4 w50", "w9"]).shape == (2,)
+    assert room_of(out).longest == 64
+    assert "input variant paragraph" in (out / "README.md").read_text("utf-8")
+    with pytest.raises(UserError, match="holds a model already"):
+        make_scope(_gathered(), "paragraph", str(tmp_path / "base"), out, 30, 2, told.append, recipe)
+    with pytest.raises(UserError, match="no input variant 'x'"):
+        make_scope(_gathered(), "x", str(tmp_path / "base"), tmp_path / "other", 30, 2, told.append, recipe)

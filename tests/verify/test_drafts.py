@@ -1,0 +1,106 @@
+"""Citations of a draft against a folder and a library of papers."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from whycite import documents
+from whycite.documents import Reference
+from whycite.encoders.cache import cache_folder
+from whycite.errors import UserError
+from whycite.library import Library, add
+from whycite.verify import drafts, papers
+
+
+def test_every_citation_has_a_verdict(draft: Path, paper: Path) -> None:
+    found = list(drafts.draft(draft, paper.parent))
+    assert [checked.reference.id for checked in found] == ["kaiser", "kaiser", "roe", "nobody"]
+    night, cools, ants, wasps = found
+    assert night.claim == "Honeybees that forage sleep at night."
+    assert night.verification.verdict == "backed"
+    assert night.paper == str(paper)
+    assert cools.verification.verdict != "backed"
+    assert "thorax" in cools.claim
+    assert "ants" not in cools.claim
+    assert ants.verification.verdict == wasps.verification.verdict == "could not check"
+    assert "no full text" in ants.verification.reason
+    assert "no reference called 'nobody'" in wasps.verification.reason
+    text = draft.read_text("utf-8")
+    assert text[night.start : night.end] == "[@kaiser]"
+
+
+def test_papers_of_a_library(draft: Path, paper: Path, tmp_path: Path) -> None:
+    library = tmp_path / "library"
+    add(library, [paper], jobs=1)
+    found = list(drafts.draft(draft, library=Library.open(library)))
+    assert found[0].verification.verdict == "backed"
+    paper.unlink()
+    gone = list(drafts.draft(draft, library=Library.open(library)))
+    assert gone[0].verification.verdict == "could not check"
+    assert "the file is gone" in gone[0].verification.reason
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        Reference("a", doi="10.1000/BEES"),
+        Reference("a", title="Busy Bees need rest, too.", authors=("Kaiser, W.",), year=1988),
+        Reference("a", title="Busy bees need rest too", year=1989),
+    ],
+    ids=["doi", "title, author and year", "title"],
+)
+def test_a_reference_is_found(paper: Path, reference: Reference) -> None:
+    (found,) = papers.find([reference], papers.in_folder(paper.parent))
+    assert found is not None
+    assert papers.open_held(found).paper.title == "Busy bees need rest, too"
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        Reference("a", title="Busy bees need no rest", year=1988),
+        Reference("a", title="Busy bees need rest, too", doi="10.1000/other", year=1988),
+        Reference("a", title="Busy bees need rest, too", year=2020),
+        Reference("a"),
+    ],
+    ids=["title", "doi", "year", "empty"],
+)
+def test_another_paper_is_not_taken_for_it(paper: Path, reference: Reference) -> None:
+    assert papers.find([reference], papers.in_folder(paper.parent)) == [None]
+
+
+def test_files_are_read_once(paper: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = papers.in_folder(paper.parent)
+    monkeypatch.setattr(documents, "stream", _refuse)
+    assert papers.in_folder(paper.parent) == first
+    paper.write_text(paper.read_text("utf-8") + "\nMore.\n", "utf-8")
+    with pytest.raises(AssertionError):
+        papers.in_folder(paper.parent)
+
+
+def test_what_was_kept_may_be_damaged(paper: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WHYCITE_CACHE", str(tmp_path / "cache"))
+    first = papers.in_folder(paper.parent)
+    for kept in (cache_folder() / "papers").iterdir():
+        kept.write_text("{", "utf-8")
+    assert papers.in_folder(paper.parent) == first
+    assert all(json.loads(kept.read_text("utf-8")) for kept in (cache_folder() / "papers").iterdir())
+
+
+def test_a_file_that_cannot_be_read_is_told_of(paper: Path) -> None:
+    (paper.parent / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
+    held = papers.in_folder(paper.parent)
+    (broken,) = [each for each in held if each.problem]
+    assert "broken.pdf" in broken.problem
+    with pytest.raises(UserError, match=r"broken\.pdf"):
+        papers.open_held(broken)
+
+
+def test_no_folder(draft: Path, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no such folder"):
+        list(drafts.draft(draft, tmp_path / "nowhere"))
+
+
+def _refuse(*_: object) -> None:
+    raise AssertionError("read again")

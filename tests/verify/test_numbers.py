@@ -1,0 +1,76 @@
+"""Numbers of claims against those of passages."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from whycite.verify.numbers import compare
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("77% of cells", "the share was 0.77"),
+        ("twice as high", "a 2-fold increase"),
+        ("about 80 % died", "79.6% died"),
+        ("80% died", "79.6 % died"),
+        ("it weighs 1 kg", "it weighs 1000 g"),
+        ("p < 0.05", "p = 0.03"),
+        ("p < 0.05", "p < 0.001"),
+        ("more than half of the cells", "62 % of cells"),
+        ("after 24 hours", "after one day of rest"),
+        ("a third of patients", "33 % of patients"),
+        ("a gap of 100 µm", "a gap of 0.1 mm"),
+        ("an accuracy of 0.92", "92 % accuracy"),
+        ("12 to 15 mice", "12-15 mice"),
+        ("the range 10-20 mg", "we gave 15 mg"),
+        ("1,234 genes were found", "we found 1234 genes"),
+    ],
+)
+def test_the_same(claim: str, passage: str) -> None:
+    found = compare(claim, passage)
+    assert (found.stated, found.otherwise, found.absent) == (1, 0, 0)
+    assert found.words.endswith("here too")
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("77 % of cells", "7.7 % of cells"),
+        ("77% died", "78% died"),
+        ("p < 0.05", "p = 0.2"),
+        ("5 genes", "12 genes"),
+        ("a rise from 10 % to 20 %", "a rise from 10% to 25%"),
+        ("more than 50 % of cells", "40 % of cells"),
+        ("twofold", "a 10-fold increase"),
+        ("2 mg", "2 g"),
+    ],
+)
+def test_otherwise(claim: str, passage: str) -> None:
+    found = compare(claim, passage)
+    assert (found.stated, found.otherwise) == (0, 1)
+    assert " in the claim, " in found.words
+
+
+def test_words() -> None:
+    assert compare("77 % of cells", "7.7 % of cells").words == "77 % in the claim, 7.7 % here"
+    assert compare("5 genes and 3 mg", "5 genes, 3 mg").words == "5 and 3 mg here too"
+
+
+def test_absent() -> None:
+    found = compare("77 % of cells die", "most cells die in 3 days")
+    assert (found.stated, found.otherwise, found.absent, found.words) == (0, 0, 1, "")
+
+
+def test_a_number_of_another_thing_says_nothing() -> None:
+    assert compare("5 genes", "12 patients").otherwise == 0
+
+
+def test_a_number_that_is_spoken_for_is_no_rival() -> None:
+    assert compare("it fell by 10 % and then by 20 %", "it fell by 10 %").otherwise == 0
+
+
+@given(st.integers(1, 999), st.sampled_from(["%", "mg", "days", "-fold"]))
+def test_a_number_agrees_with_itself(value: int, unit: str) -> None:
+    text = f"it was {value}{unit if unit[0] in '%-' else f' {unit}'} there"
+    assert compare(text, text).stated == 1

@@ -1,0 +1,122 @@
+"""The three steps: what is encoded, what is read, and what a ranker changes."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from whycite.encoders import load
+from whycite.errors import UserError
+from whycite.rerank.inputs import Kind
+from whycite.verify import sentences
+from whycite.verify.passages import ENCODED, READ, Prepared
+from whycite.verify.weights import STEPS, Weights, shipped
+from whycite.verify.weights import load as load_weights
+
+CLAIM = "Honeybees that forage sleep at night"
+TEXTS = ["Wasps build nests of paper.", "Foraging honeybees sleep at night.", "Bees hang their antennae in the dark."]
+
+
+class Ranker:
+    """Likes sentences with a word, and takes a stance on them."""
+
+    name = "stub@1"
+
+    def __init__(self, word: str, stance: float = 0.0) -> None:
+        self._word, self._stance = word, stance
+        self.asked: list[tuple[str, int]] = []
+
+    def score(self, kind: Kind, claim: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.asked.append((kind, len(texts)))
+        if kind == "stance":
+            return np.full(len(texts), self._stance, np.float32)
+        return np.array([10.0 * (self._word in text) for text in texts], np.float32)
+
+
+class Encoder:
+    """Counts what it encodes."""
+
+    name, dimensions = "counting@1", 4
+
+    def __init__(self) -> None:
+        self.texts = 0
+
+    def encode(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> NDArray[np.float32]:
+        self.texts += len(texts)
+        return np.full((len(texts), 4), 0.5, np.float32)
+
+
+def _weights(stance: bool = True) -> Weights:
+    signs = {"backed": {"stance": 2.0}, "contradicted": {"stance": -2.0}, "not found": {}}
+    steps = {**shipped().steps, "read": {"meaning": 1.0, "ranker": 1.0}}
+    return replace(
+        shipped(), steps=steps, verdicts={**shipped().verdicts, "stance": signs} if stance else shipped().verdicts
+    )
+
+
+def test_the_ranker_has_the_last_word() -> None:
+    plain = sentences(CLAIM, TEXTS)
+    read = sentences(CLAIM, TEXTS, ranker=Ranker("antennae"), weights=_weights())
+    assert plain.passages[0].index == 1
+    assert read.passages[0].index == 2
+
+
+@pytest.mark.parametrize(("stance", "verdict"), [(3.0, "backed"), (-3.0, "contradicted")], ids=["for", "against"])
+def test_stance_tells_the_verdict(stance: float, verdict: str) -> None:
+    ranker = Ranker("sleep", stance)
+    weights = replace(_weights(), ranker=ranker.name)
+    assert sentences(CLAIM, TEXTS, ranker=ranker, weights=weights).verdict == verdict
+    assert ("stance", 3) in ranker.asked
+
+
+@pytest.mark.parametrize(
+    "weights", [replace(_weights(), ranker="other@1"), _weights(stance=False)], ids=["other", "none"]
+)
+def test_the_stance_of_a_ranker_that_was_not_fitted_to_is_not_asked(weights: Weights) -> None:
+    ranker = Ranker("sleep", -3.0)
+    sentences(CLAIM, TEXTS, ranker=ranker, weights=weights)
+    assert {kind for kind, _ in ranker.asked} == {"passage"}
+
+
+def test_only_so_many_are_encoded_and_read() -> None:
+    texts = [f"Sentence {n} about the weather of bees." for n in range(2000)]
+    encoder, ranker = Encoder(), Ranker("weather")
+    found = sentences(CLAIM, texts, encoder=encoder, ranker=ranker, weights=_weights())
+    assert encoder.texts == ENCODED + 1
+    assert ranker.asked == [("passage", 2 * READ)]
+    assert len(found.passages) == 2000
+
+
+def test_a_second_claim_encodes_nothing_twice() -> None:
+    encoder = Encoder()
+    prepared = Prepared(TEXTS, [None] * 3, encoder, None, shipped())
+    first = prepared.ranked(CLAIM)
+    assert encoder.texts == 4
+    assert (prepared.ranked(CLAIM).logits == first.logits).all()
+    assert encoder.texts == 5
+
+
+def test_the_order_is_the_same_whatever_the_number_of_threads() -> None:
+    one, two = (sentences(CLAIM, TEXTS * 5, encoder=load(threads=n)) for n in (1, 2))
+    assert one == two
+
+
+def test_weights_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "weights.json"
+    shipped().write(path)
+    assert load_weights(path) == shipped()
+    path.write_text("{}", "utf-8")
+    with pytest.raises(UserError, match="holds no weights"):
+        load_weights(path)
+    with pytest.raises(UserError, match="No such file"):
+        load_weights(tmp_path / "none.json")
+
+
+def test_shipped_weights_know_their_features() -> None:
+    for step, names in STEPS.items():
+        assert shipped().steps[step].keys() <= {*names, "bias"}
+    assert shipped().steps["words"]
+    assert shipped().steps["meaning"]

@@ -1,0 +1,133 @@
+"""Claims against documents: passages in order, and verdicts."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from whycite import documents
+from whycite.documents import Document, Reference, Section, Sentence
+from whycite.errors import UserError
+from whycite.verify import as_dict, open_document, sentences, verify
+
+CLAIM = "Honeybees that forage sleep at night"
+
+
+def test_the_sentence_that_says_so_comes_first(paper: Path) -> None:
+    found = verify(CLAIM, paper)
+    assert found.passages[0].text.startswith("Foraging honeybees sleep at night")
+    assert found.passages[0].section == "Results"
+    assert found.verdict == "backed"
+    assert found.confidence == pytest.approx(found.chances["backed"])
+    assert "Results" in found.reason
+    assert [passage.rank for passage in found.passages] == list(range(1, len(found.passages) + 1))
+    scores = [passage.score for passage in found.passages]
+    assert scores == sorted(scores, reverse=True)
+    assert 0 <= scores[-1] <= scores[0] <= 1
+
+
+def test_passages_are_sentences_of_the_document_by_their_index(paper: Path) -> None:
+    document = documents.read(paper)
+    for passage in verify(CLAIM, document).passages:
+        assert document.sentences[passage.index].text == passage.text
+
+
+def test_the_reference_list_and_headings_back_nothing(paper: Path) -> None:
+    texts = " ".join(passage.text for passage in verify("On the work of bees through all hours", paper).passages)
+    assert "Bee Journal" not in texts
+    assert "Discussion" not in texts
+
+
+def test_references_that_were_read_as_text_are_left_out() -> None:
+    entry = "Doe, J. On the sleep of bees in hives of wood and clay. Bee Journal 3."
+    found = verify("Sleep of bees in hives of wood and clay", _document("Bees sleep in hives made of wood.", entry))
+    assert [passage.text for passage in found.passages] == ["Bees sleep in hives made of wood."]
+
+
+def test_another_number_is_not_backed(paper: Path) -> None:
+    right = verify("During sleep the temperature of the thorax fell by 7.7 %", paper)
+    wrong = verify("During sleep the temperature of the thorax fell by 77 %", paper)
+    assert right.verdict == "backed"
+    assert wrong.verdict != "backed"
+    assert wrong.chances["backed"] < right.chances["backed"] / 2
+    assert "77 % in the claim, 7.7 % here" in wrong.reason
+    assert "7.7 % here too" in right.reason
+
+
+def test_a_quotation_of_the_claim_is_marked_and_backs_nothing(paper: Path) -> None:
+    found = verify("Bees never rest and work through all the hours of the night", paper)
+    (marked,) = [passage for passage in found.passages if passage.quotes]
+    assert "Doe, 1950" in marked.text
+    assert found.verdict != "backed"
+
+
+def test_nothing_there_is_not_found(paper: Path) -> None:
+    found = verify("Convolutional networks classify images of galaxies by their shape", paper)
+    assert found.verdict == "not found"
+
+
+@pytest.mark.parametrize("claim", ["12 % in 2010", "of the and", "…"])
+def test_a_claim_without_words_cannot_be_checked(paper: Path, claim: str) -> None:
+    found = verify(claim, paper)
+    assert (found.verdict, found.confidence, found.passages) == ("could not check", 0.0, ())
+    assert "no words" in found.reason
+
+
+def test_a_document_without_text_cannot_be_checked(paper: Path) -> None:
+    found = verify(CLAIM, replace(documents.read(paper), sentences=()))
+    assert found.verdict == "could not check"
+    assert "has no text" in found.reason
+
+
+def test_a_document_in_another_language_cannot_be_checked() -> None:
+    text = "Die Bienen schlafen nachts und lassen dabei ihre Fühler hängen, wie schon lange bekannt ist."
+    found = verify("Bienen schlafen nachts", _document(*[f"{text} Nummer {n}." for n in range(10)]))
+    assert found.verdict == "could not check"
+    assert "not in English" in found.reason
+    assert found.passages
+
+
+@pytest.mark.parametrize("claim", ["", "  \n"])
+def test_an_empty_claim_is_a_mistake(paper: Path, claim: str) -> None:
+    with pytest.raises(UserError, match="claim is empty"):
+        verify(claim, paper)
+
+
+def test_how_many_passages(paper: Path) -> None:
+    assert len(verify(CLAIM, paper, k=2).passages) == 2
+    with pytest.raises(UserError, match="k must be 1 or more"):
+        verify(CLAIM, paper, k=0)
+
+
+def test_a_list_of_sentences() -> None:
+    texts = ["Wasps build nests.", "Bees that forage sleep at night.", "Ants carry leaves."]
+    found = sentences(CLAIM, texts, ["Introduction", "Results", "Results"])
+    assert found.passages[0].index == 1
+    assert sorted(passage.index for passage in found.passages) == [0, 1, 2]
+    assert sentences(CLAIM, []).verdict == "could not check"
+    with pytest.raises(UserError, match="2 headings for 3 sentences"):
+        sentences(CLAIM, texts, ["a", "b"])
+
+
+def test_one_document_many_claims(paper: Path) -> None:
+    opened = open_document(documents.read(paper))
+    assert opened.verify(CLAIM) == verify(CLAIM, paper)
+    assert opened.verify("Antennae were painted").passages[0].section == "Methods"
+
+
+def test_json(paper: Path) -> None:
+    found = as_dict(verify(CLAIM, paper), 2)
+    assert found.keys() == {"claim", "verdict", "confidence", "chances", "reason", "passages"}
+    assert len(found["passages"]) == 2
+    assert found["passages"][0].keys() == {"rank", "index", "score", "text", "section"}
+
+
+def test_odd_text() -> None:
+    found = sentences("Bees \ud800 sleep\n at night", ["", "\x00", "Bees sleep \udfff at night", "x" * 10_000, "…"])
+    assert found.passages[0].index == 2
+
+
+def _document(*texts: str) -> Document:
+    reference = Reference("a", title="On the sleep of bees in hives of wood and clay")
+    found = tuple(Sentence(text, 0, 0, "a.md", 0, len(text)) for text in texts)
+    return Document("a.md", "markdown", Reference(""), (Section("Results", 1),), found, (reference,))

@@ -1,0 +1,80 @@
+"""A draft is checked and changed over the API."""
+
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from starlette.testclient import TestClient
+
+MAIN = rb"""\documentclass{article}
+\begin{document}
+\section{Introduction}
+Killer whales stun herring with blows of their tails. Varroa mites spread viruses among honey bees \cite{martin}.
+In this note we describe our own approach.
+\bibliography{refs}
+\end{document}
+"""
+REFS = b"""@article{martin, title={Global honey bee viral landscape altered by a parasitic mite}, year={2012}}
+@article{Domenici, title={Killer whales feeding on schooling herring using tail-slaps}, year={2000}}
+"""
+FILES = [("files", ("paper/main.tex", MAIN)), ("files", ("paper/refs.bib", REFS))]
+
+
+def _checked(client: TestClient, files: Any = FILES, **more: str) -> dict[str, Any]:
+    answer = client.post("/api/check", files=files, data=more)
+    assert answer.status_code == 200, answer.text
+    told: dict[str, Any] = answer.json()
+    return told
+
+
+def test_findings_with_the_papers_that_fit(client: TestClient) -> None:
+    told = _checked(client, threshold="0.05")
+    kinds = {finding["text"].split()[0]: finding["kind"] for finding in told["findings"]}
+    assert kinds["Killer"] == "needs-citation"
+    assert kinds["Varroa"] == "cited"
+    first = told["findings"][0]
+    assert (first["file"], first["line"]) == ("paper/main.tex", 4)
+    best = first["recommendations"][0]
+    assert (best["cite_key"], best["known"]) == ("Domenici", True)
+    assert [sentence["finding"]["text"] for sentence in told["sentences"]] == [
+        each["text"] for each in told["findings"]
+    ]
+    assert "/" + "tmp" not in json.dumps(told)
+
+
+def test_without_a_library_the_bibliography_is_enough(tmp_path: Path, client_of: Callable[..., TestClient]) -> None:
+    told = _checked(client_of(tmp_path / "none"), threshold="0.05")
+    assert told["findings"][0]["recommendations"][0]["cite_key"] == "Domenici"
+
+
+def test_an_archive_is_a_project(client: TestClient) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for _, (name, data) in FILES:
+            archive.writestr(name, data)
+    told = _checked(client, [("files", ("paper.zip", packed.getvalue()))], threshold="0.05")
+    assert told["findings"][0]["file"] == "paper/main.tex"
+
+
+def test_accepted_citations_come_back_in_the_files(client: TestClient) -> None:
+    start = MAIN.decode().index("Killer")
+    wanted = [{"file": "paper/main.tex", "start": start, "key": "Domenici"}]
+    answer = client.post("/api/check/fix", files=FILES, data={"choices": json.dumps(wanted)})
+    if answer.status_code == 422:  # the usual threshold does not ask for it: then nothing is offered
+        assert "was offered" in answer.json()["detail"]
+        return
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        assert archive.namelist() == ["paper/main.tex"]
+        changed = archive.read("paper/main.tex")
+    assert b"\\cite{Domenici}." in changed
+    assert changed.replace(b" \\cite{Domenici}", b"").replace(b"~\\cite{Domenici}", b"") == MAIN
+
+
+def test_choices_that_are_none(client: TestClient) -> None:
+    for choices in ("", "{}", "[1]", '[{"file": "paper/main.tex", "start": 1, "key": "x"}]'):
+        answer = client.post("/api/check/fix", files=FILES, data={"choices": choices})
+        assert answer.status_code == 422, choices
+        assert answer.json()["detail"]

@@ -1,0 +1,176 @@
+"""Detectors that lie in a folder, and the one that comes with whycite."""
+
+import json
+import shutil
+import time
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from whycite.errors import UserError
+from whycite.worthiness import Detector, Paragraph, load
+from whycite.worthiness.facts import FACTS, HEAD
+from whycite.worthiness.folder import FolderDetector
+from whycite.worthiness.registry import DEFAULT, bundled
+
+
+def paragraph(random: Random, sentences: int, words: int = 6) -> Paragraph:
+    texts = [" ".join(f"w{random.randrange(50)}" for _ in range(random.randint(1, words))) for _ in range(sentences)]
+    return Paragraph(tuple(texts), ("w1",), "method")
+
+
+def test_beside_others_and_on_any_threads_it_says_the_same(folder: Path) -> None:
+    random = Random(1)
+    given = [paragraph(random, random.randint(1, 9)) for _ in range(30)]
+    together = FolderDetector(folder, 4).worthiness(given)
+    for own, found in zip(given, together, strict=True):
+        (alone,) = FolderDetector(folder, 1).worthiness([own])
+        assert np.array_equal(alone, found)
+        assert len(found) == len(own.sentences)
+
+
+def test_long_paragraphs_and_sentences_are_read_whole(folder: Path) -> None:
+    random = Random(2)
+    long = paragraph(random, 120)
+    endless = Paragraph((" ".join(["w3"] * 5000), "w4 w5"))
+    first, second = FolderDetector(folder, 2).worthiness([long, endless])
+    assert len(first) == 120
+    assert len(set(first.tolist())) > 60
+    assert ((second > 0) & (second < 1)).all()
+
+
+def test_odd_sentences(folder: Path) -> None:
+    odd = Paragraph(("", "   ", "...", "w1 w2", "\ud83d half", "x\x00y\n\tz"))
+    (found,) = FolderDetector(folder, 1).worthiness([odd])
+    assert found[:3].tolist() == [0.0, 0.0, 0.0]
+    assert (found[3:] > 0).all()
+    assert FolderDetector(folder, 1).worthiness([]) == []
+    assert FolderDetector(folder, 1).worthiness([Paragraph(())])[0].tolist() == []
+
+
+def test_the_section_and_neighbours_count(folder: Path) -> None:
+    detector = FolderDetector(folder, 1)
+    texts = ("w1 w2 w3", "w4 w5")
+    plain, headed, alone = detector.worthiness(
+        [Paragraph(texts), Paragraph(texts, ("w9 w8",), None), Paragraph(texts[:1])]
+    )
+    assert plain[0] != headed[0]
+    assert plain[0] != alone[0]
+    (typed,) = detector.worthiness([Paragraph(texts, (), "w9 w8")])
+    assert np.array_equal(typed, headed)
+
+
+def test_kinds_of_text(folder: Path) -> None:
+    drafts, articles = FolderDetector(folder, 1), FolderDetector(folder, 1, "articles")
+    assert (drafts.thresholds, articles.thresholds) == ({"": 0.3}, {"": 0.4, "method": 0.6})
+    assert drafts.name != articles.name
+    given = [Paragraph(("w1 w2 by, w3", "w1 w2"))]
+    (score,) = drafts.scores(given)
+    (found,), (other,) = drafts.worthiness(given), articles.worthiness(given)
+    assert found == pytest.approx(1 / (1 + np.exp(-(0.5 * score - 1 + np.array([2.0, 0.0])))))
+    assert other == pytest.approx(1 / (1 + np.exp(-score)))
+    with pytest.raises(UserError, match="there are: drafts, articles"):
+        FolderDetector(folder, 1, "poems")
+
+
+def test_the_version_follows_what_it_says(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(folder, other)
+    assert FolderDetector(other, 1).name == FolderDetector(folder, 1).name
+    content = json.loads((other / FACTS).read_text())
+    content["decisions"]["drafts"]["thresholds"][""] = 0.31
+    (other / FACTS).write_text(json.dumps(content))
+    assert FolderDetector(other, 1).name != FolderDetector(folder, 1).name
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"decisions": {}},
+        {"decisions": {"drafts": {"calibration": {"scale": 1, "shift": 0}, "thresholds": {"method": 1}}}},
+        {"decisions": {"a": {"calibration": {"scale": 1, "shift": 0}, "thresholds": {"": 1}, "signs": {"no": 1}}}},
+        {"readout": "middle"},
+        {"variant": "wide"},
+        {"max_tokens": 3},
+        {"max_tokens": "many"},
+        {"decisions": 5},
+    ],
+    ids=["none", "no-general", "sign", "readout", "variant", "short", "no-number", "no-decisions"],
+)
+def test_wrong_facts(folder: Path, tmp_path: Path, change: dict[str, object]) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(folder, other)
+    (other / FACTS).write_text(json.dumps(json.loads((folder / FACTS).read_text()) | change))
+    with pytest.raises(UserError):
+        FolderDetector(other, 1)
+
+
+def test_folders_that_hold_none(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="there are: worthiness-30m"):
+        load("nowhere")
+    with pytest.raises(UserError, match="holds no worthiness model"):
+        load(tmp_path)
+    with pytest.raises(UserError, match="1 or more"):
+        load(threads=0)
+    broken = tmp_path / "broken"
+    shutil.copytree(folder, broken)
+    (broken / HEAD).write_bytes(b"no")
+    with pytest.raises(UserError, match="copy the folder again"):
+        load(broken).worthiness([Paragraph(("w1",))])
+
+
+@settings(max_examples=25, deadline=None)
+@given(sentences=st.lists(st.text(max_size=40), max_size=6), heading=st.text(max_size=20))
+def test_any_text(folder: Path, sentences: list[str], heading: str) -> None:
+    (found,) = FolderDetector(folder, 1).worthiness([Paragraph(tuple(sentences), (heading,))])
+    assert len(found) == len(sentences)
+    assert ((found >= 0) & (found < 1)).all()
+
+
+@pytest.fixture
+def detector() -> Detector:
+    """The one that comes with whycite."""
+    return load(threads=1)
+
+
+class TestBundled:
+    """The model that comes with whycite."""
+
+    def test_is_there_once(self, detector: Detector) -> None:
+        assert bundled() == [DEFAULT]
+        assert load(threads=1) is detector
+        assert detector.name.startswith(f"{DEFAULT}@")
+
+    def test_tells_what_others_found_from_what_was_done(self, detector: Detector) -> None:
+        introduction = Paragraph(
+            (
+                "Previous studies have shown that sleep deprivation impairs memory consolidation in mice.",
+                "The hippocampus has been implicated in spatial navigation.",
+                "Here we ask whether this holds in flies.",
+            ),
+            ("Introduction",),
+            "introduction",
+        )
+        methods = Paragraph(
+            ("Samples were stored at -80 °C.", "The mean of three runs is given in Figure 2."), ("Methods",), "method"
+        )
+        said, done = detector.worthiness([introduction, methods])
+        threshold = detector.thresholds[""]
+        assert (said[:2] > threshold).all()
+        assert said[2] < threshold
+        assert (done < threshold).all()
+
+    def test_speed(self, detector: Detector) -> None:
+        texts = tuple(
+            f"In group {at} the number of cells that divide in a day was counted twice by two people who did not know "
+            "which animal they came from."
+            for at in range(6)
+        )
+        detector.worthiness([Paragraph(texts)])
+        begun = time.process_time()
+        detector.worthiness([Paragraph(texts, (f"Part {at}",)) for at in range(20)])
+        assert 120 / (time.process_time() - begun) > 40  # sentences a second on one core; some 200 are usual

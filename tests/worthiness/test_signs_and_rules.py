@@ -1,0 +1,98 @@
+"""What beside the model's score tells that a citation is, or is not, missing."""
+
+import numpy as np
+import pytest
+
+from whycite.documents.model import Citation, Document, Reference, Section, Sentence
+from whycite.worthiness import adjusted, paragraphs
+from whycite.worthiness.rules import english, names, own_contribution
+from whycite.worthiness.signs import SIGNS, signs
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("showed that cells divide.", {"small", "verb"}),
+        ("the cells divide.", {"small"}),
+        ("We follow the method of, with two changes.", {"gap"}),
+        ("This was shown before ( ).", {"gap"}),
+        ("It was proven in that sums are uniform.", {"gap"}),
+        ("Cells divide in two, and then rest.", set()),
+        ("", set()),
+    ],
+)
+def test_signs(text: str, wanted: set[str]) -> None:
+    (found,) = signs([text])
+    assert {name for name, value in zip(SIGNS, found, strict=True) if value} == wanted
+
+
+def test_no_sentence_no_sign() -> None:
+    assert signs([]).shape == (0, len(SIGNS))
+
+
+@pytest.mark.parametrize(
+    ("text", "own"),
+    [
+        ("We propose a new loss.", True),
+        ("Here we briefly describe the data.", True),
+        ("In the next section, results follow.", True),
+        ("This paper presents a corpus.", True),
+        ("They propose a new loss.", False),
+        ("We used BERT.", False),
+        ("Section 3 of the protein binds zinc.", False),
+    ],
+)
+def test_own_contributions(text: str, own: bool) -> None:
+    assert own_contribution(text) is own
+
+
+def test_names() -> None:
+    assert names("We train ResNet-50, AdaBoost and BERT on the data of Paris.") == {"ResNet-50", "AdaBoost", "BERT"}
+
+
+def test_english() -> None:
+    assert english(["The cells of the mouse are in the blood."])
+    assert english([])
+    assert not english(["Les cellules de la souris sont dans le sang.", "Voir la figure suivante."])
+
+
+def cite(text: str) -> Citation:
+    return Citation(("a",), 0, 0, len(text), len(text))
+
+
+def document() -> Document:
+    texts = [
+        ("BERT reads both ways.", 0, "prose", True),
+        ("Here BERT is run once.", 0, "prose", False),
+        ("We propose to run GPT once.", 0, "prose", False),
+        ("GPT is larger.", 0, "prose", False),
+        ("A figure.", 0, "caption", False),
+        ("We thank all.", 1, "prose", False),
+        ("A note.", 9, "footnote", False),
+    ]
+    sentences = tuple(
+        Sentence(text, section, at // 2, "a.tex", 0, 0, (cite(text),) if cites else (), kind)  # type: ignore[arg-type]
+        for at, (text, section, kind, cites) in enumerate(texts)
+    )
+    sections = (Section("Models", 1), Section("Thanks", 1, "acknowledgement"))
+    return Document("a.tex", "latex", Reference("a"), sections, sentences)
+
+
+def test_adjusted() -> None:
+    half = np.full(7, 0.5)
+    found = adjusted(document(), half)
+    assert found == pytest.approx([0.5, 0.5, 1 / 3, 0.5, 0, 0, 0.5])
+    again = adjusted(document(), half, ask_again=False)
+    assert again == pytest.approx([0.5, 1 / 3, 1 / 3, 0.5, 0, 0, 0.5])
+    assert half.tolist() == [0.5] * 7
+    with pytest.raises(ValueError, match="7 sentences have 2"):
+        adjusted(document(), [0.1, 0.2])
+
+
+def test_paragraphs_of_a_document() -> None:
+    found = paragraphs(document())
+    assert [indices for _, indices in found] == [(0, 1), (2, 3)]
+    first, second = (paragraph for paragraph, _ in found)
+    assert first.sentences == ("BERT reads both ways.", "Here BERT is run once.")
+    assert first.headings == ("Models",)
+    assert second.section_type is None
