@@ -68,8 +68,8 @@ def test_models_beside_words_and_meaning(folder: Path) -> None:
     assert found["pairs"]["scifact"]["bm25"]["hard"]["mean"] == 1.0  # only the right sentence names the topic
     assert found["documents"]["scifact"]["bm25"]["MRR"]["mean"] == 1.0
     assert 0 <= found["selection"]["scifact"]["gru"]["f1"] <= 1
-    assert set(found["labels"]) == {"scifact test"}
-    assert found["altered"]["all"]["pairs"] <= 2
+    assert set(found["labels"]) == set(found["altered"]) == {"scifact test"}
+    assert found["altered"]["scifact test"]["all"]["pairs"] == 2
     kept = folder / "work" / "fold-2" / "gru" / "weights.pt"
     before = kept.stat().st_mtime_ns
     again = _run(*asked)
@@ -117,6 +117,20 @@ def test_encoders_and_rankers_beside(folder: Path, own: bool, monkeypatch: pytes
     assert figures["ranker"]["hard"]["mean"] == 1.0
     assert found["one_for_all_folds"] == ([] if own else ["ranker", "verify"])
     assert len(rankers) == (2 if own else 1)
+
+
+def test_scores_of_rankers_that_had_not_seen_the_cases(folder: Path) -> None:
+    from whycite.evaluation.passages.scifact import load
+
+    scores = {case.id: [float(at in case.gold) for at in range(4)] for case in load(folder / "scifact") if case.gold}
+    (folder / "scores.json").write_text(json.dumps({"passage": scores}), "utf-8")
+    asked = ["eval", "--data", folder / "scifact", "--models", "", "--folds", 2, "--no-verdicts", "--json"]
+    found = json.loads(_run(*asked, "--ranker", folder / "scores.json").stdout)
+    assert found["pairs"]["scifact"]["ranker"]["hard"]["mean"] == 1.0
+    assert found["one_for_all_folds"] == []
+    assert set(found["selection"]["scifact"]) == {"bm25", "encoder"}  # no scores where nothing is gold
+    (folder / "scores.json").write_text(json.dumps({"passage": {}}), "utf-8")
+    assert "no scores for all sentences" in str(_run(*asked, "--ranker", folder / "scores.json").exception)
 
 
 def test_a_model_is_trained_and_scores(folder: Path) -> None:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import Result
@@ -38,7 +39,9 @@ def test_calibrations_differ(run: Run) -> None:
 
 
 def test_batch_keeps_order_and_ids(run: Run, tmp_path: Path) -> None:
-    lines = [{"id": at, "section": "Introduction", "sentences": [SAID, DONE][: at % 3]} for at in range(12)]
+    lines: list[dict[str, Any]] = [
+        {"id": at, "section": "Introduction", "sentences": [SAID, DONE][: at % 3]} for at in range(12)
+    ]
     lines.append({"id": "last", "sentences": [SAID]})
     path = tmp_path / "batch.jsonl"
     path.write_text("\r\n".join(map(json.dumps, lines)) + "\r\n\r\n", "utf-8")

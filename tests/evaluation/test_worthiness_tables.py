@@ -60,31 +60,29 @@ def test_table_3() -> None:
     assert said == ["logistic regression", "knowing@1"]
 
 
-def drafts(shift: float = 0.0) -> list[Draft]:
+def drafts(shift: float = 0.0, apart: float = 4.0) -> list[Draft]:
     chance = np.random.default_rng(0)
     made = []
     for at in range(6):
         worthy = chance.random(200) < 0.2
-        scores = np.where(worthy, 0.0, -4.0) + chance.normal(0, 1, 200) + shift
-        texts = tuple(f"The cells of {at} are in the blood of mice {'by, ' if own else ''}now." for own in worthy)
+        scores = np.where(worthy, 0.0, -apart) + chance.normal(0, 1, 200) + shift
+        texts = tuple(f"The cells of {at} are in the blood of mice now." for _ in worthy)
         made.append(Draft(f"p{at}", f"p{at // 2}", texts, worthy, scores))
     return made
 
 
 def test_drafts_are_decided_by_others() -> None:
     for shift in (0.0, 5.0):  # calibration takes care of it
-        found = cross_fitted(drafts(shift), with_signs=False)
+        found = cross_fitted(drafts(shift))
         assert found.all.f1 > 0.9
         assert found.english == found.all
         assert len(found.by_draft) == 6
-    assert cross_fitted(drafts()).all.f1 > cross_fitted(drafts(), with_signs=False).all.f1
 
 
 def test_a_decision_gives_the_share_that_is_there() -> None:
-    made = drafts(2.0)
+    made = drafts(2.0, apart=1.0)
     found = decision(made)
-    assert found.signs["gap"] > 1
-    probabilities = np.concatenate([found.probabilities(each.scores, each.sentences) for each in made])
+    probabilities = np.concatenate([found.calibration.probabilities(each.scores) for each in made])
     worthy = np.concatenate([each.worthy for each in made])
     assert probabilities.mean() == pytest.approx(worthy.mean(), abs=0.03)
 

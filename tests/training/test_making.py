@@ -1,6 +1,7 @@
 """From data to the folder of a model, by the command."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,14 @@ from whycite.training.corpus import Corpus, save
 from whycite.training.corpus import load as load_corpus
 from whycite.training.passagedata import training_cases
 
+_RESTATING = """---
+title: Sleep of bees
+abstract: Foraging honeybees sleep longer at night than 40 nurse bees that we filmed in the hive.
+---
+# Results
+In the hive foraging honeybees sleep longer at night than 40 nurse bees that were filmed.
+We saw whales. Ants walk far. Snow is cold today.
+"""
 MakeBase = Callable[..., Base]
 MakeCorpus = Callable[..., Corpus]
 
@@ -78,20 +87,28 @@ def test_a_ranker_by_scopes_recipe_with_passages(
 ) -> None:
     tiny = base()
     save_base(tmp_path / "base", tiny.model, tiny.tokenizer, max_tokens=32)
-    save(corpus(), tmp_path / "corpus.xz")
+    whole = corpus()
+    save(whole, tmp_path / "corpus.xz")
+    (tmp_path / "unseen.txt").write_text("\n".join(article.key for article in whole.articles[:20]), encoding="utf-8")
+    (tmp_path / "paper.md").write_text(_RESTATING, encoding="utf-8")
     cases = [
-        Case(f"{at}", "made", "w4 w5", f"a{at}", f"b{at}", ("w4 w6", "w90", "w91"), frozenset({0})) for at in range(9)
+        Case(f"{at}", "made", "w4 w5", f"a{at}", f"b{at}", ("w4 w6", "w90", "w91"), frozenset({0}), "backed")
+        for at in range(9)
     ]
     monkeypatch.setitem(passagedata._SETS, "scifact", lambda folder: cases)
     (tmp_path / "scifact").mkdir()
     told = _run(
         *("ranker", "--data", tmp_path / "corpus.xz", "--base", tmp_path / "base", "--out", tmp_path / "ranker"),
         *("--encoder", tmp_path / "base", "--passages", tmp_path / "scifact", "--loss", "triplet"),
-        *("--held-out", "10", "--lists", "3", "--batch", "4", "--epochs", "1"),
+        *("--held-out", "10", "--lists", "30", "--batch", "4", "--epochs", "1"),
+        *("--whole", "--restated", tmp_path / "paper.md", "--unseen", tmp_path / "unseen.txt"),
     )
     assert "by both" in told
+    assert re.search(r"lists and [1-9]\d* stances to train on", told)  # what was said again, altered by rule
+    assert len(training_cases([tmp_path / "scifact"], whole=True)) == 9 > len(training_cases([tmp_path / "scifact"]))
+    assert "stances to settle on" in told
     assert "| loss | triplet |" in (tmp_path / "ranker" / "README.md").read_text("utf-8")
-    with pytest.raises(UserError, match="no data set of passages; there are folders named clscisumm, scifact"):
+    with pytest.raises(UserError, match="no data set of passages; there are folders named citint, clscisumm, scifact"):
         training_cases([tmp_path])
 
 

@@ -60,6 +60,13 @@ def test_lists_hold_no_evidence_of_the_claims_own_article(base: MakeBase, corpus
         assert len(set(each.texts)) == len(each.texts) == len(each.scores)
 
 
+def test_only_some_articles_ask(corpus: MakeCorpus) -> None:
+    examples = Examples(corpus())
+    asked = ask(examples, 1000, Random(0), {3, 7})
+    assert {examples.sentences[home].article for home, _, _ in asked} == {3, 7}
+    assert len(asked) == sum(each.article in (3, 7) for each in examples.sentences)
+
+
 def test_passages_stand_alone_and_between_their_neighbours() -> None:
     case = Case("1", "made", "claim", "a", "b", ("one", "two", "three"), frozenset({1}))
     alone, between = passage_lists([case, Case("2", "made", "claim", "a", "c", ("one",))])

@@ -5,7 +5,7 @@ import numpy as np
 from whycite.recommend.features import Features
 from whycite.recommend.scoring import score
 from whycite.recommend.weights import EVIDENCE, PAPER, Weights
-from whycite.training.fitting import doubtful_below
+from whycite.training.fitting import doubtful_below, with_ranker
 from whycite.training.weights import Asked, fit, ranks
 
 
@@ -46,6 +46,22 @@ def test_what_is_not_free_stays() -> None:
     found = fit(_asked(50, start), start, ("ranker",))
     assert found.sentence_cosine == 3.0
     assert found.ranker != start.ranker
+
+
+def test_a_ranker_is_used_if_claims_gain_by_it() -> None:
+    held = Weights(sentence_cosine=6.0, lexical=0.1)
+    found, gain = with_ranker(_asked(200, Weights(sentence_cosine=6.0, lexical=0.1, ranker=0.7)), held)
+    assert found.ranker > 0.4
+    assert gain > 0.05
+
+
+def test_a_ranker_that_tells_nothing_is_not_used() -> None:
+    held = Weights(sentence_cosine=6.0, lexical=0.1)
+    found, gain = with_ranker(_asked(200, held), held)
+    assert found == held
+    assert abs(gain) < 0.05
+    (asked,) = _asked(1, held)
+    assert with_ranker([Asked(asked.features, np.zeros(8, bool))] * 2, held) == (held, 0.0)
 
 
 def test_claims_without_an_answer_rank_nothing() -> None:

@@ -119,9 +119,9 @@ def test_papers_are_added_with_progress_and_removed(tmp_path: Path, papers: Path
     assert told[-1][1]["added"] == 1
     assert [each["path"] for each in told[-1][1]["skipped"]] == ["notes.xyz"]
     entry = client.get("/api/library/documents").json()["documents"][0]
-    assert entry["path"] == "whales.md"
+    assert entry["path"] == "<upload>/whales.md"
     assert client.post("/api/cite", json={"text": CLAIM}).json()["recommendations"]
-    assert client.delete(f"/api/library/documents/{entry['id']}").json()["removed"][0]["path"] == "whales.md"
+    assert client.delete(f"/api/library/documents/{entry['id']}").json()["removed"][0]["path"] == entry["path"]
     assert client.get("/api/library/documents").json()["total"] == 0
     assert "no such document" in _problem(client.delete(f"/api/library/documents/{entry['id']}"), 404)
 

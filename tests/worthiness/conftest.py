@@ -49,15 +49,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             weights[f"{name}.{part}.LayerNorm.bias"] = draw(WIDTH)
     made = tmp_path_factory.mktemp("detector") / "tiny"
     made.mkdir()
-    shape = Shape(2, 2, 1e-5, output="states")
-    (made / MODEL).write_bytes(build(weights, shape).SerializeToString(deterministic=True))
+    graph = build(weights, Shape(2, 2, 1e-5, output="states"))
+    (made / MODEL).write_bytes(graph.SerializeToString(deterministic=True))
     words = ["[PAD]", "[CLS]", "[SEP]", "[UNK]", *(f"w{at}" for at in range(WORDS - 4))]
     tokenizer = Tokenizer(WordLevel({word: at for at, word in enumerate(words)}, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = Whitespace()
     tokenizer.post_processor = TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 1), ("[SEP]", 2)])
     tokenizer.save(str(made / TOKENIZER))
     Head(draw(WIDTH, WIDTH), draw(WIDTH), draw(WIDTH), draw(1)).write(made)
-    drafts = Decision(Calibration(0.5, -1.0), {"": 0.3}, {"gap": 2.0})
+    drafts = Decision(Calibration(0.5, -1.0), {"": 0.3})
     articles = Decision(Calibration(), {"": 0.4, "method": 0.6})
     Facts("tiny", "ctx-section-extra", "mean", LONGEST, {"drafts": drafts, "articles": articles}).write(made)
     return made

@@ -58,6 +58,9 @@ def check(
     fix: Annotated[bool, typer.Option("--fix", help="Put the best citations into the draft, after asking.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before --fix writes.")] = False,
     fail_on: Annotated[FailOn | None, typer.Option(help="Exit with 1 if there is such a finding.")] = None,
+    worthiness: Annotated[
+        str | None, typer.Option(metavar="NAME", help="A worthiness model's folder, if not the bundled one.")
+    ] = None,
     library: LibraryPath = None,
     no_library: Annotated[
         bool, typer.Option("--no-library", help="Recommend from the draft's own bibliography alone.")
@@ -70,6 +73,7 @@ def check(
     from whycite.cli.claims import section_type
     from whycite.cli.fixing import fixed
     from whycite.cli.progress import watched
+    from whycite.worthiness import load
 
     sections = [known for name in section or () if (known := section_type(name))]
     errors = _errors()
@@ -87,6 +91,7 @@ def check(
                 sections=sections or settings.sections or None,
                 all=all,
                 n=n or settings.n or 3,
+                detector=load(worthiness) if worthiness else None,
                 use_library=not no_library,
                 texts=texts,
                 told=watch,

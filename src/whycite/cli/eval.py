@@ -14,6 +14,7 @@ from whycite.cli.evalpassages import passages
 from whycite.cli.evalpipeline import pipeline
 from whycite.cli.evalrerank import rerank
 from whycite.cli.evaltables import show, table
+from whycite.cli.evalworthiness import worthiness
 from whycite.cli.options import AsJson
 from whycite.cli.progress import watched
 from whycite.cli.terminal import count, plain, print_json, say
@@ -148,6 +149,7 @@ def contexts(
 
 app.command(short_help="SCOPE's candidate pools for whole papers and sections.")(candidates)
 app.command(short_help="SCOPE's reranker in its variants.")(rerank)
+app.command(short_help="SCOPE's table 3: which sentences need a citation.")(worthiness)
 app.command(short_help="SCOPE's whole pipeline over a folder of drafts.")(pipeline)
 app.command(short_help="The thesis's pairs and rankings of passages.")(passages)
 

@@ -37,7 +37,10 @@ def passages(
     ] = _ALL,
     ranker: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="The ranker, if not the bundled one; its folders fold-1, … are of one fold."),
+        typer.Option(
+            metavar="PATH",
+            help="A ranker beside them: a folder, one with folders fold-1, fold-2, …, or a file of its scores.",
+        ),
     ] = None,
     encoder: Annotated[
         list[str] | None,
@@ -50,7 +53,7 @@ def passages(
     folds: Annotated[int, typer.Option(min=1, help="Parts to test in turn; 1: the split of the thesis.")] = 5,
     epochs: Annotated[int, typer.Option(min=1, help="Times that a model is shown every pair at most.")] = 12,
     verdicts: Annotated[bool, typer.Option(help="Judge labelled and altered claims too.")] = True,
-    altered: Annotated[int, typer.Option(min=1, help="Claims that are altered.")] = 100,
+    altered: Annotated[int, typer.Option(min=1, help="Claims of each data set that are altered.")] = 100,
     work: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where trained models are kept for the next run.")
     ] = None,
@@ -79,34 +82,42 @@ def passages(
         if errors.is_terminal:
             errors.print(plain(sentence), soft_wrap=True)
 
-    near, rankers = similarity(DEFAULT), _rankers(ranker, folds)
+    near, rankers = similarity(DEFAULT), _rankers(ranker, folds, ordered)
     figures: dict[str, Any] = {"seed": seed, "folds": folds, "learnt_from": pairs.value}
     with watched(errors) as watch:
         if ordered:
             methods = _baselines(near, encoder or [], rankers)
             if chosen:
                 methods |= _trained(chosen, ordered, near, vectors, pairs, epochs, seed, work, tell)
-            figures |= report(experiment.run(ordered, methods, near, folds, seed, watch))
+            known = ("ranker", "verify") if ranker and ranker.is_file() else ()
+            figures |= report(experiment.run(ordered, methods, near, folds, seed, watch, known))
             figures["one_for_all_folds"] = [
-                name for name in ("ranker", "verify") if name in methods and folds > 1 and len(set(rankers)) == 1
+                name
+                for name in ("ranker", "verify")
+                if name in methods and not known and len(set(rankers)) == 1 and rankers[0]
             ]
-        figures |= _verdicts(every, rankers, altered, seed, watch) if verdicts else {}
+        figures |= _verdicts(every, altered, seed, watch) if verdicts else {}
     if as_json:
         print_json(figures)
     else:
         show(figures, console)
 
 
-def _rankers(folder: Path | None, folds: int) -> list[Ranker | None]:
-    """One for each fold: those in fold-1, fold-2, …, else the one in the folder, else the bundled one if there is."""
-    from whycite.encoders import load as load_encoder
-    from whycite.rerank.ranker import load, stored_with
+def _rankers(given: Path | None, folds: int, datasets: Mapping[str, list[Case]]) -> list[Ranker | None]:
+    """One for each fold: those in fold-1, fold-2, …, else the one in the folder, or scores in a file.
 
-    if folder is None:
-        return [stored_with(load_encoder())] * folds
-    if not (folder / "fold-1").is_dir():
-        return [load(folder)] * folds
-    return [load(folder / f"fold-{fold + 1}") for fold in range(folds)]
+    None by default: the bundled one has learnt from all of CL-SciSumm and SciFact, so its figures would say nothing.
+    """
+    from whycite.rerank.ranker import load
+    from whycite.training.passages.verifying import out_of_fold
+
+    if given is None:
+        return [None] * folds
+    if given.is_file():
+        return [out_of_fold(given, [case for cases in datasets.values() for case in cases])] * folds
+    if not (given / "fold-1").is_dir():
+        return [load(given)] * folds
+    return [load(given / f"fold-{fold + 1}") for fold in range(folds)]
 
 
 def _baselines(near: Scorer, encoders: list[str], rankers: list[Ranker | None]) -> dict[str, Fit]:
@@ -126,23 +137,37 @@ def _baselines(near: Scorer, encoders: list[str], rankers: list[Ranker | None]) 
     return found
 
 
-def _verdicts(
-    datasets: Mapping[str, list[Case]], rankers: list[Ranker | None], altered: int, seed: int, watch: Watch
-) -> dict[str, Any]:
-    """How right verdicts are on labelled claims that their weights were not fitted to, and on altered ones."""
+def _verdicts(datasets: Mapping[str, list[Case]], altered: int, seed: int, watch: Watch) -> dict[str, Any]:
+    """How right verdicts are on labelled claims that they were not fitted to, and on the same ones altered.
+
+    As `verify` gives them on Citation-Integrity, whose dev part nothing of it has learnt from; on SciFact, of which it
+    knows all, without its ranker and with weights fitted anew to other claims.
+    """
     from whycite import verify
     from whycite.encoders import load
     from whycite.encoders.cache import CachedEncoder
     from whycite.evaluation.passages.report import falls_dict, labels_dict
-    from whycite.evaluation.passages.verdicts import altered_pairs, falls, judge, unseen
+    from whycite.evaluation.passages.splitting import split
+    from whycite.evaluation.passages.verdicts import Verifier, altered_pairs, falls, judge
+    from whycite.rerank.ranker import stored_with
+    from whycite.training.passages.verifying import refitted
 
-    parts = unseen(datasets)
-    if not parts:
-        return {}
-    verifier = partial(verify.sentences, ranker=rankers[0], encoder=CachedEncoder(load()))
-    labels = {name: judge(cases, verifier, watch) for name, cases in parts.items()}
-    pairs = altered_pairs([case for cases in parts.values() for case in cases], altered, seed)
-    return {"labels": labels_dict(labels), "altered": falls_dict(falls(pairs, verifier, watch))}
+    encoder = CachedEncoder(load())  # brings no ranker along, as the plain one would
+    asked: dict[str, tuple[list[Case], Verifier]] = {}
+    if "citint" in datasets:
+        unseen = [case for case in datasets["citint"] if case.id.startswith("dev:")]
+        asked["citint dev"] = unseen, partial(verify.sentences, ranker=stored_with(load()), encoder=encoder)
+    if "scifact" in datasets:
+        watch("verdicts: fitting", 0, None)
+        parts = split(datasets["scifact"], seed=seed)
+        weights = refitted(parts, encoder)
+        asked["scifact test"] = list(parts.test), partial(verify.sentences, encoder=encoder, weights=weights)
+    labels = {name: judge(cases, verifier, watch) for name, (cases, verifier) in asked.items()}
+    fallen = {
+        name: falls_dict(falls(altered_pairs(cases, altered, seed), verifier, watch))
+        for name, (cases, verifier) in asked.items()
+    }
+    return {"labels": labels_dict(labels), "altered": fallen} if labels else {}
 
 
 def _trained(

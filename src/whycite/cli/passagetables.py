@@ -40,20 +40,18 @@ def show(report: Mapping[str, Any], console: Console) -> None:
         )
     if report.get("one_for_all_folds"):
         shared = " and ".join(report["one_for_all_folds"])
-        say(
-            console,
-            f"{shared}: one ranker for all folds. Where it was trained on these data sets its figures say little: "
-            "'--folds 1' tests what 'train ranker' leaves out, and '--ranker' takes one for each fold.",
-        )
+        told = "one ranker for all folds; where it was trained on these data sets, its figures say nothing"
+        say(console, f"{shared}: {told}.")
+        console.print()
     for name, labels in report.get("labels", {}).items():
         _labels(name, labels, console)
-    if "altered" in report:
+    for name, kinds in report.get("altered", {}).items():
         heads = ("Altered", "claims", "less backed", "backed before", "not any more")
         rows = [
             [kind, f"{each['pairs']}", f"{each['share']:.0%}", f"{each['backed']}", f"{each['lost']}"]
-            for kind, each in report["altered"].items()
+            for kind, each in kinds.items()
         ]
-        _table("Claims altered so that they say something else", heads, rows, console)
+        _table(f"{name}: claims altered so that they say something else", heads, rows, console)
 
 
 def _pairs(datasets: Mapping[str, Any], console: Console) -> None:

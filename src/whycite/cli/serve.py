@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import socket
 import sys
@@ -17,6 +18,8 @@ from whycite.errors import UserError
 __all__ = ["serve"]
 
 PORT = 8642
+_SHORTEST = 8  # characters of a token
+_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # what listens on all addresses is opened here under this one
 
 
 def serve(
@@ -31,46 +34,55 @@ def serve(
     library: LibraryPath = None,
 ) -> None:
     """Open the web application: cite, check, verify and your library, in a browser."""
-    import uvicorn
-
     from whycite.serving.guard import Rules, is_loopback
-    from whycite.web.app import create
-    from whycite.web.settings import Settings
 
-    if token is not None and len(token) < 8:
-        raise UserError("a token shorter than 8 characters protects nothing: give a longer one, or none")
+    if not host.strip():
+        raise UserError("--host is empty: give an address, or leave it away for this machine alone")
+    if token is not None and (len(token) < _SHORTEST or not token.isprintable() or not token.isascii()):
+        raise UserError(f"a token has at least {_SHORTEST} letters, digits or signs: give another, or none")
     needed = token or ("" if is_loopback(host) else secrets.token_urlsafe(24))
     bound = _bound(host, port)
-    settings = Settings(Path(library) if library else None, Rules(host, needed))
-    name = f"[{host}]" if ":" in host else host
-    address = f"http://{name}:{bound.getsockname()[1]}/{f'?token={needed}' if needed else ''}"
-    print(f"whycite is at {address} (stop it with Ctrl-C)", file=sys.stderr, flush=True)
-    config = uvicorn.Config(create(settings), log_level="warning", server_header=False, timeout_graceful_shutdown=3)
-    server = uvicorn.Server(config)
-    if not no_browser:
-        threading.Thread(target=_open, args=(server, address), daemon=True).start()
-    server.run(sockets=[bound])
+    from whycite.web.running import run
+    from whycite.web.settings import Settings
+
+    address = _address(_EVERYWHERE.get(host, host), bound, needed)
+
+    def started() -> None:
+        print(f"whycite is at {address} (stop it with Ctrl-C)", file=sys.stderr, flush=True)
+        if host in _EVERYWHERE:
+            print(f"from elsewhere: {_address(socket.gethostname(), bound, needed)}", file=sys.stderr, flush=True)
+        if not no_browser:
+            threading.Thread(target=_open, args=(address,), daemon=True).start()
+
+    run(Settings(Path(library) if library else None, Rules(host, needed), warm=True), bound, started)
 
 
 def _bound(host: str, port: int) -> socket.socket:
-    """A socket that listens, or a plain word why it cannot."""
+    """A socket that is bound, or a plain word why it cannot be."""
+    bound = None
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-        bound = socket.socket(found[0], socket.SOCK_STREAM)
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind(found[4])
-    except OSError as error:
-        raise UserError(
-            f"{host}:{port} cannot be listened on ({error.strerror or error}): try another --port"
-        ) from error
+        family, kind, *_, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        bound = socket.socket(family, kind)
+        if os.name == "posix":  # elsewhere it would let two programs share the port
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(place)
+    except (OSError, UnicodeError) as error:
+        if bound is not None:
+            bound.close()
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise UserError(f"{host}:{port} cannot be listened on ({reason}): try another --port or --host") from error
     return bound
 
 
-def _open(server: object, address: str) -> None:
-    """Open the browser once there is something to see."""
-    import time
+def _address(host: str, bound: socket.socket, token: str) -> str:
+    from urllib.parse import quote
+
+    name = f"[{host}]" if ":" in host else host
+    behind = "?token=" + quote(token, safe="") if token else ""
+    return f"http://{name}:{bound.getsockname()[1]}/{behind}"
+
+
+def _open(address: str) -> None:
     import webbrowser
 
-    while not getattr(server, "started", False):
-        time.sleep(0.05)
     webbrowser.open(address)

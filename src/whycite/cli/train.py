@@ -123,7 +123,19 @@ def ranker(
         str | None, typer.Option(metavar="NAME", help="The encoder that finds what is ranked, if not the base.")
     ] = None,
     passages: Annotated[
-        list[Path] | None, typer.Option(metavar="DIR", help="Data of CL-SciSumm, SciFact: claims and their passages.")
+        list[Path] | None,
+        typer.Option(metavar="DIR", help="Data of CL-SciSumm, SciFact, Citation-Integrity: claims and their passages."),
+    ] = None,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="Train on all of --passages, and hold none of it out.")
+    ] = False,
+    restated: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="PATH", help="Papers whose abstracts say what their bodies say; altered, otherwise."),
+    ] = None,
+    unseen: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Keys of articles that the encoder was not trained on: only these ask."),
     ] = None,
     until: Until = "",
     without: Without = None,
@@ -138,17 +150,21 @@ def ranker(
 ) -> None:
     """Train a ranker for papers, citing spans and passages, told apart by a word in front of the claim."""
     _require()
+    from whycite.documents import stream
     from whycite.encoders import DEFAULT
     from whycite.training.making import make_ranker, split
     from whycite.training.passagedata import training_cases
     from whycite.training.ranker import Recipe
+    from whycite.training.stancepairs import restated as restatements
 
-    cases = training_cases(passages or ())
+    cases = training_cases(passages or (), whole=whole)
+    asking = _keys(unseen)
+    alike = list(restatements(document for path in restated or () for document in stream(path)))
     parts = split(*_left([*data, *(more or ())], jobs, held_out, until, without))
     recipe = Recipe(epochs=epochs, batch=batch, rate=rate, loss=loss.value, seed=seed)
     start = base or DEFAULT
     with _room():
-        make_ranker(parts, cases, encoder or start, start, out, lists, recipe, _tell)
+        make_ranker(parts, cases, encoder or start, start, out, lists, recipe, _tell, asking, alike)
 
 
 @app.command(short_help="How much each feature counts in the default method.")
@@ -192,12 +208,7 @@ def _left(
     paths: list[Path], jobs: int | None, held_out: int, until: str, without: Path | None
 ) -> tuple[Corpus, int, str, list[str]]:
     """What a split takes; whatever is wrong with --without is said before the work begins."""
-    keys: list[str] = []
-    if without:
-        try:
-            keys = [line.strip() for line in without.read_text(encoding="utf-8").splitlines() if line.strip()]
-        except (OSError, ValueError) as error:
-            raise UserError(f"{without}: no keys can be read there ({error})") from error
+    keys = _keys(without)
     found = _corpus(paths, jobs)
     if keys:
         known = {article.key for article in found.articles}
@@ -207,6 +218,16 @@ def _left(
 
 app.command(short_help="The thesis's models that rank passages.")(passages)
 app.command(short_help="A model that tells which sentences need a citation.")(worthiness)
+
+
+def _keys(file: Path | None) -> list[str]:
+    """The keys in a file, one a line."""
+    if file is None:
+        return []
+    try:
+        return [line.strip() for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+    except (OSError, ValueError) as error:
+        raise UserError(f"{file}: no keys can be read there ({error})") from error
 
 
 def _batch() -> int:

@@ -6,12 +6,12 @@ Sec-Fetch-Site), and after rebinding its name it cannot hide under which name it
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from whycite.serving.problems import MEDIA_TYPE, Problem, body
 
@@ -37,6 +37,7 @@ _HEADERS = {
     "referrer-policy": "no-referrer",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",  # but for what says otherwise: what is in a library stays there
 }
 
 
@@ -48,6 +49,7 @@ class Rules:
     token: str = ""
     most: int = 8 << 20  # bytes of a request
     most_files: int = 256 << 20  # of one that brings files
+    seconds: float = 30.0  # without a byte of a request that is not all there
 
 
 def is_loopback(host: str) -> bool:
@@ -67,7 +69,8 @@ class Guard:
             await self._app(scope, receive, send)
             return
         if scope["type"] != "http":
-            raise RuntimeError(f"nothing here answers {scope['type']}")
+            await send({"type": "websocket.close", "code": 1008})  # nothing here speaks it
+            return
         begun = False
 
         async def guarded(message: Message) -> None:
@@ -88,17 +91,17 @@ class Guard:
             if self._rules.token and (moved := _given_in_address(scope)):
                 await _answer(guarded, 303, b"", {"location": moved[0], "set-cookie": _cookie(moved[1])})
                 return
-            await self._app(scope, _limited(receive, most), guarded)
+            await self._app(scope, _limited(receive, most, self._rules.seconds), guarded)
         except Problem as problem:
             if begun:
                 raise
-            headers = {"content-type": MEDIA_TYPE, **problem.headers}
+            headers = {"content-type": MEDIA_TYPE, **(problem.headers or {})}
             await _answer(guarded, problem.status, body(problem.status, problem.detail), headers)
 
     def _check(self, scope: Scope, headers: dict[str, str]) -> None:
         name = _host(headers.get("host", ""))
         rules = self._rules
-        if rules.host not in _ANY and name not in (_LOOPBACK | {rules.host}):
+        if rules.host not in _ANY and name not in (_LOOPBACK | {rules.host.lower()}):
             raise Problem(421, "This server does not go by that name: open it under the address it printed.")
         origin = headers.get("origin")
         site = headers.get("sec-fetch-site", "same-origin")
@@ -129,11 +132,9 @@ def _token(scope: Scope, headers: dict[str, str]) -> str:
         return given.strip()
     if moved := _given_in_address(scope):
         return moved[1]
-    try:
-        cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-    except CookieError:
-        return ""
-    return cookie.value if cookie else ""
+    # Cookies of other servers of the same name come too, and need not be well-formed.
+    pairs = (pair.strip().partition("=") for pair in headers.get("cookie", "").split(";"))
+    return next((unquote(value) for name, _, value in pairs if name == COOKIE), "")
 
 
 def _given_in_address(scope: Scope) -> tuple[str, str] | None:
@@ -145,7 +146,7 @@ def _given_in_address(scope: Scope) -> tuple[str, str] | None:
 
 
 def _cookie(token: str) -> str:
-    return f"{SimpleCookie({COOKIE: token})[COOKIE].OutputString()}; HttpOnly; Path=/; SameSite=Strict"
+    return f"{COOKIE}={quote(token, safe='')}; HttpOnly; Path=/; SameSite=Strict"
 
 
 def _brings_files(headers: dict[str, str]) -> bool:
@@ -159,13 +160,20 @@ def _length(headers: dict[str, str]) -> int:
     return int(given)
 
 
-def _limited(receive: Receive, most: int) -> Receive:
-    """What is received, until it is too much: a request need not say how long it is."""
+def _limited(receive: Receive, most: int, seconds: float) -> Receive:
+    """What is received, until it is too much or too slow: a request need not say how long it is."""
     received = 0
+    complete = False
 
     async def limited() -> Message:
-        nonlocal received
-        message = await receive()
+        nonlocal received, complete
+        if complete:  # what is awaited now is the end of the connection, however long that takes
+            return await receive()
+        try:
+            message = await asyncio.wait_for(receive(), seconds)
+        except TimeoutError:
+            raise Problem(408, f"The request stopped half-way: nothing came for {seconds:.0f} seconds.") from None
+        complete = not message.get("more_body", False)
         received += len(message.get("body", b""))
         if received > most:
             raise _too_large(most)

@@ -6,6 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from whycite.encoders import load
 from whycite.errors import UserError
 from whycite.evaluation.cases import answerable, choose
@@ -24,7 +27,7 @@ from whycite.training.weights import CONTEXT, OWN, Asked, ask, fit, ranks
 
 __all__ = ["asked_blindly", "claims_asked", "doubtful_below", "fit_weights", "with_ranker"]
 
-_GAIN = 0.01  # of MRR that the ranker must bring
+_SURE = 2  # standard errors that a gain must be above nothing
 _SHOWN = 10  # papers of an answer
 _DOUBTFUL = 0.02  # of answers that score so little so many have a right paper among them
 _LEAST = 20  # answers that tell it
@@ -71,16 +74,17 @@ def fit_weights(
 def with_ranker(asked: Sequence[Asked], held: Weights) -> tuple[Weights, float]:
     """The weights with the ranker's word, if claims that it was not fitted to gain by it; and how much MRR they gain.
 
-    Reading takes longer than all else, so that a ranker that tells little new is not asked.
+    Reading takes longer than all else, so that a ranker whose gain may be chance is not asked.
     """
     parts = asked[::2], asked[1::2]
     if not all(any(each.right.any() for each in part) for part in parts):
         return held, 0.0
     fitted = [fit(part, held, ("ranker",)) for part in parts]
-    after = sum(_mrr(part, weights) * len(part) for part, weights in zip(parts, reversed(fitted), strict=True))
-    before = _mrr(asked, held)
-    gain = after / len(asked) - before
-    return (fit(asked, held, ("ranker",)) if gain > _GAIN * before else held), gain
+    gains = np.concatenate(
+        [_found(part, weights) - _found(part, held) for part, weights in zip(parts, reversed(fitted), strict=True)]
+    )
+    gain, doubt = float(gains.mean()), float(gains.std() / np.sqrt(len(gains)))
+    return (fit(asked, held, ("ranker",)) if gain > _SURE * doubt else held), gain
 
 
 def doubtful_below(answers: Sequence[tuple[float, bool]]) -> float | None:
@@ -135,4 +139,9 @@ def claims_asked(
 
 
 def _mrr(asked: Sequence[Asked], weights: Weights) -> float:
-    return sum(1 / rank for rank in ranks(asked, weights) if rank) / max(1, len(asked))
+    return float(_found(asked, weights).sum()) / max(1, len(asked))
+
+
+def _found(asked: Sequence[Asked], weights: Weights) -> NDArray[np.float64]:
+    """1 / the rank of the best right paper of each claim; 0 where there is none."""
+    return np.array([1 / rank if rank else 0.0 for rank in ranks(asked, weights)])

@@ -1,20 +1,24 @@
 """The weights of `whycite verify`, fitted to claims whose passages or verdicts are known.
 
-Run: python -m whycite.training.passagefitting DATA OUT.json [RANKER]
+Run: python -m whycite.training.passagefitting DATA OUT.json [UNSEEN.json]
 
-The order of sentences is learnt from CL-SciSumm and SciFact (parts for training and choosing; what the ranker adds from
-the part for choosing alone, since it has learnt from the other), verdicts from SciFact, Citation-Integrity (training),
-the same claims altered so that they say something else, and claims of CL-SciSumm held against papers they do not cite.
+The order of sentences is learnt from CL-SciSumm and SciFact; verdicts from SciFact and Citation-Integrity (training),
+from claims altered so that they say something else, and from claims of CL-SciSumm held against papers that they do not
+cite. A ranker that has learnt from the same cases looks better on them than it is: what it adds is learnt from UNSEEN,
+the scores of rankers that were trained without them, {"passage": {case: [score of each sentence]}, "stance": {case:
+score}, "altered": {case: [[claim, stance], …]}}, stances being those of the gold sentences joined.
 """
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,22 +28,24 @@ from whycite.encoders import Encoder, load
 from whycite.encoders.cache import CachedEncoder
 from whycite.errors import UserError
 from whycite.evaluation.passages import citint, clscisumm, scifact
-from whycite.evaluation.passages.alterations import KINDS, alter
+from whycite.evaluation.passages.alterations import KINDS as ALTERATIONS
+from whycite.evaluation.passages.alterations import alter
 from whycite.evaluation.passages.model import Case
-from whycite.evaluation.passages.splitting import Parts, split
+from whycite.rerank.inputs import Kind
 from whycite.rerank.ranker import Ranker, stored_with
-from whycite.rerank.ranker import load as load_ranker
 from whycite.training.passageweights import fit_classes, fit_order
+from whycite.verify.features import ABSTRACT
 from whycite.verify.passages import Prepared
 from whycite.verify.signs import signs
-from whycite.verify.weights import CLASSES, STEPS, Weights
+from whycite.verify.weights import CLASSES, KINDS, STEPS, Weights
 
-__all__ = ["Example", "examples", "fit", "fit_steps", "fit_verdicts", "prepare"]
+__all__ = ["Example", "Unseen", "examples", "fit_steps", "fit_verdicts", "prepare"]
 
-Gold = NDArray[np.bool_]
-_NOTHING = Weights({step: {} for step in STEPS}, {})
+_NOTHING = Weights({kind: {step: {} for step in STEPS} for kind in KINDS}, {})
 _ALTERED = 2  # altered claims for each that is backed, at most
 _COUNT = 0.15  # what each counts: enough to learn what tells them, not so much that contradiction seems usual
+_BACKED = 1.5  # what a backed claim counts: drafts have more of them than the data
+_RETRIEVED, _PAPERS = 800, 60  # cases of Citation-Integrity and CL-SciSumm that verdicts are learnt from
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +55,26 @@ class Example:
     case: Case
     label: str
     count: float = 1.0  # how much it counts
+    stance: float | None = None  # where it is known already
+
+
+class Unseen:
+    """A ranker made of the scores that others gave to cases they had not learnt from."""
+
+    name = "unseen"
+
+    def __init__(self, scores: Iterable[tuple[Case, Sequence[float]]]) -> None:
+        self._scores = {
+            (case.claim, text): score
+            for case, given in scores
+            for text, score in zip(case.sentences, given, strict=True)
+        }
+
+    def score(self, kind: Kind, claim: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The score that each text was given as a passage for the claim."""
+        if kind != "passage":
+            raise ValueError(f"no scores of kind {kind} are known")
+        return np.array([self._scores[claim, text] for text in texts], np.float32)
 
 
 def prepare(encoder: Encoder, ranker: Ranker | None, weights: Weights) -> Callable[[Case], Prepared]:
@@ -62,45 +88,37 @@ def prepare(encoder: Encoder, ranker: Ranker | None, weights: Weights) -> Callab
     return lambda case: ready(case.sentences, case.sections)
 
 
-def fit(parts: Sequence[Parts], labelled: Sequence[Example], encoder: Encoder, ranker: Ranker | None) -> Weights:
-    """All weights: of the steps, then of the verdicts with and without a ranker."""
-    weights = fit_steps(parts, encoder, ranker)
-    verdicts = {"plain": fit_verdicts(labelled, encoder, None, weights)}
-    if ranker is not None:
-        known = replace(weights, verdicts={"stance": {}}, ranker=ranker.name)
-        verdicts["stance"] = fit_verdicts(labelled, encoder, ranker, known)
-    return replace(weights, verdicts=verdicts, ranker=ranker.name if ranker else "")
-
-
-def fit_steps(parts: Sequence[Parts], encoder: Encoder, ranker: Ranker | None) -> Weights:
+def fit_steps(cases: Sequence[Case], encoder: Encoder, ranker: Ranker | None) -> Weights:
     """The weights of the steps, one after the other: each looks at what the one before has chosen."""
-    learnt = [case for part in parts for case in (*part.train, *part.dev) if case.gold]
-    unread = [case for part in parts for case in part.dev if case.gold]
     weights = _NOTHING
-    for step, cases in (("words", learnt), ("meaning", learnt), ("read", unread)):
-        if step == "read" and ranker is None:
-            break
-        tables, gold, ready = [], [], prepare(encoder, ranker, weights)
-        for case in cases:
-            table, rows = ready(case).table(case.claim, step)
-            tables.append(table)
-            gold.append(np.isin(rows, list(case.gold)))
-        weights = replace(weights, steps={**weights.steps, step: fit_order(tables, gold, STEPS[step])})
+    for kind in KINDS:
+        own = [case for case in cases if case.gold and (len(case.sentences) <= ABSTRACT) == (kind == "abstract")]
+        for step in STEPS:
+            if not own or (step == "read" and ranker is None):
+                continue
+            tables, gold, ready = [], [], prepare(encoder, ranker, weights)
+            for case in own:
+                table, rows = ready(case).table(case.claim, step)
+                tables.append(table)
+                gold.append(np.isin(rows, list(case.gold)))
+            known = {**weights.steps[kind], step: fit_order(tables, gold, STEPS[step])}
+            weights = replace(weights, steps={**weights.steps, kind: known})
     return weights
 
 
 def fit_verdicts(
-    labelled: Sequence[Example], encoder: Encoder, ranker: Ranker | None, weights: Weights
+    labelled: Iterable[Example], encoder: Encoder, ranker: Ranker | None, weights: Weights
 ) -> dict[str, dict[str, float]]:
     """The weights of the signs for each verdict."""
     found, labels, counts = [], [], []
     ready = prepare(encoder, ranker, weights)
     for example in labelled:
         prepared = ready(example.case)
-        if (given := signs(example.case.claim, prepared, prepared.ranked(example.case.claim))) is not None:
+        claim = example.case.claim
+        if (given := signs(claim, prepared, prepared.ranked(claim), stance=example.stance)) is not None:
             found.append(given.values)
             labels.append(example.label)
-            counts.append(example.count)
+            counts.append(example.count * (_BACKED if example.label == "backed" else 1.0))
     return fit_classes(found, labels, CLASSES, counts)
 
 
@@ -110,18 +128,29 @@ def examples(labelled: Sequence[Case], papers: Sequence[Case], chance: Random) -
         if case.label is not None and case.sentences:
             yield Example(case, case.label)
             if case.label == "backed":
-                altered = [found for kind in KINDS if (found := alter(case.claim, kind, chance)) is not None]
+                altered = [found for kind in ALTERATIONS if (found := alter(case.claim, kind, chance)) is not None]
                 for found in chance.sample(altered, min(_ALTERED, len(altered))):
                     yield Example(replace(case, claim=found.text), "contradicted", _COUNT)
+    yield from _against_others(papers, chance)
+
+
+def _against_others(papers: Sequence[Case], chance: Random) -> Iterator[Example]:
     for case in papers:
         yield Example(case, "backed")
         other = chance.choice([each for each in papers if each.document != case.document])
-        yield Example(
-            replace(
-                case, sentences=other.sentences, sections=other.sections, gold=frozenset(), document=other.document
-            ),
-            "not found",
-        )
+        taken = replace(case, gold=frozenset(), sentences=other.sentences, sections=other.sections)
+        yield Example(replace(taken, document=other.document), "not found")
+
+
+def _with_stances(cases: Sequence[Case], unseen: Mapping[str, Any]) -> Iterator[Example]:
+    """The cases with the stances that rankers took which had not seen them; those without gold ask the ranker."""
+    for case in cases:
+        if case.label == "not found":
+            yield Example(case, case.label)
+        elif case.label is not None and case.id in unseen["stance"]:
+            yield Example(case, case.label, stance=float(unseen["stance"][case.id]))
+            for claim, stance in unseen["altered"].get(case.id, []):
+                yield Example(replace(case, claim=claim), "contradicted", _COUNT, float(stance))
 
 
 @cache
@@ -132,18 +161,26 @@ def _type(heading: str) -> str | None:
 def main(arguments: Sequence[str], tell: Callable[[str], None] = print) -> None:
     """Fit to the data sets in a folder and write the weights."""
     if len(arguments) not in (2, 3):
-        raise UserError("give the folder of the data sets, the file to write, and the folder of a ranker, if any")
-    data, out = Path(arguments[0]), Path(arguments[1])
-    plain = load()
-    ranker = load_ranker(Path(arguments[2])) if len(arguments) == 3 else stored_with(plain)
-    papers, abstracts = split(clscisumm.load(data / "clscisumm")), split(scifact.load(data / "scifact"))
-    chance = Random(0)
+        raise UserError("give the folder of the data sets, the file to write, and one of scores of the unseen, if any")
+    data, out, plain, chance = Path(arguments[0]), Path(arguments[1]), load(), Random(0)
+    unseen = json.loads(Path(arguments[2]).read_text("utf-8")) if len(arguments) == 3 else None
+    papers, abstracts = clscisumm.load(data / "clscisumm"), scifact.load(data / "scifact")
     retrieved = citint.load(data / "citint", "train")
-    labelled = [*abstracts.train, *abstracts.dev, *chance.sample(retrieved, min(800, len(retrieved)))]
-    shown = chance.sample(papers.dev, min(60, len(papers.dev)))
-    weights = fit([papers, abstracts], list(examples(labelled, shown, chance)), CachedEncoder(plain), ranker)
-    weights.write(out)
-    tell(f"{out}: fitted to {len(labelled)} labelled claims, with {ranker.name if ranker else 'no ranker'}")
+    encoder, cases = CachedEncoder(plain), [*papers, *abstracts]
+    known = [case for case in cases if unseen and case.id in unseen["passage"]]
+    scores = Unseen((case, unseen["passage"][case.id]) for case in known) if unseen else None
+    weights = fit_steps(cases, encoder, scores)
+    tell("the order of sentences is fitted")
+    shown = chance.sample(papers, _PAPERS)
+    labelled = [*abstracts, *chance.sample(retrieved, min(_RETRIEVED, len(retrieved)))]
+    verdicts = {"plain": fit_verdicts(examples(labelled, shown, chance), encoder, None, weights)}
+    if unseen and (ranker := stored_with(plain)) is not None:
+        told = [*_with_stances(abstracts, unseen), *_against_others(shown, chance)]
+        asking = replace(weights, verdicts={"stance": {}}, ranker=ranker.name)
+        verdicts["stance"] = fit_verdicts(told, encoder, ranker, asking)
+        weights = replace(weights, ranker=ranker.name)
+    replace(weights, verdicts=verdicts).write(out)
+    tell(f"{out}: fitted to {len(cases)} claims with passages and {len(labelled)} with verdicts")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from whycite.verify.lexical import Lexicon
 from whycite.verify.numbers import Agreement
 
-__all__ = ["MEANING", "READ", "WORDS", "beside", "meaning", "read", "words"]
+__all__ = ["ABSTRACT", "MEANING", "READ", "WORDS", "beside", "meaning", "read", "words"]
 
 Floats = NDArray[np.float64]
 
@@ -44,7 +44,7 @@ WORDS = (
     "aside",  # acknowledgements, declarations, appendices
 )
 MEANING = ("cosine", "cosine_beside", "cosine_gap")
-READ = ("ranker", "ranker_between", "ranker_gap")
+READ = ("ranker", "ranker_gap")
 
 _SECTIONS = {
     "abstract": "abstract",
@@ -65,7 +65,7 @@ _CITES = re.compile(
 )
 _SHORT = 4  # words that say something
 _FIRST, _EARLY = 5, 30  # sentences
-_ABSTRACT = 30  # sentences that an abstract has at most
+ABSTRACT = 30  # sentences that an abstract has at most
 
 
 def words(
@@ -80,7 +80,7 @@ def words(
     table = np.zeros((count, len(WORDS)))
     bm25 = lexicon.bm25(claim)
     places = np.arange(count)
-    whole = float(count > _ABSTRACT)
+    whole = float(count > ABSTRACT)
     columns: dict[str, NDArray[np.floating] | list[bool] | list[int]] = {
         "bm25": bm25,
         "coverage": lexicon.coverage(claim),
@@ -113,10 +113,9 @@ def meaning(cosines: Floats) -> Floats:
     return np.stack([own, near, own - own.max(initial=0.0)], axis=1)
 
 
-def read(alone: Floats, between: Floats) -> Floats:
-    """The columns `READ` of sentences by what the ranker says of each alone and between those beside it."""
-    best = (alone + between).max(initial=-np.inf) if len(alone) else 0.0
-    return np.stack([alone, between, alone + between - best], axis=1)
+def read(scores: Floats) -> Floats:
+    """The columns `READ` of sentences by what the ranker says of each."""
+    return np.stack([scores, scores - scores.max(initial=-np.inf)], axis=1)
 
 
 def beside(values: Floats) -> Floats:

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whycite.encoders import Encoder
-from whycite.rerank.inputs import passage_text
 from whycite.rerank.ranker import Ranker
 from whycite.verify import features, numbers
 from whycite.verify.lexical import Lexicon
@@ -23,8 +22,8 @@ __all__ = ["ENCODED", "READ", "Prepared", "Ranked"]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-ENCODED = 150  # sentences whose meaning is looked at, the best by words
-READ = 32  # sentences that the ranker reads, the best by meaning
+ENCODED = 120  # sentences whose meaning is looked at, the best by words
+READ = 80  # sentences that the ranker reads, the best by meaning
 _AT_ONCE = 512  # sentences encoded at a time, so that memory does not grow with the document
 
 
@@ -53,6 +52,7 @@ class Prepared:
         self.sentences, self.types = tuple(sentences), tuple(types)
         self.encoder, self.ranker, self.weights = encoder, ranker, weights
         self._progress = progress
+        self._kind = "abstract" if len(self.sentences) <= features.ABSTRACT else "paper"
         self._vectors: dict[int, NDArray[np.float16]] = {}
 
     @cached_property
@@ -66,15 +66,15 @@ class Prepared:
     def ranked(self, claim: str) -> Ranked:
         """All sentences, with the logits of each as backing for the claim."""
         agreements, table = self._words(claim)
-        logits = self.weights.logits("words", table)
+        logits = self.weights.logits(self._kind, "words", table)
         chosen = _best(logits, ENCODED)
         cosines = self._cosines(claim, chosen)
         known = np.concatenate([table, features.meaning(cosines)], axis=1)
-        logits = _above(logits, chosen, self.weights.logits("meaning", known[chosen]))
-        if self.ranker is not None and self.weights.steps["read"]:
+        logits = _above(logits, chosen, self.weights.logits(self._kind, "meaning", known[chosen]))
+        if self.ranker is not None and self.weights.steps[self._kind]["read"]:
             chosen = _best(logits, READ)
             read = self._read(self.ranker, claim, chosen, logits)
-            logits = _above(logits, chosen, self.weights.logits("read", read))
+            logits = _above(logits, chosen, self.weights.logits(self._kind, "read", read))
         return Ranked(logits, agreements, table, cosines)
 
     def table(self, claim: str, step: str) -> tuple[Floats, Integers]:
@@ -82,12 +82,12 @@ class Prepared:
         _, table = self._words(claim)
         if step == "words":
             return table, np.arange(len(table))
-        logits = self.weights.logits("words", table)
+        logits = self.weights.logits(self._kind, "words", table)
         chosen = _best(logits, ENCODED)
         known = np.concatenate([table, features.meaning(self._cosines(claim, chosen))], axis=1)
         if step == "meaning" or self.ranker is None:
             return known[chosen], chosen
-        logits = _above(logits, chosen, self.weights.logits("meaning", known[chosen]))
+        logits = _above(logits, chosen, self.weights.logits(self._kind, "meaning", known[chosen]))
         chosen = _best(logits, READ)
         return self._read(self.ranker, claim, chosen, logits), chosen
 
@@ -96,22 +96,16 @@ class Prepared:
         agreements = tuple(numbers.compared(asked, there) if asked else Agreement() for there in self._quantities)
         return agreements, features.words(claim, self.sentences, self.types, agreements, self._lexicon)
 
-    def stances(self, claim: str, chosen: Sequence[int]) -> Floats | None:
-        """Whether sentences say what the claim says (above 0) or the contrary; None where nobody can tell."""
+    def stance(self, claim: str, chosen: Sequence[int]) -> float | None:
+        """Whether sentences together say what the claim says (above 0) or the contrary; None: nobody can tell."""
         if self.ranker is None or self.ranker.name != self.weights.ranker or "stance" not in self.weights.verdicts:
             return None
-        return np.asarray(self.ranker.score("stance", claim, [self.sentences[at] for at in chosen]), np.float64)
+        text = " ".join(self.sentences[at] for at in sorted(chosen))
+        return float(self.ranker.score("stance", claim, [text])[0])
 
     def _read(self, ranker: Ranker, claim: str, chosen: Integers, logits: Floats) -> Floats:
-        texts = [self.sentences[at] for at in chosen]
-        between = [passage_text(text, *self._beside(at)) for text, at in zip(texts, chosen.tolist(), strict=True)]
-        scores = np.asarray(ranker.score("passage", claim, [*texts, *between]), np.float64)
-        read = features.read(scores[: len(texts)], scores[len(texts) :])
-        return np.concatenate([logits[chosen, None], read], axis=1)
-
-    def _beside(self, at: int) -> tuple[str, str]:
-        before = self.sentences[at - 1] if at else ""
-        return before, self.sentences[at + 1] if at + 1 < len(self.sentences) else ""
+        scores = np.asarray(ranker.score("passage", claim, [self.sentences[at] for at in chosen]), np.float64)
+        return np.concatenate([logits[chosen, None], features.read(scores)], axis=1)
 
     def _cosines(self, claim: str, chosen: Integers) -> Floats:
         missing = [at for at in chosen.tolist() if at not in self._vectors]

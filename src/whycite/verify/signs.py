@@ -30,8 +30,17 @@ class Signs:
     opposed: str  # which words point the other way, in words
 
 
-def signs(claim: str, prepared: Prepared, ranked: Ranked, skipped: frozenset[int] = frozenset()) -> Signs | None:
-    """The signs that the best passages give, those that are skipped aside; None where none is left."""
+def signs(
+    claim: str,
+    prepared: Prepared,
+    ranked: Ranked,
+    skipped: frozenset[int] = frozenset(),
+    stance: float | None = None,
+) -> Signs | None:
+    """The signs that the best passages give, those that are skipped aside; None where none is left.
+
+    `stance`: what is known of it already, else the ranker is asked.
+    """
     top = [at for at in np.argsort(-ranked.logits, kind="stable").tolist() if at not in skipped][:_TOP]
     if not top:
         return None
@@ -55,15 +64,13 @@ def signs(claim: str, prepared: Prepared, ranked: Ranked, skipped: frozenset[int
         "absent": max(0.0, 1 - stated - otherwise) if quantities(claim) else 0.0,
         **_pointing(pointing, shares, near),
     }
-    stances = prepared.stances(claim, top)
-    if stances is not None:
-        values |= {
-            "stance": float(shares @ stances),
-            "against": float(-np.minimum(stances, 0).min()),
-            "for": float(np.maximum(stances, 0).max()),
-        }
+    if stance is None:
+        stance = prepared.stance(claim, top)
+    if stance is not None:
+        near_it = float(1 / (1 + np.exp(-logits.mean())))
+        values |= {"stance": stance, "against": max(-stance, 0.0), "near stance": stance * near_it}
     words = next((each.words for each in pointing if each.opposed or each.negation), "")
-    kind = "plain" if stances is None else "stance"
+    kind = "plain" if stance is None else "stance"
     return Signs(values, kind, tuple(top), otherwise > 0, words)
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from whycite.errors import UserError
 from whycite.verify.features import MEANING, READ, WORDS
 
-__all__ = ["CLASSES", "STEPS", "Weights", "load", "shipped"]
+__all__ = ["CLASSES", "KINDS", "STEPS", "Weights", "load", "shipped"]
 
 Floats = NDArray[np.float64]
 
@@ -24,23 +24,24 @@ STEPS: Mapping[str, tuple[str, ...]] = {
     "meaning": (*WORDS, *MEANING),
     "read": ("meaning", *READ),  # what the step before says, so that a few cases are enough to fit to
 }
+KINDS = ("paper", "abstract")  # what a document is: sentences of whole papers are told apart by other signs
 CLASSES = ("backed", "contradicted", "not found")
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """By step a weight for each feature and "bias"; by whether stance is known, by class, one for each sign.
+    """By kind of document and step a weight for each feature; by whether stance is known and class one for each sign.
 
-    Fitted by `whycite.training.passageweights`; what is not named counts nothing.
+    Fitted by `whycite.training.passagefitting`; what is not named counts nothing.
     """
 
-    steps: Mapping[str, Mapping[str, float]]
+    steps: Mapping[str, Mapping[str, Mapping[str, float]]]
     verdicts: Mapping[str, Mapping[str, Mapping[str, float]]]
     ranker: str = ""  # the one whose stances "stance" was fitted to; of another they may mean something else
 
-    def logits(self, step: str, table: Floats) -> Floats:
+    def logits(self, kind: str, step: str, table: Floats) -> Floats:
         """How likely each sentence backs the claim, as logits."""
-        known = self.steps[step]
+        known = self.steps[kind][step]
         columns = np.array([known.get(name, 0.0) for name in STEPS[step]])
         return np.asarray(table @ columns + known.get("bias", 0.0))
 
@@ -75,7 +76,7 @@ def load(path: Path) -> Weights:
 def _weights(text: str, path: str) -> Weights:
     try:
         held = json.loads(text)
-        steps = {step: _numbers(held["steps"][step]) for step in STEPS}
+        steps = {kind: {step: _numbers(held["steps"][kind][step]) for step in STEPS} for kind in KINDS}
         verdicts = {
             kind: {name: _numbers(signs) for name, signs in classes.items()}
             for kind, classes in held["verdicts"].items()

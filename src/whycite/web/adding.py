@@ -3,104 +3,154 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+import logging
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from whycite.errors import UserError
 from whycite.serving.problems import Problem
-from whycite.web.uploads import Upload, read_all
+from whycite.serving.work import Work
+from whycite.web.reading import UPLOADED, read_all
+
+if TYPE_CHECKING:
+    from whycite.documents.model import Document
+    from whycite.library import Progress, Report
 
 __all__ = ["Adding", "Job"]
 
-_WAITING = 8  # uploads
+_WAITING = 7  # uploads
+_AGAIN = 30  # seconds after which there may be room for another
 _KEPT = 64  # that are over
+_SHOWN = 100  # of what could not be read
+_QUIET = 15.0  # seconds after which a sign of life goes to whoever follows
+_LOG = logging.getLogger("whycite")
+
+
+class _Stopped(Exception):
+    """The server is being stopped."""
 
 
 @dataclass(slots=True)
 class Job:
-    """An upload on its way into the library; events are told in order, the last is `done` or `failed`."""
+    """An upload on its way into the library: what was told of it last, `done` or `failed` at the end."""
 
     id: str
-    names: tuple[str, ...]
-    events: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
-    changed: asyncio.Event = field(default_factory=asyncio.Event)
+    folder: TemporaryDirectory[str]
+    files: int
+    told: tuple[str, dict[str, Any]]
+    changed: asyncio.Event = field(default_factory=asyncio.Event)  # another one for each change
 
     @property
     def over(self) -> bool:
         """Whether nothing more will be told."""
-        return bool(self.events) and self.events[-1][0] in ("done", "failed")
+        return self.told[0] in ("done", "failed")
+
+    def wake(self) -> None:
+        """Let everybody who follows look again."""
+        self.changed.set()
+        self.changed = asyncio.Event()
 
 
 class Adding:
-    """The queue of uploads for the library at a path."""
+    """The queue of uploads for the library at a path; `ready` is called before anything is added."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._pool = ThreadPoolExecutor(1, "whycite-add")  # a library has one writer
+    def __init__(self, path: Callable[[], Path], ready: Callable[[], None]) -> None:
+        self._path, self._ready = path, ready
+        self._work = Work(1, _WAITING, again=_AGAIN)  # a library has one writer
         self._jobs: dict[str, Job] = {}
+        self._closed = False
 
-    def begin(self, files: Sequence[Upload]) -> Job:
-        """Queue the files of an upload."""
-        if sum(not job.over for job in self._jobs.values()) >= _WAITING:
-            raise Problem(503, "Many papers are being added already: try again in a minute.", {"retry-after": "30"})
+    def begin(self, folder: TemporaryDirectory[str], files: int) -> Job:
+        """Queue the files of an upload, which are gone when it is over."""
         for old in [id for id, job in self._jobs.items() if job.over][:-_KEPT]:
             del self._jobs[old]
-        job = Job(uuid4().hex, tuple(file.name for file in files))
+        job = Job(uuid4().hex, folder, files, ("progress", _progress(0, 0, "", files)))
+        loop = asyncio.get_running_loop()
+        try:
+            self._work.begin(lambda: self._run(job, loop))
+        except Problem:
+            folder.cleanup()
+            raise
         self._jobs[job.id] = job
-        self._pool.submit(self._run, job, list(files), asyncio.get_running_loop())
         return job
 
-    async def follow(self, id: str) -> AsyncIterator[tuple[str, dict[str, Any]]]:
-        """What is told of a job, from its beginning to its end."""
+    async def follow(self, id: str) -> AsyncIterator[tuple[str, dict[str, Any]] | None]:
+        """What is told of a job from now on to its end; None where there is nothing new, but all is well."""
         job = self._jobs.get(id)
         if job is None:
             raise Problem(404, "There is no such upload, or it was over long ago.")
-        told = 0
         while True:
-            job.changed.clear()
-            for event in job.events[told:]:
-                told += 1
-                yield event
-            if told == len(job.events) and job.over:
+            changed, told = job.changed, job.told
+            yield told
+            if told[0] in ("done", "failed") or self._closed:
                 return
-            await job.changed.wait()
+            while told is job.told and not self._closed:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(changed.wait(), _QUIET)
+                    break
+                yield None
 
-    def close(self) -> None:
-        """Begin no more."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+    def stop(self) -> None:
+        """Begin no more, stop after the document that is being read, and let nobody wait."""
+        self._closed = True
+        for job in self._jobs.values():
+            job.wake()
 
-    def _run(self, job: Job, files: list[Upload], loop: asyncio.AbstractEventLoop) -> None:
-        from whycite.library import Progress, add_documents
+    def close(self, seconds: float = 0.0) -> bool:
+        """Stop, and wait that long for what has begun; whether nothing is left."""
+        self._closed = True
+        return self._work.close(seconds)
 
-        def tell(kind: str, **facts: Any) -> None:
-            def now() -> None:
-                job.events.append((kind, facts))
-                job.changed.set()
-
-            loop.call_soon_threadsafe(now)
+    def _run(self, job: Job, loop: asyncio.AbstractEventLoop) -> None:
+        def tell(kind: str, facts: dict[str, Any]) -> None:
+            job.told = kind, facts
+            with suppress(RuntimeError):  # the server is gone, and everybody who followed
+                loop.call_soon_threadsafe(job.wake)
 
         def watch(progress: Progress) -> None:
-            tell("progress", read=progress.read, added=progress.added, reading=progress.reading, files=len(files))
+            reading = progress.reading.removeprefix(UPLOADED)
+            tell("progress", _progress(progress.read, progress.added, reading, job.files))
 
         try:
-            # One at a time: a file is read when its turn comes, and given back once its documents are stored.
-            documents = (document for file in files for document in read_all(file))
-            report = add_documents(self._path, documents, jobs=1, progress=watch)
+            self._ready()
+            from whycite.library import add_documents
+
+            report = add_documents(self._path(), self._documents(Path(job.folder.name)), jobs=1, progress=watch)
         except UserError as error:
-            tell("failed", detail=str(error))
-        except BaseException as error:
-            tell("failed", detail=f"The papers could not be added ({type(error).__name__}).")
-            raise
+            tell("failed", {"detail": str(error)})
+        except _Stopped:
+            tell("failed", {"detail": "The server was stopped; what was added by then is in the library."})
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is told and logged
+            _LOG.exception("papers could not be added")
+            tell("failed", {"detail": f"The papers could not be added ({type(error).__name__})."})
         else:
-            tell(
-                "done",
-                added=report.added,
-                replaced=report.replaced,
-                unchanged=report.unchanged,
-                skipped=[{"path": path, "reason": reason} for path, reason in report.skipped],
-                warnings=[{"path": path, "warning": warning} for path, warning in report.warnings],
-            )
+            tell("done", _done(report))
+        finally:
+            job.folder.cleanup()
+
+    def _documents(self, folder: Path) -> Iterator[Document]:
+        for document in read_all(folder):
+            if self._closed:
+                raise _Stopped
+            yield document
+
+
+def _progress(read: int, added: int, reading: str, files: int) -> dict[str, Any]:
+    return {"read": read, "added": added, "reading": reading, "files": files}
+
+
+def _done(report: Report) -> dict[str, Any]:
+    skipped = [{"path": path.removeprefix(UPLOADED), "reason": reason} for path, reason in report.skipped]
+    warnings = [{"path": path.removeprefix(UPLOADED), "warning": warning} for path, warning in report.warnings]
+    return {
+        "added": report.added,
+        "replaced": report.replaced,
+        "unchanged": report.unchanged,
+        "skipped": skipped[:_SHOWN],
+        "warnings": warnings[:_SHOWN],
+    }

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from whycite.recommend import DEFAULT, Method
 from whycite.recommend import method as make_method
@@ -15,12 +16,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Current"]
 
+T = TypeVar("T")
+
 
 @dataclass(slots=True)
 class _Opened:
+    """A library at one commit, with what was found out about it; all of it goes when there is a newer one."""
+
     state: int
     library: Library
-    methods: dict[str, Method]
+    methods: dict[str, Method] = field(default_factory=dict)
+    known: dict[Callable[..., Any], Any] = field(default_factory=dict)
+    lock: Lock = field(default_factory=Lock)
 
 
 class Current:
@@ -45,10 +52,19 @@ class Current:
     def method(self, name: str = DEFAULT) -> Method:
         """A method over the library."""
         now = self._now()
-        with self._lock:
+        with now.lock:
             if name not in now.methods:
                 now.methods[name] = make_method(name, now.library)
             return now.methods[name]
+
+    def known(self, function: Callable[[Library], T]) -> T:
+        """What a function says of the library; it is asked once for each commit."""
+        now = self._now()
+        with now.lock:
+            if function not in now.known:
+                now.known[function] = function(now.library)
+            found: T = now.known[function]
+            return found
 
     def _now(self) -> _Opened:
         from whycite.library import Library
@@ -56,7 +72,7 @@ class Current:
         with self._lock:
             state = self._state()
             if self._opened is None or self._opened.state != state:
-                self._opened = _Opened(state, Library.open(self._given), {})
+                self._opened = _Opened(state, Library.open(self._given))
             return self._opened
 
     def _state(self) -> int:

@@ -8,19 +8,17 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 __all__ = [
     "Accepted",
+    "CheckAnswer",
     "CiteAnswer",
     "CiteQuestion",
     "Documents",
-    "Entry",
-    "Evidence",
     "Health",
     "Info",
-    "Paper",
     "ProblemDetails",
-    "Recommendation",
+    "ReadAnswer",
     "Removed",
-    "Source",
     "Statistics",
+    "VerifyAnswer",
 ]
 
 Claim = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
@@ -94,6 +92,171 @@ class Recommendation(BaseModel):
     bibtex: str = ""
 
 
+class Proposal(Recommendation):
+    """A paper that a sentence could cite, under a key, which the draft's bibliography knows or not."""
+
+    cite_key: str
+    known: bool
+
+
+class Section(BaseModel):
+    """A section of a document."""
+
+    heading: str
+    type: str | None
+    level: int
+
+
+class Finding(BaseModel):
+    """What is to be said of a sentence of a draft."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    section: str
+    section_type: str | None
+    text: str
+    worthiness: float
+    threshold: float
+    cites: list[str]
+    kind: Literal["needs-citation", "cited", "ok"]
+    recommendations: list[Proposal]
+
+
+class CheckedSentence(BaseModel):
+    """A sentence in reading order, and the number of the finding that is about it."""
+
+    index: int
+    text: str
+    section: int
+    paragraph: int
+    kind: str
+    start: int
+    finding: int | None
+
+
+class CheckAnswer(BaseModel):
+    """What a check found, and so many of the draft's sentences."""
+
+    path: str
+    format: str
+    title: str
+    findings: list[Finding]
+    warnings: list[str]
+    total: int  # sentences of the draft
+    threshold: float
+    sections: list[Section]
+    sentences: list[CheckedSentence]
+
+
+class Passage(BaseModel):
+    """A sentence of the cited paper, by how well it backs the claim."""
+
+    rank: int
+    index: int
+    score: float
+    text: str
+    section: str
+    quotes: bool = False
+    numbers: str = ""
+
+
+class ScoredSentence(BaseModel):
+    """A sentence of the cited paper in reading order; without score where it was not compared."""
+
+    index: int
+    text: str
+    section: int
+    paragraph: int
+    kind: str
+    score: float | None
+    rank: int | None
+
+
+class Cited(BaseModel):
+    """The cited paper."""
+
+    path: str
+    title: str
+    year: int | None
+
+
+class Steps(BaseModel):
+    """What was done on the way: text, sentences, the claim's words as they are compared, sentences compared."""
+
+    characters: int
+    sentences: int
+    normalised: list[str]
+    compared: int
+
+
+class VerifyAnswer(BaseModel):
+    """The verdict on a claim, the best passages, and all of the cited paper."""
+
+    path: str
+    title: str
+    claim: str
+    verdict: Literal["backed", "contradicted", "not found", "could not check"]
+    confidence: float
+    chances: dict[str, float]
+    reason: str
+    passages: list[Passage]
+    document: Cited
+    sections: list[Section]
+    sentences: list[ScoredSentence]
+    threshold: float
+    steps: Steps
+
+
+class ReadCitation(BaseModel):
+    """A citation in a sentence."""
+
+    keys: list[str]
+    start: int
+    end: int
+
+
+class ReadSentence(BaseModel):
+    """A sentence with its place and citations; as a claim it is without them."""
+
+    text: str
+    section: str
+    section_type: str | None
+    paragraph: int
+    file: str
+    start: int
+    end: int
+    citations: list[ReadCitation]
+    claim: str
+
+
+class ReadReference(BaseModel):
+    """An entry of a document's bibliography."""
+
+    id: str
+    key: str
+    title: str
+    authors: list[str]
+    year: int | None
+    venue: str
+    doi: str
+
+
+class ReadAnswer(BaseModel):
+    """What the reader sees of a document."""
+
+    path: str
+    format: str
+    title: str
+    year: int | None
+    sections: list[Section]
+    sentences: list[ReadSentence]
+    references: list[ReadReference]
+    warnings: list[str]
+
+
 class CiteAnswer(BaseModel):
     """What a claim should cite, best first; in doubt: nothing in the library clearly fits."""
 
@@ -127,6 +290,7 @@ class Entry(BaseModel):
     path: str
     format: str
     added: str
+    content_hash: str
     citations: int
 
 
@@ -149,7 +313,7 @@ class Removed(BaseModel):
     removed: list[Entry]
 
 
-class Cited(BaseModel):
+class Counted(BaseModel):
     """A paper and how often it is cited."""
 
     paper: Paper
@@ -160,7 +324,7 @@ class Statistics(BaseModel):
     """What plots of a library show."""
 
     years: dict[int, int]  # papers by year
-    most_cited: list[Cited]
+    most_cited: list[Counted]
     support: dict[int, int]  # papers by how often they are cited
 
 

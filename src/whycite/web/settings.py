@@ -21,3 +21,4 @@ class Settings:
     waiting: int = 64
     seconds: float = 120.0
     files: int = 200  # in one upload
+    warm: bool = False  # load models before somebody asks

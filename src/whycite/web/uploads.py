@@ -1,29 +1,28 @@
-"""Files that a browser sends: safe names, and read by a process that may use only so much memory and time."""
+"""Files that a browser sends: safe names, and a folder on disk for as long as they are needed."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from shutil import copyfileobj
 from tempfile import TemporaryDirectory
-from typing import Any
+from threading import Lock
+from typing import BinaryIO
 
 from whycite.documents.containers import open_archive, unwrap
-from whycite.documents.limited import Worker
-from whycite.documents.model import Document, Reference
-from whycite.documents.plainform import from_plain, to_plain
-from whycite.documents.sources import MemoryFolder, Source
+from whycite.documents.sources import DiskFolder, Source
 from whycite.errors import UserError
 
-__all__ = ["Upload", "read_all", "read_draft", "read_folder", "safe_name", "unpacked"]
+__all__ = ["Upload", "forget", "laid_out", "lay_out", "safe_name", "unpacked"]
 
-_SECONDS = 60.0  # without a sign of life
-_MEMORY = 3 << 30  # bytes of address space
-_LONGEST = 200  # characters of a name
+_LONGEST = 200  # bytes of a name
+_DEEPEST = 8  # folders
 _ODD = re.compile(r"[\x00-\x1f\x7f<>:\"|?*\\]")
+_UNPACKING = Lock()  # what an archive holds is in memory while it is unpacked: one after the other
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,97 +30,77 @@ class Upload:
     """A file as it was sent."""
 
     name: str
-    data: bytes
+    stream: BinaryIO
 
 
 def safe_name(name: str) -> str:
     """A relative path that leads nowhere else: no way up, no drive, no odd signs."""
-    parts = [_ODD.sub("_", part).strip() for part in name.replace("\\", "/").split("/")]
-    kept = [part[-_LONGEST:].strip() for part in parts if part.strip(". ")]
-    return "/".join(kept[-8:]) or "file"
+    parts = (_ODD.sub("_", part).strip() for part in name.replace("\\", "/").split("/"))
+    kept = [part for part in (_ending(part) for part in parts) if part.strip(". ")]
+    return "/".join(kept[-_DEEPEST:]) or "file"
 
 
-def read_all(file: Upload) -> list[Document]:
-    """Every document in a file; one that cannot be read says why in its warnings."""
-    with _laid_out([file]) as folder:
-        found = _WORKER.run(json.dumps({"path": str(folder / file.name), "all": True}).encode(), file.name, _SECONDS)
-        return [_without(folder, from_plain(plain)) for plain in found]
+def _ending(part: str) -> str:
+    """The end of a name that is too long for a disk: it says what kind of file it is."""
+    return part.encode("utf-8", "surrogateescape")[-_LONGEST:].decode("utf-8", "ignore").strip()
 
 
-def read_draft(files: Sequence[Upload]) -> Document:
-    """The one document that the files make together: a project, or a single file."""
-    with unpacked(files) as folder:
-        return _without(folder, read_folder(folder))
+@contextmanager
+def laid_out(files: Sequence[Upload]) -> Iterator[Path]:
+    """A folder with the files."""
+    with lay_out(files) as made:
+        yield Path(made)
 
 
-def read_folder(folder: Path) -> Document:
-    """The document in a folder that `unpacked` made, under the names that its files have there."""
-    inside = [path for path in folder.rglob("*") if path.is_file()]
-    path = inside[0] if len(inside) == 1 else folder
+def lay_out(files: Sequence[Upload]) -> TemporaryDirectory[str]:
+    """A folder with the files, which is gone once it is cleaned up."""
+    made = TemporaryDirectory(dir=Path(_root().name).resolve())
     try:
-        found = _WORKER.run(json.dumps({"path": str(path), "all": False}).encode(), "the draft", _SECONDS)
-    except UserError as error:
-        raise UserError(str(error).replace(f"{folder}/", "")) from error
-    return from_plain(found[0])
+        for file in files:
+            _write(Path(made.name), file)
+    except BaseException:
+        made.cleanup()
+        raise
+    return made
 
 
 @contextmanager
 def unpacked(files: Sequence[Upload]) -> Iterator[Path]:
-    """A folder with the files for as long as they are needed; an archive sent alone with what it holds."""
-    if len(files) == 1:
-        archive = open_archive(unwrap(Source(MemoryFolder({files[0].name: files[0].data}, ""), files[0].name)))
-        if archive is not None:
-            inside = [Upload(safe_name(name), archive.open(name).read()) for name in archive.names()]
-            files = inside or files
-    with _laid_out(files) as folder:
-        yield folder
+    """A folder with the files; an archive sent alone with what it holds."""
+    with laid_out(files) as folder:
+        inside = _members(folder, safe_name(files[0].name)) if len(files) == 1 else None
+        if inside is None:
+            yield folder
+            return
+    with inside as made:
+        yield Path(made)
 
 
-@contextmanager
-def _laid_out(files: Sequence[Upload]) -> Iterator[Path]:
-    with TemporaryDirectory(prefix="whycite-") as made:
-        folder = Path(made).resolve()
-        for file in files:
-            path = folder / safe_name(file.name)
-            try:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(file.data)
-            except OSError as error:  # two names that cannot both be: a file and a folder
-                raise UserError(f"{file.name}: cannot be laid out beside the other files") from error
-        yield folder
+def _members(folder: Path, name: str) -> TemporaryDirectory[str] | None:
+    """What an archive holds, laid out; None where the file is none, or holds nothing that can be read."""
+    with _UNPACKING:
+        held = open_archive(unwrap(Source(DiskFolder(folder, ""), name)))
+        names = held.names() if held is not None else []
+        return lay_out([Upload(each, held.open(each)) for each in names]) if held is not None and names else None
 
 
-def _without(folder: Path, document: Document) -> Document:
-    """The document under the names its files were sent by."""
-
-    def short(text: str) -> str:
-        return text.replace(f"{folder}/", "")
-
-    return replace(
-        document,
-        path=short(document.path),
-        sentences=tuple(replace(each, file=short(each.file)) for each in document.sentences),
-        asides=tuple(replace(each, file=short(each.file)) for each in document.asides),
-        warnings=tuple(map(short, document.warnings)),
-    )
+def forget() -> None:
+    """Drop everything that was laid out, also what is in use."""
+    _root().cleanup()
 
 
-def documents(data: bytes, alive: Callable[[], None]) -> list[dict[str, Any]]:
-    """What the limited process does: read what lies at a path."""
-    from whycite import structure
-    from whycite.documents.reading import read, stream
+@lru_cache(maxsize=1)
+def _root() -> TemporaryDirectory[str]:
+    return TemporaryDirectory(prefix="whycite-", ignore_cleanup_errors=True)
 
-    asked = json.loads(data)
-    if not asked["all"]:
-        return [to_plain(structure.label(read(asked["path"])))]
-    found = []
+
+def _write(folder: Path, file: Upload) -> None:
+    path = folder / safe_name(file.name)
     try:
-        for document in stream(asked["path"]):
-            alive()
-            found.append(to_plain(structure.label(document)))
-    except UserError as error:
-        found.append(to_plain(Document(asked["path"], "unknown", Reference(id=""), warnings=(str(error),))))
-    return found
-
-
-_WORKER = Worker("whycite.web.uploads:documents", _MEMORY)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("xb") as target:
+            copyfileobj(file.stream, target, 1 << 20)
+    except FileExistsError as error:
+        raise UserError(f"{safe_name(file.name)}: two of the files have this name; send them in folders") from error
+    except OSError as error:  # a file and a folder of one name, a disk that is full
+        raise UserError(f"{safe_name(file.name)}: cannot be laid out ({error.strerror or error})") from error

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -16,7 +16,6 @@ from whycite.encoders.facts import MODEL, TOKENIZER
 from whycite.encoders.hub import CONFIG
 from whycite.errors import UserError
 from whycite.worthiness.calibration import Calibration
-from whycite.worthiness.signs import SIGNS, signs
 from whycite.worthiness.variants import variant
 
 __all__ = ["FACTS", "HEAD", "Decision", "Facts", "Head", "Readout", "read", "version"]
@@ -31,15 +30,6 @@ class Decision:
 
     calibration: Calibration
     thresholds: Mapping[str, float]  # by section type; "" for all others
-    signs: Mapping[str, float] = field(default_factory=dict)  # what each of the signs adds to the logarithm of the odds
-
-    def probabilities(self, scores: NDArray[np.floating], sentences: Sequence[str]) -> NDArray[np.float64]:
-        """How likely sentences with these scores need a citation."""
-        weights = np.array([self.signs.get(name, 0.0) for name in SIGNS])
-        more = signs(sentences) @ weights if self.signs else 0.0
-        return Calibration().probabilities(
-            self.calibration.scale * scores.astype(np.float64) + self.calibration.shift + more
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +113,4 @@ def _decision(found: Mapping[str, Any]) -> Decision:
     thresholds = {str(type): float(value) for type, value in found["thresholds"].items()}
     if "" not in thresholds:
         raise ValueError("no threshold for all sections")
-    weights = {str(name): float(value) for name, value in found.get("signs", {}).items()}
-    if unknown := weights.keys() - set(SIGNS):
-        raise ValueError(f"no sign is called {', '.join(sorted(unknown))}")
-    return Decision(calibration, thresholds, weights)
+    return Decision(calibration, thresholds)

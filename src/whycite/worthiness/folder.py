@@ -55,12 +55,9 @@ class FolderDetector:
 
     def worthiness(self, paragraphs: Sequence[Paragraph]) -> list[NDArray[np.float64]]:
         """For each paragraph a probability a sentence; 0 for one without a word."""
+        probabilities = self._decision.calibration.probabilities
         return [
-            np.where(
-                [any(map(str.isalpha, text)) for text in paragraph.sentences],
-                self._decision.probabilities(found, paragraph.sentences),
-                0.0,
-            )
+            np.where([any(map(str.isalpha, text)) for text in paragraph.sentences], probabilities(found), 0.0)
             for paragraph, found in zip(paragraphs, self.scores(paragraphs), strict=True)
         ]
 
@@ -136,7 +133,7 @@ class FolderDetector:
         if not (self._folder / MODEL).is_file():
             return _by_torch(self._folder)
         session = inference.session(self._folder / MODEL)
-        return lambda ids: session.run(None, {"input_ids": ids})[0]  # type: ignore[no-any-return]  # has no types
+        return lambda ids: session.run(None, {"input_ids": ids})[0]
 
 
 def _by_torch(folder: Path) -> Callable[[NDArray[np.int64]], NDArray[np.float32]]:

@@ -1,6 +1,7 @@
 """All methods on the same cases: each fold learns from documents that it is not tested on."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from whycite.evaluation.passages.model import Case
 from whycite.evaluation.passages.report import falls_dict, labels_dict, report
 from whycite.evaluation.passages.scoring import Scorer
 from whycite.evaluation.passages.splitting import Parts
-from whycite.evaluation.passages.verdicts import altered_pairs, falls, judge, unseen
+from whycite.evaluation.passages.verdicts import altered_pairs, falls, judge
 from whycite.verify.model import Verification
 
 
@@ -115,11 +116,31 @@ def test_altered_claims_are_less_backed() -> None:
     assert altered_pairs([_labelled("dev:1", "Bees!")], 5) == []
 
 
-def test_verdicts_are_judged_on_what_they_were_not_fitted_to() -> None:
-    citint = [_labelled("train:1", "Bees."), _labelled("dev:1", "Bees."), _labelled("dev:2", "Bees are not seen.")]
-    parts = unseen({"citint": citint, "scifact": cases(40)})
-    assert [case.id for case in parts["citint dev"]] == ["dev:1", "dev:2"]
-    assert len(parts["scifact test"]) == 6
-    found = labels_dict({"citint dev": judge(parts["citint dev"], _verify)})["citint dev"]
+def test_verdicts_beside_labels() -> None:
+    citint = [
+        _labelled("1", "Bees."),
+        _labelled("2", "Bees are not seen."),
+        replace(_labelled("3", "Bees."), label=None),
+    ]
+    found = labels_dict({"citint": judge(citint, _verify)})["citint"]
     assert (found["accuracy"], found["majority"]) == (0.5, 1.0)
     assert found["confusion"]["backed"] == {"backed": 1, "contradicted": 1, "not found": 0, "could not check": 0}
+
+
+def test_methods_that_know_no_other_cases() -> None:
+    some = [
+        replace(case, gold=frozenset(), rationales=(), label="not found") if int(case.id) % 5 == 0 else case
+        for case in cases()
+    ]
+    asked: list[str] = []
+
+    def only(claim: str, sentences: Sequence[str]) -> NDArray[np.floating]:
+        asked.append(claim)
+        return nothing(claim, sentences)
+
+    methods = {"knowing": always(knowing), "only": always(only)}
+    figures = report(run({"scifact": some}, methods, nothing, number=2, gold_only=["only"]))
+    assert len(asked) == 16
+    assert figures["datasets"]["scifact"]["with_gold"] == 16
+    assert set(figures["documents"]["scifact"]) == {"knowing", "only"}
+    assert set(figures["selection"]["scifact"]) == {"knowing"}

@@ -112,7 +112,7 @@ _OUT = (
 )
 _NOUN = re.compile(r"causes? of\b")
 _DOES_NOT = re.compile(r"\bdoes not ([a-z]+)")
-_THIRD = re.compile(rf"\b(?:{'|'.join(_SAYS)})(?:s|es)\b")
+_THIRD = re.compile(rf"\b(?:{'|'.join(_SAYS)})(?:s|es)\b(?! (?:of|in)\b)")  # "increases in": a noun
 
 
 @dataclass(frozen=True, slots=True)

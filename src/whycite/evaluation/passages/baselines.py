@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from whycite.errors import UserError
 from whycite.evaluation.passages.scoring import Scorer
 from whycite.recommend.ilciter.bm25 import VARIANTS, Index
-from whycite.rerank.inputs import passage_text
 from whycite.rerank.ranker import Ranker
 from whycite.text.tokens import terms
 
@@ -30,16 +29,8 @@ def _bm25(variant: str, claim: str, sentences: Sequence[str]) -> NDArray[np.floa
 
 
 def side_by_side(ranker: Ranker) -> Scorer:
-    """What a ranker gives each sentence, read beside the claim together with its neighbours."""
-    return partial(_side_by_side, ranker)
-
-
-def _side_by_side(ranker: Ranker, claim: str, sentences: Sequence[str]) -> NDArray[np.floating]:
-    neighbours = zip(("", *sentences[:-1]), (*sentences[1:], ""), strict=True)
-    texts = [
-        passage_text(sentence, *filter(None, beside)) for sentence, beside in zip(sentences, neighbours, strict=True)
-    ]
-    return ranker.score("passage", claim, texts)
+    """What a ranker gives each sentence, read beside the claim."""
+    return lambda claim, sentences: ranker.score("passage", claim, sentences)
 
 
 class Cosine:

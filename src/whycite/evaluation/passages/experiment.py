@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,8 +67,12 @@ def run(
     number: int = 5,
     seed: int = 0,
     watch: Watch = lambda what, done, total: None,
+    gold_only: Collection[str] = (),
 ) -> Experiment:
-    """Fit every method to each fold's training parts, of all data sets together, and score its test parts."""
+    """Fit every method to each fold's training parts, of all data sets together, and score its test parts.
+
+    `gold_only` are methods that only know cases with gold: what they would choose elsewhere cannot be told.
+    """
     if not datasets:
         raise UserError("there is no data set that tells which sentences back a claim")
     parted = {name: folds(list(cases), number, seed) for name, cases in datasets.items()}
@@ -89,13 +93,11 @@ def run(
             for name, parts in parted.items():
                 for at, case in enumerate(parts[fold].test):
                     watch(f"fold {fold + 1} of {number}: {method}, {name}", at, len(parts[fold].test))
-                    scores[method][case] = _scored(scorer, case)
-                held = (
-                    [(case, _scored(scorer, case)) for case in parts[fold].dev] if _has_rationales(parts[fold]) else []
-                )
-                threshold = best_threshold(held) if held else np.inf
-                for case in parts[fold].test:
-                    selected[method][case] = chosen(scores[method][case], threshold)
+                    if case.gold or method not in gold_only:
+                        scores[method][case] = _scored(scorer, case)
+                if method not in gold_only and any(case.rationales for case in parts[fold].dev):
+                    threshold = best_threshold([(case, _scored(scorer, case)) for case in parts[fold].dev])
+                    selected[method] |= {case: chosen(scores[method][case], threshold) for case in parts[fold].test}
     return Experiment(tested, pairs, scores, selected)
 
 
@@ -104,11 +106,6 @@ def _scored(scorer: Scorer, case: Case) -> NDArray[np.float64]:
     if scores.shape != (len(case.sentences),) or np.isnan(scores).any():
         raise ValueError(f"{case.id}: the scorer did not give each of {len(case.sentences)} sentences a number")
     return scores
-
-
-def _has_rationales(parts: Parts) -> bool:
-    """Whether it can be told which sentences are enough: thresholds cost time where nothing is made of them."""
-    return any(case.rationales for case in parts.dev)
 
 
 def joined(parts: Sequence[Parts]) -> Parts:

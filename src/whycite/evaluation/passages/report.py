@@ -36,7 +36,8 @@ def report(found: Experiment) -> dict[str, Any]:
         "selection": {
             name: {
                 method: {"precision": chosen.precision, "recall": chosen.recall, "f1": chosen.f1}
-                for method in found.scores
+                for method, given in found.selected.items()
+                if given
                 for chosen in [found.selection(method, name)]
             }
             for name in found.cases

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -11,10 +11,9 @@ from whycite.evaluation.drawing import draw
 from whycite.evaluation.passages.alterations import KINDS, Alteration, alter
 from whycite.evaluation.passages.labels import Labels, measure_labels
 from whycite.evaluation.passages.model import Case
-from whycite.evaluation.passages.splitting import split
 from whycite.verify.model import Verification
 
-__all__ = ["AlteredPair", "Fall", "Verifier", "altered_pairs", "backing", "falls", "judge", "unseen"]
+__all__ = ["AlteredPair", "Fall", "Verifier", "altered_pairs", "backing", "falls", "judge"]
 
 Verifier = Callable[[str, Sequence[str]], Verification]
 """A claim and the sentences of a document in, a verdict out."""
@@ -40,16 +39,6 @@ class Fall:
     share: float
     backed: int
     lost: int
-
-
-def unseen(datasets: Mapping[str, Sequence[Case]]) -> dict[str, list[Case]]:
-    """Of each data set with labels the cases that the weights of verdicts were not fitted to, by its name."""
-    found: dict[str, list[Case]] = {}
-    if "citint" in datasets:
-        found["citint dev"] = [case for case in datasets["citint"] if case.id.startswith("dev:")]
-    if "scifact" in datasets:
-        found["scifact test"] = list(split(datasets["scifact"]).test)
-    return found
 
 
 def judge(cases: Sequence[Case], verifier: Verifier, watch: Watch = lambda what, done, total: None) -> Labels:

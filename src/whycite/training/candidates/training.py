@@ -83,9 +83,9 @@ class _Steps:
         self.network = network.train()
         self._judge = discriminator(network.size)
         self._loss = torch.nn.BCEWithLogitsLoss()
-        self._rebuild = torch.optim.Adam(network.parameters(), lr=recipe.rate)
-        self._tell_apart = torch.optim.Adam(self._judge.parameters(), lr=recipe.rate)
-        self._deceive = torch.optim.Adam(network.encoding(), lr=recipe.rate)
+        self._rebuild = torch.optim.Adam(network.parameters(), lr=recipe.rate, fused=True)
+        self._tell_apart = torch.optim.Adam(self._judge.parameters(), lr=recipe.rate, fused=True)
+        self._deceive = torch.optim.Adam(network.encoding(), lr=recipe.rate, fused=True)
 
     def take(self, batch: Batch) -> float:
         """Learn from a batch; the loss of reconstruction."""

@@ -1,20 +1,28 @@
-"""What `whycite verify` does to order sentences, its weights fitted anew for each fold of an evaluation."""
+"""What `whycite verify` does, its weights fitted anew to what is not tested."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
 
+from whycite.documents.jsontext import as_dict
 from whycite.encoders import Encoder
+from whycite.errors import UserError
 from whycite.evaluation.passages.experiment import Fit
+from whycite.evaluation.passages.model import Case
 from whycite.evaluation.passages.scoring import Scorer
 from whycite.evaluation.passages.splitting import Parts
 from whycite.rerank.ranker import Ranker
-from whycite.training.passagefitting import fit_steps, prepare
+from whycite.training.passagefitting import Unseen, examples, fit_steps, fit_verdicts, prepare
+from whycite.verify.weights import Weights
 
-__all__ = ["verifying"]
+__all__ = ["out_of_fold", "refitted", "verifying"]
 
 
 def verifying(encoder: Encoder, rankers: Sequence[Ranker | None]) -> Fit:
@@ -22,7 +30,7 @@ def verifying(encoder: Encoder, rankers: Sequence[Ranker | None]) -> Fit:
 
     def fit(parts: Parts, fold: int) -> Scorer:
         ranker = rankers[fold]
-        ready = prepare(encoder, ranker, fit_steps([parts], encoder, ranker))
+        ready = prepare(encoder, ranker, fit_steps([*parts.train, *parts.dev], encoder, ranker))
         # A scorer is given sentences alone; verify looks at their headings too.
         known = {case.sentences: case for case in (*parts.train, *parts.dev, *parts.test)}
 
@@ -32,3 +40,23 @@ def verifying(encoder: Encoder, rankers: Sequence[Ranker | None]) -> Fit:
         return score
 
     return fit
+
+
+def out_of_fold(path: Path, cases: Iterable[Case]) -> Unseen:
+    """The scores in a JSON file as a ranker: "passage" has for each case with gold, by id, one score a sentence.
+
+    They come from rankers each of which was trained without the cases that it scores.
+    """
+    try:
+        scores = as_dict(as_dict(json.loads(path.read_text("utf-8"))).get("passage"))
+        return Unseen((case, [float(score) for score in scores[case.id]]) for case in cases if case.gold)
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise UserError(f"{path}: no scores for all sentences of these data sets are there ({error})") from error
+
+
+def refitted(parts: Parts, encoder: Encoder) -> Weights:
+    """Weights for order and verdicts without a ranker, by the parts for training and choosing."""
+    learnt = [*parts.train, *parts.dev]
+    weights = fit_steps(learnt, encoder, None)
+    verdicts = fit_verdicts(examples(learnt, (), Random(0)), encoder, None, weights)
+    return replace(weights, verdicts={"plain": verdicts})

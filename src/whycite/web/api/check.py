@@ -6,6 +6,7 @@ import io
 import json
 import zipfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -14,20 +15,25 @@ from fastapi import APIRouter, Form, UploadFile
 from fastapi.responses import Response
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from whycite.check import Checked, Finding, as_dict
+from whycite.check import Checked, as_dict
 from whycite.check import check as check_draft
 from whycite.check.fixing import plan
-from whycite.check.jsonform import finding_dict
 from whycite.errors import UserError
 from whycite.serving.problems import Problem
 from whycite.web.api.files import received
-from whycite.web.api.shared import PROBLEMS, Here, Server
-from whycite.web.uploads import Upload, read_folder, unpacked
+from whycite.web.api.shared import PROBLEMS, Here, Server, answered
+from whycite.web.reading import read_folder
+from whycite.web.schemas import CheckAnswer
+from whycite.web.uploads import Upload, unpacked
 
 __all__ = ["router"]
 
 router = APIRouter(prefix="/check", tags=["check"], responses=PROBLEMS)
-_PAPERS = 5  # for a sentence
+_PAPERS = 3  # for a sentence
+_TOLD = 20  # choices that could not be put in
+
+Threshold = Annotated[float | None, Form(ge=0, le=1)]
+Papers = Annotated[int, Form(ge=1, le=20)]
 
 
 class Choice(BaseModel):
@@ -41,52 +47,87 @@ class Choice(BaseModel):
 _CHOICES = TypeAdapter(list[Choice])
 
 
-@router.post("")
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """How a draft is checked: from which worthiness on, with how many papers for a sentence."""
+
+    threshold: float | None
+    n: int
+
+
+@router.post("", response_model=CheckAnswer)
 async def check(
-    here: Here, files: list[UploadFile], threshold: Annotated[float | None, Form(ge=0, le=1)] = None
-) -> dict[str, Any]:
-    """A finding for every sentence of a draft; several files, or an archive of them, are one project."""
-    sent = await received(files, here.settings.files)
-    return await here.work.do(_check, here, sent, threshold)
+    here: Here,
+    files: list[UploadFile],
+    threshold: Threshold = None,
+    n: Papers = _PAPERS,
+    offset: Annotated[int, Form(ge=0, le=10_000_000)] = 0,
+    limit: Annotated[int, Form(ge=1, le=10_000)] = 2_000,
+) -> Response:
+    """Findings of a draft; several files, or an archive of them, are one project.
+
+    `findings` are those of the command line, of at most `limit` sentences from `offset` on; each of `sentences` names
+    the one that is about it by its number in the list.
+    """
+    sent = received(files, here.settings.files)
+    asked = _Asked(threshold, n)
+    return await here.work(lambda: _check(here, sent, asked, slice(offset, offset + limit)))
 
 
 @router.post("/fix", response_class=Response)
-async def fix(here: Here, files: list[UploadFile], choices: Annotated[str, Form(max_length=1_000_000)]) -> Response:
-    """The changed files of a draft as a .zip; `choices` is a JSON list of {"file", "start", "key"}."""
-    sent = await received(files, here.settings.files)
+async def fix(
+    here: Here,
+    files: list[UploadFile],
+    choices: Annotated[str, Form(max_length=1_000_000)],
+    threshold: Threshold = None,
+    n: Papers = _PAPERS,
+) -> Response:
+    """The changed files of a draft as a .zip; `choices` is a JSON list of {"file", "start", "key"}.
+
+    `threshold` and `n` are to be those of the check that offered the keys. What could not be put in is told in the
+    header `x-refused`, percent-encoded JSON.
+    """
+    sent = received(files, here.settings.files)
     try:
         wanted = _CHOICES.validate_json(choices)
     except ValidationError as error:
         raise Problem(422, 'choices must be a list of {"file": …, "start": …, "key": …}') from error
-    packed, refused = await here.work.do(_fix, here, sent, wanted)
+    packed, refused = await here.work(lambda: _fix(here, sent, wanted, _Asked(threshold, n)))
     headers = {
         "content-disposition": 'attachment; filename="with-citations.zip"',
-        "x-refused": quote(json.dumps(refused)),
+        "x-refused": quote(json.dumps(refused[:_TOLD])),
     }
     return Response(packed, media_type="application/zip", headers=headers)
 
 
-def _checked(here: Server, folder: Path, threshold: float | None = None) -> Checked:
+def _checked(here: Server, folder: Path, asked: _Asked) -> Checked:
     document = read_folder(folder)
     try:
         library = here.current.library()
     except UserError:  # none yet: the draft's own bibliography is enough
-        return check_draft(document, threshold=threshold, n=_PAPERS, use_library=False)
-    return check_draft(document, library, threshold=threshold, n=_PAPERS)
+        return check_draft(document, threshold=asked.threshold, n=asked.n, use_library=False)
+    return check_draft(document, library, threshold=asked.threshold, n=asked.n)
 
 
-def _check(here: Server, sent: Sequence[Upload], threshold: float | None) -> Any:
+def _check(here: Server, sent: Sequence[Upload], asked: _Asked, shown: slice) -> Response:
     with unpacked(sent) as folder:
-        told = json.dumps(_told(_checked(here, folder, threshold)), ensure_ascii=False)
-        return json.loads(_short(told, folder))
+        checked = _checked(here, folder, asked)
+        told = _told(checked, shown)
+    for finding in told["findings"]:
+        finding["file"] = _short(finding["file"], folder)
+    told["path"] = _short(told["path"], folder)
+    told["warnings"] = [_short(warning, folder) for warning in told["warnings"]]
+    return answered(told)
 
 
-def _told(checked: Checked) -> dict[str, Any]:
+def _told(checked: Checked, shown: slice) -> dict[str, Any]:
     document = checked.document
-    found = {(finding.file, finding.start, finding.end): _finding(finding) for finding in checked.findings}
-    sentences = []
-    for index, sentence in enumerate(document.sentences):
-        finding = found.get((sentence.file, sentence.start, sentence.end))
+    places = {(each.file, each.start, each.end): at for at, each in enumerate(checked.findings)}
+    told = as_dict(checked)
+    sentences: list[dict[str, Any]] = []
+    findings: list[dict[str, Any]] = []
+    for index, sentence in list(enumerate(document.sentences))[shown]:
+        at = places.get((sentence.file, sentence.start, sentence.end))
         sentences.append(
             {
                 "index": index,
@@ -94,12 +135,19 @@ def _told(checked: Checked) -> dict[str, Any]:
                 "section": sentence.section,
                 "paragraph": sentence.paragraph,
                 "kind": sentence.kind,
-                "score": finding["worthiness"] if finding and finding["kind"] != "cited" else None,
-                "finding": finding,
+                "start": sentence.start,
+                "finding": len(findings) if at is not None else None,
             }
         )
-    sections = [{"heading": each.heading, "type": each.type, "level": each.level} for each in document.sections]
-    return {**as_dict(checked), "threshold": _usual(checked), "sections": sections, "sentences": sentences}
+        if at is not None:
+            findings.append(told["findings"][at])
+    return told | {
+        "findings": findings,
+        "total": len(document.sentences),
+        "threshold": _usual(checked),
+        "sections": [{"heading": each.heading, "type": each.type, "level": each.level} for each in document.sections],
+        "sentences": sentences,
+    }
 
 
 def _usual(checked: Checked) -> float:
@@ -108,18 +156,14 @@ def _usual(checked: Checked) -> float:
     return thresholds[len(thresholds) // 2] if thresholds else 0.5
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
-    return {**finding_dict(finding), "start": finding.start, "end": finding.end}
-
-
 def _short(text: str, folder: Path) -> str:
     """A text that names files as they were sent."""
     return text.replace(f"{folder}/", "").replace(str(folder), "the draft")
 
 
-def _fix(here: Server, sent: Sequence[Upload], wanted: Sequence[Choice]) -> tuple[bytes, list[str]]:
+def _fix(here: Server, sent: Sequence[Upload], wanted: Sequence[Choice], asked: _Asked) -> tuple[bytes, list[str]]:
     with unpacked(sent) as folder:
-        checked = _checked(here, folder)
+        checked = _checked(here, folder, asked)
         places = {(_short(each.file, folder), each.start): at for at, each in enumerate(checked.findings)}
         chosen = {}
         for choice in wanted:

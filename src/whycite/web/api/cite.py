@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from fastapi import APIRouter
+from fastapi.responses import Response
 
 from whycite.recommend import Claim, as_bibtex, as_dict
 from whycite.structure import type_named
-from whycite.web.api.shared import PROBLEMS, Here, Server
+from whycite.web.api.shared import PROBLEMS, Here, Server, answered
 from whycite.web.schemas import CiteAnswer, CiteQuestion
 
 __all__ = ["router"]
@@ -16,13 +15,13 @@ __all__ = ["router"]
 router = APIRouter(tags=["cite"])
 
 
-@router.post("/cite", response_model=CiteAnswer, response_model_exclude_none=False, responses=PROBLEMS)
-async def cite(question: CiteQuestion, here: Here) -> Any:
+@router.post("/cite", response_model=CiteAnswer, responses=PROBLEMS)
+async def cite(question: CiteQuestion, here: Here) -> Response:
     """The papers that a claim should cite, each with the evidence for it."""
-    return await here.work.do(_cite, here, question)
+    return await here.ask(lambda: _cite(here, question))
 
 
-def _cite(here: Server, question: CiteQuestion) -> dict[str, Any]:
+def _cite(here: Server, question: CiteQuestion) -> Response:
     claim = Claim(
         question.text,
         title=question.title,
@@ -33,8 +32,9 @@ def _cite(here: Server, question: CiteQuestion) -> dict[str, Any]:
     method = here.current.method(question.method)
     found = method.recommend(claim, question.n)
     doubt = getattr(method, "doubt", None)
-    return {
+    told = {
         "text": question.text,
         "doubtful": bool(found) and doubt is not None and found[0].score < doubt,
         "recommendations": [{**as_dict(each, question.explain), "bibtex": as_bibtex([each.paper])} for each in found],
     }
+    return answered(told)

@@ -12,8 +12,8 @@ from whycite.web.uploads import Upload, safe_name
 __all__ = ["received"]
 
 
-async def received(files: Sequence[UploadFile], most: int) -> list[Upload]:
-    """The files with their bytes; too many of them are refused, and so are none."""
+def received(files: Sequence[UploadFile], most: int) -> list[Upload]:
+    """The files under safe names; too many of them are refused, and so are none."""
     if not 0 < len(files) <= most:
         raise Problem(422, f"Send between one and {most} files at once, not {len(files)}.")
-    return [Upload(safe_name(file.filename or "file"), await file.read()) for file in files]
+    return [Upload(safe_name(file.filename or "file"), file.file) for file in files]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from importlib.metadata import version
-from typing import Any
 
 from fastapi import APIRouter
+from fastapi.responses import Response
 
 from whycite.errors import UserError
-from whycite.web.api.shared import PROBLEMS, Here, Server
+from whycite.web.api.shared import PROBLEMS, Here, Server, answered
 from whycite.web.schemas import Health
 
 __all__ = ["router"]
@@ -17,14 +18,14 @@ router = APIRouter(tags=["health"])
 
 
 @router.get("/health", response_model=Health, responses=PROBLEMS)
-async def health(here: Here) -> Any:
+async def health(here: Here) -> Response:
     """Version and library; whoever gets this answer can ask the rest."""
-    documents = await here.work.do(_documents, here)
-    return {"status": "ok", "version": version("whycite"), "library": str(here.current.path), "documents": documents}
+    return await here.ask(lambda: _health(here))
 
 
-def _documents(here: Server) -> int | None:
-    try:
-        return here.current.library().info().documents
-    except UserError:  # none yet
-        return None
+def _health(here: Server) -> Response:
+    documents: int | None = None  # no library yet
+    with suppress(UserError):
+        documents = here.current.library().info().documents
+    path = str(here.current.path)
+    return answered({"status": "ok", "version": version("whycite"), "library": path, "documents": documents})

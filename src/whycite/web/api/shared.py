@@ -1,23 +1,28 @@
-"""What all routes need: the library as it is now, and threads to work on."""
+"""What all routes need: the library as it is now, threads to work on, and answers as JSON."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request
+from fastapi.responses import Response
 
 from whycite.serving.work import Work
 from whycite.web.adding import Adding
 from whycite.web.current import Current
+from whycite.web.ready import Ready
 from whycite.web.schemas import ProblemDetails
 from whycite.web.settings import Settings
 
-__all__ = ["PROBLEMS", "Here", "Server"]
+__all__ = ["PROBLEMS", "Here", "Server", "answered"]
 
+T = TypeVar("T")
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": ProblemDetails, "content": {"application/problem+json": {}}}
-    for status in (400, 401, 403, 404, 413, 421, 422, 503, 504)
+    for status in (400, 401, 403, 404, 408, 413, 421, 422, 500, 503, 504)
 }
 
 
@@ -27,8 +32,35 @@ class Server:
 
     settings: Settings
     current: Current
-    work: Work
+    quick: Work  # questions
+    slow: Work  # whole documents, in threads of their own: who asks a question does not wait for them
     adding: Adding
+    ready: Ready
+
+    async def ask(self, function: Callable[[], T]) -> T:
+        """What a function says that takes a moment."""
+        return await self.quick.do(self._when_ready, function)
+
+    async def work(self, function: Callable[[], T]) -> T:
+        """What a function says that may take long."""
+        return await self.slow.do(self._when_ready, function)
+
+    def begin(self, function: Callable[[], object]) -> None:
+        """Do what nobody waits for."""
+        self.slow.begin(lambda: self._when_ready(function))
+
+    def close(self, seconds: float = 0.0) -> bool:
+        """Take no more work, and wait for what has begun; whether nothing is left."""
+        return all([self.adding.close(seconds), self.slow.close(seconds), self.quick.close(seconds)])
+
+    def _when_ready(self, function: Callable[[], T]) -> T:
+        self.ready()
+        return function()
+
+
+def answered(told: Any) -> Response:
+    """An answer, made in the thread that worked for it: one of megabytes must not hold up everybody else's."""
+    return Response(json.dumps(told, allow_nan=False).encode(), media_type="application/json")
 
 
 def _server(request: Request) -> Server:

@@ -1,44 +1,72 @@
-import { ask, make, plural, post, say } from "./common.js";
-import { layOut, shade, show } from "./heatmap.js";
+import { ask, dropping, fetched, formOf, get, make, plural, post, roving, say } from "./common.js";
+import { layOut, overview, shade, show } from "./heatmap.js";
 import { card } from "./papers.js";
 
-const get = (id) => document.getElementById(id);
 let sent = null; // what was checked: it is sent again to be changed
-let answer = null;
+let answer = null; // with the finding and score of each sentence
+let asked = 0;
+let from = null; // the threshold that was asked for; null: each section's own
 let elements = new Map();
 const accepted = new Map(); // sentence -> key
 
-function files(list) {
-  const form = new FormData();
-  for (const file of list) form.append("files", file, file.webkitRelativePath || file.name);
-  return form;
-}
-
-async function check(list) {
-  if (!list.length) return;
-  sent = [...list];
-  say(get("state"), "Reading the draft and looking for claims without a citation …");
-  get("answer").classList.add("hidden");
-  get("notes").replaceChildren();
+async function check(list, threshold = null) {
+  const turn = ++asked;
+  const anew = threshold === null;
+  say(get("state"), anew ? "Reading the draft and looking for claims without a citation …" : "Looking for more …");
+  if (anew) {
+    get("answer").classList.add("hidden");
+    get("notes").replaceChildren();
+  }
   try {
-    answer = await ask("/api/check", { method: "POST", body: files(sent) });
-    accepted.clear();
-    tell();
+    const found = await all([...list], threshold, turn);
+    if (turn !== asked) return;
+    [answer, sent, from] = [found, [...list], threshold];
+    if (anew) accepted.clear();
+    tell(anew);
   } catch (error) {
-    say(get("state"), error.message, true);
+    if (turn === asked) say(get("state"), error.message, true);
   }
 }
 
-function tell() {
-  say(get("state"), "");
+// All pages of an answer as one.
+async function all(list, threshold, turn) {
+  let whole = null;
+  do {
+    const form = formOf(list);
+    if (threshold !== null) form.append("threshold", threshold);
+    form.append("offset", whole ? whole.sentences.length : 0);
+    const page = await ask("/api/check", { method: "POST", body: form });
+    for (const sentence of page.sentences) {
+      sentence.finding = sentence.finding === null ? null : page.findings[sentence.finding];
+      sentence.score = sentence.finding && sentence.finding.kind !== "cited" ? sentence.finding.worthiness : null;
+    }
+    if (whole) whole.sentences.push(...page.sentences);
+    else whole = page;
+    if (!page.sentences.length) break;
+    if (whole.sentences.length < whole.total) say(get("state"), `${plural(whole.sentences.length, "sentence")} of ${whole.total} …`);
+  } while (whole.sentences.length < whole.total && turn === asked);
+  return whole;
+}
+
+function tell(anew) {
+  say(get("state"), answer.sentences.length ? "" : "There is no text in this draft.");
   get("title").textContent = answer.title || answer.path;
-  get("notes").replaceChildren(...answer.warnings.slice(0, 20).map((warning) => make("li", {}, warning)));
+  get("notes").replaceChildren(...answer.warnings.slice(0, 20).map((warning) => make("li", { dir: "auto" }, warning)));
   get("answer").classList.remove("hidden");
   elements = layOut(get("text"), answer.sections, answer.sentences, decorate);
-  get("threshold").value = answer.threshold;
+  for (const index of accepted.keys()) elements.get(index).classList.add("accepted");
+  const byElement = new Map([...elements].map(([index, element]) => [element, answer.sentences[index]]));
+  roving(get("text"), [...elements.values()].filter((element) => element.dataset.pick), (element) => pick(byElement.get(element)));
+  if (anew) {
+    get("threshold").value = answer.threshold;
+    get("panel").replaceChildren(make("p", { class: "dim" }, "Pick a sentence to see what it could cite."));
+  }
   paint();
   offer();
-  get("title").scrollIntoView({ block: "start" });
+  if (anew) {
+    get("title").scrollIntoView({ block: "start" });
+    get("title").focus({ preventScroll: true });
+  }
 }
 
 function decorate(element, sentence) {
@@ -46,15 +74,8 @@ function decorate(element, sentence) {
   if (!finding) return;
   element.classList.toggle("cited", finding.kind === "cited");
   element.title = finding.kind === "cited" ? `cites ${finding.cites.join(", ")}` : `worthiness ${finding.worthiness.toFixed(2)}`;
-  element.tabIndex = 0;
+  element.dataset.pick = "";
   element.setAttribute("role", "button");
-  element.addEventListener("click", () => pick(sentence));
-  element.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" || event.key === " ") {
-      event.preventDefault();
-      pick(sentence);
-    }
-  });
 }
 
 function wanting() {
@@ -63,47 +84,48 @@ function wanting() {
 }
 
 function paint() {
-  get("from").textContent = Number(get("threshold").value).toFixed(2);
-  shade(elements, answer.sentences, Number(get("threshold").value), null);
+  const threshold = Number(get("threshold").value);
+  get("from").textContent = threshold.toFixed(2);
+  shade(elements, answer.sentences, threshold);
+  overview(elements, get("strip"), get("text"));
   get("count").textContent = `${plural(wanting().length, "sentence")} without a citation`;
 }
 
 async function pick(sentence) {
   for (const [index, element] of elements) element.classList.toggle("picked", index === sentence.index);
-  const panel = get("panel");
   const finding = sentence.finding;
-  const head = [
-    make("h3", {}, finding.kind === "cited" ? `Cites ${finding.cites.join(", ") || "something that could not be linked"}` : `Needs a citation: ${Math.round(100 * finding.worthiness)} %`),
-    make("blockquote", { class: "why" }, finding.text),
-  ];
+  const said = finding.kind === "cited" ? `Cites ${finding.cites.join(", ") || "something that could not be linked"}` : `Needs a citation: ${Math.round(100 * finding.worthiness)} %`;
   const list = make("ol", { class: "cards" });
-  panel.replaceChildren(...head, list);
-  panel.focus({ preventScroll: true });
-  if (!finding.recommendations.length) {
+  get("panel").replaceChildren(make("h3", { tabindex: "-1", id: "picked" }, said), make("blockquote", { class: "why", dir: "auto" }, finding.text), list);
+  get("picked").focus({ preventScroll: matchMedia("(min-width: 50rem)").matches });
+  let found = finding.recommendations;
+  if (!found.length) {
     list.append(make("li", { class: "dim" }, "Looking …"));
-    const question = { text: finding.text, title: answer.title, n: 3 };
+    const question = { text: finding.text, title: answer.title.slice(0, 2000), n: 3 };
     if (finding.section_type) question.section = finding.section_type;
     try {
-      finding.recommendations = (await post("/api/cite", question)).recommendations;
+      found = (await post("/api/cite", question)).recommendations;
     } catch (error) {
       list.replaceChildren(make("li", { class: "dim" }, error.message));
       return;
     }
   }
-  list.replaceChildren(...finding.recommendations.map((one) => card(one, finding.text, acts(sentence, one))));
-  if (!finding.recommendations.length) list.replaceChildren(make("li", { class: "dim" }, "Nothing fits: neither in the draft's own bibliography nor in your library."));
+  const nothing = make("li", { class: "dim" }, "Nothing fits: neither in the draft's own bibliography nor in your library.");
+  list.replaceChildren(...(found.length ? found.map((one) => card(one, finding.text, acts(sentence, one))) : [nothing]));
 }
 
 function acts(sentence, found) {
   if (sentence.finding.kind === "cited" || !found.cite_key) return [];
-  const take = make("button", { type: "button", class: "main" }, accepted.get(sentence.index) === found.cite_key ? "Take back" : `Cite as ${found.cite_key}`);
-  take.addEventListener("click", () => {
-    if (accepted.get(sentence.index) === found.cite_key) accepted.delete(sentence.index);
+  const taken = accepted.get(sentence.index) === found.cite_key;
+  const take = make("button", { type: "button", class: "main" }, taken ? "Take back" : `Cite as ${found.cite_key}`);
+  take.addEventListener("click", async () => {
+    if (taken) accepted.delete(sentence.index);
     else accepted.set(sentence.index, found.cite_key);
     elements.get(sentence.index).classList.toggle("accepted", accepted.has(sentence.index));
     offer();
     paint();
-    pick(sentence);
+    await pick(sentence);
+    get("panel").querySelectorAll("button.main")[sentence.finding.recommendations.indexOf(found)]?.focus();
   });
   return [take];
 }
@@ -114,19 +136,16 @@ function offer() {
 }
 
 get("download").addEventListener("click", async () => {
-  const form = files(sent);
-  const choices = [...accepted].map(([index, key]) => {
-    const finding = answer.sentences[index].finding;
-    return { file: finding.file, start: finding.start, key };
-  });
+  const form = formOf(sent);
+  const choices = [...accepted].map(([index, key]) => ({ file: answer.sentences[index].finding.file, start: answer.sentences[index].start, key }));
   form.append("choices", JSON.stringify(choices));
+  if (from !== null) form.append("threshold", from);
   say(get("state"), "Changing a copy of your files …");
   try {
-    const reply = await fetch("/api/check/fix", { method: "POST", body: form });
-    if (!reply.ok) throw new Error((await reply.json()).detail);
+    const reply = await fetched("/api/check/fix", { method: "POST", body: form });
     const link = make("a", { href: URL.createObjectURL(await reply.blob()), download: "with-citations.zip" });
     link.click();
-    URL.revokeObjectURL(link.href);
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // by then it is saved
     const refused = JSON.parse(decodeURIComponent(reply.headers.get("x-refused") || "%5B%5D"));
     say(get("state"), refused.length ? `Downloaded; not changed: ${refused.join("; ")}` : "Downloaded: the changed files, all else as it was.");
   } catch (error) {
@@ -136,7 +155,10 @@ get("download").addEventListener("click", async () => {
 
 get("next").addEventListener("click", () => {
   const list = wanting();
-  if (!list.length) return;
+  if (!list.length) {
+    say(get("state"), "No sentence above the threshold lacks a citation.");
+    return;
+  }
   const now = document.querySelector(".sentence.picked");
   const after = list.find((sentence) => now && now.compareDocumentPosition(elements.get(sentence.index)) & Node.DOCUMENT_POSITION_FOLLOWING);
   const next = after || list[0];
@@ -151,13 +173,12 @@ get("question").addEventListener("submit", (event) => {
   else if (get("files").files.length) check(get("files").files);
   else say(get("state"), "Choose a draft, or paste text.", true);
 });
-get("files").addEventListener("change", (event) => check(event.target.files));
+get("files").addEventListener("change", (event) => event.target.files.length && check(event.target.files));
 get("threshold").addEventListener("input", paint);
-const drop = get("drop");
-for (const kind of ["dragover", "dragleave", "drop"]) {
-  drop.addEventListener(kind, (event) => {
-    event.preventDefault();
-    drop.classList.toggle("over", kind === "dragover");
-    if (kind === "drop") check(event.dataTransfer.files);
-  });
-}
+// Sentences below what was asked for have no papers yet.
+get("threshold").addEventListener("change", () => {
+  const wanted = Number(get("threshold").value);
+  if (wanted < (from ?? answer.threshold)) check(sent, wanted);
+});
+window.addEventListener("resize", () => answer && overview(elements, get("strip"), get("text")));
+dropping(get("drop"), check);

@@ -1,10 +1,12 @@
-import { make, plural, post, say } from "./common.js";
+import { get, make, plural, post, say } from "./common.js";
 import { card } from "./papers.js";
 
-const form = document.getElementById("question");
-const state = document.getElementById("state");
-const answers = document.getElementById("answers");
+const form = get("question");
+const state = get("state");
+const answers = get("answers");
+const hidden = new Set(); // keys of papers that are "not this", until the page is loaded again
 let asked = 0;
+let answer = null;
 
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
@@ -16,13 +18,16 @@ form.addEventListener("submit", async (event) => {
   const turn = ++asked;
   say(state, "Looking …");
   try {
-    const answer = await post("/api/cite", question);
-    if (turn === asked) show(answer);
+    const found = await post("/api/cite", question);
+    if (turn !== asked) return;
+    answer = found;
+    hidden.clear();
+    show();
   } catch (error) {
-    if (turn === asked) {
-      answers.replaceChildren();
-      say(state, error.message, true);
-    }
+    if (turn !== asked) return;
+    answers.replaceChildren();
+    say(state, error.message, true);
+    if (error.message.includes("whycite add")) state.append(" ", make("a", { href: "/library" }, "Or add papers on the page Library."));
   }
 });
 
@@ -33,21 +38,32 @@ form.elements.text.addEventListener("keydown", (event) => {
   }
 });
 
-function show(answer) {
-  const found = answer.recommendations;
-  if (!found.length) say(state, "No paper in your library fits this claim; add more on the page Library.");
+function show() {
+  const found = answer.recommendations.filter((one) => !hidden.has(one.paper.key));
+  if (!answer.recommendations.length) say(state, "No paper in your library fits this claim; add more on the page Library.");
   else if (answer.doubtful) say(state, "Nothing in your library clearly fits this claim. The nearest:");
   else say(state, `${plural(found.length, "paper")}, best first`);
-  answers.replaceChildren(...found.map((one) => hideable(one, answer.text)));
+  if (hidden.size) {
+    const back = make("button", { type: "button", class: "small" }, `Show ${plural(hidden.size, "hidden paper")}`);
+    back.addEventListener("click", () => {
+      hidden.clear();
+      show();
+      answers.querySelector("button")?.focus();
+    });
+    state.append(" ", back);
+  }
+  answers.replaceChildren(...found.map(hideable));
 }
 
-function hideable(found, claim) {
-  const hide = make("button", { type: "button" }, "Not this");
-  const element = card(found, claim, [hide]);
+function hideable(found) {
+  const hide = make("button", { type: "button", "aria-label": `Not this: hide ${found.paper.title || found.paper.key}` }, "Not this");
+  const element = card(found, answer.text, [hide]);
   hide.addEventListener("click", () => {
-    const next = element.nextElementSibling || element.previousElementSibling;
-    element.remove();
-    next?.querySelector("button")?.focus();
+    const at = [...answers.children].indexOf(element);
+    hidden.add(found.paper.key);
+    show();
+    const next = answers.children[Math.min(at, answers.children.length - 1)];
+    (next?.querySelector("button") || form.elements.text).focus();
   });
   return element;
 }

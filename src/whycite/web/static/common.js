@@ -1,5 +1,7 @@
 // What all pages share: making elements without HTML from strings, asking the API, saying what is going on.
 
+export const get = (id) => document.getElementById(id);
+
 export function make(name, given = {}, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(given)) {
@@ -11,7 +13,7 @@ export function make(name, given = {}, ...children) {
   return element;
 }
 
-export async function ask(path, options = {}) {
+export async function fetched(path, options = {}) {
   let answer;
   try {
     answer = await fetch(path, options);
@@ -22,7 +24,11 @@ export async function ask(path, options = {}) {
     const problem = await answer.json().catch(() => ({}));
     throw new Error(problem.detail || `The server answered ${answer.status}.`);
   }
-  return answer.json();
+  return answer;
+}
+
+export async function ask(path, options = {}) {
+  return (await fetched(path, options)).json();
 }
 
 export function post(path, question) {
@@ -40,6 +46,58 @@ export function number(value) {
 
 export function plural(count, noun) {
   return `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+// Files as a form that is sent.
+export function formOf(files) {
+  const form = new FormData();
+  for (const file of files) form.append("files", file, file.webkitRelativePath || file.name);
+  return form;
+}
+
+// Lets files be dropped on an element.
+export function dropping(element, take) {
+  for (const kind of ["dragover", "dragleave", "drop"]) {
+    element.addEventListener(kind, (event) => {
+      event.preventDefault();
+      element.classList.toggle("over", kind === "dragover");
+      if (kind === "drop" && event.dataTransfer.files.length) take([...event.dataTransfer.files]);
+    });
+  }
+}
+
+const roved = new WeakMap(); // container -> how to stop listening to it
+
+// Makes many elements one stop of the Tab key: arrows, Home and End lead from one to the next, Enter and Space pick.
+export function roving(container, elements, pick) {
+  roved.get(container)?.abort();
+  const stop = new AbortController();
+  roved.set(container, stop);
+  const on = (kind, act) => container.addEventListener(kind, act, { signal: stop.signal });
+  const places = new Map(elements.map((element, at) => [element, at]));
+  let now = 0;
+  elements.forEach((element, at) => (element.tabIndex = at ? -1 : 0));
+  on("keydown", (event) => {
+    const at = places.get(event.target);
+    if (at === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    const last = elements.length - 1;
+    const leads = { ArrowDown: at + 1, ArrowRight: at + 1, ArrowUp: at - 1, ArrowLeft: at - 1, Home: 0, End: last };
+    if (event.key in leads) elements[Math.min(Math.max(leads[event.key], 0), last)].focus();
+    else if (event.key === "Enter" || event.key === " ") pick(event.target);
+    else return;
+    event.preventDefault();
+  });
+  on("focusin", (event) => {
+    const at = places.get(event.target);
+    if (at === undefined) return;
+    elements[now].tabIndex = -1;
+    now = at;
+    elements[now].tabIndex = 0;
+  });
+  on("click", (event) => {
+    const element = event.target.closest("[data-pick]");
+    if (places.has(element)) pick(element);
+  });
 }
 
 const COMMON = new Set(

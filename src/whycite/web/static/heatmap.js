@@ -19,12 +19,12 @@ export function layOut(text, sections, sentences, decorate = () => {}) {
     while (section < sentence.section && section + 1 < sections.length) {
       section += 1;
       const { heading, level } = sections[section];
-      if (heading) text.append(make(`h${Math.min(level, 3) + 2}`, {}, heading));
+      if (heading) text.append(make(`h${Math.min(Math.max(level, 1), 3) + 2}`, { dir: "auto" }, heading));
       place = null;
     }
     if (place === null || sentence.paragraph !== paragraph) {
       paragraph = sentence.paragraph;
-      place = make("p", sentence.kind && sentence.kind !== "prose" ? { class: "dim" } : {});
+      place = make("p", { dir: "auto", class: sentence.kind && sentence.kind !== "prose" ? "dim" : null });
       text.append(place);
     } else {
       place.append(" ");
@@ -37,28 +37,27 @@ export function layOut(text, sections, sentences, decorate = () => {}) {
   return elements;
 }
 
-// Shades sentences from a threshold on, and marks in the strip where they stand.
-export function shade(elements, sentences, threshold, strip) {
-  const marks = [];
-  for (const sentence of sentences) {
-    const step = heat(sentence.score, threshold);
-    const element = elements.get(sentence.index);
-    element.dataset.heat = step;
-    if (step) marks.push([element, step]);
-  }
-  if (!strip) return marks.length;
-  const whole = strip.parentElement.querySelector(".reading");
-  const height = Math.max(1, whole.scrollHeight);
+// Shades sentences from a threshold on.
+export function shade(elements, sentences, threshold) {
+  for (const sentence of sentences) elements.get(sentence.index).dataset.heat = heat(sentence.score, threshold);
+}
+
+// Marks in a strip where the shaded sentences stand.
+export function overview(elements, strip, text) {
+  const height = Math.max(1, text.scrollHeight);
+  // All is measured before anything is drawn: in turns the page would be laid out anew for each sentence.
+  const marks = [...elements.values()]
+    .filter((element) => element.dataset.heat > 0)
+    .map((element) => [element, element.offsetTop, element.offsetHeight]);
   strip.replaceChildren(
-    ...marks.map(([element, step]) => {
-      const mark = make("button", { type: "button", tabindex: "-1", "data-heat": step });
-      mark.style.top = `${(100 * element.offsetTop) / height}%`;
-      mark.style.height = `${Math.max(0.4, (100 * element.offsetHeight) / height)}%`;
+    ...marks.map(([element, top, tall]) => {
+      const mark = make("button", { type: "button", tabindex: "-1", "data-heat": element.dataset.heat });
+      mark.style.top = `${(100 * top) / height}%`;
+      mark.style.height = `${Math.max(0.4, (100 * tall) / height)}%`;
       mark.addEventListener("click", () => show(element));
       return mark;
     }),
   );
-  return marks.length;
 }
 
 export function show(element) {

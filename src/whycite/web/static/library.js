@@ -1,12 +1,21 @@
-import { ask, make, number, plural, say } from "./common.js";
+import { ask, dropping, formOf, get, make, number, plural, say } from "./common.js";
 import { bars } from "./plots.js";
 
-const get = (id) => document.getElementById(id);
 const LIMIT = 50;
+const EARLIEST = 1950; // year that is a bar of its own
 let offset = 0;
+let looked = 0;
 
 async function showInfo() {
   try {
+    const { documents } = await ask("/api/health");
+    get("held").classList.toggle("hidden", !documents);
+    if (!documents) {
+      get("info").replaceChildren();
+      get("empty").classList.remove("hidden");
+      return;
+    }
+    get("empty").classList.add("hidden");
     const info = await ask("/api/library");
     const facts = {
       Documents: number(info.documents),
@@ -21,46 +30,61 @@ async function showInfo() {
     );
     await Promise.all([showDocuments(), showFigures()]);
   } catch (error) {
-    get("info").replaceChildren(make("div", {}, make("dd", {}, error.message)));
+    say(get("state"), error.message, true);
   }
 }
 
 async function showDocuments() {
+  const turn = ++looked;
   const query = get("search").elements.query.value;
-  const page = await ask(`/api/library/documents?${new URLSearchParams({ offset, limit: LIMIT, query })}`);
-  get("rows").replaceChildren(...page.documents.map(row));
-  const last = Math.min(offset + LIMIT, page.total);
-  say(get("place"), page.total ? `${number(offset + 1)} to ${number(last)} of ${number(page.total)}` : "none");
-  get("back").disabled = offset === 0;
-  get("on").disabled = last >= page.total;
+  try {
+    const page = await ask(`/api/library/documents?${new URLSearchParams({ offset, limit: LIMIT, query })}`);
+    if (turn !== looked) return;
+    if (offset && offset >= page.total) {
+      offset = Math.max(0, offset - LIMIT);
+      await showDocuments();
+      return;
+    }
+    get("rows").replaceChildren(...page.documents.map(row));
+    const last = Math.min(offset + LIMIT, page.total);
+    say(get("place"), page.total ? `${number(offset + 1)} to ${number(last)} of ${number(page.total)}` : "No document has these words.");
+    get("back").disabled = offset === 0;
+    get("on").disabled = last >= page.total;
+  } catch (error) {
+    if (turn === looked) say(get("place"), error.message, true);
+  }
 }
 
 function row(entry) {
   const title = entry.title || entry.path;
   const remove = make("button", { type: "button", "aria-label": `Remove ${title}` }, "Remove");
   let sure = false;
+  const be = (certain) => {
+    sure = certain;
+    remove.textContent = sure ? "Really remove?" : "Remove";
+    remove.setAttribute("aria-label", sure ? `Really remove ${title}? Press again.` : `Remove ${title}`);
+  };
   remove.addEventListener("click", async () => {
     if (!sure) {
-      sure = true;
-      remove.textContent = "Really remove?";
+      be(true);
       return;
     }
     remove.disabled = true;
     try {
       await ask(`/api/library/documents/${entry.id}`, { method: "DELETE" });
+      say(get("state"), `Removed: ${title}`);
       await showInfo();
+      (get("rows").querySelector("button") || get("files")).focus();
     } catch (error) {
       say(get("state"), error.message, true);
+      remove.disabled = false;
     }
   });
-  remove.addEventListener("blur", () => {
-    sure = false;
-    remove.textContent = "Remove";
-  });
+  remove.addEventListener("blur", () => be(false));
   return make(
     "tr",
     {},
-    make("td", {}, title, entry.title ? make("div", { class: "dim" }, entry.path) : null),
+    make("td", { dir: "auto" }, title, entry.title ? make("div", { class: "dim" }, entry.path) : null),
     make("td", {}, entry.year ? String(entry.year) : "–"),
     make("td", {}, number(entry.citations)),
     make("td", {}, entry.added.slice(0, 10)),
@@ -70,14 +94,24 @@ function row(entry) {
 
 async function showFigures() {
   const figures = await ask("/api/library/statistics");
-  const years = Object.entries(figures.years).map(([year, count]) => [Number(year), count]);
-  get("years").replaceChildren(bars(years.filter(([year]) => year >= 1950), "Papers by year"));
+  get("years").replaceChildren(bars(byYear(figures.years), "Papers by year"));
   get("support").replaceChildren(bars(grouped(figures.support), "Papers by how often they are cited"));
   get("most").replaceChildren(
     ...figures.most_cited.map((one) =>
-      make("li", {}, `${one.paper.title || one.paper.key}${one.paper.year ? `, ${one.paper.year}` : ""} `, make("span", { class: "dim" }, `(${plural(one.support, "place")})`)),
+      make("li", { dir: "auto" }, `${one.paper.title || one.paper.key}${one.paper.year ? `, ${one.paper.year}` : ""} `, make("span", { class: "dim" }, `(${plural(one.support, "place")})`)),
     ),
   );
+}
+
+// Every year, also those without a paper; what is older than most is one bar.
+function byYear(years) {
+  const known = Object.entries(years).map(([year, count]) => [Number(year), count]);
+  const older = known.filter(([year]) => year < EARLIEST).reduce((sum, [, count]) => sum + count, 0);
+  const later = new Map(known.filter(([year]) => year >= EARLIEST));
+  if (!later.size) return older ? [[`before ${EARLIEST}`, older]] : [];
+  const first = Math.min(...later.keys());
+  const all = Array.from({ length: Math.max(...later.keys()) - first + 1 }, (_, at) => [first + at, later.get(first + at) || 0]);
+  return older ? [[`before ${EARLIEST}`, older], ...all] : all;
 }
 
 // 1, 2, 3 to 4, 5 to 8, 9 to 16, …
@@ -93,14 +127,12 @@ function grouped(support) {
 
 async function add(files) {
   if (!files.length) return;
-  const sent = new FormData();
-  for (const file of files) sent.append("files", file, file.webkitRelativePath || file.name);
   get("notes").replaceChildren();
   get("progress").classList.remove("hidden");
   get("progress").removeAttribute("value");
   say(get("state"), `Sending ${plural(files.length, "file")} …`);
   try {
-    const { id } = await ask("/api/library/documents", { method: "POST", body: sent });
+    const { id } = await ask("/api/library/documents", { method: "POST", body: formOf(files) });
     follow(id, files.length);
   } catch (error) {
     over(error.message, true);
@@ -113,7 +145,7 @@ function follow(id, files) {
     const told = JSON.parse(event.data);
     get("progress").max = Math.max(files, told.read);
     get("progress").value = told.read;
-    say(get("state"), `${plural(told.read, "document")} read: ${told.reading}`);
+    say(get("state"), told.read ? `${plural(told.read, "document")} read: ${told.reading}` : "Reading …");
   });
   events.addEventListener("done", (event) => {
     events.close();
@@ -138,16 +170,10 @@ function over(text, wrong = false) {
   say(get("state"), text, wrong);
 }
 
-const drop = get("drop");
-for (const kind of ["dragover", "dragleave", "drop"]) {
-  drop.addEventListener(kind, (event) => {
-    event.preventDefault();
-    drop.classList.toggle("over", kind === "dragover");
-    if (kind === "drop") add([...event.dataTransfer.files]);
-  });
-}
+dropping(get("drop"), add);
 get("files").addEventListener("change", (event) => {
   add([...event.target.files]);
+  event.target.value = ""; // so that the same files can be chosen again
 });
 get("search").addEventListener("submit", (event) => event.preventDefault());
 get("search").addEventListener("input", () => {

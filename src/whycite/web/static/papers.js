@@ -9,11 +9,11 @@ export function card(found, claim, acts = []) {
   return make(
     "li",
     { class: "card" },
-    make("h3", {}, `${found.rank}. `, ...marked(paper.title || paper.key, claim)),
-    make("p", { class: "facts-line" }, facts, paper.doi ? make("span", {}, ` · doi:${paper.doi}`) : null),
+    make("h3", { dir: "auto" }, `${found.rank}. `, ...marked(paper.title || paper.key, claim)),
+    make("p", { class: "facts-line", dir: "auto" }, facts, paper.doi ? make("span", {}, ` · doi:${paper.doi}`) : null),
     ...found.evidence.slice(0, 3).map((evidence) => why(evidence, claim)),
     found.evidence.length ? null : make("p", { class: "dim" }, "Nobody in your library cites it for this: its title fits."),
-    make("div", { class: "acts" }, copying(found.bibtex), ...acts),
+    make("div", { class: "acts" }, copying(found), ...acts),
   );
 }
 
@@ -22,21 +22,27 @@ function why(evidence, claim) {
   return make(
     "blockquote",
     { class: "why" },
-    make("p", {}, ...marked(evidence.sentence || evidence.span, claim)),
-    make("p", { class: "from" }, source),
+    make("p", { dir: "auto" }, ...marked(evidence.sentence || evidence.span, claim)),
+    make("p", { class: "from", dir: "auto" }, source),
   );
 }
 
-function copying(bibtex) {
+function copying({ bibtex, paper }) {
   if (!bibtex) return null;
-  const button = make("button", { type: "button" }, "Copy BibTeX");
+  const button = make("button", { type: "button", "aria-label": `Copy BibTeX of ${paper.title || paper.key}` }, "Copy BibTeX");
+  const shown = make("pre", { class: "bibtex hidden", tabindex: "0" }, bibtex);
+  const said = make("span", { role: "status", class: "dim" });
   button.addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText(bibtex);
-      button.textContent = "Copied";
+      said.textContent = "Copied";
+      setTimeout(() => (said.textContent = ""), 3000);
     } catch {
-      button.after(make("pre", {}, bibtex));
+      // Browsers let a page copy only where it is served encrypted or from this machine: then it is there to select.
+      shown.classList.remove("hidden");
+      said.textContent = "Select and copy:";
+      getSelection().selectAllChildren(shown);
     }
   });
-  return button;
+  return make("div", { class: "copying" }, button, " ", said, shown);
 }

@@ -1,27 +1,27 @@
-import { ask, make, number, plural, say } from "./common.js";
-import { layOut, shade, show } from "./heatmap.js";
+import { ask, formOf, get, make, number, plural, roving, say } from "./common.js";
+import { layOut, overview, shade, show } from "./heatmap.js";
 
-const get = (id) => document.getElementById(id);
 const VERDICTS = { backed: "✓ Backed", contradicted: "✗ Contradicted", "not found": "? Not found", "could not check": "– Could not check" };
 let cited = null; // files of the cited paper, or the id of a document of the library
 let answer = null;
 let elements = new Map();
 let asked = 0;
-
-function files(list) {
-  const sent = new FormData();
-  for (const file of list) sent.append("files", file, file.webkitRelativePath || file.name);
-  return sent;
-}
+let looked = 0;
 
 get("citing").addEventListener("change", async (event) => {
   if (!event.target.files.length) return;
   say(get("state"), "Reading …");
   try {
-    const draft = await ask("/api/read", { method: "POST", body: files(event.target.files) });
+    const draft = await ask("/api/read", { method: "POST", body: formOf(event.target.files) });
     const list = get("sentences");
-    list.replaceChildren(...draft.sentences.map(choice));
+    const options = new Map(draft.sentences.map((sentence) => [option(sentence), sentence]));
+    list.replaceChildren(...options.keys());
     list.classList.remove("hidden");
+    roving(list, [...options.keys()], (element) => {
+      list.querySelector("[aria-selected=true]")?.setAttribute("aria-selected", "false");
+      element.setAttribute("aria-selected", "true");
+      get("claim").value = options.get(element).claim || options.get(element).text;
+    });
     say(get("state"), `${plural(draft.sentences.length, "sentence")}; those that cite are marked. Pick one.`);
     list.querySelector(".cites")?.scrollIntoView({ block: "nearest" });
   } catch (error) {
@@ -29,37 +29,26 @@ get("citing").addEventListener("change", async (event) => {
   }
 });
 
-function choice(sentence) {
-  const element = make("div", { role: "option", tabindex: "0", "aria-selected": "false" }, sentence.text);
+function option(sentence) {
+  const element = make("div", { role: "option", "aria-selected": "false", "data-pick": "", dir: "auto" }, sentence.text);
   element.classList.toggle("cites", sentence.citations.length > 0);
-  const pick = () => {
-    for (const other of get("sentences").querySelectorAll("[aria-selected=true]")) other.setAttribute("aria-selected", "false");
-    element.setAttribute("aria-selected", "true");
-    get("claim").value = sentence.claim || sentence.text;
-  };
-  element.addEventListener("click", pick);
-  element.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" || event.key === " ") {
-      event.preventDefault();
-      pick();
-    }
-  });
   return element;
 }
 
 get("cited").addEventListener("change", (event) => {
-  cited = event.target.files.length ? { files: event.target.files } : null;
+  cited = event.target.files.length ? { files: [...event.target.files] } : null;
   get("chosen").textContent = cited ? [...event.target.files].map((file) => file.name).join(", ") : "none chosen";
 });
 
 get("find").addEventListener("input", async () => {
-  const turn = ++asked;
+  const turn = ++looked;
   const query = get("find").value;
   try {
     const page = await ask(`/api/library/documents?${new URLSearchParams({ query, limit: 8 })}`);
-    if (turn !== asked) return;
-    get("found").classList.toggle("hidden", !page.documents.length);
-    get("found").replaceChildren(...page.documents.map(offered));
+    if (turn !== looked) return;
+    get("found").classList.remove("hidden");
+    const nothing = make("li", { class: "dim" }, page.total ? "" : "No document of your library has these words.");
+    get("found").replaceChildren(...(page.total ? page.documents.map(offered) : [nothing]));
   } catch (error) {
     say(get("state"), error.message, true);
   }
@@ -67,11 +56,12 @@ get("find").addEventListener("input", async () => {
 
 function offered(entry) {
   const title = entry.title || entry.path;
-  const button = make("button", { type: "button" }, entry.year ? `${title} (${entry.year})` : title);
+  const button = make("button", { type: "button", dir: "auto" }, entry.year ? `${title} (${entry.year})` : title);
   button.addEventListener("click", () => {
     cited = { document: entry.id };
     get("chosen").textContent = title;
     get("found").classList.add("hidden");
+    get("find").focus();
   });
   return make("li", {}, button);
 }
@@ -83,15 +73,19 @@ get("question").addEventListener("submit", async (event) => {
     say(get("state"), claim ? "Choose the cited paper: a file, or one of your library." : "Type a claim, or pick a sentence.", true);
     return;
   }
-  const sent = cited.files ? files(cited.files) : new FormData();
+  const turn = ++asked;
+  const sent = formOf(cited.files || []);
   sent.append("claim", claim);
   if (cited.document) sent.append("document", cited.document);
   say(get("state"), "Reading the paper and looking for evidence …");
   try {
-    answer = await ask("/api/verify", { method: "POST", body: sent });
+    const found = await ask("/api/verify", { method: "POST", body: sent });
+    if (turn !== asked) return;
+    answer = found;
     say(get("state"), "");
     tell();
   } catch (error) {
+    if (turn !== asked) return;
     get("answer").classList.add("hidden");
     get("steps").classList.add("hidden");
     say(get("state"), error.message, true);
@@ -99,31 +93,32 @@ get("question").addEventListener("submit", async (event) => {
 });
 
 function tell() {
-  const scored = answer.sentences.filter((sentence) => sentence.score !== null).length;
+  const { characters, sentences, normalised, compared } = answer.steps;
   get("steps").replaceChildren(
-    make("li", {}, make("b", {}, "Text"), ` ${number(answer.steps.characters)} characters of ${answer.document.title || answer.document.path}`),
-    make("li", {}, make("b", {}, "Sentences"), ` ${plural(answer.sentences.length, "sentence")} in ${plural(answer.sections.length, "section")}`),
-    make("li", {}, make("b", {}, "Normalised"), ` ${answer.steps.normalised}`),
-    make("li", {}, make("b", {}, "Evidence"), ` ${plural(scored, "sentence")} compared with the claim`),
+    make("li", {}, make("b", {}, "Text"), ` ${number(characters)} characters of ${answer.title || answer.path}`),
+    make("li", {}, make("b", {}, "Sentences"), ` ${plural(sentences, "sentence")} in ${plural(answer.sections.length, "section")}`),
+    make("li", {}, make("b", {}, "Normalised"), ` ${normalised.join(" · ") || "no words that say something"}`),
+    make("li", {}, make("b", {}, "Evidence"), ` ${plural(compared, "sentence")} compared with the claim`),
   );
   get("steps").classList.remove("hidden");
   get("verdict").textContent = VERDICTS[answer.verdict] + (answer.confidence ? `, ${Math.round(100 * answer.confidence)} % sure` : "");
   get("verdict").dataset.verdict = answer.verdict;
   get("reason").textContent = answer.reason;
-  get("title").textContent = answer.document.title || answer.document.path;
+  get("title").textContent = answer.title || answer.path;
   get("answer").classList.remove("hidden");
   elements = layOut(get("text"), answer.sections, answer.sentences);
   get("threshold").value = answer.threshold;
   list();
   paint();
   get("verdict").scrollIntoView({ block: "start" });
+  get("verdict").focus({ preventScroll: true });
 }
 
 function list() {
   const top = Number(get("top").value);
   get("passages").replaceChildren(
     ...answer.passages.slice(0, top).map((passage) => {
-      const jump = make("button", { type: "button", class: "link" }, passage.text);
+      const jump = make("button", { type: "button", class: "link", dir: "auto" }, passage.text);
       jump.addEventListener("click", () => show(elements.get(passage.index)));
       const notes = [passage.quotes ? "the claim itself, which backs nothing" : "", passage.numbers].filter(Boolean).join("; ");
       return make(
@@ -141,9 +136,10 @@ function list() {
 function paint() {
   const threshold = Number(get("threshold").value);
   get("from").textContent = threshold.toFixed(2);
-  shade(elements, answer.sentences, threshold, get("strip"));
+  shade(elements, answer.sentences, threshold);
+  overview(elements, get("strip"), get("text"));
 }
 
 get("top").addEventListener("change", list);
 get("threshold").addEventListener("input", paint);
-window.addEventListener("resize", () => answer && paint());
+window.addEventListener("resize", () => answer && overview(elements, get("strip"), get("text")));

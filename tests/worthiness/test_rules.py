@@ -1,4 +1,4 @@
-"""What beside the model's score tells that a citation is, or is not, missing."""
+"""What a draft's structure tells of its sentences, and its paragraphs as a detector reads them."""
 
 import numpy as np
 import pytest
@@ -6,28 +6,6 @@ import pytest
 from whycite.documents.model import Citation, Document, Reference, Section, Sentence
 from whycite.worthiness import adjusted, paragraphs
 from whycite.worthiness.rules import english, names, own_contribution
-from whycite.worthiness.signs import SIGNS, signs
-
-
-@pytest.mark.parametrize(
-    ("text", "wanted"),
-    [
-        ("showed that cells divide.", {"small", "verb"}),
-        ("the cells divide.", {"small"}),
-        ("We follow the method of, with two changes.", {"gap"}),
-        ("This was shown before ( ).", {"gap"}),
-        ("It was proven in that sums are uniform.", {"gap"}),
-        ("Cells divide in two, and then rest.", set()),
-        ("", set()),
-    ],
-)
-def test_signs(text: str, wanted: set[str]) -> None:
-    (found,) = signs([text])
-    assert {name for name, value in zip(SIGNS, found, strict=True) if value} == wanted
-
-
-def test_no_sentence_no_sign() -> None:
-    assert signs([]).shape == (0, len(SIGNS))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,50 @@
+"""What answers need is loaded once the server answers, and by one thread: modules are not for two at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from whycite.errors import MissingExtra, UserError
+
+if TYPE_CHECKING:
+    from whycite.web.current import Current
+
+__all__ = ["Ready", "load", "warm"]
+
+
+class Ready:
+    """Calls a function before the first that needs it; who comes meanwhile waits."""
+
+    def __init__(self, function: Callable[[], None]) -> None:
+        self._function = function
+        self._lock = Lock()
+        self._done = False
+
+    def __call__(self) -> None:
+        """Return once it has been called."""
+        with self._lock:
+            if not self._done:
+                self._function()
+                self._done = True
+
+
+def load() -> None:
+    """Import what takes long."""
+    import whycite.check.pipeline
+    import whycite.library
+    import whycite.recommend
+    import whycite.verify  # noqa: F401
+
+
+def warm(current: Current) -> None:
+    """Ask a first question, so that models and tables are at hand for the first of somebody else."""
+    from whycite import worthiness
+    from whycite.recommend import Claim
+
+    try:
+        current.method().recommend(Claim("the first question takes longest"), 1)
+        worthiness.load()
+    except (UserError, MissingExtra):
+        return  # no library yet, or none that can be opened: whoever asks is told

@@ -1,0 +1,44 @@
+"""`whycite eval worthiness`, on articles and on drafts."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from typer.testing import Result
+
+from whycite.errors import UserError
+
+Run = Callable[..., Result]
+DRAFT = """# Introduction
+{0} have been studied for many years [@a]. It has been reported that {0} sleep at night [@b].
+In this note we count our own {0}. The rest is organised as follows.
+"""
+
+
+def test_drafts_are_decided_by_those_of_other_projects(run: Run, tmp_path: Path) -> None:
+    for name, topic in (("one-early", "bees"), ("one-late", "bees"), ("two", "whales"), ("three", "ants")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "draft.md").write_text(DRAFT.format(topic), encoding="utf-8")
+    told = json.loads(run("eval", "worthiness", "--drafts", tmp_path, "--json").stdout)["rows"]
+    assert [row["sentences_of"] for row in told[2:]] == ["one-early", "one-late", "three", "two"]
+    assert (told[0]["sentences"], told[2]["sentences"]) == (16, 4)
+    assert told[0]["F1"] > 0.6
+    shown = run("eval", "worthiness", "--drafts", tmp_path).stdout
+    assert "drafts in English" in shown
+
+
+def test_articles_give_table_3(run: Run, data: Path) -> None:
+    tiny = data / "elife" / "elife-tiny.jsonl.zst"
+    told = run("eval", "worthiness", "--data", tiny, "--test", "3", "--trained", "12", "--json")
+    rows = {(row["method"], row["sentences_of"]): row for row in json.loads(told.stdout)["rows"]}
+    methods = {method for method, _ in rows}
+    assert {"chance", "class-weighted", "class-weighted by section", "logistic regression"} < methods
+    ours = next(row for (method, kind), row in rows.items() if method.startswith("worthiness-30m") and kind == "all")
+    assert ours["F1"] > rows["logistic regression", "all"]["F1"] > 0
+
+
+def test_what_is_asked_must_be_clear(run: Run, tmp_path: Path) -> None:
+    for options in ((), ("--data", tmp_path, "--drafts", tmp_path)):
+        result = run("eval", "worthiness", *options)
+        assert isinstance(result.exception, UserError)
+    assert "no such folder" in str(run("eval", "worthiness", "--drafts", tmp_path / "none").exception)

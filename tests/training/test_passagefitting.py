@@ -1,0 +1,75 @@
+"""What verify learns from."""
+
+from collections.abc import Callable, Sequence
+from random import Random
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from whycite.errors import UserError
+from whycite.evaluation.passages.model import Case
+from whycite.training.passagefitting import Example, Unseen, examples, fit_steps, fit_verdicts, main
+from whycite.verify.weights import CLASSES, STEPS
+
+NOISE = ("The weather was fine.", "A river flows there.", "Nobody was in town.", "The car is red.")
+
+
+class Encoder:
+    """Vectors without meaning."""
+
+    name, dimensions = "none@1", 4
+
+    def encode(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> NDArray[np.float32]:
+        return np.full((len(texts), 4), 0.5, np.float32)
+
+
+def _case(at: int, label: str = "backed") -> Case:
+    sentences = (*NOISE[: at % 4], f"Protein p{at} increases growth of cell c{at}.", *NOISE[at % 4 :])
+    gold = frozenset({at % 4}) if label != "not found" else frozenset[int]()
+    claim = f"p{at} increases growth of cell c{at}" if label == "backed" else f"Kinase x{at} binds receptor y{at}"
+    return Case(str(at), "scifact", claim, f"claim {at}", f"d{at}", sentences, gold, label)  # type: ignore[arg-type]
+
+
+def test_words_in_common_are_learnt_first() -> None:
+    cases = [_case(at) for at in range(20)]
+    ranker = Unseen((case, [float(at in case.gold) for at in range(5)]) for case in cases)
+    weights = fit_steps(cases, Encoder(), ranker)
+    steps = weights.steps["abstract"]
+    assert steps["words"]["coverage"] > 0
+    assert steps["words"]["bm25"] > 0
+    assert steps["read"]["ranker"] > 0
+    assert steps["read"].keys() == {*STEPS["read"], "bias"}
+    assert weights.steps["paper"]["words"] == {}  # there was no such case
+    assert fit_steps(cases, Encoder(), None).steps["abstract"]["read"] == {}
+
+
+def test_verdicts() -> None:
+    cases = [_case(at, "backed" if at % 2 else "not found") for at in range(30)]
+    weights = fit_steps(cases, Encoder(), None)
+    found = fit_verdicts([Example(case, case.label or "") for case in cases], Encoder(), None, weights)
+    assert found.keys() == set(CLASSES)
+    assert found["backed"]["coverage"] > 0 > found["not found"]["coverage"]
+
+
+def test_examples_are_labelled_altered_and_exchanged() -> None:
+    found = list(examples([_case(1), _case(2, "not found")], [_case(3), _case(4)], Random(0)))
+    assert [example.label for example in found] == [
+        "backed", "contradicted", "contradicted", "not found", "backed", "not found", "backed", "not found",
+    ]  # fmt: skip
+    assert found[1].case.claim != found[0].case.claim
+    assert found[1].count < 1
+    assert found[5].case.document == "d4"
+    assert found[5].case.sentences == found[6].case.sentences
+
+
+def test_scores_of_others() -> None:
+    ranker = Unseen([(_case(1), [1, 2, 3, 4, 5])])
+    assert ranker.score("passage", _case(1).claim, list(_case(1).sentences)[::-1]).tolist() == [5, 4, 3, 2, 1]
+    with pytest.raises(ValueError, match="no scores of kind stance"):
+        ranker.score("stance", "", [])
+
+
+def test_wrong_use() -> None:
+    with pytest.raises(UserError, match="give the folder"):
+        main([])
