@@ -12,10 +12,10 @@ from whycite.library.place import default_path
 if TYPE_CHECKING:
     from whycite.library.adding import add, add_documents
     from whycite.library.exporting import export_ilciter, export_trec
+    from whycite.library.figures import Statistics, statistics
     from whycite.library.library import Library
     from whycite.library.maintenance import compact, remove
     from whycite.library.reindexing import Reindexed, reindex
-    from whycite.library.figures import Statistics, statistics
 
 os.environ.setdefault("LANCEDB_LOG", "error")  # read when lancedb is imported: it warns of what is meant to happen
 
