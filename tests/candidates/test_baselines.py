@@ -41,6 +41,9 @@ def test_random(lessons: MakeLessons, papers: Papers) -> None:
 
 def test_the_floor(lessons: MakeLessons) -> None:
     assert {key for key, _ in make_most_popular("", lessons(floor=2)).recommend(Part())} == set("abde")
+    twice = [CitedSet("one", "", (type,), ("a",)) for type in ("method", "result")]  # by one document
+    with pytest.raises(UserError, match="no paper to recommend"):
+        make_most_popular("", Lessons(twice, lessons().papers, floor=2))
     with pytest.raises(UserError, match="no paper to recommend"):
         make_most_popular("", lessons(floor=5))
     with pytest.raises(UserError, match="at least once"):

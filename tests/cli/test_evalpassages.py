@@ -133,6 +133,36 @@ def test_scores_of_rankers_that_had_not_seen_the_cases(folder: Path) -> None:
     assert "no scores for all sentences" in str(_run(*asked, "--ranker", folder / "scores.json").exception)
 
 
+def test_labels_alone(tmp_path: Path) -> None:
+    """Citation-Integrity tells no sentences, so there is nothing to order; only its dev part is judged."""
+    folder = tmp_path / "citint"
+    folder.mkdir()
+    sentences = ["Sleep was reduced by 20 % in mice.", "Mice were kept in cages.", "We thank all mice."]
+    _write(folder / "corpus.jsonl", [{"doc_id": 1000 * at, "abstract": sentences} for at in range(1, 5)])
+    claims = [
+        {
+            "id": at,
+            "claim": "Sleep was reduced by 20 % in mice <|cit|>.",
+            "evidence": {str(1000 * at): [{"sentences": [0], "label": "SUPPORT"}]},
+            "cited_doc_ids": [1000 * at],
+        }
+        for at in range(1, 5)
+    ]
+    _write(folder / "claims_train.jsonl", claims[:2])
+    _write(folder / "claims_dev.jsonl", claims[2:])
+    result = _run("eval", "--data", folder, "--altered", 1)
+    assert result.exit_code == 0, result.output
+    assert "citint dev: label accuracy" in result.stdout
+    assert "citint dev: claims altered" in result.stdout
+    assert "thesis" not in result.stdout
+    found = json.loads(_run("eval", "--data", folder, "--altered", 1, "--json").stdout)
+    assert sum(sum(row.values()) for row in found["labels"]["citint dev"]["confusion"].values()) == 2
+    assert found["altered"]["citint dev"]["all"]["pairs"] == 1
+    assert "none of the data sets tells" in str(
+        _run("train", "--data", folder, "--model", "rnn", "--out", tmp_path / "x").exception
+    )
+
+
 def test_a_model_is_trained_and_scores(folder: Path) -> None:
     from whycite.training.passages.storing import load
 

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Iterable
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -117,6 +118,60 @@ def test_a_length_that_is_none_is_refused(length: str) -> None:
     assert ask(Rules(), "POST", content_length=length.encode().decode("latin-1"))[0] == 400
 
 
+def test_who_stops_half_way_is_not_waited_for() -> None:
+    async def wait(scope: Any, receive: Any, send: Any) -> None:
+        while (await receive()).get("more_body"):
+            pass
+
+    sent: list[Any] = []
+    parts = [{"type": "http.request", "body": b"x", "more_body": True}]
+
+    async def receive() -> Any:
+        return parts.pop() if parts else await asyncio.sleep(60)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "POST", "path": "/", "query_string": b"", "headers": [(b"host", b"localhost")]}
+    asyncio.run(Guard(wait, Rules(seconds=0.05))(scope, receive, send))
+    assert sent[0]["status"] == 408
+
+
+def test_who_has_sent_everything_may_wait_long_for_the_answer() -> None:
+    async def follow(scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+        await receive()  # the end of the connection
+
+    parts = [{"type": "http.request", "body": b""}]
+
+    async def receive() -> Any:
+        if parts:
+            return parts.pop()
+        await asyncio.sleep(0.2)
+        return {"type": "http.disconnect"}
+
+    sent: list[Any] = []
+    scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": [(b"host", b"localhost")]}
+    asyncio.run(Guard(follow, Rules(seconds=0.05))(scope, receive, sent.append))  # type: ignore[arg-type]
+    assert sent == []
+
+
+def test_a_web_socket_is_closed() -> None:
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    asyncio.run(Guard(_echo, Rules())({"type": "websocket"}, send, send))  # type: ignore[arg-type]
+    assert [message["type"] for message in sent] == ["websocket.close"]
+
+
+def test_the_name_of_the_host_may_have_capitals() -> None:
+    rules = Rules(host="Lab.Example", token="a-secret-word")
+    assert ask(rules, host="lab.example:8642", authorization="Bearer a-secret-word")[0] == 200
+    assert ask(rules, host="other.example", authorization="Bearer a-secret-word")[0] == 421
+
+
 class TestToken:
     """With a token only those who know it get anything."""
 
@@ -143,6 +198,18 @@ class TestToken:
         assert "HttpOnly" in cookie
         assert "SameSite=Strict" in cookie
         assert ask(self.rules, cookie=f"{COOKIE}=a-secret-word")[0] == 200
+
+    @pytest.mark.parametrize("others", ['a={"b": [1, 2]}; ', "x y z; ", "a=1; ", "=;;", '"; '])
+    def test_cookies_of_other_servers_do_not_hide_it(self, others: str) -> None:
+        assert ask(self.rules, cookie=f"{others}{COOKIE}=a-secret-word; b=2")[0] == 200
+        assert ask(self.rules, cookie=others)[0] == 401
+
+    @pytest.mark.parametrize("token", ["with space", "semi;colon", 'quo"te', "per%cent", "comma,=&+"])
+    def test_whatever_is_in_it(self, token: str) -> None:
+        rules = Rules(token=token)
+        status, headers, _ = ask(rules, query=f"token={quote(token, safe='')}")
+        assert status == 303
+        assert ask(rules, cookie=headers["set-cookie"].partition(";")[0])[0] == 200
 
     def test_the_way_on_leads_nowhere_else(self) -> None:
         for path in ("//evil.example", "/\\evil.example", "\\\\evil.example"):

@@ -56,3 +56,37 @@ def test_what_takes_too_long_is_given_up_but_still_counts() -> None:
         work.close()
 
     asyncio.run(ask())
+
+
+def test_when_it_is_closed_nothing_begins_and_what_waits_is_told() -> None:
+    async def ask() -> None:
+        work = Work(1, 1, 10)
+        go = threading.Event()
+        running, waiting = (asyncio.ensure_future(work.do(go.wait)) for _ in range(2))
+        await asyncio.sleep(0.05)
+        assert not work.close(0.01)
+        with pytest.raises(Problem) as told:
+            await waiting
+        assert told.value.status == 503
+        with pytest.raises(Problem) as refused:
+            await work.do(go.wait)
+        assert refused.value.status == 503
+        go.set()
+        assert await running
+        assert work.close(10)
+
+    asyncio.run(ask())
+
+
+def test_a_function_that_times_out_itself_says_so() -> None:
+    async def ask() -> None:
+        work = Work(1, 0, 10)
+
+        def late() -> None:
+            raise TimeoutError("its own")
+
+        with pytest.raises(TimeoutError, match="its own"):
+            await work.do(late)
+        work.close()
+
+    asyncio.run(ask())

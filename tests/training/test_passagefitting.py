@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from whycite.errors import UserError
 from whycite.evaluation.passages.model import Case
-from whycite.training.passagefitting import Example, Unseen, examples, fit_steps, fit_verdicts, main
+from whycite.training.passagefitting import Example, Unseen, examples, fit_steps, fit_verdicts, main, with_stances
 from whycite.verify.weights import CLASSES, STEPS
 
 NOISE = ("The weather was fine.", "A river flows there.", "Nobody was in town.", "The car is red.")
@@ -47,9 +47,21 @@ def test_words_in_common_are_learnt_first() -> None:
 def test_verdicts() -> None:
     cases = [_case(at, "backed" if at % 2 else "not found") for at in range(30)]
     weights = fit_steps(cases, Encoder(), None)
-    found = fit_verdicts([Example(case, case.label or "") for case in cases], Encoder(), None, weights)
+    found = fit_verdicts([Example(case, case.label or "") for case in cases], Encoder(), weights)
     assert found.keys() == set(CLASSES)
     assert found["backed"]["coverage"] > 0 > found["not found"]["coverage"]
+
+
+def test_stances_part_backing_from_contradiction() -> None:
+    cases = [_case(at) for at in range(20)]
+    weights = fit_steps(cases, Encoder(), None)
+    unseen = {"stance": {case.id: 2.0 for case in cases}, "altered": {case.id: [["not so", -2.0]] for case in cases}}
+    told = list(with_stances([*cases, _case(99)], unseen))
+    assert [example.stance for example in told] == [2.0, -2.0] * 20
+    found = fit_verdicts(told, Encoder(), weights, stance=True)
+    assert found.keys() == {"backed", "contradicted"}
+    assert found["backed"]["stance"] > 0 > found["contradicted"]["stance"]
+    assert "coverage" not in found["backed"]
 
 
 def test_examples_are_labelled_altered_and_exchanged() -> None:

@@ -73,3 +73,28 @@ def test_from_documents_to_a_folder(base: Callable[..., Base], tmp_path: Path) -
         make_scope(_gathered(), "paragraph", str(tmp_path / "base"), out, 30, 2, told.append, recipe)
     with pytest.raises(UserError, match="no input variant 'x'"):
         make_scope(_gathered(), "x", str(tmp_path / "base"), tmp_path / "other", 30, 2, told.append, recipe)
+
+
+def test_by_the_command(base: Callable[..., Base], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dataclasses import replace
+
+    from typer.testing import CliRunner
+
+    from whycite.cli import app
+
+    made = base()
+    save_base(tmp_path / "base", made.model, made.tokenizer, max_tokens=32)
+    entries = [
+        f"@article{{p{at}, title = {{Bees of kind number {at} and how they sleep}}, year = 2000}}" for at in range(9)
+    ]
+    (tmp_path / "refs.bib").write_text("\n".join(entries), encoding="utf-8")
+    for at in range(6):
+        said = " ".join(f"Bees of kind {n} sleep at night [@p{n}]." for n in range(at, at + 4))
+        paper = f"---\ntitle: Paper {at}\ndate: {2010 + at}\nbibliography: refs.bib\n---\n# Introduction\n{said}\n"
+        (tmp_path / f"{at}.md").write_text(paper, encoding="utf-8")
+    monkeypatch.setattr("whycite.training.scope.RECIPE", replace(RECIPE, epochs=1, negatives=3))
+    options = ["--recipe", "scope", "--variant", "section", "--lists", "8", "--held-out", "1"]
+    places = ["--data", str(tmp_path), "--base", str(tmp_path / "base"), "--out", str(tmp_path / "ranker")]
+    result = CliRunner().invoke(app, ["train", "ranker", *places, *options], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    assert "triplet" in (tmp_path / "ranker" / "README.md").read_text("utf-8")

@@ -50,7 +50,7 @@ class Encoder:
 
 
 def _weights(stance: bool = True) -> Weights:
-    signs = {"backed": {"stance": 2.0}, "contradicted": {"stance": -2.0}, "not found": {}}
+    signs = {"backed": {"stance": 2.0}, "contradicted": {"stance": -2.0}}
     steps = {kind: {**steps, "read": {"meaning": 1.0, "ranker": 1.0}} for kind, steps in shipped().steps.items()}
     return replace(
         shipped(), steps=steps, verdicts={**shipped().verdicts, "stance": signs} if stance else shipped().verdicts
@@ -69,7 +69,7 @@ def test_stance_tells_the_verdict(stance: float, verdict: str) -> None:
     ranker = Ranker("sleep", stance)
     weights = replace(_weights(), ranker=ranker.name)
     assert sentences(CLAIM, TEXTS, ranker=ranker, weights=weights).verdict == verdict
-    assert ("stance", 1) in ranker.asked
+    assert ("stance", 3) in ranker.asked
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import threading
 import time
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from shutil import copytree, which
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 import uvicorn
 
+from whycite.serving.guard import Rules
 from whycite.web.app import create
 from whycite.web.settings import Settings
 
@@ -23,12 +25,11 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--
 CLAIM = "Killer whales hit herring with their tails."
 
 
-@pytest.fixture(scope="module")
-def address(kept_library: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where a server runs on a library that these tests may change."""
-    library = copytree(kept_library, tmp_path_factory.mktemp("browser") / "library")
+@contextmanager
+def _serving(settings: Settings) -> Iterator[str]:
+    """A server for as long as it is needed, and its address."""
     bound = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(create(Settings(library)), log_level="error", timeout_graceful_shutdown=1)
+    config = uvicorn.Config(create(settings), log_level="error", timeout_graceful_shutdown=1)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
     thread.start()
@@ -37,6 +38,14 @@ def address(kept_library: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
     yield f"http://127.0.0.1:{bound.getsockname()[1]}"
     server.should_exit = True
     thread.join()
+
+
+@pytest.fixture(scope="module")
+def address(kept_library: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where a server runs on a library that these tests may change."""
+    library = copytree(kept_library, tmp_path_factory.mktemp("browser") / "library")
+    with _serving(Settings(library)) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +103,32 @@ def test_cite_with_the_keyboard_alone(page: Any, tmp_path: Path) -> None:
     page.keyboard.press("Enter")
     assert page.locator(".card").count() == before - 1
     assert "schooling herring" not in page.locator(".card").first.inner_text()
+    assert page.evaluate("document.activeElement.closest('.card') !== null")
+    page.get_by_role("button", name="Show 1 hidden paper").press("Enter")
+    assert page.locator(".card").count() == before
+
+
+def test_bibtex_is_copied_or_shown(page: Any) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto("/cite")
+    page.fill("#claim", CLAIM)
+    page.press("#claim", "Enter")
+    page.get_by_role("button", name="Copy BibTeX of Killer whales feeding").click()
+    page.wait_for_selector("text=Copied")
+    assert page.evaluate("navigator.clipboard.readText()").startswith("@article{domenici2000killer,")
+    page.evaluate("Object.defineProperty(navigator, 'clipboard', {value: undefined})")  # as where it is not allowed
+    page.get_by_role("button", name="Copy BibTeX of Killer whales feeding").click()
+    assert page.locator(".bibtex:not(.hidden)").inner_text().startswith("@article{domenici2000killer,")
+
+
+def test_filters_narrow_it_down(page: Any) -> None:
+    page.goto("/cite")
+    page.fill("#claim", "honey bee viruses")
+    page.fill("[name=year_max]", "2003")
+    page.select_option("[name=section]", "introduction")
+    page.press("#claim", "Enter")
+    page.wait_for_selector(".card")
+    assert "2012" not in page.inner_text("#answers")
 
 
 def test_a_script_in_a_title_is_only_text(page: Any) -> None:
@@ -167,6 +202,86 @@ def test_check_accept_and_download(page: Any, tmp_path: Path) -> None:
     assert "tails [@domenici]." in changed
 
 
+def test_check_with_the_keyboard_alone(page: Any, tmp_path: Path) -> None:
+    _check(page, tmp_path)
+    page.focus("#next")
+    page.keyboard.press("Tab")  # the text is one stop, in which arrows lead on
+    seen = [page.evaluate("document.activeElement.textContent")]
+    for _ in range(2):
+        page.keyboard.press("ArrowDown")
+        seen.append(page.evaluate("document.activeElement.textContent"))
+    assert [text.split()[0] for text in seen] == ["Previous", "Mites", "In"]
+    page.keyboard.press("Home")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#panel .card")
+    assert page.evaluate("document.activeElement.closest('#panel') !== null")
+    while not page.evaluate("document.activeElement.textContent").startswith("Cite as domenici"):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=Take back")
+    assert page.evaluate("document.activeElement.textContent") == "Take back"
+    assert page.locator("#text .accepted").count() == 1
+
+
+def test_a_lower_threshold_offers_papers_for_more(page: Any, tmp_path: Path) -> None:
+    _check(page, tmp_path)
+    page.focus("#threshold")
+    page.keyboard.press("Home")
+    page.wait_for_selector("#count:text('2 sentences')")
+    page.wait_for_selector("#state:empty", state="attached")
+    page.get_by_text("In this note we describe").click()
+    page.get_by_role("button", name="Cite as domenici").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download with 1 citation added").click()
+    with zipfile.ZipFile(download.value.path()) as archive:
+        assert "what we saw [@domenici]." in archive.read("draft.md").decode()
+
+
+def test_a_script_in_names_and_keys_is_only_text(page: Any, tmp_path: Path) -> None:
+    draft = tmp_path / "<img src=x onerror=alert(1)>.md"
+    draft.write_text("# <script>alert(1)</script>\nWhales sing [@<img/src=x/onerror=alert(1)>; @payne].\n")
+    page.goto("/check")
+    page.set_input_files("#files", draft)
+    page.wait_for_selector("#text .sentence")
+    page.click("#text .sentence")
+    page.wait_for_selector("#panel h3")
+    page.goto("/library")
+    page.set_input_files("#files", draft)
+    page.wait_for_selector("text=1 document added")
+    assert page.locator("main img, main script").count() == 0
+    page.get_by_role("button", name="_img src=x").click()
+    page.get_by_text("Really remove?").click()
+    page.wait_for_selector("text=Removed:")
+
+
+def test_a_library_that_is_empty_says_what_to_do(browser: Any, tmp_path: Path) -> None:
+    with _serving(Settings(tmp_path / "library")) as address:
+        page = browser.new_page(base_url=address)
+        page.goto("/library")
+        page.wait_for_selector("text=Nothing is in it yet")
+        assert not page.is_visible("#rows")
+        page.goto("/cite")
+        page.fill("#claim", CLAIM)
+        page.press("#claim", "Enter")
+        page.click("#state a")
+        page.wait_for_selector("text=Nothing is in it yet")
+        page.close()
+
+
+def test_with_a_token_the_printed_address_opens_every_page(browser: Any, kept_library: Path) -> None:
+    with _serving(Settings(kept_library, Rules(token="a secret; word"))) as address:
+        page = browser.new_page(base_url=address)
+        assert page.goto("/cite").status == 401
+        assert page.goto("/?token=a%20secret%3B%20word").status == 200
+        assert "token" not in page.url
+        page.fill("#claim", CLAIM)
+        page.press("#claim", "Enter")
+        page.wait_for_selector(".card")
+        page.click("text=Library")
+        page.wait_for_selector("svg.plot rect")
+        page.close()
+
+
 def _verify(page: Any, papers: Path, claim: str) -> None:
     page.goto("/verify")
     page.set_input_files("#citing", papers / "bees.md")
@@ -185,6 +300,20 @@ def test_verify_shows_the_way_and_the_passages(page: Any, papers: Path, tmp_path
     assert "stun herring" in page.evaluate("document.activeElement.textContent")
     assert "<script>" not in page.inner_html("#text")
     _keep(page, "verify", tmp_path)
+
+
+def test_a_sentence_is_picked_with_arrows(page: Any, papers: Path) -> None:
+    page.goto("/verify")
+    page.set_input_files("#citing", papers / "bees.md")
+    page.wait_for_selector("#sentences .cites")
+    page.focus("#citing")
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    assert page.input_value("#claim") == "Colonies collapse in winter when mites carry viruses."
+    assert page.locator("#sentences [aria-selected=true]").count() == 1
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "cited"
 
 
 def test_a_paper_of_the_library_is_verified_where_it_lies(page: Any) -> None:
@@ -216,7 +345,7 @@ def _reached(page: Any, name: str, papers: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["cite", "library", "check", "verify"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_nobody_is_kept_out(page: Any, name: str, scheme: str, papers: Path, tmp_path: Path) -> None:
     axe = pytest.importorskip(
         "axe_playwright_python.sync_playwright", reason="no axe: pip install axe-playwright-python"
@@ -228,8 +357,52 @@ def test_nobody_is_kept_out(page: Any, name: str, scheme: str, papers: Path, tmp
     assert serious == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["cite", "library", "check", "verify"])
 def test_a_narrow_screen_needs_no_scrolling_sideways(page: Any, name: str, papers: Path, tmp_path: Path) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
     _reached(page, name, papers, tmp_path)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+@pytest.mark.slow
+def test_every_page_on_real_papers(browser: Any, data: Path, tmp_path: Path) -> None:
+    from itertools import islice
+
+    from whycite.documents import stream
+    from whycite.library import Library, add_documents
+
+    documents = list(islice(stream(data / "elife" / "elife-tiny.jsonl.zst"), 6))
+    add_documents(tmp_path / "library", documents, jobs=1)
+    cited = next(sentence for sentence in documents[0].sentences if sentence.citations).without_citations()
+    title = next(iter(Library.open(tmp_path / "library").documents())).title
+    with _serving(Settings(tmp_path / "library")) as address:
+        page = browser.new_page(viewport={"width": 1100, "height": 900}, base_url=address)
+        asked: list[str] = []
+        page.on("request", lambda sent: asked.append(sent.url))
+        page.goto("/cite")
+        page.fill("#claim", cited)
+        page.press("#claim", "Enter")
+        page.wait_for_selector(".card .why mark")
+        _keep(page, "real-cite", tmp_path)
+        page.goto("/verify")
+        page.fill("#claim", cited)
+        page.fill("#find", title)
+        page.click("#found button")
+        page.click("text=Find the evidence")
+        page.wait_for_selector("#passages tr")
+        assert page.locator("#strip button").count() > 0
+        _keep(page, "real-verify", tmp_path)
+        page.goto("/check")
+        page.fill("#pasted", "# Introduction\n" + " ".join(each.text for each in documents[1].sentences[:60]))
+        page.click("button:text('Check')")
+        page.wait_for_selector("#text .sentence")
+        page.click("#next")
+        page.wait_for_selector("#panel .cards li")
+        _keep(page, "real-check", tmp_path)
+        page.goto("/library")
+        page.wait_for_selector("svg.plot rect")
+        assert page.locator("#rows tr").count() == 6
+        _keep(page, "real-library", tmp_path)
+        page.close()
+    assert {url for url in asked if not url.startswith((address, f"blob:{address}"))} == set()

@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from starlette.testclient import TestClient
+from typer.testing import CliRunner
+
+from whycite.cli import app
 
 MAIN = rb"""\documentclass{article}
 \begin{document}
@@ -39,10 +42,28 @@ def test_findings_with_the_papers_that_fit(client: TestClient) -> None:
     assert (first["file"], first["line"]) == ("paper/main.tex", 4)
     best = first["recommendations"][0]
     assert (best["cite_key"], best["known"]) == ("Domenici", True)
-    assert [sentence["finding"]["text"] for sentence in told["sentences"]] == [
-        each["text"] for each in told["findings"]
-    ]
+    assert [sentence["finding"] for sentence in told["sentences"]] == [0, 1, 2]
+    assert [sentence["text"] for sentence in told["sentences"]] == [each["text"] for each in told["findings"]]
     assert "/" + "tmp" not in json.dumps(told)
+
+
+def test_findings_are_those_of_the_command_line(client: TestClient, kept_library: Path, tmp_path: Path) -> None:
+    (tmp_path / "main.tex").write_bytes(MAIN)
+    (tmp_path / "refs.bib").write_bytes(REFS)
+    command = ["check", str(tmp_path), "--library", str(kept_library), "--threshold", "0.05", "--json"]
+    printed = json.loads(CliRunner().invoke(app, command).stdout.replace(f"{tmp_path}/", "paper/"))
+    told = _checked(client, threshold="0.05")
+    assert told["findings"] == printed["findings"]
+    assert set(printed) <= set(told)
+
+
+def test_a_long_draft_comes_in_pages(client: TestClient) -> None:
+    whole = _checked(client, threshold="0.05")
+    pages = [_checked(client, threshold="0.05", offset=str(at), limit="2") for at in (0, 2, 4)]
+    assert [page["total"] for page in pages] == [3, 3, 3]
+    assert [len(page["sentences"]) for page in pages] == [2, 1, 0]
+    assert [each for page in pages for each in page["findings"]] == whole["findings"]
+    assert pages[1]["sentences"][0]["finding"] == 0
 
 
 def test_without_a_library_the_bibliography_is_enough(tmp_path: Path, client_of: Callable[..., TestClient]) -> None:
@@ -62,15 +83,18 @@ def test_an_archive_is_a_project(client: TestClient) -> None:
 def test_accepted_citations_come_back_in_the_files(client: TestClient) -> None:
     start = MAIN.decode().index("Killer")
     wanted = [{"file": "paper/main.tex", "start": start, "key": "Domenici"}]
-    answer = client.post("/api/check/fix", files=FILES, data={"choices": json.dumps(wanted)})
-    if answer.status_code == 422:  # the usual threshold does not ask for it: then nothing is offered
-        assert "was offered" in answer.json()["detail"]
-        return
+    asked = {"choices": json.dumps(wanted), "threshold": "0.05"}
+    answer = client.post("/api/check/fix", files=FILES, data=asked)
+    assert answer.status_code == 200, answer.text
     with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
         assert archive.namelist() == ["paper/main.tex"]
         changed = archive.read("paper/main.tex")
     assert b"\\cite{Domenici}." in changed
     assert changed.replace(b" \\cite{Domenici}", b"").replace(b"~\\cite{Domenici}", b"") == MAIN
+    asked["threshold"] = "1"
+    refused = client.post("/api/check/fix", files=FILES, data=asked)
+    assert refused.status_code == 422
+    assert "was offered 'Domenici'" in refused.json()["detail"]
 
 
 def test_choices_that_are_none(client: TestClient) -> None:

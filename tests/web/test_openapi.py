@@ -1,30 +1,73 @@
 """Whatever is asked, the server does not fail: questions made from its own description."""
 
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from whycite.web.app import create
+from whycite.web.app import assemble, create
 from whycite.web.settings import Settings
 
 schemathesis = pytest.importorskip("schemathesis", reason="no schemathesis: pip install schemathesis")
 HOST = {"host": "127.0.0.1"}
+ASKED = {
+    "/api/check",
+    "/api/check/fix",
+    "/api/cite",
+    "/api/health",
+    "/api/library",
+    "/api/library/documents",
+    "/api/library/documents/{id}",
+    "/api/library/statistics",
+    "/api/library/uploads/{id}",
+    "/api/read",
+    "/api/verify",
+}
 
 
-def test_no_question_makes_it_fail(kept_library: Path) -> None:
-    described = schemathesis.openapi.from_asgi("/api/openapi.json", create(Settings(kept_library)), headers=HOST)
+def _asked(library: Path, examples: int) -> set[str]:
+    """Every operation with so many questions; the paths that were asked."""
+    app, server = assemble(Settings(library))
+    described = schemathesis.openapi.from_asgi("/api/openapi.json", app, headers=HOST)
     asked = set()
     for found in described.get_all_operations():
         operation = found.ok()
 
         @given(case=operation.as_strategy())
-        @settings(max_examples=8, suppress_health_check=list(HealthCheck))
+        @settings(max_examples=examples, suppress_health_check=list(HealthCheck))
         def ask(case: Any) -> None:
             answer = case.call(headers=HOST)
             assert answer.status_code < 500, answer.text
+            if answer.status_code >= 400:
+                assert answer.headers["content-type"] == ["application/problem+json"]
 
         ask()
         asked.add(operation.path)
-    assert {"/api/cite", "/api/health", "/api/library", "/api/read"} <= asked
+    assert server.close(60)
+    return asked
+
+
+def test_no_question_makes_it_fail(kept_library: Path, tmp_path: Path) -> None:
+    assert _asked(copytree(kept_library, tmp_path / "library"), 4) == ASKED
+
+
+@pytest.mark.slow
+def test_none_of_many_questions_makes_it_fail(kept_library: Path, tmp_path: Path) -> None:
+    assert _asked(copytree(kept_library, tmp_path / "library"), 100) == ASKED
+
+
+def test_every_answer_is_described() -> None:
+    described = create(Settings(Path("nowhere")))
+    from starlette.testclient import TestClient
+
+    paths = TestClient(described, base_url="http://127.0.0.1").get("/api/openapi.json").json()["paths"]
+    assert set(paths) == ASKED
+    for path, operations in paths.items():
+        for operation in operations.values():
+            good = next(answer for status, answer in operation["responses"].items() if status.startswith("2"))
+            kinds = good.get("content", {})
+            assert (
+                path in ("/api/check/fix", "/api/library/uploads/{id}") or "$ref" in kinds["application/json"]["schema"]
+            )

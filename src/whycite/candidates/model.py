@@ -51,7 +51,7 @@ class Lessons:
 
     sets: Sequence[CitedSet]
     papers: Mapping[str, Paper]
-    floor: int = 1  # sets that must hold a paper before it is recommended (SCOPE 4.5.2)
+    floor: int = 1  # documents that must cite a paper before it is recommended (SCOPE 4.5.2)
     seed: int = 0
     epochs: int = 20
     encoder: str | None = None  # that gives words their vectors, if not the bundled one

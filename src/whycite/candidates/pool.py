@@ -71,6 +71,6 @@ class Pool:
 
 
 def pool_of(lessons: Lessons) -> Pool:
-    """The papers that stand in enough of the sets."""
-    counts = Counter(key for each in lessons.sets for key in each.papers)
+    """The papers that enough documents cite, in however many sections each."""
+    counts = Counter(key for _, key in {(each.document, key) for each in lessons.sets for key in each.papers})
     return Pool(lessons.papers[key] for key, number in counts.items() if number >= lessons.floor)

@@ -69,7 +69,7 @@ Drop = Annotated[
     list[float] | None,
     typer.Option(metavar="SHARE", help="Share of cited papers that is taken out; may be given again. 0.2, 0.5, 0.8."),
 ]
-Floor = Annotated[int, typer.Option(min=1, help="Sets that must hold a paper before it is recommended.")]
+Floor = Annotated[int, typer.Option(min=1, help="Documents that must cite a paper before it is recommended.")]
 Epochs = Annotated[int, typer.Option(min=1, help="Times that an autoencoder sees every set.")]
 HeldOut = Annotated[int | None, typer.Option(min=1, help="Documents that are held out; by default a tenth.")]
 Seed = Annotated[int, typer.Option(help="What decides every draw: the same seed, the same figures.")]

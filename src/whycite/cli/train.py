@@ -48,6 +48,13 @@ HeldOut = Annotated[int, typer.Option(min=1, help="Newest articles that are meas
 Seed = Annotated[int, typer.Option(help="What decides every draw.")]
 
 
+class By(StrEnum):
+    """How a ranker is trained."""
+
+    own = "own"
+    scope = "scope"
+
+
 class Loss(StrEnum):
     """What a ranker learns from."""
 
@@ -145,11 +152,16 @@ def ranker(
     batch: Annotated[int, typer.Option(min=1, help="Lists in a step.")] = 64,
     rate: Annotated[float, typer.Option(min=0, help="How large steps are.")] = 1e-4,
     loss: Annotated[Loss, typer.Option(help="Whole lists, or SCOPE's pairs with a margin.")] = Loss.list,
+    by: Annotated[By, typer.Option("--recipe", help="Our own, or SCOPE's reranker with its own epochs.")] = By.own,
+    variant: Annotated[str, typer.Option(metavar="V", help="What SCOPE's reranker reads.")] = "paragraph",
     seed: Seed = 0,
     jobs: Jobs = None,
 ) -> None:
     """Train a ranker for papers, citing spans and passages, told apart by a word in front of the claim."""
     _require()
+    if by is By.scope:
+        _scope([*data, *(more or ())], out, base, until, without, held_out, lists, variant, seed)
+        return
     from whycite.documents import stream
     from whycite.encoders import DEFAULT
     from whycite.training.making import make_ranker, split
@@ -165,6 +177,37 @@ def ranker(
     start = base or DEFAULT
     with _room():
         make_ranker(parts, cases, encoder or start, start, out, lists, recipe, _tell, asking, alike)
+
+
+def _scope(
+    paths: list[Path],
+    out: Path,
+    base: str | None,
+    until: str,
+    without: Path | None,
+    held_out: int,
+    lists: int,
+    variant: str,
+    seed: int,
+) -> None:
+    """SCOPE's reranker in one of its variants, by the published recipe."""
+    from dataclasses import replace
+
+    from rich.console import Console
+
+    from whycite.cli.progress import watched
+    from whycite.encoders import DEFAULT
+    from whycite.evaluation.candidatesets import read
+    from whycite.training.scope import RECIPE, left, make_scope
+
+    keys = _keys(without)
+    with watched(Console(stderr=True, highlight=False)) as watch:
+        gathered, unread = read(paths, None, watch)
+    for sentence in unread:
+        _warn(sentence)
+    recipe = replace(RECIPE, seed=seed)
+    with _room():
+        make_scope(left(gathered, until, keys), variant, base or DEFAULT, out, lists, held_out, _tell, recipe)
 
 
 @app.command(short_help="How much each feature counts in the default method.")

@@ -95,7 +95,7 @@ class Guard:
         except Problem as problem:
             if begun:
                 raise
-            headers = {"content-type": MEDIA_TYPE, **(problem.headers or {})}
+            headers = {"content-type": MEDIA_TYPE, **problem.headers}
             await _answer(guarded, problem.status, body(problem.status, problem.detail), headers)
 
     def _check(self, scope: Scope, headers: dict[str, str]) -> None:

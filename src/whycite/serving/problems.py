@@ -20,7 +20,8 @@ class Problem(HTTPException):
     """
 
     def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(status, detail, dict(headers or {}))
+        super().__init__(status, detail)
+        self.headers: dict[str, str] = dict(headers or {})
 
     @property
     def status(self) -> int:

@@ -36,10 +36,10 @@ from whycite.rerank.ranker import Ranker, stored_with
 from whycite.training.passageweights import fit_classes, fit_order
 from whycite.verify.features import ABSTRACT
 from whycite.verify.passages import Prepared
-from whycite.verify.signs import signs
+from whycite.verify.signs import POINTING, signs
 from whycite.verify.weights import CLASSES, KINDS, STEPS, Weights
 
-__all__ = ["Example", "Unseen", "examples", "fit_steps", "fit_verdicts", "prepare"]
+__all__ = ["Example", "Unseen", "examples", "fit_steps", "fit_verdicts", "prepare", "with_stances"]
 
 _NOTHING = Weights({kind: {step: {} for step in STEPS} for kind in KINDS}, {})
 _ALTERED = 2  # altered claims for each that is backed, at most
@@ -107,19 +107,20 @@ def fit_steps(cases: Sequence[Case], encoder: Encoder, ranker: Ranker | None) ->
 
 
 def fit_verdicts(
-    labelled: Iterable[Example], encoder: Encoder, ranker: Ranker | None, weights: Weights
+    labelled: Iterable[Example], encoder: Encoder, weights: Weights, stance: bool = False
 ) -> dict[str, dict[str, float]]:
-    """The weights of the signs for each verdict."""
+    """The weights of the signs for each verdict; with stance, for backing and contradiction by what points to them."""
+    classes = CLASSES[:2] if stance else CLASSES
     found, labels, counts = [], [], []
-    ready = prepare(encoder, ranker, weights)
+    ready = prepare(encoder, None, weights)
     for example in labelled:
-        prepared = ready(example.case)
-        claim = example.case.claim
-        if (given := signs(claim, prepared, prepared.ranked(claim), stance=example.stance)) is not None:
-            found.append(given.values)
+        prepared, claim = ready(example.case), example.case.claim
+        given = signs(claim, prepared, prepared.ranked(claim), stance=example.stance)
+        if given is not None:
+            found.append({name: value for name, value in given.values.items() if not stance or name in POINTING})
             labels.append(example.label)
             counts.append(example.count * (_BACKED if example.label == "backed" else 1.0))
-    return fit_classes(found, labels, CLASSES, counts)
+    return fit_classes(found, labels, classes, counts)
 
 
 def examples(labelled: Sequence[Case], papers: Sequence[Case], chance: Random) -> Iterator[Example]:
@@ -142,12 +143,10 @@ def _against_others(papers: Sequence[Case], chance: Random) -> Iterator[Example]
         yield Example(replace(taken, document=other.document), "not found")
 
 
-def _with_stances(cases: Sequence[Case], unseen: Mapping[str, Any]) -> Iterator[Example]:
-    """The cases with the stances that rankers took which had not seen them; those without gold ask the ranker."""
+def with_stances(cases: Sequence[Case], unseen: Mapping[str, Any]) -> Iterator[Example]:
+    """Cases and altered ones with the stances that rankers took which had not seen them."""
     for case in cases:
-        if case.label == "not found":
-            yield Example(case, case.label)
-        elif case.label is not None and case.id in unseen["stance"]:
+        if case.label is not None and case.id in unseen["stance"]:
             yield Example(case, case.label, stance=float(unseen["stance"][case.id]))
             for claim, stance in unseen["altered"].get(case.id, []):
                 yield Example(replace(case, claim=claim), "contradicted", _COUNT, float(stance))
@@ -173,11 +172,9 @@ def main(arguments: Sequence[str], tell: Callable[[str], None] = print) -> None:
     tell("the order of sentences is fitted")
     shown = chance.sample(papers, _PAPERS)
     labelled = [*abstracts, *chance.sample(retrieved, min(_RETRIEVED, len(retrieved)))]
-    verdicts = {"plain": fit_verdicts(examples(labelled, shown, chance), encoder, None, weights)}
+    verdicts = {"plain": fit_verdicts(examples(labelled, shown, chance), encoder, weights)}
     if unseen and (ranker := stored_with(plain)) is not None:
-        told = [*_with_stances(abstracts, unseen), *_against_others(shown, chance)]
-        asking = replace(weights, verdicts={"stance": {}}, ranker=ranker.name)
-        verdicts["stance"] = fit_verdicts(told, encoder, ranker, asking)
+        verdicts["stance"] = fit_verdicts(with_stances(abstracts, unseen), encoder, weights, stance=True)
         weights = replace(weights, ranker=ranker.name)
     replace(weights, verdicts=verdicts).write(out)
     tell(f"{out}: fitted to {len(cases)} claims with passages and {len(labelled)} with verdicts")

@@ -97,11 +97,10 @@ class Prepared:
         return agreements, features.words(claim, self.sentences, self.types, agreements, self._lexicon)
 
     def stance(self, claim: str, chosen: Sequence[int]) -> float | None:
-        """Whether sentences together say what the claim says (above 0) or the contrary; None: nobody can tell."""
+        """Whether sentences say what the claim says (above 0) or the contrary, in the mean; None: nobody can tell."""
         if self.ranker is None or self.ranker.name != self.weights.ranker or "stance" not in self.weights.verdicts:
             return None
-        text = " ".join(self.sentences[at] for at in sorted(chosen))
-        return float(self.ranker.score("stance", claim, [text])[0])
+        return float(self.ranker.score("stance", claim, [self.sentences[at] for at in chosen]).mean())
 
     def _read(self, ranker: Ranker, claim: str, chosen: Integers, logits: Floats) -> Floats:
         scores = np.asarray(ranker.score("passage", claim, [self.sentences[at] for at in chosen]), np.float64)

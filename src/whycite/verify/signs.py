@@ -13,9 +13,11 @@ from whycite.verify.passages import Prepared, Ranked
 from whycite.verify.polarity import Polarity
 from whycite.verify.quantities import quantities
 
-__all__ = ["Signs", "signs"]
+__all__ = ["POINTING", "Signs", "signs"]
 
 _TOP = 3  # passages that are looked at
+# The signs that tell backing from contradiction, once a passage is found.
+POINTING = ("stance", "opposed", "negation", "opposed near", "negation near", "otherwise", "stated")
 _COVERAGE = WORDS.index("coverage")
 
 
@@ -24,7 +26,6 @@ class Signs:
     """The signs as numbers, the passages they were taken from (best first), and what is to be said of them."""
 
     values: dict[str, float]
-    kind: str  # which of the fitted models they are for: "stance" or "plain"
     top: tuple[int, ...]
     otherwise: bool  # a number of the claim stands otherwise in the best passages, and nowhere as in the claim
     opposed: str  # which words point the other way, in words
@@ -67,11 +68,9 @@ def signs(
     if stance is None:
         stance = prepared.stance(claim, top)
     if stance is not None:
-        near_it = float(1 / (1 + np.exp(-logits.mean())))
-        values |= {"stance": stance, "against": max(-stance, 0.0), "near stance": stance * near_it}
+        values["stance"] = stance
     words = next((each.words for each in pointing if each.opposed or each.negation), "")
-    kind = "plain" if stance is None else "stance"
-    return Signs(values, kind, tuple(top), otherwise > 0, words)
+    return Signs(values, tuple(top), otherwise > 0, words)
 
 
 def _pointing(pointing: Sequence[Polarity], shares: np.ndarray, near: np.ndarray) -> dict[str, float]:

@@ -53,8 +53,7 @@ class Opened:
         if found is None:
             return Verification(claim, "not found", 0.5, passages, "the document only quotes the claim")
         judged = judge(self._prepared, ranked, found, self._headings)
-        chance = judged.chances[judged.verdict]
-        return Verification(claim, judged.verdict, chance, passages, judged.reason, judged.chances)
+        return Verification(claim, judged.verdict, judged.sure, passages, judged.reason, judged.chances)
 
     def _quoting(self, claim: str, ranked: Ranked) -> frozenset[int]:
         best = np.argsort(-ranked.logits, kind="stable")[:_LOOKED_AT].tolist()

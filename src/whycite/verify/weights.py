@@ -30,9 +30,10 @@ CLASSES = ("backed", "contradicted", "not found")
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """By kind of document and step a weight for each feature; by whether stance is known and class one for each sign.
+    """By kind of document and step a weight for each feature; by verdict one for each sign.
 
-    Fitted by `whycite.training.passagefitting`; what is not named counts nothing.
+    "plain" tells all verdicts apart; "stance", where the ranker's is known, backing from contradiction alone. Fitted by
+    `whycite.training.passagefitting`; what is not named counts nothing.
     """
 
     steps: Mapping[str, Mapping[str, Mapping[str, float]]]
@@ -46,13 +47,13 @@ class Weights:
         return np.asarray(table @ columns + known.get("bias", 0.0))
 
     def chances(self, kind: str, signs: Mapping[str, float]) -> dict[str, float]:
-        """The probability of each verdict by its signs."""
-        found = []
-        for name in CLASSES:
-            known = self.verdicts[kind].get(name, {})
-            found.append(known.get("bias", 0.0) + sum(known.get(sign, 0.0) * value for sign, value in signs.items()))
-        shifted = np.exp(np.array(found) - max(found))
-        return dict(zip(CLASSES, (shifted / shifted.sum()).tolist(), strict=True))
+        """The probability of each verdict that the kind tells apart, by its signs."""
+        found = {
+            name: known.get("bias", 0.0) + sum(known.get(sign, 0.0) * value for sign, value in signs.items())
+            for name, known in self.verdicts[kind].items()
+        }
+        shifted = np.exp(np.array(list(found.values())) - max(found.values()))
+        return dict(zip(found, (shifted / shifted.sum()).tolist(), strict=True))
 
     def write(self, path: Path) -> None:
         """Keep them in a file."""

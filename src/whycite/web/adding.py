@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -62,24 +63,25 @@ class Adding:
     def __init__(self, path: Callable[[], Path], ready: Callable[[], None]) -> None:
         self._path, self._ready = path, ready
         self._work = Work(1, _WAITING, again=_AGAIN)  # a library has one writer
+        self._lock = Lock()
         self._jobs: dict[str, Job] = {}
         self._closed = False
 
-    def begin(self, folder: TemporaryDirectory[str], files: int) -> Job:
-        """Queue the files of an upload, which are gone when it is over."""
-        for old in [id for id, job in self._jobs.items() if job.over][:-_KEPT]:
-            del self._jobs[old]
+    def begin(self, folder: TemporaryDirectory[str], files: int, loop: asyncio.AbstractEventLoop) -> Job:
+        """Queue the files of an upload, which are gone when it is over; those who follow are of that loop."""
         job = Job(uuid4().hex, folder, files, ("progress", _progress(0, 0, "", files)))
-        loop = asyncio.get_running_loop()
         try:
-            self._work.begin(lambda: self._run(job, loop))
+            with self._lock:
+                for old in [id for id, each in self._jobs.items() if each.over][:-_KEPT]:
+                    del self._jobs[old]
+                self._work.begin(lambda: self._run(job, loop))
+                self._jobs[job.id] = job
         except Problem:
             folder.cleanup()
             raise
-        self._jobs[job.id] = job
         return job
 
-    async def follow(self, id: str) -> AsyncIterator[tuple[str, dict[str, Any]] | None]:
+    async def follow(self, id: str) -> AsyncGenerator[tuple[str, dict[str, Any]] | None]:
         """What is told of a job from now on to its end; None where there is nothing new, but all is well."""
         job = self._jobs.get(id)
         if job is None:
@@ -98,13 +100,18 @@ class Adding:
     def stop(self) -> None:
         """Begin no more, stop after the document that is being read, and let nobody wait."""
         self._closed = True
-        for job in self._jobs.values():
-            job.wake()
+        with self._lock:
+            for job in self._jobs.values():
+                job.wake()
 
     def close(self, seconds: float = 0.0) -> bool:
         """Stop, and wait that long for what has begun; whether nothing is left."""
         self._closed = True
-        return self._work.close(seconds)
+        ended = self._work.close(seconds)
+        with self._lock:
+            for job in self._jobs.values() if ended else ():
+                job.folder.cleanup()  # of those that had not begun
+        return ended
 
     def _run(self, job: Job, loop: asyncio.AbstractEventLoop) -> None:
         def tell(kind: str, facts: dict[str, Any]) -> None:

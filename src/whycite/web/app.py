@@ -47,7 +47,7 @@ def assemble(settings: Settings) -> tuple[Guard, Server]:
         settings,
         current,
         Work(settings.threads, settings.waiting, settings.seconds),
-        Work(_SLOW, min(settings.waiting, _SLOW_WAITING), settings.seconds, again=10),
+        Work(_SLOW, min(settings.waiting, _SLOW_WAITING), settings.patience, again=10),
         Adding(lambda: current.path, ready),
         ready,
     )

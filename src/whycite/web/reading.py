@@ -21,8 +21,8 @@ UPLOADED = "<upload>/"  # before the names of what was sent: never the path of a
 _SECONDS = 60.0  # without a sign of life
 _MEMORY = 3 << 30  # bytes of address space
 _TEX = (".tex", ".ltx", ".latex")
-_MOST = 32  # documents at a time
-_MOST_BYTES = 4 << 20  # of their text
+_MOST = 16  # documents at a time
+_MOST_BYTES = 1 << 20  # of their text
 
 
 def read_draft(files: Sequence[Upload]) -> Document:

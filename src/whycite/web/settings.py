@@ -19,6 +19,7 @@ class Settings:
     rules: Rules = field(default_factory=Rules)
     threads: int = max(2, os.cpu_count() or 1)
     waiting: int = 64
-    seconds: float = 120.0
+    seconds: float = 60.0  # that a question may take
+    patience: float = 600.0  # that a whole document may take
     files: int = 200  # in one upload
     warm: bool = False  # load models before somebody asks

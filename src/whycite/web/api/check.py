@@ -21,7 +21,7 @@ from whycite.check.fixing import plan
 from whycite.errors import UserError
 from whycite.serving.problems import Problem
 from whycite.web.api.files import received
-from whycite.web.api.shared import PROBLEMS, Here, Server, answered
+from whycite.web.api.shared import PROBLEMS, Here, Server
 from whycite.web.reading import read_folder
 from whycite.web.schemas import CheckAnswer
 from whycite.web.uploads import Upload, unpacked
@@ -112,12 +112,8 @@ def _checked(here: Server, folder: Path, asked: _Asked) -> Checked:
 def _check(here: Server, sent: Sequence[Upload], asked: _Asked, shown: slice) -> Response:
     with unpacked(sent) as folder:
         checked = _checked(here, folder, asked)
-        told = _told(checked, shown)
-    for finding in told["findings"]:
-        finding["file"] = _short(finding["file"], folder)
-    told["path"] = _short(told["path"], folder)
-    told["warnings"] = [_short(warning, folder) for warning in told["warnings"]]
-    return answered(told)
+        told = json.dumps(_told(checked, shown), allow_nan=False)
+    return Response(_short(told, json.dumps(str(folder))[1:-1]).encode(), media_type="application/json")
 
 
 def _told(checked: Checked, shown: slice) -> dict[str, Any]:
@@ -156,7 +152,7 @@ def _usual(checked: Checked) -> float:
     return thresholds[len(thresholds) // 2] if thresholds else 0.5
 
 
-def _short(text: str, folder: Path) -> str:
+def _short(text: str, folder: Path | str) -> str:
     """A text that names files as they were sent."""
     return text.replace(f"{folder}/", "").replace(str(folder), "the draft")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from dataclasses import asdict
@@ -46,7 +47,9 @@ async def documents(
 async def upload(here: Here, files: list[UploadFile]) -> Any:
     """Add papers; how far it is, `/library/uploads/{id}` tells."""
     sent = received(files, here.settings.files)
-    return {"id": here.adding.begin(await here.work(lambda: lay_out(sent)), len(sent)).id}
+    loop = asyncio.get_running_loop()
+    job = await here.work(lambda: here.adding.begin(lay_out(sent), len(sent), loop))
+    return {"id": job.id}
 
 
 @router.get("/uploads/{id}", response_class=StreamingResponse)

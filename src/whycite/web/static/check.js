@@ -56,7 +56,7 @@ function tell(anew) {
   elements = layOut(get("text"), answer.sections, answer.sentences, decorate);
   for (const index of accepted.keys()) elements.get(index).classList.add("accepted");
   const byElement = new Map([...elements].map(([index, element]) => [element, answer.sentences[index]]));
-  roving(get("text"), [...elements.values()].filter((element) => element.dataset.pick), (element) => pick(byElement.get(element)));
+  roving(get("text"), [...elements.values()].filter((element) => "pick" in element.dataset), (element) => pick(byElement.get(element)));
   if (anew) {
     get("threshold").value = answer.threshold;
     get("panel").replaceChildren(make("p", { class: "dim" }, "Pick a sentence to see what it could cite."));

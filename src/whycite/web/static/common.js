@@ -5,9 +5,7 @@ export const get = (id) => document.getElementById(id);
 export function make(name, given = {}, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(given)) {
-    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
-    else if (key === "class") element.className = value;
-    else if (value !== null && value !== undefined) element.setAttribute(key, value);
+    if (value !== null && value !== undefined) element.setAttribute(key, value);
   }
   element.append(...children.filter((child) => child !== null && child !== undefined));
   return element;

@@ -26,7 +26,7 @@ async function showInfo() {
       Place: info.path,
     };
     get("info").replaceChildren(
-      ...Object.entries(facts).map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))),
+      ...Object.entries(facts).map(([name, value]) => make("div", { class: name === "Place" ? "whole" : null }, make("dt", {}, name), make("dd", {}, value))),
     );
     await Promise.all([showDocuments(), showFigures()]);
   } catch (error) {
@@ -108,10 +108,10 @@ function byYear(years) {
   const known = Object.entries(years).map(([year, count]) => [Number(year), count]);
   const older = known.filter(([year]) => year < EARLIEST).reduce((sum, [, count]) => sum + count, 0);
   const later = new Map(known.filter(([year]) => year >= EARLIEST));
-  if (!later.size) return older ? [[`before ${EARLIEST}`, older]] : [];
+  if (!later.size) return older ? [[`<${EARLIEST}`, older]] : [];
   const first = Math.min(...later.keys());
   const all = Array.from({ length: Math.max(...later.keys()) - first + 1 }, (_, at) => [first + at, later.get(first + at) || 0]);
-  return older ? [[`before ${EARLIEST}`, older], ...all] : all;
+  return older ? [[`<${EARLIEST}`, older], ...all] : all;
 }
 
 // 1, 2, 3 to 4, 5 to 8, 9 to 16, …

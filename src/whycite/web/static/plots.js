@@ -4,6 +4,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 360;
 const HEIGHT = 150;
 const FOOT = 18;
+const HEAD = 18;
 
 function shape(name, given, text = "") {
   const element = document.createElementNS(SVG, name);
@@ -20,7 +21,7 @@ export function bars(pairs, title) {
   const step = WIDTH / Math.max(1, pairs.length);
   const every = Math.ceil(pairs.length / 8);
   pairs.forEach(([label, count], at) => {
-    const height = ((HEIGHT - FOOT - 12) * count) / most;
+    const height = ((HEIGHT - FOOT - HEAD) * count) / most;
     const bar = shape("rect", { x: at * step + step * 0.1, y: HEIGHT - FOOT - height, width: step * 0.8, height });
     bar.append(shape("title", {}, `${label}: ${count}`));
     plot.append(bar);

@@ -1,0 +1,123 @@
+"""`whycite serve`: it starts, says where it is, answers, and stops."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+
+import pytest
+from typer.testing import Result
+
+from whycite.errors import UserError
+
+WHYCITE = [sys.executable, "-c", "from whycite.cli import main; main()", "serve", "--no-browser"]
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX has them")
+Start = Callable[..., tuple["subprocess.Popen[str]", str]]
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Starts a server, and gives the process and what it said first."""
+    begun: list[subprocess.Popen[str]] = []
+
+    def make(*options: str) -> tuple["subprocess.Popen[str]", str]:
+        command = [*WHYCITE, "--library", str(tmp_path / "library"), *options]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        begun.append(process)
+        assert process.stderr
+        return process, process.stderr.readline()
+
+    yield make
+    for process in begun:
+        process.kill()
+        process.communicate()
+
+
+def _ask(said: str, path: str, **headers: str) -> tuple[int, bytes]:
+    found = re.search(r"http://([\w.]+):(\d+)/", said)
+    assert found, said
+    connection = HTTPConnection(found[1], int(found[2]), timeout=60)
+    connection.request("GET", path, headers=headers)
+    answer = connection.getresponse()
+    read = answer.status, answer.read()
+    connection.close()
+    return read
+
+
+def test_it_starts_answers_and_stops_quietly(start: Start) -> None:
+    process, said = start("--port", "0")
+    assert re.fullmatch(r"whycite is at http://127\.0\.0\.1:\d+/ \(stop it with Ctrl-C\)\n", said)
+    status, page = _ask(said, "/cite")
+    assert status == 200
+    assert b"What should this claim cite?" in page
+    assert json.loads(_ask(said, "/api/health")[1])["status"] == "ok"
+    process.send_signal(signal.SIGINT)
+    out, rest = process.communicate(timeout=60)
+    assert (process.returncode, out, rest) == (130, "", "whycite: stopped\n")
+
+
+def test_another_host_demands_a_token(start: Start) -> None:
+    process, said = start("--host", "0.0.0.0", "--port", "0")
+    token = re.search(r"\?token=([\w-]{20,})", said)
+    assert token, said
+    assert _ask(said, "/cite")[0] == 401
+    assert _ask(said, "/cite", authorization=f"Bearer {token[1]}")[0] == 200
+    assert process.stderr
+    assert "from elsewhere: http://" in process.stderr.readline()
+
+
+def test_a_port_in_use_is_told_in_a_sentence(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        done = subprocess.run([*WHYCITE, "--port", port], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert re.fullmatch(rf"whycite: 127\.0\.0\.1:{port} cannot be listened on \(.+\): try another .*\n", done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--token", "short"), "at least 8"),
+        (("--token", "with a\nline end"), "at least 8"),
+        (("--host", " "), "--host is empty"),
+        (("--host", "no.such.host.invalid"), "cannot be listened on"),
+    ],
+    ids=["short", "line-end", "no-host", "unknown-host"],
+)
+def test_mistakes(run: Run, options: tuple[str, ...], said: str) -> None:
+    result = run("serve", "--no-browser", *options)
+    assert isinstance(result.exception, UserError)
+    assert said in str(result.exception)
+
+
+def test_the_browser_is_opened_where_the_server_is(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    seen = threading.Event()
+
+    def browse(address: str) -> bool:
+        opened.append(address)
+        seen.set()
+        return True
+
+    def begin(settings: object, bound: socket.socket, started: Callable[[], None]) -> None:
+        started()
+        assert seen.wait(30)
+        bound.close()
+
+    monkeypatch.setattr("webbrowser.open", browse)
+    monkeypatch.setattr("whycite.web.running.run", begin)
+    assert run("serve", "--port", "0", "--token", "a secret & more").exit_code == 0
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=a%20secret%20%26%20more", opened[0])
+
+
+def test_what_takes_long_is_not_loaded_before_it_answers() -> None:
+    code = "import sys, whycite.web.running; print(sorted({'lancedb', 'onnxruntime', 'spacy'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"

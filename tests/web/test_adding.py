@@ -1,0 +1,198 @@
+"""Papers that are sent find their way into the library, or it is said why not."""
+
+import asyncio
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from whycite.library import add
+from whycite.library.lock import writing
+from whycite.serving.problems import Problem
+from whycite.web import adding, reading
+from whycite.web.adding import Adding
+
+Clients = Callable[..., TestClient]
+MAIN = rb"""\documentclass{article}\title{Whales at sea}\begin{document}\section{Introduction}
+Whales sing for hours \cite{payne}. They dive deep \cite{payne}.\bibliography{refs}\end{document}"""
+REFS = b"@article{payne, title={Songs of humpback whales}, author={Payne, R.}, year={1971}}"
+
+
+def _events(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    for block in filter(None, text.split("\n\n")):
+        kind, data = block.split("\n")
+        yield kind.removeprefix("event: "), json.loads(data.removeprefix("data: "))
+
+
+def _sent(client: TestClient, files: list[tuple[str, bytes]]) -> tuple[str, dict[str, Any]]:
+    begun = client.post("/api/library/documents", files=[("files", file) for file in files])
+    assert begun.status_code == 202, begun.text
+    return list(_events(client.get(f"/api/library/uploads/{begun.json()['id']}").text))[-1]
+
+
+def test_files_that_belong_together_are_read_together(tmp_path: Path, client_of: Clients) -> None:
+    client = client_of(tmp_path / "library")
+    kind, facts = _sent(client, [("w/main.tex", MAIN), ("w/refs.bib", REFS)])
+    assert (kind, facts["added"], facts["skipped"]) == ("done", 1, [])
+    found = client.post("/api/cite", json={"text": "Whales sing for hours"}).json()["recommendations"]
+    assert found[0]["paper"]["title"] == "Songs of humpback whales"
+
+
+def test_a_name_is_never_that_of_a_file_of_this_machine(
+    tmp_path: Path, client_of: Clients, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "notes.md").write_text("# Secret\nNobody may read this over the network, nobody at all.\n")
+    monkeypatch.chdir(tmp_path)
+    client = client_of(tmp_path / "library")
+    assert _sent(client, [("notes.md", b"# Notes\nWhales sing for hours [@payne].")])[1]["added"] == 1
+    entry = client.get("/api/library/documents").json()["documents"][0]
+    assert entry["path"] == "<upload>/notes.md"
+    answer = client.post("/api/verify", data={"claim": "Nobody may read this.", "document": entry["id"]})
+    assert answer.status_code == 422
+    assert "open the file" in answer.json()["detail"]
+    assert "network" not in answer.text
+
+
+def test_many_documents_come_in_pieces(tmp_path: Path, client_of: Clients, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = [(f"{at:03}.md", f"# Paper {at}\nWhales of kind {at} sing [@payne{at}].".encode()) for at in range(40)]
+    found = []
+    for at, (name, text) in enumerate(files):
+        (tmp_path / name).write_bytes(text)
+        found.append(f"{reading.UPLOADED}{files[at][0]}")
+    try:
+        assert [document.path for document in reading.read_all(tmp_path)] == found
+        begun = reading.read_all(tmp_path)
+        some = [next(begun).path for _ in range(5)]
+        reading._PAPERS.close()  # another process takes up where the one before left off
+        assert some + [document.path for document in begun] == found
+    finally:
+        reading._PAPERS.close()
+
+
+def test_another_writer_is_named(tmp_path: Path, papers: Path, client_of: Clients) -> None:
+    library = tmp_path / "library"
+    add(library, [papers / "bees.md"], jobs=1)
+    client = client_of(library)
+    entry = client.get("/api/library/documents").json()["documents"][0]
+    with writing(library, "add"):
+        kind, facts = _sent(client, [("a.md", b"# A\nWhales sing [@payne].")])
+        refused = client.delete(f"/api/library/documents/{entry['id']}")
+        answer = client.post("/api/cite", json={"text": "mites spread viruses"})
+    assert kind == "failed"
+    for said in (facts["detail"], refused.json()["detail"]):
+        assert f"process {os.getpid()}" in said
+        assert "wait until it is done" in said
+    assert refused.status_code == 422
+    assert answer.json()["recommendations"]
+    assert client.delete(f"/api/library/documents/{entry['id']}").status_code == 200
+
+
+def test_two_files_of_one_name_are_no_draft(client: TestClient) -> None:
+    answer = client.post("/api/read", files=[("files", ("a.md", b"# A")), ("files", ("a.md", b"# B"))])
+    assert answer.status_code == 422
+    assert "two of the files" in answer.json()["detail"]
+
+
+def test_nothing_that_was_sent_is_left_behind(tmp_path: Path, client_of: Clients) -> None:
+    from whycite.web import uploads
+
+    client = client_of(tmp_path / "library")
+    _sent(client, [("a.md", b"# A\nWhales sing [@payne].")])
+    client.post("/api/read", files=[("files", ("a.md", b"# A\nText."))])
+    client.post("/api/check", files=[("files", ("a.zip", b"PK\x03\x04 no archive"))])
+    assert list(Path(uploads._root().name).iterdir()) == []
+
+
+class _Slow:
+    """Stands for a library that takes its time."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        import threading
+
+        from whycite.library import Progress, Report
+
+        self.go, self.begun = threading.Event(), threading.Event()
+
+        def slowly(path: Path, documents: object, jobs: int, progress: Callable[[Progress], None]) -> Report:
+            progress(Progress(1, 0, 0, 0, "a.md"))
+            self.begun.set()
+            assert self.go.wait(30)
+            return Report()
+
+        monkeypatch.setattr("whycite.library.add_documents", slowly)
+
+
+def _adding(tmp_path: Path) -> Adding:
+    return Adding(lambda: tmp_path / "library", lambda: None)
+
+
+def test_everybody_who_follows_hears_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = _Slow(monkeypatch)
+    monkeypatch.setattr(adding, "_QUIET", 0.01)
+
+    async def follow() -> None:
+        queue = _adding(tmp_path)
+        job = queue.begin(TemporaryDirectory(), 1, asyncio.get_running_loop())
+        away = queue.follow(job.id)
+        assert (await anext(away) or ("",))[0] == "progress"
+        await away.aclose()  # one goes away: the others hear on
+
+        async def hear() -> list[str]:
+            return [event[0] if event else "still here" async for event in queue.follow(job.id)]
+
+        heard = [asyncio.ensure_future(hear()) for _ in range(3)]
+        await asyncio.sleep(0.1)
+        slow.go.set()
+        for kinds in await asyncio.wait_for(asyncio.gather(*heard), 30):
+            assert kinds[-1] == "done"
+            assert "still here" in kinds
+        assert [event async for event in queue.follow(job.id)][-1] == job.told  # also who comes late
+        assert queue.close(30)
+
+    asyncio.run(follow())
+
+
+def test_so_many_uploads_wait_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = _Slow(monkeypatch)
+
+    async def send() -> None:
+        queue = _adding(tmp_path)
+        for _ in range(8):
+            queue.begin(TemporaryDirectory(), 1, asyncio.get_running_loop())
+        last = TemporaryDirectory()
+        with pytest.raises(Problem) as refused:
+            queue.begin(last, 1, asyncio.get_running_loop())
+        assert (refused.value.status, refused.value.headers["retry-after"]) == (503, "30")
+        assert not Path(last.name).exists()
+        slow.go.set()
+        assert queue.close(30)
+
+    asyncio.run(send())
+
+
+def test_who_follows_is_let_go_when_the_server_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = _Slow(monkeypatch)
+
+    async def follow() -> None:
+        queue = _adding(tmp_path)
+        job = queue.begin(TemporaryDirectory(), 1, asyncio.get_running_loop())
+        assert await asyncio.to_thread(slow.begun.wait, 30)
+
+        async def hear() -> None:
+            async for _ in queue.follow(job.id):
+                pass
+
+        heard = asyncio.ensure_future(hear())
+        await asyncio.sleep(0.05)
+        queue.stop()
+        await asyncio.wait_for(heard, 10)
+        assert not queue.close(0.01)  # it is still at it
+        slow.go.set()
+        assert queue.close(30)
+
+    asyncio.run(follow())
