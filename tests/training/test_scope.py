@@ -84,12 +84,10 @@ def test_by_the_command(base: Callable[..., Base], tmp_path: Path, monkeypatch: 
 
     made = base()
     save_base(tmp_path / "base", made.model, made.tokenizer, max_tokens=32)
-    entries = [
-        f"@article{{p{at}, title = {{Bees of kind number {at} and how they sleep}}, year = 2000}}" for at in range(9)
-    ]
+    entries = [f"@article{{p{at}, title = {{w{4 + at} w{50 + at} w100 w101 w102}}, year = 2000}}" for at in range(9)]
     (tmp_path / "refs.bib").write_text("\n".join(entries), encoding="utf-8")
     for at in range(6):
-        said = " ".join(f"Bees of kind {n} sleep at night [@p{n}]." for n in range(at, at + 4))
+        said = "\n\n".join(f"w{4 + n} w{120 + n} w100 w101 [@p{n}]." for n in range(at, at + 4))
         paper = f"---\ntitle: Paper {at}\ndate: {2010 + at}\nbibliography: refs.bib\n---\n# Introduction\n{said}\n"
         (tmp_path / f"{at}.md").write_text(paper, encoding="utf-8")
     monkeypatch.setattr("whycite.training.scope.RECIPE", replace(RECIPE, epochs=1, negatives=3))
