@@ -9,7 +9,16 @@ from numpy.typing import NDArray
 
 from whycite.errors import UserError
 from whycite.evaluation.passages.model import Case
-from whycite.training.passagefitting import Example, Unseen, examples, fit_steps, fit_verdicts, main, with_stances
+from whycite.training.passagefitting import (
+    Example,
+    Unseen,
+    examples,
+    fit_kinds,
+    fit_steps,
+    fit_verdicts,
+    main,
+    with_stances,
+)
 from whycite.verify.weights import CLASSES, STEPS
 
 NOISE = ("The weather was fine.", "A river flows there.", "Nobody was in town.", "The car is red.")
@@ -50,6 +59,8 @@ def test_verdicts() -> None:
     found = fit_verdicts([Example(case, case.label or "") for case in cases], Encoder(), weights)
     assert found.keys() == set(CLASSES)
     assert found["backed"]["coverage"] > 0 > found["not found"]["coverage"]
+    kinds = fit_kinds([Example(case, case.label or "") for case in cases], Encoder(), weights)
+    assert kinds == {"paper": found, "abstract": found}  # there was no whole paper
 
 
 def test_stances_part_backing_from_contradiction() -> None:
@@ -67,12 +78,15 @@ def test_stances_part_backing_from_contradiction() -> None:
 def test_examples_are_labelled_altered_and_exchanged() -> None:
     found = list(examples([_case(1), _case(2, "not found")], [_case(3), _case(4)], Random(0)))
     assert [example.label for example in found] == [
-        "backed", "contradicted", "contradicted", "not found", "backed", "not found", "backed", "not found",
-    ]  # fmt: skip
+        *("backed", "contradicted", "contradicted"),
+        "not found",
+        *("backed", "contradicted", "contradicted") * 2,
+        *("not found", "not found"),
+    ]
     assert found[1].case.claim != found[0].case.claim
     assert found[1].count < 1
-    assert found[5].case.document == "d4"
-    assert found[5].case.sentences == found[6].case.sentences
+    assert found[-1].case.claim == _case(4).claim
+    assert found[-1].case.sentences == _case(3).sentences
 
 
 def test_scores_of_others() -> None:

@@ -30,7 +30,7 @@ _EXPECTED = 'expected a JSON object such as {"id": "1", "claim": "the claim", "s
 def certainty(verification: Verification) -> str:
     """How sure a verdict is, in words: "probably (71 %)"."""
     sure = verification.confidence
-    words = "almost certainly" if sure >= 0.9 else "probably" if sure >= 0.65 else "perhaps"
+    words = "almost certainly" if sure >= 0.85 else "probably" if sure >= 0.65 else "perhaps"
     return f"{words} ({round(100 * sure)} %)"
 
 

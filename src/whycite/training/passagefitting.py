@@ -4,9 +4,10 @@ Run: python -m whycite.training.passagefitting DATA OUT.json [UNSEEN.json]
 
 The order of sentences is learnt from CL-SciSumm and SciFact; verdicts from SciFact and Citation-Integrity (training),
 from claims altered so that they say something else, and from claims of CL-SciSumm held against papers that they do not
-cite. A ranker that has learnt from the same cases looks better on them than it is: what it adds is learnt from UNSEEN,
-the scores of rankers that were trained without them, {"passage": {case: [score of each sentence]}, "stance": {case:
-score}, "altered": {case: [[claim, stance], …]}}, stances being those of the gold sentences joined.
+cite, an easy case of what is not there. A ranker that has learnt from the same cases looks better on them than it is:
+what it adds is learnt from UNSEEN, the scores of rankers that were trained without them, {"passage": {case: [score of
+each sentence]}, "stance": {case: score}, "altered": {case: [[claim, stance], …]}}, stances being those of the gold
+sentences joined.
 """
 
 from __future__ import annotations
@@ -34,18 +35,17 @@ from whycite.evaluation.passages.model import Case
 from whycite.rerank.inputs import Kind
 from whycite.rerank.ranker import Ranker, stored_with
 from whycite.training.passageweights import fit_classes, fit_order
-from whycite.verify.features import ABSTRACT
-from whycite.verify.passages import Prepared
+from whycite.verify.passages import Prepared, kind_of
 from whycite.verify.signs import POINTING, signs
 from whycite.verify.weights import CLASSES, KINDS, STEPS, Weights
 
-__all__ = ["Example", "Unseen", "examples", "fit_steps", "fit_verdicts", "prepare", "with_stances"]
+__all__ = ["Example", "Unseen", "examples", "fit_kinds", "fit_steps", "fit_verdicts", "prepare", "with_stances"]
 
 _NOTHING = Weights({kind: {step: {} for step in STEPS} for kind in KINDS}, {})
 _ALTERED = 2  # altered claims for each that is backed, at most
 _COUNT = 0.15  # what each counts: enough to learn what tells them, not so much that contradiction seems usual
 _BACKED = 1.5  # what a backed claim counts: drafts have more of them than the data
-_RETRIEVED, _PAPERS = 800, 60  # cases of Citation-Integrity and CL-SciSumm that verdicts are learnt from
+_RETRIEVED, _PAPERS = 800, 300  # cases of Citation-Integrity and CL-SciSumm that verdicts are learnt from
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def fit_steps(cases: Sequence[Case], encoder: Encoder, ranker: Ranker | None) ->
     """The weights of the steps, one after the other: each looks at what the one before has chosen."""
     weights = _NOTHING
     for kind in KINDS:
-        own = [case for case in cases if case.gold and (len(case.sentences) <= ABSTRACT) == (kind == "abstract")]
+        own = [case for case in cases if case.gold and kind_of(case.sentences) == kind]
         for step in STEPS:
             if not own or (step == "read" and ranker is None):
                 continue
@@ -104,6 +104,17 @@ def fit_steps(cases: Sequence[Case], encoder: Encoder, ranker: Ranker | None) ->
             known = {**weights.steps[kind], step: fit_order(tables, gold, STEPS[step])}
             weights = replace(weights, steps={**weights.steps, kind: known})
     return weights
+
+
+def fit_kinds(
+    labelled: Sequence[Example], encoder: Encoder, weights: Weights
+) -> dict[str, dict[str, dict[str, float]]]:
+    """The weights of the signs by kind of document; a kind of which there is no example gets those of all."""
+    found = {}
+    for kind in KINDS:
+        own = [example for example in labelled if kind_of(example.case.sentences) == kind]
+        found[kind] = fit_verdicts(own or labelled, encoder, weights)
+    return found
 
 
 def fit_verdicts(
@@ -124,23 +135,18 @@ def fit_verdicts(
 
 
 def examples(labelled: Sequence[Case], papers: Sequence[Case], chance: Random) -> Iterator[Example]:
-    """Labelled claims, those that are backed altered so that they are not, and claims held against other papers."""
-    for case in labelled:
-        if case.label is not None and case.sentences:
-            yield Example(case, case.label)
-            if case.label == "backed":
-                altered = [found for kind in ALTERATIONS if (found := alter(case.claim, kind, chance)) is not None]
-                for found in chance.sample(altered, min(_ALTERED, len(altered))):
-                    yield Example(replace(case, claim=found.text), "contradicted", _COUNT)
-    yield from _against_others(papers, chance)
-
-
-def _against_others(papers: Sequence[Case], chance: Random) -> Iterator[Example]:
+    """Labelled claims, claims held against the papers they cite and against others, and backed ones altered."""
+    told = [Example(case, case.label) for case in labelled if case.label is not None and case.sentences]
+    for example in (*told, *(Example(case, "backed") for case in papers)):
+        yield example
+        if example.label == "backed":
+            altered = [alter(example.case.claim, kind, chance) for kind in ALTERATIONS]
+            found = [each.text for each in altered if each is not None]
+            for claim in chance.sample(found, min(_ALTERED, len(found))):
+                yield Example(replace(example.case, claim=claim), "contradicted", _COUNT)
     for case in papers:
-        yield Example(case, "backed")
         other = chance.choice([each for each in papers if each.document != case.document])
-        taken = replace(case, gold=frozenset(), sentences=other.sentences, sections=other.sections)
-        yield Example(replace(taken, document=other.document), "not found")
+        yield Example(replace(other, claim=case.claim, gold=frozenset()), "not found")
 
 
 def with_stances(cases: Sequence[Case], unseen: Mapping[str, Any]) -> Iterator[Example]:
@@ -172,7 +178,7 @@ def main(arguments: Sequence[str], tell: Callable[[str], None] = print) -> None:
     tell("the order of sentences is fitted")
     shown = chance.sample(papers, _PAPERS)
     labelled = [*abstracts, *chance.sample(retrieved, min(_RETRIEVED, len(retrieved)))]
-    verdicts = {"plain": fit_verdicts(examples(labelled, shown, chance), encoder, weights)}
+    verdicts = fit_kinds(list(examples(labelled, shown, chance)), encoder, weights)
     if unseen and (ranker := stored_with(plain)) is not None:
         verdicts["stance"] = fit_verdicts(with_stances(abstracts, unseen), encoder, weights, stance=True)
         weights = replace(weights, ranker=ranker.name)

@@ -17,7 +17,7 @@ from whycite.verify.numbers import Agreement
 from whycite.verify.quantities import Quantity, quantities
 from whycite.verify.weights import Weights
 
-__all__ = ["ENCODED", "READ", "Prepared", "Ranked"]
+__all__ = ["ENCODED", "READ", "Prepared", "Ranked", "kind_of"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -52,7 +52,7 @@ class Prepared:
         self.sentences, self.types = tuple(sentences), tuple(types)
         self.encoder, self.ranker, self.weights = encoder, ranker, weights
         self._progress = progress
-        self._kind = "abstract" if len(self.sentences) <= features.ABSTRACT else "paper"
+        self.kind = kind_of(self.sentences)
         self._vectors: dict[int, NDArray[np.float16]] = {}
 
     @cached_property
@@ -66,15 +66,15 @@ class Prepared:
     def ranked(self, claim: str) -> Ranked:
         """All sentences, with the logits of each as backing for the claim."""
         agreements, table = self._words(claim)
-        logits = self.weights.logits(self._kind, "words", table)
+        logits = self.weights.logits(self.kind, "words", table)
         chosen = _best(logits, ENCODED)
         cosines = self._cosines(claim, chosen)
         known = np.concatenate([table, features.meaning(cosines)], axis=1)
-        logits = _above(logits, chosen, self.weights.logits(self._kind, "meaning", known[chosen]))
-        if self.ranker is not None and self.weights.steps[self._kind]["read"]:
+        logits = _above(logits, chosen, self.weights.logits(self.kind, "meaning", known[chosen]))
+        if self.ranker is not None and self.weights.steps[self.kind]["read"]:
             chosen = _best(logits, READ)
             read = self._read(self.ranker, claim, chosen, logits)
-            logits = _above(logits, chosen, self.weights.logits(self._kind, "read", read))
+            logits = _above(logits, chosen, self.weights.logits(self.kind, "read", read))
         return Ranked(logits, agreements, table, cosines)
 
     def table(self, claim: str, step: str) -> tuple[Floats, Integers]:
@@ -82,12 +82,12 @@ class Prepared:
         _, table = self._words(claim)
         if step == "words":
             return table, np.arange(len(table))
-        logits = self.weights.logits(self._kind, "words", table)
+        logits = self.weights.logits(self.kind, "words", table)
         chosen = _best(logits, ENCODED)
         known = np.concatenate([table, features.meaning(self._cosines(claim, chosen))], axis=1)
         if step == "meaning" or self.ranker is None:
             return known[chosen], chosen
-        logits = _above(logits, chosen, self.weights.logits(self._kind, "meaning", known[chosen]))
+        logits = _above(logits, chosen, self.weights.logits(self.kind, "meaning", known[chosen]))
         chosen = _best(logits, READ)
         return self._read(self.ranker, claim, chosen, logits), chosen
 
@@ -119,6 +119,11 @@ class Prepared:
             # Not a matrix product: its last digits depend on the number of threads.
             cosines[chosen] = (table * vector).sum(axis=1)
         return cosines
+
+
+def kind_of(sentences: Sequence[str]) -> str:
+    """What so many sentences are: an abstract, or a paper."""
+    return "abstract" if len(sentences) <= features.ABSTRACT else "paper"
 
 
 def _best(logits: Floats, number: int) -> Integers:

@@ -59,7 +59,6 @@ def signs(
         "mean": float(logits.mean()),
         "coverage": float(near.max()),
         "cosine": float(np.nan_to_num(ranked.cosines[top]).max()),
-        "sentences": float(np.log(len(prepared.sentences))),
         "stated": stated,
         "otherwise": otherwise,
         "absent": max(0.0, 1 - stated - otherwise) if quantities(claim) else 0.0,

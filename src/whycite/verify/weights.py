@@ -30,9 +30,9 @@ CLASSES = ("backed", "contradicted", "not found")
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """By kind of document and step a weight for each feature; by verdict one for each sign.
+    """By kind of document and step a weight for each feature; by kind and verdict one for each sign.
 
-    "plain" tells all verdicts apart; "stance", where the ranker's is known, backing from contradiction alone. Fitted by
+    What "stance" holds tells backing from contradiction, where that of the ranker is known. Fitted by
     `whycite.training.passagefitting`; what is not named counts nothing.
     """
 

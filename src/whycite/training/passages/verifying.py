@@ -19,7 +19,7 @@ from whycite.evaluation.passages.model import Case
 from whycite.evaluation.passages.scoring import Scorer
 from whycite.evaluation.passages.splitting import Parts
 from whycite.rerank.ranker import Ranker
-from whycite.training.passagefitting import Unseen, examples, fit_steps, fit_verdicts, prepare
+from whycite.training.passagefitting import Unseen, examples, fit_kinds, fit_steps, prepare
 from whycite.verify.weights import Weights
 
 __all__ = ["out_of_fold", "refitted", "verifying"]
@@ -58,5 +58,4 @@ def refitted(parts: Parts, encoder: Encoder) -> Weights:
     """Weights for order and verdicts without a ranker, by the parts for training and choosing."""
     learnt = [*parts.train, *parts.dev]
     weights = fit_steps(learnt, encoder, None)
-    verdicts = fit_verdicts(examples(learnt, (), Random(0)), encoder, None, weights)
-    return replace(weights, verdicts={"plain": verdicts})
+    return replace(weights, verdicts=fit_kinds(list(examples(learnt, (), Random(0))), encoder, weights))
