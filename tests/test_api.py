@@ -39,6 +39,15 @@ def test_no_library(tmp_path: Path) -> None:
 
 
 def test_names() -> None:
-    assert set(whycite.__all__) == {"Library", "cite", "read"}
+    assert set(whycite.__all__) == {"Library", "check", "cite", "read", "verify"}
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = whycite.nonsense
+
+
+def test_check_and_verify_from_python(tmp_path: Path) -> None:
+    paper = tmp_path / "bees.md"
+    paper.write_text(_PAPER, encoding="utf-8")
+    checked = whycite.check(paper, use_library=False)
+    assert [finding.kind for finding in checked.findings] == ["cited"]
+    found = whycite.verify("Honeybees that forage sleep at night.", paper)
+    assert found.passages[0].text.startswith("Honeybees that forage sleep")

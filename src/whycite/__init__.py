@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from whycite import check as check
-    from whycite import verify as verify
+    from whycite.check import check as check
     from whycite.documents import Document
     from whycite.library import Library as Library
     from whycite.recommend import Claim
     from whycite.recommend.notebook import Recommendations
+    from whycite.verify import verify as verify
 
 __all__ = ["Library", "check", "cite", "read", "verify"]
 

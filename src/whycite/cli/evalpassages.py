@@ -143,7 +143,6 @@ def _verdicts(datasets: Mapping[str, list[Case]], altered: int, seed: int, watch
     As `verify` gives them on Citation-Integrity, whose dev part nothing of it has learnt from; on SciFact, of which it
     knows all, without its ranker and with weights fitted anew to other claims.
     """
-    from whycite import verify
     from whycite.encoders import load
     from whycite.encoders.cache import CachedEncoder
     from whycite.evaluation.passages.report import falls_dict, labels_dict
@@ -151,17 +150,18 @@ def _verdicts(datasets: Mapping[str, list[Case]], altered: int, seed: int, watch
     from whycite.evaluation.passages.verdicts import Verifier, altered_pairs, falls, judge
     from whycite.rerank.ranker import stored_with
     from whycite.training.passages.verifying import refitted
+    from whycite.verify import sentences as verified
 
     encoder = CachedEncoder(load())  # brings no ranker along, as the plain one would
     asked: dict[str, tuple[list[Case], Verifier]] = {}
     if "citint" in datasets:
         unseen = [case for case in datasets["citint"] if case.id.startswith("dev:")]
-        asked["citint dev"] = unseen, partial(verify.sentences, ranker=stored_with(load()), encoder=encoder)
+        asked["citint dev"] = unseen, partial(verified, ranker=stored_with(load()), encoder=encoder)
     if "scifact" in datasets:
         watch("verdicts: fitting", 0, None)
         parts = split(datasets["scifact"], seed=seed)
         weights = refitted(parts, encoder)
-        asked["scifact test"] = list(parts.test), partial(verify.sentences, encoder=encoder, weights=weights)
+        asked["scifact test"] = list(parts.test), partial(verified, encoder=encoder, weights=weights)
     labels = {name: judge(cases, verifier, watch) for name, (cases, verifier) in asked.items()}
     fallen = {
         name: falls_dict(falls(altered_pairs(cases, altered, seed), verifier, watch))

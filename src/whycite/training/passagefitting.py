@@ -3,11 +3,11 @@
 Run: python -m whycite.training.passagefitting DATA OUT.json [UNSEEN.json]
 
 The order of sentences is learnt from CL-SciSumm and SciFact; verdicts from SciFact and Citation-Integrity (training),
-from claims altered so that they say something else, and from claims of CL-SciSumm held against papers that they do not
-cite, an easy case of what is not there. A ranker that has learnt from the same cases looks better on them than it is:
-what it adds is learnt from UNSEEN, the scores of rankers that were trained without them, {"passage": {case: [score of
-each sentence]}, "stance": {case: score}, "altered": {case: [[claim, stance], …]}}, stances being those of the gold
-sentences joined.
+from claims altered so that they say something else, from claims of CL-SciSumm held against papers that they do not
+cite, an easy case of what is not there, and from eLife articles that cite each other, with a like one as the hard case.
+A ranker that has learnt from the same cases looks better on them than it is: what it adds is learnt from UNSEEN, the
+scores of rankers that were trained without them, {"passage": {case: [score of each sentence]}, "stance": {case: score},
+"altered": {case: [[claim, stance], …]}}, stances being those of the gold sentences joined.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from whycite.evaluation.passages.alterations import alter
 from whycite.evaluation.passages.model import Case
 from whycite.rerank.inputs import Kind
 from whycite.rerank.ranker import Ranker, stored_with
+from whycite.training.citedtexts import cited_texts
 from whycite.training.passageweights import fit_classes, fit_order
 from whycite.verify.passages import Prepared, kind_of
 from whycite.verify.signs import POINTING, signs
@@ -46,6 +47,7 @@ _ALTERED = 2  # altered claims for each that is backed, at most
 _COUNT = 0.15  # what each counts: enough to learn what tells them, not so much that contradiction seems usual
 _BACKED = 1.5  # what a backed claim counts: drafts have more of them than the data
 _RETRIEVED, _PAPERS = 800, 300  # cases of Citation-Integrity and CL-SciSumm that verdicts are learnt from
+_CITED = 400  # claims of articles that are held against the article they cite, and against another
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +179,9 @@ def main(arguments: Sequence[str], tell: Callable[[str], None] = print) -> None:
     weights = fit_steps(cases, encoder, scores)
     tell("the order of sentences is fitted")
     shown = chance.sample(papers, _PAPERS)
-    labelled = [*abstracts, *chance.sample(retrieved, min(_RETRIEVED, len(retrieved)))]
+    articles = cited_texts(sorted((data / "elife").glob("elife-[0-9]*")), _CITED, encoder, chance)
+    tell(f"{len(articles)} claims with the text of articles")
+    labelled = [*abstracts, *chance.sample(retrieved, min(_RETRIEVED, len(retrieved))), *articles]
     verdicts = fit_kinds(list(examples(labelled, shown, chance)), encoder, weights)
     if unseen and (ranker := stored_with(plain)) is not None:
         verdicts["stance"] = fit_verdicts(with_stances(abstracts, unseen), encoder, weights, stance=True)
