@@ -17,6 +17,7 @@ from whycite.training.passagefitting import (
     fit_steps,
     fit_verdicts,
     main,
+    mixed,
     with_stances,
 )
 from whycite.verify.weights import CLASSES, STEPS
@@ -99,3 +100,12 @@ def test_scores_of_others() -> None:
 def test_wrong_use() -> None:
     with pytest.raises(UserError, match="give the folder"):
         main([])
+
+
+def test_a_mixed_claim_has_long_words_of_another() -> None:
+    made = mixed("Thresher sharks use their tails to hunt sardines", "violet umbrellas paint cathedrals", Random(0))
+    words = made.split()
+    assert len(words) == 8
+    assert 1 <= sum(word in ("violet", "umbrellas", "paint", "cathedrals") for word in words) <= 2
+    assert mixed("We see", "violet umbrellas", Random(0)) == "We see"
+    assert mixed("Thresher sharks", "a b", Random(0)) == "Thresher sharks"

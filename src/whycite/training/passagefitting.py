@@ -47,6 +47,7 @@ _ALTERED = 2  # altered claims for each that is backed, at most
 _COUNT = 0.15  # what each counts: enough to learn what tells them, not so much that contradiction seems usual
 _BACKED = 1.5  # what a backed claim counts: drafts have more of them than the data
 _RETRIEVED, _PAPERS = 800, 300  # cases of Citation-Integrity and CL-SciSumm that verdicts are learnt from
+_MADE_UP, _LONG = 0.5, 5  # what a claim counts that was made up by mixing two; letters of the words that are mixed
 _CITED = 400  # claims of articles that are held against the article they cite, and against another
 
 
@@ -137,7 +138,7 @@ def fit_verdicts(
 
 
 def examples(labelled: Sequence[Case], papers: Sequence[Case], chance: Random) -> Iterator[Example]:
-    """Labelled claims, claims held against the papers they cite and against others, and backed ones altered."""
+    """Labelled claims, claims held against the papers they cite and others, and backed ones altered or made up."""
     told = [Example(case, case.label) for case in labelled if case.label is not None and case.sentences]
     for example in (*told, *(Example(case, "backed") for case in papers)):
         yield example
@@ -146,9 +147,22 @@ def examples(labelled: Sequence[Case], papers: Sequence[Case], chance: Random) -
             found = [each.text for each in altered if each is not None]
             for claim in chance.sample(found, min(_ALTERED, len(found))):
                 yield Example(replace(example.case, claim=claim), "contradicted", _COUNT)
+            if papers and kind_of(example.case.sentences) == "paper":
+                made_up = mixed(example.case.claim, chance.choice(papers).claim, chance)
+                yield Example(replace(example.case, claim=made_up, gold=frozenset()), "not found", _MADE_UP)
     for case in papers:
         other = chance.choice([each for each in papers if each.document != case.document])
         yield Example(replace(other, claim=case.claim, gold=frozenset()), "not found")
+
+
+def mixed(claim: str, other: str, chance: Random) -> str:
+    """A claim in which a third of the long words are those of another: about the same thing, and made up."""
+    words = claim.split()
+    long = [at for at, word in enumerate(words) if len(word) >= _LONG]
+    strange = [word for word in other.split() if len(word) >= _LONG]
+    for at in chance.sample(long, min(len(long), max(1, len(long) // 3))) if strange else ():
+        words[at] = chance.choice(strange)
+    return " ".join(words)
 
 
 def with_stances(cases: Sequence[Case], unseen: Mapping[str, Any]) -> Iterator[Example]:

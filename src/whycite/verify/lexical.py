@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -60,3 +60,16 @@ class Lexicon:
         weights = {form: self._weights.get(form, self._unseen) for form in set(forms(claim))}
         total = sum(weights.values()) or 1.0
         return np.array([sum(weights[form] for form in weights.keys() & set(each)) / total for each in self._forms])
+
+    def held(self, claim: str, chosen: Sequence[int]) -> float:
+        """The share of the claim's words that some sentences hold together, rare words counting more."""
+        together = {form for at in chosen for form in self._forms[at]}
+        return self._share(claim, together)
+
+    def known(self, claim: str) -> float:
+        """The share of the claim's words that the document has at all, rare words counting more."""
+        return self._share(claim, self._weights.keys())
+
+    def _share(self, claim: str, among: Collection[str]) -> float:
+        weights = {form: self._weights.get(form, self._unseen) for form in set(forms(claim))}
+        return sum(weight for form, weight in weights.items() if form in among) / (sum(weights.values()) or 1.0)

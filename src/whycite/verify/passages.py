@@ -96,6 +96,10 @@ class Prepared:
         agreements = tuple(numbers.compared(asked, there) if asked else Agreement() for there in self._quantities)
         return agreements, features.words(claim, self.sentences, self.types, agreements, self._lexicon)
 
+    def held(self, claim: str, chosen: Sequence[int]) -> tuple[float, float]:
+        """The shares of the claim's words that sentences hold together, and that the document has at all."""
+        return self._lexicon.held(claim, chosen), self._lexicon.known(claim)
+
     def stance(self, claim: str, chosen: Sequence[int]) -> float | None:
         """Whether sentences say what the claim says (above 0) or the contrary, in the mean; None: nobody can tell."""
         if self.ranker is None or self.ranker.name != self.weights.ranker or "stance" not in self.weights.verdicts:

@@ -16,6 +16,7 @@ from whycite.verify.quantities import quantities
 __all__ = ["POINTING", "Signs", "signs"]
 
 _TOP = 3  # passages that are looked at
+_MOST = 0.5  # the share of a claim that a sentence has to hold, to be about the same
 # The signs that tell backing from contradiction, once a passage is found.
 POINTING = ("stance", "opposed", "negation", "opposed near", "negation near", "otherwise", "stated")
 _COVERAGE = WORDS.index("coverage")
@@ -28,6 +29,7 @@ class Signs:
     values: dict[str, float]
     top: tuple[int, ...]
     otherwise: bool  # a number of the claim stands otherwise in the best passages, and nowhere as in the claim
+    denied: bool  # only the claim says "not", and what it denies is in the best passage
     opposed: str  # which words point the other way, in words
 
 
@@ -55,7 +57,10 @@ def signs(
     stated = max(each.stated for each in agreements) / asked
     otherwise = agreements[0].otherwise or (agreements[1].otherwise if len(agreements) > 1 else 0)
     otherwise = 0 if stated >= 1 else min(otherwise / asked, 1 - stated)
+    together, known = prepared.held(claim, top)
     values = {
+        "together": together,
+        "known": known,
         "mean": float(logits.mean()),
         "coverage": float(near.max()),
         "cosine": float(np.nan_to_num(ranked.cosines[top]).max()),
@@ -69,7 +74,8 @@ def signs(
     if stance is not None:
         values["stance"] = stance
     words = next((each.words for each in pointing if each.opposed or each.negation), "")
-    return Signs(values, tuple(top), otherwise > 0, words)
+    denied = pointing[0].negation and polarity.negated(claim) and float(near[0]) >= _MOST
+    return Signs(values, tuple(top), otherwise > 0, denied, words)
 
 
 def _pointing(pointing: Sequence[Polarity], shares: np.ndarray, near: np.ndarray) -> dict[str, float]:

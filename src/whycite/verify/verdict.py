@@ -12,7 +12,9 @@ __all__ = ["Judged", "judge"]
 
 _OTHERWISE = 0.2  # what is left of the chance of backing where a number stands otherwise: 77 % is not 7.7 %
 _ABSENT = 0.6  # and where none of the claim's numbers is there
+_DENIED = 0.5  # and where the claim denies what a passage says
 _SURE = 0.8  # how much of a lead over chance lasts on claims of other fields than those that were learnt from
+_BACKED = 0.6  # the least chance at which backing is told: below, it is a guess
 _CONTRADICTED = 0.7  # the least chance at which a contradiction is told: a wrong one does harm
 
 
@@ -32,8 +34,11 @@ def judge(prepared: Prepared, ranked: Ranked, found: Signs, headings: tuple[str,
     kept = _OTHERWISE if found.otherwise else 1 - (1 - _ABSENT) * found.values["absent"]
     chances["not found"] += (1 - kept) * chances["backed"]
     chances["backed"] *= kept
+    if found.denied:
+        chances["contradicted"] += (1 - _DENIED) * chances["backed"]
+        chances["backed"] *= _DENIED
     against = chances["contradicted"] >= max(chances.values())
-    verdict: Verdict = "backed" if chances["backed"] >= max(chances.values()) and not found.otherwise else "not found"
+    verdict: Verdict = "backed" if chances["backed"] >= _BACKED and not found.otherwise else "not found"
     if against and chances["contradicted"] >= _CONTRADICTED:
         verdict = "contradicted"
     # That nothing backs the claim is right as well where something speaks against it.
