@@ -151,6 +151,7 @@ def test_a_mistake_is_told(page: Any) -> None:
 def test_library_add_and_remove(page: Any, tmp_path: Path) -> None:
     page.goto("/library")
     page.wait_for_selector("svg.plot rect")
+    page.locator("#rows tr").nth(1).wait_for()  # documents and figures come in any order
     assert page.locator("#rows tr").count() == 2
     paper = tmp_path / "ants.md"
     paper.write_text("---\ntitle: How ants find home\n---\n# Introduction\nAnts count steps [@wittlinger2006].\n")
@@ -402,6 +403,7 @@ def test_every_page_on_real_papers(browser: Any, data: Path, tmp_path: Path) -> 
         _keep(page, "real-check", tmp_path)
         page.goto("/library")
         page.wait_for_selector("svg.plot rect")
+        page.locator("#rows tr").nth(5).wait_for()
         assert page.locator("#rows tr").count() == 6
         _keep(page, "real-library", tmp_path)
         page.close()
