@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from whycite.errors import UserError
 from whycite.evaluation.drawing import draw
 from whycite.evaluation.passages.model import Case
+from whycite.packing import joined, packed
 
 __all__ = ["Parts", "apart", "folds", "split"]
 
@@ -28,8 +29,8 @@ def split(cases: Sequence[Case], dev: float = 0.15, test: float = 0.15, seed: in
     if min(dev, test) <= 0 or dev + test >= 1:
         raise UserError(f"the shares of dev and test must be above 0 and together below 1, not {dev} and {test}")
     groups = draw(_groups(cases), lambda group: group[0].id, len(cases), seed)
-    chosen_test, rest = _pack(groups, round(test * len(cases)))
-    chosen_dev, rest = _pack(rest, round(dev * len(cases)))
+    chosen_test, rest = packed(groups, round(test * len(cases)))
+    chosen_dev, rest = packed(rest, round(dev * len(cases)))
     if not (chosen_test and chosen_dev and rest):
         raise UserError(f"{len(cases)} cases in {len(groups)} groups that share no document are too few to part")
     return Parts(_in_order(cases, rest), _in_order(cases, chosen_dev), _in_order(cases, chosen_test))
@@ -51,7 +52,7 @@ def folds(cases: Sequence[Case], number: int, seed: int = 0) -> list[Parts]:
     found = []
     for test in tests:
         rest = [group for group in groups if not any(group is taken for taken in test)]
-        dev, train = _pack(rest, round(_DEV * sum(map(len, rest))))
+        dev, train = packed(rest, round(_DEV * sum(map(len, rest))))
         if not (dev and train):
             raise UserError(f"{len(cases)} cases in {len(groups)} groups that share no document are too few to part")
         found.append(Parts(_in_order(cases, train), _in_order(cases, dev), _in_order(cases, test)))
@@ -66,36 +67,7 @@ def apart(cases: Iterable[Case], others: Iterable[Case]) -> list[Case]:
 
 def _groups(cases: Iterable[Case]) -> list[list[Case]]:
     """Cases that are joined by a document, over however many steps."""
-    leader: dict[str, str] = {}
-
-    def find(name: str) -> str:
-        while (above := leader.setdefault(name, name)) != name:
-            leader[name] = name = leader[above]
-        return name
-
-    cases = list(cases)
-    for case in cases:
-        leader[find(case.citing)] = find(case.document)
-    groups: dict[str, list[Case]] = {}
-    for case in cases:
-        groups.setdefault(find(case.document), []).append(case)
-    return list(groups.values())
-
-
-def _pack(groups: list[list[Case]], size: int) -> tuple[list[list[Case]], list[list[Case]]]:
-    """The groups that fill the size best without going over it, those that stand first before others, and the rest."""
-    reachable = [1]  # bit n: n cases can be had from the groups so far
-    for group in groups:
-        reachable.append((reachable[-1] | reachable[-1] << len(group)) & (2 << size) - 1)
-    left = reachable[-1].bit_length() - 1
-    chosen, rest = [], []
-    for at in range(len(groups) - 1, -1, -1):
-        if reachable[at] >> left & 1:
-            rest.append(groups[at])
-        else:
-            chosen.append(groups[at])
-            left -= len(groups[at])
-    return chosen[::-1], rest[::-1]
+    return joined(cases, lambda case: (case.document, case.citing))
 
 
 def _in_order(cases: Iterable[Case], groups: Iterable[list[Case]]) -> tuple[Case, ...]:
