@@ -1,10 +1,14 @@
-"""The two ways whycite says no: a user's mistake, and an extra that is not installed."""
+"""The ways whycite says no: a user's mistake, somebody else at work, and an extra that is not installed."""
 
-__all__ = ["MissingExtra", "UserError"]
+__all__ = ["Busy", "MissingExtra", "UserError"]
 
 
 class UserError(Exception):
     """A mistake the user can mend; the message is one plain sentence that says how."""
+
+
+class Busy(UserError):
+    """Another program is at work on the same; later it can be done."""
 
 
 class MissingExtra(Exception):

@@ -15,7 +15,7 @@ from whycite.library import add
 from whycite.library.lock import writing
 from whycite.serving.problems import Problem
 from whycite.web import adding, reading
-from whycite.web.adding import Adding
+from whycite.web.adding import Adding, Job
 
 Clients = Callable[..., TestClient]
 MAIN = rb"""\documentclass{article}\title{Whales at sea}\begin{document}\section{Introduction}
@@ -80,14 +80,12 @@ def test_another_writer_is_named(tmp_path: Path, papers: Path, client_of: Client
     client = client_of(library)
     entry = client.get("/api/library/documents").json()["documents"][0]
     with writing(library, "add"):
-        kind, facts = _sent(client, [("a.md", b"# A\nWhales sing [@payne].")])
         refused = client.delete(f"/api/library/documents/{entry['id']}")
         answer = client.post("/api/cite", json={"text": "mites spread viruses"})
-    assert kind == "failed"
-    for said in (facts["detail"], refused.json()["detail"]):
-        assert f"process {os.getpid()}" in said
-        assert "wait until it is done" in said
-    assert refused.status_code == 422
+    assert refused.status_code == 503
+    assert int(refused.headers["retry-after"]) > 0
+    assert f"process {os.getpid()}" in refused.json()["detail"]
+    assert "wait until it is done" in refused.json()["detail"]
     assert answer.json()["recommendations"]
     assert client.delete(f"/api/library/documents/{entry['id']}").status_code == 200
 
@@ -196,3 +194,45 @@ def test_who_follows_is_let_go_when_the_server_stops(tmp_path: Path, monkeypatch
         assert queue.close(30)
 
     asyncio.run(follow())
+
+
+async def _waiting(queue: Adding) -> Job:
+    """An upload that waits until somebody else has written."""
+    folder = TemporaryDirectory()
+    (Path(folder.name) / "a.md").write_bytes(b"# A\nWhales sing [@payne].")
+    job = queue.begin(folder, 1, asyncio.get_running_loop())
+    while "waiting" not in job.told[1]:
+        await asyncio.sleep(0.01)
+    assert f"process {os.getpid()}" in job.told[1]["waiting"]
+    return job
+
+
+def test_an_upload_waits_for_another_writer(tmp_path: Path, papers: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(adding, "_TURN", 0.05)
+    add(tmp_path / "library", [papers / "bees.md"], jobs=1)
+
+    async def send() -> None:
+        queue = _adding(tmp_path)
+        with writing(tmp_path / "library", "add"):
+            job = await _waiting(queue)
+        assert [event async for event in queue.follow(job.id) if event][-1][0] == "done"
+        assert job.told[1]["added"] == 1
+        assert queue.close(30)
+
+    asyncio.run(send())
+
+
+def test_who_waits_for_another_writer_stops_with_the_server(tmp_path: Path, papers: Path) -> None:
+    add(tmp_path / "library", [papers / "bees.md"], jobs=1)
+
+    async def send() -> None:
+        queue = _adding(tmp_path)
+        with writing(tmp_path / "library", "add"):
+            job = await _waiting(queue)
+            queue.stop()
+            assert queue.close(30)
+        await asyncio.sleep(0)
+        assert job.told[0] == "failed"
+        assert "stopped" in job.told[1]["detail"]
+
+    asyncio.run(send())

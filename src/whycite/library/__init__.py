@@ -6,6 +6,7 @@ import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from whycite.library import light
 from whycite.library.model import Citation, Entry, Info, Outline, Paper, PaperHit, Progress, Report, Source, SpanHit
 from whycite.library.place import default_path
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from whycite.library.reindexing import Reindexed, reindex
 
 os.environ.setdefault("LANCEDB_LOG", "error")  # read when lancedb is imported: it warns of what is meant to happen
+light.defer()
 
 __all__ = [
     "Citation",

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from whycite.errors import UserError
+from whycite.errors import Busy
 from whycite.library.store import plain_errors
 
 __all__ = ["writing"]
@@ -28,7 +28,7 @@ def writing(library: Path, what: str) -> Iterator[None]:
         try:
             lock.acquire()
         except Timeout:
-            raise UserError(f"{library}: {_holder(library)} is writing to it; wait until it is done") from None
+            raise Busy(f"{library}: {_holder(library)} is writing to it; wait until it is done") from None
     try:
         me = {"process": os.getpid(), "host": socket.gethostname(), "what": what, "since": _now()}
         with plain_errors(library):

@@ -9,11 +9,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Lock
+from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from whycite.errors import UserError
+from whycite.errors import Busy, UserError
 from whycite.serving.problems import Problem
 from whycite.serving.work import Work
 from whycite.web.reading import UPLOADED, read_all
@@ -28,6 +28,7 @@ _WAITING = 7  # uploads
 _AGAIN = 30  # seconds after which there may be room for another
 _KEPT = 64  # that are over
 _SHOWN = 100  # of what could not be read
+_TURN = 1.0  # seconds between two tries while another program writes to the library
 _QUIET = 15.0  # seconds after which a sign of life goes to whoever follows
 _LOG = logging.getLogger("whycite")
 
@@ -65,7 +66,7 @@ class Adding:
         self._work = Work(1, _WAITING, again=_AGAIN)  # a library has one writer
         self._lock = Lock()
         self._jobs: dict[str, Job] = {}
-        self._closed = False
+        self._stopped = Event()
 
     def begin(self, folder: TemporaryDirectory[str], files: int, loop: asyncio.AbstractEventLoop) -> Job:
         """Queue the files of an upload, which are gone when it is over; those who follow are of that loop."""
@@ -89,9 +90,9 @@ class Adding:
         while True:
             changed, told = job.changed, job.told
             yield told
-            if told[0] in ("done", "failed") or self._closed:
+            if told[0] in ("done", "failed") or self._stopped.is_set():
                 return
-            while told is job.told and not self._closed:
+            while told is job.told and not self._stopped.is_set():
                 with suppress(TimeoutError):
                     await asyncio.wait_for(changed.wait(), _QUIET)
                     break
@@ -99,14 +100,14 @@ class Adding:
 
     def stop(self) -> None:
         """Begin no more, stop after the document that is being read, and let nobody wait."""
-        self._closed = True
+        self._stopped.set()
         with self._lock:
             for job in self._jobs.values():
                 job.wake()
 
     def close(self, seconds: float = 0.0) -> bool:
         """Stop, and wait that long for what has begun; whether nothing is left."""
-        self._closed = True
+        self._stopped.set()
         ended = self._work.close(seconds)
         with self._lock:
             for job in self._jobs.values() if ended else ():
@@ -125,9 +126,7 @@ class Adding:
 
         try:
             self._ready()
-            from whycite.library import add_documents
-
-            report = add_documents(self._path(), self._documents(Path(job.folder.name)), jobs=1, progress=watch)
+            report = self._added(job, tell, watch)
         except UserError as error:
             tell("failed", {"detail": str(error)})
         except _Stopped:
@@ -140,9 +139,23 @@ class Adding:
         finally:
             job.folder.cleanup()
 
+    def _added(
+        self, job: Job, tell: Callable[[str, dict[str, Any]], None], watch: Callable[[Progress], None]
+    ) -> Report:
+        """Add the documents of an upload, after whoever else is writing."""
+        from whycite.library import add_documents
+
+        while True:
+            try:
+                return add_documents(self._path(), self._documents(Path(job.folder.name)), jobs=1, progress=watch)
+            except Busy as error:
+                tell("progress", _progress(0, 0, "", job.files) | {"waiting": str(error)})
+            if self._stopped.wait(_TURN):
+                raise _Stopped
+
     def _documents(self, folder: Path) -> Iterator[Document]:
         for document in read_all(folder):
-            if self._closed:
+            if self._stopped.is_set():
                 raise _Stopped
             yield document
 

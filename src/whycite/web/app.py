@@ -11,7 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
-from whycite.errors import MissingExtra, UserError
+from whycite.errors import Busy, MissingExtra, UserError
 from whycite.serving.guard import Guard
 from whycite.serving.problems import MEDIA_TYPE, body
 from whycite.serving.work import Work
@@ -20,13 +20,14 @@ from whycite.web.adding import Adding
 from whycite.web.api import check, cite, health, library, read, verify
 from whycite.web.api.shared import Server
 from whycite.web.current import Current
-from whycite.web.ready import Ready, load, warm
+from whycite.web.ready import Ready, load_documents, load_questions
 from whycite.web.settings import Settings
 
 __all__ = ["assemble", "create"]
 
 _SLOW = 2  # threads for whole documents
 _SLOW_WAITING = 16
+_LATER = "10"  # seconds after which another writer may be done
 _WRONG = 3  # mistakes that are told of at once
 _SAID = {
     404: "There is nothing at this address.",
@@ -42,20 +43,21 @@ def create(settings: Settings | None = None) -> Guard:
 def assemble(settings: Settings) -> tuple[Guard, Server]:
     """The application, and what works behind it."""
     current = Current(settings.library)
-    ready = Ready(load)
+    questions = Ready(load_questions)
     server = Server(
         settings,
         current,
         Work(settings.threads, settings.waiting, settings.seconds),
         Work(_SLOW, min(settings.waiting, _SLOW_WAITING), settings.patience, again=10),
-        Adding(lambda: current.path, ready),
-        ready,
+        Adding(lambda: current.path, questions),
+        questions,
+        Ready(load_documents),
     )
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         if settings.warm:
-            server.begin(lambda: warm(current))
+            server.warm()
         yield
         server.close()
 
@@ -75,6 +77,7 @@ def assemble(settings: Settings) -> tuple[Guard, Server]:
     app.include_router(api)
     app.include_router(pages.router)
     pages.mount(app)
+    app.add_exception_handler(Busy, _busy)
     app.add_exception_handler(UserError, _mistake)
     app.add_exception_handler(MissingExtra, _mistake)
     app.add_exception_handler(RequestValidationError, _invalid)
@@ -89,6 +92,10 @@ def _said(status: int, detail: str, headers: dict[str, str] | None = None) -> Re
 
 async def _mistake(_: Request, error: Exception) -> Response:
     return _said(422, str(error))
+
+
+async def _busy(_: Request, error: Exception) -> Response:
+    return _said(503, str(error), {"retry-after": _LATER})
 
 
 async def _invalid(_: Request, error: Exception) -> Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from whycite.errors import MissingExtra, UserError
 if TYPE_CHECKING:
     from whycite.web.current import Current
 
-__all__ = ["Ready", "load", "warm"]
+__all__ = ["Ready", "load_documents", "load_questions", "warm"]
 
 
 class Ready:
@@ -30,11 +31,19 @@ class Ready:
                 self._done = True
 
 
-def load() -> None:
-    """Import what takes long."""
+def load_questions() -> None:
+    """Import what it takes to answer a question; the encoder opens its files meanwhile."""
+    with ThreadPoolExecutor(1) as beside:
+        opened = beside.submit(_open_encoder)
+        import whycite.library.library
+        import whycite.recommend  # noqa: F401
+    opened.result()
+
+
+def load_documents() -> None:
+    """Import what it takes to look at whole documents."""
+    import whycite.check.fixing
     import whycite.check.pipeline
-    import whycite.library
-    import whycite.recommend
     import whycite.verify  # noqa: F401
 
 
@@ -48,3 +57,9 @@ def warm(current: Current) -> None:
         worthiness.load()
     except (UserError, MissingExtra):
         return  # no library yet, or none that can be opened: whoever asks is told
+
+
+def _open_encoder() -> None:
+    from whycite.encoders import load
+
+    load().encode(["a word"])

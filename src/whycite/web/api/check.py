@@ -8,16 +8,13 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Form, UploadFile
 from fastapi.responses import Response
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from whycite.check import Checked, as_dict
-from whycite.check import check as check_draft
-from whycite.check.fixing import plan
 from whycite.errors import UserError
 from whycite.serving.problems import Problem
 from whycite.web.api.files import received
@@ -25,6 +22,9 @@ from whycite.web.api.shared import PROBLEMS, Here, Server
 from whycite.web.reading import read_folder
 from whycite.web.schemas import CheckAnswer
 from whycite.web.uploads import Upload, unpacked
+
+if TYPE_CHECKING:
+    from whycite.check import Checked
 
 __all__ = ["router"]
 
@@ -101,6 +101,8 @@ async def fix(
 
 
 def _checked(here: Server, folder: Path, asked: _Asked) -> Checked:
+    from whycite.check import check as check_draft
+
     document = read_folder(folder)
     try:
         library = here.current.library()
@@ -117,6 +119,8 @@ def _check(here: Server, sent: Sequence[Upload], asked: _Asked, shown: slice) ->
 
 
 def _told(checked: Checked, shown: slice) -> dict[str, Any]:
+    from whycite.check import as_dict
+
     document = checked.document
     places = {(each.file, each.start, each.end): at for at, each in enumerate(checked.findings)}
     told = as_dict(checked)
@@ -158,6 +162,8 @@ def _short(text: str, folder: Path | str) -> str:
 
 
 def _fix(here: Server, sent: Sequence[Upload], wanted: Sequence[Choice], asked: _Asked) -> tuple[bytes, list[str]]:
+    from whycite.check.fixing import plan
+
     with unpacked(sent) as folder:
         checked = _checked(here, folder, asked)
         places = {(_short(each.file, folder), each.start): at for at, each in enumerate(checked.findings)}

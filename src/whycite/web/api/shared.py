@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
@@ -13,7 +13,7 @@ from fastapi.responses import Response
 from whycite.serving.work import Work
 from whycite.web.adding import Adding
 from whycite.web.current import Current
-from whycite.web.ready import Ready
+from whycite.web.ready import Ready, warm
 from whycite.web.schemas import ProblemDetails
 from whycite.web.settings import Settings
 
@@ -35,26 +35,34 @@ class Server:
     quick: Work  # questions
     slow: Work  # whole documents, in threads of their own: who asks a question does not wait for them
     adding: Adding
-    ready: Ready
+    questions: Ready
+    documents: Ready
 
     async def ask(self, function: Callable[[], T]) -> T:
         """What a function says that takes a moment."""
-        return await self.quick.do(self._when_ready, function)
+        return await self.quick.do(self._when_ready, function, (self.questions,))
 
     async def work(self, function: Callable[[], T]) -> T:
         """What a function says that may take long."""
-        return await self.slow.do(self._when_ready, function)
+        return await self.slow.do(self._when_ready, function, (self.questions, self.documents))
 
-    def begin(self, function: Callable[[], object]) -> None:
-        """Do what nobody waits for."""
-        self.slow.begin(lambda: self._when_ready(function))
+    def warm(self) -> None:
+        """Get everything ready while nobody waits for it."""
+        self.slow.begin(self._warm)
 
     def close(self, seconds: float = 0.0) -> bool:
         """Take no more work, and wait for what has begun; whether nothing is left."""
         return all([self.adding.close(seconds), self.slow.close(seconds), self.quick.close(seconds)])
 
-    def _when_ready(self, function: Callable[[], T]) -> T:
-        self.ready()
+    def _warm(self) -> None:
+        self.questions()
+        warm(self.current)
+        self.documents()
+
+    @staticmethod
+    def _when_ready(function: Callable[[], T], needed: Sequence[Ready]) -> T:
+        for each in needed:
+            each()
         return function()
 
 

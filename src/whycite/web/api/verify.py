@@ -11,11 +11,6 @@ from fastapi.responses import Response
 from whycite.documents.model import Document
 from whycite.errors import UserError
 from whycite.serving.problems import Problem
-from whycite.verify import verify as verify_claim
-from whycite.verify.heatmap import as_json
-from whycite.verify.heatmap.heat import usual_threshold
-from whycite.verify.jsonform import as_dict
-from whycite.verify.lexical import forms
 from whycite.web.api.files import received
 from whycite.web.api.library import entries
 from whycite.web.api.shared import PROBLEMS, Here, Server, answered
@@ -47,6 +42,12 @@ async def verify(
 
 
 def _verify(here: Server, claim: str, sent: Sequence[Upload], id: str | None, n: int) -> Response:
+    from whycite.verify import verify as verify_claim
+    from whycite.verify.heatmap import as_json
+    from whycite.verify.heatmap.heat import usual_threshold
+    from whycite.verify.jsonform import as_dict
+    from whycite.verify.lexical import forms
+
     document = read_draft(sent) if id is None else _of_library(here, id)
     found = verify_claim(claim, document)
     told = {

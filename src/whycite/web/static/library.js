@@ -143,6 +143,10 @@ function follow(id, files) {
   const events = new EventSource(`/api/library/uploads/${id}`);
   events.addEventListener("progress", (event) => {
     const told = JSON.parse(event.data);
+    if (told.waiting) {
+      say(get("state"), `Waiting: ${told.waiting}`);
+      return;
+    }
     get("progress").max = Math.max(files, told.read);
     get("progress").value = told.read;
     say(get("state"), told.read ? `${plural(told.read, "document")} read: ${told.reading}` : "Reading …");
