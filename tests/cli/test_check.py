@@ -151,6 +151,8 @@ def test_fix_shows_asks_and_writes(run: Check, draft: Path) -> None:
         (["--library", "x", "--no-library"], "exclude each other"),
         (["--yes"], "give both"),
         (["--fix", "--json"], "leave out"),
+        (["--watch", "--json"], "--watch shows text"),
+        (["--watch", "--fix"], "--watch shows text"),
         (["--section", "nonsense"], "no section type"),
         (["--library", "nowhere"], "no library here yet"),
     ],

@@ -24,7 +24,9 @@ REFS = b"@article{payne, title={Songs of humpback whales}, author={Payne, R.}, y
 
 
 def _events(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    for block in filter(None, text.split("\n\n")):
+    for block in text.split("\n\n"):
+        if not block or block.startswith(":"):  # a sign of life
+            continue
         kind, data = block.split("\n")
         yield kind.removeprefix("event: "), json.loads(data.removeprefix("data: "))
 

@@ -307,7 +307,7 @@ def test_a_sentence_is_picked_with_arrows(page: Any, papers: Path) -> None:
     page.goto("/verify")
     page.set_input_files("#citing", papers / "bees.md")
     page.wait_for_selector("#sentences .cites")
-    page.focus("#citing")
+    page.focus("#find-citing")
     page.keyboard.press("Tab")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
@@ -317,11 +317,15 @@ def test_a_sentence_is_picked_with_arrows(page: Any, papers: Path) -> None:
     assert page.evaluate("document.activeElement.id") == "cited"
 
 
-def test_a_paper_of_the_library_is_verified_where_it_lies(page: Any) -> None:
+def test_papers_of_the_library_are_read_where_they_lie(page: Any) -> None:
     page.goto("/verify")
+    page.fill("#find-citing", "bees")
+    page.click("#found-citing button")
+    page.click("#sentences .cites >> nth=0")
+    assert page.input_value("#claim") == "Deformed wing virus spreads with the mite Varroa."
     page.fill("#claim", "Killer whales strike herring with their tails.")
-    page.fill("#find", "whales")
-    page.click("#found button")
+    page.fill("#find-cited", "whales")
+    page.click("#found-cited button")
     page.click("text=Find the evidence")
     page.wait_for_selector("#passages tr")
     assert "stun herring" in page.inner_text("#passages")
@@ -388,8 +392,8 @@ def test_every_page_on_real_papers(browser: Any, data: Path, tmp_path: Path) -> 
         _keep(page, "real-cite", tmp_path)
         page.goto("/verify")
         page.fill("#claim", cited)
-        page.fill("#find", title)
-        page.click("#found button")
+        page.fill("#find-cited", title)
+        page.click("#found-cited button")
         page.click("text=Find the evidence")
         page.wait_for_selector("#passages tr")
         assert page.locator("#strip button").count() > 0

@@ -70,7 +70,7 @@ def test_long_work_holds_up_no_question(
     def slowly(*_: object) -> None:
         assert go.wait(60)
 
-    monkeypatch.setattr("whycite.web.api.read.read_draft", slowly)
+    monkeypatch.setattr("whycite.web.api.papers.read_draft", slowly)
     client = client_of(kept_library)
     file = [("files", ("a.md", b"# A\nText."))]
     readers = [threading.Thread(target=client.post, args=("/api/read",), kwargs={"files": file}) for _ in range(4)]
@@ -88,7 +88,7 @@ def test_what_takes_too_long_is_given_up(
     kept_library: Path, client_of: Clients, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go = threading.Event()
-    monkeypatch.setattr("whycite.web.api.read.read_draft", lambda _: go.wait(60))
+    monkeypatch.setattr("whycite.web.api.papers.read_draft", lambda _: go.wait(60))
     client = client_of(kept_library, patience=0.05)
     answer = client.post("/api/read", files=[("files", ("a.md", b"# A\nText."))])
     go.set()

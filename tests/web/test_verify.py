@@ -50,6 +50,9 @@ def test_papers_of_the_library_are_read_where_they_lie(tmp_path: Path, papers: P
     assert len(held) == 2
     for title, id in held.items():
         assert _verified(client, data={"document": id})["title"] == title
+        read = client.post("/api/read", data={"document": id}).json()
+        assert read["title"] == title
+        assert read["sentences"]
 
 
 @pytest.mark.slow

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -65,10 +65,13 @@ def check(
     no_library: Annotated[
         bool, typer.Option("--no-library", help="Recommend from the draft's own bibliography alone.")
     ] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Check again whenever the draft is saved.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Find the sentences of a draft that need a citation, and the papers that they could cite."""
     _agree(drafts, format, out, fix, yes, library, no_library, as_json)
+    if watch and (fix or fail_on or "-" in drafts or (not out and (as_json or format not in (None, Format.text)))):
+        raise UserError("--watch shows text, or writes to --out; it reads files, and goes without --fix and --fail-on")
     from whycite.check import check as check_draft
     from whycite.cli.claims import section_type
     from whycite.cli.fixing import fixed
@@ -77,36 +80,73 @@ def check(
 
     sections = [known for name in section or () if (known := section_type(name))]
     errors = _errors()
-    found: list[Checked] = []
-    fails = False
-    with watched(errors) as watch:
-        for draft in drafts:
-            settings = _settings(draft)
-            format = format or (Format(settings.format) if settings.format and not as_json else None)
-            document, texts = _read(draft)
-            checked = check_draft(
-                document,
-                library or settings.library,
-                threshold=settings.threshold if threshold is None else threshold,
-                sections=sections or settings.sections or None,
-                all=all,
-                n=n or settings.n or 3,
-                detector=load(worthiness) if worthiness else None,
-                use_library=not no_library,
-                texts=texts,
-                told=watch,
-            )
-            found.append(checked)
-            wanted = fail_on.value if fail_on else settings.fail_on
-            fails = fails or any(finding.kind == wanted for finding in checked.findings)
-    for warning in dict.fromkeys(warning for checked in found for warning in checked.warnings):
-        errors.print(f"warning: {plain(warning)}", soft_wrap=True)
+
+    def found() -> tuple[list[Checked], Format, bool]:
+        """What was found in the drafts, how it is to be given, and whether that is a failure."""
+        every: list[Checked] = []
+        given = Format.json if as_json else format
+        fails = False
+        with watched(errors) as tell:
+            for draft in drafts:
+                settings = _settings(draft)
+                given = given or (Format(settings.format) if settings.format else None)
+                document, texts = _read(draft)
+                checked = check_draft(
+                    document,
+                    library or settings.library,
+                    threshold=settings.threshold if threshold is None else threshold,
+                    sections=sections or settings.sections or None,
+                    all=all,
+                    n=n or settings.n or 3,
+                    detector=load(worthiness) if worthiness else None,
+                    use_library=not no_library,
+                    texts=texts,
+                    told=tell,
+                )
+                every.append(checked)
+                wanted = fail_on.value if fail_on else settings.fail_on
+                fails = fails or any(finding.kind == wanted for finding in checked.findings)
+        for warning in dict.fromkeys(warning for checked in every for warning in checked.warnings):
+            errors.print(f"warning: {plain(warning)}", soft_wrap=True)
+        return every, given or Format.text, fails
+
+    if watch:
+        _watch(drafts, found, out, errors)
+    every, given, fails = found()
     if fix:
-        fixed(list(zip(drafts, found, strict=True)), yes)
+        fixed(list(zip(drafts, every, strict=True)), yes)
         return
-    _report(found, Format.json if as_json else format or Format.text, out)
+    _report(every, given, out)
     if fails:
         raise typer.Exit(1)
+
+
+def _watch(
+    drafts: Sequence[str], found: Callable[[], tuple[list[Checked], Format, bool]], out: str | None, errors: Console
+) -> NoReturn:
+    """Check, and again whenever something was saved, until the user stops it."""
+    import time
+
+    from whycite.cli.watching import State, changed, state
+
+    places = [Path(draft) for draft in drafts]
+    read: set[Path] = set()
+
+    def look() -> State:
+        return {file: facts for file, facts in state(places, read).items() if not out or Path(file) != Path(out)}
+
+    while True:
+        before = look()
+        begun = time.perf_counter()
+        try:
+            every, given, _ = found()
+            _report(every, given if out else Format.text, out)
+            read.update(Path(sentence.file) for checked in every for sentence in checked.document.sentences)
+        except UserError as error:  # half of it is written, perhaps: the next time it is saved it may be whole
+            errors.print(f"whycite: {plain(str(error))}", soft_wrap=True)
+        seconds = time.perf_counter() - begun
+        errors.print(f"checked in {seconds:.1f} s at {time.strftime('%H:%M:%S')}; waiting for changes, Ctrl-C ends it")
+        changed({file: before.get(file, facts) for file, facts in look().items()}, look)
 
 
 def _agree(

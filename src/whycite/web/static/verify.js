@@ -6,13 +6,19 @@ let cited = null; // files of the cited paper, or the id of a document of the li
 let answer = null;
 let elements = new Map();
 let asked = 0;
-let looked = 0;
+let opened = 0;
 
-get("citing").addEventListener("change", async (event) => {
-  if (!event.target.files.length) return;
+get("citing").addEventListener("change", (event) => {
+  if (event.target.files.length) pickFrom(formOf(event.target.files));
+});
+
+// Lists the sentences of the citing document.
+async function pickFrom(sent) {
+  const turn = ++opened;
   say(get("state"), "Reading …");
   try {
-    const draft = await ask("/api/read", { method: "POST", body: formOf(event.target.files) });
+    const draft = await ask("/api/read", { method: "POST", body: sent });
+    if (turn !== opened) return;
     const list = get("sentences");
     const options = new Map(draft.sentences.map((sentence) => [option(sentence), sentence]));
     list.replaceChildren(...options.keys());
@@ -25,9 +31,9 @@ get("citing").addEventListener("change", async (event) => {
     say(get("state"), `${plural(draft.sentences.length, "sentence")}; those that cite are marked. Pick one.`);
     list.querySelector(".cites")?.scrollIntoView({ block: "nearest" });
   } catch (error) {
-    say(get("state"), error.message, true);
+    if (turn === opened) say(get("state"), error.message, true);
   }
-});
+}
 
 function option(sentence) {
   const element = make("div", { role: "option", "aria-selected": "false", "data-pick": "", dir: "auto" }, sentence.text);
@@ -40,31 +46,42 @@ get("cited").addEventListener("change", (event) => {
   get("chosen").textContent = cited ? [...event.target.files].map((file) => file.name).join(", ") : "none chosen";
 });
 
-get("find").addEventListener("input", async () => {
-  const turn = ++looked;
-  const query = get("find").value;
-  try {
-    const page = await ask(`/api/library/documents?${new URLSearchParams({ query, limit: 8 })}`);
-    if (turn !== looked) return;
-    get("found").classList.remove("hidden");
-    const nothing = make("li", { class: "dim" }, page.total ? "" : "No document of your library has these words.");
-    get("found").replaceChildren(...(page.total ? page.documents.map(offered) : [nothing]));
-  } catch (error) {
-    say(get("state"), error.message, true);
-  }
-});
-
-function offered(entry) {
-  const title = entry.title || entry.path;
-  const button = make("button", { type: "button", dir: "auto" }, entry.year ? `${title} (${entry.year})` : title);
-  button.addEventListener("click", () => {
-    cited = { document: entry.id };
-    get("chosen").textContent = title;
-    get("found").classList.add("hidden");
-    get("find").focus();
+// Offers documents of the library as their words are typed; `choose` gets the one that is taken.
+function finding(field, list, choose) {
+  let looked = 0;
+  const offered = (entry) => {
+    const title = entry.title || entry.path;
+    const button = make("button", { type: "button", dir: "auto" }, entry.year ? `${title} (${entry.year})` : title);
+    button.addEventListener("click", () => {
+      list.classList.add("hidden");
+      field.focus();
+      choose(entry, title);
+    });
+    return make("li", {}, button);
+  };
+  field.addEventListener("input", async () => {
+    const turn = ++looked;
+    try {
+      const page = await ask(`/api/library/documents?${new URLSearchParams({ query: field.value, limit: 8 })}`);
+      if (turn !== looked) return;
+      list.classList.remove("hidden");
+      const nothing = make("li", { class: "dim" }, "No document of your library has these words.");
+      list.replaceChildren(...(page.total ? page.documents.map(offered) : [nothing]));
+    } catch (error) {
+      say(get("state"), error.message, true);
+    }
   });
-  return make("li", {}, button);
 }
+
+finding(get("find-citing"), get("found-citing"), (entry) => {
+  const sent = new FormData();
+  sent.append("document", entry.id);
+  pickFrom(sent);
+});
+finding(get("find-cited"), get("found-cited"), (entry, title) => {
+  cited = { document: entry.id };
+  get("chosen").textContent = title;
+});
 
 get("question").addEventListener("submit", async (event) => {
   event.preventDefault();

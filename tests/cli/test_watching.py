@@ -1,0 +1,82 @@
+"""A draft is checked again whenever it is saved."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.check.conftest import BIB, TEX
+from whycite.cli.watching import changed, state
+
+QUICK = 0.01
+
+
+def test_files_beside_the_draft_and_those_read_with_it_are_seen(tmp_path: Path) -> None:
+    (tmp_path / "parts").mkdir()
+    for name in ("main.tex", "refs.bib", "main.log", "parts/one.tex"):
+        (tmp_path / name).write_text(name)
+    main, part = tmp_path / "main.tex", tmp_path / "parts" / "one.tex"
+    assert set(state([main])) == {str(main), str(tmp_path / "refs.bib")}
+    assert set(state([main], [main, part])) == {str(main), str(tmp_path / "refs.bib"), str(part)}
+    assert set(state([tmp_path / "parts"])) == {str(part)}
+    assert state([tmp_path / "gone" / "main.tex"]) == {}
+
+
+@pytest.mark.parametrize("how", ["written", "made", "removed", "replaced"])
+def test_a_change_is_seen_once_it_is_over(tmp_path: Path, how: str) -> None:
+    main, other = tmp_path / "main.tex", tmp_path / "other.tex"
+    main.write_text("one")
+    before = state([main])
+
+    def change() -> None:
+        time.sleep(5 * QUICK)
+        if how == "written":
+            main.write_text("one two")
+        elif how == "made":
+            other.write_text("another")
+        elif how == "removed":
+            main.unlink()
+        else:
+            other.write_text("one two")
+            other.replace(main)
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    after = changed(before, lambda: state([main]), QUICK)
+    thread.join()
+    assert after == state([main]) != before
+
+
+def test_a_check_goes_on_until_it_is_stopped(tmp_path: Path) -> None:
+    main = tmp_path / "main.tex"
+    main.write_text(TEX, "utf-8")
+    (tmp_path / "refs.bib").write_text(BIB, "utf-8")
+    command = [sys.executable, "-c", "from whycite.cli import main; main()", "check", str(main), "--watch"]
+    command += ["--no-library", "--out", str(tmp_path / "found.json"), "--format", "json"]
+    environment = {**os.environ, "WHYCITE_CACHE": str(tmp_path / "cache")}
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
+    try:
+        assert process.stderr is not None
+        assert "checked in" in process.stderr.readline()
+        first = (tmp_path / "found.json").read_text("utf-8")
+        assert "Spiders sleep" not in first
+        main.write_text(TEX.replace("It is known", "Spiders sleep at night, as it is known. It is known", 1), "utf-8")
+        assert "checked in" in process.stderr.readline()
+        assert "Spiders sleep" in (tmp_path / "found.json").read_text("utf-8")
+        main.unlink()
+        said = process.stderr.readline()
+        assert "main.tex" in said
+        assert "checked in" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        assert "stopped" in process.stderr.read()
+        assert process.wait(30) == 130
+    finally:
+        process.kill()
+        process.wait()
+        if process.stderr:
+            process.stderr.close()
