@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -55,9 +56,13 @@ class Server:
         return all([self.adding.close(seconds), self.slow.close(seconds), self.quick.close(seconds)])
 
     def _warm(self) -> None:
-        self.questions()
-        warm(self.current)
-        self.documents()
+        try:
+            self.questions()
+            warm(self.current)
+            self.documents()
+        finally:
+            gc.freeze()  # what was loaded stays: nobody need look through it for garbage
+            gc.enable()
 
     @staticmethod
     def _when_ready(function: Callable[[], T], needed: Sequence[Ready]) -> T:
