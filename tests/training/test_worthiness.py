@@ -1,7 +1,8 @@
 """Training worthiness, on a model with random weights and sentences of a few words."""
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -19,19 +20,20 @@ from whycite.cli.trainworthiness import worthiness
 from whycite.errors import UserError
 from whycite.training.bases import load_base, save_base
 from whycite.worthiness import Paragraph, load
+from whycite.worthiness.inputs import readings
 from whycite.worthiness.model import LabelledDocument, LabelledParagraph, LabelledSentence
 from whycite.worthiness.pack import save
+from whycite.worthiness.variants import VARIANTS, Variant
 
 torch = pytest.importorskip("torch", reason="training needs the extra train")
 transformers = pytest.importorskip("transformers", reason="training needs the extra train")
 
 from whycite.training.worthiness import Recipe, train  # noqa: E402
-from whycite.training.worthiness.__main__ import main  # noqa: E402
-from whycite.training.worthiness.batches import Maker, groups  # noqa: E402
+from whycite.training.worthiness.batches import Batch, Maker, shuffled  # noqa: E402
 from whycite.training.worthiness.making import make as make_model  # noqa: E402
-from whycite.training.worthiness.network import load_weights, make, save_weights, scores  # noqa: E402
-from whycite.training.worthiness.texts import read  # noqa: E402
-from whycite.training.worthiness.training import frame_of, judge  # noqa: E402
+from whycite.training.worthiness.network import make, scores  # noqa: E402
+from whycite.training.worthiness.texts import PLACE, UNKNOWN, read  # noqa: E402
+from whycite.training.worthiness.training import frame_of, unlearned  # noqa: E402
 
 WORDS = [f"w{at}" for at in range(30)]
 TINY = {
@@ -66,10 +68,11 @@ def documents(number: int, seed: int = 0) -> list[LabelledDocument]:
     def paragraph() -> LabelledParagraph:
         heading = random.choice(["Introduction", "Methods"])
         texts = [" ".join(random.choices(WORDS[:8], k=random.randint(3, 7))) for _ in range(random.randint(1, 5))]
-        sentences = [
-            LabelledSentence(text, "w0" in text.split() and heading[0] == "I", at % 3 > 0)
-            for at, text in enumerate(texts)
-        ]
+        sentences = []
+        for at, text in enumerate(texts):
+            worthy = "w0" in text.split() and heading[0] == "I"
+            places = (text.index("w0") + 2,) if worthy else ()
+            sentences.append(LabelledSentence(text, worthy, len(texts) < 3 or at % 3 > 0, "", places))
         return LabelledParagraph((heading,), heading.lower().rstrip("s"), tuple(sentences))
 
     return [
@@ -85,15 +88,15 @@ def quietly(word: str) -> None:
 
 
 def recipe(base: str, **others: object) -> Recipe:
-    made = Recipe(base=base, epochs=6, rate=5e-3, tokens=512, limit=64, heading="top", noise=0)
+    made = Recipe(base=base, epochs=6, rate=5e-3, tokens=512, limit=64, heading="top", noise=0, folds=0)
     return replace(made, **others)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("readout", "f1"), [("mean", 0.8), ("separator", 0.55)])
-def test_learns(base: str, readout: str, f1: float) -> None:
+@pytest.mark.parametrize(("readout", "folds", "f1"), [("mean", 2, 0.8), ("separator", 0, 0.55)])
+def test_learns(base: str, readout: str, folds: int, f1: float) -> None:
     parts = documents(40)
     words: list[str] = []
-    found = train(parts[:30], parts[30:34], parts[34:], recipe(base, readout=readout, average=0.9), words.append)
+    found = train(parts[:30], parts[30:34], parts[34:], recipe(base, readout=readout, folds=folds), words.append)
     assert found.report["test"]["all"]["f1"] > f1
     assert found.report["test"]["all"]["sentences"] == len(found.test.scores)
     assert len(found.report["epochs"]) == 6
@@ -118,102 +121,107 @@ def test_over_by_the_deadline(base: str) -> None:
     assert 0 < len(found.report["epochs"]) < 10**6
 
 
-def test_every_sentence_is_in_one_batch(base: str) -> None:
+def batches(base: str, own: Recipe, number: int, learning: bool) -> tuple[Any, list[Batch]]:
     loaded = load_base(base)
-    texts = read(documents(5), loaded.tokenizer, 0.2, 0)
-    own = recipe(base, joined=0.5, heading="any")
-    made = groups(texts, own, 3)
-    assert sorted(at for group in made for at in group) == list(range(len(texts.paragraphs) - 1))
-    assert any(len(group) > 1 for group in made)
-    maker = Maker(texts, frame_of(loaded, own), own, made, 7, 1, learning=True)
-    batches = [batch for at in range(len(maker)) for batch in maker[at]]
-    assert sorted(at for batch in batches for at in batch.sentences) == list(range(len(texts.worthy)))
-    assert all(batch.tokens.size <= own.tokens for batch in batches)
+    texts = read(documents(number), loaded.tokenizer, 0.2, 0)
+    order = shuffled(texts, np.arange(number), own, 3)
+    maker = Maker(texts, frame_of(loaded, own), own, order if learning else np.sort(order), 1, learning)
+    return texts, [maker[at] for at in range(len(maker))]
+
+
+def test_every_sentence_is_in_one_batch(base: str) -> None:
+    own = recipe(base, heading="any")
+    texts, made = batches(base, own, 5, learning=True)
+    assert sorted(at for batch in made for at in batch.sentences) == list(range(len(texts.worthy)))
+    assert all(len(batch.tokens) == own.tokens for batch in made)
+    assert all(len(batch.bounds) == own.tokens // 8 for batch in made)
+    assert any((np.sort(batch.sentences) != batch.sentences).any() for batch in made)
+
+
+@pytest.mark.parametrize("kind", VARIANTS, ids=lambda kind: kind.name)
+def test_passes_are_those_of_the_detector(base: str, kind: Variant) -> None:
+    own = recipe(base, variant=kind.name, limit=64)
+    texts, made = batches(base, own, 3, learning=False)
+    frame = frame_of(load_base(base), own)
+    found = []
+    for batch in made:
+        for start, stop in pairwise(batch.bounds):
+            assert (batch.positions[start:stop] == np.arange(stop - start)).all()
+            if (batch.owner[start:stop] < len(batch.sentences)).any():
+                found.append(tuple(batch.tokens[start:stop].tolist()))
+    wanted = [
+        reading.tokens
+        for at in range(len(texts.paragraphs) - 1)
+        for reading in readings(
+            [texts.of(int(texts.own[each])).tolist() for each in range(*texts.paragraphs[at : at + 2])],
+            texts.of(int(texts.sections[at, 2])).tolist(),
+            kind,
+            frame,
+        )
+    ]
+    assert found == wanted
+
+
+def test_marks_stand_where_citations_stood(base: str) -> None:
+    texts, made = batches(base, recipe(base), 3, learning=False)
+    word = load_base(base).tokenizer.token_to_id("w0")
+    for batch in made:
+        marked = batch.marks == PLACE
+        assert (batch.tokens[marked] == word).all()
+        assert sorted({int(at) for at in batch.owner[marked]}) == list(np.flatnonzero(texts.worthy[batch.sentences]))
+        assert (batch.marks[batch.owner == len(batch.sentences)] == UNKNOWN).all()
+
+
+def test_several_processes_read_the_same(base: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("whycite.training.worthiness.texts._AT_ONCE", 2)
+    tokenizer = load_base(base).tokenizer
+    given = documents(5)
+    given[1] = replace(given[1], paragraphs=())  # it counts all the same
+    one, two = (read(given, tokenizer, 0.3, 0, workers) for workers in (0, 2))
+    assert all(np.array_equal(getattr(one, field.name), getattr(two, field.name)) for field in fields(one))
+    assert len(one.worthy) == one.paragraphs[-1]
+    assert set(one.documents.tolist()) == {0, 2, 3, 4}
+
+
+def test_judged_by_those_that_have_not_learned_it(base: str) -> None:
+    texts = read(documents(22), load_base(base).tokenizer, 0, 0)
+    soft = unlearned(texts, np.arange(20), np.array([20]), recipe(base, folds=2, epochs=6), quietly)
+    learned = texts.by_sentence(texts.documents) < 20
+    assert ((soft[learned] > 0) & (soft[learned] < 1)).all()
+    assert np.isnan(soft[~learned]).all()
+    assert soft[learned][texts.worthy[learned]].mean() > soft[learned][~texts.worthy[learned]].mean()
 
 
 def test_conform_paragraphs_alone(base: str) -> None:
     texts = read(documents(5), load_base(base).tokenizer, 0, 0)
-    made = groups(texts, recipe(base, conform=True), 0)
-    assert 0 <= len(made) < len(texts.paragraphs) - 1
-    assert all(texts.kinds[group[0]] == 0 for group in made)
+    made = shuffled(texts, np.arange(5), recipe(base, conform=True), 0)
+    assert 0 < len(made) < len(texts.paragraphs) - 1
+    assert (texts.kinds[made] == 0).all()
 
 
-def test_the_mean_is_over_a_sentence_s_own_tokens(base: str) -> None:
-    loaded = load_base(base)
+@pytest.mark.parametrize("kind", ["roberta", "longformer"])
+def test_the_mean_is_over_a_sentence_s_own_tokens(base: str, tmp_path: Path, kind: str) -> None:
     own = recipe(base)
-    texts = read(documents(1), loaded.tokenizer, 0, 0)
-    network = make(loaded.model, own).eval()
-    maker = Maker(texts, frame_of(loaded, own), own, [np.array([0]), np.array([1])], 2, 0, learning=False)
-    (batch,) = maker[0]
+    texts, (batch, *_) = batches(base, own, 1, learning=False)
+    network = make(load_base(base if kind == "roberta" else other_base(base, tmp_path, kind)).model, own).eval()
     with torch.inference_mode():
-        found = scores(network, batch, "mean", torch.device("cpu"))
-        for row, length in enumerate(batch.lengths):
-            states = network["backbone"](torch.from_numpy(batch.tokens[row : row + 1, :length])).last_hidden_state[0]
-            width = batch.tokens.shape[1]
-            for at in range(len(batch.sentences)):
-                places = batch.own[batch.owner == at]
-                if places[0] // width == row:
-                    wanted = network["head"](states[places - row * width].mean(0))
-                    assert float(found[at]) == pytest.approx(float(wanted), abs=1e-4)
-                    tokens = batch.tokens[row, places - row * width]
-                    assert list(tokens) == list(texts.of(int(batch.sentences[at])))
+        found, marks = scores(network, batch, "mean", 64, torch.device("cpu"))
+        for start, stop in list(pairwise(batch.bounds))[:3]:
+            states = network["backbone"](torch.from_numpy(batch.tokens[None, start:stop])).last_hidden_state[0]
+            assert torch.allclose(network["marks"](states)[:, 0], marks[start:stop], atol=1e-4)
+            for at in set(batch.owner[start:stop].tolist()) - {len(batch.sentences)}:
+                places = np.flatnonzero(batch.owner[start:stop] == at)
+                assert float(found[at]) == pytest.approx(float(network["head"](states[places].mean(0))), abs=1e-4)
+                wanted = texts.of(int(texts.own[batch.sentences[at]]))
+                assert list(batch.tokens[start + places]) == list(wanted)
 
 
-@pytest.mark.parametrize("frozen", [False, True])
-def test_weights_come_back(base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, frozen: bool) -> None:
-    monkeypatch.setattr("whycite.training.worthiness.network._PART", 4000)
-    parts = documents(6)
-    own = recipe(base, epochs=1, frozen=frozen)
-    found = train(parts[:4], parts[4:5], parts[5:], own, quietly)
-    save_weights(found.network, tmp_path)
-    files = list(tmp_path.glob("weights-*.npz"))
-    assert len(files) > 3
-    loaded = load_base(base)
-    network = make(loaded.model, own)
-    load_weights(network, tmp_path)
-    texts = read(parts[5:], loaded.tokenizer, 0, 0)
-    again = judge(network, texts, frame_of(loaded, own), own, torch.device("cpu"))
-    assert np.allclose(again.scores, found.test.scores, atol=0.05)
-    with pytest.raises(UserError, match="another recipe"):
-        load_weights(make(load_base(base).model, replace(own, frozen=not frozen)), tmp_path)
-    with pytest.raises(UserError, match="no weights"):
-        load_weights(network, tmp_path / "nowhere")
-
-
-def test_trained_and_picked(base: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pack = tmp_path / "pack.xz"
-    save(documents(12), pack)
-    common = [
-        str(pack),
-        "--dev",
-        "2",
-        "--test",
-        "2",
-        "--documents",
-        "6",
-        "--set",
-        f"base={base}",
-        "tokens=512",
-        "limit=64",
-    ]
-    for name, epochs in (("short", 1), ("long", 3)):
-        made = ["train", *common, "rate=5e-3", f"epochs={epochs}", "frozen=true", "--out", str(tmp_path / name)]
-        assert main(made) == 0
-    assert main(["pick", str(tmp_path / "short"), str(tmp_path / "long"), "--out", str(tmp_path / "out")]) == 0
-    assert "the weights are those of" in capsys.readouterr().out
-    reports = json.loads((tmp_path / "out" / "reports.json").read_text())
-    assert reports["long"]["documents"] == 6
-    assert reports["long"]["recipe"]["frozen"] is True
-    assert (tmp_path / "out" / "weights-0.npz").is_file()
-    with np.load(tmp_path / "out" / "scores.npz") as held:
-        assert {"short.dev", "short.test", "long.dev", "long.test"} == set(held)
-
-
-@pytest.mark.parametrize("value", ["depth=3", "epochs=many", "variant=wide", "epochs=0", "average=1"])
-def test_mistakes(tmp_path: Path, capsys: pytest.CaptureFixture[str], value: str) -> None:
-    assert main(["train", str(tmp_path / "none.xz"), "--out", str(tmp_path), "--set", value]) == 2
-    assert "Traceback" not in capsys.readouterr().err
-    assert main(["pick", str(tmp_path), "--out", str(tmp_path)]) == 2
+@pytest.mark.parametrize(
+    "change", [{"variant": "wide"}, {"epochs": 0}, {"folds": 1}, {"soft": 2}, {"tokens": 63}], ids=str
+)
+def test_recipes_that_cannot_be(change: dict[str, Any]) -> None:
+    with pytest.raises(UserError):
+        Recipe(**change)
 
 
 PAPER = """\
@@ -246,13 +254,14 @@ def test_from_papers_to_a_detector(base: str, tmp_path: Path) -> None:
     papers.mkdir()
     for number in range(1, 9):
         (papers / f"{number}.md").write_text(PAPER.format(number=number), "utf-8")
-    pack = tmp_path / "pack.jsonl.xz"
+    pack = tmp_path / "pack.jsonl.bz2"
     packed = run("--data", papers, "--out", pack, "--pack")
     assert packed.exit_code == 0, packed.exception
     assert "8 documents" in packed.stdout
     common = ("--base", base, "--dev", 1, "--test", 2, "--epochs", 1, "--batch", 512, "--limit", 64, "--rate", 5e-3)
     for name, data in (("one", papers), ("two", pack)):
         made = run("--data", data, "--out", tmp_path / name, *common)
+        assert "part 2 of 2" in made.stdout
         assert made.exit_code == 0, (made.output, made.exception)
         assert "written to" in made.stdout
     first, second = (load(tmp_path / name, 1) for name in ("one", "two"))
@@ -262,24 +271,31 @@ def test_from_papers_to_a_detector(base: str, tmp_path: Path) -> None:
     card = (tmp_path / "one" / "README.md").read_text("utf-8")
     assert "correlation of scores" in card
     assert str(tmp_path) not in card
+    plain = run("--data", pack, "--out", tmp_path / "plain", *common, "--folds", 0)
+    assert plain.exit_code == 0
+    assert "part" not in plain.stdout
     again = run("--data", pack, "--out", tmp_path / "one", *common)
     assert isinstance(again.exception, UserError)
+
+
+def other_base(base: str, folder: Path, kind: str) -> str:
+    """A base of another kind with the same words."""
+    shape = {"vocab_size": 40, "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2,
+             "intermediate_size": 64, "max_position_embeddings": 130, "pad_token_id": 1}  # fmt: skip
+    if kind == "longformer":
+        shape["attention_window"] = 16
+    torch.manual_seed(0)
+    model = transformers.AutoModel.from_config(
+        transformers.AutoConfig.for_model(kind, **shape), add_pooling_layer=False
+    )
+    save_base(folder / "base", model, load_base(base).tokenizer)
+    return str(folder / "base")
 
 
 @pytest.mark.parametrize("kind", ["roberta", "bert", "longformer"])
 @pytest.mark.parametrize("readout", ["mean", "separator"])
 def test_what_runs_says_what_was_trained(base: str, tmp_path: Path, kind: str, readout: str) -> None:
-    start = base
-    if kind != "roberta":
-        shape = {"vocab_size": 40, "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2,
-                 "intermediate_size": 64, "max_position_embeddings": 130, "pad_token_id": 1}  # fmt: skip
-        if kind == "longformer":
-            shape["attention_window"] = 16
-        config = transformers.AutoConfig.for_model(kind, **shape)
-        start = str(tmp_path / "base")
-        torch.manual_seed(0)
-        model = transformers.AutoModel.from_config(config, add_pooling_layer=False)
-        save_base(Path(start), model, load_base(base).tokenizer)
+    start = base if kind == "roberta" else other_base(base, tmp_path, kind)
     out = tmp_path / "made"
     own = recipe(start, epochs=3, readout=readout)
     outcome = make_model(documents(12), out, own, lambda word: None, dev=2, test=3)
@@ -298,6 +314,6 @@ def test_a_model_that_is_there_is_kept(base: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="holds a model already"):
         make_model(documents(6), tmp_path, recipe(base), lambda word: None, 1, 1)
     assert (tmp_path / "worthiness.json").read_text() == "mine"
-    save(documents(3), tmp_path / "few.jsonl.xz")
-    few = run("--data", tmp_path / "few.jsonl.xz", "--out", tmp_path / "new", "--base", base)
+    save(documents(3), tmp_path / "few.jsonl.bz2")
+    few = run("--data", tmp_path / "few.jsonl.bz2", "--out", tmp_path / "new", "--base", base)
     assert "too few" in str(few.exception)

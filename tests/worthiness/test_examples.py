@@ -38,6 +38,21 @@ def only(text: str) -> tuple[str, bool, bool, str]:
 
 
 @pytest.mark.parametrize(
+    ("text", "before"),
+    [
+        ("Cells divide all the time.", []),
+        ("Cells divide (<<Doe, 2010>>) and stars shine <<[3]>>.", ["Cells divide", "Cells divide and stars shine"]),
+        ("<<Doe et al. (2010)>> showed that cells divide.", [""]),
+        ("Cells, as Doe said (<<Doe, 2010>>), divide all day.", ["Cells, as Doe said"]),
+    ],
+)
+def test_where_citations_stood(text: str, before: list[str]) -> None:
+    (paragraph,) = examples(document(sentence(text))).paragraphs
+    (found,) = paragraph.sentences
+    assert [found.text[:place] for place in found.places] == before
+
+
+@pytest.mark.parametrize(
     ("text", "wanted"),
     [
         ("Cells divide all the time.", ("Cells divide all the time.", False, True, "")),

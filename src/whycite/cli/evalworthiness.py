@@ -75,7 +75,7 @@ def _articles(
         raise MissingExtra("Evaluation", "eval")
     from whycite.evaluation.worthiness import by_date
     from whycite.evaluation.worthinesstable import table
-    from whycite.training.worthiness.making import gathered
+    from whycite.training.worthiness.preparing import gathered
     from whycite.worthiness import load
 
     dev = max(1, test // 2)

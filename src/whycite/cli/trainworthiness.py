@@ -25,9 +25,9 @@ class Readout(StrEnum):
 def worthiness(
     data: Annotated[
         list[Path],
-        typer.Option(metavar="PATH...", help="Papers: files, folders, archives; or what --pack wrote (.jsonl.xz)."),
+        typer.Option(metavar="PATH...", help="Papers: files, folders, archives; or what --pack wrote (.jsonl.bz2)."),
     ],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to write; with --pack a file .jsonl.xz.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to write; with --pack a file .jsonl.bz2.")],
     more: Annotated[list[Path] | None, typer.Argument(metavar="", hidden=True)] = None,  # --data *.jsonl
     base: Annotated[
         str | None, typer.Option(metavar="NAME", help="What to start from: a folder or Hugging Face name.")
@@ -44,9 +44,12 @@ def worthiness(
     conform: Annotated[bool, typer.Option("--conform", help="Train on conforming paragraphs alone, as SCOPE.")] = False,
     dev: Annotated[int, typer.Option(min=1, help="Documents to choose by, the newest but for the test's.")] = 100,
     test: Annotated[int, typer.Option(min=1, help="Documents to measure on, the newest.")] = 200,
-    epochs: Annotated[int, typer.Option(min=1, help="Times that every paragraph is shown.")] = 4,
-    rate: Annotated[float, typer.Option(min=0, help="How large steps are.")] = 2.5e-4,
-    batch: Annotated[int, typer.Option(min=64, help="Tokens in a step.")] = 16_384,
+    epochs: Annotated[int, typer.Option(min=1, help="Times that every paragraph is shown.")] = 6,
+    rate: Annotated[float, typer.Option(min=0, help="How large steps are.")] = 4e-4,
+    batch: Annotated[int, typer.Option(min=64, help="Tokens in a step.")] = 32_768,
+    folds: Annotated[
+        int, typer.Option(min=0, help="Parts that models of the others judge, to learn from that too; 0: labels alone.")
+    ] = 2,
     limit: Annotated[int, typer.Option(min=64, help="Tokens that are read together.")] = 512,
     deadline: Annotated[float, typer.Option(min=1, help="Seconds after which training is over.")] = math.inf,
     workers: Annotated[int, typer.Option(min=0, help="Processes that make batches.")] = 0,
@@ -71,11 +74,12 @@ def worthiness(
         raise MissingExtra("Training", "train")
     from whycite.encoders import DEFAULT
     from whycite.training.worthiness import Recipe
-    from whycite.training.worthiness.making import gathered, make
+    from whycite.training.worthiness.making import make
+    from whycite.training.worthiness.preparing import gathered
 
     recipe = Recipe(
         base=base or DEFAULT, variant=variant, readout=readout.value, conform=conform, epochs=epochs, rate=rate,
-        tokens=batch, limit=limit, seed=seed,
+        tokens=batch, folds=folds, limit=limit, seed=seed,
     )  # fmt: skip
     with counted(Console(stderr=True, highlight=False), "article") as watch:
         documents = list(gathered(paths, watch))

@@ -71,11 +71,14 @@ def decision(drafts: Sequence[Draft]) -> Decision:
 
 
 def cross_fitted(drafts: Sequence[Draft]) -> Measured:
-    """Every draft measured by the decision that the drafts of all other projects make."""
+    """Every draft measured by the decision that drafts of all other projects make, of which those in English count.
+
+    So it is with the bundled model: what drafts in other languages have in common is not what the English ones have.
+    """
     projects = sorted({each.project for each in drafts})
     if len(projects) < 2:
         raise UserError("cross-fitting needs drafts of two projects or more")
-    made = {own: decision([each for each in drafts if each.project != own]) for own in projects}
+    made = {own: decision(_teaching([each for each in drafts if each.project != own])) for own in projects}
     decided = {
         each.name: made[each.project].calibration.probabilities(each.scores) >= made[each.project].thresholds[""]
         for each in drafts
@@ -85,6 +88,10 @@ def cross_fitted(drafts: Sequence[Draft]) -> Measured:
         _together([each for each in drafts if each.english], decided),
         tuple((each, measure(each.worthy, decided[each.name])) for each in drafts),
     )
+
+
+def _teaching(drafts: Sequence[Draft]) -> Sequence[Draft]:
+    return [each for each in drafts if each.english] or drafts
 
 
 def _together(drafts: Sequence[Draft], decided: dict[str, Labels]) -> Scores:

@@ -63,7 +63,13 @@ def _labelled(sentences: Iterator[Sentence], document: Document) -> Iterator[Lab
             continue
         named = _with_names(sentence) if sentence.citations else ""
         worthy = bool(sentence.citations)
-        yield LabelledSentence(text, worthy, _conforms(text, parts), named if named != text else "")
+        places = tuple(_before(parts, at, text) for at in range(len(parts.groups)))
+        yield LabelledSentence(text, worthy, _conforms(text, parts), named if named != text else "", places)
+
+
+def _before(parts: Cut, group: int, text: str) -> int:
+    """How many characters of the text without citations stand before a group."""
+    return min(len(joined(parts.texts[: group + 1])), len(text))
 
 
 def _conforms(text: str, parts: Cut) -> bool:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from whycite.worthiness.variants import Variant, segments
 from whycite.worthiness.windows import windows
 
-__all__ = ["Frame", "Reading", "readings"]
+__all__ = ["SECTION", "Frame", "Reading", "readings"]
 
 Tokens = Sequence[int]
-_SECTION = 48  # tokens of a heading that are read; longer ones are titles of whole stories
+SECTION = 48  # tokens of a heading that are read; longer ones are titles of whole stories
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Reading:
 
 def readings(sentences: Sequence[Tokens], section: Tokens, variant: Variant, frame: Frame) -> Iterator[Reading]:
     """The passes that judge every sentence of a paragraph once; a paragraph that fits takes one."""
-    section = section[:_SECTION] if variant.section != "none" else ()
+    section = section[:SECTION] if variant.section != "none" else ()
     each = len(section) if variant.section == "always" else 0
     room = frame.limit - 1 - (len(section) + 1 if variant.section in ("extra", "first") else 0)
     longest = room - each - 1

@@ -17,6 +17,7 @@ class LabelledSentence:
     worthy: bool
     conform: bool  # as CiteWorth's rules ask: nothing but its end tells that a marker is gone
     named: str = ""  # the text with the cited authors' names left in, where it had some
+    places: tuple[int, ...] = ()  # how many characters of the text stand before each group of citations
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from whycite.training.worthiness.batches import Batch, Maker
 from whycite.training.worthiness.network import scores
 from whycite.training.worthiness.recipe import Recipe
-from whycite.training.worthiness.texts import Texts
+from whycite.training.worthiness.texts import PLACE, UNKNOWN
 
 __all__ = ["Fitting", "Watch", "loaded", "precision"]
 
@@ -23,15 +24,17 @@ _TELL = 20.0  # seconds between two words of progress
 
 
 class Fitting:
-    """Optimiser and schedule, over all epochs."""
+    """Optimiser and schedule, over all epochs; `targets` are how worthy each sentence is to be called."""
 
-    def __init__(self, network: Any, averaged: Any, recipe: Recipe, device: Any, deadline: float, watch: Watch) -> None:
+    def __init__(
+        self, network: Any, recipe: Recipe, targets: NDArray[np.float32], device: Any, deadline: float, watch: Watch
+    ) -> None:
         import torch
 
-        self._network, self._averaged, self._recipe = network, averaged, recipe
+        self._network, self._recipe, self._targets = network, recipe, targets
         self._device, self._watch = device, watch
         self._begun, self._deadline = time.monotonic(), deadline
-        learning = [weight for weight in network.parameters() if weight.requires_grad]
+        learning = list(network.parameters())
         plain = [weight for weight in learning if weight.ndim < 2]
         full = [weight for weight in learning if weight.ndim >= 2]
         self._optimizer = torch.optim.AdamW(
@@ -55,44 +58,39 @@ class Fitting:
         self._network.train()
         total, number = torch.zeros((), device=self._device), 0
         told = time.monotonic()
-        for place, chunk in enumerate(loaded(maker, workers)):
-            for step, batch in enumerate(chunk):
-                if self.over((epoch + (place + step / len(chunk)) / len(maker)) / self._recipe.epochs):
-                    return float(total) / max(number, 1)
-                total += self._step(batch, maker.texts)
-                number += 1
+        for step, batch in enumerate(loaded(maker, workers)):
+            if self.over((epoch + step / len(maker)) / self._recipe.epochs):
+                break
+            total += self._step(batch, maker.frame.limit)
+            number += 1
             if time.monotonic() - told > _TELL:
                 told = time.monotonic()
-                self._watch(f"  epoch {epoch + (place + 1) / len(maker):.2f}, loss {float(total) / number:.4f}")
+                self._watch(f"  epoch {epoch + (step + 1) / len(maker):.2f}, loss {float(total) / number:.4f}")
         return float(total) / max(number, 1)
 
-    def _step(self, batch: Batch, texts: Texts) -> Any:
+    def _step(self, batch: Batch, limit: int) -> Any:
         import torch
 
-        with precision(self._device):
-            found = scores(self._network, batch, self._recipe.readout, self._device)
-        labels = torch.from_numpy(texts.worthy[batch.sentences].astype(np.float32)).to(self._device)
-        loss = _loss(found, labels, self._recipe)
+        device = self._device
+        with precision(device):
+            found, marks = scores(self._network, batch, self._recipe.readout, limit, device)
+        labels = torch.from_numpy(self._targets[batch.sentences]).to(device)
+        main = torch.nn.functional.binary_cross_entropy_with_logits(found, labels)
+        loss = main + self._recipe.marks * _place_loss(marks, torch.from_numpy(batch.marks).to(device))
         self._optimizer.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self._network.parameters(), _CLIP)
         self._optimizer.step()
-        if self._averaged is not None:
-            self._averaged.update_parameters(self._network)
-        return loss.detach()
+        return main.detach()
 
 
-def _loss(found: Any, labels: Any, recipe: Recipe) -> Any:
-    """Cross entropy; weighted, smoothed or focal where the recipe says so."""
+def _place_loss(scores: Any, marks: Any) -> Any:
+    """Cross entropy of tokens of which it is known whether citations stood behind them, for each that had some."""
     import torch
 
-    soft = labels * (1 - 2 * recipe.smooth) + recipe.smooth
-    each = torch.nn.functional.binary_cross_entropy_with_logits(found, soft, reduction="none")
-    weights = 1 + (recipe.weight - 1) * labels
-    if recipe.focal:
-        right = torch.sigmoid(torch.where(labels > 0.5, found, -found)).detach()
-        weights = weights * (1 - right) ** recipe.focal
-    return (each * weights).sum() / weights.sum()
+    known = marks != UNKNOWN
+    each = torch.nn.functional.binary_cross_entropy_with_logits(scores, (marks == PLACE).float(), reduction="none")
+    return (each * known).sum() / (marks == PLACE).sum().clamp(min=1)
 
 
 def precision(device: Any) -> Any:
@@ -103,11 +101,11 @@ def precision(device: Any) -> Any:
 
 
 def loaded(maker: Maker, workers: int) -> Any:
-    """The chunks of a maker, made by other processes where there are some."""
+    """The batches of a maker, made by other processes where there are some."""
     from torch.utils.data import DataLoader
 
     return DataLoader(maker, batch_size=None, num_workers=workers, collate_fn=_same)
 
 
-def _same(chunk: Any) -> Any:
-    return chunk
+def _same(batch: Any) -> Any:
+    return batch

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
-from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,26 +14,17 @@ from whycite.files import make_folder
 from whycite.training.bases import load_base
 from whycite.training.cards import write_card
 from whycite.training.worthiness.exporting import export, parity
-from whycite.training.worthiness.preparing import prepared
 from whycite.training.worthiness.recipe import Recipe
 from whycite.training.worthiness.training import Outcome, train
 from whycite.worthiness.calibration import Calibration
 from whycite.worthiness.facts import FACTS, Decision
 from whycite.worthiness.model import LabelledDocument
-from whycite.worthiness.pack import ENDING, load
 
-__all__ = ["gathered", "make"]
+__all__ = ["make"]
 
 Tell = Callable[[str], None]
 _COMPARED = 20  # documents that the export is compared on
 _WHAT = "A worthiness model: how likely each sentence of a paragraph needs a citation."
-
-
-def gathered(paths: Sequence[Path], watch: Callable[[int], None] = lambda read: None) -> Iterator[LabelledDocument]:
-    """The labelled documents at the paths: of packed files as they are, of papers by CiteWorth's rules."""
-    packs = [path for path in paths if path.name.endswith(ENDING)]
-    papers = [path for path in paths if path not in packs]
-    return chain(chain.from_iterable(map(load, packs)), prepared(papers, watch) if papers else ())
 
 
 def make(
@@ -54,7 +44,8 @@ def make(
     parts = by_date(documents, dev, test)
     outcome = train(parts.train, parts.dev, parts.test, recipe, tell, workers, deadline)
     figures = outcome.report
-    chosen = Decision(Calibration(**figures["calibration"]), figures["thresholds"])
+    # One threshold: those by section type were never better on documents they were not chosen by.
+    chosen = Decision(Calibration(**figures["calibration"]), {"": figures["thresholds"][""]})
     with TemporaryDirectory(dir=out) as temporary:
         new = Path(temporary)
         export(outcome.network, base, recipe, {"articles": chosen}, out.resolve().name, new)

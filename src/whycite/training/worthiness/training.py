@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from whycite.errors import UserError
 from whycite.training.bases import Base, load_base
-from whycite.training.worthiness.batches import Maker, groups
+from whycite.training.worthiness.batches import Maker, shuffled
 from whycite.training.worthiness.fitting import Fitting, Watch, loaded, precision
 from whycite.training.worthiness.network import make, scores
 from whycite.training.worthiness.recipe import Recipe
@@ -22,9 +22,19 @@ from whycite.training.worthiness.texts import Texts, read
 from whycite.worthiness.inputs import Frame
 from whycite.worthiness.model import LabelledDocument
 
-__all__ = ["Outcome", "frame_of", "judge", "train"]
+__all__ = ["Outcome", "Reader", "frame_of", "judge", "learn", "train", "unlearned"]
 
-_CHUNK = 4096  # paragraphs sorted by length together: some sixty batches
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A network, and how texts are given to it."""
+
+    network: Any
+    frame: Frame
+    recipe: Recipe
+    workers: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +45,15 @@ class Outcome:
     dev: Judged
     test: Judged
     report: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The numbers of the documents to learn from, to choose by and to measure on."""
+
+    train: Numbers
+    dev: Numbers
+    test: Numbers
 
 
 def train(
@@ -50,6 +69,69 @@ def train(
 
     By `deadline`, seconds from the start, it is over whatever it has seen: the rate falls in time.
     """
+    begun = time.monotonic()
+
+    def left() -> float:
+        return max(deadline - (time.monotonic() - begun), 1e-9)
+
+    texts = read([*documents, *dev, *test], load_base(recipe.base).tokenizer, recipe.noise, recipe.seed, workers)
+    numbers = np.arange(len(documents) + len(dev) + len(test))
+    parts = _Parts(*np.split(numbers, np.cumsum([len(documents), len(dev)])))
+    watch(f"{len(texts.worthy)} sentences, {texts.worthy.mean():.3f} worthy; {time.monotonic() - begun:.0f} s")
+    targets = texts.worthy.astype(np.float32)
+    if recipe.folds:
+        share = (recipe.folds - 1) / (recipe.folds + 1)  # of all sentences that are learned from
+        soft = unlearned(texts, parts.train, parts.dev, recipe, watch, workers, share * left())
+        known = ~np.isnan(soft)
+        targets[known] += recipe.soft * (soft - targets)[known]
+    made, epochs = learn(texts, targets, parts.train, parts.dev, recipe, watch, workers, left())
+    on_dev, on_test = (judge(made, texts, part) for part in (parts.dev, parts.test))
+    figures = {"recipe": asdict(recipe), "epochs": epochs, **report(on_dev, on_test)}
+    figures["test_by_heading"] = {
+        form: judge(replace(made, recipe=replace(recipe, heading=form)), texts, parts.test).best()[1]
+        for form in (("none", "type", "top", "path") if recipe.heading == "any" else ())
+    }
+    figures["seconds"] = time.monotonic() - begun
+    return Outcome(made.network, on_dev, on_test, figures)
+
+
+def unlearned(
+    texts: Texts,
+    documents: Numbers,
+    dev: Numbers,
+    recipe: Recipe,
+    watch: Watch = print,
+    workers: int = 0,
+    deadline: float = math.inf,
+) -> NDArray[np.float32]:
+    """How likely each sentence of the documents is worthy, by a model that has not learned from its document."""
+    soft = np.full(len(texts.worthy), np.nan, np.float32)
+    shorter = replace(recipe, epochs=(recipe.epochs + 1) // 2)
+    fold_of = np.arange(len(documents)) % recipe.folds
+    for fold in range(recipe.folds):
+        watch(f"part {fold + 1} of {recipe.folds}, judged by what the others teach")
+        others, own = documents[fold_of != fold], documents[fold_of == fold]
+        targets = texts.worthy.astype(np.float32)
+        made, _ = learn(texts, targets, others, dev, shorter, watch, workers, deadline / recipe.folds)
+        sentences, found = _scores(made, texts, own)
+        soft[sentences] = 1 / (1 + np.exp(-found))
+    return soft
+
+
+def learn(
+    texts: Texts,
+    targets: NDArray[np.float32],
+    documents: Numbers,
+    dev: Numbers,
+    recipe: Recipe,
+    watch: Watch = print,
+    workers: int = 0,
+    deadline: float = math.inf,
+) -> tuple[Reader, list[dict[str, float]]]:
+    """Learn how worthy the sentences of documents are, by `targets`; the weights of the epoch that is best on dev.
+
+    With them comes what was seen after each epoch.
+    """
     import torch
 
     begun = time.monotonic()
@@ -57,40 +139,25 @@ def train(
     torch.manual_seed(recipe.seed)
     torch.set_float32_matmul_precision("high")
     base = load_base(recipe.base)
-    frame = frame_of(base, recipe)
-    learned = read(documents, base.tokenizer, recipe.noise, recipe.seed)
-    held = [read(part, base.tokenizer, 0, 0) for part in (dev, test)]
     network = make(base.model, recipe).to(device)
-    averaged = _averaged(network, recipe)
-    watch(f"{len(learned.worthy)} sentences, {learned.worthy.mean():.3f} worthy; {time.monotonic() - begun:.0f} s")
-    fit = Fitting(network, averaged, recipe, device, max(deadline - (time.monotonic() - begun), 1e-9), watch)
+    made = Reader(network, frame_of(base, recipe), recipe, workers)
+    fit = Fitting(network, recipe, targets, device, deadline, watch)
     best: dict[str, Any] = {}
     epochs: list[dict[str, float]] = []
     for epoch in range(recipe.epochs):
         if time.monotonic() - begun > deadline:
             break
-        maker = Maker(
-            learned, frame, recipe, groups(learned, recipe, recipe.seed + epoch), _CHUNK, epoch, learning=True
-        )
-        loss = fit.epoch(maker, epoch, workers)
-        judged = judge(averaged or network, held[0], frame, recipe, device, workers)
-        threshold, f1 = judged.best()
+        order = shuffled(texts, documents, recipe, epoch)
+        loss = fit.epoch(Maker(texts, made.frame, recipe, order, epoch, learning=True), epoch, workers)
+        threshold, f1 = judge(made, texts, dev).best()
         epochs.append({"loss": loss, "dev_f1": f1, "threshold": threshold, "seconds": time.monotonic() - begun})
         watch(f"epoch {epoch + 1}: loss {loss:.4f}, dev F1 {f1:.4f} at {threshold:.2f}, {epochs[-1]['seconds']:.0f} s")
         if f1 >= max(each["dev_f1"] for each in epochs):
-            best = {name: value.detach().clone() for name, value in (averaged or network).state_dict().items()}
+            best = {name: value.detach().clone() for name, value in network.state_dict().items()}
     if not best:
         raise UserError("the deadline came before the first epoch; give more time")
-    (averaged or network).load_state_dict(best)
-    final = averaged.module if averaged else network
-    on_dev, on_test = (judge(final, texts, frame, recipe, device, workers) for texts in held)
-    figures = {"recipe": asdict(recipe), "epochs": epochs, **report(on_dev, on_test)}
-    figures["test_by_heading"] = {
-        form: judge(final, held[1], frame, replace(recipe, heading=form), device, workers).best()[1]
-        for form in (("none", "type", "top", "path") if recipe.heading == "any" else ())
-    }
-    figures["seconds"] = time.monotonic() - begun
-    return Outcome(final, on_dev, on_test, figures)
+    network.load_state_dict(best)
+    return made, epochs
 
 
 def frame_of(base: Base, recipe: Recipe) -> Frame:
@@ -101,27 +168,24 @@ def frame_of(base: Base, recipe: Recipe) -> Frame:
     return Frame(first, separator, min(recipe.limit, longest))
 
 
-def judge(network: Any, texts: Texts, frame: Frame, recipe: Recipe, device: Any, workers: int = 0) -> Judged:
-    """The scores of all sentences, each paragraph read for itself."""
+def judge(reader: Reader, texts: Texts, documents: Numbers) -> Judged:
+    """The scores of all sentences of documents."""
+    own, found = _scores(reader, texts, documents)
+    kinds, types = texts.by_sentence(texts.kinds)[own], texts.by_sentence(texts.types)[own]
+    return Judged(found, texts.worthy[own], kinds, tuple(types))
+
+
+def _scores(reader: Reader, texts: Texts, documents: Numbers) -> tuple[Numbers, NDArray[np.float32]]:
+    """The sentences of documents, in order, and the score of each."""
     import torch
 
-    network = getattr(network, "module", network)
-    network.eval()
-    alone = [np.array([at]) for at in range(len(texts.paragraphs) - 1)]
-    maker = Maker(texts, frame, recipe, alone, _CHUNK, 0, learning=False)
-    found = np.zeros(len(texts.worthy), np.float32)
-    made: list[tuple[NDArray[np.int64], Any]] = []
+    network = reader.network.eval()
+    device = next(network.parameters()).device
+    inside = np.flatnonzero(np.isin(texts.documents, documents))
+    maker = Maker(texts, reader.frame, reader.recipe, inside, 0, learning=False)
+    made, sentences = [], [np.zeros(0, np.int64)]
     with torch.inference_mode(), precision(device):
-        for chunk in loaded(maker, workers):
-            made += [(batch.sentences, scores(network, batch, recipe.readout, device)) for batch in chunk]
-    for sentences, values in made:
-        found[sentences] = values.cpu().numpy()
-    return Judged(found, texts.worthy, texts.by_sentence(texts.kinds), tuple(texts.by_sentence(texts.types)))
-
-
-def _averaged(network: Any, recipe: Recipe) -> Any:
-    if not recipe.average:
-        return None
-    from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
-
-    return AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(recipe.average))
+        for batch in loaded(maker, reader.workers):
+            made.append(scores(network, batch, reader.recipe.readout, reader.frame.limit, device)[0])
+            sentences.append(batch.sentences)
+    return np.concatenate(sentences), torch.cat(made).cpu().numpy() if made else np.zeros(0, np.float32)
