@@ -3,7 +3,8 @@
 Passages of CL-SciSumm and SciFact: weights fitted to four fifths of the documents, measured on the others. What ships
 was fitted to all of them, and the ranker has learnt from them: it is left out here, unless UNSEEN has scores of rankers
 that had not (see `whycite.training.passagefitting`). Verdicts and altered claims: the dev part of Citation-Integrity,
-from which nothing has learnt, with everything that ships.
+from which nothing has learnt, with everything that ships, and SciFact by the stances of UNSEEN. Whole papers: articles
+of eLife that are held out of the fit.
 """
 
 import json
@@ -15,6 +16,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -24,18 +26,27 @@ from whycite.documents import Document, Reference, Section, Sentence
 from whycite.encoders import load
 from whycite.encoders.cache import CachedEncoder
 from whycite.evaluation.passages import citint, clscisumm, scifact
-from whycite.evaluation.passages.alterations import KINDS, alter
+from whycite.evaluation.passages.alterations import KINDS
 from whycite.evaluation.passages.baselines import Cosine, bm25
 from whycite.evaluation.passages.model import Case
 from whycite.evaluation.passages.scoring import evaluate
+from whycite.evaluation.passages.verdicts import altered_pairs
 from whycite.rerank.ranker import stored_with
-from whycite.training.passagefitting import Unseen, fit_steps, prepare
+from whycite.training.citedtexts import KINDS as CITED
+from whycite.training.citedtexts import cited_texts
+from whycite.training.passageexamples import Unseen, prepare, with_stances
+from whycite.training.passagefitting import fit_steps
 from whycite.verify import Verdict, Verification, open_document, sentences
+from whycite.verify.negation import negated
+from whycite.verify.quantities import quantities
+from whycite.verify.signs import signs
+from whycite.verify.verdict import chances_of
+from whycite.verify.weights import shipped
 
 DATA = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 MEASURES = ("pairwise", "MRR", "nDCG@10", "R@5")
 LABELS: tuple[Verdict, ...] = ("backed", "contradicted", "not found")
-ALTERED = 100
+ALTERED, CLAIMS = 100, 80
 FOLDS = 5
 
 
@@ -89,21 +100,66 @@ def verdicts(name: str, cases: Sequence[Case]) -> None:
             print(f"  confidence {low}-{min(high, 1)}: {len(inside)} verdicts, said {said:.2f}, right {held:.2f}")
 
 
-def altered(cases: Sequence[Case]) -> None:
+def altered(name: str, before: Sequence[float], after: Sequence[float], kinds: Sequence[str]) -> None:
     """How often the chance of backing falls once a claim says something else."""
-    chance, falls, flips, kinds = Random(1), Counter[str](), Counter[str](), Counter[str]()
-    for case in chance.sample(list(cases), len(cases)):
-        options = [found for kind in KINDS if (found := alter(case.claim, kind, chance)) is not None]
-        if not options or kinds.total() >= ALTERED:
-            continue
-        other = chance.choice(options)
-        before, after = verified(case), verified(case, other.text)
-        kinds[other.kind] += 1
-        falls[other.kind] += after.chances["backed"] < before.chances["backed"] - 1e-9
-        flips[other.kind] += before.verdict == "backed" != after.verdict
-    print(f"\n{kinds.total()} claims that are backed, altered: the chance of backing falls in {falls.total()}")
+    fell = [late < early - 1e-9 for early, late in zip(before, after, strict=True)]
+    print(f"\n{name}: {len(fell)} claims that are backed, altered: the chance of backing falls in {fmean(fell):.3f}")
     for kind in KINDS:
-        print(f"  {kind:10} {falls[kind]} of {kinds[kind]}, and 'backed' is taken back in {flips[kind]}")
+        own = [each for each, of in zip(fell, kinds, strict=True) if of == kind]
+        if own:
+            print(f"  {kind:10} {sum(own)} of {len(own)}")
+
+
+def altered_unseen(cases: Sequence[Case], number: int) -> None:
+    """Claims of Citation-Integrity, altered, with everything that ships."""
+    pairs = altered_pairs(cases, number)
+    true = [verified(pair.case) for pair in pairs]
+    false = [verified(pair.case, pair.altered) for pair in pairs]
+    before, after = ([each.chances["backed"] for each in found] for found in (true, false))
+    altered("Citation-Integrity, dev", before, after, [pair.kind for pair in pairs])
+    had = [late.verdict for early, late in zip(true, false, strict=True) if early.verdict == "backed"]
+    print(f"  'backed' is taken back in {sum(each != 'backed' for each in had)} of {len(had)} that had it")
+
+
+def altered_known(cases: Sequence[Case], unseen: Mapping[str, Any]) -> None:
+    """Claims of SciFact, altered, by the stances of rankers that had not seen them; weights as they ship."""
+    ready, chances = prepare(REMEMBERED, None, shipped()), dict[str, dict[str, float]]()
+    for example in with_stances([case for case in cases if case.label == "backed"], unseen):
+        prepared, claim = ready(example.case), example.case.claim
+        found = signs(claim, prepared, prepared.ranked(claim), stance=example.stance)
+        if found is not None:
+            told = chances_of(found, prepared.kind, shipped())["backed"]
+            chances.setdefault(example.case.id, {})[claim] = told
+    before, after, kinds = [], [], []
+    for each in chances.values():
+        true, *others = each.items()
+        for claim, told in others:
+            before.append(true[1])
+            after.append(told)
+            kinds.append(_kind(true[0], claim))
+    altered("SciFact", before, after, kinds)
+
+
+def _kind(claim: str, other: str) -> str:
+    """How a claim was altered."""
+    if quantities(claim) != quantities(other):
+        return "number"
+    return "negation" if negated(claim) != negated(other) else "direction"
+
+
+def whole_papers(number: int) -> None:
+    """Claims against the article they cite and a like one, and another claim of their document against the cited."""
+    paths = sorted((DATA / "elife").glob("elife-[0-9]*"))
+    cases = cited_texts(paths, number, REMEMBERED, Random(1), held_out=True)
+    found = [(case.id.split()[-1], verified(case)) for case in cases]
+    print(f"\neLife articles that were not fitted to: {len(cases)} cases")
+    for kind in CITED:
+        own = [each for name, each in found if name == kind]
+        verdicts = Counter(each.verdict for each in own)
+        rest = "".join(
+            f"   {bar:.0%}: {fmean(e.chances['backed'] >= bar for e in own):.3f}" for bar in (0.5, 0.6, 0.7, 0.8)
+        )
+        print(f"  {kind:8} {len(own)}: " + "".join(f"{name} {verdicts[name]:4}   " for name in LABELS) + rest)
 
 
 def speed(pages: int, texts: Sequence[str]) -> None:
@@ -130,7 +186,10 @@ def main() -> None:
     for pages in (20, 100, 300):
         speed(pages, texts)
     verdicts("Citation-Integrity, dev", retrieved)
-    altered([case for case in retrieved if case.label == "backed"])
+    altered_unseen(retrieved, ALTERED)
+    if unseen:
+        altered_known(abstracts, unseen)
+    whole_papers(CLAIMS)
     passages("CL-SciSumm", papers, unseen)
     passages("SciFact", abstracts, unseen)
 

@@ -105,6 +105,7 @@ def test_a_draft(run: Run, draft: Path, paper: Path) -> None:
 def test_a_draft_as_json(run: Run, draft: Path, paper: Path) -> None:
     bees, ants = _lines(run("verify", draft, "--papers", paper.parent, "--json"))
     assert bees["reference"] == {"id": "kaiser", "title": "Busy bees need rest, too", "year": 1988}
+    assert (bees["file"], bees["line"]) == (str(draft), 10)
     assert bees["paper"] == str(paper)
     assert bees["verdict"] == "backed"
     assert (ants["verdict"], ants["paper"], ants["passages"]) == ("could not check", "", [])

@@ -1,6 +1,7 @@
 """What verify learns from."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -9,17 +10,9 @@ from numpy.typing import NDArray
 
 from whycite.errors import UserError
 from whycite.evaluation.passages.model import Case
-from whycite.training.passagefitting import (
-    Example,
-    Unseen,
-    examples,
-    fit_kinds,
-    fit_steps,
-    fit_verdicts,
-    main,
-    mixed,
-    with_stances,
-)
+from whycite.training.passagebars import bar_of, fit_bars
+from whycite.training.passageexamples import Example, Unseen, examples, mixed, with_stances
+from whycite.training.passagefitting import fit_kinds, fit_steps, fit_verdicts, main
 from whycite.verify.weights import CLASSES, STEPS
 
 NOISE = ("The weather was fine.", "A river flows there.", "Nobody was in town.", "The car is red.")
@@ -70,10 +63,30 @@ def test_stances_part_backing_from_contradiction() -> None:
     unseen = {"stance": {case.id: 2.0 for case in cases}, "altered": {case.id: [["not so", -2.0]] for case in cases}}
     told = list(with_stances([*cases, _case(99)], unseen))
     assert [example.stance for example in told] == [2.0, -2.0] * 20
+    both = [*told, Example(_case(99, "not found"), "not found")]
+    weights = replace(weights, verdicts=fit_kinds(both, Encoder(), weights))
     found = fit_verdicts(told, Encoder(), weights, stance=True)
     assert found.keys() == {"backed", "contradicted"}
     assert found["backed"]["stance"] > 0 > found["contradicted"]["stance"]
     assert "coverage" not in found["backed"]
+
+
+def test_bars() -> None:
+    cases = [_case(at, "backed" if at % 2 else "not found") for at in range(30)]
+    told = [Example(case, case.label or "") for case in cases]
+    weights = fit_steps(cases, Encoder(), None)
+    weights = replace(weights, verdicts=fit_kinds(told, Encoder(), weights))
+    assert fit_bars(told, Encoder(), None, weights).keys() == {"abstract"}  # there was no whole paper
+
+
+def test_a_bar_keeps_the_false_out_of_papers_and_most_right_in_abstracts() -> None:
+    rows = [("a", "backed", 0.65)] * 40 + [("a", "not found", 0.6)] * 30 + [("a", "not found", 0.81)]
+    rows += [("b", "backed", 0.55), ("b", "not found", 0.2)]
+    assert bar_of("paper", rows) == 0.65  # one in 32 is wrong
+    assert bar_of("paper", [*rows, ("b", "not found", 0.8), ("b", "not found", 0.8)]) == 0.85
+    assert bar_of("abstract", rows[:71]) == 0.65
+    assert bar_of("abstract", rows) == 0.5  # more is right of b than is lost of a
+    assert bar_of("abstract", [("a", "contradicted", 0.5), ("a", "backed", 0.1)]) == 0.5  # right nowhere
 
 
 def test_examples_are_labelled_altered_and_exchanged() -> None:

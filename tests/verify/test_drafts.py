@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from whycite import documents
-from whycite.documents import Reference
+from whycite.documents import Citation, Document, Reference, Section, Sentence
 from whycite.encoders.cache import cache_folder
 from whycite.errors import UserError
 from whycite.library import Library, add
 from whycite.verify import drafts, papers
+from whycite.verify.lines import Lines
 
 
 def test_every_citation_has_a_verdict(draft: Path, paper: Path) -> None:
@@ -28,6 +29,37 @@ def test_every_citation_has_a_verdict(draft: Path, paper: Path) -> None:
     assert "no reference called 'nobody'" in wasps.verification.reason
     text = draft.read_text("utf-8")
     assert text[night.start : night.end] == "[@kaiser]"
+    assert night.line == text[: night.start].count("\n") + 1
+
+
+def test_a_marker_that_is_not_linked_is_listed() -> None:
+    text = "Ants sleep (Nobody 2001) and bees dance [@kaiser]."
+    at = text.index("(Nobody 2001)")
+    markers = (Citation((), at, at + 13, at, at + 13), Citation(("kaiser",), 40, 49, 40, 49))
+    read = Document(
+        *("not-on-disk.md", "markdown", Reference("")),
+        sections=(Section("Sleep", 1),),
+        sentences=(Sentence(text, 0, 0, "not-on-disk.md", 0, len(text), markers),),
+        references=(Reference("kaiser", title="Busy bees"),),
+    )
+    unlinked, linked = sorted(drafts.draft(read), key=lambda each: each.start)
+    assert unlinked.verification.verdict == "could not check"
+    assert unlinked.verification.reason == "the marker '(Nobody 2001)' could not be linked to a reference"
+    assert unlinked.claim.startswith("Ants sleep")
+    assert linked.reference.id == "kaiser"
+    assert unlinked.line is None
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_of_offsets(tmp_path: Path, end: str) -> None:
+    file = tmp_path / "a.md"
+    file.write_bytes(f"ä{end}b{end}{end}c".encode())
+    lines = Lines()
+    text = file.read_bytes().decode()
+    assert [lines.of(str(file), text.index(letter)) for letter in "äbc"] == [1, 2, 4]
+    file.unlink()
+    assert lines.of(str(file), 0) == 1  # read once
+    assert Lines().of(str(file), 0) is None
 
 
 def test_papers_of_a_library(draft: Path, paper: Path, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whycite.verify.numbers import compare
+from whycite.verify.numbers import Agreement, compare
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,8 @@ from whycite.verify.numbers import compare
         ("a gap of 100 µm", "a gap of 0.1 mm"),
         ("an accuracy of 0.92", "92 % accuracy"),
         ("12 to 15 mice", "12-15 mice"),
-        ("the range 10-20 mg", "we gave 15 mg"),
+        ("from 3 % to 28 %", "ascites in 28 %, bleeding in 3 %"),
+        ("10 % of cells", "more than 10 % of cells"),
         ("1,234 genes were found", "we found 1234 genes"),
     ],
 )
@@ -60,6 +61,23 @@ def test_words() -> None:
 def test_absent() -> None:
     found = compare("77 % of cells die", "most cells die in 3 days")
     assert (found.stated, found.otherwise, found.absent, found.words) == (0, 0, 1, "")
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("the range 10-20 mg", "we gave 15 mg"),
+        ("from 1 % to 28 %", "ascites in 28 %, bleeding in 3 %"),
+        ("51 % died", "a rise (95% CI 27.1%-59.2%)"),
+        ("85 % of cells", "more than 80 % of cells"),
+    ],
+)
+def test_what_is_not_excluded_is_not_told(claim: str, passage: str) -> None:
+    assert compare(claim, passage) == Agreement(absent=1)
+
+
+def test_days_after_infection_are_days() -> None:
+    assert compare("after 4 days", "at 4 dpi").stated == 1
 
 
 def test_a_number_of_another_thing_says_nothing() -> None:

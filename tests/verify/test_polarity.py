@@ -2,7 +2,8 @@
 
 import pytest
 
-from whycite.verify.polarity import compare, negated
+from whycite.verify.negation import denied, negated
+from whycite.verify.polarity import compare
 
 
 @pytest.mark.parametrize(
@@ -43,3 +44,29 @@ def test_negated(text: str) -> None:
 @pytest.mark.parametrize("text", ["not only A but B grows", "A grows", "Notably, A grows", "knowledge of A"])
 def test_not_negated(text: str) -> None:
     assert not negated(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("A was not linked with death, but with age", {"link", "death"}),
+        ("Growth was unaffected by sugar", {"growth", "sugar"}),
+        ("They grow", set()),
+    ],
+)
+def test_what_is_denied(text: str, words: set[str]) -> None:
+    assert words <= denied(text)
+    assert not denied(text) & {"age", "mice"}
+
+
+def test_apart_is_what_one_denies_alone() -> None:
+    claim = "Sugar makes mice grow"
+    assert compare(claim, "Sugar makes mice grow").apart == 0
+    assert compare(claim, "Mice do not grow by sugar").apart > compare(claim, "Sugar makes mice grow, not rats").apart
+    assert compare("Sugar does not make mice grow", "Mice do not grow by sugar").apart == 0
+
+
+def test_the_nearer_of_two_pointers_counts() -> None:
+    passage = "Sugar raised the weight of mice in all groups, and fat lowered the height of rats"
+    assert compare("Sugar increases the weight of mice", passage).opposed == 0
+    assert compare("Fat increases the height of rats", passage).opposed == 1

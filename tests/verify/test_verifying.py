@@ -9,6 +9,7 @@ from whycite import documents
 from whycite.documents import Document, Reference, Section, Sentence
 from whycite.errors import UserError
 from whycite.verify import as_dict, open_document, sentences, verify
+from whycite.verify.heatmap import as_json
 
 CLAIM = "Honeybees that forage sleep at night"
 
@@ -43,6 +44,20 @@ def test_references_that_were_read_as_text_are_left_out() -> None:
     entry = "Doe, J. On the sleep of bees in hives of wood and clay. Bee Journal 3."
     found = verify("Sleep of bees in hives of wood and clay", _document("Bees sleep in hives made of wood.", entry))
     assert [passage.text for passage in found.passages] == ["Bees sleep in hives made of wood."]
+
+
+def test_captions_and_boxes_of_a_published_article_are_searched(paper: Path) -> None:
+    read = documents.read(paper)
+    last = read.sentences[-1]
+    caption = replace(last, text="Wasps of the genus Vespa hibernate under loose bark.", kind="caption")
+    article = replace(read, asides=(caption,))
+    claim = "Wasps of the genus Vespa hibernate under bark"
+    found = verify(claim, article, k=1)
+    assert found.verdict == "backed"
+    assert found.passages[0].index == len(read.sentences)
+    assert found.passages[0].section.endswith("(caption)")
+    assert as_json(article, found)["sentences"][found.passages[0].index]["text"] == caption.text
+    assert verify(claim, read).verdict != "backed"
 
 
 def test_another_number_is_not_backed(paper: Path) -> None:

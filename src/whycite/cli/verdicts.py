@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from whycite.verify import Checked, Passage, Verification
+    from whycite.verify import CitationVerdict, Passage, Verification
 
 __all__ = ["answered", "certainty", "show", "table"]
 
@@ -69,7 +69,7 @@ def _beside(passage: Passage) -> str:
     return "  ".join(part for part in (*parts, "a quotation of the claim: backs nothing" * passage.quotes) if part)
 
 
-def table(found: Sequence[Checked], console: Console) -> None:
+def table(found: Sequence[CitationVerdict], console: Console) -> None:
     """Print the citations of a draft with their verdicts, and how many there are of each."""
     from rich.text import Text
 

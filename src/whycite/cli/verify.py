@@ -158,7 +158,7 @@ def _draft(
     from whycite import read
     from whycite.cli.progress import watched
     from whycite.cli.verdicts import table
-    from whycite.verify import Checked, checked_as_dict, draft
+    from whycite.verify import CitationVerdict, citation_as_dict, draft
 
     kept = None
     if papers is None or library is not None:
@@ -166,13 +166,13 @@ def _draft(
 
         kept = Library.open(library)
     document = read(path)
-    found: list[Checked] = []
+    found: list[CitationVerdict] = []
     try:
         with watched(_errors()) as watch:
             for checked in draft(document, papers, kept, progress=watch):
                 found.append(checked)
                 if format is Format.json:
-                    print_json(checked_as_dict(checked, n))
+                    print_json(citation_as_dict(checked, n))
                     sys.stdout.flush()
     except KeyboardInterrupt:
         raise Stopped(f"{count(len(found), 'citation')} checked") from None

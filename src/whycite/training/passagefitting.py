@@ -4,7 +4,8 @@ Run: python -m whycite.training.passagefitting DATA OUT.json [UNSEEN.json]
 
 The order of sentences is learnt from CL-SciSumm and SciFact; verdicts from SciFact and Citation-Integrity (training),
 from claims altered so that they say something else, from claims of CL-SciSumm held against papers that they do not
-cite, an easy case of what is not there, and from eLife articles that cite each other, with a like one as the hard case.
+cite, an easy case of what is not there, and from two thirds of the eLife articles that cite each other, with like ones
+and with other claims of the same documents as the hard case. How likely backing has to be to be told comes last.
 A ranker that has learnt from the same cases looks better on them than it is: what it adds is learnt from UNSEEN, the
 scores of rankers that were trained without them, {"passage": {case: [score of each sentence]}, "stance": {case: score},
 "altered": {case: [[claim, stance], …]}}, stances being those of the gold sentences joined.
@@ -14,81 +15,34 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from whycite import structure
 from whycite.encoders import Encoder, load
 from whycite.encoders.cache import CachedEncoder
 from whycite.errors import UserError
 from whycite.evaluation.passages import citint, clscisumm, scifact
-from whycite.evaluation.passages.alterations import KINDS as ALTERATIONS
-from whycite.evaluation.passages.alterations import alter
 from whycite.evaluation.passages.model import Case
-from whycite.rerank.inputs import Kind
 from whycite.rerank.ranker import Ranker, stored_with
 from whycite.training.citedtexts import cited_texts
+from whycite.training.passagebars import fit_bars
+from whycite.training.passageexamples import Example, Unseen, examples, prepare, with_stances
 from whycite.training.passageweights import fit_classes, fit_order
-from whycite.verify.passages import Prepared, kind_of
-from whycite.verify.signs import POINTING, signs
+from whycite.verify.passages import kind_of
+from whycite.verify.signs import signs
+from whycite.verify.verdict import pointing
 from whycite.verify.weights import CLASSES, KINDS, STEPS, Weights
 
-__all__ = ["Example", "Unseen", "examples", "fit_kinds", "fit_steps", "fit_verdicts", "prepare", "with_stances"]
+__all__ = ["fit_kinds", "fit_steps", "fit_verdicts"]
 
 _NOTHING = Weights({kind: {step: {} for step in STEPS} for kind in KINDS}, {})
-_ALTERED = 2  # altered claims for each that is backed, at most
-_COUNT = 0.15  # what each counts: enough to learn what tells them, not so much that contradiction seems usual
 _BACKED = 1.5  # what a backed claim counts: drafts have more of them than the data
 _RETRIEVED, _PAPERS = 800, 300  # cases of Citation-Integrity and CL-SciSumm that verdicts are learnt from
-_MADE_UP, _LONG = 0.5, 5  # what a claim counts that was made up by mixing two; letters of the words that are mixed
-_CITED = 400  # claims of articles that are held against the article they cite, and against another
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A claim, the sentences it is held against, and what is so."""
-
-    case: Case
-    label: str
-    count: float = 1.0  # how much it counts
-    stance: float | None = None  # where it is known already
-
-
-class Unseen:
-    """A ranker made of the scores that others gave to cases they had not learnt from."""
-
-    name = "unseen"
-
-    def __init__(self, scores: Iterable[tuple[Case, Sequence[float]]]) -> None:
-        self._scores = {
-            (case.claim, text): score
-            for case, given in scores
-            for text, score in zip(case.sentences, given, strict=True)
-        }
-
-    def score(self, kind: Kind, claim: str, texts: Sequence[str]) -> NDArray[np.float32]:
-        """The score that each text was given as a passage for the claim."""
-        if kind != "passage":
-            raise ValueError(f"no scores of kind {kind} are known")
-        return np.array([self._scores[claim, text] for text in texts], np.float32)
-
-
-def prepare(encoder: Encoder, ranker: Ranker | None, weights: Weights) -> Callable[[Case], Prepared]:
-    """What makes the sentences of a case ready for claims, once for all cases that share them."""
-
-    @cache
-    def ready(sentences: tuple[str, ...], sections: tuple[str, ...]) -> Prepared:
-        types = [_type(heading) for heading in sections] or [None] * len(sentences)
-        return Prepared(sentences, types, encoder, ranker, weights)
-
-    return lambda case: ready(case.sentences, case.sections)
+_CITED = 250  # claims of articles that are held against the article they cite, and against another (see `citedtexts`)
 
 
 def fit_steps(cases: Sequence[Case], encoder: Encoder, ranker: Ranker | None) -> Weights:
@@ -125,58 +79,17 @@ def fit_verdicts(
 ) -> dict[str, dict[str, float]]:
     """The weights of the signs for each verdict; with stance, for backing and contradiction by what points to them."""
     classes = CLASSES[:2] if stance else CLASSES
-    found, labels, counts = [], [], []
+    found: list[dict[str, float]] = []
+    labels, counts = [], []
     ready = prepare(encoder, None, weights)
     for example in labelled:
         prepared, claim = ready(example.case), example.case.claim
         given = signs(claim, prepared, prepared.ranked(claim), stance=example.stance)
         if given is not None:
-            found.append({name: value for name, value in given.values.items() if not stance or name in POINTING})
+            found.append(pointing(given.values, prepared.kind, weights) if stance else given.values)
             labels.append(example.label)
             counts.append(example.count * (_BACKED if example.label == "backed" else 1.0))
     return fit_classes(found, labels, classes, counts)
-
-
-def examples(labelled: Sequence[Case], papers: Sequence[Case], chance: Random) -> Iterator[Example]:
-    """Labelled claims, claims held against the papers they cite and others, and backed ones altered or made up."""
-    told = [Example(case, case.label) for case in labelled if case.label is not None and case.sentences]
-    for example in (*told, *(Example(case, "backed") for case in papers)):
-        yield example
-        if example.label == "backed":
-            altered = [alter(example.case.claim, kind, chance) for kind in ALTERATIONS]
-            found = [each.text for each in altered if each is not None]
-            for claim in chance.sample(found, min(_ALTERED, len(found))):
-                yield Example(replace(example.case, claim=claim), "contradicted", _COUNT)
-            if papers and kind_of(example.case.sentences) == "paper":
-                made_up = mixed(example.case.claim, chance.choice(papers).claim, chance)
-                yield Example(replace(example.case, claim=made_up, gold=frozenset()), "not found", _MADE_UP)
-    for case in papers:
-        other = chance.choice([each for each in papers if each.document != case.document])
-        yield Example(replace(other, claim=case.claim, gold=frozenset()), "not found")
-
-
-def mixed(claim: str, other: str, chance: Random) -> str:
-    """A claim in which a third of the long words are those of another: about the same thing, and made up."""
-    words = claim.split()
-    long = [at for at, word in enumerate(words) if len(word) >= _LONG]
-    strange = [word for word in other.split() if len(word) >= _LONG]
-    for at in chance.sample(long, min(len(long), max(1, len(long) // 3))) if strange else ():
-        words[at] = chance.choice(strange)
-    return " ".join(words)
-
-
-def with_stances(cases: Sequence[Case], unseen: Mapping[str, Any]) -> Iterator[Example]:
-    """Cases and altered ones with the stances that rankers took which had not seen them."""
-    for case in cases:
-        if case.label is not None and case.id in unseen["stance"]:
-            yield Example(case, case.label, stance=float(unseen["stance"][case.id]))
-            for claim, stance in unseen["altered"].get(case.id, []):
-                yield Example(replace(case, claim=claim), "contradicted", _COUNT, float(stance))
-
-
-@cache
-def _type(heading: str) -> str | None:
-    return structure.section_type(heading)
 
 
 def main(arguments: Sequence[str], tell: Callable[[str], None] = print) -> None:
@@ -197,10 +110,14 @@ def main(arguments: Sequence[str], tell: Callable[[str], None] = print) -> None:
     tell(f"{len(articles)} claims with the text of articles")
     labelled = [*abstracts, *chance.sample(retrieved, min(_RETRIEVED, len(retrieved))), *articles]
     verdicts = fit_kinds(list(examples(labelled, shown, chance)), encoder, weights)
-    if unseen and (ranker := stored_with(plain)) is not None:
-        verdicts["stance"] = fit_verdicts(with_stances(abstracts, unseen), encoder, weights, stance=True)
-        weights = replace(weights, ranker=ranker.name)
-    replace(weights, verdicts=verdicts).write(out)
+    weights = replace(weights, verdicts=verdicts)
+    tell("verdicts are fitted")
+    ranker = stored_with(plain) if unseen else None
+    if unseen and ranker is not None:
+        stances = fit_verdicts(with_stances(abstracts, unseen), encoder, weights, stance=True)
+        weights = replace(weights, verdicts={**verdicts, "stance": stances}, ranker=ranker.name)
+    told = [Example(case, case.label or "", stance=(unseen or {}).get("stance", {}).get(case.id)) for case in labelled]
+    replace(weights, bars=fit_bars(told, encoder, ranker, weights)).write(out)
     tell(f"{out}: fitted to {len(cases)} claims with passages and {len(labelled)} with verdicts")
 
 

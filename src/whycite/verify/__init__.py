@@ -1,19 +1,19 @@
 """Which sentences of a cited paper back a claim, and whether they do."""
 
 from whycite.callable import make_callable
-from whycite.verify.drafts import Checked, draft
-from whycite.verify.jsonform import as_dict, checked_as_dict
+from whycite.verify.drafts import CitationVerdict, draft
+from whycite.verify.jsonform import as_dict, citation_as_dict
 from whycite.verify.model import Passage, Verdict, Verification
 from whycite.verify.verifying import Opened, open_document, sentences, verify
 
 __all__ = [
-    "Checked",
+    "CitationVerdict",
     "Opened",
     "Passage",
     "Verdict",
     "Verification",
     "as_dict",
-    "checked_as_dict",
+    "citation_as_dict",
     "draft",
     "open_document",
     "sentences",

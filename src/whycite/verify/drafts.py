@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whycite import documents
-from whycite.documents.model import Document, Reference
+from whycite.documents.model import Document, Reference, Sentence
 from whycite.encoders import Encoder
 from whycite.errors import UserError
 from whycite.evidence.groups import Cut, cut, joined
 from whycite.evidence.trimming import piece
 from whycite.evidence.words import content_words
 from whycite.rerank.ranker import Ranker
+from whycite.verify.lines import Lines
 from whycite.verify.model import Verification
 from whycite.verify.papers import Held, find, in_folder, in_library, open_held
 from whycite.verify.verifying import Opened, open_document
@@ -23,7 +24,7 @@ from whycite.verify.verifying import Opened, open_document
 if TYPE_CHECKING:
     from whycite.library import Library
 
-__all__ = ["Checked", "Cited", "citations", "draft"]
+__all__ = ["CitationVerdict", "Cited", "citations", "draft"]
 
 _OPEN = 4  # papers kept ready: the next citation is often to one of the last
 _CLAIM = 3  # words that a piece of a sentence needs to be a claim of its own
@@ -39,11 +40,12 @@ class Cited:
     file: str
     start: int
     end: int
-    reference: Reference
+    reference: Reference  # of a marker that was not linked, one that has the marker for a name
+    linked: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CitationVerdict:
     """A citation of a draft, the paper it was held against ("" where none is at hand), and the verification."""
 
     claim: str
@@ -55,6 +57,7 @@ class Checked:
     reference: Reference
     paper: str
     verification: Verification
+    line: int | None = None  # of the marker, counted from 1; None where the file is not on disk
 
 
 def draft(
@@ -65,7 +68,7 @@ def draft(
     ranker: Ranker | None = None,
     encoder: Encoder | None = None,
     progress: Callable[[str, int, int | None], None] | None = None,
-) -> Iterator[Checked]:
+) -> Iterator[CitationVerdict]:
     """Each citation of a draft with its verdict, in the order of the text; papers of the folder come first."""
     read = draft if isinstance(draft, Document) else documents.read(draft)
     tell = progress or (lambda what, done, total: None)
@@ -74,9 +77,11 @@ def draft(
     cited = citations(read)
     references = list({each.reference.id: each.reference for each in cited}.values())
     found = dict(zip((each.id for each in references), find(references, held), strict=True))
-    opened = _Shelf(ranker, encoder)
+    opened, lines = _Shelf(ranker, encoder), Lines()
     for done, each in enumerate(cited, 1):
-        yield _checked(each, found[each.reference.id], opened, bool(held), each.reference.id in read.by_id)
+        verification, paper = _verified(each, found[each.reference.id], opened, bool(held), read)
+        place = (each.claim, each.sentence, each.section, each.file, each.start, each.end)
+        yield CitationVerdict(*place, each.reference, paper, verification, lines.of(each.file, each.start))
         tell("checking citations", done, len(cited))
 
 
@@ -84,16 +89,27 @@ def citations(document: Document) -> list[Cited]:
     """The claims of a draft with what each cites: the sentence, or of one with several groups the piece of each."""
     found = []
     for at, sentence in enumerate(document.sentences):
-        if not any(citation.keys for citation in sentence.citations):
+        if not sentence.citations:
             continue
         parts = cut(sentence, document)
         section = document.sections[sentence.section].heading if sentence.section < len(document.sections) else ""
         for index, group in enumerate(parts.groups):
             claim = _claim(parts, index)
-            for key in group.keys:
-                reference = document.by_id.get(key, Reference(key))
-                found.append(Cited(claim, at, section, sentence.file, group.start, group.end, reference))
+            place = (claim, at, section, sentence.file, group.start, group.end)
+            found += [Cited(*place, document.by_id.get(key, Reference(key))) for key in group.keys]
+        found += _unlinked(sentence, at, section, parts)
     return found
+
+
+def _unlinked(sentence: Sentence, at: int, section: str, parts: Cut) -> Iterator[Cited]:
+    """The markers that point at no reference: nobody can check them, and nobody should think they were."""
+    alone = {group.start: index for index, group in enumerate(parts.groups) if not group.keys}
+    for citation in sentence.citations:
+        if not citation.keys:
+            index = alone.get(citation.start)
+            claim = joined(parts.texts) if index is None else _claim(parts, index)
+            marker = Reference(sentence.text[citation.text_start : citation.text_end].strip() or "?")
+            yield Cited(claim, at, section, sentence.file, citation.start, citation.end, marker, linked=False)
 
 
 def _claim(parts: Cut, index: int) -> str:
@@ -107,30 +123,21 @@ def _claim(parts: Cut, index: int) -> str:
     return joined(parts.texts)
 
 
-def _checked(cited: Cited, held: Held | None, shelf: _Shelf, any_held: bool, known: bool) -> Checked:
-    path = ""
-    if not known:
-        verification = _unchecked(cited, f"the draft has no reference called '{cited.reference.id}'")
-    elif held is None:
+def _verified(
+    cited: Cited, held: Held | None, shelf: _Shelf, any_held: bool, read: Document
+) -> tuple[Verification, str]:
+    """The verification of a citation, and the paper it was held against."""
+    if not cited.linked:
+        return _unchecked(cited, f"the marker '{cited.reference.id}' could not be linked to a reference"), ""
+    if cited.reference.id not in read.by_id:
+        return _unchecked(cited, f"the draft has no reference called '{cited.reference.id}'"), ""
+    if held is None:
         what = "no full text of it is at hand" if any_held else "no papers are at hand: name their folder with --papers"
-        verification = _unchecked(cited, what)
-    else:
-        path = held.path
-        try:
-            verification = shelf.opened(held).verify(cited.claim)
-        except UserError as error:
-            verification = _unchecked(cited, str(error))
-    return Checked(
-        cited.claim,
-        cited.sentence,
-        cited.section,
-        cited.file,
-        cited.start,
-        cited.end,
-        cited.reference,
-        path,
-        verification,
-    )
+        return _unchecked(cited, what), ""
+    try:
+        return shelf.opened(held).verify(cited.claim), held.path
+    except UserError as error:
+        return _unchecked(cited, str(error)), held.path
 
 
 def _unchecked(cited: Cited, reason: str) -> Verification:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from whycite.verify.drafts import Checked
+from whycite.verify.drafts import CitationVerdict
 from whycite.verify.model import Passage, Verification
 
-__all__ = ["as_dict", "checked_as_dict", "passage_as_dict"]
+__all__ = ["as_dict", "citation_as_dict", "passage_as_dict"]
 
 _DIGITS = 4
 
@@ -38,14 +38,15 @@ def passage_as_dict(passage: Passage) -> dict[str, Any]:
     )
 
 
-def checked_as_dict(checked: Checked, n: int | None = None) -> dict[str, Any]:
+def citation_as_dict(found: CitationVerdict, n: int | None = None) -> dict[str, Any]:
     """A citation of a draft with its verification."""
     return {
-        "file": checked.file,
-        "start": checked.start,
-        "end": checked.end,
-        "section": checked.section,
-        "reference": {"id": checked.reference.id, "title": checked.reference.title, "year": checked.reference.year},
-        "paper": checked.paper,
-        **as_dict(checked.verification, n),
+        "file": found.file,
+        "line": found.line,
+        "start": found.start,
+        "end": found.end,
+        "section": found.section,
+        "reference": {"id": found.reference.id, "title": found.reference.title, "year": found.reference.year},
+        "paper": found.paper,
+        **as_dict(found.verification, n),
     }

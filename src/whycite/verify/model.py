@@ -18,7 +18,7 @@ class Passage:
     """A sentence of the cited document and how well it backs the claim."""
 
     rank: int
-    index: int  # among the document's sentences
+    index: int  # among the document's sentences, behind which come its asides
     score: float  # 0 to 1
     text: str
     section: str  # its heading

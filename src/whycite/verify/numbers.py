@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from whycite.verify.quantities import Quantity, quantities
 
@@ -32,13 +32,16 @@ def compare(claim: str, passage: str) -> Agreement:
 def compared(asked: Sequence[Quantity], there: Sequence[Quantity]) -> Agreement:
     """The quantities of a claim against those of a passage."""
     stated, otherwise, absent = [], [], 0
+    told = [end for quantity in asked for end in _ends(quantity)]
     for quantity in asked:
-        if any(_agree(quantity, other) for other in there):
+        if any(_agree(quantity, other) for other in there) or _by_its_ends(quantity, there):
             stated.append(quantity)
             continue
-        rivals = [other for other in there if _comparable(quantity, other)]
+        rivals = [other for other in there if _comparable(quantity, other) and not _fits(quantity, other)]
         # A quantity that another one of the claim states is spoken for: "from 10 % to 20 %".
-        rivals = [other for other in rivals if not any(_agree(each, other) for each in asked)]
+        rivals = [
+            other for other in rivals if not any(_agree(each, other) for each in (asked if _is_range(other) else told))
+        ]
         if rivals:
             otherwise.append((quantity, min(rivals, key=lambda other: _distance(quantity, other))))
         else:
@@ -59,14 +62,40 @@ def _comparable(one: Quantity, other: Quantity) -> bool:
 
 
 def _agree(one: Quantity, other: Quantity) -> bool:
+    """Whether a quantity of a claim is the one of a passage."""
     if one.unit == other.unit:
-        return _meet(one, other, 1.0)
+        return _meet(one, other)
     if "%" in (one.unit, other.unit):  # a share: 0.77 is 77 %
-        percent, share = (one, other) if one.unit == "%" else (other, one)
-        return share.unit[:1] in ("", "=") and 0 <= share.low <= share.high <= 1 and _meet(percent, share, 100.0)
+        return all(map(_is_share, (one, other))) and _meet(_percent(one), _percent(other))
     # What a number belongs to is told in many ways; the same digits without unit are the same number.
     bare = all(quantity.unit[:1] in ("", "#", "=") for quantity in (one, other))
-    return bare and "" in (one.unit, other.unit) and _meet(one, other, 1.0) and not _is_small(one)
+    return bare and "" in (one.unit, other.unit) and _meet(one, other) and not _is_small(one)
+
+
+def _is_share(quantity: Quantity) -> bool:
+    return quantity.unit == "%" or (quantity.unit[:1] in ("", "=") and 0 <= quantity.low <= quantity.high <= 1)
+
+
+def _percent(quantity: Quantity) -> Quantity:
+    if quantity.unit == "%":
+        return quantity
+    return replace(quantity, low=100 * quantity.low, high=100 * quantity.high, grain=100 * quantity.grain, unit="%")
+
+
+def _is_range(quantity: Quantity) -> bool:
+    return quantity.low < quantity.high and math.isfinite(quantity.low) and math.isfinite(quantity.high)
+
+
+def _ends(quantity: Quantity) -> list[Quantity]:
+    """The ends of a range by themselves; of anything else, itself."""
+    if not _is_range(quantity):
+        return [quantity]
+    return [replace(quantity, low=end, high=end) for end in (quantity.low, quantity.high)]
+
+
+def _by_its_ends(quantity: Quantity, there: Sequence[Quantity]) -> bool:
+    """Whether both ends of a range are told, if not as a range: "from 3 % to 28 %" by "ascites 28 %, bleeding 3 %"."""
+    return _is_range(quantity) and all(any(_agree(end, other) for other in there) for end in _ends(quantity))
 
 
 def _is_small(quantity: Quantity) -> bool:
@@ -74,30 +103,46 @@ def _is_small(quantity: Quantity) -> bool:
     return quantity.low == quantity.high and quantity.low in range(11)
 
 
-def _meet(one: Quantity, other: Quantity, factor: float) -> bool:
-    """Whether two quantities overlap, as exactly as the coarser one is written."""
-    low, high, grain = other.low * factor, other.high * factor, other.grain * factor
-    room = _EQUAL * max(1.0, *(abs(end) for end in (one.low, one.high, low, high) if math.isfinite(end)))
-    if not math.isclose(one.grain, grain):
-        coarser = max(one.grain, grain)
-        size = max(abs(end) for end in (one.low, one.high, low, high) if math.isfinite(end))
+def _meet(one: Quantity, other: Quantity) -> bool:
+    """Whether a quantity of a claim is told by one of a passage, as exactly as the coarser one is written.
+
+    A number within a range or beyond a bound of the passage is not told by it, only not excluded; and so the reverse.
+    """
+    room = _room(one, other)
+    if one.low == one.high:
+        return any(_close(one.low, end, room) for end in (other.low, other.high))
+    if other.low == other.high:  # only a bound is told by a number
+        return not _is_range(one) and one.low <= other.high + room and other.low <= one.high + room
+    return (_close(one.low, other.low, room) and _close(one.high, other.high, room)) or _follows(one, other)
+
+
+def _fits(one: Quantity, other: Quantity) -> bool:
+    """Whether a quantity of a claim is not excluded by one of a passage; two ranges have ends to compare."""
+    room = _room(one, other)
+    return not (_is_range(one) and _is_range(other)) and one.low <= other.high + room and other.low <= one.high + room
+
+
+def _room(one: Quantity, other: Quantity) -> float:
+    """How far apart two quantities may be that are the same."""
+    size = max((abs(end) for end in (one.low, one.high, other.low, other.high) if math.isfinite(end)), default=0.0)
+    room = _EQUAL * max(1.0, size)
+    if not math.isclose(one.grain, other.grain):
+        coarser = max(one.grain, other.grain)
         # Who writes two digits or more may have cut off what others would round up.
         room = max(room, coarser * ((1 - 1e-6) if size >= 10 * coarser else 0.5))
     if one.about or other.about:
         ends = [abs(end) for end in (one.low, one.high) if math.isfinite(end)]
         room = max(room, _NEAR * max(ends, default=0.0))
-    if one.low < one.high and low < high:  # two ranges, two bounds
-        return (_close(one.low, low, room) and _close(one.high, high, room)) or _bounds(one, low, high)
-    return one.low <= high + room and low <= one.high + room
+    return room
 
 
 def _close(one: float, other: float, room: float) -> bool:
     return one == other or abs(one - other) <= room
 
 
-def _bounds(one: Quantity, low: float, high: float) -> bool:
-    """Whether a bound of the claim follows from what a passage says: "p < 0.05" from "p < 0.001"."""
-    return (one.high == math.inf and low >= one.low) or (one.low == -math.inf and high <= one.high)
+def _follows(one: Quantity, other: Quantity) -> bool:
+    """Whether a bound of the claim follows from a range of a passage: "p < 0.05" from "p < 0.001"."""
+    return (one.high == math.inf and other.low >= one.low) or (one.low == -math.inf and other.high <= one.high)
 
 
 def _distance(one: Quantity, other: Quantity) -> float:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from whycite.verify.lexical import forms
+from whycite.verify.negation import denied, negated
 
-__all__ = ["Polarity", "compare", "negated"]
+__all__ = ["Polarity", "compare"]
 
 _AROUND = 6  # words on either side
 
@@ -47,17 +48,6 @@ _OPPOSITES: dict[str, tuple[str, str]] = {
     "stream": ("upstream", "downstream"),
     "ability": ("able can capable success* sufficient", "unable cannot incapable fail* insufficient"),
 }
-_NEGATION = re.compile(
-    r"\b(?:not|no|nor|never|neither|none|cannot|without|fail(?:s|ed|ing|ure)?|unable|lack(?:s|ed|ing)?|absence|"
-    r"unlikely|hardly|rarely|unaffected|unchanged|un(?:related|associated|altered)|independent of|rather than)\b|"
-    r"n[’']t\b",
-    re.IGNORECASE,
-)
-_NO_NEGATION = re.compile(
-    r"\bnot only\b|\bnot (?:yet|necessarily|just|merely|until)\b|\bno(?:netheless| doubt)\b|\bwhether or not\b|\bno\.|"
-    r"\bno (?:more|less|fewer) than\b",
-    re.IGNORECASE,
-)
 _WORD = re.compile(r"[a-z]+(?:-regulat[a-z]*)?", re.IGNORECASE)
 
 
@@ -67,18 +57,19 @@ class Polarity:
 
     agreed: int = 0
     opposed: int = 0
+    apart: float = 0.0  # of the words they share, the share that one of them denies and the other does not
     negation: bool = False  # one of them is negated, the other is not
     words: str = ""  # "“increases” in the claim, “reduced” here"
 
 
 @dataclass(frozen=True, slots=True)
 class _Pointer:
-    """A word that points some way, and the words around it."""
+    """A word that points some way, and the words around it with what each counts: the nearer, the more."""
 
     word: str
     way: str
     up: bool
-    around: frozenset[str]
+    around: Mapping[str, float]
 
 
 def compare(claim: str, passage: str) -> Polarity:
@@ -93,7 +84,7 @@ def compare(claim: str, passage: str) -> Polarity:
         rivals = [other for other in theirs if other.way == ours.way]
         if not rivals:
             continue
-        nearest = max(rivals, key=lambda other: (len(ours.around & other.around), other.up == ours.up))
+        nearest = max(rivals, key=lambda other: (_alike(ours, other), other.up == ours.up))
         if nearest.up == ours.up:
             agreed += 1
         else:
@@ -102,12 +93,19 @@ def compare(claim: str, passage: str) -> Polarity:
     negation = negated(claim) != negated(passage)
     if negation:
         words.append(f"only the {'claim' if negated(claim) else 'passage'} says “not”")
-    return Polarity(agreed, opposed, negation, "; ".join(words))
+    return Polarity(agreed, opposed, _apart(claim, passage), negation, "; ".join(words))
 
 
-def negated(text: str) -> bool:
-    """Whether a text denies something."""
-    return _NEGATION.search(_NO_NEGATION.sub(" ", text)) is not None
+def _alike(one: _Pointer, other: _Pointer) -> float:
+    return sum(weight * other.around.get(form, 0.0) for form, weight in one.around.items())
+
+
+def _apart(claim: str, passage: str) -> float:
+    ours, theirs = denied(claim), denied(passage)
+    if ours & theirs:
+        return 0.0  # both deny the same, if not all of it in the same order
+    shared = set(forms(claim)) & set(forms(passage))
+    return len(shared & (ours | theirs)) / max(len(shared), 1)
 
 
 def _pointers(text: str) -> list[_Pointer]:
@@ -115,8 +113,19 @@ def _pointers(text: str) -> list[_Pointer]:
     found = []
     for at, word in enumerate(words):
         if ways := dict(_pointing(word)):
-            around = frozenset(forms(" ".join(words[max(0, at - _AROUND) : at] + words[at + 1 : at + 1 + _AROUND])))
+            around = _around(words, at)
             found += [_Pointer(word, way, up, around) for way, up in ways.items()]
+    return found
+
+
+def _around(words: list[str], at: int) -> dict[str, float]:
+    """The words around one; each counts by the nearest place it has."""
+    found: dict[str, float] = {}
+    for far in range(1, _AROUND + 1):
+        for near in (at - far, at + far):
+            if 0 <= near < len(words):
+                for form in forms(words[near]):
+                    found.setdefault(form, 1 / (1 + far))
     return found
 
 

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from whycite import structure
 from whycite.documents.model import Document
 from whycite.evidence.words import FUNCTION_WORDS
 
-__all__ = ["is_foreign", "own_sentences"]
+__all__ = ["is_foreign", "own_sentences", "with_asides"]
 
 _KINDS = frozenset({"prose", "caption", "footnote"})
 _RUN = 6  # words of a title that tell a reference
 _WORD = re.compile(r"[^\W\d_]+")
 _ENOUGH = 60  # words that tell a language
 _ENGLISH = 0.15  # the least share of English function words; German text has 0.07, academic English above 0.3
+
+
+def with_asides(document: Document) -> Document:
+    """The document with its captions, notes, boxes and digest behind its sentences: they say what it found, too."""
+    if not document.asides:
+        return document
+    return replace(document, sentences=(*document.sentences, *document.asides), asides=())
 
 
 def own_sentences(document: Document) -> tuple[list[int], list[str], list[str | None]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whycite.verify import polarity
+from whycite.verify import negation, polarity
 from whycite.verify.features import WORDS
 from whycite.verify.passages import Prepared, Ranked
 from whycite.verify.polarity import Polarity
@@ -18,7 +18,10 @@ __all__ = ["POINTING", "Signs", "signs"]
 _TOP = 3  # passages that are looked at
 _MOST = 0.5  # the share of a claim that a sentence has to hold, to be about the same
 # The signs that tell backing from contradiction, once a passage is found.
-POINTING = ("stance", "opposed", "negation", "opposed near", "negation near", "otherwise", "stated")
+POINTING = (
+    *("stance", "denies", "apart", "agreed", "opposed", "negation", "opposed near", "negation near"),
+    *("otherwise", "stated"),
+)
 _COVERAGE = WORDS.index("coverage")
 
 
@@ -67,6 +70,7 @@ def signs(
         "stated": stated,
         "otherwise": otherwise,
         "absent": max(0.0, 1 - stated - otherwise) if quantities(claim) else 0.0,
+        "denies": float(negation.negated(claim)),
         **_pointing(pointing, shares, near),
     }
     if stance is None:
@@ -74,7 +78,7 @@ def signs(
     if stance is not None:
         values["stance"] = stance
     words = next((each.words for each in pointing if each.opposed or each.negation), "")
-    denied = pointing[0].negation and polarity.negated(claim) and float(near[0]) >= _MOST
+    denied = pointing[0].negation and negation.negated(claim) and float(near[0]) >= _MOST
     return Signs(values, tuple(top), otherwise > 0, denied, words)
 
 
@@ -82,6 +86,8 @@ def _pointing(pointing: Sequence[Polarity], shares: np.ndarray, near: np.ndarray
     opposed = np.array([min(each.opposed, 2) for each in pointing], np.float64)
     negation = np.array([each.negation for each in pointing], np.float64)
     return {
+        "apart": float(shares @ np.array([each.apart for each in pointing])),
+        "agreed": float(shares @ np.array([min(each.agreed, 2) for each in pointing], np.float64)),
         "opposed": float(shares @ opposed),
         "negation": float(shares @ negation),
         "opposed near": float(shares @ (opposed * near)),

@@ -26,7 +26,8 @@ _SYMBOLS: dict[str, tuple[str, float]] = {
 _ALONE: dict[str, tuple[str, float]] = {
     "%": ("%", 1), "‰": ("%", 0.1), "pp": ("percentage points", 1), "min": ("time", 60), "h": ("time", 3600),
     "hr": ("time", 3600), "hrs": ("time", 3600), "sec": ("time", 1), "secs": ("time", 1), "mins": ("time", 60),
-    "d": ("time", 86400), "yr": ("time", 31557600), "yrs": ("time", 31557600), "y": ("time", 31557600),
+    "d": ("time", 86400), "dpi": ("time", 86400), "dpc": ("time", 86400), "hpi": ("time", 3600),
+    "yr": ("time", 31557600), "yrs": ("time", 31557600), "y": ("time", 31557600),
     "°C": ("°C", 1), "°F": ("°F", 1), "K": ("K", 1), "°": ("angle", 1), "Å": ("length", 1e-10), "ha": ("area", 1e4),
     "mmHg": ("mmHg", 1), "rpm": ("rotation", 1), "dB": ("dB", 1), "ppm": ("ppm", 1), "ppb": ("ppm", 1e-3),
     "IU": ("IU", 1), "m2": ("area", 1), "cm2": ("area", 1e-4), "mm2": ("area", 1e-6), "km2": ("area", 1e6),

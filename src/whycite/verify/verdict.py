@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from whycite.verify.model import Verdict
 from whycite.verify.passages import Prepared, Ranked
-from whycite.verify.signs import Signs
+from whycite.verify.signs import POINTING, Signs
+from whycite.verify.weights import Weights
 
-__all__ = ["Judged", "judge"]
+__all__ = ["Judged", "chances_of", "judge", "pointing"]
+
+_TINY = 1e-6
 
 _OTHERWISE = 0.2  # what is left of the chance of backing where a number stands otherwise: 77 % is not 7.7 %
 _ABSENT = 0.6  # and where none of the claim's numbers is there
 _DENIED = 0.5  # and where the claim denies what a passage says
 _SURE = 0.8  # how much of a lead over chance lasts on claims of other fields than those that were learnt from
-_BACKED = 0.6  # the least chance at which backing is told: below, it is a guess
+_BACKED = 0.5  # the least chance at which backing is told, where none was fitted
 _CONTRADICTED = 0.7  # the least chance at which a contradiction is told: a wrong one does harm
 
 
@@ -30,15 +35,11 @@ class Judged:
 
 def judge(prepared: Prepared, ranked: Ranked, found: Signs, headings: tuple[str, ...]) -> Judged:
     """The verdict that the signs speak for."""
-    chances = _chances(prepared, found.values)
-    kept = _OTHERWISE if found.otherwise else 1 - (1 - _ABSENT) * found.values["absent"]
-    chances["not found"] += (1 - kept) * chances["backed"]
-    chances["backed"] *= kept
-    if found.denied:
-        chances["contradicted"] += (1 - _DENIED) * chances["backed"]
-        chances["backed"] *= _DENIED
-    against = chances["contradicted"] >= max(chances.values())
-    verdict: Verdict = "backed" if chances["backed"] >= _BACKED and not found.otherwise else "not found"
+    chances = chances_of(found, prepared.kind, prepared.weights)
+    most = max(chances.values())
+    against = chances["contradicted"] >= most
+    least = max(prepared.weights.bars.get(prepared.kind, _BACKED), most)
+    verdict: Verdict = "backed" if chances["backed"] >= least and not found.otherwise else "not found"
     if against and chances["contradicted"] >= _CONTRADICTED:
         verdict = "contradicted"
     # That nothing backs the claim is right as well where something speaks against it.
@@ -46,13 +47,30 @@ def judge(prepared: Prepared, ranked: Ranked, found: Signs, headings: tuple[str,
     return Judged(verdict, 0.5 + _SURE * (sure - 0.5), chances, _reason(verdict, ranked, found, headings, against))
 
 
-def _chances(prepared: Prepared, values: dict[str, float]) -> dict[str, float]:
+def chances_of(found: Signs, kind: str, weights: Weights) -> dict[str, float]:
     """The chance of each verdict; where a stance is known, it parts what is found into backing and contradiction."""
-    chances = prepared.weights.chances(prepared.kind, values)
-    if "stance" in values:
-        there = 1 - chances["not found"]
-        chances |= {name: there * chance for name, chance in prepared.weights.chances("stance", values).items()}
+    chances = weights.chances(kind, found.values)
+    if "stance" in found.values:
+        signs = pointing(found.values, kind, weights)
+        parted = weights.chances("stance", signs)
+        # Two judges: one that knows the stance and one that does not, which has seen claims of more kinds.
+        odds = (math.log(max(parted["backed"], _TINY) / max(parted["contradicted"], _TINY)) + signs["odds"]) / 2
+        there, backed = 1 - chances["not found"], 1 / (1 + math.exp(-odds))
+        chances |= {"backed": there * backed, "contradicted": there * (1 - backed)}
+    kept = _OTHERWISE if found.otherwise else 1 - (1 - _ABSENT) * found.values["absent"]
+    chances["not found"] += (1 - kept) * chances["backed"]
+    chances["backed"] *= kept
+    if found.denied:
+        chances["contradicted"] += (1 - _DENIED) * chances["backed"]
+        chances["backed"] *= _DENIED
     return chances
+
+
+def pointing(values: Mapping[str, float], kind: str, weights: Weights) -> dict[str, float]:
+    """The signs that tell backing from contradiction; "odds": what all signs but the stance say of it."""
+    chances = weights.chances(kind, values)
+    odds = math.log(max(chances["backed"], _TINY) / max(chances["contradicted"], _TINY))
+    return {"odds": odds} | {name: value for name, value in values.items() if name in POINTING}
 
 
 def _reason(verdict: Verdict, ranked: Ranked, found: Signs, headings: tuple[str, ...], against: bool) -> str:

@@ -17,7 +17,7 @@ from whycite.evidence.words import content_words
 from whycite.rerank.ranker import Ranker, stored_with
 from whycite.verify.model import Passage, Verification
 from whycite.verify.passages import Prepared, Ranked
-from whycite.verify.prose import is_foreign, own_sentences
+from whycite.verify.prose import is_foreign, own_sentences, with_asides
 from whycite.verify.quotation import quotes
 from whycite.verify.signs import signs
 from whycite.verify.verdict import judge
@@ -124,6 +124,7 @@ def open_document(
     progress: Callable[[int], None] | None = None,
 ) -> Opened:
     """A document made ready for any number of claims."""
+    document = with_asides(document)
     indices, headings, types = own_sentences(document)
     texts = [document.sentences[at].text for at in indices]
     return Opened(_prepared(texts, types, ranker, encoder, weights, progress), indices, headings, document.path)

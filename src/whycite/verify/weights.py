@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -39,6 +39,7 @@ class Weights:
     steps: Mapping[str, Mapping[str, Mapping[str, float]]]
     verdicts: Mapping[str, Mapping[str, Mapping[str, float]]]
     ranker: str = ""  # the one whose stances "stance" was fitted to; of another they may mean something else
+    bars: Mapping[str, float] = field(default_factory=dict)  # by kind: the least chance at which backing is told
 
     def logits(self, kind: str, step: str, table: Floats) -> Floats:
         """How likely each sentence backs the claim, as logits."""
@@ -82,9 +83,10 @@ def _weights(text: str, path: str) -> Weights:
             kind: {name: _numbers(signs) for name, signs in classes.items()}
             for kind, classes in held["verdicts"].items()
         }
+        bars = _numbers(held.get("bars", {}))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(f"{path} holds no weights ({error}): fit them again") from error
-    return Weights(steps, verdicts, str(held.get("ranker", "")))
+    return Weights(steps, verdicts, str(held.get("ranker", "")), bars)
 
 
 def _numbers(held: Mapping[str, float]) -> dict[str, float]:

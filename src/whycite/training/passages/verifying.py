@@ -19,7 +19,8 @@ from whycite.evaluation.passages.model import Case
 from whycite.evaluation.passages.scoring import Scorer
 from whycite.evaluation.passages.splitting import Parts
 from whycite.rerank.ranker import Ranker
-from whycite.training.passagefitting import Unseen, examples, fit_kinds, fit_steps, prepare
+from whycite.training.passageexamples import Unseen, examples, prepare
+from whycite.training.passagefitting import fit_kinds, fit_steps
 from whycite.verify.weights import Weights
 
 __all__ = ["out_of_fold", "refitted", "verifying"]

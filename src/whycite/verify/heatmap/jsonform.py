@@ -9,6 +9,7 @@ from whycite.documents.model import Document, Sentence
 from whycite.verify.heatmap.heat import by_index
 from whycite.verify.jsonform import as_dict
 from whycite.verify.model import Passage, Verification
+from whycite.verify.prose import with_asides
 
 __all__ = ["as_json"]
 
@@ -17,7 +18,7 @@ _DIGITS = 4  # of a score
 
 def as_json(document: Document, verification: Verification) -> dict[str, Any]:
     """The verdict, the passages best first, and every sentence in reading order with its score and rank."""
-    known = by_index(verification)
+    document, known = with_asides(document), by_index(verification)
     return as_dict(verification) | {
         "document": {"path": document.path, "title": document.paper.title, "year": document.paper.year},
         "sections": [{"heading": each.heading, "level": each.level, "type": each.type} for each in document.sections],

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from whycite.documents.model import Document, Sentence
 from whycite.verify.heatmap.heat import by_index, check_threshold, heat
 from whycite.verify.model import Passage, Verdict, Verification
+from whycite.verify.prose import with_asides
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
@@ -43,7 +44,7 @@ def terminal(
     from rich.console import Group
     from rich.text import Text
 
-    limit = check_threshold(threshold, verification)
+    document, limit = with_asides(document), check_threshold(threshold, verification)
     passages = {index: passage for index, passage in by_index(verification).items() if passage.score >= limit}
     parts: list[RenderableType] = [_verdict(verification)]
     if not verification.passages:
