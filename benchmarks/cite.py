@@ -29,6 +29,7 @@ from whycite.library import Library, adding
 from whycite.library.rows import citation_rows, searched
 from whycite.library.schema import identifier
 from whycite.recommend import Claim, method
+from whycite.recommend.evidence_sum import EvidenceSum
 
 DATA = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 SIZES = (10_000, 100_000, 1_000_000)
@@ -157,6 +158,8 @@ def ask(path: Path, claims: Sequence[str]) -> dict[str, float]:
     first, _ = _timed(answers.recommend, Claim(claims[0]))
     vectors = encoder.encode(claims)
     found = [_timed(library.search_spans, *asked, FOUND)[0] for asked in zip(claims, vectors, strict=True)]
+    bare = EvidenceSum(library, encoder)
+    unread = [_timed(bare.recommend, Claim(claim))[0] for claim in claims]
     whole = [_timed(answers.recommend, Claim(claim))[0] for claim in claims]
     resident, info = _resident(), library.info()
     return {
@@ -166,6 +169,7 @@ def ask(path: Path, claims: Sequence[str]) -> dict[str, float]:
         "open, ms": opening * 1e3,
         "first answer, ms": first * 1e3,
         **_quantiles("retrieval", found),
+        **_quantiles("answer without the ranker", unread),
         **_quantiles("whole answer", whole),
         "resident, MiB": resident,
     }

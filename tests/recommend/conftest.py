@@ -93,13 +93,11 @@ class FakeLibrary(Library):
     def info(self) -> Info:
         return Info("", 1, len(self.known), SPANS, len(self.rows), 0, self.encoder, 1, 1, "2026-01-01T00:00:00+00:00")
 
-    def search_spans(self, text: str, vector: NDArray[np.float32], k: int = 100) -> list[SpanHit]:
-        self.calls["search_spans"] += 1
-        return self._shuffled(list(self.hits.values()))
-
-    def search_papers(self, text: str, vector: NDArray[np.float32], k: int = 50) -> list[PaperHit]:
-        self.calls["search_papers"] += 1
-        return self._shuffled(list(self.paper_hits.values()))
+    def search(
+        self, text: str, vector: NDArray[np.float32], spans: int = 100, papers: int = 50
+    ) -> tuple[list[SpanHit], list[PaperHit]]:
+        self.calls["search"] += 1
+        return self._shuffled(list(self.hits.values())), self._shuffled(list(self.paper_hits.values()))
 
     def citations(self, spans: Sequence[int]) -> list[Citation]:
         self.calls["citations"] += 1

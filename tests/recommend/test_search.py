@@ -89,7 +89,7 @@ def test_what_is_found(library: FakeLibrary, encoder: FakeEncoder) -> None:
 def test_the_library_is_asked_no_more_than_needed(library: FakeLibrary, encoder: FakeEncoder) -> None:
     library.cite("cells divide", "a")
     search(library, prepare(Claim("cells"), encoder))
-    assert library.calls == {"search_spans": 1, "search_papers": 1, "citations": 1}
+    assert library.calls == {"search": 1, "citations": 1}
 
 
 def test_what_the_draft_says_itself_is_no_evidence(library: FakeLibrary, encoder: FakeEncoder) -> None:

@@ -16,6 +16,7 @@ from whycite.encoders import Encoder, load
 from whycite.encoders.cache import CachedEncoder
 from whycite.errors import UserError
 from whycite.evidence import Span, extract_many
+from whycite.library.copying import copy
 from whycite.library.encoding import Chosen, chosen, encoder_of, note_folder
 from whycite.library.indexing import index, needs_index, prune
 from whycite.library.intake import Intake
@@ -142,6 +143,8 @@ class _Adding:
             self._index(more=False)
             with timed(self._stages, "index"):
                 prune(self._store)
+        with timed(self._stages, "index"):
+            copy(self._store)
 
     def _is_full(self) -> bool:
         spans = sum(len(spans) for _, spans in self._batch)

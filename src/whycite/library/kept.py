@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from whycite.library.query import ROW, matching, scanned, take
+from whycite.library.query import ROW, Asked, scanned
 from whycite.library.store import Table
 
 __all__ = ["Kept"]
@@ -23,7 +23,7 @@ _WORD = pa.dictionary(pa.int16(), pa.string())
 Integers = NDArray[np.int64]
 
 
-class Kept:
+class Kept(Asked):
     """A table of which some columns are kept; what else is asked for is read at the places of the rows."""
 
     def __init__(
@@ -35,7 +35,7 @@ class Kept:
         others: Sequence[str] = (),
     ) -> None:
         """`by`: ids by which rows are asked for; numbers are never missing; words are few and come again and again."""
-        self._table = table
+        super().__init__(table)
         self._by, self._numbers, self._words = by, [*by, *numbers], words
         self._columns = [*self._numbers, *words, *others]
         self._asked = 0
@@ -45,11 +45,11 @@ class Kept:
         """The rows whose column holds one of the ids, in the order of the table."""
         self._asked += 1
         if self._asked <= _SELDOM or self._number > _MOST:
-            return matching(self._table, column, ids, columns)
+            return super().matching(column, ids, columns)
         found = self._rows.take(self._places(column, ids))
         if absent := [name for name in columns if name not in self._columns]:
             found = found.sort_by(ROW)
-            taken = take(self._table, found[ROW].to_pylist(), absent)
+            taken = self.take(found[ROW].to_pylist(), absent)
             for name in absent:
                 found = found.append_column(name, taken[name])
         return found.select(list(columns)).cast(pa.schema([self._schema.field(name) for name in columns]))

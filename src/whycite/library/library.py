@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 
 from whycite.documents.model import Reference
 from whycite.errors import UserError
+from whycite.library.copied import WORDS, open_copy
 from whycite.library.kept import Kept
 from whycite.library.known import KnownPapers
 from whycite.library.model import Citation, Entry, Info, Outline, Paper, PaperHit, Source, SpanHit
 from whycite.library.place import default_path
-from whycite.library.query import ROW, matching, whole
+from whycite.library.query import ROW, Asked, whole
 from whycite.library.schema import identifier
-from whycite.library.searching import cosines, search
+from whycite.library.searching import Found, Searched, cosines, search
 from whycite.library.store import Store, open_store, plain_errors
 
 __all__ = ["Library"]
@@ -48,11 +49,16 @@ class Library:
     def __init__(self, store: Store) -> None:
         with plain_errors(store.path):
             store.settle()
+            self._searchable = store.asynchronous("spans", "papers")
         self._store = store
-        self._papers = Kept(store["papers"], ["id"], [ROW], others=["year"])
+        self._copy = copy = open_copy(store.path, store.commit)
+        self._spans = copy.spans if copy else Asked(store["spans"])
+        self._papers = copy.papers if copy else Kept(store["papers"], ["id"], [ROW], others=["year"])
         self._documents = Kept(store["documents"], ["id"], [ROW], others=["key", "title", "year", "path"])
-        self._citations = Kept(
-            store["citations"], ["span", "paper"], ["document", "sentence", "place"], ["kind", "section_type"]
+        self._citations = (
+            copy.citations
+            if copy
+            else Kept(store["citations"], ["span", "paper"], ["document", "sentence", "place"], WORDS)
         )
 
     @classmethod
@@ -105,27 +111,24 @@ class Library:
         return (Entry(content_hash=row.pop("hash"), **row) for row in rows.to_pylist())
 
     @_plainly
+    def search(
+        self, text: str, vector: Vector, spans: int = 100, papers: int = 50
+    ) -> tuple[list[SpanHit], list[PaperHit]]:
+        """What `search_spans` and `search_papers` find, sooner."""
+        found, titles = search(text, vector, self._searched_spans(spans), self._searched_papers(papers))
+        return _span_hits(found), self._paper_hits(titles)
+
+    @_plainly
     def search_spans(self, text: str, vector: Vector, k: int = 100) -> list[SpanHit]:
         """The k best spans by words and the k best by meaning."""
-        found = search(self._store["spans"], text, vector, k, "text")
-        columns = (found.ids.tolist(), found.rows["text"].to_pylist(), found.cosines.tolist(), found.lexical.tolist())
-        return [SpanHit(*row) for row in zip(*columns, strict=True)]
+        [found] = search(text, vector, self._searched_spans(k))
+        return _span_hits(found)
 
     @_plainly
     def search_papers(self, text: str, vector: Vector, k: int = 50) -> list[PaperHit]:
         """The k best papers by words and the k best by meaning of their titles, and abstracts where known."""
-        found = search(self._store["papers"], text, vector, k, "text")
-        columns = (found.ids.tolist(), found.rows["text"].to_pylist(), found.cosines.tolist(), found.lexical.tolist())
-        best: dict[int, PaperHit] = {}
-        for version, known, cosine, lexical in zip(*columns, strict=True):
-            if not known:
-                continue  # neither title nor abstract: its vector is that of nothing
-            paper = self._paper_of(version)
-            other = best.get(paper)
-            best[paper] = PaperHit(
-                paper, max(cosine, other.cosine if other else -1.0), max(lexical, other.lexical if other else 0.0)
-            )
-        return [best[paper] for paper in sorted(best)]
+        [found] = search(text, vector, self._searched_papers(k))
+        return self._paper_hits(found)
 
     @_plainly
     def citations(self, spans: Sequence[int]) -> list[Citation]:
@@ -134,7 +137,8 @@ class Library:
         rows = self._citations.matching("span", spans, columns)
         order = [(name, "ascending") for name in ("span", "document", "place", "paper", "kind")]
         lists = rows.sort_by(order).to_pydict()
-        lists["paper"] = [self._paper_of(version) for version in lists["paper"]]
+        same_as = self._same_as
+        lists["paper"] = [same_as.get(version, version) for version in lists["paper"]]
         return [Citation(*row) for row in zip(*(lists[name] for name in columns), strict=True)]
 
     @_plainly
@@ -161,9 +165,12 @@ class Library:
         """In how many places each paper is cited, in whatever version."""
         versions = sorted({version for paper in ids for version in (paper, *self._versions.get(paper, ()))})
         rows = self._citations.matching("paper", versions, ["paper", "document", "place"])
-        papers = [self._paper_of(version) for version in rows["paper"].to_pylist()]
-        places = set(zip(papers, rows["document"].to_pylist(), rows["place"].to_pylist(), strict=True))
-        counted = Counter(paper for paper, _, _ in places)
+        same_as = self._same_as
+        papers = [same_as.get(version, version) for version in rows["paper"].to_pylist()]
+        places = np.array([papers, rows["document"].to_numpy(), rows["place"].to_numpy()], np.int64)
+        places = places[:, np.lexsort(places)]
+        first = np.append(True, (places[:, 1:] != places[:, :-1]).any(axis=0))[: len(papers)]
+        counted = Counter(places[0, first].tolist())
         return {paper: counted[paper] for paper in ids}
 
     @_plainly
@@ -213,7 +220,7 @@ class Library:
     @_plainly
     def texts(self, spans: Sequence[int]) -> dict[int, str]:
         """The texts of spans."""
-        rows = matching(self._store["spans"], "id", sorted(set(spans)), ["id", "text"])
+        rows = self._spans.matching("id", sorted(set(spans)), ["id", "text"])
         return dict(zip(rows["id"].to_pylist(), rows["text"].to_pylist(), strict=True))
 
     @_plainly
@@ -239,11 +246,32 @@ class Library:
         """The key of the library's paper for each reference, where it has the paper."""
         return KnownPapers(self._store).find(references)
 
+    def _searched_spans(self, k: int) -> Searched:
+        return Searched(self._searchable[0], self._spans, k)
+
+    def _searched_papers(self, k: int) -> Searched:
+        return Searched(self._searchable[1], self._papers, k)
+
+    def _paper_hits(self, found: Found) -> list[PaperHit]:
+        best: dict[int, PaperHit] = {}
+        columns = (found.ids.tolist(), found.texts, found.cosines.tolist(), found.lexical.tolist())
+        for version, known, cosine, lexical in zip(*columns, strict=True):
+            if not known:
+                continue  # neither title nor abstract: its vector is that of nothing
+            paper = self._paper_of(version)
+            other = best.get(paper)
+            best[paper] = PaperHit(
+                paper, max(cosine, other.cosine if other else -1.0), max(lexical, other.lexical if other else 0.0)
+            )
+        return [best[paper] for paper in sorted(best)]
+
     def _paper_of(self, version: int) -> int:
         return self._same_as.get(version, version)
 
     @cached_property
     def _same_as(self) -> dict[int, int]:
+        if self._copy:
+            return self._copy.same_as
         rows = whole(self._store["papers"], ["id", "same_as"], "id != same_as")
         return dict(zip(rows["id"].to_pylist(), rows["same_as"].to_pylist(), strict=True))
 
@@ -258,6 +286,11 @@ class Library:
     def _all_papers(self) -> dict[int, tuple[str, int | None]]:
         rows = whole(self._store["papers"], ["id", "key", "year"])
         return {row["id"]: (row["key"], row["year"]) for row in rows.to_pylist()}
+
+
+def _span_hits(found: Found) -> list[SpanHit]:
+    columns = (found.ids.tolist(), found.texts, found.cosines.tolist(), found.lexical.tolist())
+    return [SpanHit(*row) for row in zip(*columns, strict=True)]
 
 
 def _size(file: Path) -> int:

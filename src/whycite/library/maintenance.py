@@ -7,6 +7,7 @@ from pathlib import Path
 
 from whycite.encoders import Encoder
 from whycite.errors import UserError
+from whycite.library.copying import copy
 from whycite.library.encoding import encoder_of
 from whycite.library.indexing import index, prune
 from whycite.library.library import Library
@@ -37,6 +38,7 @@ def remove(path: Path | str | None, selectors: Sequence[str], *, encoder: Encode
         forget(store, sorted(chosen), encoder or encoder_of(store.commit.encoder, place))
         store.save()
         prune(store)
+        copy(store)
     return list(chosen.values())
 
 
@@ -49,6 +51,7 @@ def compact(path: Path | str | None) -> tuple[int, int]:
         index(store, everything=True)
         store.save()
         prune(store, everything=True)
+        copy(store, anew=True)
     return before, Library.open(place).info().bytes
 
 

@@ -7,12 +7,27 @@ from typing import Any
 
 import pyarrow as pa
 
-__all__ = ["ROW", "among", "chunks", "matching", "scanned", "take", "whole"]
+__all__ = ["ROW", "Asked", "among", "chunks", "matching", "scanned", "take", "whole"]
 
 ROW = "_rowid"  # the column that says where in the table a row is
 _PLACE = pa.field(ROW, pa.uint64())
 _AT_ONCE = 4_000  # ids in one question
 _BATCH = 20_000  # rows read together: in batches of the usual size a whole table takes ten times as long
+
+
+class Asked:
+    """A table that answers by itself."""
+
+    def __init__(self, table: Any) -> None:
+        self._table = table
+
+    def matching(self, column: str, ids: Sequence[int], columns: Sequence[str]) -> pa.Table:
+        """The rows whose column holds one of the ids, in the order of the table."""
+        return matching(self._table, column, ids, columns)
+
+    def take(self, places: Sequence[int], columns: Sequence[str]) -> pa.Table:
+        """The rows at these places, each once and in the order of the table, with their places."""
+        return take(self._table, places, columns)
 
 
 def among(column: str, ids: Sequence[int]) -> str:

@@ -18,6 +18,7 @@ import pyarrow as pa
 from whycite.encoders import DEFAULT, Encoder
 from whycite.encoders.cache import CachedEncoder
 from whycite.errors import UserError
+from whycite.library.copying import copy
 from whycite.library.encoding import Chosen, chosen, note_folder
 from whycite.library.indexing import index, prune
 from whycite.library.library import Library
@@ -88,6 +89,7 @@ def _move(store: Store, encoder: Encoder, watch: Watch) -> None:
     store.commit = replace(store.commit, encoder=encoder.name, dimensions=encoder.dimensions)
     store.save()
     prune(store)
+    copy(store)
 
 
 def _with_vectors(table: Table, encoder: Encoder, schema: pa.Schema) -> Iterator[pa.RecordBatch]:

@@ -7,6 +7,7 @@ left behind the last commit no reader sees, and the next writer takes it back.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,13 +17,15 @@ from typing import Any
 
 import lancedb
 import pyarrow as pa
+from lancedb.background_loop import LOOP
 
 from whycite.errors import UserError
 from whycite.library.schema import COMMITS, SCHEMA, TABLES, tables
 
-__all__ = ["Commit", "Store", "create", "open_store", "plain_errors"]
+__all__ = ["AsyncTable", "Commit", "Store", "Table", "create", "open_store", "plain_errors"]
 
 Table = Any  # lancedb.table.LanceTable, whose query builders are hardly typed
+AsyncTable = Any  # lancedb.table.AsyncTable, likewise
 
 # What lancedb says, with errors of whatever class, when a file is damaged, gone or may not be written.
 _REFUSED = ("lance error", "lance file", "Lance file", "was not found", "future panicked", "os error")
@@ -45,8 +48,9 @@ class Commit:
 class Store:
     """The tables of a library at one commit."""
 
-    def __init__(self, path: Path, database: lancedb.DBConnection, commit: Commit) -> None:
+    def __init__(self, path: Path, session: lancedb.Session, database: lancedb.DBConnection, commit: Commit) -> None:
         self.path = path
+        self._session = session
         self.commit = commit
         self.database = database
         self._tables = {name: database.open_table(name) for name in TABLES}
@@ -58,6 +62,25 @@ class Store:
         """Show every table as it was at the commit."""
         for name, version in self.commit.versions.items():
             self[name].checkout(version)
+
+    def commits(self) -> list[Commit]:
+        """All commits there were, the last one last."""
+        rows = self.database.open_table("commits").to_arrow().to_pylist()
+        return sorted(map(_commit, rows), key=lambda commit: commit.number)
+
+    def asynchronous(self, *names: str) -> list[AsyncTable]:
+        """Tables as they were at the commit, for several questions at once."""
+
+        async def opened() -> list[AsyncTable]:
+            database = await lancedb.connect_async(self.path, session=self._session)
+            found = await asyncio.gather(*map(database.open_table, names))
+            await asyncio.gather(
+                *(table.checkout(self.commit.versions[name]) for name, table in zip(names, found, strict=True))
+            )
+            return found
+
+        tables: list[AsyncTable] = LOOP.run(opened())  # type: ignore[no-untyped-call]
+        return tables
 
     def take_back(self) -> None:
         """Undo what stands behind the last commit: a writer was ended before it could commit."""
@@ -82,7 +105,7 @@ def create(path: Path, encoder: str, dimensions: int) -> None:
     """Make an empty library where none is."""
     with plain_errors(path):
         path.mkdir(parents=True, exist_ok=True)
-        database = _connect(path)
+        database = lancedb.connect(path)
         # In this order, so that what was begun and not finished has no commits and is begun again.
         versions = {
             name: database.create_table(name, schema=schema, mode="overwrite").version
@@ -104,19 +127,23 @@ def open_store(path: Path) -> Store | None:
             if strange is not None:
                 raise UserError(f"{path}: is not a library (it holds {strange}); name another folder")
             return None
-        database = _connect(path)
+        session = lancedb.Session(index_cache_size_bytes=_CACHE, metadata_cache_size_bytes=_METADATA_CACHE)
+        database = lancedb.connect(path, session=session)
         rows = _commits(path, database)
         if not rows:
             return None
-        row = max(rows, key=lambda row: row["commit"])
-        if row["schema"] > SCHEMA:
+        commit = _commit(max(rows, key=lambda row: row["commit"]))
+        if commit.schema > SCHEMA:
             raise UserError(
-                f"{path}: was written by a newer whycite (schema {row['schema']}, this one knows {SCHEMA}); "
+                f"{path}: was written by a newer whycite (schema {commit.schema}, this one knows {SCHEMA}); "
                 "update whycite to use it"
             )
-        versions = {name: row[name] for name in TABLES}
-        commit = Commit(row["commit"], row["schema"], row["encoder"], row["dimensions"], row["time"], versions)
-        return Store(path, database, commit)
+        return Store(path, session, database, commit)
+
+
+def _commit(row: Mapping[str, Any]) -> Commit:
+    versions = {name: row[name] for name in TABLES}
+    return Commit(row["commit"], row["schema"], row["encoder"], row["dimensions"], row["time"], versions)
 
 
 def _commits(path: Path, database: lancedb.DBConnection) -> list[dict[str, Any]]:
@@ -148,11 +175,6 @@ def plain_errors(path: Path) -> Iterator[None]:
             f"{path}: cannot be used ({text.partition(', /')[0][:200]}); open it again, and if that does not help, "
             "put back a copy of the folder or add your papers to a new one"
         ) from error
-
-
-def _connect(path: Path) -> lancedb.DBConnection:
-    session = lancedb.Session(index_cache_size_bytes=_CACHE, metadata_cache_size_bytes=_METADATA_CACHE)
-    return lancedb.connect(path, session=session)
 
 
 def _write(commits: Table, commit: Commit) -> None:

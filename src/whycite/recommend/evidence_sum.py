@@ -19,14 +19,14 @@ from whycite.recommend.features import TITLE, Features, full_match, of_found, wi
 from whycite.recommend.model import Claim, Recommendation, check_number
 from whycite.recommend.reading import read
 from whycite.recommend.scoring import DIGITS, Scores, score, shares
-from whycite.recommend.search import POOL, Facts, Found, Query, facts, prepare, search
+from whycite.recommend.search import Facts, Found, Query, facts, prepare, search
 from whycite.recommend.shown import Piece, place_shown, show
 from whycite.recommend.weights import Fitted, Weights, stored_with
 from whycite.rerank import ranker as rankers
 from whycite.rerank.ranker import Ranker
 
 if TYPE_CHECKING:
-    from whycite.library import Library
+    from whycite.library import Info, Library
 
 __all__ = ["EvidenceSum", "make"]
 
@@ -65,11 +65,10 @@ class EvidenceSum:
         ids = features.papers.tolist()
         # The n best, and what is as good as the last of these: which of them come is decided by their keys.
         good = np.flatnonzero(rounded >= np.sort(rounded)[-n:].min(initial=np.inf)).tolist()
-        looked_up = POOL.submit(self._library.papers, [ids[at] for at in good])
+        papers = self._library.papers([ids[at] for at in good])
         pieces = [self._pieces(found, query, features, scores, at) for at in good]
         texts = {span: hit.text for span, hit in found.spans.items()}
         evidence = dict(zip(good, show(self._library, pieces, texts), strict=True))
-        papers = looked_up.result()
         best = sorted(good, key=lambda at: (-rounded[at], papers[ids[at]].key))[:n]
         return [
             Recommendation(
@@ -118,16 +117,16 @@ class EvidenceSum:
         ]
 
     def _full(self, query: Query) -> float:
-        return full_match(query.words, self._spans)
+        return full_match(query.words, self._info.spans)
 
-    @cached_property
+    @property
     def _year(self) -> int:
         """The year from which ages count: not the clock's, so that a library answers the same whenever it is asked."""
-        return int(self._library.info().changed[:4])
+        return int(self._info.changed[:4])
 
     @cached_property
-    def _spans(self) -> int:
-        return self._library.info().spans
+    def _info(self) -> Info:
+        return self._library.info()
 
 
 def make(name: str, library: Library, encoder: Encoder) -> EvidenceSum:

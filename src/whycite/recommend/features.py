@@ -97,8 +97,9 @@ def _of_spans(
 ) -> Floats:
     hits = [found.spans[span] for _, span in pairs]
     cited = [found.citations[papers[place]][span] for place, span in pairs]
-    equal = {span: fold(hit.text) == query.folded for span, hit in found.spans.items()}
     whole = np.array([any(row.kind in _WHOLE for row in rows) for rows in cited], bool)
+    parts = {span for (_, span), is_whole in zip(pairs, whole.tolist(), strict=True) if not is_whole}
+    equal = {span for span in parts if fold(found.spans[span].text) == query.folded}
     cosine = np.array([hit.cosine for hit in hits], np.float64)
     lexical = np.array([hit.lexical for hit in hits], np.float64)
     coverage = lexical / full
@@ -108,12 +109,13 @@ def _of_spans(
         "part": ~whole,
         "part_cosine": ~whole * cosine,
         "part_coverage": ~whole * coverage,
-        "part_equal": ~whole * np.array([equal[span] for _, span in pairs], bool),
+        "part_equal": ~whole * np.array([span in equal for _, span in pairs], bool),
         "lexical": lexical,
         "crowd": np.log([found.crowds[span] for _, span in pairs]),
         "same_section": np.array([_same_section(rows, query.claim) for rows in cited], bool),
-        "same_topic": np.array([max(found.topics.get(row.document, 0.0) for row in rows) for rows in cited]),
     }
+    if found.topics:
+        columns["same_topic"] = np.array([max(found.topics.get(row.document, 0.0) for row in rows) for rows in cited])
     return _table(len(pairs), EVIDENCE, columns)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,13 +19,12 @@ from whycite.text.tokens import terms
 if TYPE_CHECKING:
     from whycite.library import Citation, Library, Outline, PaperHit, Source, SpanHit
 
-__all__ = ["POOL", "Facts", "Found", "Query", "facts", "prepare", "search"]
+__all__ = ["Facts", "Found", "Query", "facts", "prepare", "search"]
 
 SPANS = 100  # by vector, and as many by full text
 PAPERS = 50  # by title, likewise
 PARAGRAPH = 0.2  # what the paragraph adds to the meaning of its claim
 _LONGEST = 4_000  # characters of a claim that are looked at; the bundled encoder sees about 1,500
-POOL = ThreadPoolExecutor(4, "whycite-recommend")  # questions to a library wait for the disk, not for each other
 
 Vector = NDArray[np.float32]
 
@@ -77,9 +75,8 @@ def prepare(claim: Claim, encoder: Encoder) -> Query:
 
 def search(library: Library, query: Query) -> Found:
     """Everything in the library that may speak for a paper."""
-    by_title = POOL.submit(library.search_papers, query.text, query.vector, PAPERS)
-    cocited = POOL.submit(library.cocited, query.claim.cited) if query.claim.cited else None
-    spans = {hit.id: hit for hit in library.search_spans(query.text, query.vector, SPANS)}
+    hits, titles = library.search(query.text, query.vector, SPANS, PAPERS)
+    spans = {hit.id: hit for hit in hits}
     rows = library.citations(sorted(spans))
     topics: dict[int, float] = {}
     if query.title_vector is not None:
@@ -94,11 +91,11 @@ def search(library: Library, query: Query) -> Found:
         cited.setdefault(row.span, set()).add(row.paper)
     return Found(
         spans=spans,
-        titles={hit.id: hit for hit in by_title.result()},
+        titles={hit.id: hit for hit in titles},
         citations=citations,
         crowds={span: len(papers) for span, papers in cited.items()},
         topics=topics,
-        cocited=cocited.result() if cocited else {},
+        cocited=library.cocited(query.claim.cited) if query.claim.cited else {},
     )
 
 
@@ -108,10 +105,9 @@ def facts(library: Library, query: Query, papers: Sequence[int], number: int) ->
     support: dict[int, int] = {}
     for at in range(0, len(papers), number):
         some = papers[at : at + number]
-        supported = POOL.submit(library.support, some)
         found = library.outlines(some, query.vector, titles=bool(query.claim.title))
         known |= {paper: outline for paper, outline in found.items() if allowed(outline, query.claim)}
-        support |= supported.result()
+        support |= library.support(some)
         if len(known) >= number:
             break
     return Facts(known, support)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from whycite.recommend.model import Claim, Evidence
-from whycite.recommend.search import POOL
 from whycite.text.tokens import terms
 
 if TYPE_CHECKING:
@@ -38,11 +37,10 @@ def show(library: Library, papers: Sequence[Sequence[Piece]], known: Mapping[int
     """The evidence shown for each of several papers, whose pieces are given best first; `known`: texts of spans."""
     looked = [pieces[:_LOOKED_AT] for pieces in papers]
     citations = [piece.citation for pieces in looked for piece in pieces]
-    found = POOL.submit(library.sources, sorted({citation.document for citation in citations}))
+    sources = library.sources(sorted({citation.document for citation in citations}))
     unknown = sorted({citation.sentence for citation in citations} - known.keys())
     texts = {**known, **library.texts(unknown)} if unknown else known
     kept = [distinct(pieces, lambda piece: texts[piece.citation.sentence])[:MOST] for pieces in looked]
-    sources = found.result()
     return [
         tuple(
             Evidence(piece.span, piece.score, texts[piece.citation.sentence], sources[piece.citation.document])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, astuple, dataclass, fields
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
@@ -58,12 +59,12 @@ class Weights:
     @property
     def evidence(self) -> NDArray[np.float64]:
         """The weights of the columns of a piece of evidence."""
-        return np.array(astuple(self)[: len(EVIDENCE)])
+        return _columns(self)[0]
 
     @property
     def paper(self) -> NDArray[np.float64]:
         """The weights of the columns of a paper."""
-        return np.array(astuple(self)[len(EVIDENCE) :])
+        return _columns(self)[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,14 @@ def stored_with(encoder: Encoder) -> Fitted:
         return Fitted(Weights(**{name: float(value) for name, value in held["weights"].items()}), doubt)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(f"{path} holds no weights ({error}): make them with 'whycite train weights'") from error
+
+
+@lru_cache(maxsize=4)
+def _columns(weights: Weights) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Kept, since every score asks for them."""
+    evidence, paper = np.split(np.array(astuple(weights)), [len(EVIDENCE)])
+    evidence.flags.writeable = paper.flags.writeable = False
+    return evidence, paper
 
 
 _NAMES = tuple(field.name for field in fields(Weights))
