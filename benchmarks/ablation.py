@@ -1,10 +1,9 @@
-"""What does each part of the default method add? Run: python benchmarks/ablation.py [WORK [BASE [RANKER]]].
+"""What does each part of the default method add? Run: python benchmarks/ablation.py --help.
 
-The weights of each step are fitted anew to 700 claims of each of two subjects of eLife, and measured on 500 claims of
-each of three others. WORK is where libraries are kept; BASE the folder of the encoder that ours was trained from, for
-the first two steps (without it, these have ours); RANKER that of a ranker, for the last.
+The weights of each step are fitted anew to claims of some subjects of eLife, and measured on claims of three others.
 """
 
+import argparse
 import os
 import sys
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from whycite.encoders import DEFAULT
+from whycite.evaluation.statistics import bootstrap, paired_t_test
 from whycite.evaluation.topics import named
 from whycite.evaluation.workspace import Prepared, prepare
 from whycite.recommend.features import Features
@@ -70,21 +70,32 @@ def asked_of(prepared: Sequence[Prepared], claims: int, ranker: Ranker | None) -
     return [claims_asked([topic], claims, 0, weights, ranker, "whycite", lambda *_: None) for topic in prepared]
 
 
+def arguments() -> argparse.Namespace:
+    """What is asked for."""
+    given = argparse.ArgumentParser(description=__doc__)
+    given.add_argument("--work", type=Path, help="where libraries are kept")
+    given.add_argument("--base", help="folder of the encoder that ours was trained from, for the first two steps")
+    given.add_argument("--ranker", type=Path, help="folder of a ranker, for the last step")
+    given.add_argument("--fitted", default=FITTED, help="subjects that weights are fitted to, between commas")
+    given.add_argument("--fit-claims", type=int, default=700, help="claims of each of these")
+    given.add_argument("--claims", type=int, default=500, help="claims of each topic that is measured on")
+    return given.parse_args()
+
+
 def main() -> None:
+    given = arguments()
     if not DATA.is_dir():
         sys.exit("no real data at hand: set WHYCITE_DATA to its folder")
-    work = Path(sys.argv[1]) if len(sys.argv) > 1 else None
     paths = sorted((DATA / "elife").glob("elife-[0-9]*.jsonl.zst"))
-    topics = named(f"{FITTED},{','.join(TOPICS)}")
-    jobs = os.cpu_count() or 1
+    topics = named(f"{given.fitted},{','.join(TOPICS)}")
+    first = len(topics) - len(TOPICS)
     sets = []
-    base, ranker = [*sys.argv[2:], "", ""][:2]
-    for name, reading in ((base, None), (DEFAULT, load(Path(ranker)) if ranker else None)):
+    for name, ranker in ((given.base, None), (DEFAULT, load(given.ranker) if given.ranker else None)):
         if name:
-            folder = work / Path(name).name if work and name != DEFAULT else work
-            prepared, _ = prepare(paths, topics, 200, folder, jobs, lambda *_: None, name)
-            fitted = [each for some in asked_of(prepared[:2], 700, reading) for each in some]
-            sets.append((fitted, asked_of(prepared[2:], 500, reading)))
+            folder = given.work / Path(name).name if given.work and name != DEFAULT else given.work
+            prepared, _ = prepare(paths, topics, 200, folder, os.cpu_count() or 1, lambda *_: None, name)
+            fitted = [each for some in asked_of(prepared[:first], given.fit_claims, ranker) for each in some]
+            sets.append((fitted, asked_of(prepared[first:], given.claims, ranker)))
     steps = (
         ("spans by words, the best one", 0, WORDS, False, False),
         ("+ by meaning (hybrid), the base's encoder", 0, SPANS, False, False),
@@ -94,16 +105,25 @@ def main() -> None:
         ("+ support and age", -1, (*SPANS, *TITLES, *FEATURES), True, True),
         ("+ ranker", -1, (*SPANS, *TITLES, *FEATURES, "ranker"), True, True),
     )
-    print(f"{'step':<44}" + "".join(f"{topic[:18]:>22}" for topic in TOPICS))
-    for label, which, free, titles, voting in steps if ranker else steps[:-1]:
+    print(f"MRR (95 %) / R@10, p against the step before; {given.claims} claims a topic")
+    print(f"{'step':<44}" + "".join(f"{topic[:22]:>40}" for topic in TOPICS), flush=True)
+    before: list[list[float]] = []
+    for label, which, free, titles, voting in steps if given.ranker else steps[:-1]:
         fitted, tests = sets[which]
         weights = fit(narrowed(fitted, titles, voting), NOTHING, free)
-        cells = []
-        for asked in tests:
-            found = np.array(ranks(narrowed(asked, titles, voting), weights))
-            reciprocal = np.where(found > 0, 1 / np.maximum(found, 1), 0)
-            cells.append(f"{reciprocal.mean():>14.3f} /{(reciprocal >= 0.1).mean():>6.3f}")
-        print(f"{label:<44}" + "".join(cells), flush=True)
+        found = [
+            [1 / rank if rank else 0.0 for rank in ranks(narrowed(asked, titles, voting), weights)] for asked in tests
+        ]
+        cells = [cell(values, before[at] if before else None) for at, values in enumerate(found)]
+        print(f"{label:<44}" + "".join(f"{text:>40}" for text in cells), flush=True)
+        before = found
+
+
+def cell(values: list[float], before: list[float] | None) -> str:
+    """What a step is worth on a topic."""
+    mean = bootstrap(values)
+    text = f"{mean.mean:.3f} ({mean.low:.3f}–{mean.high:.3f}) / {np.mean(np.array(values) >= 0.1):.3f}"
+    return text if before is None else f"{text} p {paired_t_test(values, before).p:.3f}"
 
 
 if __name__ == "__main__":

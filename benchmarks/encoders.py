@@ -1,4 +1,8 @@
-"""How fast are texts encoded? Run: python benchmarks/encoders.py [ENCODER]."""
+"""How fast are texts encoded? Run: python benchmarks/encoders.py [ENCODER...].
+
+Several encoders take turns over the same texts, so that whatever else the machine does slows all of them alike; what
+counts is the ratio to the first one.
+"""
 
 import os
 import sys
@@ -6,11 +10,14 @@ import time
 from itertools import chain
 from pathlib import Path
 
+import numpy as np
+
 from whycite.documents import stream
 from whycite.encoders import DEFAULT, load
 from whycite.encoders.registry import Encoder
 
 DATA = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
+TURNS = 5
 
 
 def texts() -> dict[str, list[str]]:
@@ -34,22 +41,32 @@ def opened(name: str) -> tuple[float, Encoder]:
     return time.perf_counter() - start, encoder
 
 
+def timed(encoder: Encoder, chosen: list[str]) -> tuple[float, float]:
+    """Seconds on the clock and of the processor."""
+    clock, processor = time.perf_counter(), time.process_time()
+    encoder.encode(chosen)
+    return time.perf_counter() - clock, time.process_time() - processor
+
+
 def main() -> None:
     if not DATA.is_dir():
         sys.exit("no real data at hand: set WHYCITE_DATA to its folder")
-    name = sys.argv[1] if len(sys.argv) > 1 else DEFAULT
-    seconds, encoder = opened(name)
-    print(f"{encoder.name}: first vector after {seconds:.2f} s")
-    print(f"{'texts':<12}{'number':>8}{'threads':>9}{'texts/s':>10}{'texts a second of processor time':>34}")
+    names = sys.argv[1:] or [DEFAULT]
+    for name in names:
+        seconds, encoder = opened(name)
+        print(f"{encoder.name}: first vector after {seconds:.2f} s")
+    print(f"{'texts':<10}{'number':>7}{'threads':>8}  {'encoder':<26}{'texts/s':>9}{'a CPU second':>13}{'ratio':>7}")
     for size, chosen in texts().items():
         for threads in (1, 2):
-            encoder = load(name, threads=threads)
-            encoder.encode(chosen[:50])  # memory is taken once
-            clock, processor = time.perf_counter(), time.process_time()
-            encoder.encode(chosen)
-            clock, processor = time.perf_counter() - clock, time.process_time() - processor
-            speeds = f"{len(chosen) / clock:>10,.0f}{len(chosen) / processor:>34,.0f}"
-            print(f"{size:<12}{len(chosen):>8,}{threads:>9}{speeds}")
+            encoders = [load(name, threads=threads) for name in names]
+            for encoder in encoders:
+                encoder.encode(chosen[:50])  # memory is taken once
+            taken = np.array([[timed(encoder, chosen) for encoder in encoders] for _ in range(TURNS)])
+            clock, processor = np.median(taken, axis=0).T
+            ratios = np.median(taken[:, :1, 1] / taken[:, :, 1], axis=0)  # turn by turn
+            for at, encoder in enumerate(encoders):
+                speeds = f"{len(chosen) / clock[at]:>9,.0f}{len(chosen) / processor[at]:>13,.0f}{ratios[at]:>7.2f}"
+                print(f"{size:<10}{len(chosen):>7,}{threads:>8}  {encoder.name:<26}{speeds}", flush=True)
 
 
 if __name__ == "__main__":

@@ -43,9 +43,10 @@ def test_the_ranker_can_turn_the_order(library: FakeLibrary, encoder: FakeEncode
     after = EvidenceSum(library, encoder, weights, ranker).recommend(claim)
     assert [one.paper.key for one in before] == ["a", "b"]
     assert [one.paper.key for one in after] == ["b", "a"]
-    assert after[0].shares["ranker"] == pytest.approx(6.0)
-    assert sum(after[0].shares.values()) == pytest.approx(after[0].score)
-    assert after[0].score == pytest.approx(before[1].score + 6.0)
+    assert [one.shares["ranker"] for one in after] == pytest.approx([0.0, -12.0])
+    assert sum(after[1].shares.values()) == pytest.approx(after[1].score)
+    assert after[0].score == pytest.approx(before[1].score)
+    assert after[1].score == pytest.approx(before[0].score - 12.0)
     assert ranker.asked == [("paper", claim.text, ["On a\ncells divide", "On b\ncells grow"])]
 
 
@@ -65,10 +66,19 @@ def test_only_the_best_are_read(library: FakeLibrary, encoder: FakeEncoder, monk
     ranker = FakeRanker(a=1.0, b=2.0)
     found = EvidenceSum(library, encoder, Weights(ranker=1.0), ranker).recommend(Claim("cells"))
     assert [len(texts) for _, _, texts in ranker.asked] == [2]
-    assert {one.paper.key: one.shares["ranker"] for one in found} == {"a": 1.0, "b": 2.0, "c": 1.0, "d": 1.0}
+    assert {one.paper.key: one.shares["ranker"] for one in found} == {"a": -1.0, "b": 0.0, "c": -1.0, "d": -1.0}
 
 
 def test_nothing_found_nothing_read(library: FakeLibrary, encoder: FakeEncoder) -> None:
     ranker = FakeRanker()
     assert EvidenceSum(library, encoder, Weights(ranker=1.0), ranker).recommend(Claim("cells")) == []
+    assert ranker.asked == []
+
+
+def test_titles_alone_are_not_read(library: FakeLibrary, encoder: FakeEncoder) -> None:
+    library.add_paper("a", hit=3.0)
+    library.add_paper("b", hit=2.0)
+    ranker = FakeRanker(a=-3.0, b=3.0)
+    found = EvidenceSum(library, encoder, Weights(ranker=2.0), ranker).recommend(Claim("cells"))
+    assert [(one.paper.key, one.shares["ranker"]) for one in found] == [("a", 0.0), ("b", 0.0)]
     assert ranker.asked == []

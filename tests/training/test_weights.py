@@ -1,12 +1,13 @@
 """Weights fitted to claims whose papers are known."""
 
 import numpy as np
+import pytest
 
 from whycite.recommend.features import Features
 from whycite.recommend.scoring import score
 from whycite.recommend.weights import EVIDENCE, PAPER, Weights
 from whycite.training.fitting import doubtful_below, with_ranker
-from whycite.training.weights import Asked, fit, ranks
+from whycite.training.weights import Asked, fit, ranks, surprise
 
 
 def _asked(claims: int, true: Weights, seed: int = 0) -> list[Asked]:
@@ -39,6 +40,16 @@ def test_the_weights_that_made_the_answers_are_found() -> None:
     assert abs(found.ranker - 0.7) < 0.15
     assert found.title == start.title
     assert np.mean(np.array(ranks(asked, found)) == 1) > np.mean(np.array(ranks(asked, start)) == 1)
+
+
+def test_fitting_makes_surprise_small() -> None:
+    true = Weights(sentence_cosine=6.0, lexical=0.1, ranker=0.7)
+    asked = _asked(100, true)
+    found = fit(asked, Weights(), ("sentence_cosine", "lexical", "ranker"))
+    assert surprise(asked, found).mean() < surprise(asked, true).mean() < surprise(asked, Weights()).mean()
+    alone = Asked(asked[0].features, np.ones(8, bool))
+    assert surprise([alone], true).tolist() == pytest.approx([0.0])
+    assert not len(surprise([Asked(asked[0].features, np.zeros(8, bool))], true))
 
 
 def test_what_is_not_free_stays() -> None:

@@ -19,21 +19,26 @@ if TYPE_CHECKING:
 
 __all__ = ["READ", "read"]
 
-READ = 30  # papers: as many as fit into a quarter of a second on two cores
+# Papers: what the ranker says of more of them changes MRR by less than .001, and takes as much longer.
+READ = 5
 
 
 def read(library: Library, ranker: Ranker, query: Query, found: Found, features: Features, scores: Scores) -> Features:
-    """The features with what the ranker says of the best papers; of the others, the least that it says of these."""
+    """The features with what the ranker says of the best papers, of the others the least that it says of these.
+
+    The paper that it likes best has 0, so that scores mean the same whether papers are read or not.
+    """
     best = np.lexsort((features.papers, -scores.papers.round(DIGITS)))[:READ].tolist()
-    if not best:
-        return features
+    said = [_said(found, features, scores, at) for at in best]
+    if not any(said):
+        return features  # by titles and abstracts alone it orders papers no better than they are
     ids = features.papers.tolist()
     papers = library.papers([ids[at] for at in best])
-    said = [_said(found, features, scores, at) for at in best]
     texts = [
         paper_text(papers[ids[at]].title, text or papers[ids[at]].abstract) for at, text in zip(best, said, strict=True)
     ]
     values = ranker.score("paper", query.text, texts)
+    values = values - values.max()
     table = features.paper.copy()
     table[:, PAPER.index("ranker")] = values.min()
     table[best, PAPER.index("ranker")] = values

@@ -23,7 +23,7 @@ from whycite.recommend.evidence_sum import EvidenceSum
 from whycite.recommend.model import Claim
 from whycite.recommend.weights import Fitted, Weights
 from whycite.rerank import ranker as rankers
-from whycite.training.weights import CONTEXT, OWN, Asked, ask, fit, ranks
+from whycite.training.weights import CONTEXT, OWN, Asked, ask, fit, ranks, surprise
 
 __all__ = ["asked_blindly", "claims_asked", "doubtful_below", "fit_weights", "with_ranker"]
 
@@ -74,17 +74,18 @@ def fit_weights(
 def with_ranker(asked: Sequence[Asked], held: Weights) -> tuple[Weights, float]:
     """The weights with the ranker's word, if claims that it was not fitted to gain by it; and how much MRR they gain.
 
-    Reading takes longer than all else, so that a ranker whose gain may be chance is not asked.
+    A ranker whose gain may be chance is not asked: reading takes time. What is judged is the share that right papers
+    get, which tells more than ranks do: most of these stay as they are.
     """
     parts = asked[::2], asked[1::2]
     if not all(any(each.right.any() for each in part) for part in parts):
         return held, 0.0
     fitted = [fit(part, held, ("ranker",)) for part in parts]
-    gains = np.concatenate(
-        [_found(part, weights) - _found(part, held) for part, weights in zip(parts, reversed(fitted), strict=True)]
-    )
-    gain, doubt = float(gains.mean()), float(gains.std() / np.sqrt(len(gains)))
-    return (fit(asked, held, ("ranker",)) if gain > _SURE * doubt else held), gain
+    crossed = list(zip(parts, reversed(fitted), strict=True))
+    gains = np.concatenate([surprise(part, held) - surprise(part, weights) for part, weights in crossed])
+    found = np.concatenate([_found(part, weights) - _found(part, held) for part, weights in crossed])
+    sure = gains.mean() > _SURE * gains.std() / np.sqrt(len(gains))
+    return (fit(asked, held, ("ranker",)) if sure else held), float(found.mean())
 
 
 def doubtful_below(answers: Sequence[tuple[float, bool]]) -> float | None:

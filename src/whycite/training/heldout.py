@@ -13,7 +13,7 @@ from whycite.training.examples import Examples
 from whycite.training.mining import nearest
 from whycite.training.tokens import Tensor
 
-__all__ = ["HeldOut", "measure"]
+__all__ = ["HeldOut"]
 
 _SPANS, _TITLES = 100, 50
 _TEMPERATURE = 0.05  # at which evidence is added up
@@ -38,31 +38,33 @@ class HeldOut:
 
         The vectors are those of the claims, of the sentences and of the papers in the order of their numbers.
         """
-        return measure(
-            [cited for _, cited in self.claims],
-            _votes(claims, sentences, [sorted(each.papers) for each in self.base.sentences], _SPANS),
-            _votes(claims, papers, [[paper] for paper in sorted(self.base.titles)], _TITLES),
-        )
+        found = np.array(self.found(claims, sentences, papers))
+        return {"MRR": float(found.mean()), "R@10": float((found >= 0.1).mean())}
+
+    def found(
+        self, claims: Tensor, sentences: Tensor, papers: Tensor, temperature: float = _TEMPERATURE
+    ) -> list[float]:
+        """For each claim 1 / the rank of the first right paper by the sum of its evidence, 0 where it has none."""
+        said = _votes(claims, sentences, [sorted(each.papers) for each in self.base.sentences], _SPANS, temperature)
+        named = _votes(claims, papers, [[paper] for paper in sorted(self.base.titles)], _TITLES, temperature)
+        return [
+            _found(right, spans, titles) for (_, right), spans, titles in zip(self.claims, said, named, strict=True)
+        ]
 
 
-def measure(truth: list[frozenset[int]], *votes: list[dict[int, float]]) -> dict[str, float]:
-    """MRR and R@10 of papers by the sum of their votes, for each claim."""
-    ranks = []
-    for at, true in enumerate(truth):
-        sums: dict[int, float] = defaultdict(float)
-        for vote in votes:
-            for paper, value in vote[at].items():
-                sums[paper] += value
-        order = sorted(sums, key=lambda paper: (-sums[paper], paper))
-        ranks.append(next((rank for rank, paper in enumerate(order, 1) if paper in true), 0))
-    found = np.array([1 / rank if rank else 0.0 for rank in ranks])
-    return {"MRR": float(found.mean()), "R@10": float((found >= 0.1).mean())}
+def _found(right: frozenset[int], *votes: dict[int, float]) -> float:
+    sums: dict[int, float] = defaultdict(float)
+    for vote in votes:
+        for paper, value in vote.items():
+            sums[paper] += value
+    order = sorted(sums, key=lambda paper: (-sums[paper], paper))
+    return next((1 / rank for rank, paper in enumerate(order, 1) if paper in right), 0.0)
 
 
-def _votes(claims: Tensor, held: Tensor, papers: list[list[int]], k: int) -> list[dict[int, float]]:
+def _votes(claims: Tensor, held: Tensor, papers: list[list[int]], k: int, temperature: float) -> list[dict[int, float]]:
     places = torch.from_numpy(nearest(claims, held, k)).long().to(held.device)
     near = (held[places] @ claims[:, :, None])[..., 0].float()
-    weights = torch.exp((near - 1) / _TEMPERATURE).cpu().numpy()
+    weights = torch.exp((near - 1) / temperature).cpu().numpy()
     found = []
     for row, weight in zip(places.cpu().tolist(), weights.tolist(), strict=True):
         sums: dict[int, float] = defaultdict(float)

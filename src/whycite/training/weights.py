@@ -16,10 +16,11 @@ from whycite.evaluation.ranking import claim_of
 from whycite.library.schema import identifier
 from whycite.recommend.evidence_sum import EvidenceSum
 from whycite.recommend.features import Features
+from whycite.recommend.scoring import score
 from whycite.recommend.weights import EVIDENCE, PAPER, Weights
 from whycite.training.tokens import Tensor
 
-__all__ = ["CONTEXT", "OWN", "Asked", "ask", "fit", "ranks"]
+__all__ = ["CONTEXT", "OWN", "Asked", "ask", "fit", "ranks", "surprise"]
 
 CONTEXT = ("same_section", "same_topic", "cocited", "cited")  # known only where the draft is
 OWN = tuple(name for name in (*EVIDENCE, *PAPER) if name not in (*CONTEXT, "ranker"))
@@ -68,10 +69,18 @@ def fit(asked: Sequence[Asked], start: Weights, free: Collection[str]) -> Weight
     return replace(start, **dict(zip((*EVIDENCE, *PAPER), final, strict=True)))
 
 
+def surprise(asked: Sequence[Asked], weights: Weights) -> NDArray[np.float64]:
+    """What fitting makes small: -log of the share of a claim's right papers, for each claim that has any."""
+    found = []
+    for each in asked:
+        if each.right.any():
+            scores = score(each.features, weights).papers
+            found.append(np.logaddexp.reduce(scores) - np.logaddexp.reduce(scores[each.right]))
+    return np.array(found)
+
+
 def ranks(asked: Sequence[Asked], weights: Weights) -> list[int]:
     """The rank of the best right paper of each claim; 0 where there is none."""
-    from whycite.recommend.scoring import score
-
     found = []
     for each in asked:
         scores = score(each.features, weights).papers
