@@ -5,10 +5,13 @@ const LIMIT = 50;
 const EARLIEST = 1950; // year that is a bar of its own
 let offset = 0;
 let looked = 0;
+let informed = 0;
 
 async function showInfo() {
+  const turn = ++informed;
   try {
     const { documents } = await ask("/api/health");
+    if (turn !== informed) return;
     get("held").classList.toggle("hidden", !documents);
     if (!documents) {
       get("info").replaceChildren();
@@ -17,6 +20,7 @@ async function showInfo() {
     }
     get("empty").classList.add("hidden");
     const info = await ask("/api/library");
+    if (turn !== informed) return;
     const facts = {
       Documents: number(info.documents),
       Papers: number(info.papers),
@@ -30,7 +34,7 @@ async function showInfo() {
     );
     await Promise.all([showDocuments(), showFigures()]);
   } catch (error) {
-    say(get("state"), error.message, true);
+    if (turn === informed) say(get("state"), error.message, true);
   }
 }
 
@@ -151,14 +155,14 @@ function follow(id, files) {
     get("progress").value = told.read;
     say(get("state"), told.read ? `${plural(told.read, "document")} read: ${told.reading}` : "Reading …");
   });
-  events.addEventListener("done", (event) => {
+  events.addEventListener("done", async (event) => {
     events.close();
     const told = JSON.parse(event.data);
+    offset = 0;
+    await showInfo(); // first, so that nothing moves under a hand once the end is told
     over(`${plural(told.added + told.replaced, "document")} added, ${told.unchanged} there already.`);
     const notes = [...told.skipped.map((one) => `${one.path}: ${one.reason}`), ...told.warnings.map((one) => `${one.path}: ${one.warning}`)];
     get("notes").replaceChildren(...notes.slice(0, 100).map((note) => make("li", {}, note)));
-    offset = 0;
-    showInfo();
   });
   events.addEventListener("failed", (event) => {
     events.close();
