@@ -94,3 +94,20 @@ def test_a_new_commit_is_seen_from_outside(tmp_path: Path) -> None:
     before = Shelf(tmp_path / "library")._state
     (versions / "2.manifest").write_bytes(b"")
     assert Shelf(tmp_path / "library")._state != before
+
+
+def test_a_library_stays_open_until_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[Path] = []
+
+    def open_(path: Path) -> Counting:
+        opened.append(path)
+        return Counting()
+
+    monkeypatch.setattr(Library, "open", open_)
+    versions = tmp_path / "library" / "commits.lance" / "_versions"
+    versions.mkdir(parents=True)
+    first = Shelf(tmp_path / "library").library
+    assert Shelf(tmp_path / "library").library is first
+    (versions / "2.manifest").write_bytes(b"")
+    assert Shelf(tmp_path / "library").library is not first
+    assert opened == [tmp_path / "library"] * 2

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,9 +42,7 @@ class Shelf:
     @cached_property
     def library(self) -> Library:
         """The library, open."""
-        from whycite.library import Library
-
-        return Library.open(self._library) if isinstance(self._library, Path) else self._library
+        return _opened(self._library, json.dumps(self._state)) if isinstance(self._library, Path) else self._library
 
     @cached_property
     def _state(self) -> list[Any]:
@@ -85,7 +84,7 @@ class Shelf:
 
     @cached_property
     def _method(self) -> Method:
-        return method_of(DEFAULT, self.library)
+        return _method(self.library)
 
     def find(self, references: Sequence[Reference]) -> list[str | None]:
         """The key of the library's paper for each reference, where it has the paper."""
@@ -97,6 +96,19 @@ class Shelf:
         if self._memory and key not in known:
             self._memory.put({key: found})
         return found
+
+
+@lru_cache(maxsize=1)
+def _opened(path: Path, state: str) -> Library:
+    """The library in that state; it stays open for the next check of the same process."""
+    from whycite.library import Library
+
+    return Library.open(path)
+
+
+@lru_cache(maxsize=1)
+def _method(library: Library) -> Method:
+    return method_of(DEFAULT, library)
 
 
 def _kept(answer: Answer) -> dict[str, Any]:

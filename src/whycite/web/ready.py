@@ -32,9 +32,9 @@ class Ready:
 
 
 def load_questions() -> None:
-    """Import what it takes to answer a question; the encoder opens its files meanwhile."""
+    """Import what it takes to answer a question; the models open their files meanwhile."""
     with ThreadPoolExecutor(1) as beside:
-        opened = beside.submit(_open_encoder)
+        opened = beside.submit(_open_models)
         import whycite.library.library
         import whycite.recommend  # noqa: F401
     opened.result()
@@ -59,7 +59,11 @@ def warm(current: Current) -> None:
         return  # no library yet, or none that can be opened: whoever asks is told
 
 
-def _open_encoder() -> None:
+def _open_models() -> None:
     from whycite.encoders import load
+    from whycite.rerank.ranker import stored_with
 
-    load().encode(["a word"])
+    encoder = load()
+    encoder.encode(["a word"])
+    if ranker := stored_with(encoder):
+        ranker.score("paper", "a word", ["another"])
