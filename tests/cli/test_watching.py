@@ -1,5 +1,6 @@
 """A draft is checked again whenever it is saved."""
 
+import io
 import os
 import signal
 import subprocess
@@ -7,11 +8,15 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
+from rich.console import Console
 
 from tests.check.conftest import BIB, TEX
+from whycite.cli.check import _watch
 from whycite.cli.watching import changed, state
+from whycite.errors import UserError
 
 QUICK = 0.01
 
@@ -50,6 +55,27 @@ def test_a_change_is_seen_once_it_is_over(tmp_path: Path, how: str) -> None:
     after = changed(before, lambda: state([main]), QUICK)
     thread.join()
     assert after == state([main]) != before
+
+
+@pytest.mark.parametrize("how", ["written", "made", "removed"])
+def test_a_change_while_a_check_runs_is_not_missed(tmp_path: Path, how: str) -> None:
+    main = tmp_path / "main.tex"
+    main.write_text("one")
+    checks = 0
+
+    def found() -> NoReturn:
+        nonlocal checks
+        checks += 1
+        if checks > 1:
+            raise KeyboardInterrupt
+        if how == "removed":
+            main.unlink()
+        else:
+            (main if how == "written" else tmp_path / "other.tex").write_text("one two")
+        raise UserError("not this time")
+
+    with pytest.raises(KeyboardInterrupt):
+        _watch([str(main)], found, None, Console(file=io.StringIO()))
 
 
 def test_a_check_goes_on_until_it_is_stopped(tmp_path: Path) -> None:

@@ -136,17 +136,17 @@ def _watch(
         return {file: facts for file, facts in state(places, read).items() if not out or Path(file) != Path(out)}
 
     while True:
-        before = look()
-        begun = time.perf_counter()
+        before, begun = look(), time.time()
         try:
             every, given, _ = found()
             _report(every, given if out else Format.text, out)
             read.update(Path(sentence.file) for checked in every for sentence in checked.document.sentences)
         except UserError as error:  # half of it is written, perhaps: the next time it is saved it may be whole
             errors.print(f"whycite: {plain(str(error))}", soft_wrap=True)
-        seconds = time.perf_counter() - begun
-        errors.print(f"checked in {seconds:.1f} s at {time.strftime('%H:%M:%S')}; waiting for changes, Ctrl-C ends it")
-        changed({file: before.get(file, facts) for file, facts in look().items()}, look)
+        beside = {file: facts for file, facts in look().items() if facts[0] < begun * 1e9}  # folders new to us, too
+        now = time.strftime("%H:%M:%S")
+        errors.print(f"checked in {time.time() - begun:.1f} s at {now}; waiting for changes, Ctrl-C ends it")
+        changed(beside | before, look)
 
 
 def _agree(
