@@ -90,3 +90,15 @@ def test_a_function_that_times_out_itself_says_so() -> None:
         work.close()
 
     asyncio.run(ask())
+
+
+def test_rest_is_when_nobody_waits() -> None:
+    work = Work(1, 1, 10)
+    assert work.rest(0)
+    go = threading.Event()
+    asked = [work.begin(go.wait) for _ in range(2)]
+    assert not work.rest(0.01)
+    threading.Timer(0.05, go.set).start()
+    assert work.rest(10)
+    assert all(each.done() for each in asked)
+    work.close()

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from whycite.web.app import assemble
 from whycite.web.current import Current
+from whycite.web.settings import Settings
 
 Clients = Callable[..., TestClient]
 CLAIM = "Killer whales hit herring with their tails."
@@ -116,3 +118,15 @@ def test_what_is_known_of_an_older_library_is_forgotten(tmp_path: Path, papers: 
     assert [current.known(count), asked] == [2, 2]
     gc.collect()
     assert old() is None
+
+
+def test_getting_ready_gives_way_to_who_asks(kept_library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, server = assemble(Settings(library=kept_library))
+    asked, warmed = threading.Event(), threading.Event()
+    monkeypatch.setattr("whycite.web.api.shared.warm", lambda _: warmed.set())
+    server.quick.begin(asked.wait)
+    server.warm()
+    assert not warmed.wait(0.2)
+    asked.set()
+    assert warmed.wait(60)
+    assert server.close(60)

@@ -98,7 +98,7 @@ def tokenizer_of(folder: Path) -> Tokenizer:
     """The folder's tokenizer, which neither pads nor cuts."""
     words = _vocabulary(folder)
     if words.name == TOKENIZER:
-        tokenizer = tokens.opened(folder, Facts(""))
+        tokenizer = tokens.opened(folder, None)
     else:
         case = {} if words.name != _WORDS or _says_case(folder) else {"do_lower_case": not _has_case(words)}
         with quiet() as transformers:

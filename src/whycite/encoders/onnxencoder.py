@@ -74,7 +74,7 @@ class OnnxEncoder:
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
-        return tokens.opened(self.folder, self._facts)
+        return tokens.opened(self.folder, self._facts.max_tokens)
 
     @cached_property
     def _model(self) -> inference.Model:

@@ -52,7 +52,7 @@ class Room:
 def room_of(folder: Path) -> Room:
     """What the ranker in a folder has room for, by its own tokenizer."""
     about = facts.read(folder, FACTS)
-    tokenizer: Tokenizer = tokens.opened(folder, about)
+    tokenizer: Tokenizer = tokens.opened(folder, about.max_tokens)
 
     @lru_cache(maxsize=200_000)
     def cost(word: str) -> int:

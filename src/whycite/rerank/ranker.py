@@ -93,7 +93,7 @@ class OnnxRanker:
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
-        return tokens.opened(self._folder, self._facts)
+        return tokens.opened(self._folder, self._facts.max_tokens)
 
     @cached_property
     def _session(self) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Condition
@@ -48,9 +47,12 @@ class Work:
         with self._changed:
             self._closed = True
         self._pool.shutdown(wait=False, cancel_futures=True)
-        end = time.monotonic() + seconds
+        return self.rest(seconds)
+
+    def rest(self, seconds: float) -> bool:
+        """Wait until nobody waits for anything, at most so long; whether it is so."""
         with self._changed:
-            return self._changed.wait_for(lambda: self._held == 0, max(0.0, end - time.monotonic()))
+            return self._changed.wait_for(lambda: self._held == 0, seconds)
 
     def begin(self, function: Callable[[], T]) -> Future[T]:
         """Queue a function that nobody waits for."""

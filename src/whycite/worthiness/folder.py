@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from whycite.encoders import hub, inference
+from whycite.encoders import hub, inference, tokens
 from whycite.encoders.batches import batches, threaded
-from whycite.encoders.facts import MODEL, TOKENIZER
+from whycite.encoders.facts import MODEL
 from whycite.errors import UserError
 from whycite.worthiness import facts
 from whycite.worthiness.detector import Paragraph
@@ -112,16 +112,7 @@ class FolderDetector:
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
-        from tokenizers import Tokenizer
-
-        path = self._folder / TOKENIZER
-        try:
-            tokenizer = Tokenizer.from_file(str(path))
-        except Exception as error:  # it raises nothing more exact
-            raise UserError(f"{path} is no tokenizer that can be read ({error}): copy the folder again") from error
-        tokenizer.no_padding()
-        tokenizer.no_truncation()
-        return tokenizer
+        return tokens.opened(self._folder, None)
 
     @cached_property
     def _head(self) -> facts.Head:

@@ -21,6 +21,7 @@ from whycite.web.settings import Settings
 __all__ = ["PROBLEMS", "Here", "Server", "answered"]
 
 T = TypeVar("T")
+_GIVES_WAY = 10.0  # seconds, to who asks already: the two would share the cores, and both be late
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": ProblemDetails, "content": {"application/problem+json": {}}}
     for status in (400, 401, 403, 404, 408, 413, 421, 422, 500, 503, 504)
@@ -58,8 +59,9 @@ class Server:
     def _warm(self) -> None:
         try:
             self.questions()
-            warm(self.current)
-            self.documents()
+            for step in (lambda: warm(self.current), self.documents):
+                self.quick.rest(_GIVES_WAY)
+                step()
         finally:
             gc.freeze()  # what was loaded stays: nobody need look through it for garbage
             gc.enable()
