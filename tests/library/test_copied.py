@@ -37,7 +37,7 @@ def _heaps(place: Path) -> dict[str, int]:
 
 def _answers(library: Library, encoder: Any) -> tuple[Any, ...]:
     [vector] = encoder.encode(["growing cells"])
-    spans, papers = library.search("growing cells", vector, 1_000, 1_000)
+    spans, papers = library.search("growing cells", lambda: vector, 1_000, 1_000)
     citations = library.citations([hit.id for hit in spans])
     cited = sorted({citation.paper for citation in citations})
     return (

@@ -26,6 +26,7 @@ from whycite.errors import UserError
 from whycite.library.query import ROW
 from whycite.library.schema import identifier, tables
 from whycite.library.store import Commit
+from whycite.library.support import Support
 
 __all__ = [
     "CITED",
@@ -51,7 +52,7 @@ CITED = {
 WORDS = ("kind", "section_type")  # columns of citations that hold few words again and again: they are numbered
 FACTS = "facts.json"
 _FOLDER = "reading"
-_FORM = 1  # raised when the copy is laid out in another way
+_FORM = 2  # raised when the copy is laid out in another way
 
 Integers = NDArray[np.int64]
 Array = NDArray[Any]
@@ -74,6 +75,7 @@ class Copy:
     papers: Copied
     citations: CopiedCitations
     same_as: dict[int, int]  # versions of papers, and the version that stands for each, where it is another
+    support: Support
 
 
 def open_copy(library: Path, commit: Commit) -> Copy | None:
@@ -84,7 +86,8 @@ def open_copy(library: Path, commit: Commit) -> Copy | None:
         spans, papers = (Copied(folder, name, facts[name], commit.dimensions) for name in HEAPED)
         versions, same_as = _load(folder, "papers", "same_as").tolist()
         citations = CopiedCitations(folder, facts["words"])
-        return Copy(folder, spans, papers, citations, dict(zip(versions, same_as, strict=True)))
+        support = Support(*_load(folder, "papers", "support"))
+        return Copy(folder, spans, papers, citations, dict(zip(versions, same_as, strict=True)), support)
     except (
         OSError,
         ValueError,
@@ -127,7 +130,7 @@ class Copied:
         """`heap`: name of the file that holds them."""
         load = partial(_load, folder, name)
         self.ids, self.places, self.starts, self.lengths = map(load, ("ids", "places", "starts", "lengths"))
-        self._by_id = load("order")
+        self._by_id, self._sorted = load("order"), load("sorted")
         self.heap = _File(folder.parent / heap)
         self._columns = HEAPED[name]
         self._vector = 2 * dimensions  # bytes
@@ -147,10 +150,10 @@ class Copied:
 
     def find(self, ids: Integers) -> Integers:
         """Where those of the ids are that are there."""
-        at = np.searchsorted(self.ids, ids, sorter=self._by_id)
-        inside = at < len(self.ids)
-        candidates = self._by_id[at[inside]]
-        found: Integers = candidates[self.ids[candidates] == ids[inside]]
+        at = np.searchsorted(self._sorted, ids)
+        inside = at < len(self._sorted)
+        at = at[inside]
+        found: Integers = self._by_id[at[self._sorted[at] == ids[inside]]]
         return found
 
     def _rows(self, at: Integers, columns: Sequence[str]) -> pa.Table:

@@ -26,6 +26,7 @@ from whycite.library.copied import (
 )
 from whycite.library.query import ROW, scanned, take, whole
 from whycite.library.store import Store, Table
+from whycite.library.support import Support
 
 __all__ = ["copy"]
 
@@ -52,9 +53,10 @@ def copy(store: Store, anew: bool = False) -> None:
         "spans": _copy_rows(store, "spans", making, before.spans if before else None),
         "papers": _copy_rows(store, "papers", making, before.papers if before else None),
     }
-    merged = whole(store["papers"], ["id", "same_as"], "id != same_as")
-    np.save(making / "papers.same_as.npy", np.array([merged["id"].to_numpy(), merged["same_as"].to_numpy()]))
-    facts["words"] = _copy_citations(store["citations"], making)
+    merged = whole(store["papers"], ["id", "same_as"], "id != same_as").sort_by("id")
+    same_as = np.array([merged["id"].to_numpy(), merged["same_as"].to_numpy()])
+    np.save(making / "papers.same_as.npy", same_as)
+    facts["words"] = _copy_citations(store["citations"], making, same_as)
     (making / FACTS).write_text(json.dumps(facts), encoding="utf-8")
     shutil.rmtree(folder, ignore_errors=True)
     making.rename(folder)
@@ -96,9 +98,10 @@ def _copy_rows(store: Store, name: str, making: Path, before: Copied | None) -> 
             sizes = np.array([len(record) for record in records], np.int64)
             starts[at], lengths[at] = end + np.cumsum(sizes) - sizes, sizes
             end += file.write(b"".join(records))
-    order = np.argsort(ids, kind="stable")
-    for column, values in {"ids": ids, "places": places, "starts": starts, "lengths": lengths, "order": order}.items():
-        np.save(making / f"{name}.{column}.npy", values.astype(np.int32) if column == "order" else values)
+    order = np.argsort(ids, kind="stable").astype(np.int32)
+    columns = {"ids": ids, "places": places, "starts": starts, "lengths": lengths, "order": order, "sorted": ids[order]}
+    for column, values in columns.items():
+        np.save(making / f"{name}.{column}.npy", values)
     return heap.name
 
 
@@ -142,7 +145,7 @@ def _said(row: tuple[Any, ...]) -> bytes:
     return json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
 
 
-def _copy_citations(table: Table, making: Path) -> dict[str, list[str]]:
+def _copy_citations(table: Table, making: Path, same_as: Integers) -> dict[str, list[str]]:
     """Copy the citations, column by column, since all of them take much memory; the words of columns of words."""
     words: dict[str, list[str]] = {}
     for by, columns in CITED.items():
@@ -159,7 +162,17 @@ def _copy_citations(table: Table, making: Path) -> dict[str, list[str]]:
         found, begins = np.unique(rows[by], return_index=True)
         np.save(making / f"citations.{by}.ids.npy", found)
         np.save(making / f"citations.{by}.begins.npy", np.append(begins, len(rows)))
+    support = Support.count(_standing(rows["paper"], same_as), rows["document"], rows["place"])
+    np.save(making / "papers.support.npy", np.array([support.papers, support.counts]))
     return words
+
+
+def _standing(versions: Integers, same_as: Integers) -> Integers:
+    """The version that stands for each."""
+    merged = np.isin(versions, same_as[0])
+    papers = versions.copy()
+    papers[merged] = same_as[1, np.searchsorted(same_as[0], versions[merged])]
+    return papers
 
 
 def _unused(home: Path, name: str) -> Path:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from whycite.documents.model import Reference
@@ -22,6 +23,7 @@ from whycite.library.query import ROW, Asked, whole
 from whycite.library.schema import identifier
 from whycite.library.searching import Found, Searched, cosines, search
 from whycite.library.store import Store, open_store, plain_errors
+from whycite.library.support import Support
 
 __all__ = ["Library"]
 
@@ -112,22 +114,22 @@ class Library:
 
     @_plainly
     def search(
-        self, text: str, vector: Vector, spans: int = 100, papers: int = 50
+        self, text: str, meaning: Callable[[], Vector], spans: int = 100, papers: int = 50
     ) -> tuple[list[SpanHit], list[PaperHit]]:
-        """What `search_spans` and `search_papers` find, sooner."""
-        found, titles = search(text, vector, self._searched_spans(spans), self._searched_papers(papers))
+        """What `search_spans` and `search_papers` find, sooner: the vector is made while words are searched."""
+        found, titles = search(text, meaning, self._searched_spans(spans), self._searched_papers(papers))
         return _span_hits(found), self._paper_hits(titles)
 
     @_plainly
     def search_spans(self, text: str, vector: Vector, k: int = 100) -> list[SpanHit]:
         """The k best spans by words and the k best by meaning."""
-        [found] = search(text, vector, self._searched_spans(k))
+        [found] = search(text, lambda: vector, self._searched_spans(k))
         return _span_hits(found)
 
     @_plainly
     def search_papers(self, text: str, vector: Vector, k: int = 50) -> list[PaperHit]:
         """The k best papers by words and the k best by meaning of their titles, and abstracts where known."""
-        [found] = search(text, vector, self._searched_papers(k))
+        [found] = search(text, lambda: vector, self._searched_papers(k))
         return self._paper_hits(found)
 
     @_plainly
@@ -163,25 +165,17 @@ class Library:
     @_plainly
     def support(self, ids: Sequence[int]) -> dict[int, int]:
         """In how many places each paper is cited, in whatever version."""
+        if self._copy:
+            return self._copy.support.of(ids)
         versions = sorted({version for paper in ids for version in (paper, *self._versions.get(paper, ()))})
-        rows = self._citations.matching("paper", versions, ["paper", "document", "place"])
-        same_as = self._same_as
-        papers = [same_as.get(version, version) for version in rows["paper"].to_pylist()]
-        places = np.array([papers, rows["document"].to_numpy(), rows["place"].to_numpy()], np.int64)
-        places = places[:, np.lexsort(places)]
-        first = np.append(True, (places[:, 1:] != places[:, :-1]).any(axis=0))[: len(papers)]
-        counted = Counter(places[0, first].tolist())
-        return {paper: counted[paper] for paper in ids}
+        return self._support(self._citations.matching("paper", versions, ["paper", "document", "place"])).of(ids)
 
     @_plainly
     def all_support(self) -> dict[int, int]:
         """In how many places each paper is cited that is cited at all."""
-        rows = whole(self._store["citations"], ["paper", "document", "place"])
-        rows = rows.group_by(["paper", "document", "place"]).aggregate([])
-        counted: Counter[int] = Counter()
-        for count in rows.group_by("paper").aggregate([("place", "count")]).to_pylist():
-            counted[self._paper_of(count["paper"])] += count["place_count"]
-        return dict(counted)
+        if self._copy:
+            return self._copy.support.all()
+        return self._support(whole(self._store["citations"], ["paper", "document", "place"])).all()
 
     @_plainly
     def all_years(self) -> list[int]:
@@ -264,6 +258,12 @@ class Library:
                 paper, max(cosine, other.cosine if other else -1.0), max(lexical, other.lexical if other else 0.0)
             )
         return [best[paper] for paper in sorted(best)]
+
+    def _support(self, citations: pa.Table) -> Support:
+        papers = [self._paper_of(version) for version in citations["paper"].to_pylist()]
+        return Support.count(
+            np.array(papers, np.int64), citations["document"].to_numpy(), citations["place"].to_numpy()
+        )
 
     def _paper_of(self, version: int) -> int:
         return self._same_as.get(version, version)

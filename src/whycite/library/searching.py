@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +21,7 @@ from whycite.library.store import AsyncTable
 __all__ = ["Found", "Searched", "cosines", "search"]
 
 Floats = NDArray[np.float32]
+T = TypeVar("T")
 _PROBES = 40  # partitions of the vectors that are looked at: all of 160,000 vectors, a quarter of a million
 _NEAR = 2  # times as many rows as are wanted are compared by their own vectors, which the index knows only roughly
 _WORDS = 200  # of a claim that are searched
@@ -45,11 +47,21 @@ class Found:
     lexical: Floats  # BM25; 0 where only the vectors found the row
 
 
-def search(text: str, vector: Floats, *wanted: Searched) -> list[Found]:
-    """Of each table the k best rows by words together with the k best by meaning, in the order of their ids."""
+def search(text: str, meaning: Callable[[], Floats], *wanted: Searched) -> list[Found]:
+    """Of each table the k best rows by words together with the k best by meaning, in the order of their ids.
+
+    The vector of what the text means is asked for while the words are searched.
+    """
     # LanceDB's blocking interface would take a thread a question, and half as much processor time again.
-    found = LOOP.run(_asked(text, vector, wanted))  # type: ignore[no-untyped-call]
-    return [_fetched(each, vector, *places) for each, places in zip(wanted, found, strict=True)]
+    by_words = _begun(_by_words(each.table, text, each.k) for each in wanted)
+    try:
+        vector = meaning()
+        by_meaning = _begun(_by_meaning(each.table, vector, each.k) for each in wanted)
+        found = zip(wanted, by_words.result(), by_meaning.result(), strict=True)
+    except BaseException:
+        by_words.cancel()
+        raise
+    return [_fetched(each, vector, scores, near) for each, scores, near in found]
 
 
 def cosines(rows: pa.Table, vector: Floats) -> Floats:
@@ -61,10 +73,13 @@ def cosines(rows: pa.Table, vector: Floats) -> Floats:
     return found
 
 
-async def _asked(text: str, vector: Floats, wanted: Sequence[Searched]) -> list[tuple[dict[int, float], set[int]]]:
-    by_words = asyncio.gather(*(_by_words(each.table, text, each.k) for each in wanted))
-    by_meaning = asyncio.gather(*(_by_meaning(each.table, vector, each.k) for each in wanted))
-    return list(zip(await by_words, await by_meaning, strict=True))
+def _begun(searches: Iterable[Coroutine[Any, Any, T]]) -> Future[list[T]]:
+    """Searches that run beside us."""
+
+    async def all_of_them() -> list[T]:
+        return await asyncio.gather(*searches)
+
+    return asyncio.run_coroutine_threadsafe(all_of_them(), LOOP.loop)
 
 
 def _fetched(wanted: Searched, vector: Floats, scores: dict[int, float], near: set[int]) -> Found:

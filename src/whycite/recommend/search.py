@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,16 +30,35 @@ _LONGEST = 4_000  # characters of a claim that are looked at; the bundled encode
 Vector = NDArray[np.float32]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Query:
-    """A claim made ready for a search."""
+    """A claim made ready for a search; what it means is found out when it is asked for."""
 
     claim: Claim
     text: str
     folded: str
     words: int  # that full text search can match: no function words, each once
-    vector: Vector
-    title_vector: Vector | None  # of the draft's title
+    encoder: Encoder
+
+    @property
+    def vector(self) -> Vector:
+        """What the claim means; its paragraph, where known, adds a little."""
+        return self._vectors[0]
+
+    @property
+    def title_vector(self) -> Vector | None:
+        """What the draft's title means, where it is known."""
+        return self._vectors[1]
+
+    @cached_property
+    def _vectors(self) -> tuple[Vector, Vector | None]:
+        claim = self.claim
+        vectors = iter(self.encoder.encode([self.text, *filter(None, (claim.paragraph, claim.title))]))
+        vector = next(vectors)
+        if claim.paragraph:
+            mixed = vector + np.float32(PARAGRAPH) * next(vectors)
+            vector = mixed / np.sqrt((mixed * mixed).sum())
+        return vector, next(vectors, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,20 +82,15 @@ class Facts:
 
 
 def prepare(claim: Claim, encoder: Encoder) -> Query:
-    """The claim as it is searched for; its paragraph, where known, adds a little to what it means."""
+    """The claim as it is searched for."""
     text = _cut(claim.text)
-    vectors = iter(encoder.encode([text, *filter(None, (claim.paragraph, claim.title))]))
-    vector = next(vectors)
-    if claim.paragraph:
-        mixed = vector + np.float32(PARAGRAPH) * next(vectors)
-        vector = mixed / np.sqrt((mixed * mixed).sum())
     words = {term for term in terms(text) if term not in FUNCTION_WORDS}
-    return Query(claim, text, fold(text), len(words), vector, next(vectors, None))
+    return Query(claim, text, fold(text), len(words), encoder)
 
 
 def search(library: Library, query: Query) -> Found:
     """Everything in the library that may speak for a paper."""
-    hits, titles = library.search(query.text, query.vector, SPANS, PAPERS)
+    hits, titles = library.search(query.text, lambda: query.vector, SPANS, PAPERS)
     spans = {hit.id: hit for hit in hits}
     rows = library.citations(sorted(spans))
     topics: dict[int, float] = {}
