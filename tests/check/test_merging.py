@@ -42,5 +42,12 @@ def test_a_source_in_doubt_counts_half() -> None:
     assert merge(Ranked(own), Ranked(library, doubtful=True), 1, keys())[0].known is True
 
 
+def test_what_only_sources_in_doubt_name_is_doubtful() -> None:
+    own, library = [("a", found("A"))], [("a", found("A")), (None, found("C"))]
+    best = merge(Ranked(own), Ranked(library, doubtful=True), 2, keys())
+    assert [(one.known, one.doubtful) for one in best] == [(True, False), (False, True)]
+    assert all(one.doubtful for one in merge(Ranked(own, doubtful=True), Ranked(library, doubtful=True), 2, keys()))
+
+
 def test_nothing_out_of_nothing() -> None:
     assert merge(Ranked([]), Ranked([]), 3, keys()) == ()

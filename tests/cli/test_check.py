@@ -144,6 +144,24 @@ def test_fix_shows_asks_and_writes(run: Check, draft: Path) -> None:
     assert "nothing to change" in run(draft, "--fix", "--yes").stdout
 
 
+def test_where_nothing_clearly_fits_it_says_so_and_fixes_nothing(run: Check, tmp_path: Path) -> None:
+    main = tmp_path / "main.tex"
+    main.write_text(TEX.replace("~\\cite{Vaswani2017}", ""), "utf-8")
+    (tmp_path / "refs.bib").write_text(BIB[BIB.index("@article{Doe2019") :], "utf-8")
+    findings = json.loads(run(main, "--no-library", "--json").stdout)["findings"]
+    doubtful = {finding["text"]: finding["doubtful"] for finding in findings if finding["kind"] == "needs-citation"}
+    assert doubtful == {
+        "It is known that bees rest at night.": True,
+        "It is known that old bridges are made of granite.": False,
+    }
+    assert run(main, "--no-library").stdout.count("clearly fits it; the nearest") == 1
+    result = run(main, "--no-library", "--fix", "--yes")
+    assert "1 sentence left alone" in result.stdout
+    fixed = main.read_text("utf-8")
+    assert "bees rest at night. Bees" in fixed
+    assert fixed.count("\\cite{Doe2019}") == 1
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -36,6 +36,7 @@ def finding_dict(finding: Finding) -> dict[str, Any]:
         "threshold": finding.threshold,
         "cites": list(finding.cites),
         "kind": finding.kind,
+        "doubtful": finding.doubtful,
         "recommendations": [_proposal(proposal) for proposal in finding.recommendations],
     }
 

@@ -31,9 +31,10 @@ class Ranked:
 
 def merge(own: Ranked, library: Ranked, n: int, keys: Keys) -> tuple[Proposal, ...]:
     """The n best papers of both."""
+    ranked_by = {"bibliography": own, "library": library}
     points: dict[str, dict[str, float]] = {}
     papers: dict[str, tuple[str | None, Recommendation]] = {}
-    for source, ranked in (("bibliography", own), ("library", library)):
+    for source, ranked in ranked_by.items():
         for place, (key, one) in enumerate(ranked.found, start=1):
             name = f"key:{key}" if key is not None else f"paper:{one.paper.key}"
             shares = points.setdefault(name, {})
@@ -42,15 +43,20 @@ def merge(own: Ranked, library: Ranked, n: int, keys: Keys) -> tuple[Proposal, .
             shares[source] = (0.5 if ranked.doubtful else 1.0) / (_STEADY + place)
             papers[name] = (key, _joined(papers[name][1], one) if name in papers else one)
     best = sorted(points, key=lambda name: (-round(sum(points[name].values()), 9), name))[:n]
-    return tuple(_proposal(rank, *papers[name], points[name], keys) for rank, name in enumerate(best, start=1))
+    doubtful = {name: all(ranked_by[source].doubtful for source in points[name]) for name in best}
+    return tuple(
+        _proposal(rank, *papers[name], points[name], doubtful[name], keys) for rank, name in enumerate(best, start=1)
+    )
 
 
-def _proposal(rank: int, key: str | None, one: Recommendation, shares: Mapping[str, float], keys: Keys) -> Proposal:
+def _proposal(
+    rank: int, key: str | None, one: Recommendation, shares: Mapping[str, float], doubtful: bool, keys: Keys
+) -> Proposal:
     recommendation = replace(one, rank=rank, score=sum(shares.values()), shares=dict(shares))
     if key is not None:
-        return Proposal(recommendation, key, known=True)
+        return Proposal(recommendation, key, known=True, doubtful=doubtful)
     new = keys.of(one.paper)
-    return Proposal(recommendation, new, known=False, bibtex=as_entry(new, one.paper))
+    return Proposal(recommendation, new, known=False, bibtex=as_entry(new, one.paper), doubtful=doubtful)
 
 
 def _joined(own: Recommendation, library: Recommendation) -> Recommendation:

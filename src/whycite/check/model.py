@@ -23,6 +23,7 @@ class Proposal:
     key: str  # the draft's own, or a new one in the style of its keys
     known: bool  # whether the draft's bibliography has it already
     bibtex: str = ""  # the entry to add, where it has not
+    doubtful: bool = False  # whether nothing where it comes from clearly fits the sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,11 @@ class Finding:
     kind: Kind
     threshold: float  # from which worthiness on a sentence like this one needs a citation
     recommendations: tuple[Proposal, ...] = ()
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether even the best of the recommendations does not clearly fit."""
+        return bool(self.recommendations) and self.recommendations[0].doubtful
 
     def _repr_html_(self) -> str:
         return finding_html(self)

@@ -22,6 +22,8 @@ def as_html(checked: Checked) -> str:
 
 def finding_html(finding: Finding) -> str:
     """A sentence, shaded by its worthiness, and the papers proposed for it."""
+    from whycite.check.reporting.words import POOR
+
     papers = "".join(
         f"<li><code>{escape(each.key)}</code> {escape(each.recommendation.paper.title)}</li>"
         for each in finding.recommendations
@@ -30,5 +32,6 @@ def finding_html(finding: Finding) -> str:
     return (
         f'<p><span style="{shade}">{escape(finding.text)}</span><br>'
         f"<small>{escape(finding.file)}:{finding.line}, {escape(finding.kind)}, {finding.worthiness:.0%}</small></p>"
+        + (f"<p><small>{POOR}</small></p>" if finding.doubtful else "")
         + (f"<ol>{papers}</ol>" if papers else "")
     )

@@ -35,7 +35,8 @@ def _ranked(entries: Entries, at: int, held: Held, masked: bool) -> Ranked:
     document = entries.document
     cited = set() if masked else {key for citation in document.sentences[at].citations for key in citation.keys}
     source = Source(paper_key(document.paper) or "", document.paper.title or document.path, document.paper.year)
-    values, meanings = scores(held), held.features[:, FEATURES.index("meaning")]
+    values = scores(held)
+    meanings, authors = (held.features[:, FEATURES.index(name)] for name in ("meaning", "author"))
     found: list[tuple[str | None, Recommendation]] = []
     doubtful = True
     for row in order(held).tolist():
@@ -43,7 +44,7 @@ def _ranked(entries: Entries, at: int, held: Held, masked: bool) -> Ranked:
         entry = entries.references[place]
         if entry.id in cited or not _may(entry, document):
             continue
-        doubtful = bool(meanings[row] < DOUBT) if not found else doubtful
+        doubtful = bool(meanings[row] < DOUBT and not authors[row]) if not found else doubtful
         said = [one for one, of in entries.pairs if of == place and entries.citing[one] != at]
         best = sorted(said, key=lambda one: (-held.cosines[one].round(6), one))[:_SHOWN]
         evidence = tuple(

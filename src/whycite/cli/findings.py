@@ -39,6 +39,8 @@ def show(found: Sequence[Checked], console: Console) -> None:
 def _show(finding: Finding, console: Console) -> None:
     from rich.text import Text
 
+    from whycite.check.reporting.words import POOR
+
     where = Text(printable(f"{finding.file}:{finding.line}:{finding.column}"), style="cyan")
     if finding.kind == "needs-citation":
         said = Text(f": needs a citation ({finding.worthiness:.0%} sure)", style="yellow")
@@ -46,6 +48,8 @@ def _show(finding: Finding, console: Console) -> None:
         said = Text(printable(f": cites {', '.join(finding.cites) or 'something unknown'}"), style="green")
     say(console, where.append_text(said))
     say(console, Text(printable(finding.text), style="bold"), indent=2)
+    if finding.doubtful:
+        say(console, Text(POOR, style="dim"), indent=4)
     for proposal in finding.recommendations:
         _paper(proposal, finding.text, console)
     if not finding.recommendations:

@@ -29,6 +29,10 @@ def fixed(found: Sequence[tuple[str, Checked]], yes: bool) -> None:
     for draft, checked in found:
         made = plan(checked, root=Path(draft) if Path(draft).is_dir() else None)
         _show(made, console)
+        left = sum(finding.kind == "needs-citation" and finding.doubtful for finding in checked.findings)
+        if left:
+            alone = f"{count(left, 'sentence')} left alone, for no paper clearly fits {'it' if left == 1 else 'them'}"
+            say(console, printable(f"{made.draft}: {alone}."))
         if not made.changes:
             say(console, printable(f"{made.draft}: nothing to change."))
         elif yes or _agreed(console):

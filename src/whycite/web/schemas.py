@@ -122,6 +122,7 @@ class Finding(BaseModel):
     threshold: float
     cites: list[str]
     kind: Literal["needs-citation", "cited", "ok"]
+    doubtful: bool
     recommendations: list[Proposal]
 
 

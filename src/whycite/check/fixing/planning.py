@@ -28,13 +28,14 @@ def plan(checked: Checked, choices: Mapping[int, Proposal] | None = None, root: 
     """What to put into the files of a draft so that it cites what was chosen.
 
     `choices` gives proposals by the index of their finding; without it, every sentence that needs a citation gets
-    the best one. `root` is the folder that was checked, where it was a folder; nothing outside it is changed.
+    the best one, if that clearly fits. `root` is the folder that was checked, where it was a folder; nothing outside
+    it is changed.
     """
     if choices is None:
         choices = {
             index: finding.recommendations[0]
             for index, finding in enumerate(checked.findings)
-            if finding.kind == "needs-citation" and finding.recommendations
+            if finding.kind == "needs-citation" and finding.recommendations and not finding.doubtful
         }
     document = checked.document
     if not choices:

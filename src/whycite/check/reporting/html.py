@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from whycite.check.model import Checked, Finding, Proposal
-from whycite.check.reporting.words import byline
+from whycite.check.reporting.words import POOR, byline
 from whycite.documents.model import Citation, Document, Sentence
 
 __all__ = ["report"]
@@ -106,6 +106,7 @@ def _sentence(sentence: Sentence, finding: Finding | None) -> dict[str, Any]:
             "worthiness": finding.worthiness,
             "threshold": finding.threshold,
             "line": finding.line,
+            "poor": POOR if finding.doubtful else "",
             "proposals": [_proposal(one) for one in finding.recommendations],
         }
     return shown

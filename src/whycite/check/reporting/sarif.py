@@ -80,6 +80,7 @@ def _result(finding: Finding, seen: Counter[str]) -> dict[str, Any]:
             "worthiness": finding.worthiness,
             "threshold": finding.threshold,
             "cites": list(finding.cites),
+            "doubtful": finding.doubtful,
             "recommendations": [
                 {**as_dict(one.recommendation), "citationKey": one.key, "known": one.known}
                 for one in finding.recommendations

@@ -11,8 +11,9 @@ from whycite.check.model import Finding, Proposal
 if TYPE_CHECKING:
     from whycite.library import Paper
 
-__all__ = ["byline", "is_reported", "message", "printable", "relative"]
+__all__ = ["POOR", "byline", "is_reported", "message", "printable", "relative"]
 
+POOR = "No paper at hand clearly fits it; the nearest:"
 _SHOWN = 3  # papers a message names
 
 
@@ -26,6 +27,8 @@ def message(finding: Finding) -> str:
     sure = f"worthiness {finding.worthiness:.2f}"
     if finding.kind == "cited":
         lines = [f"This sentence cites already ({', '.join(finding.cites)}; {sure}). It could also cite:"]
+    elif finding.doubtful:
+        lines = [f"This sentence seems to need a citation ({sure}). {POOR}"]
     elif finding.recommendations:
         lines = [f"This sentence seems to need a citation ({sure}). It could cite:"]
     else:

@@ -99,18 +99,20 @@ async function pick(sentence) {
   get("panel").replaceChildren(make("h3", { tabindex: "-1", id: "picked" }, said), make("blockquote", { class: "why", dir: "auto" }, finding.text), list);
   get("picked").focus({ preventScroll: matchMedia("(min-width: 50rem)").matches });
   let found = finding.recommendations;
+  let doubtful = finding.doubtful;
   if (!found.length) {
     list.append(make("li", { class: "dim" }, "Looking …"));
     const question = { text: finding.text, title: answer.title.slice(0, 2000), n: 3 };
     if (finding.section_type) question.section = finding.section_type;
     try {
-      found = (await post("/api/cite", question)).recommendations;
+      ({ recommendations: found, doubtful } = await post("/api/cite", question));
     } catch (error) {
       list.replaceChildren(make("li", { class: "dim" }, error.message));
       return;
     }
   }
   const nothing = make("li", { class: "dim" }, "Nothing fits: neither in the draft's own bibliography nor in your library.");
+  if (doubtful) list.before(make("p", { class: "dim" }, "Nothing at hand clearly fits this sentence. The nearest:"));
   list.replaceChildren(...(found.length ? found.map((one) => card(one, finding.text, acts(sentence, one))) : [nothing]));
 }
 

@@ -185,6 +185,7 @@
     const proposals = sentence.proposals || [];
     if (proposals.length) {
       panel.append(make("h2", "", need ? "It could cite" : "It could also cite"));
+      if (sentence.poor) panel.append(make("p", "where", sentence.poor));
       panel.append(make("ol", "", ...proposals.map(drawProposal)));
     } else if (need) {
       panel.append(make("p", "where", "No paper was proposed for it: add papers to your library, or check with a lower threshold."));
