@@ -271,6 +271,7 @@ def test_from_papers_to_a_detector(base: str, tmp_path: Path) -> None:
     card = (tmp_path / "one" / "README.md").read_text("utf-8")
     assert "correlation of scores" in card
     assert str(tmp_path) not in card
+    assert str(Path(base).parent) not in card
     plain = run("--data", pack, "--out", tmp_path / "plain", *common, "--folds", 0)
     assert plain.exit_code == 0
     assert "part" not in plain.stdout

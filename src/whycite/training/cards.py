@@ -31,7 +31,7 @@ def write_card(
         "",
         "## Recipe",
         "",
-        *_table(recipe),
+        *_table({name: named(value) if isinstance(value, str) else value for name, value in recipe.items()}),
         "",
         "```",
         shlex.join(["whycite", *map(named, sys.argv[1:])]),
