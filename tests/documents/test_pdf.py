@@ -160,7 +160,8 @@ def test_hyphens_at_line_ends(read_bytes: Callable[..., list[Document]]) -> None
         "linear case of the COVID-",
         "19 data is a state-of-the-",
         "art one; the statis-",
-        "tical view ends the paper, and art is long while a linear view of knowledge based on data is short.",
+        "tical view ends the paper, and art is long while a linear view of knowledge based on data is short; pre-",
+        "and postwar views differ.",
     ]
     paper = one_column([(line, 10.0, "roman") for line in text])
     (document,) = read_bytes(READER, paper.data(), "paper.pdf")
@@ -168,7 +169,7 @@ def test_hyphens_at_line_ends(read_bytes: Callable[..., list[Document]]) -> None
         "We use knowledge-based methods and statistical translation in the whole of this long paper, with computation "
         "made easy. Here the method is called knowledge-based again, and the non-linear case of the COVID-19 data is a "
         "state-of-the-art one; the statistical view ends the paper, and art is long while a linear view of knowledge "
-        "based on data is short."
+        "based on data is short; pre- and postwar views differ."
     )
 
 

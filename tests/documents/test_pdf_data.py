@@ -35,6 +35,7 @@ def test_sentences_and_sections_of_ten_papers(data: Path, benchmark: ModuleType)
     assert len(results) == 10
     total = sum(result.sentences for result in results)
     assert sum(result.read["found"] for result in results) >= 0.9 * total
+    assert sum(result.read["order"] for result in results) >= 0.9 * total
     assert sum(result.sections >= benchmark.RIGHT for result in results) >= 8
 
 
@@ -43,6 +44,9 @@ def test_the_measure_can_fail(benchmark: ModuleType) -> None:
     assert text.holds("another one is there, and both are long")["found"]
     assert not text.holds("both are long enough, another one is there, and one sentence")["found"]
     assert not text.holds("a third sentence that nobody wrote")["found"]
+    assert text.holds("One sentence is here, and both are lo ng enough")["order"]
+    assert not text.holds("One sentence is here, and both are not long enough")["order"]
+    assert not text.holds("both are long enough, another one is there, and one sentence")["order"]
 
 
 @pytest.mark.parametrize("name", ["pdf/P98-2143.pdf", "pdf/J04-2003.pdf", "formats/N18-3011.pdf"])

@@ -16,6 +16,7 @@ TEXT = [
     "We say that a knowledge-based view of the translation is better than statistical translation of words",
     "and the part-of-speech tags of the words show the state-of-the-art in the speech community, where art",
     "is based on the linear models of predicate structure and the argument types that people know well",
+    "as StatView told us of it long ago",
 ]
 
 
@@ -34,10 +35,26 @@ TEXT = [
         ("ACE", "tagged", True),
         ("Tree", "Adjoining", True),
         ("compu", "ters", False),
+        ("Stat", "View", False),  # "StatView" is a word of the document
+        ("over", "slept", False),
+        ("two", "factor", True),
+        ("well-known-view", "prolongation", True),
+        ("PBS", "T,", True),
+        ("N", "terminal", True),
+        ("IR41a", "expressing", True),
+        ("people", "making", True),
     ],
 )
 def test_hyphens_are_kept_where_the_document_has_them(before: str, after: str, kept: bool) -> None:
     assert Vocabulary(TEXT).keeps_hyphen(before, after) is kept
+
+
+def test_a_shared_end_of_a_word_keeps_hyphen_and_space() -> None:
+    words = Vocabulary(["the thousand words of this text"])
+    assert words.is_suspended("pre", "and")
+    assert words.is_suspended("ipsi", "or")
+    assert not words.is_suspended("thous", "and")
+    assert not words.is_suspended("transla", "tion")
 
 
 @pytest.mark.parametrize(

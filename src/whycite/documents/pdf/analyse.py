@@ -91,9 +91,11 @@ def _with_roles(
         mark_contents(kept)
         captions = mark_captions(kept, page.rules, body)
         mark_floats(kept, captions, page.pictures, body)
-        if page.number >= _EARLIEST * len(pages):
-            listing = listing or any(is_reference_heading(line.text) for line in kept)
-        mark_footnotes(kept, page.rules, body, listing)
+        listed = 0 if listing else len(kept)
+        if page.number >= _EARLIEST * len(pages) and not listing:
+            listed = next((i for i, line in enumerate(kept) if is_reference_heading(line.text)), listed)
+            listing = listed < len(kept)
+        mark_footnotes(kept, page.rules, body, listed)
         prose = prose_lines(kept, body)
         mark_formulas(kept, prose, body)
         prose |= dense_lines(kept, body)

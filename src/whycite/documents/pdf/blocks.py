@@ -30,6 +30,8 @@ class Blocks:
     _last: Line | None = None
     _small: bool = False  # the paragraph is set smaller than the text
     _waiting: tuple[Text, Line] | None = None
+    _interrupted: bool = False  # a caption, table or footnote stands after the last line of the paragraph
+    _note: tuple[Text, int] | None = None  # the last footnote and its page: it may go on in the next column
     _held: list[dict[str, Any]] = field(default_factory=list)
 
     def fill(self, lines: Sequence[Line], headings: Sequence[Heading], list_start: Line | None) -> None:
@@ -96,14 +98,14 @@ class Blocks:
             self._change_size(small, self._text)
         self._small = small
         if self._text is not None and self._last is not None:
-            if same_paragraph(self._last, line, self._text, self.body):
+            if same_paragraph(self._last, line, self._text, self.body, self._interrupted):
                 self._text.add(line)
-                self._last = line
+                self._last, self._interrupted = line, False
                 return
             self._close()
         self._text = Text(self.vocabulary)
         self._text.add(line)
-        self._last = line
+        self._last, self._interrupted = line, False
 
     def _change_size(self, small: bool, text: Text) -> None:
         """Small print does not end the paragraph it interrupts, nor go on with it."""
@@ -126,12 +128,20 @@ class Blocks:
         """Keep a caption, table or footnote until the paragraph it interrupts is whole."""
         if not lines:
             return
+        role = lines[0].role
+        self._interrupted = True
+        if role == "footnote" and self._note is not None and _continues(*self._note, lines[0]):
+            for line in lines:
+                self._note[0].add(line)
+            return
         text = Text(self.vocabulary)
         for line in lines:
-            if lines[0].role == "table":
+            if role == "table":
                 text.end_sentence()
             text.add(line)
-        self._held.append(_block(lines[0].role, text))
+        if role == "footnote":
+            self._note = text, lines[-1].page
+        self._held.append(_block(role, text))
         if self._text is None:
             self.done += self._held
             self._held = []
@@ -156,6 +166,12 @@ def _belongs(aside: Sequence[Line], line: Line) -> bool:
     if line.role != last.role or line.page != last.page or (line.role == "footnote" and begins_footnote(line)):
         return False
     return line.role == "table" or 0 < last.y - line.y < 2.2 * last.size
+
+
+def _continues(note: Text, page: int, line: Line) -> bool:
+    """Whether a line without a mark goes on with a footnote that broke off at the foot of a column."""
+    fresh = not line.text[:1].islower() or line.text.startswith(("http", "www."))
+    return line.page <= page + 1 and not note.finished and not fresh
 
 
 def _ends_list(listing: Heading, heading: Heading) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from whycite.documents.pdf.floats import is_row
 from whycite.documents.pdf.lines import Line
 from whycite.documents.pdf.measures import Measures
 from whycite.documents.pdf.runs import Box
@@ -18,6 +19,7 @@ _LABEL = re.compile(
     r"(?P<after>\s?[:.|—–]|\s?-\s|\s?\(|\s|$)",
     re.IGNORECASE,
 )
+_SHORTENED = re.compile(r"(?:\b(?:cf|see|e\.g|i\.e|vs|also)\.|[,;:])$", re.IGNORECASE)
 _FINISHED = re.compile(r"[.!?:;]['\")\]”’]*\d{0,2}$")
 
 
@@ -52,14 +54,38 @@ def _begins(line: Line, above: Line | None, body: Measures) -> bool:
     usual = (above or line).main.font
     set_off = abs(line.size - body.size) > 0.05 * body.size or line.runs[0].font is not usual
     separated = not match["after"].isspace()
+    opens = not rest[:1].islower() or _is_distinct(line, match.end())
     if above is None or above.columns != line.columns or above.y <= line.y:
         if above is not None and not _FINISHED.search(above.text) and above.role == "body" and not set_off:
             return match["after"].strip() == ":"
-        return separated or set_off or rest[:1].isupper()
+        return separated or (opens and (set_off or rest[:1].isupper()))
     gap = (above.y - line.y) / max(body.pitch, 1.0)
-    if gap > 1.25 or above.role != "body":
-        return separated or set_off or (gap > 1.6 and rest[:1].isupper())
+    if gap > 1.25 or above.role != "body" or is_row(above):
+        return separated or (opens and (set_off or gap > 1.6) and bool(set_off or rest[:1].isupper()))
+    if separated and rest[:1].isupper() and _ends_text(above, body):
+        return True
     return separated and set_off and (line.runs[0].font.bold or abs(line.size - above.size) > 0.05 * above.size)
+
+
+def _ends_text(line: Line, body: Measures) -> bool:
+    """Whether no sentence goes on after a line: it ends one, or is no full line of running text."""
+    if line.x1 < line.right - 4 * body.size:
+        return True
+    return bool(_FINISHED.search(line.text)) and not _SHORTENED.search(line.text)
+
+
+def _is_distinct(line: Line, length: int) -> bool:
+    """Whether the first characters of a line, its label, are set in another font than what follows."""
+    for run in line.runs:
+        if length <= 0:
+            return run.font is not line.runs[0].font
+        length -= len(run.text) + run.spaced
+    return False
+
+
+def _tallest(line: Line) -> float:
+    """The size of the capitals where a line is set in small ones."""
+    return max(run.size for run in line.runs)
 
 
 def _goes_on(caption: Sequence[Line], below: Line, rules: Sequence[Box]) -> bool:
@@ -74,7 +100,8 @@ def _goes_on(caption: Sequence[Line], below: Line, rules: Sequence[Box]) -> bool
     pitch = 1.45 * max(last.size, below.size)
     if len(caption) > 2:
         pitch = min(pitch, 1.12 * (caption[-2].y - last.y))
-    if not 0.3 * last.size < last.y - below.y <= pitch or abs(below.size - last.size) > 0.06 * last.size:
+    alike = any(abs(size - last.size) <= 0.06 * last.size for size in (below.size, _tallest(below)))
+    if not 0.3 * last.size < last.y - below.y <= pitch or not alike:
         return False
     if max(below.gaps, default=0) > 2.2 or below.x0 > last.x1:
         return False

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from whycite.documents.pdf.fonts import font_of
@@ -17,6 +20,12 @@ _HYPHEN = "\ufffe"  # what pdfium writes for a hyphen at the end of a line
 _MARKS = "\u0301\u0300\u0308\u0302\u0303\u030c\u030a\u0327\u0304\u0307\u030b\u0306"
 _COMBINING = dict(zip("´`¨ˆ˜ˇ˚¸¯˙˝˘", _MARKS, strict=True))
 _DOTLESS = {"ı": "i", "ȷ": "j"}
+# What TeX's two text encodings have where others have control characters: bitmap fonts do not tell what they print.
+_TEX = dict(zip("\x1b\x1c\x1d\x1e\x1f\x0b\x0c\r\x0e\x0f\x10\x11\x15\x16", "ﬀﬁﬂﬃﬄﬀﬁﬂﬃﬄ“”–—", strict=True))
+_CONTROL = re.compile(r"[\x0b\x0c\x0e-\x11\x15\x16\x1b-\x1f]|\r(?!\n)")
+_WORD = re.compile(r"[a-z]{3,}")
+_BITMAP = "bitmap"  # the name we give
+_FEW_WORDS = 3  # a font that sets so many on a page sets text
 _NO_FONT = font_of("", 0, 0)
 _SMALLEST = 2.0  # fonts drawn by procedures (Type 3) often claim a size below
 _FAR = 1e5  # points; what stands farther out, or nowhere, is not on the page
@@ -79,6 +88,20 @@ class Fonts:
         for run in unsized:
             run.size = min(max(round(sizes[id(run.font)], 1), _SMALLEST), 60.0)
 
+    def name_texts(self, runs: Sequence[Run]) -> None:
+        """Where most text is in fonts without a name, name those that set words: the others set formulas."""
+        nameless = [run for run in runs if not run.font.name]
+        if 2 * sum(len(run.text) for run in nameless) < sum(len(run.text) for run in runs):
+            return
+        total: Counter[int] = Counter()
+        words: Counter[int] = Counter()
+        for run in nameless:
+            total[id(run.font)] += len(run.text)
+            words[id(run.font)] += len(run.text) if run.text[:3].isalpha() and len(run.text) > 2 else 0
+        texts = {key: replace(_NO_FONT, name=_BITMAP) for key, count in total.items() if 3 * words[key] > count}
+        for run in nameless:
+            run.font = texts.get(id(run.font), run.font)
+
 
 def _described(handle: int) -> tuple[str, int, int]:
     """Name, weight and slant of a font."""
@@ -95,6 +118,7 @@ def runs_of(textpage: Any, text: str, offset: int, fonts: Fonts) -> Iterator[tup
     call = api()
     raw = ctypes.cast(textpage.raw, ctypes.c_void_p)
     places = _places(raw, textpage.count_chars(), text)
+    ligatures = _ligatures(raw, text, places)
     styles: dict[int, tuple[int, float, Font]] = {}
     x, y, box = ctypes.c_double(), ctypes.c_double(), call.rectangle()
     sides = [ctypes.c_double() for _ in range(4)]
@@ -105,6 +129,8 @@ def runs_of(textpage: Any, text: str, offset: int, fonts: Fonts) -> Iterator[tup
         if place < 0:
             continue
         character = text[place]
+        if place in ligatures:
+            character = ligatures[place]
         if "\x7f" <= character <= "\x9f":  # control characters that a broken font made of symbols
             continue
         if character <= " " or character == _HYPHEN or character.isspace():
@@ -165,6 +191,28 @@ def runs_of(textpage: Any, text: str, offset: int, fonts: Fonts) -> Iterator[tup
         run, direction, spaced, last_x0 = fresh, turn, False, x0
     if run is not None:
         yield direction, run
+
+
+def _ligatures(raw: Any, text: str, places: Sequence[int]) -> dict[int, str]:
+    """What control characters stand for, by place: next to a letter, in a font without a name that sets words."""
+    marks = [match.start() for match in _CONTROL.finditer(text)]
+    if not marks:
+        return {}
+    call = api()
+    index = {place: i for i, place in enumerate(places)}
+
+    def font_at(place: int) -> int:
+        handle = call.font(call.text_object(raw, index[place]) or 0) if place in index else 0
+        return handle or 0
+
+    words = Counter(font_at(match.start()) for match in _WORD.finditer(text))
+    texts = {font for font, count in words.items() if font and count >= _FEW_WORDS and not _described(font)[0]}
+    return {
+        at: _TEX[text[at]]
+        for at in marks
+        for font in (font_at(at),)
+        if font in texts and any(text[i : i + 1].isalnum() and font_at(i) == font for i in (max(at - 1, 0), at + 1))
+    }
 
 
 def _places(raw: Any, count: int, text: str) -> Sequence[int]:

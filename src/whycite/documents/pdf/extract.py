@@ -41,7 +41,9 @@ def extract(data: bytes, alive: Callable[[], None]) -> Extraction:
         result = Extraction(page_count=len(document), title=_title(document))
         fonts = Fonts()
         result.pages = list(_pages(document, fonts, result, alive))
-        fonts.resize([run for page in result.pages for run in page.runs])
+        runs = [run for page in result.pages for run in page.runs]
+        fonts.resize(runs)
+        fonts.name_texts(runs)
         return result
     finally:
         document.close()

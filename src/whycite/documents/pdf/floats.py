@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from whycite.documents.pdf.lines import Line
 from whycite.documents.pdf.measures import Measures
 from whycite.documents.pdf.runs import Box
 
-__all__ = ["dense_lines", "mark_floats", "prose_lines"]
+__all__ = ["dense_lines", "is_row", "mark_floats", "prose_lines"]
 
+_ADDRESS = re.compile(r"(?:https?:|ftp:|www\.|doi:|10\.\d{4,9}/)", re.IGNORECASE)
+_YEAR = re.compile(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)")
 _FAR = 5.0  # pitches between two parts of one table or picture, at most
 
 
@@ -55,7 +59,7 @@ def _fills(line: Line, body: Measures) -> bool:
         return False
     width = line.right - line.left
     words = line.text.split()
-    letters = sum(map(str.isalpha, line.text))
+    letters = sum(map(str.isalpha, line.text)) + 4 * len(_YEAR.findall(line.text))
     return (
         line.x1 - line.x0 > 0.7 * width
         and line.x0 - line.left < 0.25 * width
@@ -89,16 +93,56 @@ def mark_floats(
     for box in pictures:
         inside = [line for line in lines if line.role == "body" and _within(line, box)]
         if 2 * sum(id(line) in prose for line in inside) <= len(inside):
-            for line in inside:
-                line.role = "figure"
+            _mark_figure(inside)
     for caption in captions:
         table = caption[0].text[:1].lower() == "t"
-        taken = _beside(caption, lines, prose, body, downwards=True) if table else []
-        for line in taken or _beside(caption, lines, prose, body, downwards=False):
-            line.role = "table" if table else "figure"
-    _mark_rows(lines, prose)
-    if not body.mono:
+        above = _beside(caption, lines, prose, body, downwards=False)
+        if not table:
+            if not _runs_on(above, lines, prose):
+                _mark_figure(above)
+            continue
+        below = _beside(caption, lines, prose, body, downwards=True)
+        for line in below if below and not _is_nearer(above, below, caption) else above:
+            line.role = "table"
+    _mark_rows(lines, prose, body)
+    if body.steady and not body.mono:
         _mark_code(lines)
+
+
+def _runs_on(above: Sequence[Line], lines: Sequence[Line], prose: set[int]) -> bool:
+    """Whether the lines above a caption go on with running text of their size, without white space between."""
+    if not above:
+        return False
+    top = above[-1]
+    tight = (
+        line
+        for line in lines
+        if id(line) in prose and line.columns == top.columns and 0 < line.y - top.y < 1.3 * top.size
+    )
+    return any(all(abs(line.size - other.size) <= 0.03 * line.size for other in above) for line in tight)
+
+
+def _is_nearer(above: Sequence[Line], below: Sequence[Line], caption: Sequence[Line]) -> bool:
+    """Whether the table of a caption stands above it: there are cells, and below none, or farther off."""
+    if not any(_has_cells(line) or is_row(line) for line in above):
+        return False
+    return above[0].y - caption[0].y < caption[-1].y - below[0].y or not any(map(_has_cells, below))
+
+
+def _mark_figure(lines: Sequence[Line]) -> None:
+    """What stands in a figure is left out, unless most of it is to be read: steps of a procedure, rows of a table."""
+    read = sum(line.length for line in lines if _is_read(line))
+    for line in lines:
+        line.role = "table" if 2 * read > sum(line.length for line in lines) else "figure"
+
+
+def _is_read(line: Line) -> bool:
+    """Whether a line holds several whole words, or is a row of a table with a name before its numbers."""
+    words = [word for word in line.text.split() if sum(map(str.isalpha, word)) > 1]
+    letters = sum(map(str.isalpha, line.text))
+    if len(words) >= 4 and letters > 0.7 * line.length and letters > 3 * len(line.text.split()):
+        return not _has_cells(line)
+    return bool(words) and is_row(line)
 
 
 def _within(line: Line, box: Box) -> bool:
@@ -122,11 +166,17 @@ def _beside(
     for line in near:
         if abs(line.y - edge) > _FAR * body.pitch or id(line) in prose or line.role not in ("body", "figure"):
             break
-        if _is_heading_like(line, body):
+        if _is_heading_like(line, body) or (abs(line.y - edge) > 1.6 * body.pitch and _is_full(line, body)):
             break
         taken.append(line)
         edge = line.y
     return [line for line in taken if line.role == "body"]
+
+
+def _is_full(line: Line, body: Measures) -> bool:
+    """A line of words from edge to edge of its column, in the body's size: text after a float, not a part of it."""
+    full = line.x1 - line.x0 > 0.9 * (line.right - line.left) and len(line.text.split()) >= 5
+    return full and _alike(line, body) and not _has_cells(line)
 
 
 def _is_heading_like(line: Line, body: Measures) -> bool:
@@ -134,23 +184,40 @@ def _is_heading_like(line: Line, body: Measures) -> bool:
     return line.size > 0.95 * body.size and bold and line.x0 - line.left < body.size and not _has_cells(line)
 
 
-def _mark_rows(lines: Sequence[Line], prose: set[int]) -> None:
-    """Rows of cells that follow each other are a table even without a caption."""
-    rows = [line.role == "body" and id(line) not in prose and _has_cells(line) and _is_numeric(line) for line in lines]
-    for i, is_row in enumerate(rows):
-        if is_row and (rows[i - 1 : i] == [True] or rows[i + 1 : i + 2] == [True]):
+def is_row(line: Line) -> bool:
+    """Whether a line is a row of a table: cells, most of them numbers, or numbers alone."""
+    words = line.text.split()
+    numbers = [word for word in words if any(map(str.isdigit, word))]
+    if len(words) > 1 and not any(map(str.isalpha, line.text)):
+        return len(numbers) == len(words) and any(sum(map(str.isdigit, word)) > 1 for word in words)
+    strange = [run for run in line.runs if run.font.math or not run.font.name]
+    if not strange and len(line.cells) > 2:
+        counts = sum(sum(map(str.isdigit, cell)) > sum(map(str.isalpha, cell)) for cell in line.cells[1:])
+        if 2 * counts >= len(line.cells) - 1:
+            return True
+    printed = 2 * sum(len(run.text) for run in strange) < line.length
+    return printed and _has_cells(line) and 2 * len(numbers) >= len(words)
+
+
+def _mark_rows(lines: Sequence[Line], prose: set[int], body: Measures) -> None:
+    """Rows of cells that follow each other are a table even without a caption; so is the head above them."""
+    rows = [line.role == "body" and id(line) not in prose and is_row(line) for line in lines]
+    for i, found in enumerate(rows):
+        if found and (rows[i - 1 : i] == [True] or rows[i + 1 : i + 2] == [True]):
             lines[i].role = "table"
+    for head, row in pairwise(lines):
+        near = head.columns == row.columns and 0 < head.y - row.y < 1.8 * body.pitch
+        free = head.role == "body" and id(head) not in prose
+        if row.role == "table" and near and free and max(head.gaps, default=0) > 1.5:
+            head.role = "table"
 
 
 def _mark_code(lines: Sequence[Line]) -> None:
-    """Lines set in a typewriter's font that follow each other are code, not sentences."""
+    """Lines set in a typewriter's font that follow each other are code, not sentences; addresses are neither."""
     typed = [line.role == "body" and all(run.font.mono for run in line.runs) for line in lines]
+    address = False
     for i, is_typed in enumerate(typed):
-        if is_typed and (typed[i - 1 : i] == [True] or typed[i + 1 : i + 2] == [True]):
+        goes_on = address and 0 < lines[i - 1].y - lines[i].y < 1.5 * lines[i].size
+        address = is_typed and (goes_on or bool(_ADDRESS.match(lines[i].text)))
+        if is_typed and not address and (typed[i - 1 : i] == [True] or typed[i + 1 : i + 2] == [True]):
             lines[i].role = "code"
-
-
-def _is_numeric(line: Line) -> bool:
-    words = line.text.split()
-    printed = sum(len(run.text) for run in line.runs if run.font.name and not run.font.math)
-    return 2 * printed > line.length and 2 * sum(any(map(str.isdigit, word)) for word in words) >= len(words)

@@ -29,17 +29,19 @@ def begins_footnote(line: Line) -> bool:
     )
 
 
-def mark_footnotes(lines: Sequence[Line], rules: Sequence[Box], body: Measures, listing: bool) -> None:
+def mark_footnotes(lines: Sequence[Line], rules: Sequence[Box], body: Measures, listed: int) -> None:
     """Give the footnotes of a page (lines in reading order) the role "footnote".
 
-    On a page where a reference list begins or goes on (`listing`) only a rule tells them from its entries.
+    In a column that has a line of a reference list (from `listed` on) only a rule tells them from its entries.
     """
     columns: defaultdict[tuple[int, int], list[Line]] = defaultdict(list)
     for line in lines:
         if line.role == "body":
             columns[line.columns].append(line)
+    entries = {id(line) for line in lines[listed:]}
     for column in columns.values():
         column.sort(key=lambda line: -line.y)
+        listing = any(id(line) in entries for line in column)
         for line in column[_first_note(column, rules, body, listing) :]:
             line.role = "footnote"
 
@@ -59,6 +61,7 @@ def _first_note(column: Sequence[Line], rules: Sequence[Box], body: Measures, li
             break
         start -= 1
     first = start
+    ruled = False
     while start < len(column):
         line = column[start]
         above = column[start - 1] if start else None
@@ -70,9 +73,15 @@ def _first_note(column: Sequence[Line], rules: Sequence[Box], body: Measures, li
         if ruled or (begins_footnote(line) and not listing):
             break
         start += 1
-    if start == len(column) and not listing and _is_small_print(column[first:], column[:first], body):
-        return first
-    return start
+    if ruled or listing:
+        return start
+    unmarked, marked = column[first:start], column[start : start + 1]
+    alike = all(
+        abs(line.size - note.size) <= 0.05 * note.size and line.x0 < note.x0 + note.size
+        for note in marked
+        for line in unmarked
+    )
+    return first if alike and _is_small_print(unmarked, column[:first], body) else start
 
 
 def _is_small_print(notes: Sequence[Line], text: Sequence[Line], body: Measures) -> bool:

@@ -29,7 +29,7 @@ def mark_formulas(lines: Sequence[Line], prose: set[int], body: Measures) -> Non
         small = line.size < 0.9 * body.size
         if not words and (
             (line.length <= 2 and (symbols or small))
-            or (line.length == 3 and (symbols or small or inset) and not line.text.isalnum())
+            or (line.length == 3 and (symbols or small or inset) and not line.text.replace(" ", "").isalnum())
         ):
             line.role = "crumb"
         elif (

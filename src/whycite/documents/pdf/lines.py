@@ -14,6 +14,7 @@ __all__ = ["Gutter", "Line", "lines_of"]
 
 _WIDE = 1.2  # a gap between two cells, in units of the size
 _NEAR = 6  # so many lines back a segment may join
+_MARK = 3  # characters of a footnote's mark, at most
 _MOST_RUNS = 400  # of a line; no printed line has more, and hostile ones shall not cost more
 Gutter = tuple[float, float]  # the white strip between two columns, from x to x
 
@@ -90,8 +91,11 @@ class Line:
         ]
 
     def raised(self, run: Run) -> bool:
-        """Whether a run is small and stands above the baseline."""
-        return run.size < 0.85 * self.size and run.y > self.y + 0.15 * self.size
+        """Whether a run is small and stands above the baseline; one hardly smaller must stand higher."""
+        lift = run.y - self.y
+        return (run.size < 0.85 * self.size and lift > 0.15 * self.size) or (
+            run.size < 0.95 * self.size and lift > 0.3 * self.size
+        )
 
     @cached_property
     def gaps(self) -> list[float]:
@@ -159,8 +163,7 @@ def _merged(segments: list[list[Run]]) -> list[list[Run]]:
         base = _base(segment)
         for i in range(len(lines) - 1, max(len(lines) - _NEAR, 0) - 1, -1):
             other, runs = lines[i]
-            alike = 0.85 < base.size / other.size < 1.18
-            near = abs(other.y - base.y) <= (0.25 if alike else 0.5) * max(base.size, other.size)
+            near = abs(other.y - base.y) <= _reach(base, segment, other, runs) * max(base.size, other.size)
             if near and len(runs) < _MOST_RUNS and not _overlap(runs, segment):
                 runs += segment
                 lines[i] = (max(other, base, key=lambda run: (run.size, -run.x0)), runs)
@@ -170,12 +173,23 @@ def _merged(segments: list[list[Run]]) -> list[list[Run]]:
     return [_spaced(sorted(runs, key=lambda run: run.x0)) for _, runs in lines]
 
 
+def _reach(base: Run, segment: list[Run], other: Run, runs: list[Run]) -> float:
+    """How far from each other, in units of the size, two baselines of one line may be: farther for a raised mark."""
+    ratio = base.size / other.size
+    if not 0.85 < ratio < 1.18:
+        return 0.5
+    mark = segment if ratio < 0.95 else runs if ratio > 1.05 else ()
+    return 0.5 if mark and sum(len(run.text) for run in mark) <= _MARK else 0.25
+
+
 def _base(segment: list[Run]) -> Run:
     return max(segment, key=lambda run: (run.size, len(run.text)))
 
 
 def _overlap(runs: list[Run], segment: list[Run]) -> bool:
-    x0, x1 = segment[0].x0 + 0.5, max(run.x1 for run in segment) - 0.5
+    x0, x1 = segment[0].x0, max(run.x1 for run in segment)
+    slack = max(0.5, 0.25 * min(segment[0].size, x1 - x0))  # slanted letters and signs lean over their neighbours
+    x0, x1 = x0 + slack, x1 - slack
     return any(run.x0 < x1 and x0 < run.x1 for run in runs)
 
 

@@ -75,7 +75,7 @@ class Text:
         last = self.pieces[-1][0]
         if last[-1] in _HYPHENS and (len(last) > 1 or len(self.pieces) > 1):
             before, after = self._last_word(), _first_word(line)
-            if len(before) > 1 and after:
+            if len(before) > 1 and after and not self.vocabulary.is_suspended(before[:-1], after):
                 if last[-1] == "\u00ad" or not self.vocabulary.keeps_hyphen(before[:-1], after):
                     self._drop_last()
                 return
@@ -140,8 +140,11 @@ def _first_word(line: Line) -> str:
     return line.text.partition(" ")[0]
 
 
-def same_paragraph(last: Line, line: Line, text: Text, body: Measures) -> bool:
-    """Whether a line of running text goes on with the paragraph whose last line is `last`."""
+def same_paragraph(last: Line, line: Line, text: Text, body: Measures, interrupted: bool) -> bool:
+    """Whether a line of running text goes on with the paragraph whose last line is `last`.
+
+    Where a float stands between them (`interrupted`) their distance tells nothing.
+    """
     ending = text.pieces[-1][0][-1:] if text.pieces else ""
     finished = text.finished
     lower = line.text[:1].islower()
@@ -150,7 +153,8 @@ def same_paragraph(last: Line, line: Line, text: Text, body: Measures) -> bool:
     if not finished and lower:
         return True
     indent = line.x0 - line.left
-    if last.page != line.page or last.columns != line.columns or last.y < line.y:
+    interrupted = interrupted and last.x1 > last.right - 4 * body.size
+    if interrupted or last.page != line.page or last.columns != line.columns or last.y < line.y:
         if not finished:
             return not _BULLET.match(line.text) and (not text.breaks or text.breaks[-1] < text.length)
         short = last.x1 < last.right - 1.5 * body.size
