@@ -20,7 +20,7 @@ from whycite.recommend.features import Features
 from whycite.recommend.weights import EVIDENCE, PAPER, Weights
 from whycite.rerank.ranker import Ranker, load
 from whycite.training.fitting import claims_asked
-from whycite.training.weights import Asked, fit, ranks
+from whycite.training.weights import TITLES, Asked, fit, ranks
 
 DATA = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 FITTED = "Developmental Biology,Immunology and Inflammation"
@@ -28,7 +28,6 @@ TOPICS = ("Cell Biology", "Microbiology and Infectious Disease", "Neuroscience")
 WORDS = ("sentence_coverage", "part", "part_coverage", "part_equal", "lexical")
 MEANING = ("sentence_cosine", "part_cosine")
 SPANS = (*WORDS, *MEANING, "crowd")
-TITLES = ("title", "title_cosine", "title_coverage", "about")
 FEATURES = ("support", "age")
 NOTHING = Weights(**dict.fromkeys((*EVIDENCE, *PAPER), 0.0))
 

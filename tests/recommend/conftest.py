@@ -94,7 +94,7 @@ class FakeLibrary(Library):
         return Info("", 1, len(self.known), SPANS, len(self.rows), 0, self.encoder, 1, 1, "2026-01-01T00:00:00+00:00")
 
     def search(
-        self, text: str, vector: NDArray[np.float32], spans: int = 100, papers: int = 50
+        self, text: str, meaning: Callable[[], NDArray[np.float32]], spans: int = 100, papers: int = 50
     ) -> tuple[list[SpanHit], list[PaperHit]]:
         self.calls["search"] += 1
         return self._shuffled(list(self.hits.values())), self._shuffled(list(self.paper_hits.values()))

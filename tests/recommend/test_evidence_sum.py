@@ -53,12 +53,12 @@ def test_scores_by_hand(library: FakeLibrary, encoder: FakeEncoder) -> None:
     weights = Weights(
         sentence_cosine=20.0, sentence_coverage=3.0, part=5.0, part_cosine=15.0, part_coverage=2.0, part_equal=-4.0,
         lexical=0.05, crowd=-0.2, title=-2.0, title_cosine=25.0, title_coverage=1.5,
-        about=16.0, support=0.3, age=-0.15,
+        title_lexical=0.25, about=16.0, support=0.3, age=-0.15,
     )  # fmt: skip
     full = 2 * log1p(22025) / 2  # two words
     sentence = 20 * 0.8 + 3 * 6 / full + 0.05 * 6 - 0.2 * log(2)
     part = 15 * 0.6 + 5
-    title = 25 * 0.4 + 1.5 * 2 / full - 2
+    title = 25 * 0.4 + 1.5 * 2 / (2 * log1p(len(library.known)) / 2) + 0.25 * 2 - 2
     a, b = EvidenceSum(library, encoder, weights).recommend(Claim("Cells divide.", year=2020))
     assert (a.rank, a.paper.key, a.support) == (1, "a", 2)
     assert a.score == pytest.approx(

@@ -52,6 +52,16 @@ def test_fitting_makes_surprise_small() -> None:
     assert not len(surprise([Asked(asked[0].features, np.zeros(8, bool))], true))
 
 
+def test_every_setting_counts_the_same() -> None:
+    many, few = _asked(200, Weights(sentence_cosine=8.0)), _asked(100, Weights(sentence_cosine=2.0), 1)
+    start = Weights(sentence_cosine=5.0)
+    free = ("sentence_cosine",)
+    alike = fit(many, start, free, [few]).sentence_cosine
+    assert fit(few, start, free, [many, []]).sentence_cosine == pytest.approx(alike, abs=1e-6)
+    assert fit(many, start, free, [few * 2]).sentence_cosine == pytest.approx(alike, abs=1e-6)
+    assert fit(few, start, free).sentence_cosine < alike < fit([*many, *few], start, free).sentence_cosine
+
+
 def test_what_is_not_free_stays() -> None:
     start = Weights(sentence_cosine=3.0)
     found = fit(_asked(50, start), start, ("ranker",))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from whycite.documents import Document, Reference
-from whycite.encoders import DEFAULT
+from whycite.encoders import DEFAULT, Encoder
 from whycite.encoders import load as load_encoder
 from whycite.errors import UserError
 from whycite.evaluation.comparison import Row, compare
@@ -26,7 +26,7 @@ from whycite.text.tokens import words
 if TYPE_CHECKING:
     from whycite.library import Library
 
-__all__ = ["METHODS", "Found", "as_dict", "run", "write"]
+__all__ = ["METHODS", "Found", "as_dict", "library_of", "run", "write"]
 
 _BM25 = {f"bm25-{name}": name for name in VARIANTS}
 METHODS = (*_BM25, "encoder", "fusion", "whycite")
@@ -92,6 +92,15 @@ def as_dict(found: Found) -> dict[str, Any]:
     return {"papers": len(contexts.papers), "claims": counts, "depth": DEPTH, "methods": methods}
 
 
+def library_of(place: Path, name: str, papers: Sequence[Reference], encoder: str | Encoder) -> Library:
+    """A library of papers under a name, none of which a document cites."""
+    from whycite.library import Library, add_documents
+
+    listing = Document(name, "s2orc", Reference("candidates"), references=tuple(papers))
+    add_documents(place, [listing], encoder=encoder)
+    return Library.open(place)
+
+
 def _text(paper: Reference) -> str:
     return f"{paper.title}. {paper.abstract}" if paper.abstract else paper.title
 
@@ -138,19 +147,11 @@ def _fused(*runs: Ranking) -> Ranking:
 
 
 def _library(folder: Path, papers: Sequence[Reference], work: Path | None, watch: Watch, encoder: str) -> Library:
-    from whycite.library import Library, add_documents
-
     state = state_of([folder], encoder)
     place = make_folder((work or default_folder(state)) / "contexts")
     same_setup(place, state)
     watch("adding papers", 0, None)
-    # A document that lists the papers and cites none of them.
-    add_documents(
-        place / "library",
-        [Document(str(folder), "s2orc", Reference("candidates"), references=tuple(papers))],
-        encoder=encoder,
-    )
-    return Library.open(place / "library")
+    return library_of(place / "library", str(folder), papers, encoder)
 
 
 def _whycite(library: Library, contexts: Contexts, watch: Watch) -> Ranking:

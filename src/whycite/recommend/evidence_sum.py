@@ -93,7 +93,7 @@ class EvidenceSum:
 
     def _features(self, found: Found, query: Query, number: int) -> tuple[Features, Facts]:
         """The features of about `number` papers, the best by what is known of all."""
-        features = of_found(found, query, self._full(query))
+        features = of_found(found, query, self._full(query), full_match(query.words, self._info.papers))
         order = np.lexsort((features.papers, -score(features, self._weights).papers.round(DIGITS)))
         known = facts(self._library, query, features.papers[order].tolist(), max(number, 1))
         return with_facts(features, known, query.claim, self._year), known

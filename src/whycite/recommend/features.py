@@ -51,21 +51,21 @@ class Features:
         return Features(self.papers[kept], of, self.spans[rows], self.evidence[rows], self.paper[kept])
 
 
-def full_match(words: int, spans: int) -> float:
-    """About the BM25 of a text that says all words of a claim, in a library of so many spans.
+def full_match(words: int, texts: int) -> float:
+    """About the BM25 of a text that says all words of a claim, among so many texts.
 
     A word of content is taken to weigh half of what the rarest one does: the weights are fitted to this scale.
     """
-    return max(words, 1) * log1p(max(spans, 1)) / 2
+    return max(words, 1) * log1p(max(texts, 1)) / 2
 
 
-def of_found(found: Found, query: Query, full: float) -> Features:
-    """The features of all papers that were found; those that `with_facts` knows are 0."""
+def of_found(found: Found, query: Query, full: float, full_title: float) -> Features:
+    """The features of all papers that were found, given full matches; those that `with_facts` knows are 0."""
     papers = sorted({*found.citations, *found.titles})
     places = {paper: place for place, paper in enumerate(papers)}
     pairs = [(places[paper], span) for paper, spans in found.citations.items() for span in spans]
     titles = [(places[paper], TITLE) for paper in sorted(found.titles)]
-    rows = np.concatenate([_of_spans(found, query, papers, pairs, full), _of_titles(found, full)])
+    rows = np.concatenate([_of_spans(found, query, papers, pairs, full), _of_titles(found, full_title)])
     of, spans = np.array([*pairs, *titles], np.int64).reshape(-1, 2).T
     order = np.lexsort((spans, of))
     cocited = np.array([found.cocited.get(paper, 0.0) for paper in papers], np.float64)
@@ -121,10 +121,12 @@ def _of_spans(
 
 def _of_titles(found: Found, full: float) -> Floats:
     hits = [found.titles[paper] for paper in sorted(found.titles)]
+    lexical = np.array([hit.lexical for hit in hits], np.float64)
     columns = {
         "title": np.ones(len(hits)),
         "title_cosine": np.array([hit.cosine for hit in hits], np.float64),
-        "title_coverage": np.array([hit.lexical for hit in hits], np.float64) / full,
+        "title_coverage": lexical / full,
+        "title_lexical": lexical,
     }
     return _table(len(hits), EVIDENCE, columns)
 

@@ -47,6 +47,7 @@ class Weights:
     title: float = -2.3
     title_cosine: float = 24.2
     title_coverage: float = 1.5
+    title_lexical: float = 0.0
 
     # The paper, whatever speaks for it.
     about: float = 16.6
@@ -120,6 +121,7 @@ SHARES: Mapping[str, str] = MappingProxyType(
         "title": "title",
         "title_cosine": "title",
         "title_coverage": "title",
+        "title_lexical": "title",
         "about": "title",
         "support": "support",
         "age": "recency",

@@ -23,7 +23,8 @@ from whycite.recommend.evidence_sum import EvidenceSum
 from whycite.recommend.model import Claim
 from whycite.recommend.weights import Fitted, Weights
 from whycite.rerank import ranker as rankers
-from whycite.training.weights import CONTEXT, OWN, Asked, ask, fit, ranks, surprise
+from whycite.training.alone import abstracts_asked, uncited
+from whycite.training.weights import CONTEXT, OWN, TITLES, Asked, ask, fit, ranks, surprise
 
 __all__ = ["asked_blindly", "claims_asked", "doubtful_below", "fit_weights", "with_ranker"]
 
@@ -45,7 +46,11 @@ def fit_weights(
     watch: Watch,
     tell: Callable[[str], None],
 ) -> Weights:
-    """Fit, first what a claim alone tells, then what its draft tells, then the ranker, each with the others held."""
+    """Fit, first what a claim alone tells, then what papers say of themselves, what the draft tells, and the ranker.
+
+    Each is fitted with the others held; what papers say of themselves to cited papers, to the same as if no one cited
+    them, and to abstracts alike.
+    """
     if not out.is_dir():
         raise UserError(f"{out}: no such folder; weights are kept in that of the encoder they are for")
     folder = str(out.resolve())  # a path, not the name of a bundled encoder
@@ -55,8 +60,13 @@ def fit_weights(
         tell(f"warning: {sentence}")
     found = Weights()
     asked = claims_asked(prepared, claims, seed, found, None, "whycite", watch)
+    alone = uncited(asked)
+    abstracts = abstracts_asked(prepared, claims, seed, found, watch)
     found = fit(asked, found, OWN)
+    found = fit(asked, found, TITLES, (alone, abstracts))
     tell(f"claims alone: MRR {_mrr(asked, found):.4f}")
+    tell(f"the same where no document cites the papers: MRR {_mrr(alone, found):.4f}")
+    tell(f"by abstracts, {len(abstracts)} claims: MRR {_mrr(abstracts, found):.4f}")
     asked = claims_asked(prepared, claims, seed, found, None, "whycite+draft", watch)
     found = fit(asked, found, CONTEXT)
     tell(f"with what the draft tells: MRR {_mrr(asked, found):.4f}")

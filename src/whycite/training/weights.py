@@ -20,10 +20,11 @@ from whycite.recommend.scoring import score
 from whycite.recommend.weights import EVIDENCE, PAPER, Weights
 from whycite.training.tokens import Tensor
 
-__all__ = ["CONTEXT", "OWN", "Asked", "ask", "fit", "ranks", "surprise"]
+__all__ = ["CONTEXT", "OWN", "TITLES", "Asked", "ask", "fit", "ranks", "surprise"]
 
 CONTEXT = ("same_section", "same_topic", "cocited", "cited")  # known only where the draft is
 OWN = tuple(name for name in (*EVIDENCE, *PAPER) if name not in (*CONTEXT, "ranker"))
+TITLES = ("title", "title_cosine", "title_coverage", "title_lexical", "about")  # what a paper says of itself
 _STEPS, _RATE = 400, 0.1
 _PULL = 1e-4  # towards zero
 
@@ -46,12 +47,19 @@ def ask(method: EvidenceSum, cases: Iterable[Case], sources: Sequence[HeldOut], 
     return found
 
 
-def fit(asked: Sequence[Asked], start: Weights, free: Collection[str]) -> Weights:
-    """The weights with those named in `free` fitted: softmax cross-entropy over the papers of each claim."""
-    answered = [each for each in asked if each.right.any()]
+def fit(
+    asked: Sequence[Asked], start: Weights, free: Collection[str], beside: Sequence[Sequence[Asked]] = ()
+) -> Weights:
+    """The weights with those named in `free` fitted: softmax cross-entropy over the papers of each claim.
+
+    Claims of other settings may stand `beside`; each setting counts the same, however many claims it has.
+    """
+    sets = [[each for each in some if each.right.any()] for some in (asked, *beside)]
+    answered = [each for some in sets for each in some]
     if not answered:
         raise UserError("no right paper is found for any claim, so that there is nothing to fit to: give more papers")
-    table = _Table.made(answered)
+    filled = [len(some) for some in sets if some]
+    table = _Table.made(answered, np.repeat([1 / (len(filled) * size) for size in filled], filled))
     weights = torch.tensor(list(asdict(start).values()), dtype=torch.float64, requires_grad=True)
     freed = torch.tensor([name in free for name in (*EVIDENCE, *PAPER)], dtype=torch.float64)
     # Features differ in size by a factor of a hundred; so must steps.
@@ -98,10 +106,10 @@ class _Table:
     paper: Tensor
     claim: Tensor  # for each paper its claim
     right: Tensor
-    claims: int
+    shares: Tensor  # of each claim in the loss; their sum is 1
 
     @classmethod
-    def made(cls, asked: Sequence[Asked]) -> _Table:
+    def made(cls, asked: Sequence[Asked], shares: NDArray[np.float64]) -> _Table:
         starts = np.cumsum([0, *(len(each.right) for each in asked)])
         return cls(
             torch.from_numpy(np.concatenate([each.features.evidence for each in asked])),
@@ -109,14 +117,15 @@ class _Table:
             torch.from_numpy(np.concatenate([each.features.paper for each in asked])),
             torch.from_numpy(np.repeat(np.arange(len(asked)), [end - at for at, end in pairwise(starts)])),
             torch.from_numpy(np.concatenate([each.right for each in asked])),
-            len(asked),
+            torch.from_numpy(shares),
         )
 
     def loss(self, weights: Tensor) -> Tensor:
         width = len(EVIDENCE)
         scores = _log_sum(self.evidence @ weights[:width], self.of, len(self.claim)) + self.paper @ weights[width:]
-        all_papers = _log_sum(scores, self.claim, self.claims)
-        return (all_papers - _log_sum(scores[self.right], self.claim[self.right], self.claims)).mean()
+        claims = len(self.shares)
+        all_papers = _log_sum(scores, self.claim, claims)
+        return ((all_papers - _log_sum(scores[self.right], self.claim[self.right], claims)) * self.shares).sum()
 
 
 def _log_sum(values: Tensor, of: Tensor, number: int) -> Tensor:
