@@ -123,13 +123,13 @@ def test_scores_of_rankers_that_had_not_seen_the_cases(folder: Path) -> None:
     from whycite.evaluation.passages.scifact import load
 
     scores = {case.id: [float(at in case.gold) for at in range(4)] for case in load(folder / "scifact") if case.gold}
-    (folder / "scores.json").write_text(json.dumps({"passage": scores}), "utf-8")
+    (folder / "scores.json").write_text(json.dumps({"passage": scores, "between": scores}), "utf-8")
     asked = ["eval", "--data", folder / "scifact", "--models", "", "--folds", 2, "--no-verdicts", "--json"]
     found = json.loads(_run(*asked, "--ranker", folder / "scores.json").stdout)
     assert found["pairs"]["scifact"]["ranker"]["hard"]["mean"] == 1.0
     assert found["one_for_all_folds"] == []
     assert set(found["selection"]["scifact"]) == {"bm25", "encoder"}  # no scores where nothing is gold
-    (folder / "scores.json").write_text(json.dumps({"passage": {}}), "utf-8")
+    (folder / "scores.json").write_text(json.dumps({"passage": {}, "between": {}}), "utf-8")
     assert "no scores for all sentences" in str(_run(*asked, "--ranker", folder / "scores.json").exception)
 
 

@@ -1,8 +1,11 @@
 """What verify learns from."""
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +16,8 @@ from whycite.evaluation.passages.model import Case
 from whycite.training.passagebars import bar_of, fit_bars
 from whycite.training.passageexamples import Example, Unseen, examples, mixed, with_stances
 from whycite.training.passagefitting import fit_kinds, fit_steps, fit_verdicts, main
-from whycite.verify.weights import CLASSES, STEPS
+from whycite.verify.passages import between
+from whycite.verify.weights import CLASSES, STEPS, load
 
 NOISE = ("The weather was fine.", "A river flows there.", "Nobody was in town.", "The car is red.")
 
@@ -36,15 +40,19 @@ def _case(at: int, label: str = "backed") -> Case:
 
 def test_words_in_common_are_learnt_first() -> None:
     cases = [_case(at) for at in range(20)]
-    ranker = Unseen((case, [float(at in case.gold) for at in range(5)]) for case in cases)
+    scores = {case.id: [float(at in case.gold) for at in range(5)] for case in cases}
+    ranker = Unseen(cases, {"passage": scores, "between": scores})
     weights = fit_steps(cases, Encoder(), ranker)
     steps = weights.steps["abstract"]
     assert steps["words"]["coverage"] > 0
     assert steps["words"]["bm25"] > 0
     assert steps["read"]["ranker"] > 0
-    assert steps["read"].keys() == {*STEPS["read"], "bias"}
+    assert steps["between"]["between"] > 0
+    for step in ("read", "between"):
+        assert steps[step].keys() == {*STEPS[step], "bias"}
     assert weights.steps["paper"]["words"] == {}  # there was no such case
-    assert fit_steps(cases, Encoder(), None).steps["abstract"]["read"] == {}
+    without = fit_steps(cases, Encoder(), None).steps["abstract"]
+    assert without["read"] == without["between"] == {}
 
 
 def test_verdicts() -> None:
@@ -89,6 +97,48 @@ def test_a_bar_keeps_the_false_out_of_papers_and_most_right_in_abstracts() -> No
     assert bar_of("abstract", [("a", "contradicted", 0.5), ("a", "backed", 0.1)]) == 0.5  # right nowhere
 
 
+def test_what_the_command_writes_has_the_bar_of_its_criterion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = [_case(at, "backed" if at % 2 else "not found") for at in range(30)]
+    evidence = [{"sentences": [1], "label": "SUPPORT"}]
+    documents = [{"doc_id": 1000 * (1 + at), "abstract": case.sentences} for at, case in enumerate(cases)]
+    claims = [
+        {
+            "id": at,
+            "claim": case.claim,
+            "cited_doc_ids": [1000 * (1 + at)],
+            "evidence": {str(1000 * (1 + at)): evidence} if case.gold else {},
+        }
+        for at, case in enumerate(cases)
+    ]
+    for name in ("scifact", "citint"):
+        _write(tmp_path / name / "corpus.jsonl", documents)
+        _write(tmp_path / name / "claims_train.jsonl", claims)
+    said = [{"sid": at, "text": text} for at, text in enumerate(NOISE)]
+    _write(tmp_path / "clscisumm" / "train-documents.jsonl", [{"paper_id": id, "sentences": said} for id in "pq"])
+    citing = {"citance": "The river flows through the town.", "citing_paper": "x", "gold_sids": [1]}
+    _write(tmp_path / "clscisumm" / "train.jsonl", [{**citing, "citance_id": id, "topic": id} for id in "pq"])
+    monkeypatch.setattr("whycite.training.passagefitting.load", Encoder)
+    given: dict[str, list[tuple[str, str, float]]] = {}
+
+    def bar(kind: str, rows: list[tuple[str, str, float]]) -> float:
+        given[kind] = rows
+        return bar_of(kind, rows)
+
+    monkeypatch.setattr("whycite.training.passagebars.bar_of", bar)
+    told: list[str] = []
+    main([str(tmp_path), str(tmp_path / "out.json")], told.append)
+    written = load(tmp_path / "out.json")
+    assert written.bars == {"abstract": bar_of("abstract", given["abstract"])}  # there was no whole paper
+    assert {name for name, _, _ in given["abstract"]} == {"scifact", "citint"}
+    assert len(given["abstract"]) == 60
+    assert told[-1].endswith("fitted to 32 claims with passages and 60 with verdicts")
+
+
+def _write(path: Path, rows: list[dict[str, Any]]) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+
+
 def test_examples_are_labelled_altered_and_exchanged() -> None:
     found = list(examples([_case(1), _case(2, "not found")], [_case(3), _case(4)], Random(0)))
     assert [example.label for example in found] == [
@@ -104,8 +154,10 @@ def test_examples_are_labelled_altered_and_exchanged() -> None:
 
 
 def test_scores_of_others() -> None:
-    ranker = Unseen([(_case(1), [1, 2, 3, 4, 5])])
-    assert ranker.score("passage", _case(1).claim, list(_case(1).sentences)[::-1]).tolist() == [5, 4, 3, 2, 1]
+    case = _case(1)
+    ranker = Unseen([case], {"passage": {case.id: [1, 2, 3, 4, 5]}, "between": {case.id: [6, 7, 8, 9, 10]}})
+    assert ranker.score("passage", case.claim, list(case.sentences)[::-1]).tolist() == [5, 4, 3, 2, 1]
+    assert ranker.score("passage", case.claim, [between(case.sentences, 3)]).tolist() == [9]
     with pytest.raises(ValueError, match="no scores of kind stance"):
         ranker.score("stance", "", [])
 

@@ -1,7 +1,8 @@
-"""The three steps: what is encoded, what is read, and what a ranker changes."""
+"""The four steps: what is encoded, what is read, and what a ranker changes."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from whycite.encoders import load
 from whycite.errors import UserError
 from whycite.rerank.inputs import Kind
 from whycite.verify import sentences
-from whycite.verify.passages import ENCODED, READ, Prepared
+from whycite.verify.passages import BETWEEN, ENCODED, READ, Prepared, between
 from whycite.verify.weights import STEPS, Weights, shipped
 from whycite.verify.weights import load as load_weights
 
@@ -51,7 +52,8 @@ class Encoder:
 
 def _weights(stance: bool = True) -> Weights:
     signs = {"backed": {"stance": 2.0}, "contradicted": {"stance": -2.0}}
-    steps = {kind: {**steps, "read": {"meaning": 1.0, "ranker": 1.0}} for kind, steps in shipped().steps.items()}
+    read = {"read": {"meaning": 1.0, "ranker": 1.0}, "between": {"read": 1.0, "between": 1.0}}
+    steps = {kind: {**steps, **read} for kind, steps in shipped().steps.items()}
     return replace(
         shipped(), steps=steps, verdicts={**shipped().verdicts, "stance": signs} if stance else shipped().verdicts
     )
@@ -86,8 +88,22 @@ def test_only_so_many_are_encoded_and_read() -> None:
     encoder, ranker = Encoder(), Ranker("weather")
     found = sentences(CLAIM, texts, encoder=encoder, ranker=ranker, weights=_weights())
     assert encoder.texts == ENCODED + 1
-    assert ranker.asked == [("passage", READ)]
+    assert ranker.asked == [("passage", READ), ("passage", BETWEEN)]
     assert len(found.passages) == 2000
+
+
+def test_a_sentence_is_read_between_those_beside_it() -> None:
+    assert between(TEXTS, 1) == f"{TEXTS[1]}\n{TEXTS[0]} {TEXTS[2]}"
+    assert between(TEXTS, 0) == f"{TEXTS[0]}\n{TEXTS[1]}"
+    assert between(TEXTS[:1], 0) == TEXTS[0]
+    steps = {kind: {**steps, "read": {"meaning": 1.0}} for kind, steps in _weights().steps.items()}
+    found = sentences(CLAIM, TEXTS, ranker=Ranker("antennae"), weights=replace(_weights(), steps=steps))
+    # Only what stands beside the first one is without the word.
+    assert [passage.index for passage in found.passages] == [1, 2, 0]
+    steps = {kind: {**steps, "between": {}} for kind, steps in _weights().steps.items()}
+    ranker = Ranker("antennae")
+    sentences(CLAIM, TEXTS, ranker=ranker, weights=replace(_weights(), steps=steps))
+    assert ranker.asked == [("passage", 3)]  # not read again where nothing was fitted to that
 
 
 def test_a_second_claim_encodes_nothing_twice() -> None:
@@ -108,6 +124,7 @@ def test_weights_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "weights.json"
     shipped().write(path)
     assert load_weights(path) == shipped()
+    assert path.read_text("utf-8") == files("whycite.verify").joinpath("weights.json").read_text("utf-8")
     path.write_text("{}", "utf-8")
     with pytest.raises(UserError, match="holds no weights"):
         load_weights(path)

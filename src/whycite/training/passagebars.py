@@ -29,7 +29,8 @@ def fit_bars(
     Of whole papers the least at which hardly a claim is called backed by a paper that it does not cite; of abstracts
     the one at which most labels are right, each data set counting as much as another.
     """
-    unread = {kind: {**steps, "read": {}} for kind, steps in weights.steps.items()}  # of the ranker, the stance alone
+    # Of the ranker, the stance alone.
+    unread = {kind: {**steps, "read": {}, "between": {}} for kind, steps in weights.steps.items()}
     ready = {
         kind: prepare(encoder, ranker if kind == "paper" else None, replace(weights, steps=unread)) for kind in KINDS
     }

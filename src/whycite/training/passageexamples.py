@@ -18,7 +18,7 @@ from whycite.evaluation.passages.alterations import alter
 from whycite.evaluation.passages.model import Case
 from whycite.rerank.inputs import Kind
 from whycite.rerank.ranker import Ranker
-from whycite.verify.passages import Prepared, kind_of
+from whycite.verify.passages import Prepared, between, kind_of
 from whycite.verify.weights import Weights
 
 __all__ = ["Example", "Unseen", "examples", "mixed", "prepare", "with_stances"]
@@ -39,16 +39,20 @@ class Example:
 
 
 class Unseen:
-    """A ranker made of the scores that others gave to cases they had not learnt from."""
+    """A ranker made of the scores that others gave to cases they had not learnt from.
+
+    By the id of a case, "passage" has one for each sentence, "between" one for each between those beside it.
+    """
 
     name = "unseen"
 
-    def __init__(self, scores: Iterable[tuple[Case, Sequence[float]]]) -> None:
-        self._scores = {
-            (case.claim, text): score
-            for case, given in scores
-            for text, score in zip(case.sentences, given, strict=True)
-        }
+    def __init__(self, cases: Iterable[Case], scores: Mapping[str, Mapping[str, Sequence[float]]]) -> None:
+        self._scores: dict[tuple[str, str], float] = {}
+        for case in cases:
+            amid = [between(case.sentences, at) for at in range(len(case.sentences))]
+            for texts, by in ((amid, "between"), (case.sentences, "passage")):
+                given = map(float, scores[by][case.id])
+                self._scores |= zip(((case.claim, text) for text in texts), given, strict=True)
 
     def score(self, kind: Kind, claim: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """The score that each text was given as a passage for the claim."""

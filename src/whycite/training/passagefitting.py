@@ -7,8 +7,9 @@ from claims altered so that they say something else, from claims of CL-SciSumm h
 cite, an easy case of what is not there, and from two thirds of the eLife articles that cite each other, with like ones
 and with other claims of the same documents as the hard case. How likely backing has to be to be told comes last.
 A ranker that has learnt from the same cases looks better on them than it is: what it adds is learnt from UNSEEN, the
-scores of rankers that were trained without them, {"passage": {case: [score of each sentence]}, "stance": {case: score},
-"altered": {case: [[claim, stance], …]}}, stances being those of the gold sentences joined.
+scores of rankers trained without them: {"passage": {case: [score of each sentence]}, "between": {case: [score of each
+between those beside it]}, "stance": {case: score}, "altered": {case: [[claim, stance], …]}}, stances being those of the
+gold sentences joined.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def fit_steps(cases: Sequence[Case], encoder: Encoder, ranker: Ranker | None) ->
     for kind in KINDS:
         own = [case for case in cases if case.gold and kind_of(case.sentences) == kind]
         for step in STEPS:
-            if not own or (step == "read" and ranker is None):
+            if not own or (ranker is None and step in ("read", "between")):
                 continue
             tables, gold, ready = [], [], prepare(encoder, ranker, weights)
             for case in own:
@@ -102,10 +103,10 @@ def main(arguments: Sequence[str], tell: Callable[[str], None] = print) -> None:
     retrieved = citint.load(data / "citint", "train")
     encoder, cases = CachedEncoder(plain), [*papers, *abstracts]
     known = [case for case in cases if unseen and case.id in unseen["passage"]]
-    scores = Unseen((case, unseen["passage"][case.id]) for case in known) if unseen else None
+    scores = Unseen(known, unseen) if unseen else None
     weights = fit_steps(cases, encoder, scores)
     tell("the order of sentences is fitted")
-    shown = chance.sample(papers, _PAPERS)
+    shown = chance.sample(papers, min(_PAPERS, len(papers)))
     articles = cited_texts(sorted((data / "elife").glob("elife-[0-9]*")), _CITED, encoder, chance)
     tell(f"{len(articles)} claims with the text of articles")
     labelled = [*abstracts, *chance.sample(retrieved, min(_RETRIEVED, len(retrieved))), *articles]

@@ -1,7 +1,7 @@
 """What is known of each sentence of a document as backing for a claim, as columns of numbers.
 
-Three steps, each dearer than the one before: the words of all sentences, the meaning of those that may matter, and
-what the ranker reads in the best of these.
+Four steps, each dearer than the one before: the words of all sentences, the meaning of those that may matter, what the
+ranker reads in the best of these, and what it reads in the best of all between the sentences before and after.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from whycite.verify.lexical import Lexicon
 from whycite.verify.numbers import Agreement
 
-__all__ = ["ABSTRACT", "MEANING", "READ", "WORDS", "beside", "meaning", "read", "words"]
+__all__ = ["ABSTRACT", "BETWEEN", "MEANING", "READ", "WORDS", "beside", "meaning", "read", "words"]
 
 Floats = NDArray[np.float64]
 
@@ -45,6 +45,7 @@ WORDS = (
 )
 MEANING = ("cosine", "cosine_beside", "cosine_gap")
 READ = ("ranker", "ranker_gap")
+BETWEEN = ("between", "between_gap")
 
 _SECTIONS = {
     "abstract": "abstract",
@@ -114,7 +115,7 @@ def meaning(cosines: Floats) -> Floats:
 
 
 def read(scores: Floats) -> Floats:
-    """The columns `READ` of sentences by what the ranker says of each."""
+    """The columns `READ` or `BETWEEN` of sentences by what the ranker says of each."""
     return np.stack([scores, scores - scores.max(initial=-np.inf)], axis=1)
 
 

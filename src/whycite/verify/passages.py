@@ -1,4 +1,4 @@
-"""The sentences of a document ranked by how well they back a claim, in three steps (see `features`)."""
+"""The sentences of a document ranked by how well they back a claim, in four steps (see `features`)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whycite.encoders import Encoder
+from whycite.rerank.inputs import passage_text
 from whycite.rerank.ranker import Ranker
 from whycite.verify import features, numbers
 from whycite.verify.lexical import Lexicon
@@ -17,13 +18,15 @@ from whycite.verify.numbers import Agreement
 from whycite.verify.quantities import Quantity, quantities
 from whycite.verify.weights import Weights
 
-__all__ = ["ENCODED", "READ", "Prepared", "Ranked", "kind_of"]
+__all__ = ["BETWEEN", "ENCODED", "READ", "Prepared", "Ranked", "between", "kind_of"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 ENCODED = 120  # sentences whose meaning is looked at, the best by words
 READ = 80  # sentences that the ranker reads, the best by meaning
+BETWEEN = 20  # sentences that it reads between those beside them, the best by themselves: three times the text
+_BY_RANKER = {"read": READ, "between": BETWEEN}
 _AT_ONCE = 512  # sentences encoded at a time, so that memory does not grow with the document
 
 
@@ -71,10 +74,10 @@ class Prepared:
         cosines = self._cosines(claim, chosen)
         known = np.concatenate([table, features.meaning(cosines)], axis=1)
         logits = _above(logits, chosen, self.weights.logits(self.kind, "meaning", known[chosen]))
-        if self.ranker is not None and self.weights.steps[self.kind]["read"]:
-            chosen = _best(logits, READ)
-            read = self._read(self.ranker, claim, chosen, logits)
-            logits = _above(logits, chosen, self.weights.logits(self.kind, "read", read))
+        if self.ranker is not None:
+            for step in _BY_RANKER:
+                if self.weights.steps[self.kind][step]:
+                    logits = self._by_ranker(self.ranker, claim, step, logits)
         return Ranked(logits, agreements, table, cosines)
 
     def table(self, claim: str, step: str) -> tuple[Floats, Integers]:
@@ -88,8 +91,9 @@ class Prepared:
         if step == "meaning" or self.ranker is None:
             return known[chosen], chosen
         logits = _above(logits, chosen, self.weights.logits(self.kind, "meaning", known[chosen]))
-        chosen = _best(logits, READ)
-        return self._read(self.ranker, claim, chosen, logits), chosen
+        if step == "between":
+            logits = self._by_ranker(self.ranker, claim, "read", logits)
+        return self._read(self.ranker, claim, step, logits)
 
     def _words(self, claim: str) -> tuple[tuple[Agreement, ...], Floats]:
         asked = quantities(claim)
@@ -106,9 +110,16 @@ class Prepared:
             return None
         return float(self.ranker.score("stance", claim, [self.sentences[at] for at in chosen]).mean())
 
-    def _read(self, ranker: Ranker, claim: str, chosen: Integers, logits: Floats) -> Floats:
-        scores = np.asarray(ranker.score("passage", claim, [self.sentences[at] for at in chosen]), np.float64)
-        return np.concatenate([logits[chosen, None], features.read(scores)], axis=1)
+    def _by_ranker(self, ranker: Ranker, claim: str, step: str, logits: Floats) -> Floats:
+        """The logits once the ranker has read the best sentences."""
+        table, chosen = self._read(ranker, claim, step, logits)
+        return _above(logits, chosen, self.weights.logits(self.kind, step, table))
+
+    def _read(self, ranker: Ranker, claim: str, step: str, logits: Floats) -> tuple[Floats, Integers]:
+        chosen = _best(logits, _BY_RANKER[step])
+        texts = [between(self.sentences, at) if step == "between" else self.sentences[at] for at in chosen.tolist()]
+        scores = np.asarray(ranker.score("passage", claim, texts), np.float64)
+        return np.concatenate([logits[chosen, None], features.read(scores)], axis=1), chosen
 
     def _cosines(self, claim: str, chosen: Integers) -> Floats:
         missing = [at for at in chosen.tolist() if at not in self._vectors]
@@ -128,6 +139,11 @@ class Prepared:
 def kind_of(sentences: Sequence[str]) -> str:
     """What so many sentences are: an abstract, or a paper."""
     return "abstract" if len(sentences) <= features.ABSTRACT else "paper"
+
+
+def between(sentences: Sequence[str], at: int) -> str:
+    """A sentence with those before and after it, as the ranker reads it."""
+    return passage_text(sentences[at], *sentences[max(0, at - 1) : at], *sentences[at + 1 : at + 2])
 
 
 def _best(logits: Floats, number: int) -> Integers:

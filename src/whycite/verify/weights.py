@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whycite.errors import UserError
-from whycite.verify.features import MEANING, READ, WORDS
+from whycite.verify.features import BETWEEN, MEANING, READ, WORDS
 
 __all__ = ["CLASSES", "KINDS", "STEPS", "Weights", "load", "shipped"]
 
@@ -22,7 +22,9 @@ Floats = NDArray[np.float64]
 STEPS: Mapping[str, tuple[str, ...]] = {
     "words": WORDS,
     "meaning": (*WORDS, *MEANING),
-    "read": ("meaning", *READ),  # what the step before says, so that a few cases are enough to fit to
+    # What the step before says, so that a few cases are enough to fit to.
+    "read": ("meaning", *READ),
+    "between": ("read", *BETWEEN),
 }
 KINDS = ("paper", "abstract")  # what a document is: sentences of whole papers are told apart by other signs
 CLASSES = ("backed", "contradicted", "not found")

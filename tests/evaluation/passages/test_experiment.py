@@ -13,7 +13,7 @@ from whycite.evaluation.passages.model import Case
 from whycite.evaluation.passages.report import falls_dict, labels_dict, report
 from whycite.evaluation.passages.scoring import Scorer
 from whycite.evaluation.passages.splitting import Parts
-from whycite.evaluation.passages.verdicts import altered_pairs, falls, judge
+from whycite.evaluation.passages.verdicts import altered_pairs, falls, joint_falls, judge
 from whycite.verify.model import Verification
 
 
@@ -114,6 +114,19 @@ def test_altered_claims_are_less_backed() -> None:
     assert found["all"]["share"] == pytest.approx(1 / 3)
     assert len(altered_pairs(backed, 100)) == 9
     assert altered_pairs([_labelled("dev:1", "Bees!")], 5) == []
+
+
+def test_pairs_of_several_data_sets_each_with_its_own_verifier() -> None:
+    backed = [_labelled(f"dev:{at}", "Bees are increased by 20 % in fields.") for at in range(9)]
+    pairs = altered_pairs(backed, 6)
+    watched: list[tuple[int, int | None]] = []
+    found = joint_falls(
+        [(pairs[:3], _verify), (pairs[3:], lambda claim, sentences: _verify("", sentences))],
+        lambda what, done, total: watched.append((done, total)),
+    )
+    assert (found["all"].pairs, found["negation"].pairs) == (6, 2)
+    assert found["negation"].share == 0.5
+    assert watched == [(at, 6) for at in range(6)]
 
 
 def test_verdicts_beside_labels() -> None:

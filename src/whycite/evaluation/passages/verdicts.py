@@ -13,7 +13,7 @@ from whycite.evaluation.passages.labels import Labels, measure_labels
 from whycite.evaluation.passages.model import Case
 from whycite.verify.model import Verification
 
-__all__ = ["AlteredPair", "Fall", "Verifier", "altered_pairs", "backing", "falls", "judge"]
+__all__ = ["AlteredPair", "Fall", "Verifier", "altered_pairs", "backing", "falls", "joint_falls", "judge"]
 
 Verifier = Callable[[str, Sequence[str]], Verification]
 """A claim and the sentences of a document in, a verdict out."""
@@ -85,9 +85,17 @@ def falls(
     pairs: Sequence[AlteredPair], verifier: Verifier, watch: Watch = lambda what, done, total: None
 ) -> dict[str, Fall]:
     """For each kind of alteration and for all: in how many pairs the altered claim is less backed than the claim."""
+    return joint_falls([(pairs, verifier)], watch)
+
+
+def joint_falls(
+    asked: Sequence[tuple[Sequence[AlteredPair], Verifier]], watch: Watch = lambda what, done, total: None
+) -> dict[str, Fall]:
+    """The same for pairs of several data sets together, each with the verifier that has not seen them."""
     by_kind: dict[str, list[tuple[Verification, Verification]]] = {"all": []}
-    for at, pair in enumerate(pairs):
-        watch("altered claims", at, len(pairs))
+    total = sum(len(pairs) for pairs, _ in asked)
+    for pair, verifier in ((pair, verifier) for pairs, verifier in asked for pair in pairs):
+        watch("altered claims", len(by_kind["all"]), total)
         before, after = (verifier(claim, pair.case.sentences) for claim in (pair.case.claim, pair.altered))
         by_kind["all"].append((before, after))
         by_kind.setdefault(pair.kind, []).append((before, after))

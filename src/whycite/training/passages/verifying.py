@@ -46,11 +46,11 @@ def verifying(encoder: Encoder, rankers: Sequence[Ranker | None]) -> Fit:
 def out_of_fold(path: Path, cases: Iterable[Case]) -> Unseen:
     """The scores in a JSON file as a ranker: "passage" has for each case with gold, by id, one score a sentence.
 
-    They come from rankers each of which was trained without the cases that it scores.
+    "between" has those of each between the sentences beside it. They come from rankers each of which was trained
+    without the cases that it scores.
     """
     try:
-        scores = as_dict(as_dict(json.loads(path.read_text("utf-8"))).get("passage"))
-        return Unseen((case, [float(score) for score in scores[case.id]]) for case in cases if case.gold)
+        return Unseen((case for case in cases if case.gold), as_dict(json.loads(path.read_text("utf-8"))))
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise UserError(f"{path}: no scores for all sentences of these data sets are there ({error})") from error
 
