@@ -59,9 +59,10 @@ class Server:
     def _warm(self) -> None:
         try:
             self.questions()
-            for step in (lambda: warm(self.current), self.documents):
-                self.quick.rest(_GIVES_WAY)
-                step()
+            self.quick.rest(_GIVES_WAY)
+            warm(self.current)
+            self.quick.rest(_GIVES_WAY)
+            self.documents()
         finally:
             gc.freeze()  # what was loaded stays: nobody need look through it for garbage
             gc.enable()
