@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from whycite.documents.model import Document, Reference
 from whycite.errors import UserError
-from whycite.library import Library, add_documents, compact, remove, store
+from whycite.library import Library, add_documents, compact, copied, copying, remove, store
 from whycite.library.copied import CITED, Copied, CopiedCitations, folder_of, open_copy
 from whycite.library.query import matching, take, whole
 from whycite.library.store import Store, open_store
@@ -35,6 +35,11 @@ def _heaps(place: Path) -> dict[str, int]:
     return {file.name: file.stat().st_size for file in folder_of(place).glob("*.heap")}
 
 
+def _heap(place: Path, table: str) -> Path:
+    [heap] = folder_of(place).glob(f"{table}-*.heap")
+    return heap
+
+
 def _answers(library: Library, encoder: Any) -> tuple[Any, ...]:
     [vector] = encoder.encode(["growing cells"])
     spans, papers = library.search("growing cells", lambda: vector, 1_000, 1_000)
@@ -54,13 +59,13 @@ def _answers(library: Library, encoder: Any) -> tuple[Any, ...]:
 
 def _same_without(place: Path, encoder: Any) -> None:
     """Check that the copy is used, and answers as the tables do."""
-    copied = Library.open(place)
-    assert isinstance(copied._spans, Copied)
-    assert isinstance(copied._papers, Copied)
-    assert isinstance(copied._citations, CopiedCitations)
+    with_copy = Library.open(place)
+    assert isinstance(with_copy._spans, Copied)
+    assert isinstance(with_copy._papers, Copied)
+    assert isinstance(with_copy._citations, CopiedCitations)
     bare = shutil.copytree(place, place.with_name(f"{place.name} without copy"), dirs_exist_ok=True)
     shutil.rmtree(folder_of(bare))
-    assert _answers(copied, encoder) == _answers(Library.open(bare), encoder)
+    assert _answers(with_copy, encoder) == _answers(Library.open(bare), encoder)
     shutil.rmtree(bare)
 
 
@@ -241,7 +246,7 @@ def test_a_copy_that_cannot_be_opened_is_left_alone(place: Path, encoder: Any, n
     elif damage == "no array":
         (folder / "citations.span.begins.npy").unlink()
     elif damage == "no heap":
-        (folder.parent / "papers-0.heap").unlink()
+        _heap(place, "papers").unlink()
     library = Library.open(place)
     assert isinstance(library._spans, Copied) == (damage == "nothing")
     assert _answers(library, encoder) == before
@@ -252,11 +257,31 @@ def test_a_copy_that_cannot_be_opened_is_left_alone(place: Path, encoder: Any, n
 @pytest.mark.parametrize("table", ["spans", "papers"])
 def test_a_heap_that_was_cut_is_told(place: Path, encoder: Any, numbered: Make, table: str) -> None:
     add_documents(place, map(numbered, range(4)), jobs=1, encoder=encoder)
-    heap = folder_of(place) / f"{table}-0.heap"
+    heap = _heap(place, table)
     heap.write_bytes(heap.read_bytes()[:100])
     with pytest.raises(UserError, match="its reading copy is damaged; make it anew with: whycite library compact"):
         _answers(Library.open(place), encoder)
     compact(place)
+    _same_without(place, encoder)
+
+
+def test_a_copy_made_anew_while_it_is_opened_is_not_half_of_each(
+    place: Path, encoder: Any, numbered: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_documents(place, map(numbered, range(4)), jobs=1, encoder=encoder)
+    before = _answers(Library.open(place), encoder)
+    found = copied._load
+
+    def loaded(folder: Path, name: str, column: str) -> Any:
+        if (name, column) == ("papers", "same_as"):  # the rows are open, the citations not yet
+            monkeypatch.setattr(copied, "_load", found)
+            copying.copy(_store(place), anew=True)
+        return found(folder, name, column)
+
+    monkeypatch.setattr(copied, "_load", loaded)
+    library = Library.open(place)
+    assert not isinstance(library._spans, Copied)
+    assert _answers(library, encoder) == before
     _same_without(place, encoder)
 
 

@@ -1,18 +1,21 @@
 """Many readers beside a writer: each sees one whole state."""
 
+import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
 from whycite.documents.model import Document
 from whycite.errors import UserError
 from whycite.library import Library, add_documents, adding, compact, indexing, remove
+from whycite.library.copied import folder_of
 
 Make = Callable[..., Document]
 Read = Callable[[Path], Any]
@@ -61,6 +64,40 @@ def test_readers_beside_a_writer(place: Path, encoder: Any, numbered: Make, monk
         seen = [reader.result() for reader in readers]
     assert {count for counts in seen for count in counts} <= {4, 6, 8, 10, 12, 14, 16}
     assert _whole(place, encoder) == 14
+
+
+def test_what_a_writer_drops_while_it_is_counted_counts_as_nothing(
+    place: Path, encoder: Any, numbered: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_documents(place, [numbered(1)], jobs=1, encoder=encoder)
+    library = Library.open(place)
+    size = library.info().bytes
+    listed = os.scandir
+
+    class Dropped:
+        """What is in the folder of copies, which is gone as soon as it is listed."""
+
+        def __init__(self) -> None:
+            with listed(folder_of(place)) as entries:
+                self._entries = iter(list(entries))
+            monkeypatch.setattr(os, "scandir", listed)
+            shutil.rmtree(folder_of(place))
+
+        def __enter__(self) -> Self:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+        def __iter__(self) -> Self:
+            return self
+
+        def __next__(self) -> os.DirEntry[str]:
+            return next(self._entries)
+
+    monkeypatch.setattr(os, "scandir", lambda folder: Dropped() if Path(folder) == folder_of(place) else listed(folder))
+    assert 0 < library.info().bytes < size
+    assert not folder_of(place).exists()
 
 
 def test_readers_in_other_processes_answer_the_same(place: Path, encoder: Any, numbered: Make) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from importlib.metadata import version
@@ -52,8 +53,7 @@ class Shelf:
             return [release, str(self._library.path), self._library.version]
         # Importing the store takes longer than all the rest; that there is a new commit can be seen from outside.
         commits = self._library / "commits.lance" / "_versions"
-        files = sorted((file.name, file.stat().st_mtime_ns) for file in commits.glob("*")) if commits.is_dir() else []
-        return [release, str(self._library.resolve()), files]
+        return [release, str(self._library.resolve()), _made(commits)]
 
     def recommend(self, claims: Sequence[Claim], n: int, told: Callable[[], None] = lambda: None) -> list[Answer]:
         """The best papers for each claim; `told` is called as each answer is there."""
@@ -104,6 +104,16 @@ def _opened(path: Path, state: str) -> Library:
     from whycite.library import Library
 
     return Library.open(path)
+
+
+def _made(folder: Path) -> list[tuple[str, int]]:
+    """The files in a folder and when each was made; a writer may drop some meanwhile."""
+    found = []
+    with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
+        for entry in entries:
+            with suppress(FileNotFoundError):
+                found.append((entry.name, entry.stat().st_mtime_ns))
+    return sorted(found)
 
 
 @lru_cache(maxsize=1)

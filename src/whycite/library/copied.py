@@ -82,11 +82,14 @@ def open_copy(library: Path, commit: Commit) -> Copy | None:
     """The copy of a commit; nothing where there is none."""
     folder = folder_of(library, commit)
     try:
-        facts = json.loads((folder / FACTS).read_text("utf-8"))
+        told = (folder / FACTS).read_bytes()
+        facts = json.loads(told)
         spans, papers = (Copied(folder, name, facts[name], commit.dimensions) for name in HEAPED)
         versions, same_as = _load(folder, "papers", "same_as").tolist()
         citations = CopiedCitations(folder, facts["words"])
         support = Support(*_load(folder, "papers", "support"))
+        if (folder / FACTS).read_bytes() != told:  # made anew meanwhile, in other heaps: it would be half of each
+            return None
         return Copy(folder, spans, papers, citations, dict(zip(versions, same_as, strict=True)), support)
     except (
         OSError,

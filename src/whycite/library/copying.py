@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
@@ -91,7 +92,7 @@ def _copy_rows(store: Store, name: str, making: Path, before: Copied | None) -> 
         held, needed = before.heap.path.stat().st_size, int(lengths.sum())
         if needed * _WASTE < held or needed < held < _SMALL:
             there[:] = False
-    heap = before.heap.path if before is not None and there.any() else _unused(making.parent, name)
+    heap = before.heap.path if before is not None and there.any() else making.parent / f"{name}-{uuid4().hex}.heap"
     with heap.open("ab") as file:
         end = file.tell()
         for at, records in _records(table, HEAPED[name], places, np.flatnonzero(~there)):
@@ -173,9 +174,3 @@ def _standing(versions: Integers, same_as: Integers) -> Integers:
     papers = versions.copy()
     papers[merged] = same_as[1, np.searchsorted(same_as[0], versions[merged])]
     return papers
-
-
-def _unused(home: Path, name: str) -> Path:
-    """A heap that is not there yet."""
-    taken = {file.name for file in home.iterdir()}
-    return next(home / made for n in range(len(taken) + 1) if (made := f"{name}-{n}.heap") not in taken)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import cached_property, wraps
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
@@ -97,7 +99,7 @@ class Library:
             papers=self._store["papers"].count_rows("id = same_as"),
             spans=self._store["spans"].count_rows(),
             citations=self._store["citations"].count_rows(),
-            bytes=sum(map(_size, self.path.rglob("*"))),
+            bytes=_size(self.path),
             encoder=commit.encoder,
             version=commit.number,
             schema=commit.schema,
@@ -293,8 +295,11 @@ def _span_hits(found: Found) -> list[SpanHit]:
     return [SpanHit(*row) for row in zip(*columns, strict=True)]
 
 
-def _size(file: Path) -> int:
-    try:
-        return file.stat().st_size if file.is_file() else 0
-    except FileNotFoundError:  # dropped by a writer just now
-        return 0
+def _size(folder: Path) -> int:
+    """The bytes of all files in a folder; what a writer drops just now counts as nothing."""
+    size = 0
+    for inside, _, files in os.walk(folder):
+        for file in files:
+            with suppress(FileNotFoundError):
+                size += Path(inside, file).stat().st_size
+    return size
