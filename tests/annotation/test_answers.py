@@ -264,3 +264,18 @@ def test_many_at_once(path: Path, tasks: MakeTasks) -> None:
             desk.take(task.id, "last", "answer", "1", f"last {task.id}")
         assert {answers.votes(task) for task in known} == {3}
     assert len(lines(path)) == 90
+
+
+def test_an_answer_after_the_end_goes_into_no_other_file(path: Path, known: dict[str, Task]) -> None:
+    answers = Answers(path, known)
+    answers.close()
+    others = [path.with_name(f"other{number}") for number in range(4)]
+    opened = [os.open(other, os.O_RDWR | os.O_CREAT) for other in others]  # one of them has the number it had
+    try:
+        with pytest.raises(UserError, match="could not be kept"):
+            answers.record(Entry("t0", "Zoë", "skip", "", "s1", ""))
+    finally:
+        for file in opened:
+            os.close(file)
+    assert [other.read_bytes() for other in others] == [b""] * 4
+    assert path.read_bytes() == b""

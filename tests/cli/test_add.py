@@ -168,7 +168,7 @@ def test_stopped_by_the_user_says_what_is_kept(folder: Path, tmp_path: Path) -> 
     while not (library / "citations.lance" / "data").is_dir() and process.poll() is None:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(timeout=60)
+    output, errors = process.communicate(timeout=100)
     assert (process.returncode, output) == (130, b"")
     assert re.fullmatch(rb"whycite: stopped; \d+ documents? added and kept, run it again to go on\n", errors), (
         errors.decode()

@@ -204,6 +204,7 @@ def test_without_answers(run: Run, made: Path, tmp_path: Path, command: str) -> 
     assert str(run(command, made, "--answers", "empty.jsonl", *more).exception) == "empty.jsonl: holds no answers yet"
 
 
+PATIENCE = 100_000  # milliseconds: a busy machine is slow to show anything
 Serve = Callable[..., tuple["subprocess.Popen[str]", str]]
 
 
@@ -261,7 +262,7 @@ def test_answers_survive_kill_and_the_labeller_goes_on(serve: Serve, made: Path)
     assert ask(f"{address}/api/next?labeller=Ann", host="evil.example")[0] == 421
     if os.name == "posix":
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=100)
         assert process.returncode == 130
         assert errors == "whycite: stopped; 0 new in answers.jsonl, start it again to go on\n"
     assert len(lines(made.with_name("answers.jsonl"))) == 1
@@ -278,8 +279,11 @@ def test_the_page_by_keys_alone(serve: Serve, made: Path) -> None:
     wrong: list[str] = []
     with playwright.sync_playwright() as started:
         arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-        browser = started.chromium.launch(executable_path=program, args=[*arguments, "--disable-sync"])
+        browser = started.chromium.launch(
+            executable_path=program, args=[*arguments, "--disable-sync"], timeout=PATIENCE
+        )
         page = browser.new_page()
+        page.set_default_timeout(PATIENCE)
         page.on("console", lambda message: wrong.append(message.text))
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.goto(address)

@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -170,6 +171,21 @@ def test_an_answer_comes_before_the_next_claim_is_there_until_the_user_stops_it(
             process.stdin.flush()
             assert json.loads(process.stdout.readline())["id"] == name
         process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 130
+        assert process.wait(100) == 130
         # The last answer is counted a moment after it can be read.
         assert re.fullmatch(rb"whycite: stopped; (1 answer|2 answers) given\n", process.stderr.read())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of other systems always wait")
+def test_a_pipe_that_does_not_wait_is_waited_for() -> None:
+    end, begin = os.pipe()
+    os.set_blocking(end, False)
+    with os.fdopen(end, "rb", buffering=0) as stream, os.fdopen(begin, "wb", buffering=0) as writer:
+        found = lines(stream, "-")
+        for number, text in enumerate(("one", "two"), 1):
+            later = threading.Timer(0.1, writer.write, [f"{text}\n".encode()])
+            later.start()
+            assert next(found) == (number, text)
+            later.join()
+        threading.Timer(0.1, writer.close).start()
+        assert list(found) == []

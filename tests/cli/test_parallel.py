@@ -3,6 +3,8 @@
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, NoReturn
 
 import pytest
 from hypothesis import given, settings
@@ -63,3 +65,35 @@ def test_no_more_is_read_than_there_is_work_for() -> None:
     assert next(results) == "0"
     time.sleep(0.05)
     assert read < 50
+
+
+def test_things_that_end_with_an_error_nobody_thought_of() -> None:
+    def things() -> Iterator[int]:
+        yield 1
+        raise ValueError("a stream that was closed")
+
+    results = in_order(things(), str, 2)
+    assert next(results) == "1"
+    with pytest.raises(ValueError, match="closed"):
+        next(results)
+
+
+def test_a_file_closed_after_a_failure_while_it_is_read_is_no_news(tmp_path: Path) -> None:
+    (tmp_path / "things").write_bytes(b"".join(b"%d\n" % number for number in range(1000)))
+    closed, over = threading.Event(), threading.Event()
+
+    def things(stream: IO[bytes]) -> Iterator[bytes]:
+        try:
+            yield stream.read(1)
+            assert closed.wait(60)
+            yield stream.read(1)
+        finally:
+            over.set()
+
+    def work(thing: bytes) -> NoReturn:
+        raise UserError("this is none")
+
+    with pytest.raises(UserError, match="none"), (tmp_path / "things").open("rb") as stream:
+        list(in_order(things(stream), work, 1))
+    closed.set()  # pytest fails where a thread ends with an error
+    assert over.wait(60)

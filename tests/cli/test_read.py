@@ -24,7 +24,7 @@ BIB = """@article{doe2010, title={Of {Things}}, author={Doe, Jane and Roe, R.}, 
 
 def whycite(*arguments: str, stdin: bytes = b"", cwd: Path | None = None) -> subprocess.CompletedProcess[bytes]:
     command = [sys.executable, "-c", "from whycite.cli import main; main()", *arguments]
-    return subprocess.run(command, input=stdin, capture_output=True, cwd=cwd, timeout=60, check=False)
+    return subprocess.run(command, input=stdin, capture_output=True, cwd=cwd, timeout=100, check=False)
 
 
 @pytest.fixture
@@ -159,7 +159,7 @@ def test_half_a_pair_of_surrogates_is_escaped(tmp_path: Path) -> None:
 def test_output_that_nobody_reads_ends_quietly(draft: Path) -> None:
     program = f"{sys.executable} -c 'from whycite.cli import main; main()' read --json {draft} | head -c 1"
     program += "; exit ${PIPESTATUS[0]}"
-    result = subprocess.run(["bash", "-c", program], capture_output=True, timeout=60, check=False)
+    result = subprocess.run(["bash", "-c", program], capture_output=True, timeout=100, check=False)
     assert result.returncode in {0, 141}
     assert result.stderr == b""
 
@@ -167,7 +167,7 @@ def test_output_that_nobody_reads_ends_quietly(draft: Path) -> None:
 def test_a_full_disk_is_one_sentence(draft: Path) -> None:
     with Path("/dev/full").open("wb") as full:
         command = [sys.executable, "-c", "from whycite.cli import main; main()", "read", str(draft)]
-        result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
+        result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, timeout=100, check=False)
     assert result.returncode == 2
     assert result.stderr == b"whycite: No space left on device\n"
 

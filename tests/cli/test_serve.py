@@ -44,7 +44,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
 def _ask(said: str, path: str, **headers: str) -> tuple[int, bytes]:
     found = re.search(r"http://([\w.]+):(\d+)/", said)
     assert found, said
-    connection = HTTPConnection(found[1], int(found[2]), timeout=60)
+    connection = HTTPConnection(found[1], int(found[2]), timeout=100)
     connection.request("GET", path, headers=headers)
     answer = connection.getresponse()
     read = answer.status, answer.read()
@@ -60,7 +60,7 @@ def test_it_starts_answers_and_stops_quietly(start: Start) -> None:
     assert b"What should this claim cite?" in page
     assert json.loads(_ask(said, "/api/health")[1])["status"] == "ok"
     process.send_signal(signal.SIGINT)
-    out, rest = process.communicate(timeout=60)
+    out, rest = process.communicate(timeout=100)
     assert (process.returncode, out, rest) == (130, "", "whycite: stopped\n")
 
 
@@ -77,7 +77,7 @@ def test_another_host_demands_a_token(start: Start) -> None:
 def test_a_port_in_use_is_told_in_a_sentence(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        done = subprocess.run([*WHYCITE, "--port", port], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([*WHYCITE, "--port", port], capture_output=True, text=True, timeout=100)
     assert done.returncode == 2
     assert re.fullmatch(rf"whycite: 127\.0\.0\.1:{port} cannot be listened on \(.+\): try another .*\n", done.stderr)
 

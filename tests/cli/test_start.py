@@ -11,7 +11,7 @@ _HEAVY = ("lancedb", "pyarrow", "numpy", "onnxruntime", "spacy", "scipy", "rich.
 
 def _run(code: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", code, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, env=environment or None, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, env=environment or None, timeout=100, check=False)
 
 
 def test_nothing_heavy_is_loaded_before_a_command_needs_it() -> None:

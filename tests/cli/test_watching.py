@@ -5,8 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-import threading
-import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
@@ -15,7 +14,7 @@ from rich.console import Console
 
 from tests.check.conftest import BIB, TEX
 from whycite.cli.check import _watch
-from whycite.cli.watching import changed, state
+from whycite.cli.watching import State, changed, state
 from whycite.errors import UserError
 
 QUICK = 0.01
@@ -37,23 +36,23 @@ def test_a_change_is_seen_once_it_is_over(tmp_path: Path, how: str) -> None:
     main, other = tmp_path / "main.tex", tmp_path / "other.tex"
     main.write_text("one")
     before = state([main])
+    steps: dict[str, list[Callable[[], object]]] = {
+        "written": [lambda: main.write_text(""), lambda: main.write_text("one two")],
+        "made": [other.touch, lambda: other.write_text("another")],
+        "removed": [main.unlink],
+        "replaced": [lambda: other.write_text("one two"), lambda: other.replace(main)],
+    }
+    looks = 0
 
-    def change() -> None:
-        time.sleep(5 * QUICK)
-        if how == "written":
-            main.write_text("one two")
-        elif how == "made":
-            other.write_text("another")
-        elif how == "removed":
-            main.unlink()
-        else:
-            other.write_text("one two")
-            other.replace(main)
+    def look() -> State:
+        nonlocal looks
+        looks += 1
+        if looks > 2 and steps[how]:
+            steps[how].pop(0)()
+        return state([main])
 
-    thread = threading.Thread(target=change)
-    thread.start()
-    after = changed(before, lambda: state([main]), QUICK)
-    thread.join()
+    after = changed(before, look, QUICK)
+    assert not steps[how]
     assert after == state([main]) != before
 
 
@@ -78,6 +77,25 @@ def test_a_change_while_a_check_runs_is_not_missed(tmp_path: Path, how: str) -> 
         _watch([str(main)], found, None, Console(file=io.StringIO()))
 
 
+def test_clocks_of_files_that_go_in_steps_hide_no_change(tmp_path: Path) -> None:
+    main, other = tmp_path / "main.tex", tmp_path / "other.tex"
+    main.write_text("one")
+    checks = 0
+
+    def found() -> NoReturn:
+        nonlocal checks
+        checks += 1
+        if checks > 1:
+            raise KeyboardInterrupt
+        other.write_text("another")
+        step = other.stat().st_mtime_ns - 1_900_000_000  # the time is rounded down, by some to two seconds
+        os.utime(other, ns=(step, step))
+        raise UserError("not this time")
+
+    with pytest.raises(KeyboardInterrupt):
+        _watch([str(main)], found, None, Console(file=io.StringIO()))
+
+
 def test_a_check_goes_on_until_it_is_stopped(tmp_path: Path) -> None:
     main = tmp_path / "main.tex"
     main.write_text(TEX, "utf-8")
@@ -91,7 +109,9 @@ def test_a_check_goes_on_until_it_is_stopped(tmp_path: Path) -> None:
         assert "checked in" in process.stderr.readline()
         first = (tmp_path / "found.json").read_text("utf-8")
         assert "Spiders sleep" not in first
-        main.write_text(TEX.replace("It is known", "Spiders sleep at night, as it is known. It is known", 1), "utf-8")
+        saved = tmp_path / "main.tex.new"
+        saved.write_text(TEX.replace("It is known", "Spiders sleep at night, as it is known. It is known", 1), "utf-8")
+        saved.replace(main)  # at once, so that no check sees half of it
         assert "checked in" in process.stderr.readline()
         assert "Spiders sleep" in (tmp_path / "found.json").read_text("utf-8")
         main.unlink()
@@ -100,9 +120,27 @@ def test_a_check_goes_on_until_it_is_stopped(tmp_path: Path) -> None:
         assert "checked in" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
         assert "stopped" in process.stderr.read()
-        assert process.wait(30) == 130
+        assert process.wait(100) == 130
     finally:
         process.kill()
         process.wait()
         if process.stderr:
             process.stderr.close()
+
+
+def test_an_old_file_that_is_moved_beside_the_draft_while_a_check_runs_is_a_change(tmp_path: Path) -> None:
+    main, bibliography = tmp_path / "main.tex", tmp_path / "refs.bib"
+    main.write_text("one")
+    checks = 0
+
+    def found() -> NoReturn:
+        nonlocal checks
+        checks += 1
+        if checks > 1:
+            raise KeyboardInterrupt
+        bibliography.write_text("made long ago")
+        os.utime(bibliography, (1_000_000_000, 1_000_000_000))
+        raise UserError("not this time")
+
+    with pytest.raises(KeyboardInterrupt):
+        _watch([str(main)], found, None, Console(file=io.StringIO()))

@@ -3,15 +3,17 @@
 import os
 import signal
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from whycite.documents import limited
 from whycite.documents.limited import Worker
 from whycite.errors import UserError
 
+LONG = 60.0  # seconds: none of what is to answer takes as long, however busy the machine is
 WORK = """
 import os, sys, time
 from pathlib import Path
@@ -61,7 +63,7 @@ def worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Worker]:
 
 def test_one_process_does_many_jobs(tmp_path: Path, worker: Worker) -> None:
     counting = Worker("limited_work:length")
-    answers = [counting.run(b"x" * size, "a.pdf", 5) for size in (0, 1, 3_000_000)]
+    answers = [counting.run(b"x" * size, "a.pdf", LONG) for size in (0, 1, 3_000_000)]
     counting.close()
     assert [answer["length"] for answer in answers] == [0, 1, 3_000_000]
     assert len({answer["pid"] for answer in answers}) == 1
@@ -69,55 +71,61 @@ def test_one_process_does_many_jobs(tmp_path: Path, worker: Worker) -> None:
 
 
 @pytest.mark.parametrize(
-    ("job", "reason"),
+    ("job", "seconds", "reason"),
     [
-        ("crash", "crashed"),
-        ("leave", "crashed"),
-        ("sleep 60", "gave up after 0.7 seconds"),
-        ("hog 1000000000", "more than 256 MB"),
-        ("refuse", "no, thank you"),
-        ("fail", "KeyError"),
-        ("deep", "RecursionError"),
+        ("crash", LONG, "crashed"),
+        ("leave", LONG, "crashed"),
+        ("sleep 600", 0.7, "gave up after 0.7 seconds"),
+        ("hog 1000000000", LONG, "more than 256 MB"),
+        ("refuse", LONG, "no, thank you"),
+        ("fail", LONG, "KeyError"),
+        ("deep", LONG, "RecursionError"),
     ],
 )
-def test_every_failure_is_one_sentence_and_the_next_job_works(worker: Worker, job: str, reason: str) -> None:
-    begun = time.monotonic()
+def test_every_failure_is_one_sentence_and_the_next_job_works(
+    worker: Worker, job: str, seconds: float, reason: str
+) -> None:
     with pytest.raises(UserError, match=r"^a\.pdf: [^\n]*" + reason) as caught:
-        worker.run(job.encode(), "a.pdf", 0.7)
+        worker.run(job.encode(), "a.pdf", seconds)
     assert "Traceback" not in str(caught.value)
-    assert time.monotonic() - begun < 25
-    assert worker.run(b"well", "b.pdf", 30) > 0
+    assert worker.run(b"well", "b.pdf", LONG) > 0
 
 
 def test_signs_of_life_give_more_time(worker: Worker) -> None:
-    assert worker.run(b"tick 6", "a.pdf", 0.7) > 0
+    assert worker.run(b"tick 20", "a.pdf", 3) > 0
 
 
 def test_it_cannot_write_files(worker: Worker, tmp_path: Path) -> None:
     target = tmp_path / "out.txt"
     with pytest.raises(UserError, match="OSError"):
-        worker.run(f"write {target}".encode(), "a.pdf", 5)
+        worker.run(f"write {target}".encode(), "a.pdf", LONG)
     assert not target.exists() or not target.read_text()
 
 
-def test_ctrl_c_ends_the_process(worker: Worker) -> None:
-    pid = worker.run(b"well", "a.pdf", 5)
-    threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGINT]).start()
+def test_ctrl_c_ends_the_process(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    pid = worker.run(b"well", "a.pdf", LONG)
+    exchange = limited._exchange
+
+    def interrupted(*given: Any) -> Any:
+        threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGINT]).start()
+        return exchange(*given)
+
+    monkeypatch.setattr(limited, "_exchange", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        worker.run(b"sleep 60", "a.pdf", 30)
+        worker.run(b"sleep 600", "a.pdf", LONG)
     assert not _is_alive(pid)
 
 
 def test_closing_ends_the_process(worker: Worker) -> None:
-    pid = worker.run(b"well", "a.pdf", 5)
+    pid = worker.run(b"well", "a.pdf", LONG)
     worker.close()
     assert not _is_alive(pid)
-    assert worker.run(b"well", "a.pdf", 5) != pid
+    assert worker.run(b"well", "a.pdf", LONG) != pid
 
 
 def test_threads_take_turns(worker: Worker) -> None:
     pids: list[int] = []
-    threads = [threading.Thread(target=lambda: pids.append(worker.run(b"tick 1", "a.pdf", 5))) for _ in range(4)]
+    threads = [threading.Thread(target=lambda: pids.append(worker.run(b"tick 1", "a.pdf", LONG))) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from whycite.documents.markdown import READER
 from whycite.documents.markup.parts import mains_first
 from whycite.documents.model import Document
+from whycite.documents.reading import stream
 from whycite.documents.sources import DiskFolder, MemoryFolder, Source, decode
 
 BIB = """
@@ -538,3 +539,21 @@ def test_many_columns_and_rows_take_no_longer() -> None:
     begun = time.process_time()
     read("a b\n" + "-- " * 100_000 + "\n" + "a @b\n" * 50_000)
     assert time.process_time() - begun < 30
+
+
+def test_a_file_that_goes_while_a_folder_is_read_takes_no_other_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("one.md", "two.md"):
+        (tmp_path / name).write_text("# Title\n\nBees sleep at night.\n", "utf-8")
+    listed = DiskFolder.names
+
+    def names(folder: DiskFolder) -> list[str]:
+        found = listed(folder)
+        (tmp_path / "two.md").unlink()
+        return found
+
+    monkeypatch.setattr(DiskFolder, "names", names)
+    one, two = stream(tmp_path)
+    assert [sentence.text for sentence in one.sentences] == ["Bees sleep at night."]
+    assert two.warnings == (f"{tmp_path / 'two.md'}: no such file",)

@@ -52,6 +52,12 @@ def deflated(chunk: bytes, times: int) -> bytes:
     return b"\x78\xda" + block * times + b"\x03\x00"
 
 
+@pytest.fixture
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For files that a free machine reads in a second: a busy one may take longer, and is not given up on."""
+    monkeypatch.setattr("whycite.documents.pdf._SECONDS", 60.0)
+
+
 @contextmanager
 def within_limits() -> Iterator[None]:
     begun, before = time.monotonic(), _largest_child()
@@ -75,6 +81,7 @@ def outcome(read_bytes: Read, data: bytes) -> str:
         return " ".join(document.warnings)
 
 
+@pytest.mark.usefixtures("unhurried")
 def test_a_good_page_is_read(read_bytes: Read) -> None:
     (document,) = read_bytes(READER, page(HELLO), "paper.pdf")
     assert [sentence.text for sentence in document.sentences] == ["Hello world, this is a short text that can be read."]
@@ -102,6 +109,7 @@ def test_an_encrypted_file_is_refused_plainly(read_bytes: Read) -> None:
     assert outcome(read_bytes, data) == "paper.pdf: encrypted; remove the password first"
 
 
+@pytest.mark.usefixtures("unhurried")
 def test_a_million_objects(read_bytes: Read) -> None:
     sheet = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]>>"
     data = pdf([CATALOGUE, PAGES, sheet, *[b"<<>>"] * 1_000_000])
@@ -110,6 +118,7 @@ def test_a_million_objects(read_bytes: Read) -> None:
     assert "a broken PDF" in outcome(read_bytes, unlisted)
 
 
+@pytest.mark.usefixtures("unhurried")
 @pytest.mark.parametrize(
     "data",
     [
@@ -124,6 +133,7 @@ def test_deep_nesting(read_bytes: Read, data: bytes) -> None:
     assert outcome(read_bytes, data) in ("", "paper.pdf: no text layer; run OCR first")
 
 
+@pytest.mark.usefixtures("unhurried")
 def test_a_page_tree_in_a_loop(read_bytes: Read) -> None:
     loop = pdf([CATALOGUE, b"<</Type/Pages/Kids[2 0 R 3 0 R]/Count 2>>", b"<</Type/Pages/Kids[2 0 R]/Count 5>>"])
     assert "could not be read" in outcome(read_bytes, loop)
@@ -133,6 +143,7 @@ def test_a_page_tree_in_a_loop(read_bytes: Read) -> None:
     assert "only the first 1000 of 1000000 pages" in outcome(read_bytes, claims)
 
 
+@pytest.mark.usefixtures("unhurried")
 @pytest.mark.parametrize("box", [b"[0 0 1000000000 1000000000]", b"[0 0 1e38 -1e38]", b"[100 100 100 100]"])
 def test_absurd_page_sizes(read_bytes: Read, box: bytes) -> None:
     assert outcome(read_bytes, page(HELLO, box=box)) == ""
@@ -164,6 +175,7 @@ def test_forms_that_call_each_other(read_bytes: Read) -> None:
     assert "memory" in said or "gave up after" in said or "could not be read" in said
 
 
+@pytest.mark.usefixtures("unhurried")
 def test_ten_thousand_empty_pages(read_bytes: Read) -> None:
     kids = b" ".join(b"%d 0 R" % n for n in range(3, 10_003))
     sheets = [b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]>>"] * 10_000

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from whycite.library import kept
 from whycite.library.kept import Kept
-from whycite.library.query import ROW, matching, take, whole
+from whycite.library.query import ROW, matching, scanned, take, whole
 
 SCHEMA = pa.schema([("id", pa.int64()), ("other", pa.int64()), ("word", pa.string()), ("texts", pa.list_(pa.string()))])
 COLUMNS = ["other", "texts", "word", "id"]
@@ -91,3 +91,18 @@ def test_all_of_a_table_or_what_a_condition_holds_for(table: Any) -> None:
     ids = [5, 3, 9, 3, *range(20, 12, -1), *range(11, 0, -1), 2**62, -7, 3, 14]
     assert whole(table, ["id"])["id"].to_pylist() == ids
     assert whole(table, ["word", "id"], "id > 18").to_pydict() == {"word": [None, "b", None], "id": [20, 19, 2**62]}
+
+
+def test_one_thread_alone_reads_the_rows(table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    alone: list[bool] = []
+
+    often = Kept(table, ["id"], [ROW])
+
+    def watched(*asked: Any) -> Any:
+        alone.append(often._lock.locked())
+        return scanned(*asked)
+
+    monkeypatch.setattr(kept, "scanned", watched)
+    for _ in range(6):
+        assert often.matching("id", [5], ["id"])["id"].to_pylist() == [5, 5]
+    assert alone == [True]

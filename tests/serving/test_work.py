@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from whycite.serving.work import Work
 
 def test_what_a_function_returns_or_raises() -> None:
     async def ask() -> None:
-        work = Work(1, 0, 10)
+        work = Work(1, 0)
         assert await work.do(divmod, 7, 2) == (3, 1)
         with pytest.raises(ZeroDivisionError):
             await work.do(divmod, 7, 0)
@@ -23,7 +24,7 @@ def test_what_a_function_returns_or_raises() -> None:
 
 def test_more_than_fits_is_refused_and_says_when_to_come_again() -> None:
     async def ask() -> None:
-        work = Work(1, 1, 10)
+        work = Work(1, 1)
         go = threading.Event()
         held = [asyncio.ensure_future(work.do(go.wait)) for _ in range(2)]
         await asyncio.sleep(0)
@@ -33,7 +34,7 @@ def test_more_than_fits_is_refused_and_says_when_to_come_again() -> None:
         assert int(refused.value.headers["retry-after"]) > 0
         go.set()
         assert await asyncio.gather(*held) == [True, True]
-        await asyncio.sleep(0.05)
+        assert work.rest(60)
         assert await work.do(go.wait)
         work.close()
 
@@ -51,8 +52,8 @@ def test_what_takes_too_long_is_given_up_but_still_counts() -> None:
             await work.do(go.wait)
         assert refused.value.status == 503
         go.set()
-        await asyncio.sleep(0.05)
-        assert await work.do(go.wait)
+        assert work.rest(60)
+        assert work.begin(go.wait).result(60)
         work.close()
 
     asyncio.run(ask())
@@ -60,10 +61,15 @@ def test_what_takes_too_long_is_given_up_but_still_counts() -> None:
 
 def test_when_it_is_closed_nothing_begins_and_what_waits_is_told() -> None:
     async def ask() -> None:
-        work = Work(1, 1, 10)
-        go = threading.Event()
-        running, waiting = (asyncio.ensure_future(work.do(go.wait)) for _ in range(2))
-        await asyncio.sleep(0.05)
+        work = Work(1, 1)
+        begun, go = threading.Event(), threading.Event()
+
+        def wait() -> bool:
+            begun.set()
+            return go.wait()
+
+        running, waiting = (asyncio.ensure_future(work.do(wait)) for _ in range(2))
+        assert await asyncio.to_thread(begun.wait, 60)
         assert not work.close(0.01)
         with pytest.raises(Problem) as told:
             await waiting
@@ -73,14 +79,14 @@ def test_when_it_is_closed_nothing_begins_and_what_waits_is_told() -> None:
         assert refused.value.status == 503
         go.set()
         assert await running
-        assert work.close(10)
+        assert work.close(60)
 
     asyncio.run(ask())
 
 
 def test_a_function_that_times_out_itself_says_so() -> None:
     async def ask() -> None:
-        work = Work(1, 0, 10)
+        work = Work(1, 0)
 
         def late() -> None:
             raise TimeoutError("its own")
@@ -93,12 +99,34 @@ def test_a_function_that_times_out_itself_says_so() -> None:
 
 
 def test_rest_is_when_nobody_waits() -> None:
-    work = Work(1, 1, 10)
+    work = Work(1, 1)
     assert work.rest(0)
     go = threading.Event()
     asked = [work.begin(go.wait) for _ in range(2)]
     assert not work.rest(0.01)
     threading.Timer(0.05, go.set).start()
-    assert work.rest(10)
+    assert work.rest(60)
     assert all(each.done() for each in asked)
     work.close()
+
+
+def test_what_is_done_in_the_last_moment_is_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    wait_for = asyncio.wait_for
+    go = threading.Event()
+
+    async def ask() -> None:
+        work = Work(1, 0, 0.05)
+
+        async def done_meanwhile(*args: Any) -> Any:
+            try:
+                return await wait_for(*args)
+            except TimeoutError:
+                go.set()
+                assert work.rest(60)
+                raise
+
+        monkeypatch.setattr(asyncio, "wait_for", done_meanwhile)
+        assert await work.do(go.wait) is True
+        work.close()
+
+    asyncio.run(ask())

@@ -2,9 +2,10 @@
 
 import json
 from dataclasses import fields, replace
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -113,7 +114,11 @@ def test_same_seed_same_scores(base: str) -> None:
     assert run(1) == run(1) != run(2)
 
 
-def test_over_by_the_deadline(base: str) -> None:
+def test_over_by_the_deadline(base: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks = count()
+    clock = SimpleNamespace(monotonic=lambda: next(ticks) / 10)  # seconds, more with every look
+    for module in ("training", "fitting"):
+        monkeypatch.setattr(f"whycite.training.worthiness.{module}.time", clock)
     parts = documents(6)
     with pytest.raises(UserError, match="deadline"):
         train(parts[:2], parts[2:3], parts[3:], recipe(base), quietly, deadline=1e-9)

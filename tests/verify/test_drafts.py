@@ -7,6 +7,7 @@ import pytest
 
 from whycite import documents
 from whycite.documents import Citation, Document, Reference, Section, Sentence
+from whycite.documents.sources import DiskFolder
 from whycite.encoders.cache import cache_folder
 from whycite.errors import UserError
 from whycite.library import Library, add
@@ -136,3 +137,20 @@ def test_no_folder(draft: Path, tmp_path: Path) -> None:
 
 def _refuse(*_: object) -> None:
     raise AssertionError("read again")
+
+
+def test_a_file_that_goes_while_the_folder_is_looked_through_is_not_there(
+    paper: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = papers.in_folder(paper.parent)
+    gone = paper.with_name("gone.md")
+    gone.write_text(paper.read_text("utf-8"), "utf-8")
+    listed = DiskFolder.names
+
+    def names(folder: DiskFolder) -> list[str]:
+        found = listed(folder)
+        gone.unlink()
+        return found
+
+    monkeypatch.setattr(DiskFolder, "names", names)
+    assert papers.in_folder(paper.parent) == expected

@@ -121,7 +121,7 @@ class _Slow:
         def slowly(path: Path, documents: object, jobs: int, progress: Callable[[Progress], None]) -> Report:
             progress(Progress(1, 0, 0, 0, "a.md"))
             self.begun.set()
-            assert self.go.wait(30)
+            assert self.go.wait(60)
             return Report()
 
         monkeypatch.setattr("whycite.library.add_documents", slowly)
@@ -142,15 +142,17 @@ def test_everybody_who_follows_hears_the_end(tmp_path: Path, monkeypatch: pytest
         assert (await anext(away) or ("",))[0] == "progress"
         await away.aclose()  # one goes away: the others hear on
 
-        async def hear() -> list[str]:
-            return [event[0] if event else "still here" async for event in queue.follow(job.id)]
+        async def hear(kinds: list[str]) -> None:
+            async for event in queue.follow(job.id):
+                kinds.append(event[0] if event else "still here")
 
-        heard = [asyncio.ensure_future(hear()) for _ in range(3)]
-        await asyncio.sleep(0.1)
+        heard: list[list[str]] = [[], [], []]
+        following = asyncio.gather(*map(hear, heard))
+        while not all("still here" in kinds for kinds in heard):
+            await asyncio.sleep(0.01)
         slow.go.set()
-        for kinds in await asyncio.wait_for(asyncio.gather(*heard), 30):
-            assert kinds[-1] == "done"
-            assert "still here" in kinds
+        await asyncio.wait_for(following, 60)
+        assert [kinds[-1] for kinds in heard] == ["done"] * 3
         assert [event async for event in queue.follow(job.id)][-1] == job.told  # also who comes late
         assert queue.close(30)
 
@@ -190,7 +192,7 @@ def test_who_follows_is_let_go_when_the_server_stops(tmp_path: Path, monkeypatch
         heard = asyncio.ensure_future(hear())
         await asyncio.sleep(0.05)
         queue.stop()
-        await asyncio.wait_for(heard, 10)
+        await asyncio.wait_for(heard, 60)
         assert not queue.close(0.01)  # it is still at it
         slow.go.set()
         assert queue.close(30)

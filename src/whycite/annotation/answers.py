@@ -74,7 +74,8 @@ class Answers:
     def close(self) -> None:
         """Let go of the file."""
         with self._writing:
-            os.close(self._file)
+            file, self._file = self._file, -1  # its number may soon be another file's, and an answer still come
+            os.close(file)
             self._alone.release()
 
     def given(self, labeller: str, task: str) -> str | None:

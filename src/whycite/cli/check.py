@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FailOn", "Format", "check"]
 
+_STEP = 2.0  # seconds: the times of files are rounded down, on old file systems so far
+
 
 class Format(StrEnum):
     """How findings are given."""
@@ -143,7 +145,9 @@ def _watch(
             read.update(Path(sentence.file) for checked in every for sentence in checked.document.sentences)
         except UserError as error:  # half of it is written, perhaps: the next time it is saved it may be whole
             errors.print(f"whycite: {plain(str(error))}", soft_wrap=True)
-        beside = {file: facts for file, facts in look().items() if facts[0] < begun * 1e9}  # folders new to us, too
+        old = (begun - _STEP) * 1e9
+        known = {Path(file).parent for file in before}  # where whatever is new is a change, however old it is
+        beside = {file: facts for file, facts in look().items() if Path(file).parent not in known and facts[0] < old}
         now = time.strftime("%H:%M:%S")
         errors.print(f"checked in {time.time() - begun:.1f} s at {now}; waiting for changes, Ctrl-C ends it")
         changed(beside | before, look)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ __all__ = ["lines", "opened"]
 
 _CHUNK = 1 << 16
 _LONGEST = 16 << 20  # bytes of a line
+_WAIT = 0.05  # seconds between two looks
 
 
 @contextmanager
@@ -60,7 +62,7 @@ def _whole(stream: IO[bytes], path: str) -> Iterator[bytes]:
 
 def _chunks(stream: IO[bytes]) -> Iterator[bytes]:
     """The bytes as they come, without a byte order mark, as UTF-8 if they are UTF-16."""
-    first = stream.read(_CHUNK)
+    first = _read(stream)
     if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         both = _after(first, stream)
         yield from (text.encode("utf-8", "replace") for text in codecs.iterdecode(both, "utf-16", "replace"))
@@ -70,5 +72,12 @@ def _chunks(stream: IO[bytes]) -> Iterator[bytes]:
 
 def _after(first: bytes, stream: IO[bytes]) -> Iterator[bytes]:
     yield first
-    while chunk := stream.read(_CHUNK):
+    while chunk := _read(stream):
         yield chunk
+
+
+def _read(stream: IO[bytes]) -> bytes:
+    """The next bytes, of a stream that does not wait for them too: another program that has it may have set that."""
+    while (chunk := stream.read(_CHUNK)) is None:
+        time.sleep(_WAIT)
+    return chunk

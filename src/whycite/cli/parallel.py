@@ -9,8 +9,6 @@ from queue import SimpleQueue
 from threading import Semaphore, Thread
 from typing import TypeVar
 
-from whycite.errors import UserError
-
 __all__ = ["in_order"]
 
 T = TypeVar("T")
@@ -22,7 +20,7 @@ _AHEAD = 4  # things a thread may have waiting
 class _End:
     """No more things come, because of an error or not."""
 
-    def __init__(self, error: UserError | OSError | None = None) -> None:
+    def __init__(self, error: Exception | None = None) -> None:
         self.error = error
 
 
@@ -61,5 +59,5 @@ def _feed(things: Iterable[T], events: SimpleQueue[T | Future[R] | _End], room: 
             room.acquire()
             events.put(thing)
         events.put(_End())
-    except (UserError, OSError) as error:
+    except Exception as error:  # noqa: BLE001 - whoever waits for more would wait forever
         events.put(_End(error))

@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -19,22 +19,27 @@ from whycite.evidence.spans import Span, extract
 
 __all__ = ["extract_many"]
 
+Found = Generator[tuple[Document, list[Span]], None, None]
+
 _AHEAD = 4  # documents a process may have waiting
 _FEW = 8  # documents for which it does not pay to start processes
 
 
-def extract_many(documents: Iterable[Document], jobs: int = 1) -> Iterator[tuple[Document, list[Span]]]:
-    """Each document with its evidence spans, in order; the spans do not depend on the number of jobs."""
+def extract_many(documents: Iterable[Document], jobs: int = 1) -> Found:
+    """Each document with its evidence spans, in order; the spans do not depend on the number of jobs.
+
+    Whoever may stop before the end closes it: then the processes end.
+    """
     if jobs < 1:
         raise UserError(f"jobs must be 1 or more, not {jobs}")
     return _spread(documents, jobs) if jobs > 1 else _here(documents)
 
 
-def _here(documents: Iterable[Document]) -> Iterator[tuple[Document, list[Span]]]:
+def _here(documents: Iterable[Document]) -> Found:
     return ((document, extract(document)) for document in documents)
 
 
-def _spread(documents: Iterable[Document], jobs: int) -> Iterator[tuple[Document, list[Span]]]:
+def _spread(documents: Iterable[Document], jobs: int) -> Found:
     rest = iter(documents)
     first = list(islice(rest, _FEW))
     if len(first) < _FEW:
@@ -43,7 +48,7 @@ def _spread(documents: Iterable[Document], jobs: int) -> Iterator[tuple[Document
         yield from _apart(chain(first, rest), jobs)
 
 
-def _apart(documents: Iterable[Document], jobs: int) -> Iterator[tuple[Document, list[Span]]]:
+def _apart(documents: Iterable[Document], jobs: int) -> Found:
     # Spawned, not forked: a fork of a process with threads can hang.
     pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), initializer=_serve)
     waiting: deque[tuple[Document, Future[list[Span]]]] = deque()
@@ -56,7 +61,8 @@ def _apart(documents: Iterable[Document], jobs: int) -> Iterator[tuple[Document,
         while waiting:
             yield _next(waiting)
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        with _uninterrupted():  # a second Ctrl-C here would leave processes that are told nothing and waited for
+            pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _next(waiting: deque[tuple[Document, Future[list[Span]]]]) -> tuple[Document, list[Span]]:
@@ -70,14 +76,19 @@ def _next(waiting: deque[tuple[Document, Future[list[Span]]]]) -> tuple[Document
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
     """Let Ctrl-C wait, for processes that are started here too: before they serve it would end them noisily."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    came: list[int] = []
+    alone = threading.current_thread() is threading.main_thread()  # which is the one that Ctrl-C stops
+    handler = signal.signal(signal.SIGINT, lambda number, _: came.append(number)) if alone else None
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if mask is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        if alone:
+            signal.signal(signal.SIGINT, handler)
+        if came:  # where another thread was told, it is no longer pending
+            signal.raise_signal(signal.SIGINT)
 
 
 def _serve() -> None:

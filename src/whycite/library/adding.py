@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import chain
 from pathlib import Path
 
@@ -123,16 +123,16 @@ class _Adding:
 
     def run(self, documents: Iterable[Document], jobs: int) -> None:
         """Add the documents that are new."""
-        found = extract_many(self._intake.fresh(documents), jobs)
-        while True:
-            with timed(self._stages, "evidence"):
-                held = next(found, None)
-            if held is None:
-                break
-            self._batch.append(held)
-            self._tell(held[0].path)
-            if self._is_full():
-                self._commit()
+        with closing(extract_many(self._intake.fresh(documents), jobs)) as found:  # on Ctrl-C too, before all else
+            while True:
+                with timed(self._stages, "evidence"):
+                    held = next(found, None)
+                if held is None:
+                    break
+                self._batch.append(held)
+                self._tell(held[0].path)
+                if self._is_full():
+                    self._commit()
         if self._batch:
             self._commit()
         moved = self._intake.follow()

@@ -46,7 +46,8 @@ class Kept(Asked):
         self._asked += 1
         if self._asked <= _SELDOM or self._number > _MOST:
             return super().matching(column, ids, columns)
-        found = self._rows.take(self._places(column, ids))
+        places = self._places(column, ids)  # first: it takes care that one thread alone reads the rows
+        found = self._rows.take(places)
         if absent := [name for name in columns if name not in self._columns]:
             found = found.sort_by(ROW)
             taken = self.take(found[ROW].to_pylist(), absent)

@@ -33,8 +33,8 @@ class Work:
         try:
             return await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(running)), self._seconds)
         except TimeoutError:
-            if running.done():  # the function's own
-                raise
+            if running.done() and not running.cancelled():  # in the last moment; or the error is the function's own
+                return running.result()
             running.cancel()
             raise Problem(504, f"This took longer than {self._seconds:.0f} seconds: ask for less at once.") from None
         except asyncio.CancelledError:

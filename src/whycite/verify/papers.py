@@ -53,7 +53,10 @@ def in_folder(folder: Path | str, progress: Callable[[int], None] | None = None)
     now: dict[str, Any] = {}
     found: list[Held] = []
     for number, path in enumerate(_files(folder), 1):
-        state = path.stat()
+        try:
+            state = path.stat()
+        except FileNotFoundError:  # moved since the folder was listed
+            continue
         mark = [_VERSION, state.st_mtime_ns, state.st_size]
         known = before.get(str(path), {})
         entry: dict[str, Any] = known if known.get("mark") == mark else {"mark": mark, "papers": _facts(path)}

@@ -22,6 +22,7 @@ __all__ = ["Upload", "forget", "laid_out", "lay_out", "safe_name", "unpacked"]
 _LONGEST = 200  # bytes of a name
 _DEEPEST = 8  # folders
 _ODD = re.compile(r"[\x00-\x1f\x7f<>:\"|?*\\]")
+_MAKING = Lock()
 _UNPACKING = Lock()  # what an archive holds is in memory while it is unpacked: one after the other
 
 
@@ -89,8 +90,16 @@ def forget() -> None:
     _root().cleanup()
 
 
-@lru_cache(maxsize=1)
 def _root() -> TemporaryDirectory[str]:
+    with _MAKING:  # two threads would make two, of which the one that is not kept is gone at once
+        if not Path(_made().name).is_dir():  # a server may run so long that somebody clears it away
+            _made().cleanup()
+            _made.cache_clear()
+        return _made()
+
+
+@lru_cache(maxsize=1)
+def _made() -> TemporaryDirectory[str]:
     return TemporaryDirectory(prefix="whycite-", ignore_cleanup_errors=True)
 
 

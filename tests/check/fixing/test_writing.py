@@ -107,3 +107,25 @@ def test_a_change_at_the_last_moment_is_seen(draft: Path, check: Check, monkeypa
 def test_a_bibliography_that_may_not_be_written(draft: Path, check: Check) -> None:
     (draft.parent / "refs.bib").chmod(0o440)
     assert "may not be written" in plan(check(draft)).refused[0].reason
+
+
+@pytest.mark.parametrize("stopped_at", ["main.tex", "refs.bib"])
+def test_ctrl_c_between_two_files_writes_none(
+    draft: Path, check: Check, monkeypatch: pytest.MonkeyPatch, stopped_at: str
+) -> None:
+    made = plan(check(draft))
+    before = {path: path.read_bytes() for path in draft.parent.iterdir()}
+    replace = Path.replace
+    stopped: list[Path] = []
+
+    def stops_once(self: Path, target: Path) -> Path:
+        if target.name == stopped_at and not stopped:
+            stopped.append(target)
+            raise KeyboardInterrupt
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", stops_once)
+    with pytest.raises(KeyboardInterrupt):
+        apply(made)
+    assert stopped
+    assert {path: path.read_bytes() for path in draft.parent.iterdir()} == before

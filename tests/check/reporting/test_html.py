@@ -19,6 +19,8 @@ from whycite.check.reporting import html
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+PATIENCE = 100_000  # milliseconds: a busy machine is slow to show anything
+
 
 class _Parsed(HTMLParser):
     """The tags of a page, and what stands in its scripts and styles."""
@@ -160,8 +162,10 @@ def browser_page() -> "Iterator[Page]":
         pytest.skip("no Chromium to open the page with: apt-get install chromium")
     api = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
     with api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield browser.new_page(viewport={"width": 1300, "height": 800})
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"], timeout=PATIENCE)
+        page = browser.new_page(viewport={"width": 1300, "height": 800})
+        page.set_default_timeout(PATIENCE)
+        yield page
         browser.close()
 
 

@@ -82,7 +82,9 @@ def browser() -> Iterator[Any]:
     arguments = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync", "--disable-component-update"]
     with playwright.sync_playwright() as started:
         opened = started.chromium.launch(
-            executable_path=program, args=[*arguments, "--disable-background-networking", "--disable-quic"]
+            executable_path=program,
+            args=[*arguments, "--disable-background-networking", "--disable-quic"],
+            timeout=100_000,  # milliseconds: a busy machine is slow to start it
         )
         yield opened
         opened.close()

@@ -23,7 +23,7 @@ def apply(plan: Plan) -> None:
                 stream.write(after[change.path])
                 Path(stream.name).chmod(change.path.stat().st_mode & 0o7777)
             _check(plan)  # once more: the last moment before they are replaced
-    except (UserError, OSError):
+    except BaseException:  # Ctrl-C between two files too
         for change in plan.changes:
             _put_back(change, after[change.path])
         raise

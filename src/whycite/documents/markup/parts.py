@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from whycite.documents.markdown.directives import children
 from whycite.documents.sources import Folder, Source, decode
+from whycite.errors import UserError
 
 __all__ = ["mains_first"]
 
@@ -25,9 +26,7 @@ def mains_first(folder: Folder, names: Sequence[str]) -> list[str]:
     included: dict[str, set[str]] = {}
     for name in names:
         if name.lower().endswith(_SUFFIXES):
-            with Source(folder, name).open() as stream:
-                text, _ = decode(stream.read(_LARGEST))
-            included[name] = {part for part in _parts(name, text) if part != name}
+            included[name] = {part for part in _parts(name, _beginning(Source(folder, name))) if part != name}
     parts = set().union(*included.values())
     kept: list[str] = []
     reached: set[str] = set()
@@ -39,6 +38,15 @@ def mains_first(folder: Folder, names: Sequence[str]) -> list[str]:
                 todo += (new := included.get(todo.pop(), set()) - reached)
                 reached |= new
     return sorted(kept, key=lambda name: not included.get(name))
+
+
+def _beginning(source: Source) -> str:
+    """What can be looked at of a file; nothing of one that is gone: whoever reads it says so."""
+    try:
+        with source.open() as stream:
+            return decode(stream.read(_LARGEST))[0]
+    except UserError:
+        return ""
 
 
 def _parts(name: str, text: str) -> set[str]:

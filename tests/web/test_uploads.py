@@ -1,0 +1,46 @@
+"""Files that were sent lie in a folder of their own, whoever sends some at the same time."""
+
+import io
+import shutil
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+from whycite.web import uploads
+from whycite.web.uploads import Upload, forget, laid_out
+
+
+@pytest.fixture(autouse=True)
+def _a_server_that_has_just_begun(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(uploads, "_made", lru_cache(maxsize=1)(uploads._made.__wrapped__))
+    yield
+    forget()
+
+
+def _sent(_: int = 0) -> bytes:
+    with laid_out([Upload("paper.md", io.BytesIO(b"text"))]) as folder:
+        return (folder / "paper.md").read_bytes()
+
+
+def test_the_first_two_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slowly(**options: Any) -> TemporaryDirectory[str]:
+        time.sleep(0.05)  # the others come meanwhile
+        return TemporaryDirectory(**options)
+
+    monkeypatch.setattr(uploads, "TemporaryDirectory", slowly)
+    with ThreadPoolExecutor(4) as senders:
+        assert list(senders.map(_sent, range(4))) == [b"text"] * 4
+
+
+def test_a_folder_that_was_cleared_away_is_made_again() -> None:
+    assert _sent() == b"text"
+    before = Path(uploads._root().name)
+    shutil.rmtree(before)
+    assert _sent() == b"text"
+    assert Path(uploads._root().name) != before
