@@ -40,3 +40,10 @@ def test_help_names_every_command() -> None:
     shown = _run("from whycite.cli import main; main()", "--help").stdout
     for command in ("demo", "add", "library", "cite", "read", "structure", "eval"):
         assert f"\n  {command} " in shown
+
+
+def test_the_package_is_the_command_too() -> None:
+    command = [sys.executable, "-m", "whycite", "--version"]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith("whycite ")
