@@ -1,5 +1,9 @@
 """Two rankings become one."""
 
+from math import exp
+
+import pytest
+
 from whycite.check.keys import Keys
 from whycite.check.merging import Ranked, merge
 from whycite.documents.model import Reference
@@ -16,38 +20,63 @@ def keys() -> Keys:
     return Keys([Reference("doe2001on")])
 
 
-def test_a_paper_that_both_name_comes_first_and_is_one() -> None:
-    own = Ranked([("a", found("A", 2)), ("b", found("B", 2, 0.4))])
-    library = Ranked([(None, found("C")), ("b", found("B2", 5, 0.9))])
+def test_what_both_say_of_a_paper_adds_up() -> None:
+    own = Ranked([("a", found("A", 2)), ("b", found("B", 2, 0.4))], [0.0, -0.1])
+    library = Ranked([(None, found("C")), ("b", found("B2", 5, 0.9))], [-0.2, -0.3])
     best = merge(own, library, 3, keys())
     assert [(one.key, one.known) for one in best] == [("b", True), ("a", True), ("doe2001cstone", False)]
     both = best[0].recommendation
     assert both.paper.key == "B"
     assert both.support == 7
     assert [one.score for one in both.evidence] == [0.9, 0.4]
-    assert both.shares == {"bibliography": 0.25, "library": 0.25}
+    total = 1 + exp(-0.1) + exp(-0.2) + exp(-0.3)
+    assert both.shares == pytest.approx({"bibliography": exp(-0.1) / total, "library": exp(-0.3) / total})
     assert sum(both.shares.values()) == both.score
+    assert sum(one.recommendation.score for one in best) == pytest.approx(1)
     assert [one.recommendation.rank for one in best] == [1, 2, 3]
 
 
+def test_a_sure_first_of_one_comes_before_a_poor_first_of_the_other() -> None:
+    own = Ranked([("a", found("A")), ("b", found("B"))], [0.0, -3.0])
+    library = Ranked([("b", found("B")), ("a", found("A"))], [-2.0, -5.0])
+    assert [one.key for one in merge(own, library, 2, keys())] == ["a", "b"]
+    sure = Ranked(library.found, [3.0, -1.0])
+    assert [one.key for one in merge(own, sure, 2, keys())] == ["b", "a"]
+
+
 def test_new_papers_bring_their_entry_and_known_ones_none() -> None:
-    best = merge(Ranked([("a", found("A"))]), Ranked([(None, found("C"))]), 2, keys())
+    best = merge(Ranked([("a", found("A"))], [0.0]), Ranked([(None, found("C"))], [-1.0]), 2, keys())
     assert best[0].bibtex == ""
     assert best[1].bibtex.startswith("@misc{doe2001cstone,\n")
 
 
 def test_a_source_in_doubt_counts_half() -> None:
     own, library = [("a", found("A"))], [(None, found("C"))]
-    assert merge(Ranked(own, doubtful=True), Ranked(library), 1, keys())[0].known is False
-    assert merge(Ranked(own), Ranked(library, doubtful=True), 1, keys())[0].known is True
+    in_doubt = merge(Ranked(own, [0.0], doubtful=True), Ranked(library, [-0.5]), 1, keys())
+    assert in_doubt[0].known is False
+    in_doubt = merge(Ranked(own, [0.0]), Ranked(library, [0.5], doubtful=True), 1, keys())
+    assert in_doubt[0].known is True
 
 
 def test_what_only_sources_in_doubt_name_is_doubtful() -> None:
     own, library = [("a", found("A"))], [("a", found("A")), (None, found("C"))]
-    best = merge(Ranked(own), Ranked(library, doubtful=True), 2, keys())
+    poor = Ranked(library, [-1.0, -2.0], doubtful=True)
+    best = merge(Ranked(own, [0.0]), poor, 2, keys())
     assert [(one.known, one.doubtful) for one in best] == [(True, False), (False, True)]
-    assert all(one.doubtful for one in merge(Ranked(own, doubtful=True), Ranked(library, doubtful=True), 2, keys()))
+    assert all(one.doubtful for one in merge(Ranked(own, [0.0], doubtful=True), poor, 2, keys()))
+
+
+def test_where_many_are_as_likely_none_clearly_fits() -> None:
+    equals = [(name, found(name.upper())) for name in "abcd"]
+    assert [one.doubtful for one in merge(Ranked(equals, [0.0] * 4), Ranked([], []), 2, keys())] == [True, True]
+    assert not merge(Ranked(equals[:2], [0.0] * 2), Ranked([], []), 2, keys())[0].doubtful
+
+
+def test_odds_out_of_all_measure() -> None:
+    own = Ranked([("a", found("A")), ("b", found("B"))], [0.0, -1e6])
+    assert [one.recommendation.score for one in merge(own, Ranked([], []), 2, keys())] == [1.0, 0.0]
+    assert merge(own, Ranked([(None, found("C"))], [1e6]), 1, keys())[0].recommendation.score == 1.0
 
 
 def test_nothing_out_of_nothing() -> None:
-    assert merge(Ranked([]), Ranked([]), 3, keys()) == ()
+    assert merge(Ranked([], []), Ranked([], []), 3, keys()) == ()

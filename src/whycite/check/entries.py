@@ -21,7 +21,7 @@ from whycite.recommend.ilciter.bm25 import Index
 from whycite.text.normalise import fold
 from whycite.text.tokens import terms
 
-__all__ = ["FEATURES", "Entries", "Held", "key_terms"]
+__all__ = ["FEATURES", "Entries", "Held", "families", "key_terms", "naming"]
 
 FEATURES = ("title", "names", "paragraph", "meaning", "author", "year", "section", "near")
 MOST = 2_000  # entries that are all held against every sentence; of more, those that share words with it or are cited
@@ -60,7 +60,7 @@ class Entries:
         """Which of these cites which entry."""
         self._rows = np.array([row for row, _ in self.pairs], np.int64)
         self._of = np.array([place for _, place in self.pairs], np.int64)
-        self._families = [[fold(name.partition(",")[0]) for name in each.authors] for each in self.references]
+        self._families = [families(each.authors) for each in self.references]
 
     def _cited(self, at: int) -> list[int]:
         keys = (key for citation in self.document.sentences[at].citations for key in citation.keys)
@@ -134,21 +134,8 @@ class Entries:
         return np.union1d(best[scores[best] > 0], np.unique(self._of))
 
     def _authors(self, at: int, places: Integers) -> Floats:
-        """1 where the sentence names the first author, a half where it names another of the first five."""
-        text = fold(self.texts[at])
-        named = set(_NAME.findall(text))
-
-        def said(family: str) -> bool:
-            return len(family) > 2 and (family in named or (" " in family and f" {family} " in f" {text} "))
-
-        found = np.zeros(len(places))
-        for row, place in enumerate(places.tolist()):
-            families = self._families[place]
-            if families and said(families[0]):
-                found[row] = 1.0
-            elif any(said(family) for family in families[1:5]):
-                found[row] = 0.5
-        return found
+        named = naming(self.texts[at])
+        return np.array([named(self._families[place]) for place in places.tolist()])
 
     def _years(self, at: int, places: Integers) -> Floats:
         years = {int(year) for year in _YEAR.findall(self.texts[at])}
@@ -179,6 +166,27 @@ class Entries:
 
     def _index(self, words: Callable[[Reference], list[str]]) -> Index:
         return Index(words(reference) for reference in self.references)
+
+
+def families(authors: Sequence[str]) -> list[str]:
+    """The family names of authors as they are compared."""
+    return [fold(name.partition(",")[0]) for name in authors]
+
+
+def naming(sentence: str) -> Callable[[Sequence[str]], float]:
+    """Tells of family names: 1 where the sentence names the first of them, a half where another of the first five."""
+    text = fold(sentence)
+    named = set(_NAME.findall(text))
+
+    def said(family: str) -> bool:
+        return len(family) > 2 and (family in named or (" " in family and f" {family} " in f" {text} "))
+
+    def of(authors: Sequence[str]) -> float:
+        if authors and said(authors[0]):
+            return 1.0
+        return 0.5 if any(map(said, authors[1:5])) else 0.0
+
+    return of
 
 
 def key_terms(key: str) -> list[str]:

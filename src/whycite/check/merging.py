@@ -1,14 +1,15 @@
 """Two rankings made one: the draft's own bibliography, and the library.
 
-Scores of the two do not compare, places do: each paper has 1 / (2 + its place) from each (reciprocal rank fusion,
-Cormack, Clarke & Büttcher 2009), so that one that both name comes before one that either names as high. A source whose
-best paper is a poor one counts half.
+Each tells for its papers the odds that they are the one that is wanted, and what both say of a paper adds up (a linear
+opinion pool): so a sure first of one source comes before a poor first of the other. Places alone, which the two have in
+common too, would not tell these apart. A source whose best paper is a poor one counts half.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import exp
 
 from whycite.check.keys import Keys
 from whycite.check.model import Proposal
@@ -17,7 +18,9 @@ from whycite.recommend.bibtex import as_entry
 
 __all__ = ["Ranked", "merge"]
 
-_STEADY = 2  # how little the first place is worth more than the next: with 60, as published, two low places win
+_CLEAR = (
+    0.3  # the chance of the best paper below which none clearly fits: above it two of three are right in real drafts
+)
 _MOST = 5  # spans shown for a paper
 
 
@@ -26,26 +29,31 @@ class Ranked:
     """What one source recommends, best first, each with the draft's key where it has one."""
 
     found: Sequence[tuple[str | None, Recommendation]]
+    odds: Sequence[float]  # logarithms; the best entry of a bibliography has 0
     doubtful: bool = False  # whether even the best is a poor one
 
 
 def merge(own: Ranked, library: Ranked, n: int, keys: Keys) -> tuple[Proposal, ...]:
-    """The n best papers of both."""
+    """The n best papers of both, each with its chance among all that either names."""
     ranked_by = {"bibliography": own, "library": library}
-    points: dict[str, dict[str, float]] = {}
+    odds: dict[str, dict[str, float]] = {}
     papers: dict[str, tuple[str | None, Recommendation]] = {}
+    highest = max((*own.odds, *library.odds), default=0.0)
     for source, ranked in ranked_by.items():
-        for place, (key, one) in enumerate(ranked.found, start=1):
+        for (key, one), logarithm in zip(ranked.found, ranked.odds, strict=True):
             name = f"key:{key}" if key is not None else f"paper:{one.paper.key}"
-            shares = points.setdefault(name, {})
-            if source in shares:  # two entries of the bibliography, or of the library, for one paper
+            said = odds.setdefault(name, {})
+            if source in said:  # two entries of the bibliography, or of the library, for one paper
                 continue
-            shares[source] = (0.5 if ranked.doubtful else 1.0) / (_STEADY + place)
+            said[source] = (0.5 if ranked.doubtful else 1.0) * exp(logarithm - highest)
             papers[name] = (key, _joined(papers[name][1], one) if name in papers else one)
-    best = sorted(points, key=lambda name: (-round(sum(points[name].values()), 9), name))[:n]
-    doubtful = {name: all(ranked_by[source].doubtful for source in points[name]) for name in best}
+    total = sum(sum(said.values()) for said in odds.values())
+    chances = {name: {source: value / total for source, value in said.items()} for name, said in odds.items()}
+    best = sorted(chances, key=lambda name: (-round(sum(chances[name].values()), 9), name))[:n]
+    unclear = not best or sum(chances[best[0]].values()) < _CLEAR
+    doubtful = {name: unclear or all(ranked_by[source].doubtful for source in chances[name]) for name in best}
     return tuple(
-        _proposal(rank, *papers[name], points[name], doubtful[name], keys) for rank, name in enumerate(best, start=1)
+        _proposal(rank, *papers[name], chances[name], doubtful[name], keys) for rank, name in enumerate(best, start=1)
     )
 
 

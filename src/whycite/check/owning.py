@@ -65,7 +65,8 @@ def _ranked(entries: Entries, at: int, held: Held, masked: bool) -> Ranked:
         found.append((entry.id, Recommendation(len(found) + 1, value, len(said), paper, evidence, {"fit": value})))
         if len(found) == MOST:
             break
-    return Ranked(tuple(found), doubtful)
+    # A conditional logit: scores differ as the logarithms of odds do.
+    return Ranked(tuple(found), tuple(one.score - found[0][1].score for _, one in found), doubtful)
 
 
 def _may(entry: Reference, document: Document) -> bool:

@@ -26,10 +26,15 @@ __all__ = ["Answer", "Shelf"]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The papers for a claim, best first, and whether even the best does not clearly fit."""
+    """The papers for a claim, best first, and the score below which it is doubtful that any fits, where it is known."""
 
     papers: tuple[Recommendation, ...]
-    doubtful: bool
+    doubt: float | None
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether even the best does not clearly fit."""
+        return self.doubt is not None and bool(self.papers) and self.papers[0].score < self.doubt
 
 
 class Shelf:
@@ -57,7 +62,7 @@ class Shelf:
 
     def recommend(self, claims: Sequence[Claim], n: int, told: Callable[[], None] = lambda: None) -> list[Answer]:
         """The best papers for each claim; `told` is called as each answer is there."""
-        keys = [key_of("papers", self._state, DEFAULT, n, asdict(claim)) for claim in claims]
+        keys = [key_of("papers and doubt", self._state, DEFAULT, n, asdict(claim)) for claim in claims]
         known = self._memory.get(keys) if self._memory else {}
         missing = {key: claim for key, claim in zip(keys, claims, strict=True) if key not in known}
         for _ in range(len(claims) - len(missing)):
@@ -74,7 +79,7 @@ class Shelf:
         def answer(claim: Claim) -> Answer:
             found = method.recommend(claim, n)
             told()
-            return Answer(tuple(found), doubt is not None and bool(found) and found[0].score < doubt)
+            return Answer(tuple(found), doubt)
 
         pool = ThreadPoolExecutor(self._threads)
         try:
@@ -122,11 +127,11 @@ def _method(library: Library) -> Method:
 
 
 def _kept(answer: Answer) -> dict[str, Any]:
-    return {"papers": [as_dict(one, explain=True) for one in answer.papers], "doubtful": answer.doubtful}
+    return {"papers": [as_dict(one, explain=True) for one in answer.papers], "doubt": answer.doubt}
 
 
 def _answer(record: Mapping[str, Any]) -> Answer:
-    return Answer(tuple(map(_recommendation, record["papers"])), record["doubtful"])
+    return Answer(tuple(map(_recommendation, record["papers"])), record["doubt"])
 
 
 def _recommendation(record: Mapping[str, Any]) -> Recommendation:
