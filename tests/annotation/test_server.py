@@ -54,10 +54,19 @@ def test_a_labeller_goes_through(client: TestClient, desk: Desk) -> None:
         sent = answer(task=f"t{number}", labeller="Ann Lee", submission=f"number {number}")
         state = client.post("/api/answers", json=sent).json()
     assert state["task"] is None
-    assert state["progress"] == {"answered": 3, "skipped": 0, "open": 0, "answers": 3, "wanted": 6}
+    assert state["progress"] == {"answered": 3, "skipped": 0, "open": 0, "held": 0, "answers": 3, "wanted": 6}
     state = client.post("/api/undo", json={"labeller": "Ann Lee", "submission": "undo-number-1"}).json()
     assert state["task"]["id"] == "t2"
     assert desk.progress("Ann Lee").answered == 2
+
+
+def test_what_is_with_others_is_told_apart_from_what_is_done(client: TestClient, desk: Desk) -> None:
+    for labeller in ("Bob", "Cem"):  # they look at the first task and do not answer
+        client.get("/api/next", params={"labeller": labeller})
+    for number in (1, 2):
+        client.post("/api/answers", json=answer(task=f"t{number}", submission=f"number {number}"))
+    state = client.get("/api/next", params={"labeller": "Ann"}).json()
+    assert (state["task"], state["progress"]["open"], state["progress"]["held"]) == (None, 0, 1)
 
 
 def test_the_page_is_bound_to_its_own_files(client: TestClient) -> None:

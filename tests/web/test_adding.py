@@ -45,6 +45,13 @@ def test_files_that_belong_together_are_read_together(tmp_path: Path, client_of:
     assert found[0]["paper"]["title"] == "Songs of humpback whales"
 
 
+def test_what_is_no_paper_is_named_once(tmp_path: Path, client_of: Clients) -> None:
+    kind, facts = _sent(client_of(tmp_path / "library"), [("bild.png", b"\x89PNG\r\n\x1a\n"), ("empty.md", b"")])
+    assert (kind, facts["added"], facts["warnings"]) == ("done", 0, [])
+    reasons = {"empty.md": "the file is empty", "bild.png": "not a format whycite can read"}
+    assert {each["path"]: each["reason"] for each in facts["skipped"]} == reasons
+
+
 def test_a_name_is_never_that_of_a_file_of_this_machine(
     tmp_path: Path, client_of: Clients, monkeypatch: pytest.MonkeyPatch
 ) -> None:

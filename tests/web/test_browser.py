@@ -112,8 +112,14 @@ def test_cite_with_the_keyboard_alone(page: Any, tmp_path: Path) -> None:
     assert page.locator(".card").count() == before - 1
     assert "schooling herring" not in page.locator(".card").first.inner_text()
     assert page.evaluate("document.activeElement.closest('.card') !== null")
+    page.press("#claim", "Enter")  # the same claim once more: what is "not this" stays hidden
+    page.wait_for_selector("#state:has-text('best first')")
+    assert page.locator(".card").count() == before - 1
     page.get_by_role("button", name="Show 1 hidden paper").press("Enter")
     assert page.locator(".card").count() == before
+    page.fill("#claim", "  ")
+    page.press("#claim", "Enter")
+    page.wait_for_selector("#state.wrong:has-text('Type a claim')")
 
 
 def test_bibtex_is_copied_or_shown(page: Any) -> None:
@@ -247,6 +253,89 @@ def test_a_lower_threshold_offers_papers_for_more(page: Any, tmp_path: Path) -> 
         assert "what we saw [@domenici]." in archive.read("draft.md").decode()
 
 
+def test_pasted_text_comes_back_with_a_bibliography(page: Any) -> None:
+    page.goto("/check")
+    page.fill("#pasted", f"Previous studies have shown that {CLAIM}")
+    page.click("button:text-is('Check')")
+    page.click("#next")
+    page.get_by_role("button", name="Cite as domenici2000killer").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download with 1 citation added").click()
+    with zipfile.ZipFile(download.value.path()) as archive:
+        assert archive.read("draft.md").decode().endswith("with their tails [@domenici2000killer].")
+        assert archive.read("references.bib").decode().startswith("@article{domenici2000killer,")
+    assert "Downloaded" in page.inner_text("#said")
+
+
+def test_a_draft_that_cannot_be_changed_offers_no_citation(page: Any) -> None:
+    page.goto("/check")
+    page.set_input_files("#files", {"name": "a" * 90 + ".txt", "mimeType": "text/plain", "buffer": CLAIM.encode()})
+    page.wait_for_selector("#unwritable:has-text('cannot be written into a draft of format plain')")
+    page.click("#text .sentence")
+    page.wait_for_selector("#panel .card")
+    assert page.get_by_role("button", name="Cite as").count() == 0
+    assert not page.is_visible("#download")
+    page.set_viewport_size({"width": 360, "height": 740})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_next_is_there_only_where_something_is(page: Any) -> None:
+    page.goto("/check")
+    page.fill("#pasted", "We thank our friends.")
+    page.click("button:text-is('Check')")
+    page.wait_for_selector("#count:text('0 sentences')")
+    assert page.is_disabled("#next")
+
+
+@pytest.mark.parametrize("width", [360, 1100])
+def test_bar_sentence_and_papers_are_in_sight_together(page: Any, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 740})
+    page.emulate_media(reduced_motion="reduce")
+    page.goto("/check")
+    filler = "In this note we describe what we saw. " * 60
+    page.fill("#pasted", f"# Introduction\n{filler}\n\nPrevious studies have shown that {CLAIM}\n\n{filler}")
+    page.click("button:text-is('Check')")
+    page.wait_for_selector("#text .sentence")
+    page.click("#next")
+    page.get_by_role("button", name="Cite as domenici2000killer").focus()
+    box = {name: page.locator(name).bounding_box() for name in ("#bar", ".picked", "#panel")}
+    assert page.evaluate("scrollY") > 500
+    assert box["#bar"]["y"] == 0
+    assert box["#bar"]["height"] < 120
+    assert box[".picked"]["y"] >= box["#bar"]["height"]
+    if width == 360:
+        assert box[".picked"]["y"] + box[".picked"]["height"] <= box["#panel"]["y"]
+        assert 0 < box["#panel"]["height"] <= 370
+    assert box["#panel"]["y"] + box["#panel"]["height"] <= 740
+
+
+def test_leaving_with_citations_that_were_not_downloaded_is_asked_about(
+    browser: Any, address: str, tmp_path: Path
+) -> None:
+    page = _opened(browser, address)
+    asked: list[str] = []
+
+    def agree(shown: Any) -> None:
+        asked.append(shown.type)
+        shown.accept()
+
+    page.on("dialog", agree)
+    _check(page, tmp_path)
+    page.click("#next")
+    page.goto("/check")
+    assert asked == []
+    for download in (False, True):
+        _check(page, tmp_path)
+        page.click("#next")
+        page.get_by_role("button", name="Cite as domenici").click()
+        if download:
+            with page.expect_download():
+                page.click("#download")
+        page.goto("/cite")
+    assert asked == ["beforeunload"]
+    page.close()
+
+
 def test_a_script_in_names_and_keys_is_only_text(page: Any, tmp_path: Path) -> None:
     draft = tmp_path / "<img src=x onerror=alert(1)>.md"
     draft.write_text("# <script>alert(1)</script>\nWhales sing [@<img/src=x/onerror=alert(1)>; @payne].\n")
@@ -310,6 +399,40 @@ def test_verify_shows_the_way_and_the_passages(page: Any, papers: Path, tmp_path
     assert "stun herring" in page.evaluate("document.activeElement.textContent")
     assert "<script>" not in page.inner_html("#text")
     _keep(page, "verify", tmp_path)
+
+
+def test_verify_on_wide_and_narrow_screens(page: Any, papers: Path) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto("/verify")
+    form, last = (page.locator(name).bounding_box() for name in ("#question", "fieldset >> nth=1"))
+    assert form["x"] + form["width"] - last["x"] - last["width"] < 40  # no empty column
+    page.set_viewport_size({"width": 360, "height": 740})
+    assert page.locator("label.button >> nth=0").bounding_box()["height"] < 50  # in one piece
+    page.fill("#claim", CLAIM)
+    page.set_input_files("#cited", [papers / "bees.md", papers / "whales.md"])
+    page.click("text=Find the evidence")
+    page.wait_for_selector("#passages tr")
+    assert page.inner_text("#notes li >> nth=0") == "whales.md: not read; only bees.md was"
+    assert page.locator("#passages td:last-child").first.bounding_box()["width"] > 200
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_labels_of_a_plot_are_whole_and_apart(page: Any) -> None:
+    page.goto("/library")
+    boxes = page.evaluate(
+        """async () => {
+          const { bars } = await import("/static/plots.js");
+          const years = Array.from({ length: 75 }, (_, at) => [at ? 1949 + at : "<1950", at]);
+          document.body.append(bars(years, "Years"));
+          const labels = [...document.body.lastChild.querySelectorAll("text")].slice(0, -1);
+          return labels.map((label) => [label.textContent, label.getBBox().x, label.getBBox().width]);
+        }"""
+    )
+    assert boxes[0][0] == "<1950"
+    assert len(boxes) > 4
+    ends = [0.0, *(x + width for _, x, width in boxes)]
+    assert [box for box, end in zip(boxes, ends, strict=False) if box[1] < end] == []
+    assert ends[-1] <= 360
 
 
 def test_a_sentence_is_picked_with_arrows(page: Any, papers: Path) -> None:

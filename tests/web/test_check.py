@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
@@ -98,7 +99,33 @@ def test_accepted_citations_come_back_in_the_files(client: TestClient) -> None:
 
 
 def test_choices_that_are_none(client: TestClient) -> None:
-    for choices in ("", "{}", "[1]", '[{"file": "paper/main.tex", "start": 1, "key": "x"}]'):
+    for choices in ("", "{}", "[]", "[1]", '[{"file": "paper/main.tex", "start": 1, "key": "x"}]'):
         answer = client.post("/api/check/fix", files=FILES, data={"choices": choices})
         assert answer.status_code == 422, choices
         assert answer.json()["detail"]
+
+
+CLAIM = "Killer whales stun herring with blows of their tails."
+TEX = f"\\documentclass{{article}}\\begin{{document}}\n{CLAIM}\n\\end{{document}}\n"
+CANNOT = {"draft.md": CLAIM, "draft.tex": TEX, "draft.txt": CLAIM}
+
+
+@pytest.mark.parametrize(("name", "text"), CANNOT.items(), ids=list(CANNOT))
+def test_a_draft_that_cannot_be_changed_says_so_before_and_after(client: TestClient, name: str, text: str) -> None:
+    files = [("files", (name, text.encode()))]
+    told = _checked(client, files, threshold="0.05")
+    why = "format plain" if name.endswith(".txt") else "no bibliography to add to: make references.bib"
+    assert why in told["unwritable"]
+    key = told["findings"][0]["recommendations"][0]["cite_key"]
+    wanted = [{"file": name, "start": told["sentences"][0]["start"], "key": key}] * 2
+    answer = client.post("/api/check/fix", files=files, data={"choices": json.dumps(wanted), "threshold": "0.05"})
+    assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
+    assert answer.json()["detail"].startswith("Nothing was changed: ")
+    assert answer.json()["detail"].count(why) == 1
+    assert "/" + "tmp" not in answer.text
+
+
+def test_a_draft_that_can_be_changed_says_nothing(client: TestClient) -> None:
+    assert _checked(client)["unwritable"] == ""
+    empty = [("files", ("draft.md", f"---\nbibliography: new.bib\n---\n{CLAIM}".encode())), ("files", ("new.bib", b""))]
+    assert _checked(client, empty)["unwritable"] == ""

@@ -141,3 +141,12 @@ def test_names_that_are_no_text_are_told_all_the_same(client: TestClient) -> Non
         answer = client.post(path, files=[("files", ("draft.tar", packed.getvalue()))])
         assert answer.status_code == 200, answer.text
         assert answer.json()["sentences"]
+
+
+def test_what_is_no_document_is_named_once_and_without_options_of_the_command_line(client: TestClient) -> None:
+    picture = ("files", ("bild.png", b"\x89PNG\r\n\x1a\n" + bytes(range(256))))
+    for path in ("/api/check", "/api/verify", "/api/read"):
+        answer = client.post(path, files=[picture], data={"claim": "Bees fly."})
+        assert answer.json()["detail"] == "bild.png: not a format whycite can read", path
+        answer = client.post(path, files=[picture, ("files", ("other.png", b"\x89PNG"))], data={"claim": "Bees fly."})
+        assert answer.json()["detail"] == "the files: holds no document that whycite can read", path

@@ -89,3 +89,15 @@ def test_neither_or_both_papers(client: TestClient) -> None:
     both = client.post("/api/verify", data={"claim": CLAIM, "document": "1"}, files=[("files", ("a.md", b"# A"))])
     assert both.status_code == 422
     assert client.post("/api/verify", data={"claim": CLAIM, "document": "1"}).status_code == 404
+
+
+def test_of_two_papers_the_one_that_is_read_is_named(client: TestClient) -> None:
+    two = [("files", ("a.md", f"# A\n{CLAIM}".encode())), ("files", ("b.md", b"# B\nBees fly to flowers."))]
+    told = _verified(client, files=two)
+    assert (told["path"], told["warnings"]) == ("a.md", ["b.md: not read; only a.md was"])
+    assert client.post("/api/read", files=two).json()["warnings"] == told["warnings"]
+    main = rb"\documentclass{article}\begin{document}\input{part}\end{document}"
+    project = [("files", ("main.tex", main)), ("files", ("part.tex", CLAIM.encode()))]
+    told = _verified(client, files=project)
+    assert (told["path"], told["warnings"]) == ("main.tex", [])
+    assert told["sentences"][0]["text"] == CLAIM

@@ -24,6 +24,7 @@ class Progress:
     answered: int
     skipped: int
     open: int  # tasks that are left for this labeller
+    held: int  # tasks that would be, were they not with other labellers just now
     answers: int  # of all labellers
     wanted: int  # of all labellers
 
@@ -95,10 +96,13 @@ class Desk:
             now, done = self._clock(), self.answers.by_labeller.get(labeller, [])
             answered = sum(bool(self.answers.given(labeller, task)) for task in done)
             tasks = self.answers.tasks
+            mine = [task for task in tasks if labeller not in self.answers.by_task.get(task, {})]
+            left = sum(self._left(task, labeller, now) for task in mine)
             return Progress(
                 answered,
                 len(done) - answered,
-                sum(self._left(task, labeller, now) for task in tasks),
+                left,
+                sum(self.answers.votes(task) < self.votes for task in mine) - left,
                 sum(min(self.answers.votes(task), self.votes) for task in tasks),
                 len(tasks) * self.votes,
             )

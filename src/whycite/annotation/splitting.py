@@ -29,8 +29,9 @@ def split(
     in_dev, rest = packed(rest, round(dev * len(first)))
     if not (in_test and in_dev and rest):
         raise UserError(
-            f"{len(first)} comparisons with an agreed answer, in {len(groups)} groups that share no document, "
-            "are too few to part; collect more"
+            f"{len(first)} comparison{'s' * (len(first) != 1)} with an agreed answer, "
+            f"in {len(groups)} group{'s' * (len(groups) != 1)} without a document in common, "
+            "cannot be parted; collect more"
         )
     part_of = {
         name: part

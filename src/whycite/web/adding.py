@@ -164,9 +164,17 @@ def _progress(read: int, added: int, reading: str, files: int) -> dict[str, Any]
     return {"read": read, "added": added, "reading": reading, "files": files}
 
 
+def _shown(told: tuple[str, str]) -> tuple[str, str]:
+    """A file and what is said of it, named once."""
+    path = told[0].removeprefix(UPLOADED)
+    return path, told[1].replace(UPLOADED, "").removeprefix(f"{path}: ")
+
+
 def _done(report: Report) -> dict[str, Any]:
-    skipped = [{"path": path.removeprefix(UPLOADED), "reason": reason} for path, reason in report.skipped]
-    warnings = [{"path": path.removeprefix(UPLOADED), "warning": warning} for path, warning in report.warnings]
+    told = set(report.skipped)
+    skipped = [{"path": path, "reason": reason} for path, reason in map(_shown, report.skipped)]
+    others = [each for each in report.warnings if each not in told]
+    warnings = [{"path": path, "warning": warning} for path, warning in map(_shown, others)]
     return {
         "added": report.added,
         "replaced": report.replaced,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -21,24 +22,35 @@ UPLOADED = "<upload>/"  # before the names of what was sent: never the path of a
 _SECONDS = 60.0  # without a sign of life
 _MEMORY = 3 << 30  # bytes of address space
 _TEX = (".tex", ".ltx", ".latex")
+_OPTION = "; name one with --format"  # which a page does not have
 _MOST = 16  # documents at a time
 _MOST_BYTES = 1 << 20  # of their text
 
 
 def read_draft(files: Sequence[Upload]) -> Document:
-    """The one document that the files make together: a project, or a single file."""
+    """The one document that the files make together: a project, or a single file; it says whether there are others."""
     with laid_out(files) as folder:
-        return _without(folder, read_folder(folder), "")
+        return _without(folder, read_folder(folder, others=True), "")
 
 
-def read_folder(folder: Path) -> Document:
-    """The document in a folder of files that were sent, under the names that its files have there."""
+def read_folder(folder: Path, *, others: bool = False) -> Document:
+    """The document in a folder of files that were sent, under the names that its files have there.
+
+    With `others` its warnings name another one that is there and not read.
+    """
     inside = [path for path in folder.rglob("*") if path.is_file()]
     path = inside[0] if len(inside) == 1 else folder
     try:
-        return _asked(_DRAFTS, "the draft", what="one", path=str(path))[0]
+        return _asked(_DRAFTS, str(path), what="first" if others else "one", path=str(path))[0]
     except UserError as error:
-        raise UserError(str(error).replace(f"{folder}/", "").replace(str(folder), "the draft")) from error
+        raise UserError(_plain(str(error), path, folder)) from error
+
+
+def _plain(text: str, path: Path, folder: Path) -> str:
+    """What went wrong, for somebody who knows the files by the names they were sent by and no command line."""
+    named = text.removeprefix(f"{path}: ")  # the reader names the file mostly too
+    text = named if named.startswith(str(folder)) else text
+    return text.replace(f"{folder}/", "").replace(str(folder), "the files").replace(_OPTION, "")
 
 
 def read_all(folder: Path) -> Iterator[Document]:
@@ -90,11 +102,29 @@ def documents(data: bytes, alive: Callable[[], None]) -> list[dict[str, Any]]:
     asked = json.loads(data)
     if asked["what"] == "one":
         found = [read(asked["path"])]
+    elif asked["what"] == "first":
+        found = [_first(asked["path"])]
     elif asked["what"] == "kept":
         found = [open_held(Held(asked["file"], asked["path"], Reference(id="")))]
     else:
         found = _some(asked["path"], asked["after"], alive)
     return [to_plain(structure.label(document)) for document in found]
+
+
+def _first(path: str) -> Document:
+    """The first document at a path, with a warning that names the next one."""
+    from whycite.documents.reading import stream
+
+    found = stream(path)
+    first = next(found, None)
+    if first is None:
+        raise UserError(f"{path}: holds no document that whycite can read")
+    other = None
+    with suppress(UserError):  # what is wrong with those that follow matters to nobody here
+        other = next(found, None)
+    if other is None:
+        return first
+    return replace(first, warnings=(f"{other.path}: not read; only {first.path} was", *first.warnings))
 
 
 def _some(folder: str, after: int, alive: Callable[[], None]) -> list[Document]:

@@ -148,6 +148,7 @@ class CheckAnswer(BaseModel):
     warnings: list[str]
     total: int  # sentences of the draft
     threshold: float
+    unwritable: str  # why no citation can be put into it; empty where some can
     sections: list[Section]
     sentences: list[CheckedSentence]
 
@@ -204,6 +205,7 @@ class VerifyAnswer(BaseModel):
     chances: dict[str, float]
     reason: str
     passages: list[Passage]
+    warnings: list[str]  # of the cited paper
     document: Cited
     sections: list[Section]
     sentences: list[ScoredSentence]

@@ -57,6 +57,13 @@
     task && act("/api/answers", { task: task.id, labeller, action, label, submission: submission() });
   const undo = () => act("/api/undo", { labeller, submission: submission() });
 
+  // What there is to do where nothing is left for this labeller.
+  function rest(held, missing) {
+    if (held) return "What is left is with someone else just now; look again in ten minutes.";
+    if (missing) return "You have answered or skipped every task; the answers that are missing must come from others.";
+    return "Every task has the answers it needs.";
+  }
+
   function render(state) {
     task = state.task;
     show("start", false);
@@ -64,11 +71,12 @@
     show("done", task === null);
     show("leave", true);
     show("bar", true);
-    const { answered, skipped, open, answers, wanted } = state.progress;
+    const { answered, skipped, open, held, answers, wanted } = state.progress;
     $("who").textContent = state.labeller;
     $("progress").textContent =
       `You: ${answered} answered, ${skipped} skipped, ${open} left. All: ${answers} of ${wanted} answers.`;
     $("bar").value = wanted ? answers / wanted : 1;
+    $("rest").textContent = `Thank you. ${rest(held, wanted - answers)}`;
     if (task === null) return;
     const told = words[task.kind];
     if ($("title").textContent !== told.title || $("task").dataset.kind !== task.kind) {

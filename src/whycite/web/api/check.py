@@ -22,6 +22,7 @@ from whycite.web.api.shared import PROBLEMS, Here, Server
 from whycite.web.reading import read_folder
 from whycite.web.schemas import CheckAnswer
 from whycite.web.uploads import Upload, unpacked
+from whycite.web.writable import unwritable
 
 if TYPE_CHECKING:
     from whycite.check import Checked
@@ -85,13 +86,15 @@ async def fix(
     """The changed files of a draft as a .zip; `choices` is a JSON list of {"file", "start", "key"}.
 
     `threshold` and `n` are to be those of the check that offered the keys. What could not be put in is told in the
-    header `x-refused`, percent-encoded JSON.
+    header `x-refused`, percent-encoded JSON; where nothing could be, that is the answer (422).
     """
     sent = received(files, here.settings.files)
     try:
         wanted = _CHOICES.validate_json(choices)
     except ValidationError as error:
         raise Problem(422, 'choices must be a list of {"file": …, "start": …, "key": …}') from error
+    if not wanted:
+        raise Problem(422, "choices is empty: name at least one citation that is to be put in.")
     packed, refused = await here.work(lambda: _fix(here, sent, wanted, _Asked(threshold, n)))
     headers = {
         "content-disposition": 'attachment; filename="with-citations.zip"',
@@ -114,11 +117,11 @@ def _checked(here: Server, folder: Path, asked: _Asked) -> Checked:
 def _check(here: Server, sent: Sequence[Upload], asked: _Asked, shown: slice) -> Response:
     with unpacked(sent) as folder:
         checked = _checked(here, folder, asked)
-        told = json.dumps(_told(checked, shown), allow_nan=False)
+        told = json.dumps(_told(checked, shown, unwritable(checked.document, folder)), allow_nan=False)
     return Response(_short(told, json.dumps(str(folder))[1:-1]).encode(), media_type="application/json")
 
 
-def _told(checked: Checked, shown: slice) -> dict[str, Any]:
+def _told(checked: Checked, shown: slice, unwritable: str) -> dict[str, Any]:
     from whycite.check import as_dict
 
     document = checked.document
@@ -145,6 +148,7 @@ def _told(checked: Checked, shown: slice) -> dict[str, Any]:
         "findings": findings,
         "total": len(document.sentences),
         "threshold": _usual(checked),
+        "unwritable": unwritable,
         "sections": [{"heading": each.heading, "type": each.type, "level": each.level} for each in document.sections],
         "sentences": sentences,
     }
@@ -178,8 +182,12 @@ def _fix(here: Server, sent: Sequence[Upload], wanted: Sequence[Choice], asked: 
                 )
             chosen[at] = proposal
         made = plan(checked, chosen, folder)
+        refused = [_short(f"{each.proposal.key}: {each.reason}", folder) for each in made.refused]
+        if not made.changes:
+            reasons = dict.fromkeys(_short(each.reason, folder) for each in made.refused)
+            raise Problem(422, f"Nothing was changed: {'; '.join(list(reasons)[:_TOLD])}.")
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
             for change in made.changes:
                 archive.writestr(_short(change.label, folder), change.after)
-        return packed.getvalue(), [f"{each.proposal.key}: {each.reason}" for each in made.refused]
+        return packed.getvalue(), refused

@@ -46,6 +46,7 @@ def _verify(claim: str, document: Document, n: int) -> Response:
         "title": document.paper.title,
         **as_json(document, found),
         "passages": as_dict(found, n)["passages"],
+        "warnings": list(document.warnings),
         "threshold": usual_threshold(found),
         "steps": {
             "characters": sum(len(sentence.text) for sentence in document.sentences),

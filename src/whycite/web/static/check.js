@@ -1,5 +1,5 @@
 import { ask, dropping, fetched, formOf, get, make, plural, post, roving, say } from "./common.js";
-import { layOut, overview, shade, show } from "./heatmap.js";
+import { layOut, overview, shade } from "./heatmap.js";
 import { card } from "./papers.js";
 
 let sent = null; // what was checked: it is sent again to be changed
@@ -8,11 +8,13 @@ let asked = 0;
 let from = null; // the threshold that was asked for; null: each section's own
 let elements = new Map();
 const accepted = new Map(); // sentence -> key
+let unsaved = false; // they changed since the last download
 
 async function check(list, threshold = null) {
   const turn = ++asked;
   const anew = threshold === null;
   say(get("state"), anew ? "Reading the draft and looking for claims without a citation …" : "Looking for more …");
+  say(get("said"), "");
   if (anew) {
     get("answer").classList.add("hidden");
     get("notes").replaceChildren();
@@ -52,6 +54,8 @@ function tell(anew) {
   say(get("state"), answer.sentences.length ? "" : "There is no text in this draft.");
   get("title").textContent = answer.title || answer.path;
   get("notes").replaceChildren(...answer.warnings.slice(0, 20).map((warning) => make("li", { dir: "auto" }, warning)));
+  say(get("unwritable"), answer.unwritable ? `This draft cannot be changed here: ${answer.unwritable}.` : "");
+  get("unwritable").classList.toggle("hidden", !answer.unwritable);
   get("answer").classList.remove("hidden");
   elements = layOut(get("text"), answer.sections, answer.sentences, decorate);
   for (const index of accepted.keys()) elements.get(index).classList.add("accepted");
@@ -88,16 +92,20 @@ function paint() {
   get("from").textContent = threshold.toFixed(2);
   shade(elements, answer.sentences, threshold);
   overview(elements, get("strip"), get("text"));
-  get("count").textContent = `${plural(wanting().length, "sentence")} without a citation`;
+  const left = wanting().length;
+  get("count").textContent = `${plural(left, "sentence")} without a citation`;
+  get("next").disabled = left === 0;
 }
 
-async function pick(sentence) {
+async function pick(sentence, where = "nearest") {
   for (const [index, element] of elements) element.classList.toggle("picked", index === sentence.index);
   const finding = sentence.finding;
   const said = finding.kind === "cited" ? `Cites ${finding.cites.join(", ") || "something that could not be linked"}` : `Needs a citation: ${Math.round(100 * finding.worthiness)} %`;
   const list = make("ol", { class: "cards" });
   get("panel").replaceChildren(make("h3", { tabindex: "-1", id: "picked" }, said), make("blockquote", { class: "why", dir: "auto" }, finding.text), list);
-  get("picked").focus({ preventScroll: matchMedia("(min-width: 50rem)").matches });
+  get("panel").scrollTop = 0;
+  get("picked").focus({ preventScroll: true });
+  elements.get(sentence.index).scrollIntoView({ block: where }); // on a narrow screen the panel may lie over it
   let found = finding.recommendations;
   let doubtful = finding.doubtful;
   if (!found.length) {
@@ -111,18 +119,21 @@ async function pick(sentence) {
       return;
     }
   }
+  if (answer.unwritable && found.length) list.before(make("p", { class: "dim" }, "This draft cannot be changed here, for the reason above it: copy the BibTeX."));
   const nothing = make("li", { class: "dim" }, "Nothing fits: neither in the draft's own bibliography nor in your library.");
   if (doubtful) list.before(make("p", { class: "dim" }, "Nothing at hand clearly fits this sentence. The nearest:"));
   list.replaceChildren(...(found.length ? found.map((one) => card(one, finding.text, acts(sentence, one))) : [nothing]));
 }
 
 function acts(sentence, found) {
-  if (sentence.finding.kind === "cited" || !found.cite_key) return [];
+  if (sentence.finding.kind === "cited" || !found.cite_key || answer.unwritable) return [];
   const taken = accepted.get(sentence.index) === found.cite_key;
   const take = make("button", { type: "button", class: "main" }, taken ? "Take back" : `Cite as ${found.cite_key}`);
   take.addEventListener("click", async () => {
     if (taken) accepted.delete(sentence.index);
     else accepted.set(sentence.index, found.cite_key);
+    unsaved = true;
+    say(get("said"), "");
     elements.get(sentence.index).classList.toggle("accepted", accepted.has(sentence.index));
     offer();
     paint();
@@ -134,6 +145,7 @@ function acts(sentence, found) {
 
 function offer() {
   get("download").disabled = accepted.size === 0;
+  get("download").classList.toggle("hidden", Boolean(answer.unwritable));
   get("download").textContent = accepted.size ? `Download with ${plural(accepted.size, "citation")} added` : "Download with accepted citations";
 }
 
@@ -142,36 +154,38 @@ get("download").addEventListener("click", async () => {
   const choices = [...accepted].map(([index, key]) => ({ file: answer.sentences[index].finding.file, start: answer.sentences[index].start, key }));
   form.append("choices", JSON.stringify(choices));
   if (from !== null) form.append("threshold", from);
-  say(get("state"), "Changing a copy of your files …");
+  say(get("said"), "Changing a copy of your files …");
   try {
     const reply = await fetched("/api/check/fix", { method: "POST", body: form });
     const link = make("a", { href: URL.createObjectURL(await reply.blob()), download: "with-citations.zip" });
+    unsaved = false;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // by then it is saved
     const refused = JSON.parse(decodeURIComponent(reply.headers.get("x-refused") || "%5B%5D"));
-    say(get("state"), refused.length ? `Downloaded; not changed: ${refused.join("; ")}` : "Downloaded: the changed files, all else as it was.");
+    say(get("said"), refused.length ? `Downloaded; not changed: ${refused.join("; ")}` : "Downloaded: the changed files, all else as it was.");
   } catch (error) {
-    say(get("state"), error.message, true);
+    say(get("said"), error.message, true);
   }
 });
 
 get("next").addEventListener("click", () => {
   const list = wanting();
-  if (!list.length) {
-    say(get("state"), "No sentence above the threshold lacks a citation.");
-    return;
-  }
   const now = document.querySelector(".sentence.picked");
   const after = list.find((sentence) => now && now.compareDocumentPosition(elements.get(sentence.index)) & Node.DOCUMENT_POSITION_FOLLOWING);
-  const next = after || list[0];
-  show(elements.get(next.index));
-  pick(next);
+  pick(after || list[0], "center");
 });
+
+// Pasted text as a draft, with an empty bibliography for what it is to cite; one with a block at its head says itself.
+function pasted(text) {
+  const file = (name, ...parts) => new File(parts, name, { type: "text/plain" });
+  if (/^\s*---\s*\n/.test(text)) return [file("draft.md", text)];
+  return [file("draft.md", "---\nbibliography: references.bib\n---\n\n", text), file("references.bib")];
+}
 
 get("question").addEventListener("submit", (event) => {
   event.preventDefault();
   const text = get("pasted").value;
-  if (text.trim()) check([new File([text], "draft.md", { type: "text/markdown" })]);
+  if (text.trim()) check(pasted(text));
   else if (get("files").files.length) check(get("files").files);
   else say(get("state"), "Choose a draft, or paste text.", true);
 });
@@ -182,5 +196,10 @@ get("threshold").addEventListener("change", () => {
   const wanted = Number(get("threshold").value);
   if (wanted < (from ?? answer.threshold)) check(sent, wanted);
 });
+window.addEventListener("beforeunload", (event) => {
+  if (unsaved && accepted.size) event.preventDefault();
+});
+// What scrolls stops below the bar, however many lines that has.
+new ResizeObserver(([{ target }]) => document.documentElement.style.setProperty("--bar", `${target.offsetHeight}px`)).observe(get("bar"));
 window.addEventListener("resize", () => answer && overview(elements, get("strip"), get("text")));
 dropping(get("drop"), check);

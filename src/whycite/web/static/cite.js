@@ -4,7 +4,8 @@ import { card } from "./papers.js";
 const form = get("question");
 const state = get("state");
 const answers = get("answers");
-const hidden = new Set(); // keys of papers that are "not this", until the page is loaded again
+const hiddenFor = new Map(); // claim -> keys of papers that are "not this", until the page is loaded again
+let hidden = new Set();
 let asked = 0;
 let answer = null;
 
@@ -12,7 +13,10 @@ form.addEventListener("submit", async (event) => {
   event.preventDefault();
   const given = new FormData(form);
   const question = { text: given.get("text").trim(), n: Number(given.get("n")) };
-  if (!question.text) return;
+  if (!question.text) {
+    say(state, "Type a claim.", true);
+    return;
+  }
   if (given.get("year_max")) question.year_max = Number(given.get("year_max"));
   if (given.get("section")) question.section = given.get("section");
   const turn = ++asked;
@@ -21,7 +25,8 @@ form.addEventListener("submit", async (event) => {
     const found = await post("/api/cite", question);
     if (turn !== asked) return;
     answer = found;
-    hidden.clear();
+    hidden = hiddenFor.get(answer.text) || new Set();
+    hiddenFor.set(answer.text, hidden);
     show();
   } catch (error) {
     if (turn !== asked) return;
@@ -43,8 +48,9 @@ function show() {
   if (!answer.recommendations.length) say(state, "No paper in your library fits this claim; add more on the page Library.");
   else if (answer.doubtful) say(state, "Nothing in your library clearly fits this claim. The nearest:");
   else say(state, `${plural(found.length, "paper")}, best first`);
-  if (hidden.size) {
-    const back = make("button", { type: "button", class: "small" }, `Show ${plural(hidden.size, "hidden paper")}`);
+  const gone = answer.recommendations.length - found.length;
+  if (gone) {
+    const back = make("button", { type: "button", class: "small" }, `Show ${plural(gone, "hidden paper")}`);
     back.addEventListener("click", () => {
       hidden.clear();
       show();

@@ -5,6 +5,7 @@ const WIDTH = 360;
 const HEIGHT = 150;
 const FOOT = 18;
 const HEAD = 18;
+const LETTER = 8; // as wide as one is at most
 
 function shape(name, given, text = "") {
   const element = document.createElementNS(SVG, name);
@@ -20,13 +21,18 @@ export function bars(pairs, title) {
   plot.append(shape("title", {}, `${title}. ${said || "Nothing yet"}`));
   const step = WIDTH / Math.max(1, pairs.length);
   const every = Math.ceil(pairs.length / 8);
+  let end = 0; // of the last label
   pairs.forEach(([label, count], at) => {
     const height = ((HEIGHT - FOOT - HEAD) * count) / most;
     const bar = shape("rect", { x: at * step + step * 0.1, y: HEIGHT - FOOT - height, width: step * 0.8, height });
     bar.append(shape("title", {}, `${label}: ${count}`));
     plot.append(bar);
     if (at % every === 0) {
-      plot.append(shape("text", { x: at * step + step / 2, y: HEIGHT - 4, "text-anchor": "middle" }, String(label)));
+      const half = String(label).length * LETTER * 0.5;
+      const x = Math.min(Math.max(at * step + step / 2, half), WIDTH - half); // below its bar, and whole
+      if (x - half < end) return; // it would touch the one before
+      end = x + half + LETTER;
+      plot.append(shape("text", { x, y: HEIGHT - 4, "text-anchor": "middle" }, String(label)));
     }
   });
   plot.append(shape("text", { x: 0, y: 10 }, `most: ${most.toLocaleString("en")}`));

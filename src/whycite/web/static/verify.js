@@ -29,10 +29,15 @@ async function pickFrom(sent) {
       get("claim").value = options.get(element).claim || options.get(element).text;
     });
     say(get("state"), `${plural(draft.sentences.length, "sentence")}; those that cite are marked. Pick one.`);
+    note(draft.warnings);
     list.querySelector(".cites")?.scrollIntoView({ block: "nearest" });
   } catch (error) {
     if (turn === opened) say(get("state"), error.message, true);
   }
+}
+
+function note(warnings) {
+  get("notes").replaceChildren(...warnings.slice(0, 5).map((warning) => make("li", { dir: "auto" }, warning)));
 }
 
 function option(sentence) {
@@ -95,11 +100,13 @@ get("question").addEventListener("submit", async (event) => {
   sent.append("claim", claim);
   if (cited.document) sent.append("document", cited.document);
   say(get("state"), "Reading the paper and looking for evidence …");
+  note([]);
   try {
     const found = await ask("/api/verify", { method: "POST", body: sent });
     if (turn !== asked) return;
     answer = found;
     say(get("state"), "");
+    note(answer.warnings);
     tell();
   } catch (error) {
     if (turn !== asked) return;
