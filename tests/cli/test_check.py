@@ -55,6 +55,33 @@ def test_people_see_the_sentence_how_sure_and_the_papers(run: Check, draft: Path
     assert result.stderr.count("no library is at hand") == 1
 
 
+def test_no_paper_is_newer_than_the_date_of_the_draft(run: Check, draft: Path) -> None:
+    assert "Doe2019" in run(draft).stdout
+    draft.write_text(TEX.replace("\\begin{document}", "\\date{March 2018}\n\\begin{document}"), "utf-8")
+    shown = run(draft).stdout
+    assert "Kaiser1988" in shown
+    assert "Doe2019" not in shown
+
+
+def test_what_a_draft_says_itself_is_not_shown_as_of_another(run: Check, draft: Path) -> None:
+    draft.write_text(TEX.replace("bees rest at night. ", "text has networks of attention layers. "), "utf-8")
+    shown = run(draft, "-n", "1").stdout
+    assert "“Networks made of attention layers represent text" in shown
+    assert f"— in this draft, {draft}:6" in shown.replace("\n", "")
+    assert "no year" not in shown
+
+
+def test_warnings_are_wrapped_between_words(run: Check, draft: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")  # which makes a terminal of anything
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = run(draft).stderr.splitlines()
+    begun = next(at for at, line in enumerate(lines) if "warning: no library" in line)
+    shown = [line[line.find("warning:") :] if at == begun else line for at, line in enumerate(lines)]
+    assert max(map(len, shown[begun : begun + 3])) <= 40
+    words = " ".join(line.strip() for line in shown[begun : begun + 3])
+    assert "no library is at hand, so papers come from the draft's own bibliography alone" in words
+
+
 def test_a_new_paper_of_the_library_comes_with_its_entry(run: Check, library: Path, tmp_path: Path) -> None:
     (tmp_path / "draft.md").write_text(CLAIM, "utf-8")
     result = run(tmp_path / "draft.md", "--library", library, "--json", "-n", "1")

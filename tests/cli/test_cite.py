@@ -66,6 +66,11 @@ def test_the_number_of_papers_and_the_year_are_kept(run: Run, library: Path) -> 
     nothing = run("cite", CLAIM, "--library", library, "--year-max", "1900")
     assert nothing.exit_code == 0
     assert nothing.stdout.startswith("No paper from 1900 or before in your library fits this claim")
+    for year, limit in (("-5", "1000"), ("999", "1000"), ("3000", "2999"), ("20177", "2999")):
+        refused = run("cite", CLAIM, "--library", library, "--year-max", year)
+        assert refused.exit_code == 2
+        assert "--year-max" in refused.stderr
+        assert limit in refused.stderr
 
 
 def test_explain_tells_what_a_score_is_made_of(run: Run, library: Path) -> None:

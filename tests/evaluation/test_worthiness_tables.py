@@ -88,7 +88,7 @@ def test_a_decision_gives_the_share_that_is_there() -> None:
 
 
 def test_other_languages_are_counted_apart() -> None:
-    foreign = Draft("q", "q", ("Les cellules de la souris.",) * 4, np.array([True] * 4), np.full(4, -9.0))
+    foreign = Draft("q", "q", ("Les cellules sont dans la souris.",) * 4, np.array([True] * 4), np.full(4, -9.0))
     found = cross_fitted([*drafts(), foreign])
     assert found.english.f1 > found.all.f1
     assert found.english == cross_fitted(drafts()).all  # nothing is learned from it

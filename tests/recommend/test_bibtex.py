@@ -39,11 +39,11 @@ def test_an_entry() -> None:
         doi="10.1/a_b",
     )
     assert as_bibtex([dyer]) == (
-        "@article{dyer2013simple,\n"
+        "@inproceedings{dyer2013simple,\n"
         "  title = {A simple, fast, and effective reparameterization of {IBM} model 2},\n"
         "  author = {Dyer, Chris and Chahuneau, Victor and Smith, Noah A.},\n"
         "  year = {2013},\n"
-        "  journal = {Proceedings of NAACL \\& HLT},\n"
+        "  booktitle = {Proceedings of NAACL \\& HLT},\n"
         "  doi = {10.1/a_b},\n"
         "}\n"
     )
@@ -59,6 +59,36 @@ def test_an_entry() -> None:
 )
 def test_braces_are_around_the_word_alone(title: str, written: str) -> None:
     assert f"title = {{{written}}}," in as_bibtex([paper(title)])
+
+
+@pytest.mark.parametrize(
+    ("venue", "written"),
+    [
+        ("Proceedings of ACL", "booktitle = {Proceedings of ACL}"),
+        ("In Proceedings of the 5th Workshop on Bees", "booktitle = {Proceedings of the 5th Workshop on Bees}"),
+        ("Proc. ICML", "booktitle = {Proc. ICML}"),
+        ("Conference on Bees", "booktitle = {Conference on Bees}"),
+        ("2017 IEEE International Conference on Bees", "booktitle = {2017 IEEE International Conference on Bees}"),
+        (
+            "Proceedings of the Annual Meeting of the Bee Society",
+            "booktitle = {Proceedings of the Annual Meeting of the Bee Society}",
+        ),
+        ("Journal of Bees", "journal = {Journal of Bees}"),
+        ("Journal of Bees: Conference Series", "journal = {Journal of Bees: Conference Series}"),
+        ("Advances in Processing Bees", "journal = {Advances in Processing Bees}"),
+        ("In Practice", "journal = {In Practice}"),
+        ("Proceedings of the IEEE", "journal = {Proceedings of the IEEE}"),
+        ("Proceedings of the Royal Society B", "journal = {Proceedings of the Royal Society B}"),
+        ("Proc. Natl. Acad. Sci.", "journal = {Proc. Natl. Acad. Sci.}"),
+        ("Proceedings. Biological sciences", "journal = {Proceedings. Biological sciences}"),
+    ],
+)
+def test_a_meeting_is_no_journal(venue: str, written: str) -> None:
+    entry = as_bibtex([paper("Rest", venue=venue)])
+    assert f"  {written},\n" in entry
+    assert entry.startswith("@inproceedings{" if "booktitle" in written else "@article{")
+    (found,) = back(paper("Rest", venue=venue))
+    assert found.venue == written.partition("{")[2][:-1]
 
 
 def test_what_is_not_known_is_left_out() -> None:

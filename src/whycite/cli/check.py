@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from whycite.cli.options import AsJson, LibraryPath
-from whycite.cli.terminal import plain
+from whycite.cli.terminal import printable, say
 from whycite.errors import UserError
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def check(
                 wanted = fail_on.value if fail_on else settings.fail_on
                 fails = fails or any(finding.kind == wanted for finding in checked.findings)
         for warning in dict.fromkeys(warning for checked in every for warning in checked.warnings):
-            errors.print(f"warning: {plain(warning)}", soft_wrap=True)
+            say(errors, f"warning: {printable(warning)}")
         return every, given or Format.text, fails
 
     if watch:
@@ -144,7 +144,7 @@ def _watch(
             _report(every, given if out else Format.text, out)
             read.update(Path(sentence.file) for checked in every for sentence in checked.document.sentences)
         except UserError as error:  # half of it is written, perhaps: the next time it is saved it may be whole
-            errors.print(f"whycite: {plain(str(error))}", soft_wrap=True)
+            say(errors, f"whycite: {printable(str(error))}")
         old = (begun - _STEP) * 1e9
         known = {Path(file).parent for file in before}  # where whatever is new is a change, however old it is
         beside = {file: facts for file, facts in look().items() if Path(file).parent not in known and facts[0] < old}

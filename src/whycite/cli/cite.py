@@ -40,7 +40,7 @@ def cite(
     ] = None,
     n: Annotated[int, typer.Option("-n", min=1, max=1000, help="How many papers.")] = 10,
     method: Annotated[str, typer.Option(help="How they are found; a name that is none lists all.")] = "whycite",
-    year_max: Annotated[int | None, typer.Option(help="No paper newer than this.")] = None,
+    year_max: Annotated[int | None, typer.Option(min=1000, max=2999, help="No paper newer than this.")] = None,
     section: Annotated[
         str | None, typer.Option(metavar="TYPE", help="Where the claim stands: introduction, method, …")
     ] = None,

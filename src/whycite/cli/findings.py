@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from whycite.cli.answers import byline
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from whycite.check import Checked, Finding, Proposal
+    from whycite.recommend import Evidence
 
 __all__ = ["show"]
 
@@ -22,13 +23,16 @@ _LONGEST = 300  # characters of a quotation
 
 def show(found: Sequence[Checked], console: Console) -> None:
     """Print what was found in drafts, and how much at the end."""
+    from whycite.check.reporting.words import own_places
+
     shown = 0
     for checked in found:
+        place = own_places(checked)
         for finding in checked.findings:
             if finding.kind == "needs-citation" or finding.recommendations:
                 if shown:
                     console.print()
-                _show(finding, console)
+                _show(finding, place, console)
                 shown += 1
     if shown:
         console.print()
@@ -36,14 +40,14 @@ def show(found: Sequence[Checked], console: Console) -> None:
         say(console, printable(_summary(checked)))
 
 
-def _show(finding: Finding, console: Console) -> None:
+def _show(finding: Finding, place: Callable[[Evidence], str], console: Console) -> None:
     from rich.text import Text
 
-    from whycite.check.reporting.words import POOR
+    from whycite.check.reporting.words import POOR, needs
 
     where = Text(printable(f"{finding.file}:{finding.line}:{finding.column}"), style="cyan")
     if finding.kind == "needs-citation":
-        said = Text(f": needs a citation ({finding.worthiness:.0%} sure)", style="yellow")
+        said = Text(f": {needs(finding)} ({finding.worthiness:.0%} sure)", style="yellow")
     else:
         said = Text(printable(f": cites {', '.join(finding.cites) or 'something unknown'}"), style="green")
     say(console, where.append_text(said))
@@ -51,12 +55,12 @@ def _show(finding: Finding, console: Console) -> None:
     if finding.doubtful:
         say(console, Text(POOR, style="dim"), indent=4)
     for proposal in finding.recommendations:
-        _paper(proposal, finding.text, console)
+        _paper(proposal, finding.text, place, console)
     if not finding.recommendations:
         say(console, Text("no paper at hand fits it", style="dim"), indent=4)
 
 
-def _paper(proposal: Proposal, claim: str, console: Console) -> None:
+def _paper(proposal: Proposal, claim: str, place: Callable[[Evidence], str], console: Console) -> None:
     from rich.text import Text
 
     recommendation = proposal.recommendation
@@ -69,8 +73,9 @@ def _paper(proposal: Proposal, claim: str, console: Console) -> None:
     if recommendation.evidence:
         evidence = recommendation.evidence[0]
         say(console, _quoted(evidence.span, claim), indent=8)
-        source = f"— {evidence.source.title or evidence.source.key} ({evidence.source.year or 'no year'})"
-        say(console, Text(printable(source), style="dim"), indent=10)
+        source = evidence.source
+        where = place(evidence) or f"{source.title or source.key} ({source.year or 'no year'})"
+        say(console, Text(printable(f"— {where}"), style="dim"), indent=10)
     else:
         say(console, Text("its title fits", style="dim"), indent=8)
 

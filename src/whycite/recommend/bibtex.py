@@ -29,6 +29,13 @@ _SPECIAL = re.compile(r"[&%$#_{}\\~^]")
 _UNSAFE = re.compile(r"[%#{}\\~^&$\s]")
 _AROUND = "()[].,;:!?…\"'`“”„‘’‚«»"
 _LIGATURE = re.compile(r"(?<=-)(?=-)|(?<=`)(?=`)|(?<=')(?=')|(?<=[!?])(?=`)")
+_IN = re.compile(r"\Ain:?\s+(?=proc(?:eedings\s|\.))", re.IGNORECASE)
+_PROCEEDINGS = re.compile(r"(?:the\s+)?(?:\d{4}\s+)?proc(?:eedings\s|\.)", re.IGNORECASE)
+_MEETING = re.compile(
+    r"\b(?:conference|workshop|symposium|congress|colloquium|(?:annual|joint) meeting)\b", re.IGNORECASE
+)
+# "Proceedings of the Royal Society": journals of a body that has no meeting in its name.
+_BODY = re.compile(r"\bAcad|\bSoc|\bInst|\bEndowment\b|\bACM on\b|\bIEEE\Z", re.IGNORECASE)
 _NOT_IN_KEY = re.compile(r"[^a-z0-9]+")
 
 
@@ -46,7 +53,7 @@ def as_bibtex(papers: Iterable[Paper], taken: Collection[str] = ()) -> str:
 def as_entry(key: str, paper: Paper) -> str:
     """The entry of a paper under a key."""
     fields = {name: value for name, value in _fields(paper) if value}
-    kind = "article" if "journal" in fields else "misc"
+    kind = "article" if "journal" in fields else "inproceedings" if "booktitle" in fields else "misc"
     lines = [f"  {name} = {{{value}}}," for name, value in fields.items()]
     return "\n".join([f"@{kind}{{{key},", *lines, "}", ""])
 
@@ -56,13 +63,21 @@ def _fields(paper: Paper) -> Iterator[tuple[str, str]]:
     yield "title", _title(paper.title)
     yield "author", " and ".join(map(_person, paper.authors))
     yield "year", str(paper.year or "")
-    yield "journal", _escape(paper.venue)
+    venue = _IN.sub("", paper.venue.strip())
+    yield "booktitle" if _is_meeting(venue) else "journal", _escape(venue)
     yield "doi", _verbatim(paper.doi or (identifier if scheme == "doi" else ""))
     if scheme == "arxiv":
         yield "eprint", _verbatim(identifier)
         yield "archiveprefix", "arXiv"
     elif scheme == "pmid":
         yield "pmid", _verbatim(identifier)
+
+
+def _is_meeting(venue: str) -> bool:
+    """Whether a venue is the proceedings of a meeting, not a journal."""
+    if _MEETING.search(venue):
+        return "journal" not in venue.lower()
+    return bool(_PROCEEDINGS.match(venue)) and not _BODY.search(venue)
 
 
 def _title(text: str) -> str:

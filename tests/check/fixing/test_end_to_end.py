@@ -7,7 +7,9 @@ import pytest
 
 from whycite import read
 from whycite.check.fixing import Plan, apply, plan
+from whycite.check.fixing.items import bibitem
 from whycite.check.model import Checked
+from whycite.documents.bibliographies.bibtex_entries import read_entries
 
 Check = Callable[..., Checked]
 
@@ -198,6 +200,11 @@ def test_a_draft_with_a_bbl_file_alone(tmp_path: Path, check: Check) -> None:
     assert "kaiser1988" in read(path).by_id
     assert len(read(path).sentences) == len(before.sentences)
     assert "\\bibitem{kaiser1988}" in (tmp_path / "main.bbl").read_text("utf-8")
+
+
+def test_a_meeting_in_a_printed_list() -> None:
+    entries, _ = read_entries("@inproceedings{a, title = {Rest}, booktitle = {Proc. of BEES}, year = 2001}", "a.bib")
+    assert bibitem(entries[0]) == "\\bibitem{a}\nRest.\n\\newblock In {\\em Proc. of BEES}, 2001.\n\n"
 
 
 def test_running_twice_changes_nothing_more(tmp_path: Path, check: Check) -> None:

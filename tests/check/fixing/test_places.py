@@ -49,19 +49,23 @@ HERE = "~\\cite{doe}"
         "\\newcommand{\\new}[1]{#1}\\new{Cats do~\\cite{doe}.} \\new{So do bees@.}",
         "So do bees@. % whycite\nCats do not.",
         "So do bees\n@. Cats do not.",
+        "So do bees of the BBC@SPACED. Cats do not.",
+        "(So do bees of the BBC@SPACED.) Cats do not.",
+        "\\begin{itemize}\n\\item So do bees of the BBC@SPACED\n\\item Cats do not\n\\end{itemize}",
     ],
 )
 def test_in_latex(tmp_path: Path, check: Check, text: str) -> None:
     lead = "." if "U.S" in text else ""
     gap = "" if "\n@" in text else "~"
+    text = text.replace("SPACED", "\\\0")
     cite = f"{lead}{gap}\\cite{{doe}}"
     path = tmp_path / "main.tex"
-    path.write_text(LATEX % text.replace("@", ""), "utf-8")
+    path.write_text(LATEX % text.replace("@", "").replace("\0", "@"), "utf-8")
     (tmp_path / "refs.bib").write_text(BIB, "utf-8")
     made = plan(check(path, key="doe", known=True))
     assert not made.refused
     apply(made)
-    assert path.read_text("utf-8") == LATEX % text.replace("@", cite)
+    assert path.read_text("utf-8") == LATEX % text.replace("@", cite).replace("\0", "@")
     assert [s.citations[-1].keys for s in read(path).sentences if "bees" in s.text] == [("doe",)]
 
 

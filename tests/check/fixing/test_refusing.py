@@ -19,6 +19,7 @@ Check = Callable[..., Checked]
 LATEX = "\\documentclass{article}\n\\begin{document}\nSo do bees. Cats \\cite{doe}.\n%s\\end{document}\n"
 NAMED = "\\bibliography{refs}\n"
 BIB = "@article{doe, title = {Old work}, year = 2001}\n"
+BBL = "\\begin{thebibliography}{1}\n\\bibitem{%s}\nR. Roe. Late work. 2002.\n\\end{thebibliography}\n"
 
 
 def _refused(path: Path, check: Check, **options: object) -> str:
@@ -40,6 +41,35 @@ def test_without_a_bibliography_it_says_what_to_do(tmp_path: Path, check: Check)
     assert "bibliography: references.bib" in _refused(tmp_path / "a.md", check)
     (tmp_path / "a.typ").write_text("So do bees. Cats too.\n", "utf-8")
     assert '#bibliography("references.bib")' in _refused(tmp_path / "a.typ", check)
+
+
+@pytest.mark.parametrize("known", [False, True], ids=["new", "known"])
+def test_a_bibliography_that_only_lies_beside_the_draft(tmp_path: Path, check: Check, known: bool) -> None:
+    (tmp_path / "r.bib").write_text(BIB, "utf-8")
+    (tmp_path / "a.tex").write_text(LATEX % "% \\bibliography{r}\n\\bibliographystyle{plain}\n", "utf-8")
+    options = {"key": "doe", "known": True} if known else {}
+    assert "write \\bibliography{r}" in _refused(tmp_path / "a.tex", check, **options)
+    (tmp_path / "r.bbl").write_text(BBL % "doe", "utf-8")  # of another draft, too
+    assert "names no bibliography, though" in _refused(tmp_path / "a.tex", check, **options)
+
+
+@pytest.mark.parametrize(
+    "text", [LATEX % "\\bibliographyA{r}\n", "So do bees. Cats \\cite{doe}.\n"], ids=["lists", "part"]
+)
+def test_a_bibliography_that_is_named_elsewhere(tmp_path: Path, check: Check, text: str) -> None:
+    (tmp_path / "r.bib").write_text(BIB, "utf-8")
+    (tmp_path / "a.tex").write_text(text, "utf-8")
+    assert len(plan(check(tmp_path / "a.tex")).changes) == 2
+
+
+def test_a_key_that_only_an_earlier_run_has(tmp_path: Path, check: Check) -> None:
+    (tmp_path / "a.tex").write_text(LATEX.replace("{doe}", "{doe,roe}") % NAMED, "utf-8")
+    (tmp_path / "refs.bib").write_text(BIB, "utf-8")
+    (tmp_path / "a.bbl").write_text(BBL % "roe", "utf-8")
+    assert "only the .bbl of an earlier run has roe" in _refused(tmp_path / "a.tex", check, key="roe", known=True)
+    (tmp_path / "a.bbl").write_text(BBL % "kaiser1988", "utf-8")  # nothing cites it any more: it comes into the .bib
+    made = plan(check(tmp_path / "a.tex"))
+    assert [change.path.name for change in made.changes] == ["a.tex", "refs.bib"]
 
 
 def test_a_bibliography_that_is_no_bibtex(tmp_path: Path, check: Check) -> None:

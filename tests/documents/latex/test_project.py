@@ -117,6 +117,50 @@ def test_bibliography_in_the_text_and_beside_it(read: Read) -> None:
     assert beside.warnings == ("main.tex: bibliography gone: no such file in this folder",)
 
 
+def test_what_an_earlier_run_left_is_no_bibliography_beside_one_that_is_named(read: Read) -> None:
+    item = r"\bibitem{%s} J. Doe. \newblock On %s. \newblock 2010."
+    printed = "\n".join(["\\begin{thebibliography}{9}", item % ("a", "A"), item % ("c", "C"), item % ("d", "D")])
+    files = {"refs.bib": BIB, "main.bbl": printed + "\n\\end{thebibliography}"}
+    document = read(r"Text \cite{a,c}. \bibliography{refs}", files)
+    assert set(document.by_id) == {"a", "b", "c"}  # what is cited has the entry that there is
+    assert set(read(r"Text \cite{a}. \bibliography{refs}", files | {"refs.bib": ""}).by_id) == {"a"}
+    assert set(read(r"Text \cite{a}. \bibliography{gone}", files).by_id) == {"a", "c", "d"}
+
+
+@pytest.mark.parametrize(
+    ("date", "year"),
+    [
+        (r"\date{2024}", 2024),
+        (r"\date{March 2024}", 2024),
+        (r"\date{12.03.2019}", 2019),
+        (r"\date{2019-03-12}", 2019),
+        (r"\date[Spring]{Version of \\ 3 May~1998}", 1998),
+        (r"\date{1999} \date{2021}", 2021),
+        (r"\date{2021} \date{}", None),
+        (r"\date{\today}", None),
+        (r"\date{\today, first version of 2012}", None),
+        (r"\date{Received 2019; accepted 2020}", None),
+        (r"\date{20190312}", None),
+        (r"\date{24/3/12}", None),
+        (r"% \date{2024}", None),
+        ("", None),
+    ],
+)
+@pytest.mark.parametrize("place", ["preamble", "body"])
+def test_the_year_of_the_draft(read: Read, date: str, year: int | None, place: str) -> None:
+    before, after = (date, "") if place == "preamble" else ("", date)
+    text = f"\\documentclass{{article}}\n{before}\n\\begin{{document}}\n{after}\nText.\n\\end{{document}}\n"
+    document = read(text, whole=True)
+    assert document.paper.year == year
+    assert [s.text for s in document.sentences] == ["Text."]
+
+
+def test_a_date_before_what_the_draft_cites_is_not_its_own(read: Read) -> None:
+    text = r"\date{2010} Text \cite{%s}. \bibliography{refs}"
+    assert read(text % "a", {"refs.bib": BIB}).paper.year == 2010  # of 2010; another of 2011 is not cited
+    assert read(text % "b", {"refs.bib": BIB}).paper.year is None
+
+
 def test_bibliography_carried_inside_the_draft(read: Read) -> None:
     text = "\\begin{filecontents}{my.bib}\n" + BIB + "\n\\end{filecontents}\nText \\cite{b}. \\bibliography{my}"
     assert read(text).by_id["b"].title == "On B"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -13,19 +14,24 @@ from whycite.check.fixing.escapes import escaped
 from whycite.check.fixing.items import bibitem
 from whycite.check.fixing.project import Project
 from whycite.check.model import Proposal
-from whycite.documents.bibliographies import bibtex
+from whycite.documents.bibliographies import bbl, bibtex
 from whycite.documents.bibliographies.bibtex_entries import read_entries
+from whycite.documents.latex import UNNAMED
+from whycite.documents.latex.project import Project as LatexProject
 from whycite.documents.latex.text import LatexText
 from whycite.documents.model import Document
 from whycite.errors import UserError
 
-__all__ = ["Bibliography", "find_bibliography"]
+__all__ = ["Bibliography", "find_bibliography", "left_over", "unnamed"]
 
 _BIBTEX = (".bib", ".bibtex", ".biblatex")
+_TEX = (".tex", ".ltx", ".latex")
 _OTHER = (".json", ".csljson", ".yml", ".yaml", ".ris")
 _LIST_END = re.compile(r"^[^%\n\r]*?(\\end\s*\{thebibliography\})", re.MULTILINE)
 _ITEM = re.compile(r"^[^%\n\r]*?\\bibitem\s*(\[)?", re.MULTILINE)
 _BIBER = re.compile(r"^[^%\n\r]*\\(?:usepackage|RequirePackage)\s*(?:\[[^\]]*\])?\s*\{biblatex\}", re.MULTILINE)
+# Commands of packages for several lists of references, which the reader does not know.
+_NAMED = re.compile(r"^(?:[^%\n\r\\]|\\.)*?\\(?:(?!bibliographystyle)[A-Za-z]*bibliography|putbib)", re.MULTILINE)
 _CONFIGURATIONS = re.compile(r"(?:.*/)?(?:_\w+|myst)\.ya?ml")
 
 
@@ -90,6 +96,29 @@ def find_bibliography(project: Project, document: Document) -> Bibliography | st
     return _NONE.get(document.format, "the draft has no bibliography")
 
 
+def unnamed(project: Project, document: Document) -> str:
+    """Why nothing can be cited yet in a LaTeX draft that names no bibliography: each citation would print as [?]."""
+    if document.format != "latex" or not any(UNNAMED in warning for warning in document.warnings):
+        return ""
+    texts = [text_of(data) for name, data in project.contents.items() if name.lower().endswith(_TEX)]
+    if any(map(_NAMED.search, texts)) or not any(map(LatexProject.has_document, texts)):
+        return ""  # without a \begin{document} it is a part of a draft, whose main file names the bibliography
+    beside = next(name for name in project.contents if name.lower().endswith((*_BIBTEX, ".bbl")))
+    return (
+        f"the draft names no bibliography, though {project.label(beside)} lies beside it: "
+        f"if that is the draft's, write \\bibliography{{{posixpath.splitext(beside)[0]}}} where it is to be printed"
+    )
+
+
+def left_over(project: Project) -> set[str]:
+    """The keys that only the .bbl of an earlier run has: the next one will not find them in the .bib."""
+    texts = {name: text_of(data) for name, data in project.contents.items()}
+    files = [name for name in texts if name.lower().endswith(_BIBTEX)]
+    known = {reference.id for name in files for reference in bibtex.parse(texts[name], name)[0]}
+    printed = [name for name in texts if files and name.lower().endswith(".bbl")]
+    return {reference.id for name in printed for reference in bbl.parse(texts[name], name)[0]} - known
+
+
 _NONE = {
     "latex": "the draft has no bibliography to add to: make references.bib and write \\bibliography{references}",
     "markdown": "the draft has no bibliography to add to: make references.bib and write "
@@ -113,7 +142,7 @@ def _most_cited(project: Project, document: Document, names: list[str]) -> str:
 def _printed(project: Project) -> Bibliography | None:
     """The list of references in the draft itself, or in the .bbl file that BibTeX made."""
     for name, data in project.contents.items():
-        if not name.lower().endswith((".tex", ".ltx", ".latex", ".bbl")):
+        if not name.lower().endswith((*_TEX, ".bbl")):
             continue
         text = text_of(data)
         if end := _LIST_END.search(text):

@@ -38,6 +38,8 @@ def _natural(person: str) -> str:
 
 def _last(fields: dict[str, str]) -> str:
     venue = f"{{\\em {fields['journal']}}}" if "journal" in fields else ""
+    if "booktitle" in fields:
+        venue = f"In {{\\em {fields['booktitle']}}}"
     return ", ".join(part for part in (venue, fields.get("year", "")) if part)
 
 

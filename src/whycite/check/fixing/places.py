@@ -42,16 +42,17 @@ def places(text: str, start: int, end: int, format: str) -> Iterator[Place]:
     if _escaped(text, start, stops):  # "\," is a space, "\}" and "\)" are no brackets of the text
         yield Place(end if format == "latex" or stops == closers == end else stops - 1)
         return
+    word = stops - 2 if format == "latex" and _spaced(text, start, stops) else stops
     if closers < end and stops < closers and _QUOTES.issuperset(text[closers:end]):
         yield Place(end)  # what is quoted is left as it is
     if stops == closers:
-        yield Place(end)
+        yield Place(word if stops == end else end)
         return
-    if stops <= start:
+    if word <= start:
         return
-    word = text[max(start, stops - 30) : stops]
-    lead = "." if text[stops:closers] == "." and _ABBREVIATION.search(word) else ""
-    yield Place(stops, lead)
+    last = text[max(start, word - 30) : word]
+    lead = "." if text[stops:closers] == "." and _ABBREVIATION.search(last) else ""
+    yield Place(word, lead)
     if lead:
         yield Place(closers)
 
@@ -74,6 +75,11 @@ def _before_display(text: str, start: int, end: int, format: str) -> int | None:
     if format == "latex" and (comment := _COMMENT.search(before, line)):
         before = before[: comment.start(1)].rstrip()
     return start + len(before)
+
+
+def _spaced(text: str, start: int, at: int) -> bool:
+    """Whether a "\\@" stands before an offset, which is for the stop behind it."""
+    return text.endswith("\\@", start, at) and not _escaped(text, start, at - 2)
 
 
 def _escaped(text: str, start: int, at: int) -> bool:

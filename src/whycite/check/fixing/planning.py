@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from whycite.check.fixing.bibliography import Bibliography, find_bibliography
+from whycite.check.fixing.bibliography import Bibliography, find_bibliography, left_over, unnamed
 from whycite.check.fixing.encoding import Insertion, text_of
 from whycite.check.fixing.model import Change, Plan, Refusal
 from whycite.check.fixing.places import places
@@ -74,12 +74,13 @@ class _Planning:
         self._bibliography: Bibliography | str | None = None
         self._entries: dict[str, str] = {}
         self._titles: dict[str, str] = {}
+        self._left = left_over(project)
         self._holders: set[str] | None = None
         self._sound_together = 0  # how many were last found to read back in one reading
 
     def plan(self, chosen: Sequence[tuple[Finding, Proposal]]) -> Plan:
         texts = {file: source.text for file, source in self._sources.items()}
-        style = style_of(self._document, texts, self._project.names())
+        style = unnamed(self._project, self._document) or style_of(self._document, texts, self._project.names())
         tries: list[_Try] = []
         seen: set[tuple[str, int, int, str]] = set()
         for finding, proposal in chosen:
@@ -136,7 +137,9 @@ class _Planning:
         known = self._document.by_id.get(key)
         if known is not None:
             same = proposal.known or not title or normalise_title(known.title) == title
-            return "" if same else f"the key {key} stands for another work in the bibliography"
+            if not same:
+                return f"the key {key} stands for another work in the bibliography"
+            return f"only the .bbl of an earlier run has {key}: put it into the .bib first" if key in self._left else ""
         if proposal.known:
             return f"the bibliography has no entry {key} any more"
         if key in self._entries:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from whycite.check.model import Checked, Finding
-from whycite.check.reporting.words import is_reported, message, relative
+from whycite.check.reporting.words import is_reported, message, needs, relative
 
 __all__ = ["report"]
 
@@ -22,7 +22,7 @@ def _command(finding: Finding) -> str:
     if finding.line == finding.end_line:  # columns of several lines are refused
         place |= {"col": finding.column, "endColumn": finding.end_column}
     needed = finding.kind == "needs-citation"
-    place["title"] = "whycite: " + ("needs a citation" if needed else "could cite more")
+    place["title"] = "whycite: " + (needs(finding) if needed else "could cite more")
     written = ",".join(f"{name}={_property(str(value))}" for name, value in place.items())
     return f"::{'warning' if needed else 'notice'} {written}::{_data(message(finding))}\n"
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
 from whycite.check.model import Checked, Finding, Proposal
-from whycite.check.reporting.words import POOR, byline
+from whycite.check.reporting.words import POOR, byline, needs, own_places
 from whycite.documents.model import Citation, Document, Sentence
+from whycite.recommend import Evidence
 
 __all__ = ["report"]
 
@@ -65,12 +66,13 @@ def _escaped(content: Any) -> str:
 def _draft(checked: Checked) -> dict[str, Any]:
     document = checked.document
     found = {(finding.file, finding.start, finding.end): finding for finding in checked.findings}
+    place = own_places(checked)
     return {
         "title": document.paper.title,
         "path": document.path,
         "warnings": list(checked.warnings),
         "blocks": list(_blocks(document)),
-        "sentences": [_sentence(one, found.get((one.file, one.start, one.end))) for one in document.sentences],
+        "sentences": [_sentence(one, found.get((one.file, one.start, one.end)), place) for one in document.sentences],
         "references": dict(_references(document)),
     }
 
@@ -98,16 +100,17 @@ def _heading(document: Document, number: int) -> dict[str, Any]:
     return {"heading": section.heading, "level": section.level, "section": number, "type": section.type}
 
 
-def _sentence(sentence: Sentence, finding: Finding | None) -> dict[str, Any]:
+def _sentence(sentence: Sentence, finding: Finding | None, place: Callable[[Evidence], str]) -> dict[str, Any]:
     shown: dict[str, Any] = {"text": list(_pieces(sentence)), "file": sentence.file}
     if finding is not None:
         shown |= {
             "kind": finding.kind,
+            "need": needs(finding),
             "worthiness": finding.worthiness,
             "threshold": finding.threshold,
             "line": finding.line,
             "poor": POOR if finding.doubtful else "",
-            "proposals": [_proposal(one) for one in finding.recommendations],
+            "proposals": [_proposal(one, place) for one in finding.recommendations],
         }
     return shown
 
@@ -130,7 +133,7 @@ def _start(citation: Citation) -> int:
     return citation.text_start
 
 
-def _proposal(proposal: Proposal) -> dict[str, Any]:
+def _proposal(proposal: Proposal, place: Callable[[Evidence], str]) -> dict[str, Any]:
     recommendation = proposal.recommendation
     return {
         "key": proposal.key,
@@ -141,7 +144,8 @@ def _proposal(proposal: Proposal) -> dict[str, Any]:
         "doi": recommendation.paper.doi,
         "support": recommendation.support,
         "evidence": [
-            {"span": one.span, "sentence": one.sentence, "title": one.source.title, "year": one.source.year}
+            {"span": one.span, "sentence": one.sentence, "place": place(one)}
+            | {"title": one.source.title, "year": one.source.year}
             for one in recommendation.evidence
         ],
     }

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from whycite.check.model import Finding, Proposal
+from whycite.check.model import Checked, Finding, Proposal
+from whycite.documents.identity import paper_key
+from whycite.recommend import Evidence
 
 if TYPE_CHECKING:
     from whycite.library import Paper
 
-__all__ = ["POOR", "byline", "is_reported", "message", "printable", "relative"]
+__all__ = ["POOR", "byline", "is_reported", "message", "needs", "own_places", "printable", "relative"]
 
 POOR = "No paper at hand clearly fits it; the nearest:"
+_LIKELY = 0.5  # worthiness from which on it is more likely than not
 _SHOWN = 3  # papers a message names
 
 
@@ -22,17 +26,41 @@ def is_reported(finding: Finding) -> bool:
     return finding.kind == "needs-citation" or (finding.kind == "cited" and bool(finding.recommendations))
 
 
+def needs(finding: Finding) -> str:
+    """What is said of a sentence that has no citation."""
+    return "needs a citation" if finding.worthiness >= _LIKELY else "may need a citation"
+
+
+def own_places(checked: Checked) -> Callable[[Evidence], str]:
+    """Tells where evidence stands in the draft itself ("in this draft, main.tex:6"); nothing of what is elsewhere."""
+    document = checked.document
+    own = paper_key(document.paper), document.paper.title or document.path
+    lines = {(finding.file, finding.start): finding.line for finding in checked.findings}
+    places = {
+        sentence.without_citations(): f", {sentence.file}:{lines[sentence.file, sentence.start]}"
+        for sentence in document.sentences
+        if sentence.citations and (sentence.file, sentence.start) in lines
+    }
+
+    def place(evidence: Evidence) -> str:
+        if (evidence.source.key, evidence.source.title) != own:
+            return ""
+        return "in this draft" + places.get(evidence.sentence, "")
+
+    return place
+
+
 def message(finding: Finding) -> str:
     """What is found, and the best papers, one a line."""
     sure = f"worthiness {finding.worthiness:.2f}"
     if finding.kind == "cited":
         lines = [f"This sentence cites already ({', '.join(finding.cites)}; {sure}). It could also cite:"]
     elif finding.doubtful:
-        lines = [f"This sentence seems to need a citation ({sure}). {POOR}"]
+        lines = [f"This sentence {needs(finding)} ({sure}). {POOR}"]
     elif finding.recommendations:
-        lines = [f"This sentence seems to need a citation ({sure}). It could cite:"]
+        lines = [f"This sentence {needs(finding)} ({sure}). It could cite:"]
     else:
-        lines = [f"This sentence seems to need a citation ({sure}). No paper at hand fits it."]
+        lines = [f"This sentence {needs(finding)} ({sure}). No paper at hand fits it."]
     lines += [f"{number}. {_named(one)}" for number, one in enumerate(finding.recommendations[:_SHOWN], 1)]
     return printable("\n".join(lines))
 

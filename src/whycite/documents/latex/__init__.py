@@ -12,8 +12,9 @@ from whycite.documents.latex.walker import Walker
 from whycite.documents.model import Document, Reference
 from whycite.documents.sources import Source
 
-__all__ = ["READER", "LatexReader", "find_main"]
+__all__ = ["READER", "UNNAMED", "LatexReader", "find_main"]
 
+UNNAMED = "names no bibliography; took"  # what is said of a draft whose references are those of files beside it
 _SIGNS = re.compile(rb"\\(?:documentclass|documentstyle|begin\s*\{|section\*?\s*\{|chapter\*?\s*\{|cite[pt]?\s*[\[{])")
 
 
@@ -31,14 +32,28 @@ class LatexReader:
         project = Project(source)
         walker = Walker(project, builder)
         walker.walk(project.open(source))
-        references = walker.references + project.bibliography(walker.bibliographies)
-        if not references and not walker.bibliographies:
-            references, taken = project.other_bibliographies()
+        named, printed = project.bibliography(walker.bibliographies)
+        own = walker.references + (named or [])
+        references = own + printed
+        if not own and not walker.bibliographies:
+            taken = [project.borrowed] if project.borrowed else []
+            if not references:
+                references, taken = project.other_bibliographies()
             if taken:
-                builder.warn(f"{source.path}: names no bibliography; took {', '.join(taken)}")
+                builder.warn(f"{source.path}: {UNNAMED} {', '.join(taken)}")
         for warning in project.warnings:
             builder.warn(warning)
         document = builder.document(Reference(id="", title=walker.title), _first_of_each(references))
+        cited = {key for sentence in document.sentences for citation in sentence.citations for key in citation.keys}
+        # An entry that only the .bbl of an earlier run has, and that nothing cites any more, is none of the draft's.
+        left = {r.id for r in printed} - {r.id for r in own} - cited if named is not None else set()
+        # Who cites newer works has written later than the date says, which may have come with a template.
+        newest = max((r.year for r in document.references if r.year and r.id in cited), default=0)
+        document = replace(
+            document,
+            paper=replace(document.paper, year=walker.year if newest <= (walker.year or 0) else None),
+            references=tuple(reference for reference in document.references if reference.id not in left),
+        )
         yield _levels_from_one(document)
 
 

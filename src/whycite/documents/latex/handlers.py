@@ -32,6 +32,7 @@ _LENGTH = re.compile(
     r"\s*=?\s*-?(?:[\d.]*\s*\\[A-Za-z]+|[\d.]+\s*(?:true)?[a-z]{2})(?:\s+(?:plus|minus)\s+[\d.]+\s*[a-z]{2,5})*"
 )
 _ENDED = re.compile(r"\\end\s*\{([^{}\\\n]{1,60})\}")
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _FILE_NAME = re.compile(r"[^\s{}\\%]+")
 
 
@@ -140,6 +141,15 @@ def _title(walker: Walker, call: Range, name: str) -> None:
     walker.optional()
     if inside := walker.group():
         walker.capture(inside, keep)
+
+
+@_command(["date"])
+def _date(walker: Walker, call: Range, name: str) -> None:
+    """The date of the draft; of several the last holds, and one that is made when TeX runs, or has two, has no year."""
+    walker.optional()
+    if inside := walker.group():
+        years = [] if "\\today" in inside.text else _YEAR.findall(inside.text)
+        walker.year = int(years[0]) if len(years) == 1 else None
 
 
 @_command(["abstract"])

@@ -37,6 +37,7 @@ class Project:
         self._made: dict[str, str] = {}  # files the draft carries inside itself
         self._read = 0
         self.encoding: str | None = None
+        self.borrowed = ""  # the one .bbl of the folder, where it was taken and has not the draft's name
         self.warnings: list[str] = []
 
     def open(self, source: Source) -> LatexText:
@@ -74,27 +75,25 @@ class Project:
         """Keep a file that the draft carries inside itself (`filecontents`)."""
         self._made[name] = text
 
-    def bibliography(self, names: Iterable[str]) -> list[Reference]:
-        """The entries of the bibliographies named, then of the .bbl beside the main file."""
-        references: list[Reference] = []
-        found = False
+    def bibliography(self, names: Iterable[str]) -> tuple[list[Reference] | None, list[Reference]]:
+        """The entries of the bibliographies named, or none where no such file is found; those of the draft's .bbl."""
+        references: list[Reference] | None = None
         for name in dict.fromkeys(names):
             text, path = self._bibliography_text(name)
             if text is None:
                 self.warnings.append(f"{self.main.path}: bibliography {name}: no such file in this folder")
                 continue
-            found = True
-            references += self._parse(bibtex.parse(text, path))
+            references = (references or []) + self._parse(bibtex.parse(text, path))
         stem = posixpath.splitext(self.main.name)[0]
         candidates = [stem + ".bbl"]
-        if not found:
+        if references is None:
             beside = [n for n in self._all_names().values() if n.endswith(".bbl")]
             candidates += beside if len(beside) == 1 else []
         for candidate in candidates:
             if source := self.main.sibling(candidate):
-                references += self._parse(bbl.parse(self.open(source).text, source.path))
-                break
-        return references
+                self.borrowed = candidate if candidate != candidates[0] else ""
+                return references, self._parse(bbl.parse(self.open(source).text, source.path))
+        return references, []
 
     def other_bibliographies(self) -> tuple[list[Reference], list[str]]:
         """The entries of the .bib files beside the main file, and their names, for a draft that names none."""

@@ -57,6 +57,7 @@ class Walker(Cursor):
         self.macros: dict[str, Macro] = {}
         self.ended_by_macros: set[str] = set()  # environments
         self.title = ""
+        self.year: int | None = None
         self.bibliographies: list[str] = []
         self.references: list[Reference] = []
         self._expansions = self._expanded = self._in_call = self._entered = self._files = 0

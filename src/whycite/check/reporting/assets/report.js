@@ -168,7 +168,7 @@
   }
   function drawChosen(sentence) {
     const need = needs(sentence);
-    const [kind, words] = need ? ["need", "Needs a citation"]
+    const [kind, words] = need ? ["need", sentence.need[0].toUpperCase() + sentence.need.slice(1)]
       : sentence.kind === "cited" ? ["cited", "Cites already"] : ["ok", sentence.kind ? "Looks fine" : "Not checked"];
     const head = make("div", "head", make("span", `badge ${kind}`, words), button("Close", close));
     const quote = make("blockquote", "sentence", plain(sentence));
@@ -227,8 +227,8 @@
     if (at >= 0) quote.append(whole.slice(0, at), make("mark", "", evidence.span), whole.slice(at + evidence.span.length));
     else quote.append(whole);
     quote.append("\u201d");
-    const source = `\u2014 ${evidence.title || "a document without title"}${evidence.year ? ` (${evidence.year})` : ""}`;
-    return make("div", "evidence", quote, make("div", "from", source));
+    const source = evidence.place || `${evidence.title || "a document without title"}${evidence.year ? ` (${evidence.year})` : ""}`;
+    return make("div", "evidence", quote, make("div", "from", `\u2014 ${source}`));
   }
 
   // -- controls -------------------------------------------------------------
