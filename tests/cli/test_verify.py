@@ -99,6 +99,8 @@ def test_a_draft(run: Run, draft: Path, paper: Path) -> None:
     assert "backed, " in shown
     assert "“Honeybees that forage sleep at night.”" in shown
     assert "no full text of it is at hand" in shown
+    # A long path goes on in the next line.
+    assert [f"draft.md:{line}" in "".join(shown.split()) for line in (10, 11)] == [True, True]
     assert shown.splitlines()[-1] == "2 citations: 1 backed, 1 could not check"
 
 

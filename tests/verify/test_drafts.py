@@ -14,6 +14,21 @@ from whycite.library import Library, add
 from whycite.verify import drafts, papers
 from whycite.verify.lines import Lines
 
+DRAFT = """\
+---
+title: A draft
+references:
+- {{id: a, title: On dams, author: [{{family: Doe}}], issued: 2001}}
+- {{id: b, title: On otters, author: [{{family: Roe}}], issued: 2002}}
+---
+
+{}
+
+{}
+
+{}
+"""
+
 
 def test_every_citation_has_a_verdict(draft: Path, paper: Path) -> None:
     found = list(drafts.draft(draft, paper.parent))
@@ -49,6 +64,20 @@ def test_a_marker_that_is_not_linked_is_listed() -> None:
     assert unlinked.claim.startswith("Ants sleep")
     assert linked.reference.id == "kaiser"
     assert unlinked.line is None
+
+
+def test_a_semicolon_parts_the_claims_of_two_citations(tmp_path: Path) -> None:
+    draft = tmp_path / "draft.md"
+    text = DRAFT.format(
+        "However, @a show that beavers repair dams in winter; others found the same for otters of the north [@b].",
+        "Beavers sleep at day [@a]; otters too [@b].",
+        "Beavers; otters; rats: they all build large dams [@a] and live in wet places near them [@b].",
+    )
+    draft.write_text(text, "utf-8")
+    claims = [cited.claim for cited in drafts.citations(documents.read(draft))]
+    assert claims[:2] == ["show that beavers repair dams in winter", "others found the same for otters of the north"]
+    assert claims[2] == "Beavers sleep at day"
+    assert claims[4:] == ["Beavers; otters; rats: they all build large dams", "live in wet places near them"]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whycite.verify.numbers import Agreement, compare
+from whycite.verify.numbers import Agreement, compare, unstated
+from whycite.verify.quantities import quantities
 
 
 @pytest.mark.parametrize(
@@ -92,3 +93,27 @@ def test_a_number_that_is_spoken_for_is_no_rival() -> None:
 def test_a_number_agrees_with_itself(value: int, unit: str) -> None:
     text = f"it was {value}{unit if unit[0] in '%-' else f' {unit}'} there"
     assert compare(text, text).stated == 1
+
+
+@pytest.mark.parametrize(
+    ("claim", "passages", "missing"),
+    [
+        ("Less than 10% of wood, losing 16% of dams", ["less than 10% of wood, losing 1.6% of dams"], ["16%"]),
+        ("10% of wood, losing 16% of dams", ["10% of wood", "16% of dams"], []),
+        ("A score of 77.1 on the DAM 2004 corpus", ["A score of 72.1 on the DAM 2004 corpus"], ["77.1"]),
+        ("40 beavers were seen", ["40 animals were seen"], []),
+        ("40 beavers were seen", ["41 beavers were seen"], ["40"]),
+        ("Dams of 22 and 12 m", ["Dams of 22 m, dams of 12 m"], []),
+        ("Three dams of 1998 held", ["Both dams held"], []),
+        ("3 % to 28 % of dams held", ["17 % of dams held"], []),
+        ("Dams held", [], []),
+        ("77 % of dams held", [], ["77 %"]),
+    ],
+)
+def test_numbers_that_are_nowhere(claim: str, passages: list[str], missing: list[str]) -> None:
+    assert unstated(quantities(claim), [quantities(passage) for passage in passages]) == missing
+
+
+def test_a_year_is_no_number_that_is_told() -> None:
+    assert compare("a score of 72.1 on the DAM 2004 corpus", "72.1 on the DAM 2004 corpus").words == "72.1 here too"
+    assert compare("the DAM 2004 corpus", "on the DAM 2004 corpus").words == ""

@@ -70,3 +70,12 @@ def test_the_nearer_of_two_pointers_counts() -> None:
     passage = "Sugar raised the weight of mice in all groups, and fat lowered the height of rats"
     assert compare("Sugar increases the weight of mice", passage).opposed == 0
     assert compare("Fat increases the height of rats", passage).opposed == 1
+
+
+def test_what_is_told_of_words() -> None:
+    told = compare(
+        "Dams of the same age are dependent on rain", "Different dams of the same age are independent of rain"
+    ).words
+    assert told == "“dependent” in the claim, “independent” here"
+    assert compare("Dams hold", "Dams hardly hold").words == "only the passage says “hardly”"
+    assert compare("Dams cannot hold", "Dams hold").words == "only the claim says “cannot”"

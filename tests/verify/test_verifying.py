@@ -103,6 +103,75 @@ def test_a_document_in_another_language_cannot_be_checked() -> None:
     assert found.passages
 
 
+def test_a_claim_in_another_language_cannot_be_checked(paper: Path) -> None:
+    found = verify("Die Temperatur von Bienen sinkt nachts um 7,7 % und der Flug endet.", paper)
+    assert (found.verdict, found.confidence) == ("could not check", 0.0)
+    assert found.reason == "the claim does not seem to be in English"
+    assert found.passages
+
+
+DAMS = (
+    "Beavers that live in rivers build better dams than otters of the lakes.",
+    "We filmed beavers and otters in three rivers of the north.",
+    "Dams of beavers held on 93.3 % of days in winter and on 71 % of days in summer.",
+    "Cutting wood is the most expensive part of building a dam.",
+    "Beavers of the lakes do not repair any old dams in winter.",
+    *(f"Camera {at} recorded the water level of the river by night." for at in range(40)),
+)
+
+
+@pytest.mark.parametrize(
+    ("true", "false", "why"),
+    [
+        (
+            "Beavers of rivers build better dams than otters of lakes.",
+            "Otters of lakes build better dams than beavers of rivers.",
+            "compared the other way round",
+        ),
+        (
+            "Dams of beavers held on 93.3 % of days in winter and 71 % in summer.",
+            "Dams of beavers held on 71 % of days in winter and 93.3 % in summer.",
+            "71 goes with “winter” in the claim, 93.3 here",
+        ),
+        (
+            "Dams of beavers held on 93.3 % of days in winter and on 71 % in summer.",
+            "Dams of beavers held on 93.3 % of days in winter and on less than 17 % in summer.",
+            "17 %",
+        ),
+        (
+            "Cutting wood is the most expensive part of building a dam.",
+            "Cutting wood is the cheapest part of building a dam.",
+            "“cheapest” in the claim, “most expensive” here",
+        ),
+        (
+            "Beavers of the lakes do not repair old dams in winter.",
+            "Beavers of the lakes repair old dams in winter.",
+            "do not repair",
+        ),
+    ],
+    ids=["roles", "numbers crossed", "a number missing", "extreme", "denied"],
+)
+def test_what_says_the_contrary_is_not_backed(true: str, false: str, why: str) -> None:
+    backed, other = sentences(true, DAMS), sentences(false, DAMS)
+    assert backed.verdict == "backed"
+    assert other.verdict in ("not found", "contradicted")
+    assert why in other.reason
+    assert other.chances["backed"] < backed.chances["backed"] / 2
+    assert sum(other.chances.values()) == pytest.approx(1)
+
+
+def test_the_section_of_the_sentence_that_says_the_contrary_is_told() -> None:
+    texts = ["We filmed two hunters, the minks and the martens.", "Martens outperform minks on land.", *DAMS[5:]]
+    found = sentences("Minks outperform martens.", texts, ["Methods", "Results", *("Notes" for _ in DAMS[5:])])
+    assert "one in “Results” may say otherwise" in found.reason
+
+
+def test_a_sentence_that_only_names_both_does_not_say_who_is_better() -> None:
+    found = sentences("Minks outperform martens.", ["We filmed two hunters, minks and martens.", *DAMS[5:]])
+    assert found.verdict == "not found"
+    assert "which of the two is better" in found.reason
+
+
 @pytest.mark.parametrize("claim", ["", "  \n"])
 def test_an_empty_claim_is_a_mistake(paper: Path, claim: str) -> None:
     with pytest.raises(UserError, match="claim is empty"):

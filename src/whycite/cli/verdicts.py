@@ -80,6 +80,8 @@ def table(found: Sequence[CitationVerdict], console: Console) -> None:
             line.append(f", {certainty(verification)}", style="default")
         say(console, line)
         say(console, Text(f"“{_cut(printable(checked.claim))}”"), indent=2)
+        place = checked.file if checked.line is None else f"{checked.file}:{checked.line}"
+        say(console, Text(printable(place), style="cyan"), indent=2)
         title = printable(checked.reference.title) or "(no title)"
         say(console, Text(f"cites {printable(checked.reference.id)}: {title}", style="dim"), indent=2)
         say(console, Text(printable(verification.reason), style="dim"), indent=2)

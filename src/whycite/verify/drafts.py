@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -115,12 +115,22 @@ def _unlinked(sentence: Sentence, at: int, section: str, parts: Cut) -> Iterator
 def _claim(parts: Cut, index: int) -> str:
     """What a group is cited for: what stands before it, or behind the names of a group that begins its clause."""
     if len(parts.groups) > 1:
-        before, after = piece(parts.texts[index]), piece(parts.texts[index + 1])
+        before, after = _parted(parts.texts, index)
         named = parts.groups[index].named and parts.texts[index + 1][:1].isalpha()
         for text in (after, before) if named else (before, after):
             if content_words(text, enough=_CLAIM):
                 return text
     return joined(parts.texts)
+
+
+def _parted(texts: Sequence[str], index: int) -> tuple[str, str]:
+    """What stands before a group and behind it; of a text between two groups that a semicolon parts, the own part."""
+    before, after = texts[index], texts[index + 1]
+    if index and content_words(own := before.rpartition(";")[2], enough=_CLAIM):
+        before = own
+    if index + 2 < len(texts) and content_words(own := after.partition(";")[0], enough=_CLAIM):
+        after = own
+    return piece(before), piece(after)
 
 
 def _verified(

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from whycite.verify.lexical import forms
 
-__all__ = ["denied", "negated"]
+__all__ = ["denied", "negated", "negation_of"]
 
 _REACH = 8  # words that a negation reaches
 _AHEAD = (
@@ -29,7 +29,13 @@ _ENDS = frozenset(", ; : . ( ) but although though whereas while because which w
 
 def negated(text: str) -> bool:
     """Whether a text denies something."""
-    return _NEGATION.search(_NO_NEGATION.sub(" ", text)) is not None
+    return bool(negation_of(text))
+
+
+def negation_of(text: str) -> str:
+    """The first word by which a text denies something, or nothing."""
+    found = _NEGATION.search(_NO_NEGATION.sub(" ", text))
+    return found[0].lower() if found else ""
 
 
 @lru_cache(maxsize=4096)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from whycite.verify.quantities import Quantity, quantities
 
-__all__ = ["Agreement", "compare", "compared"]
+__all__ = ["Agreement", "compare", "compared", "unstated"]
 
 _NEAR = 0.05  # how far off a number may be that is only said to be about right
 _EQUAL = 1e-9
+_COUNT = 12  # numbers up to it are written in many ways: "both", "a pair", "the three of them"
+_YEARS = range(1900, 2036)
+_FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,7 @@ def compare(claim: str, passage: str) -> Agreement:
 def compared(asked: Sequence[Quantity], there: Sequence[Quantity]) -> Agreement:
     """The quantities of a claim against those of a passage."""
     stated, otherwise, absent = [], [], 0
-    told = [end for quantity in asked for end in _ends(quantity)]
+    ends = [end for quantity in asked for end in _ends(quantity)]
     for quantity in asked:
         if any(_agree(quantity, other) for other in there) or _by_its_ends(quantity, there):
             stated.append(quantity)
@@ -40,16 +44,50 @@ def compared(asked: Sequence[Quantity], there: Sequence[Quantity]) -> Agreement:
         rivals = [other for other in there if _comparable(quantity, other) and not _fits(quantity, other)]
         # A quantity that another one of the claim states is spoken for: "from 10 % to 20 %".
         rivals = [
-            other for other in rivals if not any(_agree(each, other) for each in (asked if _is_range(other) else told))
+            other for other in rivals if not any(_agree(each, other) for each in (asked if _is_range(other) else ends))
         ]
         if rivals:
             otherwise.append((quantity, min(rivals, key=lambda other: _distance(quantity, other))))
         else:
             absent += 1
     words = [f"{ours.text} in the claim, {theirs.text} here" for ours, theirs in otherwise]
-    if stated:
-        words.append(f"{_listed([quantity.text for quantity in stated])} here too")
+    if told := [quantity.text for quantity in stated if not _is_year(quantity)]:
+        words.append(f"{_listed(told)} here too")
     return Agreement(len(stated), len(otherwise), absent, "; ".join(words))
+
+
+def unstated(asked: Sequence[Quantity], passages: Sequence[Sequence[Quantity]]) -> list[str]:
+    """The numbers of a claim that no passage states, as they are written; years, ranges and small counts aside."""
+    return [
+        quantity.text
+        for quantity in asked
+        if not _is_vague(quantity) and not any(_stated(quantity, there) for there in passages)
+    ]
+
+
+def _is_vague(quantity: Quantity) -> bool:
+    """Whether a number may be a year or part of a name, be told without a number, or sum up several papers: a range."""
+    if _is_range(quantity):
+        return True
+    return _is_year(quantity) or (quantity.unit[:1] in ("", "#") and quantity.low in range(_COUNT + 1))
+
+
+def _is_year(quantity: Quantity) -> bool:
+    """Whether a number may be a year, or what is named after one: "the 2004 corpus"."""
+    return quantity.unit[:1] in ("", "#") and quantity.low == quantity.high and quantity.low in _YEARS
+
+
+def _stated(quantity: Quantity, there: Sequence[Quantity]) -> bool:
+    """Whether a passage has a number of a claim, whatever it calls what is counted or measured."""
+    if any(_agree(quantity, other) for other in there) or _by_its_ends(quantity, there):
+        return True
+    if quantity.unit[:1] not in ("", "#", "="):
+        return False
+    figures = _FIGURE.findall(quantity.text)  # its unit may stand behind the next number: "22 and 12 mg"
+    return any(
+        (other.unit[:1] in ("", "#", "=") and _meet(quantity, other)) or figures == _FIGURE.findall(other.text)
+        for other in there
+    )
 
 
 def _listed(texts: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from whycite.verify.lexical import forms
-from whycite.verify.negation import denied, negated
+from whycite.verify.negation import denied, negation_of
 
 __all__ = ["Polarity", "compare"]
 
@@ -89,10 +89,13 @@ def compare(claim: str, passage: str) -> Polarity:
             agreed += 1
         else:
             opposed += 1
-            words.append(f"“{ours.word}” in the claim, “{nearest.word}” here")
-    negation = negated(claim) != negated(passage)
-    if negation:
-        words.append(f"only the {'claim' if negated(claim) else 'passage'} says “not”")
+            # A word that stands in both is nothing to tell of, even where another one stands nearer.
+            if all(other.up != ours.up for other in rivals):
+                words.append(f"“{ours.word}” in the claim, “{nearest.word}” here")
+    said, theirs_said = negation_of(claim), negation_of(passage)
+    negation = bool(said) != bool(theirs_said)
+    if negation and not any(f"“{(said or theirs_said).split()[0]}”" in told for told in words):
+        words.append(f"only the {'claim' if said else 'passage'} says “{said or theirs_said}”")
     return Polarity(agreed, opposed, _apart(claim, passage), negation, "; ".join(words))
 
 

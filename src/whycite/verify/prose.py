@@ -7,15 +7,12 @@ from dataclasses import replace
 
 from whycite import structure
 from whycite.documents.model import Document
-from whycite.evidence.words import FUNCTION_WORDS
 
-__all__ = ["is_foreign", "own_sentences", "with_asides"]
+__all__ = ["own_sentences", "with_asides"]
 
 _KINDS = frozenset({"prose", "caption", "footnote"})
 _RUN = 6  # words of a title that tell a reference
 _WORD = re.compile(r"[^\W\d_]+")
-_ENOUGH = 60  # words that tell a language
-_ENGLISH = 0.15  # the least share of English function words; German text has 0.07, academic English above 0.3
 
 
 def with_asides(document: Document) -> Document:
@@ -48,9 +45,3 @@ def _runs(text: str) -> list[tuple[str, ...]]:
     """The runs of so many words of a text."""
     words = [word.lower() for word in _WORD.findall(text)]
     return [tuple(words[at : at + _RUN]) for at in range(len(words) - _RUN + 1)]
-
-
-def is_foreign(text: str) -> bool:
-    """Whether a text is long enough to tell that it is not English."""
-    words = [word.lower() for word in _WORD.findall(text[:20_000])]
-    return len(words) >= _ENOUGH and sum(word in FUNCTION_WORDS for word in words) < _ENGLISH * len(words)

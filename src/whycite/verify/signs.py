@@ -7,11 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whycite.verify import negation, polarity
+from whycite.verify import negation, numbers, polarity
+from whycite.verify.comparison import better, order
 from whycite.verify.features import WORDS
+from whycite.verify.pairing import crossed
 from whycite.verify.passages import Prepared, Ranked
 from whycite.verify.polarity import Polarity
 from whycite.verify.quantities import quantities
+from whycite.verify.reversal import reversed_by
 
 __all__ = ["POINTING", "Signs", "signs"]
 
@@ -34,6 +37,10 @@ class Signs:
     otherwise: bool  # a number of the claim stands otherwise in the best passages, and nowhere as in the claim
     denied: bool  # only the claim says "not", and what it denies is in the best passage
     opposed: str  # which words point the other way, in words
+    contrary: str = ""  # how one of the best passages says the contrary in the claim's own words
+    where: int = -1  # which one
+    unordered: bool = False  # the claim says that one is better than another, and no passage does
+    missing: tuple[str, ...] = ()  # numbers of the claim that the best passages do not have
 
 
 def signs(
@@ -79,7 +86,21 @@ def signs(
         values["stance"] = stance
     words = next((each.words for each in pointing if each.opposed or each.negation), "")
     denied = pointing[0].negation and negation.negated(claim) and float(near[0]) >= _MOST
-    return Signs(values, tuple(top), otherwise > 0, denied, words)
+    texts = [prepared.sentences[at] for at in top]
+    at, contrary, unordered = _contrary(claim, texts)
+    missing = numbers.unstated(quantities(claim), [quantities(text) for text in texts])
+    return Signs(values, tuple(top), otherwise > 0, denied, words, contrary, top[at], unordered, tuple(missing))
+
+
+def _contrary(claim: str, texts: Sequence[str]) -> tuple[int, str, bool]:
+    """Which passage, best first, says the contrary, and how; whether the claim says who is better, and none of them."""
+    if told := reversed_by(claim, texts[0]) or crossed(claim, texts[0]):
+        return 0, told, False
+    orders = [order(claim, text) for text in texts]
+    first = next((at for at, each in enumerate(orders) if each in ("same", "reversed")), None)
+    if first is None:
+        return 0, "", "other" in orders or better(claim)
+    return first, "the two are compared the other way round there" if orders[first] == "reversed" else "", False
 
 
 def _pointing(pointing: Sequence[Polarity], shares: np.ndarray, near: np.ndarray) -> dict[str, float]:

@@ -15,9 +15,10 @@ from whycite.encoders import load as load_encoder
 from whycite.errors import UserError
 from whycite.evidence.words import content_words
 from whycite.rerank.ranker import Ranker, stored_with
+from whycite.verify.language import is_foreign, is_foreign_claim
 from whycite.verify.model import Passage, Verification
 from whycite.verify.passages import Prepared, Ranked
-from whycite.verify.prose import is_foreign, own_sentences, with_asides
+from whycite.verify.prose import own_sentences, with_asides
 from whycite.verify.quotation import quotes
 from whycite.verify.signs import signs
 from whycite.verify.verdict import judge
@@ -44,9 +45,10 @@ class Opened:
         if not self._indices:
             return _unchecked(claim, f"{self._path or 'the document'} has no text that could be read")
         ranked = self._prepared.ranked(claim)
-        if self._foreign:
+        if self._foreign or is_foreign_claim(claim):
             passages = self._passages(ranked, frozenset(), k)
-            return Verification(claim, "could not check", 0.0, passages, "the document is not in English")
+            what = "the document is not in English" if self._foreign else "the claim does not seem to be in English"
+            return Verification(claim, "could not check", 0.0, passages, what)
         quoting = self._quoting(claim, ranked)
         found = signs(claim, self._prepared, ranked, quoting)
         passages = self._passages(ranked, quoting, k)
