@@ -17,6 +17,15 @@ from whycite.verify.reversal import reversed_by
             "most expensive",
         ),
         ("Beavers are the slowest of swimmers.", "Of all swimmers beavers are the fastest.", "“fastest” here"),
+        ("Herds were largest in winter.", "In winter fewest animals stood in herds.", "“fewest” here"),
+        (
+            "Feeding reduced the weight of beavers.",
+            "There were no significant reductions in weight by feeding beavers.",
+            "no significant reductions",
+        ),
+        ("Feeding altered the sleep of beavers.", "Feeding did not influence how long beavers sleep.", "not influence"),
+        ("Dams lowered turbidity.", "Dams of any size had higher turbidity than rivers.", "“higher” here"),
+        ("Beaver dams have high yield.", "Dams built by a beaver suffer from low yield.", "“low” here"),
         ("Bark is the least useful food.", "Bark is the most useful food here.", "“most useful” here"),
     ],
 )
@@ -36,6 +45,15 @@ def test_the_contrary(claim: str, passage: str, told: str) -> None:
         ("Bark raises the risk of tooth loss.", "Bark does not raise the risk of hair loss."),
         ("Dams are the best shelter.", "Dams are the best shelter, trees the worst."),
         ("Dams are the best shelter.", "Rivers in winter are worst."),
+        ("Dams lowered turbidity.", "Dams lowered turbidity, and rivers had higher turbidity."),
+        ("Dams lowered turbidity.", "Dams did not have higher turbidity."),
+        ("Dams lowered turbidity.", "Dams had higher banks and little turbidity."),
+        ("Dams lowered turbidity and raised oxygen.", "Dams had higher turbidity."),
+        (
+            "Feeding reduced the weight of beavers.",
+            "Feeding reduced weight, with no reductions in the sleep of beavers.",
+        ),
+        ("Feeding altered the sleep of beavers.", "Feeding altered their sleep and did not change where beavers live."),
         ("", ""),
     ],
 )

@@ -216,3 +216,15 @@ def _document(*texts: str) -> Document:
     reference = Reference("a", title="On the sleep of bees in hives of wood and clay")
     found = tuple(Sentence(text, 0, 0, "a.md", 0, len(text)) for text in texts)
     return Document("a.md", "markdown", Reference(""), (Section("Results", 1),), found, (reference,))
+
+
+def test_a_number_that_only_stands_somewhere_else_states_nothing() -> None:
+    there = [
+        "Bark makes up 90% of the food of beavers in winter.",
+        "Samples lay in 10% acid for an hour.",
+        "Their lodges were opened with a spade.",
+    ]
+    assert sentences("Bark makes up 90% of the food of beavers in winter.", there).verdict == "backed"
+    found = sentences("Bark makes up 10% of the food of beavers in winter.", there)
+    assert found.verdict != "backed"
+    assert found.reason == "the nearest sentences have another number: 10% in the claim, 90% here"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from whycite.verify.lexical import forms
 from whycite.verify.negation import denied, negation_of
 
-__all__ = ["Polarity", "compare"]
+__all__ = ["Polarity", "compare", "pointing"]
 
 _AROUND = 6  # words on either side
 
@@ -115,7 +115,7 @@ def _pointers(text: str) -> list[_Pointer]:
     words = [word.lower() for word in _WORD.findall(text)]
     found = []
     for at, word in enumerate(words):
-        if ways := dict(_pointing(word)):
+        if ways := dict(pointing(word)):
             around = _around(words, at)
             found += [_Pointer(word, way, up, around) for way, up in ways.items()]
     return found
@@ -132,7 +132,8 @@ def _around(words: list[str], at: int) -> dict[str, float]:
     return found
 
 
-def _pointing(word: str) -> Iterator[tuple[str, bool]]:
+def pointing(word: str) -> Iterator[tuple[str, bool]]:
+    """The ways in which a word points, and whether up."""
     yield from _WHOLE.get(word, ())
     for length in range(4, len(word) + 1):
         yield from _STEMS.get(word[:length], ())

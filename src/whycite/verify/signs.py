@@ -88,8 +88,11 @@ def signs(
     denied = pointing[0].negation and negation.negated(claim) and float(near[0]) >= _MOST
     texts = [prepared.sentences[at] for at in top]
     at, contrary, unordered = _contrary(claim, texts)
+    # That another passage has the number says nothing where that one is about something else.
+    nearest = [each.stated for each, share in zip(agreements, near, strict=True) if share >= _MOST * near.max()]
+    stands_otherwise = otherwise > 0 or (agreements[0].otherwise > 0 and max(nearest) < asked)
     missing = numbers.unstated(quantities(claim), [quantities(text) for text in texts])
-    return Signs(values, tuple(top), otherwise > 0, denied, words, contrary, top[at], unordered, tuple(missing))
+    return Signs(values, tuple(top), stands_otherwise, denied, words, contrary, top[at], unordered, tuple(missing))
 
 
 def _contrary(claim: str, texts: Sequence[str]) -> tuple[int, str, bool]:
