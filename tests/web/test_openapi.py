@@ -39,7 +39,8 @@ def _asked(library: Path, examples: int) -> set[str]:
         @settings(max_examples=examples, suppress_health_check=list(HealthCheck))
         def ask(case: Any) -> None:
             answer = case.call(headers=HOST)
-            assert answer.status_code < 500, answer.text
+            busy = answer.status_code == 503 and "retry-after" in answer.headers  # uploads are added slower
+            assert answer.status_code < 500 or busy, answer.text
             if answer.status_code >= 400:
                 assert answer.headers["content-type"] == ["application/problem+json"]
 
