@@ -56,10 +56,8 @@ def test_a_change_is_seen_once_it_is_over(tmp_path: Path, how: str) -> None:
     assert after == state([main]) != before
 
 
-@pytest.mark.parametrize("how", ["written", "made", "removed"])
-def test_a_change_while_a_check_runs_is_not_missed(tmp_path: Path, how: str) -> None:
-    main = tmp_path / "main.tex"
-    main.write_text("one")
+def _seen(main: Path, change: Callable[[], object]) -> None:
+    """Return once a change that is made while a check runs has led to another check."""
     checks = 0
 
     def found() -> NoReturn:
@@ -67,33 +65,42 @@ def test_a_change_while_a_check_runs_is_not_missed(tmp_path: Path, how: str) -> 
         checks += 1
         if checks > 1:
             raise KeyboardInterrupt
-        if how == "removed":
-            main.unlink()
-        else:
-            (main if how == "written" else tmp_path / "other.tex").write_text("one two")
+        change()
         raise UserError("not this time")
 
     with pytest.raises(KeyboardInterrupt):
         _watch([str(main)], found, None, Console(file=io.StringIO()))
+
+
+@pytest.mark.parametrize("how", ["written", "made", "removed"])
+def test_a_change_while_a_check_runs_is_not_missed(tmp_path: Path, how: str) -> None:
+    main = tmp_path / "main.tex"
+    main.write_text("one")
+    written = main if how == "written" else tmp_path / "other.tex"
+    _seen(main, main.unlink if how == "removed" else lambda: written.write_text("one two"))
 
 
 def test_clocks_of_files_that_go_in_steps_hide_no_change(tmp_path: Path) -> None:
     main, other = tmp_path / "main.tex", tmp_path / "other.tex"
     main.write_text("one")
-    checks = 0
 
-    def found() -> NoReturn:
-        nonlocal checks
-        checks += 1
-        if checks > 1:
-            raise KeyboardInterrupt
+    def change() -> None:
         other.write_text("another")
         step = other.stat().st_mtime_ns - 1_900_000_000  # the time is rounded down, by some to two seconds
         os.utime(other, ns=(step, step))
-        raise UserError("not this time")
 
-    with pytest.raises(KeyboardInterrupt):
-        _watch([str(main)], found, None, Console(file=io.StringIO()))
+    _seen(main, change)
+
+
+def test_an_old_file_that_is_moved_beside_the_draft_while_a_check_runs_is_a_change(tmp_path: Path) -> None:
+    main, bibliography = tmp_path / "main.tex", tmp_path / "refs.bib"
+    main.write_text("one")
+
+    def change() -> None:
+        bibliography.write_text("made long ago")
+        os.utime(bibliography, (1_000_000_000, 1_000_000_000))
+
+    _seen(main, change)
 
 
 def test_a_check_goes_on_until_it_is_stopped(tmp_path: Path) -> None:
@@ -126,21 +133,3 @@ def test_a_check_goes_on_until_it_is_stopped(tmp_path: Path) -> None:
         process.wait()
         if process.stderr:
             process.stderr.close()
-
-
-def test_an_old_file_that_is_moved_beside_the_draft_while_a_check_runs_is_a_change(tmp_path: Path) -> None:
-    main, bibliography = tmp_path / "main.tex", tmp_path / "refs.bib"
-    main.write_text("one")
-    checks = 0
-
-    def found() -> NoReturn:
-        nonlocal checks
-        checks += 1
-        if checks > 1:
-            raise KeyboardInterrupt
-        bibliography.write_text("made long ago")
-        os.utime(bibliography, (1_000_000_000, 1_000_000_000))
-        raise UserError("not this time")
-
-    with pytest.raises(KeyboardInterrupt):
-        _watch([str(main)], found, None, Console(file=io.StringIO()))
