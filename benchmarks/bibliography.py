@@ -3,16 +3,22 @@
     python benchmarks/bibliography.py FOLDER
 
 prints MRR of BM25 over titles and of `whycite check` without a library, each draft measured with weights fitted to the
-drafts of others, then the weights fitted to all: those of whycite.check.entryscores.
+drafts of others, then the weights fitted to all: those of whycite.check.entryscores. Last, how often the first entry is
+right with these, by the chance that `whycite check` gives it.
 """
 
 import argparse
 from collections import defaultdict
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
 import whycite
+from whycite.check.entries import FEATURES
+from whycite.check.entryscores import WEIGHTS
+from whycite.check.merging import _CLEAR
+from whycite.check.owning import MOST
 from whycite.encoders import load
 from whycite.encoders.cache import CachedEncoder
 from whycite.evaluation.bibliography import Case, cases, cross_fitted
@@ -42,6 +48,23 @@ def main() -> None:
     print(f"{'mean of drafts':32}{len(drafts):>10}{'':9}{each[0]:>8.3f}{each[1]:>8.3f}")
     print(f"MRR is {found.ratio:.2f} times that of BM25 over titles.")
     print("weights:", {name: round(value, 2) for name, value in found.weights.items()})
+    _chances(examples)
+
+
+def _chances(examples: list[Case]) -> None:
+    """Print how often the first entry is right, by its chance among the entries that are considered."""
+    weights = np.array([WEIGHTS[name] for name in FEATURES])
+    told = []
+    for case in examples:
+        values = (case.features * weights).sum(axis=1)
+        odds = np.exp(np.sort(values)[::-1][:MOST] - values.max())
+        told.append((1 / odds.sum(), int(values.argmax()) in case.true))
+    chances, right = np.array(told).T
+    for low, high in pairwise((0, 0.2, 0.3, 0.4, 0.5, 0.7, 1.01)):
+        inside = (chances >= low) & (chances < high)
+        print(f"chance {low:.1f} to {min(high, 1):.1f}: {inside.sum():>5}, {right[inside].mean():.0%} right")
+    clear = chances >= _CLEAR
+    print(f"from {_CLEAR} on {clear.mean():.0%}, of which {right[clear].mean():.0%} right; of all {right.mean():.0%}")
 
 
 if __name__ == "__main__":
