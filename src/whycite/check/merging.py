@@ -18,9 +18,7 @@ from whycite.recommend.bibtex import as_entry
 
 __all__ = ["Ranked", "merge"]
 
-_CLEAR = (
-    0.3  # the chance of the best paper below which none clearly fits: from it on most are right in real drafts
-)
+_CLEAR = 0.3  # the chance of the best paper below which none clearly fits: from it on most are right in drafts
 _MOST = 5  # spans shown for a paper
 
 
