@@ -195,6 +195,16 @@ def test_no_recommendations(library: FakeLibrary, encoder: FakeEncoder, n: int) 
         EvidenceSum(library, encoder).recommend(Claim("cells"), n)
 
 
+def test_what_claims_have_in_common_is_encoded_once(library: FakeLibrary, encoder: FakeEncoder) -> None:
+    library.add_paper("a")
+    library.cite("cells divide", "a", cosine=0.5)
+    unasked = type(encoder)()
+    method = EvidenceSum(library, unasked)
+    for text in ("Cells divide.", "Cells grow."):
+        method.recommend(Claim(text, title="On cells", paragraph="Cells divide. Cells grow."))
+    assert unasked.asked == [["Cells divide.", "Cells divide. Cells grow.", "On cells"], ["Cells grow."]]
+
+
 def test_as_many_as_asked_for(library: FakeLibrary, encoder: FakeEncoder) -> None:
     library.cite("cells", *(f"paper {number}" for number in range(900)))
     for n in (1, 10, 500, 1000):

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "Shelf"]
 
+_MORE = 2  # claims than cores that are asked at once: while the store looks for some, others keep the cores busy
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -43,7 +45,7 @@ class Shelf:
     def __init__(self, library: Library | Path, memory: Memory | None = None, threads: int | None = None) -> None:
         self._library = library
         self._memory = memory
-        self._threads = threads or os.cpu_count() or 1
+        self._threads = threads or (os.cpu_count() or 1) + _MORE
 
     @cached_property
     def library(self) -> Library:

@@ -29,7 +29,7 @@ AsyncTable = Any  # lancedb.table.AsyncTable, likewise
 
 # What lancedb says, with errors of whatever class, when a file is damaged, gone or may not be written.
 _REFUSED = ("lance error", "lance file", "Lance file", "was not found", "future panicked", "os error")
-_CACHE = 384 << 20  # bytes of indices kept in memory
+_CACHE = 512 << 20  # bytes of indices kept in memory: with 384 those of a million spans came and went all the time
 _METADATA_CACHE = 64 << 20
 
 

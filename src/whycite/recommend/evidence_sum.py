@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from whycite.encoders import Encoder
+from whycite.encoders.sharing import SharedEncoder
 from whycite.errors import UserError
 from whycite.recommend.features import TITLE, Features, full_match, of_found, with_facts
 from whycite.recommend.model import Claim, Recommendation, check_number
@@ -47,7 +48,7 @@ class EvidenceSum:
                 "use the encoder that made the library, or move it with: whycite library reindex --encoder NAME"
             )
         self.name = "whycite"
-        self._library, self._encoder, self._ranker = library, encoder, ranker
+        self._library, self._encoder, self._ranker = library, SharedEncoder(encoder), ranker
         fitted = Fitted(weights) if weights else stored_with(encoder)
         self._weights, self.doubt = fitted.weights, fitted.doubt
 
