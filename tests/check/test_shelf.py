@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from threading import get_ident
 from typing import Any, cast
 
 import pytest
@@ -12,6 +13,7 @@ from whycite.check import shelf as module
 from whycite.check.memory import Memory
 from whycite.check.shelf import Shelf
 from whycite.documents.model import Reference
+from whycite.encoders.batches import threaded
 from whycite.library import Library, Paper, Source
 from whycite.recommend import Claim, Evidence, Recommendation
 
@@ -74,6 +76,22 @@ def test_whatever_an_answer_depends_on_makes_it_another(library: Counting, tmp_p
     library.version += 1
     shelf(library, tmp_path).recommend(claims[:1], 3)
     assert len(library.asked) == 7
+
+
+def test_models_work_on_the_thread_of_a_claim_where_all_threads_have_one(
+    library: Counting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: list[bool] = []
+
+    def recommend(claim: Claim, n: int) -> list[Recommendation]:
+        kept.append({*threaded(lambda _: get_ident(), range(4), 2)} == {get_ident()})
+        return []
+
+    monkeypatch.setattr(library, "recommend", recommend)
+    shelf(library, tmp_path).recommend([Claim("a")], 3)
+    assert kept == [False]
+    shelf(library, tmp_path).recommend([Claim("b"), Claim("c"), Claim("d")], 3)
+    assert kept == [False, True, True, True]
 
 
 def test_a_claim_that_comes_twice_is_asked_once(library: Counting, tmp_path: Path) -> None:

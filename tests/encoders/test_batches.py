@@ -1,9 +1,12 @@
-"""Which texts are encoded together."""
+"""Which texts are encoded together, and on which threads."""
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import get_ident
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whycite.encoders.batches import TOKENS, batches
+from whycite.encoders.batches import TOKENS, batches, keep_here, threaded
 
 
 @given(st.lists(st.integers(0, 400)))
@@ -13,3 +16,14 @@ def test_every_text_once_equally_long_and_not_too_many(lengths: list[int]) -> No
     for batch in made:
         assert len({lengths[index] for index in batch}) == 1
         assert len(batch) == 1 or sum(lengths[index] for index in batch) <= max(TOKENS, len(batch))
+
+
+def test_work_is_shared_out_unless_it_is_kept() -> None:
+    def here(threads: int) -> bool:
+        return {*threaded(lambda _: get_ident(), range(8), threads)} == {get_ident()}
+
+    assert here(1)
+    assert not here(2)
+    with ThreadPoolExecutor(1, initializer=keep_here) as pool:
+        assert pool.submit(here, 2).result()
+    assert not here(2)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from whycite.check.memory import Memory, key_of
 from whycite.documents.model import Reference
+from whycite.encoders.batches import keep_here
 from whycite.recommend import DEFAULT, Claim, Evidence, Method, Recommendation, as_dict
 from whycite.recommend import method as method_of
 
@@ -83,7 +84,8 @@ class Shelf:
             told()
             return Answer(tuple(found), doubt)
 
-        pool = ThreadPoolExecutor(self._threads)
+        # Where every thread has a claim, to share out what models do for one takes more time than it saves.
+        pool = ThreadPoolExecutor(self._threads, initializer=keep_here if len(claims) >= self._threads else None)
         try:
             return dict(zip(claims, pool.map(answer, claims.values()), strict=True))
         finally:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from threading import local
 from typing import TypeVar
 
-__all__ = ["batches", "threaded"]
+__all__ = ["batches", "keep_here", "threaded"]
 
 Work = TypeVar("Work")
 Done = TypeVar("Done")
 TOKENS = 256  # in a batch; what comes out of its widest layer still fits a core's own cache
+_HERE = local()
 
 
 def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
@@ -28,9 +30,14 @@ def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
         yield from (same[length][at : at + size] for at in range(0, len(same[length]), size))
 
 
+def keep_here() -> None:
+    """Let the thread that calls this do all its work itself from now on: for one of many that have enough to do."""
+    _HERE.kept = True
+
+
 def threaded(function: Callable[[Work], Done], work: Sequence[Work], threads: int) -> Iterator[Done]:
     """The function of each piece of work, in order, on so many threads."""
-    if threads == 1 or len(work) == 1:
+    if threads == 1 or len(work) == 1 or getattr(_HERE, "kept", False):
         yield from map(function, work)
         return
     pool = ThreadPoolExecutor(max(1, min(threads, len(work))), "whycite-model")
