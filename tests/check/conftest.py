@@ -17,6 +17,7 @@ class WordDetector:
 
     name = "words@1"
     thresholds: Mapping[str, float] = {"": 0.5, "conclusion": 0.95}
+    bibliography = None
 
     def __init__(self) -> None:
         self.asked: list[Paragraph] = []

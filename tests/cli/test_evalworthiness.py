@@ -20,8 +20,10 @@ def test_drafts_are_decided_by_those_of_other_projects(run: Run, tmp_path: Path)
         (tmp_path / name).mkdir()
         (tmp_path / name / "draft.md").write_text(DRAFT.format(topic), encoding="utf-8")
     told = json.loads(run("eval", "worthiness", "--drafts", tmp_path, "--json").stdout)["rows"]
-    assert [row["sentences_of"] for row in told[2:]] == ["one-early", "one-late", "three", "two"]
-    assert (told[0]["sentences"], told[2]["sentences"]) == (16, 4)
+    assert [row["sentences_of"] for row in told[:4]] == ["all drafts", "drafts in English"] * 2
+    assert ["titles" in row["method"] for row in told] == [False] * 2 + [True] * 6
+    assert [row["sentences_of"] for row in told[4:]] == ["one-early", "one-late", "three", "two"]
+    assert (told[0]["sentences"], told[4]["sentences"]) == (16, 4)
     assert told[0]["F1"] > 0.6
     shown = run("eval", "worthiness", "--drafts", tmp_path).stdout
     assert "drafts in English" in shown
@@ -35,6 +37,7 @@ def test_articles_give_table_3(run: Run, data: Path) -> None:
     assert {"chance", "class-weighted", "class-weighted by section", "logistic regression"} < methods
     ours = next(row for (method, kind), row in rows.items() if method.startswith("worthiness-30m") and kind == "all")
     assert ours["F1"] > rows["logistic regression", "all"]["F1"] > 0
+    assert rows[f"{ours['method']}, with the titles of the bibliography", "all"]["F1"] > ours["F1"]
 
 
 def test_what_is_asked_must_be_clear(run: Run, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -56,6 +57,7 @@ class Stand:
 @pytest.fixture
 def stand(monkeypatch: pytest.MonkeyPatch) -> Any:
     made = Stand()
+    import_module("whycite.library.encoding")  # it keeps the load that it finds when it is first imported
     monkeypatch.setattr("whycite.encoders.load", lambda: made)
     monkeypatch.setattr("whycite.recommend.method", lambda name, library: made)
     return made

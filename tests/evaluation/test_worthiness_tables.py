@@ -1,6 +1,7 @@
 """SCOPE's table 3, and drafts measured by what other drafts teach."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from random import Random
 from typing import ClassVar
 
@@ -12,6 +13,7 @@ from whycite.errors import UserError
 from whycite.evaluation.worthiness import by_date
 from whycite.evaluation.worthinessdrafts import Draft, cross_fitted, decision
 from whycite.evaluation.worthinesstable import BASELINES, table
+from whycite.worthiness.bibliography import Bibliography
 from whycite.worthiness.detector import Paragraph
 from whycite.worthiness.model import LabelledDocument, LabelledParagraph, LabelledSentence
 
@@ -21,6 +23,7 @@ class Knowing:
 
     name = "knowing@1"
     thresholds: ClassVar = {"": 0.5, "method": 0.99}
+    bibliography: Bibliography | None = None
 
     def worthiness(self, paragraphs: Sequence[Paragraph]) -> list[NDArray[np.float64]]:
         return [np.array([0.9 * ("shown" in text) for text in own.sentences]) for own in paragraphs]
@@ -58,6 +61,57 @@ def test_table_3() -> None:
     assert ours.recall < 1  # by its own threshold nothing in methods is worthy
     assert found["class-weighted", "all"].scores.f1 < 0.6
     assert said == ["logistic regression", "knowing@1"]
+
+
+class Letters:
+    """An encoder by the letters of a text."""
+
+    name = "letters@1"
+    dimensions = 26
+
+    def encode(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> NDArray[np.float32]:
+        """One unit vector a text."""
+        rows = np.array([[1e-3 + text.lower().count(chr(97 + at)) for at in range(26)] for text in texts], np.float32)
+        return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+
+
+class Guessing(Knowing):
+    """A detector that would call all sentences worthy, if it were not for bibliographies."""
+
+    name = "guessing@1"
+    thresholds: ClassVar = {"": 0.5}
+    bibliography = Bibliography(alone=1, shares=0, words=1, shift=-1)
+
+    def worthiness(self, paragraphs: Sequence[Paragraph]) -> list[NDArray[np.float64]]:
+        return [np.full(len(own.sentences), 0.6) for own in paragraphs]
+
+
+def test_table_3_with_bibliographies() -> None:
+    pytest.importorskip("scipy")
+    listed = [replace(each, titles=("What has been shown", "Mice")) for each in documents(20)]
+    rows = table(by_date(listed, 4, 6), Guessing(), Letters())
+    found = {row.method: row.scores for row in rows if row.kind == "all"}
+    assert found["guessing@1"].recall == 1 > found["guessing@1"].precision
+    informed = found["guessing@1, with the titles of the bibliography"]
+    assert informed.recall == informed.precision == 1  # what a title says was asked for, and nothing else
+    without = table(by_date(documents(20), 4, 6), Guessing(), Letters())
+    same = {row.method: row.scores for row in without if row.kind == "all"}
+    assert same["guessing@1, with the titles of the bibliography"] == same["guessing@1"]
+
+
+def test_drafts_with_bibliographies_are_decided_by_others() -> None:
+    chance = np.random.default_rng(1)
+    alone = drafts(apart=0.5)
+    told = [
+        replace(each, signs=np.column_stack([np.where(each.worthy, 0.0, -4.0), chance.normal(size=200)]))
+        for each in alone
+    ]
+    told[0] = alone[0]  # one has none
+    assert cross_fitted(alone).all.f1 < 0.6
+    found = cross_fitted(told)
+    assert {draft.name: scores.f1 > 0.9 for draft, scores in found.by_draft} == {
+        f"p{at}": at > 0 for at in range(6)
+    }  # fmt: skip
 
 
 def drafts(shift: float = 0.0, apart: float = 4.0) -> list[Draft]:

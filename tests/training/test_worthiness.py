@@ -1,7 +1,7 @@
 """Training worthiness, on a model with random weights and sentences of a few words."""
 
 import json
-from dataclasses import fields, replace
+from dataclasses import astuple, fields, replace
 from itertools import count, pairwise
 from pathlib import Path
 from random import Random
@@ -313,6 +313,18 @@ def test_what_runs_says_what_was_trained(base: str, tmp_path: Path, kind: str, r
     content = json.loads((out / "worthiness.json").read_text())
     assert content["readout"] == readout
     assert content["decisions"].keys() == {"articles"}
+
+
+def test_what_bibliographies_count_is_learned_too(base: str, tmp_path: Path) -> None:
+    listed = [replace(each, titles=("w0 w1 w2", "w0 w3")) for each in documents(12)]
+    words: list[str] = []
+    make_model(listed, tmp_path / "made", recipe(base, epochs=1), words.append, dev=3, test=3)
+    assert "reading the bibliographies of 3 documents" in words
+    counts = load(tmp_path / "made", 1).bibliography
+    assert counts is not None
+    assert np.isfinite(astuple(counts)).all()
+    make_model(documents(12), tmp_path / "other", recipe(base, epochs=1), words.append, dev=3, test=3)
+    assert load(tmp_path / "other", 1).bibliography is None
 
 
 def test_a_model_that_is_there_is_kept(base: str, tmp_path: Path) -> None:

@@ -87,18 +87,22 @@ def test_the_version_follows_what_it_says(folder: Path, tmp_path: Path) -> None:
     assert FolderDetector(other, 1).name != FolderDetector(folder, 1).name
 
 
+GENERAL = {"calibration": {"scale": 1, "shift": 0}, "thresholds": {"": 0.5}}
+
+
 @pytest.mark.parametrize(
     "change",
     [
         {"decisions": {}},
         {"decisions": {"drafts": {"calibration": {"scale": 1, "shift": 0}, "thresholds": {"method": 1}}}},
+        {"decisions": {"drafts": {**GENERAL, "bibliography": {"alone": 1}}}},
         {"readout": "middle"},
         {"variant": "wide"},
         {"max_tokens": 3},
         {"max_tokens": "many"},
         {"decisions": 5},
     ],
-    ids=["none", "no-general", "readout", "variant", "short", "no-number", "no-decisions"],
+    ids=["none", "no-general", "half a bibliography", "readout", "variant", "short", "no-number", "no-decisions"],
 )
 def test_wrong_facts(folder: Path, tmp_path: Path, change: dict[str, object]) -> None:
     other = tmp_path / "other"

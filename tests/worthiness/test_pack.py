@@ -17,6 +17,7 @@ DOCUMENT = LabelledDocument(
         LabelledParagraph(("Results", "One"), "result", (LabelledSentence("A.", True, False, "Doe: A.", (1, 2)),)),
         LabelledParagraph((), None, (LabelledSentence("B.", False, True), LabelledSentence("C.", True, True))),
     ),
+    ("On cells", "Über Zellen"),
 )
 
 

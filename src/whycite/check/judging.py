@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from whycite.check.memory import Memory, key_of
 from whycite.documents.model import Document
+from whycite.encoders import Encoder
 from whycite.evidence.words import content_words
+from whycite.worthiness.bibliography import signs, titles
 from whycite.worthiness.detector import Detector, Paragraph
 from whycite.worthiness.reading import paragraphs
-from whycite.worthiness.rules import adjusted
+from whycite.worthiness.rules import adjusted, english
 
 __all__ = ["judge", "threshold_of"]
 
 
 def judge(
-    document: Document, detector: Detector, memory: Memory | None = None, ask_again: bool = False
+    document: Document,
+    detector: Detector,
+    encoder: Encoder,
+    memory: Memory | None = None,
+    ask_again: bool = False,
 ) -> NDArray[np.float64]:
     """A probability a sentence; 0 for what is not asked about: captions, tables, sections where nobody cites.
 
-    Citations are taken out before, so that a sentence is judged alike with and without them. What tells of the authors'
-    own work is less likely, and so is, unless it is to `ask_again`, what names a method cited earlier in the draft.
+    Citations are taken out before, so that a sentence is judged alike with and without them. What says the same as an
+    entry of the draft's bibliography is more likely. What tells of the authors' own work is less likely, and so is,
+    unless it is to `ask_again`, what names a method cited earlier in the draft.
     """
     asked = paragraphs(document)
     keys = [_key(paragraph, detector) for paragraph, _ in asked]
@@ -31,12 +40,26 @@ def judge(
     values = {key: found.tolist() for key, found in made.items()}
     if memory:
         memory.put(values)
-    worthiness = np.zeros(len(document.sentences))
+    texts, worthiness = [""] * len(document.sentences), np.zeros(len(document.sentences))
     for key, (paragraph, places) in zip(keys, asked, strict=True):
         found = values[key] if key in values else known[key]
         for at, text, value in zip(places, paragraph.sentences, found, strict=True):
-            worthiness[at] = value if content_words(text) else 0.0
-    return adjusted(document, worthiness, ask_again)
+            texts[at], worthiness[at] = text, value if content_words(text) else 0.0
+    return adjusted(document, _informed(document, texts, worthiness, detector, encoder), ask_again)
+
+
+def _informed(
+    document: Document, texts: Sequence[str], worthiness: NDArray[np.float64], detector: Detector, encoder: Encoder
+) -> NDArray[np.float64]:
+    """How worthy sentences are in the light of the draft's own bibliography, where that tells something."""
+    listed = titles(document.references)
+    if detector.bibliography is None or not listed or not english(texts):
+        return worthiness
+    asked = [at for at, text in enumerate(texts) if text]
+    found = signs(worthiness[asked], [texts[at] for at in asked], list(listed.values()), encoder)
+    informed = worthiness.copy()
+    informed[asked] = detector.bibliography.informed(worthiness[asked], found)
+    return informed
 
 
 def threshold_of(detector: Detector, section_type: str | None) -> float:

@@ -65,9 +65,9 @@ def check(
     document = structure.label(draft if isinstance(draft, Document) else documents.read(draft))
     clock.end("reading")
     memory = Memory() if remember else None
-    detector = detector or _detector()
+    detector, encoder = detector or _detector(), encoder or _encoder(remember)
     told("judging sentences", 0, None)
-    worthiness = judge(document, detector, memory)
+    worthiness = judge(document, detector, encoder, memory)
     clock.end("worthiness")
     files = Texts(document.format, texts)
     kept = [
@@ -88,7 +88,6 @@ def check(
         told("asking the library", done, len(asked))
 
     told("looking through the bibliography", 0, None)
-    encoder = encoder or _encoder(remember)
     try:
         proposed = propose(document, asked, encoder, shelf, n, answered)
     except UserError as error:

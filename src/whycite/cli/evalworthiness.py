@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
@@ -30,6 +31,7 @@ def worthiness(
     data: Annotated[
         list[Path] | None, typer.Option(metavar="PATH...", help="Articles: files, folders, archives; newest first.")
     ] = None,
+    more: Annotated[list[Path] | None, typer.Argument(metavar="", hidden=True)] = None,  # --data *.jsonl
     drafts: Annotated[
         Path | None, typer.Option(metavar="DIR", help="A folder of drafts, each in a folder of its own.")
     ] = None,
@@ -37,6 +39,10 @@ def worthiness(
     trained: Annotated[int, typer.Option(min=1, help="Older articles that baselines learn from.")] = 1000,
     model: Annotated[
         str | None, typer.Option(metavar="DIR", help="A model of 'whycite train worthiness', if not the bundled one.")
+    ] = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="What bibliographies are compared by, if not the bundled encoder."),
     ] = None,
     seed: Annotated[int, typer.Option(help="What decides every draw.")] = 0,
     as_json: AsJson = False,
@@ -48,10 +54,13 @@ def worthiness(
     """
     from rich.console import Console
 
-    if bool(data) == (drafts is not None):
+    if bool(data) == (drafts is not None) or (more and not data):
         raise UserError("give articles with --data, or a folder of drafts with --drafts")
     console, errors = Console(highlight=False), Console(stderr=True, highlight=False)
-    rows = _articles(data, test, trained, model, seed, errors) if data else _drafts(cast(Path, drafts), model, errors)
+    if data:
+        rows = _articles([*data, *(more or ())], test, trained, model, encoder, seed, errors)
+    else:
+        rows = _drafts(cast(Path, drafts), model, encoder, errors)
     if as_json:
         keys = ("method", "sentences_of", "sentences", "P", "R", "F1")
         print_json({"seed": seed, "rows": [dict(zip(keys, row, strict=True)) for row in rows]})
@@ -67,12 +76,19 @@ def _row(method: str, kind: str, sentences: int, scores: Scores) -> Row:
 
 
 def _articles(
-    data: Sequence[Path], test: int, trained: int, model: str | None, seed: int, errors: Console
+    data: Sequence[Path],
+    test: int,
+    trained: int,
+    model: str | None,
+    encoder: str | None,
+    seed: int,
+    errors: Console,
 ) -> list[Row]:
     from importlib.util import find_spec
 
     if find_spec("scipy") is None:
         raise MissingExtra("Evaluation", "eval")
+    from whycite import encoders
     from whycite.evaluation.worthiness import by_date
     from whycite.evaluation.worthinesstable import table
     from whycite.training.worthiness.preparing import gathered
@@ -81,31 +97,43 @@ def _articles(
     dev = max(1, test // 2)
     with counted(errors, "article") as tell:
         documents = list(islice(gathered(data, tell), trained + dev + test))
-    found = table(by_date(documents, dev, test), load(model, decision="articles"), seed)
+    found = table(
+        by_date(documents, dev, test),
+        load(model, decision="articles"),
+        encoders.load(encoder or encoders.DEFAULT),
+        seed,
+    )
     return [_row(row.method, row.kind, row.sentences, row.scores) for row in found]
 
 
-def _drafts(folder: Path, model: str | None, errors: Console) -> list[Row]:
+def _drafts(folder: Path, model: str | None, encoder: str | None, errors: Console) -> list[Row]:
     import whycite
+    from whycite import encoders
     from whycite.evaluation.pipeline import drafts_in
     from whycite.evaluation.worthinessdrafts import cross_fitted, draft
     from whycite.worthiness import load
     from whycite.worthiness.examples import examples
 
-    detector = cast("FolderDetector", load(model, decision="drafts"))
+    detector, compared = (
+        cast("FolderDetector", load(model, decision="drafts")),
+        encoders.load(encoder or encoders.DEFAULT),
+    )
     found = []
     with counted(errors, "draft") as tell:
         for path in drafts_in(folder):
             name = path.name
-            found.append(draft(name, name.partition("-")[0], examples(whycite.read(path)), detector))
+            found.append(draft(name, name.partition("-")[0], examples(whycite.read(path)), detector, compared))
             tell(len(found))
-    measured = cross_fitted(found)
     number = sum(len(each.worthy) for each in found)
     english = sum(len(each.worthy) for each in found if each.english)
+    alone, informed = cross_fitted([replace(each, signs=None) for each in found]), cross_fitted(found)
+    method = f"{detector.name}, with the titles of the bibliography"
     return [
-        _row(detector.name, "all drafts", number, measured.all),
-        _row(detector.name, "drafts in English", english, measured.english),
-        *(_row(detector.name, each.name, len(each.worthy), scores) for each, scores in measured.by_draft),
+        _row(detector.name, "all drafts", number, alone.all),
+        _row(detector.name, "drafts in English", english, alone.english),
+        _row(method, "all drafts", number, informed.all),
+        _row(method, "drafts in English", english, informed.english),
+        *(_row(method, each.name, len(each.worthy), scores) for each, scores in informed.by_draft),
     ]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -139,7 +139,8 @@ def _judged(
     """Every sentence that is asked about, judged, and the number of their paragraphs."""
     read = paragraphs(document)
     asked = [at for _, places in read for at in places]
-    worthiness = judge(document, detector, ask_again=True)  # authors do cite a method twice
+    known = document if bibliography else replace(document, references=())
+    worthiness = judge(known, detector, encoder, ask_again=True)  # authors do cite a method twice
     clock.end("worthiness")
     decided = [at for at in asked if worthiness[at] >= _threshold(document, at, detector, threshold)]
     proposed = propose(document, decided, encoder, shelf, max(KS), bibliography=bibliography, masked=True)

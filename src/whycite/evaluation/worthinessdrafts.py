@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from whycite.encoders import Encoder
 from whycite.errors import UserError
 from whycite.evaluation.worthiness import Scores, best_threshold, measure
+from whycite.worthiness import bibliography
+from whycite.worthiness.bibliography import signs
 from whycite.worthiness.calibration import fit
 from whycite.worthiness.facts import Decision
 from whycite.worthiness.folder import FolderDetector
@@ -31,6 +34,7 @@ class Draft:
     sentences: tuple[str, ...]
     worthy: Labels
     scores: Floats
+    signs: Floats | None = None  # what its bibliography tells, where that is asked
 
     @property
     def english(self) -> bool:
@@ -47,17 +51,23 @@ class Measured:
     by_draft: tuple[tuple[Draft, Scores], ...]
 
 
-def draft(name: str, project: str, document: LabelledDocument, detector: FolderDetector) -> Draft:
-    """A draft as a detector scores it."""
+def draft(
+    name: str, project: str, document: LabelledDocument, detector: FolderDetector, encoder: Encoder | None = None
+) -> Draft:
+    """A draft as a detector scores it; with an encoder, its bibliography is asked too."""
     labelled = [each for paragraph in document.paragraphs for each in paragraph.sentences]
-    scores = detector.scores(document.unlabelled())
-    return Draft(
+    paragraphs = document.unlabelled()
+    made = Draft(
         name,
         project,
         tuple(each.text for each in labelled),
         np.array([each.worthy for each in labelled], bool),
-        np.concatenate([*scores, np.zeros(0)]).astype(np.float64),
+        np.concatenate([*detector.scores(paragraphs), np.zeros(0)]).astype(np.float64),
     )
+    if encoder is None or not document.titles or not made.english:
+        return made
+    alone = detector.calibrated(made.scores)
+    return replace(made, signs=signs(alone, made.sentences, document.titles, encoder))
 
 
 def decision(drafts: Sequence[Draft]) -> Decision:
@@ -67,7 +77,12 @@ def decision(drafts: Sequence[Draft]) -> Decision:
     if not worthy.any():
         raise UserError("calibration needs drafts that cite")
     calibration = fit(scores, worthy, shift=True)
-    return Decision(calibration, {"": best_threshold(worthy, calibration.probabilities(scores))})
+    asked = [
+        (calibration.probabilities(each.scores), each.signs, each.worthy) for each in drafts if each.signs is not None
+    ]
+    made = Decision(calibration, {}, bibliography.fit(*zip(*asked, strict=True)) if asked else None)
+    found = np.concatenate([_probabilities(each, made) for each in drafts])
+    return replace(made, thresholds={"": best_threshold(worthy, found)})
 
 
 def cross_fitted(drafts: Sequence[Draft]) -> Measured:
@@ -80,14 +95,20 @@ def cross_fitted(drafts: Sequence[Draft]) -> Measured:
         raise UserError("cross-fitting needs drafts of two projects or more")
     made = {own: decision(_teaching([each for each in drafts if each.project != own])) for own in projects}
     decided = {
-        each.name: made[each.project].calibration.probabilities(each.scores) >= made[each.project].thresholds[""]
-        for each in drafts
+        each.name: _probabilities(each, made[each.project]) >= made[each.project].thresholds[""] for each in drafts
     }
     return Measured(
         _together(drafts, decided),
         _together([each for each in drafts if each.english], decided),
         tuple((each, measure(each.worthy, decided[each.name])) for each in drafts),
     )
+
+
+def _probabilities(draft: Draft, decision: Decision) -> Floats:
+    alone = decision.calibration.probabilities(draft.scores)
+    if draft.signs is None or decision.bibliography is None:
+        return alone
+    return decision.bibliography.informed(alone, draft.signs)
 
 
 def _teaching(drafts: Sequence[Draft]) -> Sequence[Draft]:

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from whycite.encoders import Encoder
 from whycite.evaluation.worthiness import KINDS, Scores, Split, best_threshold, kind, measure
 from whycite.worthiness import baselines, regression
+from whycite.worthiness.bibliography import Bibliography, signs
 from whycite.worthiness.detector import Detector
 from whycite.worthiness.model import LabelledDocument
 
@@ -17,6 +19,7 @@ __all__ = ["BASELINES", "Row", "table"]
 
 Labels = NDArray[np.bool_]
 _WORDS = "logistic regression"
+_TITLES = "with the titles of the bibliography"
 BASELINES = ("chance", "class-weighted", "class-weighted by section", _WORDS)
 
 
@@ -39,11 +42,16 @@ class _Sentences:
 
 
 def table(
-    parts: Split, detector: Detector | None, seed: int = 0, tell: Callable[[str], None] = lambda word: None
+    parts: Split,
+    detector: Detector | None,
+    encoder: Encoder | None = None,
+    seed: int = 0,
+    tell: Callable[[str], None] = lambda word: None,
 ) -> list[Row]:
     """The baselines learned from `parts.train` and the detector, on `parts.test`; thresholds are chosen on dev.
 
-    The detector decides by its own thresholds, which were chosen when it was made.
+    The detector decides by its own thresholds, which were chosen when it was made; with an encoder, once more with the
+    titles that the articles' bibliographies list.
     """
     train, dev, test = (_sentences(each) for each in (parts.train, parts.dev, parts.test))
     labels = list(zip(train.types, train.worthy.tolist(), strict=True))
@@ -57,11 +65,24 @@ def table(
     decided[_WORDS] = words.probabilities(test.texts, test.types) >= threshold
     if detector is not None:
         tell(detector.name)
-        found = detector.worthiness([own for each in parts.test for own in each.unlabelled()])
+        found = [np.concatenate([*detector.worthiness(each.unlabelled()), np.zeros(0)]) for each in parts.test]
         own = detector.thresholds
         limits = np.array([own.get(type or "", own[""]) for type in test.types])
         decided[detector.name] = np.concatenate(found) >= limits
+        if encoder is not None and detector.bibliography is not None:
+            tell(f"{detector.name}, {_TITLES}")
+            informed = [
+                _informed(*each, detector.bibliography, encoder) for each in zip(parts.test, found, strict=True)
+            ]
+            decided[f"{detector.name}, {_TITLES}"] = np.concatenate(informed) >= limits
     return [row for name, each in decided.items() for row in _rows(name, test, each)]
+
+
+def _informed(
+    document: LabelledDocument, worthiness: NDArray[np.float64], bibliography: Bibliography, encoder: Encoder
+) -> NDArray[np.float64]:
+    texts = [each.text for paragraph in document.paragraphs for each in paragraph.sentences]
+    return bibliography.informed(worthiness, signs(worthiness, texts, document.titles, encoder))
 
 
 def _rows(method: str, test: _Sentences, decided: Labels) -> list[Row]:

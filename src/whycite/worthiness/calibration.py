@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from whycite.errors import UserError
 
-__all__ = ["Calibration", "fit"]
+__all__ = ["Calibration", "fit", "logistic", "newton"]
 
 _STEPS = 50
 _STEADY = 1e-4  # keeps scores that separate the classes from a scale without end
@@ -24,7 +24,7 @@ class Calibration:
 
     def probabilities(self, scores: NDArray[np.floating]) -> NDArray[np.float64]:
         """The probabilities for scores."""
-        return np.exp(-np.logaddexp(0, -(self.scale * scores.astype(np.float64) + self.shift)))
+        return logistic(self.scale * scores.astype(np.float64) + self.shift)
 
 
 def fit(scores: NDArray[np.floating], worthy: NDArray[np.bool_], shift: bool = False) -> Calibration:
@@ -32,15 +32,25 @@ def fit(scores: NDArray[np.floating], worthy: NDArray[np.bool_], shift: bool = F
     if len(scores) != len(worthy) or not len(scores):
         raise UserError("calibration needs sentences, a score and a label for each")
     rows = np.stack([scores.astype(np.float64), np.ones(len(scores))], axis=1)[:, : 1 + shift]
-    start = np.array([1.0, 0.0])[: 1 + shift]
+    found = newton(rows, worthy, np.array([1.0, 0.0])[: 1 + shift])
+    return Calibration(float(found[0]), float(found[1]) if shift else 0.0)
+
+
+def logistic(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The probabilities whose odds have these logarithms."""
+    return np.exp(-np.logaddexp(0, -scores))
+
+
+def newton(rows: NDArray[np.float64], worthy: NDArray[np.bool_], start: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The weights of columns with which the logistic function makes the labels most likely; the loss is convex."""
     found = start
-    for _ in range(_STEPS):  # Newton's method: the loss is convex
-        chances = np.exp(-np.logaddexp(0, -rows @ found))
-        slope = rows.T @ (chances - worthy) + _STEADY * len(scores) * (found - start)
-        bend = (rows * (chances * (1 - chances))[:, None]).T @ rows + _STEADY * len(scores) * np.eye(len(found))
+    for _ in range(_STEPS):
+        chances = logistic(rows @ found)
+        slope = rows.T @ (chances - worthy) + _STEADY * len(rows) * (found - start)
+        bend = (rows * (chances * (1 - chances))[:, None]).T @ rows + _STEADY * len(rows) * np.eye(len(found))
         step = np.linalg.solve(bend, slope)
         length = np.abs(step).max()
         found = found - step / max(1.0, length)
         if length < 1e-9:
             break
-    return Calibration(float(found[0]), float(found[1]) if shift else 0.0)
+    return found

@@ -9,6 +9,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from whycite.worthiness.bibliography import Bibliography
+
 __all__ = ["Detector", "Paragraph"]
 
 
@@ -31,6 +33,10 @@ class Detector(Protocol):
     @property
     def thresholds(self) -> Mapping[str, float]:
         """From which probability on a sentence needs one, by section type; "" for all others."""
+
+    @property
+    def bibliography(self) -> Bibliography | None:
+        """What the document's bibliography counts, where that was learned."""
 
     def worthiness(self, paragraphs: Sequence[Paragraph]) -> list[NDArray[np.float64]]:
         """For each paragraph a probability a sentence."""

@@ -11,6 +11,7 @@ from whycite.documents.model import Document, Section, Sentence
 from whycite.evidence.groups import Cut, cut, joined
 from whycite.evidence.marks import MARK, NAMED, marked
 from whycite.evidence.words import content_words, leads_on
+from whycite.worthiness.bibliography import titles
 from whycite.worthiness.model import LabelledDocument, LabelledParagraph, LabelledSentence
 
 __all__ = ["UNLABELLED", "examples", "paths", "unmarked"]
@@ -35,6 +36,7 @@ def examples(document: Document, date: str = "") -> LabelledDocument:
     nobody cites; a sentence of nothing but citations, and one that holds a marker nobody recognised, teach nothing.
     """
     above = paths(document.sections)
+    listed = titles(document.references)
     paragraphs = []
     for (section, _), sentences in groupby(document.sentences, key=lambda each: (each.section, each.paragraph)):
         type = document.sections[section].type if section < len(document.sections) else None
@@ -43,9 +45,8 @@ def examples(document: Document, date: str = "") -> LabelledDocument:
         if found := tuple(_labelled(sentences, document)):
             paragraphs.append(LabelledParagraph(above[section] if section < len(above) else (), type, found))
     year = f"{document.paper.year:04}" if document.paper.year else ""
-    return LabelledDocument(
-        paper_key(document.paper) or document.path, document.paper.title, date or year, tuple(paragraphs)
-    )
+    key = paper_key(document.paper) or document.path
+    return LabelledDocument(key, document.paper.title, date or year, tuple(paragraphs), tuple(listed.values()))
 
 
 def unmarked(sentence: Sentence, document: Document) -> str:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from whycite.encoders.facts import MODEL, TOKENIZER
 from whycite.encoders.hub import CONFIG
 from whycite.errors import UserError
+from whycite.worthiness.bibliography import Bibliography
 from whycite.worthiness.calibration import Calibration
 from whycite.worthiness.variants import variant
 
@@ -30,6 +31,7 @@ class Decision:
 
     calibration: Calibration
     thresholds: Mapping[str, float]  # by section type; "" for all others
+    bibliography: Bibliography | None = None  # what that of the document counts, where it is known
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,4 +115,5 @@ def _decision(found: Mapping[str, Any]) -> Decision:
     thresholds = {str(type): float(value) for type, value in found["thresholds"].items()}
     if "" not in thresholds:
         raise ValueError("no threshold for all sections")
-    return Decision(calibration, thresholds)
+    weights = found.get("bibliography")
+    return Decision(calibration, thresholds, Bibliography(**weights) if weights else None)

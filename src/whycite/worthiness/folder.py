@@ -16,6 +16,7 @@ from whycite.encoders.batches import batches, threaded
 from whycite.encoders.facts import MODEL
 from whycite.errors import UserError
 from whycite.worthiness import facts
+from whycite.worthiness.bibliography import Bibliography
 from whycite.worthiness.detector import Paragraph
 from whycite.worthiness.inputs import Frame, Reading, readings
 from whycite.worthiness.variants import variant
@@ -53,13 +54,21 @@ class FolderDetector:
         """From which probability on a sentence needs a citation, by section type; "" for all others."""
         return self._decision.thresholds
 
+    @property
+    def bibliography(self) -> Bibliography | None:
+        """What the document's bibliography counts, where that was learned."""
+        return self._decision.bibliography
+
     def worthiness(self, paragraphs: Sequence[Paragraph]) -> list[NDArray[np.float64]]:
         """For each paragraph a probability a sentence; 0 for one without a word."""
-        probabilities = self._decision.calibration.probabilities
         return [
-            np.where([any(map(str.isalpha, text)) for text in paragraph.sentences], probabilities(found), 0.0)
+            np.where([any(map(str.isalpha, text)) for text in paragraph.sentences], self.calibrated(found), 0.0)
             for paragraph, found in zip(paragraphs, self.scores(paragraphs), strict=True)
         ]
+
+    def calibrated(self, scores: NDArray[np.floating]) -> NDArray[np.float64]:
+        """The probabilities that scores stand for."""
+        return self._decision.calibration.probabilities(scores)
 
     def scores(self, paragraphs: Sequence[Paragraph]) -> list[NDArray[np.float32]]:
         """For each paragraph a score a sentence, before any calibration."""

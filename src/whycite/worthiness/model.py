@@ -47,6 +47,7 @@ class LabelledDocument:
     title: str
     date: str
     paragraphs: tuple[LabelledParagraph, ...]
+    titles: tuple[str, ...] = ()  # of its bibliography
 
     def unlabelled(self) -> list[Paragraph]:
         """Its paragraphs as a detector is given them."""

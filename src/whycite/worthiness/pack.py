@@ -13,7 +13,7 @@ from whycite.worthiness.model import LabelledDocument, LabelledParagraph, Labell
 
 __all__ = ["ENDING", "load", "save"]
 
-_FORM = "whycite-worthiness-2"
+_FORM = "whycite-worthiness-3"
 _WORTHY, _CONFORM = 1, 2
 ENDING = ".jsonl.bz2"
 """How the names of packed files end."""
@@ -60,11 +60,11 @@ def _record(document: LabelledDocument) -> list[Any]:
         ]
         for paragraph in document.paragraphs
     ]
-    return [document.key, document.title, document.date, paragraphs]
+    return [document.key, document.title, document.date, paragraphs, document.titles]
 
 
-def _document(key: str, title: str, date: str, paragraphs: list[list[Any]]) -> LabelledDocument:
-    return LabelledDocument(key, title, date, tuple(_paragraph(*paragraph) for paragraph in paragraphs))
+def _document(key: str, title: str, date: str, paragraphs: list[list[Any]], titles: list[str]) -> LabelledDocument:
+    return LabelledDocument(key, title, date, tuple(_paragraph(*paragraph) for paragraph in paragraphs), tuple(titles))
 
 
 def _paragraph(

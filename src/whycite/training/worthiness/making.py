@@ -8,6 +8,9 @@ from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
+
+from whycite.encoders import load as load_encoder
 from whycite.errors import UserError
 from whycite.evaluation.worthiness import Split, by_date
 from whycite.files import make_folder
@@ -15,7 +18,9 @@ from whycite.training.bases import load_base
 from whycite.training.cards import write_card
 from whycite.training.worthiness.exporting import export, parity
 from whycite.training.worthiness.recipe import Recipe
+from whycite.training.worthiness.report import Judged
 from whycite.training.worthiness.training import Outcome, train
+from whycite.worthiness.bibliography import Bibliography, fit, signs
 from whycite.worthiness.calibration import Calibration
 from whycite.worthiness.facts import FACTS, Decision
 from whycite.worthiness.model import LabelledDocument
@@ -44,8 +49,11 @@ def make(
     parts = by_date(documents, dev, test)
     outcome = train(parts.train, parts.dev, parts.test, recipe, tell, workers, deadline)
     figures = outcome.report
+    calibration = Calibration(**figures["calibration"])
     # One threshold: those by section type were never better on documents they were not chosen by.
-    chosen = Decision(Calibration(**figures["calibration"]), {"": figures["thresholds"][""]})
+    chosen = Decision(
+        calibration, {"": figures["thresholds"][""]}, _bibliography(parts.dev, outcome.dev, calibration, tell)
+    )
     with TemporaryDirectory(dir=out) as temporary:
         new = Path(temporary)
         export(outcome.network, base, recipe, {"articles": chosen}, out.resolve().name, new)
@@ -57,6 +65,26 @@ def make(
             file.replace(out / file.name)
     tell(f"written to {out}: " + ", ".join(f"{name} {value:.4f}" for name, value in like.items()))
     return outcome
+
+
+def _bibliography(
+    documents: Sequence[LabelledDocument], judged: Judged, calibration: Calibration, tell: Tell
+) -> Bibliography | None:
+    """What bibliographies count, as the documents to choose by have it; none where these have no titles."""
+    sizes = [sum(len(paragraph.sentences) for paragraph in each.paragraphs) for each in documents]
+    ends = np.cumsum(sizes)[:-1]
+    alone = np.split(calibration.probabilities(judged.scores), ends)
+    rows = [each for each in zip(documents, alone, np.split(judged.worthy, ends), strict=True) if each[0].titles]
+    if not rows:
+        return None
+    tell(f"reading the bibliographies of {len(rows)} documents")
+    encoder = load_encoder()
+    found = [signs(own, _texts(document), document.titles, encoder) for document, own, _ in rows]
+    return fit([own for _, own, _ in rows], found, [worthy for _, _, worthy in rows])
+
+
+def _texts(document: LabelledDocument) -> list[str]:
+    return [each.text for paragraph in document.paragraphs for each in paragraph.sentences]
 
 
 def _facts(parts: Split) -> dict[str, object]:

@@ -1,0 +1,123 @@
+"""What the titles of a document's own bibliography tell of which sentences need a citation.
+
+Every entry is cited somewhere, most likely by a sentence that says what its title says. So each entry is shared out
+among the sentences, and who gets much of some entry is more likely to cite than the sentence alone lets one think.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whycite.documents.model import Reference
+from whycite.encoders import Encoder
+from whycite.text.tokens import terms
+from whycite.worthiness.calibration import logistic, newton
+
+__all__ = ["Bibliography", "fit", "signs", "titles"]
+
+Floats = NDArray[np.float64]
+
+_MOST = 2_000  # entries; a longer list is a collection, of which no draft cites every entry
+_KNOWN = 0.75  # of the entries must have titles: what cites the others would look as if it cited nothing
+_FAINT = 0.015  # below it, nothing that a title says makes a sentence worthy
+_TEMPERATURE = 0.03  # of cosines, in shares
+_FLOOR = 1e-3  # of shares
+_COLUMNS = 256  # titles whose cosines with all sentences are held at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Bibliography:
+    """What each sign counts, beside the logarithm of the odds that the sentence alone has."""
+
+    alone: float
+    shares: float
+    words: float
+    shift: float
+
+    def informed(self, worthiness: Floats, signs: Floats) -> Floats:
+        """How worthy sentences are when the bibliography is known; those that have no signs stay as they are."""
+        *weights, shift = astuple(self)
+        known = ~np.isnan(signs[:, 0])
+        rows = np.column_stack([_odds(worthiness[known]), signs[known]])
+        found = worthiness.copy()
+        found[known] = logistic(rows @ np.array(weights) + shift)
+        return found
+
+
+def fit(worthiness: Sequence[Floats], signs: Sequence[Floats], worthy: Sequence[NDArray[np.bool_]]) -> Bibliography:
+    """What makes the labels of the sentences of documents most likely; `worthiness` is what each sentence has alone."""
+    alone, found, labels = np.concatenate(worthiness), np.concatenate(signs), np.concatenate(worthy)
+    known = ~np.isnan(found[:, 0])
+    rows = np.column_stack([_odds(alone[known]), found[known], np.ones(known.sum())])
+    start = np.zeros(rows.shape[1])
+    start[0] = 1.0
+    return Bibliography(*newton(rows, labels[known], start).tolist())
+
+
+def titles(references: Iterable[Reference]) -> dict[str, str]:
+    """The titles of a bibliography by the ids of the entries; none where they tell nothing of what is cited."""
+    entries = {each.id: each.title for each in references}
+    found = {id: title for id, title in entries.items() if title.strip()}
+    return found if _KNOWN * len(entries) <= len(found) <= _MOST else {}
+
+
+def signs(worthiness: Floats, sentences: Sequence[str], titles: Sequence[str], encoder: Encoder) -> Floats:
+    """For each sentence of a document, what the titles say: a row of numbers, or of nan where they say nothing.
+
+    In a row: the logarithm of the share in all titles that falls to the sentence, and the weight of the rare words that
+    it has in common with one.
+    """
+    found = np.full((len(sentences), 2), np.nan)
+    asked = np.flatnonzero(worthiness >= _FAINT).tolist()
+    if not titles or not asked:
+        return found
+    vectors = encoder.encode([*(sentences[at] for at in asked), *titles]).astype(np.float32)
+    said, named = vectors[: len(asked)], vectors[len(asked) :]
+    found[asked, 0] = np.log(_shares(said, named, _odds(worthiness[asked])) + _FLOOR)
+    found[asked, 1] = _common(sentences, titles)[asked]
+    return found
+
+
+def _shares(said: NDArray[np.float32], named: NDArray[np.float32], odds: Floats) -> Floats:
+    """Every title shared out among the sentences: more to those near it, and to those that are likely to cite."""
+    shares = np.zeros(len(said))
+    for at in range(0, len(named), _COLUMNS):
+        near = (said @ named[at : at + _COLUMNS].T).astype(np.float64) / _TEMPERATURE + odds[:, None]
+        parts = np.exp(near - near.max(0))
+        shares += (parts / parts.sum(0)).sum(1)
+    return shares
+
+
+def _common(sentences: Sequence[str], titles: Sequence[str]) -> Floats:
+    """The weight of the words that each sentence shares with one title: rare in the text, rare in the bibliography."""
+    said = [set(terms(text)) for text in sentences]
+    named = [set(terms(title)) for title in titles]
+    inside = Counter(word for text in said for word in text)
+    listed: dict[str, list[int]] = defaultdict(list)
+    for place, title in enumerate(named):
+        for word in title:
+            listed[word].append(place)
+    weights = {
+        word: math.log(1 + len(said) / (1 + inside[word])) * math.log((len(titles) + 1) / len(places))
+        for word, places in listed.items()
+    }
+    found = np.zeros(len(said))
+    for at, text in enumerate(said):
+        sums: dict[int, float] = defaultdict(float)
+        for word in sorted(text & listed.keys()):  # in one order, so that sums are the same each time
+            for place in listed[word]:
+                sums[place] += weights[word]
+        found[at] = max(sums.values(), default=0.0)
+    return found
+
+
+def _odds(worthiness: Floats) -> Floats:
+    """The logarithm of the odds."""
+    inner = np.clip(worthiness, 1e-6, 1 - 1e-6)
+    return np.asarray(np.log(inner / (1 - inner)))

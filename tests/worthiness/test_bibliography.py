@@ -1,0 +1,97 @@
+"""What titles tell of sentences: shares, common words, and what they count."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from whycite.documents.model import Reference
+from whycite.worthiness.bibliography import Bibliography, _shares, fit, signs, titles
+
+LISTED = ["Busy bees need rest", "Granite in the walls of old bridges", "Attention is all you need"]
+SAID = ["Bees need rest", "We thank our friends", "Old bridges have walls of granite", "Nothing is said here"]
+ALONE = np.array([0.3, 0.3, 0.3, 0.001])
+
+
+class Words:
+    """Texts that share words lie close together."""
+
+    name = "words@1"
+    dimensions = 64
+
+    def encode(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> NDArray[np.float32]:
+        """One unit vector a text."""
+        rows = np.full((len(texts), self.dimensions), 1e-3, np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            for word in text.lower().split():
+                row[sum(map(ord, word)) % self.dimensions] += 1
+        return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+
+
+def entry(number: int, title: str) -> Reference:
+    return Reference(f"r{number}", title)
+
+
+def test_a_bibliography_that_tells_nothing() -> None:
+    few = [entry(0, "One"), entry(1, "Two"), entry(2, "Three"), entry(3, " ")]
+    assert titles(few) == {"r0": "One", "r1": "Two", "r2": "Three"}
+    assert titles([*few, entry(4, "")]) == {}  # two of five have no title
+    assert titles([]) == {}
+    assert len(titles(entry(at, "A") for at in range(2_000))) == 2_000
+    assert titles(entry(at, "A") for at in range(2_001)) == {}
+
+
+def test_who_says_what_a_title_says_gets_it() -> None:
+    found = signs(ALONE, SAID, LISTED, Words())
+    shares, words = found[:3].T
+    assert np.exp(shares).sum() == pytest.approx(3 + 3 * 1e-3)
+    assert shares[1] < min(shares[0], shares[2])
+    assert words[1] == 0 < min(words[0], words[2])
+    assert np.isnan(found[3]).all()  # it would need too much to be called worthy
+
+
+def test_nothing_to_ask() -> None:
+    assert np.isnan(signs(ALONE, SAID, [], Words())).all()
+    assert signs(np.zeros(0), [], LISTED, Words()).shape == (0, 2)
+    assert np.isnan(signs(np.zeros(4), SAID, LISTED, Words())).all()
+
+
+@given(st.permutations(LISTED * 3))
+def test_the_order_of_entries_says_nothing(listed: list[str]) -> None:
+    assert np.allclose(signs(ALONE, SAID, listed, Words()), signs(ALONE, SAID, LISTED * 3, Words()), equal_nan=True)
+
+
+@given(st.integers(1, 700), st.integers(1, 20), st.integers(0, 9))
+def test_every_title_is_shared_out_whole(listed: int, said: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    rows = random.normal(size=(said + listed, 8)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    shares = _shares(rows[:said], rows[said:], random.normal(size=said))
+    assert shares.min() >= 0
+    assert shares.sum() == pytest.approx(listed)
+
+
+def test_what_is_learned_of_bibliographies() -> None:
+    random = np.random.default_rng(0)
+    alone = random.uniform(0.02, 0.9, 4_000)
+    told = random.normal(size=(4_000, 2))
+    told[:100] = np.nan
+    odds = np.log(alone / (1 - alone)) + 2 * np.nan_to_num(told[:, 0]) - 1
+    worthy = random.random(4_000) < 1 / (1 + np.exp(-odds))
+    half = [slice(0, 2_000), slice(2_000, 4_000)]
+    made = fit([alone[part] for part in half], [told[part] for part in half], [worthy[part] for part in half])
+    assert made.alone == pytest.approx(1, abs=0.15)
+    assert made.shares == pytest.approx(2, abs=0.2)
+    assert made.shift == pytest.approx(-1, abs=0.25)
+    assert abs(made.words) < 0.15
+    found = made.informed(alone, told)
+    assert np.array_equal(found[:100], alone[:100])
+    assert np.mean((found[100:] >= 0.5) == worthy[100:]) > np.mean((alone[100:] >= 0.5) == worthy[100:]) + 0.05
+
+
+def test_certain_sentences_stay_probabilities() -> None:
+    found = Bibliography(1, 1, 1, 50).informed(np.array([0.0, 1.0]), np.array([[9.0] * 2, [9.0] * 2]))
+    assert np.array_equal(found, [1, 1])
