@@ -13,7 +13,7 @@ from whycite.encoders import Encoder
 from whycite.worthiness.bibliography import Bibliography
 from whycite.worthiness.detector import Paragraph
 
-COUNTS = Bibliography(alone=1, shares=0.5, words=0.5, shift=0.5)
+COUNTS = Bibliography(alone=1, shares=0.5, words=0.5, shift=0.5, threshold=0.7)
 
 
 class Undecided:
@@ -42,12 +42,13 @@ def test_what_an_entry_says_needs_it(encoder: Encoder, tmp_path: Path, ending: s
     )
     document = read(path)
     asked = {sentence.text[:8]: at for at, sentence in enumerate(document.sentences) if sentence.kind == "prose"}
-    alone = judge(document, Undecided(None), encoder)
-    informed = judge(document, Undecided(COUNTS), encoder)
+    alone = judge(document, Undecided(None), encoder).worthiness
+    judged = judge(document, Undecided(COUNTS), encoder)
+    informed = judged.worthiness
     bees, sky, walls = asked["Bees nee"], asked["The sky "], asked["The wall"]
     assert alone[bees] == alone[sky] == alone[walls]
     assert min(informed[bees], informed[walls]) > informed[sky]
-    assert informed[bees] > 0.5
+    assert (judged.informed, judged.threshold(None)) == (True, 0.7)
 
 
 def test_a_draft_without_a_bibliography(encoder: Encoder, tmp_path: Path) -> None:
@@ -55,4 +56,5 @@ def test_a_draft_without_a_bibliography(encoder: Encoder, tmp_path: Path) -> Non
     path.write_text("# Bees\n\nBees need rest, too. The sky was blue.\n", "utf-8")
     document = read(path)
     alone, informed = (judge(document, Undecided(counts), encoder) for counts in (None, COUNTS))
-    assert np.array_equal(alone, informed)
+    assert np.array_equal(alone.worthiness, informed.worthiness)
+    assert (informed.informed, informed.threshold("method")) == (False, 0.5)

@@ -88,3 +88,36 @@ def test_who_waits_hears_of_a_failure_and_who_comes_later_tries_again() -> None:
                 asked.result(PATIENCE)
     letters.error = None
     assert shared.encode(["a"]).tolist() == [[1, 0]]
+
+
+def test_another_s_bad_text_is_not_ours() -> None:
+    class Choosy(Letters):
+        def encode(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> NDArray[np.float32]:
+            made = super().encode(texts)
+            if "bad" in texts:
+                raise ValueError("bad")
+            return made
+
+    letters = Choosy()
+    shared = SharedEncoder(letters)
+    letters.free.clear()
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(shared.encode, ["ab", "bad"])
+        assert letters.begun.wait(PATIENCE)
+        second = pool.submit(shared.encode, ["ab", "b"])
+        letters.free.set()
+        with pytest.raises(ValueError, match="bad"):
+            first.result(PATIENCE)
+        assert second.result(PATIENCE).tolist() == [[1, 1], [0, 1]]
+
+
+def test_nobody_waits_for_what_does_not_come() -> None:
+    class Short(Letters):
+        def encode(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> NDArray[np.float32]:
+            return super().encode(texts)[: 1 if len(texts) > 1 else None]
+
+    shared = SharedEncoder(Short())
+    with pytest.raises(ValueError, match="zip"):
+        shared.encode(["a", "b"])
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(shared.encode, ["b"]).result(PATIENCE).tolist() == [[0, 1]]

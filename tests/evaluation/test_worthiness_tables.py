@@ -88,7 +88,7 @@ class Guessing(Knowing):
 
 def test_table_3_with_bibliographies() -> None:
     pytest.importorskip("scipy")
-    listed = [replace(each, titles=("What has been shown", "Mice")) for each in documents(20)]
+    listed = [replace(each, titles=("What has been shown", "Mice", "Rats", "Bees", "Ants")) for each in documents(20)]
     rows = table(by_date(listed, 4, 6), Guessing(), Letters())
     found = {row.method: row.scores for row in rows if row.kind == "all"}
     assert found["guessing@1"].recall == 1 > found["guessing@1"].precision

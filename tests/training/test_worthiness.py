@@ -316,7 +316,8 @@ def test_what_runs_says_what_was_trained(base: str, tmp_path: Path, kind: str, r
 
 
 def test_what_bibliographies_count_is_learned_too(base: str, tmp_path: Path) -> None:
-    listed = [replace(each, titles=("w0 w1 w2", "w0 w3")) for each in documents(12)]
+    titles = tuple(f"w{first} w{second}" for first in range(6) for second in range(6))
+    listed = [replace(each, titles=titles) for each in documents(12)]
     words: list[str] = []
     make_model(listed, tmp_path / "made", recipe(base, epochs=1), words.append, dev=3, test=3)
     assert "reading the bibliographies of 3 documents" in words

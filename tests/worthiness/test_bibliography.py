@@ -37,17 +37,18 @@ def entry(number: int, title: str) -> Reference:
 
 def test_a_bibliography_that_tells_nothing() -> None:
     few = [entry(0, "One"), entry(1, "Two"), entry(2, "Three"), entry(3, " ")]
-    assert titles(few) == {"r0": "One", "r1": "Two", "r2": "Three"}
-    assert titles([*few, entry(4, "")]) == {}  # two of five have no title
-    assert titles([]) == {}
-    assert len(titles(entry(at, "A") for at in range(2_000))) == 2_000
-    assert titles(entry(at, "A") for at in range(2_001)) == {}
+    assert titles(few) == ["One", "Two", "Three"]
+    assert titles([*few, entry(4, "…")]) == []  # two of five have no title
+    assert titles([]) == []
+    assert titles([entry(0, "On bees"), entry(1, "On Bees")]) == ["On Bees"]
+    assert len(titles(entry(at, f"A{at}") for at in range(2_000))) == 2_000
+    assert titles(entry(at, f"A{at}") for at in range(2_001)) == []
 
 
 def test_who_says_what_a_title_says_gets_it() -> None:
     found = signs(ALONE, SAID, LISTED, Words())
     shares, words = found[:3].T
-    assert np.exp(shares).sum() == pytest.approx(3 + 3 * 1e-3)
+    assert np.exp(shares).sum() == pytest.approx(0.9 + 3 * 1e-3)  # as much as is expected to be cited
     assert shares[1] < min(shares[0], shares[2])
     assert words[1] == 0 < min(words[0], words[2])
     assert np.isnan(found[3]).all()  # it would need too much to be called worthy
@@ -83,6 +84,7 @@ def test_what_is_learned_of_bibliographies() -> None:
     worthy = random.random(4_000) < 1 / (1 + np.exp(-odds))
     half = [slice(0, 2_000), slice(2_000, 4_000)]
     made = fit([alone[part] for part in half], [told[part] for part in half], [worthy[part] for part in half])
+    assert made is not None
     assert made.alone == pytest.approx(1, abs=0.15)
     assert made.shares == pytest.approx(2, abs=0.2)
     assert made.shift == pytest.approx(-1, abs=0.25)
@@ -90,6 +92,23 @@ def test_what_is_learned_of_bibliographies() -> None:
     found = made.informed(alone, told)
     assert np.array_equal(found[:100], alone[:100])
     assert np.mean((found[100:] >= 0.5) == worthy[100:]) > np.mean((alone[100:] >= 0.5) == worthy[100:]) + 0.05
+
+
+def test_nothing_to_learn_from() -> None:
+    assert fit([ALONE], [np.full((4, 2), np.nan)], [np.zeros(4, bool)]) is None
+    assert fit([], [], []) is None
+
+
+def test_a_list_that_has_only_begun_tells_nothing() -> None:
+    sure = np.full(4, 0.9)
+    assert np.isnan(signs(sure, SAID, LISTED[:1], Words())).all()
+    assert not np.isnan(signs(sure, SAID, LISTED[:2], Words())).any()
+
+
+def test_entries_that_nobody_cites_add_nothing() -> None:
+    other = [f"Topic {at} of chapter {at * at}" for at in range(500)]
+    own, more = (np.exp(signs(ALONE, SAID, listed, Words())[:3, 0]) for listed in (LISTED, LISTED + other))
+    assert own.sum() == pytest.approx(more.sum())
 
 
 def test_certain_sentences_stay_probabilities() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,22 @@ from whycite.worthiness.detector import Detector, Paragraph
 from whycite.worthiness.reading import paragraphs
 from whycite.worthiness.rules import adjusted, english
 
-__all__ = ["judge", "threshold_of"]
+__all__ = ["Judgement", "judge"]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A probability a sentence, and whether the draft's bibliography had a part in it."""
+
+    worthiness: NDArray[np.float64]
+    detector: Detector
+    informed: bool
+
+    def threshold(self, section_type: str | None) -> float:
+        """From which probability on a sentence in a section of this type needs a citation."""
+        if self.informed and self.detector.bibliography is not None:
+            return self.detector.bibliography.threshold
+        return self.detector.thresholds.get(section_type or "", self.detector.thresholds[""])
 
 
 def judge(
@@ -25,7 +41,7 @@ def judge(
     encoder: Encoder,
     memory: Memory | None = None,
     ask_again: bool = False,
-) -> NDArray[np.float64]:
+) -> Judgement:
     """A probability a sentence; 0 for what is not asked about: captions, tables, sections where nobody cites.
 
     Citations are taken out before, so that a sentence is judged alike with and without them. What says the same as an
@@ -45,27 +61,24 @@ def judge(
         found = values[key] if key in values else known[key]
         for at, text, value in zip(places, paragraph.sentences, found, strict=True):
             texts[at], worthiness[at] = text, value if content_words(text) else 0.0
-    return adjusted(document, _informed(document, texts, worthiness, detector, encoder), ask_again)
+    informed = _informed(document, texts, worthiness, detector, encoder)
+    found = adjusted(document, worthiness if informed is None else informed, ask_again)
+    return Judgement(found, detector, informed is not None)
 
 
 def _informed(
     document: Document, texts: Sequence[str], worthiness: NDArray[np.float64], detector: Detector, encoder: Encoder
-) -> NDArray[np.float64]:
+) -> NDArray[np.float64] | None:
     """How worthy sentences are in the light of the draft's own bibliography, where that tells something."""
-    listed = titles(document.references)
-    if detector.bibliography is None or not listed or not english(texts):
-        return worthiness
-    asked = [at for at, text in enumerate(texts) if text]
-    found = signs(worthiness[asked], [texts[at] for at in asked], list(listed.values()), encoder)
+    listed, asked = titles(document.references), [at for at, text in enumerate(texts) if text]
+    if detector.bibliography is None or not listed or not english([texts[at] for at in asked]):
+        return None
+    found = signs(worthiness[asked], [texts[at] for at in asked], listed, encoder)
+    if np.isnan(found).all():
+        return None
     informed = worthiness.copy()
     informed[asked] = detector.bibliography.informed(worthiness[asked], found)
     return informed
-
-
-def threshold_of(detector: Detector, section_type: str | None) -> float:
-    """From which probability on a sentence in a section of this type needs a citation."""
-    thresholds = detector.thresholds
-    return thresholds.get(section_type or "", thresholds[""])
 
 
 def _key(paragraph: Paragraph, detector: Detector) -> bytes:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whycite import documents, structure
-from whycite.check.judging import judge, threshold_of
+from whycite.check.judging import judge
 from whycite.check.memory import Memory
 from whycite.check.model import Checked, Finding, Kind, Proposal
 from whycite.check.proposing import propose
@@ -67,7 +67,8 @@ def check(
     memory = Memory() if remember else None
     detector, encoder = detector or _detector(), encoder or _encoder(remember)
     told("judging sentences", 0, None)
-    worthiness = judge(document, detector, encoder, memory)
+    judged = judge(document, detector, encoder, memory)
+    worthiness = judged.worthiness
     clock.end("worthiness")
     files = Texts(document.format, texts)
     kept = [
@@ -76,7 +77,7 @@ def check(
         if (not sections or document.sections[sentence.section].type in sections)
         and not files.of(sentence).ignores(sentence.start, sentence.end)
     ]
-    thresholds = {at: threshold_of(detector, _type(document, at)) if threshold is None else threshold for at in kept}
+    thresholds = {at: judged.threshold(_type(document, at)) if threshold is None else threshold for at in kept}
     kinds = {at: _kind(document, at, worthiness, thresholds[at]) for at in kept}
     asked = [at for at, kind in kinds.items() if kind == "needs-citation" or (all and kind == "cited")]
     shelf, warnings = _shelf(library, memory) if use_library else (None, ())

@@ -39,31 +39,44 @@ class SharedEncoder:
 
     def encode(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> NDArray[np.float32]:
         """One unit vector a text, in order."""
-        with self._lock:
-            missing = {text: Future[Vector]() for text in texts if text not in self._kept}
-            self._kept |= missing
-            asked = [self._kept[text] for text in texts]
-            for text in texts:
-                self._kept.move_to_end(text)
-            while len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
-        if missing:
-            self._make(missing)
+        missing: dict[str, Future[Vector]] = {}
+        try:
+            asked = self._asked(texts, missing)
+            made = self._encoder.encode(list(missing)) if missing else ()
+            for future, vector in zip(missing.values(), made, strict=True):
+                future.set_result(vector)
+        except BaseException as error:
+            self._give_up(missing, error)
+            raise
+        # Our own are there by now, so that no two threads wait for each other.
+        vectors = [self._found(text, future) for text, future in zip(texts, asked, strict=True)]
         if progress:
             progress(len(texts))
-        # Our own are there by now, so that no two threads wait for each other.
-        return np.array([future.result() for future in asked], np.float32).reshape(len(texts), self.dimensions)
+        return np.array(vectors, np.float32).reshape(len(texts), self.dimensions)
 
-    def _make(self, missing: dict[str, Future[Vector]]) -> None:
-        try:
-            made = self._encoder.encode(list(missing))
-        except BaseException as error:
-            with self._lock:
-                for text, future in missing.items():
-                    if self._kept.get(text) is future:
-                        del self._kept[text]  # whoever asks later tries again
-            for future in missing.values():
-                future.set_exception(error)
-            raise
-        for future, vector in zip(missing.values(), made, strict=True):
-            future.set_result(vector)
+    def _asked(self, texts: Sequence[str], missing: dict[str, Future[Vector]]) -> list[Future[Vector]]:
+        """What there is of texts, or will be; those that nobody has asked for yet go into `missing`."""
+        with self._lock:
+            for text in texts:
+                if text not in self._kept:
+                    missing[text] = Future()
+                    self._kept[text] = missing[text]
+                self._kept.move_to_end(text)
+            asked = [self._kept[text] for text in texts]
+            while len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        return asked
+
+    def _give_up(self, missing: dict[str, Future[Vector]], error: BaseException) -> None:
+        """Let nobody wait for what will not come."""
+        left = {text: future for text, future in missing.items() if not future.done()}
+        with self._lock:
+            for text, future in left.items():
+                if self._kept.get(text) is future:
+                    del self._kept[text]  # whoever asks later tries again
+        for future in left.values():
+            future.set_exception(error)
+
+    def _found(self, text: str, future: Future[Vector]) -> Vector:
+        """What somebody made; where that failed, perhaps because of another text, we try ourselves."""
+        return self._encoder.encode([text])[0] if future.exception() else future.result()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import whycite
-from whycite.check.judging import judge, threshold_of
+from whycite.check.judging import Judgement, judge
 from whycite.check.proposing import propose
 from whycite.check.shelf import Shelf
 from whycite.documents.model import Document
@@ -140,9 +140,9 @@ def _judged(
     read = paragraphs(document)
     asked = [at for _, places in read for at in places]
     known = document if bibliography else replace(document, references=())
-    worthiness = judge(known, detector, encoder, ask_again=True)  # authors do cite a method twice
+    judged = judge(known, detector, encoder, ask_again=True)  # authors do cite a method twice
     clock.end("worthiness")
-    decided = [at for at in asked if worthiness[at] >= _threshold(document, at, detector, threshold)]
+    decided = [at for at in asked if judged.worthiness[at] >= _threshold(document, at, judged, threshold)]
     proposed = propose(document, decided, encoder, shelf, max(KS), bibliography=bibliography, masked=True)
     clock.add(proposed.seconds)
     chosen = set(decided)
@@ -195,7 +195,7 @@ class _Clock:
         self._started = time.perf_counter()
 
 
-def _threshold(document: Document, at: int, detector: Detector, threshold: float | None) -> float:
+def _threshold(document: Document, at: int, judged: Judgement, threshold: float | None) -> float:
     if threshold is not None:
         return threshold
-    return threshold_of(detector, document.sections[document.sentences[at].section].type)
+    return judged.threshold(document.sections[document.sentences[at].section].type)

@@ -67,7 +67,8 @@ def draft(
     if encoder is None or not document.titles or not made.english:
         return made
     alone = detector.calibrated(made.scores)
-    return replace(made, signs=signs(alone, made.sentences, document.titles, encoder))
+    told = signs(alone, made.sentences, document.titles, encoder)
+    return made if np.isnan(told).all() else replace(made, signs=told)
 
 
 def decision(drafts: Sequence[Draft]) -> Decision:
@@ -80,9 +81,11 @@ def decision(drafts: Sequence[Draft]) -> Decision:
     asked = [
         (calibration.probabilities(each.scores), each.signs, each.worthy) for each in drafts if each.signs is not None
     ]
-    made = Decision(calibration, {}, bibliography.fit(*zip(*asked, strict=True)) if asked else None)
-    found = np.concatenate([_probabilities(each, made) for each in drafts])
-    return replace(made, thresholds={"": best_threshold(worthy, found)})
+    weights = bibliography.fit(*zip(*asked, strict=True)) if asked else None
+    if weights is not None:
+        informed = np.concatenate([weights.informed(own, told) for own, told, _ in asked])
+        weights = replace(weights, threshold=best_threshold(np.concatenate([each[2] for each in asked]), informed))
+    return Decision(calibration, {"": best_threshold(worthy, calibration.probabilities(scores))}, weights)
 
 
 def cross_fitted(drafts: Sequence[Draft]) -> Measured:
@@ -94,9 +97,7 @@ def cross_fitted(drafts: Sequence[Draft]) -> Measured:
     if len(projects) < 2:
         raise UserError("cross-fitting needs drafts of two projects or more")
     made = {own: decision(_teaching([each for each in drafts if each.project != own])) for own in projects}
-    decided = {
-        each.name: _probabilities(each, made[each.project]) >= made[each.project].thresholds[""] for each in drafts
-    }
+    decided = {each.name: _decided(each, made[each.project]) for each in drafts}
     return Measured(
         _together(drafts, decided),
         _together([each for each in drafts if each.english], decided),
@@ -104,11 +105,11 @@ def cross_fitted(drafts: Sequence[Draft]) -> Measured:
     )
 
 
-def _probabilities(draft: Draft, decision: Decision) -> Floats:
+def _decided(draft: Draft, decision: Decision) -> Labels:
     alone = decision.calibration.probabilities(draft.scores)
     if draft.signs is None or decision.bibliography is None:
-        return alone
-    return decision.bibliography.informed(alone, draft.signs)
+        return alone >= decision.thresholds[""]
+    return decision.bibliography.informed(alone, draft.signs) >= decision.bibliography.threshold
 
 
 def _teaching(drafts: Sequence[Draft]) -> Sequence[Draft]:

@@ -71,18 +71,27 @@ def table(
         decided[detector.name] = np.concatenate(found) >= limits
         if encoder is not None and detector.bibliography is not None:
             tell(f"{detector.name}, {_TITLES}")
+            bounds = np.split(limits, np.cumsum([len(each) for each in found])[:-1])
             informed = [
-                _informed(*each, detector.bibliography, encoder) for each in zip(parts.test, found, strict=True)
+                _informed(*each, detector.bibliography, encoder) for each in zip(parts.test, found, bounds, strict=True)
             ]
-            decided[f"{detector.name}, {_TITLES}"] = np.concatenate(informed) >= limits
+            decided[f"{detector.name}, {_TITLES}"] = np.concatenate(informed)
     return [row for name, each in decided.items() for row in _rows(name, test, each)]
 
 
 def _informed(
-    document: LabelledDocument, worthiness: NDArray[np.float64], bibliography: Bibliography, encoder: Encoder
-) -> NDArray[np.float64]:
+    document: LabelledDocument,
+    worthiness: NDArray[np.float64],
+    limits: NDArray[np.float64],
+    bibliography: Bibliography,
+    encoder: Encoder,
+) -> Labels:
+    """Which sentences of a document are called worthy when its bibliography is known."""
     texts = [each.text for paragraph in document.paragraphs for each in paragraph.sentences]
-    return bibliography.informed(worthiness, signs(worthiness, texts, document.titles, encoder))
+    found = signs(worthiness, texts, document.titles, encoder)
+    if np.isnan(found).all():
+        return worthiness >= limits
+    return bibliography.informed(worthiness, found) >= bibliography.threshold
 
 
 def _rows(method: str, test: _Sentences, decided: Labels) -> list[Row]:

@@ -46,7 +46,7 @@ def examples(document: Document, date: str = "") -> LabelledDocument:
             paragraphs.append(LabelledParagraph(above[section] if section < len(above) else (), type, found))
     year = f"{document.paper.year:04}" if document.paper.year else ""
     key = paper_key(document.paper) or document.path
-    return LabelledDocument(key, document.paper.title, date or year, tuple(paragraphs), tuple(listed.values()))
+    return LabelledDocument(key, document.paper.title, date or year, tuple(paragraphs), tuple(listed))
 
 
 def unmarked(sentence: Sentence, document: Document) -> str:

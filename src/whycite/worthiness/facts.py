@@ -116,4 +116,8 @@ def _decision(found: Mapping[str, Any]) -> Decision:
     if "" not in thresholds:
         raise ValueError("no threshold for all sections")
     weights = found.get("bibliography")
-    return Decision(calibration, thresholds, Bibliography(**weights) if weights else None)
+    return Decision(
+        calibration,
+        thresholds,
+        Bibliography(**{name: float(value) for name, value in weights.items()}) if weights else None,
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from whycite.encoders import load as load_encoder
 from whycite.errors import UserError
-from whycite.evaluation.worthiness import Split, by_date
+from whycite.evaluation.worthiness import Split, best_threshold, by_date
 from whycite.files import make_folder
 from whycite.training.bases import load_base
 from whycite.training.cards import write_card
@@ -80,7 +80,12 @@ def _bibliography(
     tell(f"reading the bibliographies of {len(rows)} documents")
     encoder = load_encoder()
     found = [signs(own, _texts(document), document.titles, encoder) for document, own, _ in rows]
-    return fit([own for _, own, _ in rows], found, [worthy for _, _, worthy in rows])
+    own, worthy = [each[1] for each in rows], [each[2] for each in rows]
+    made = fit(own, found, worthy)
+    if made is None:
+        return None
+    informed = np.concatenate([made.informed(*each) for each in zip(own, found, strict=True)])
+    return replace(made, threshold=best_threshold(np.concatenate(worthy), informed))
 
 
 def _texts(document: LabelledDocument) -> list[str]:
