@@ -110,14 +110,13 @@ def _drafts(folder: Path, model: str | None, encoder: str | None, errors: Consol
     import whycite
     from whycite import encoders
     from whycite.evaluation.pipeline import drafts_in
+    from whycite.evaluation.worthiness import TITLES
     from whycite.evaluation.worthinessdrafts import cross_fitted, draft
     from whycite.worthiness import load
     from whycite.worthiness.examples import examples
 
-    detector, compared = (
-        cast("FolderDetector", load(model, decision="drafts")),
-        encoders.load(encoder or encoders.DEFAULT),
-    )
+    detector = cast("FolderDetector", load(model, decision="drafts"))
+    compared = encoders.load(encoder or encoders.DEFAULT)
     found = []
     with counted(errors, "draft") as tell:
         for path in drafts_in(folder):
@@ -127,7 +126,7 @@ def _drafts(folder: Path, model: str | None, encoder: str | None, errors: Consol
     number = sum(len(each.worthy) for each in found)
     english = sum(len(each.worthy) for each in found if each.english)
     alone, informed = cross_fitted([replace(each, signs=None) for each in found]), cross_fitted(found)
-    method = f"{detector.name}, with the titles of the bibliography"
+    method = f"{detector.name}, {TITLES}"
     return [
         _row(detector.name, "all drafts", number, alone.all),
         _row(detector.name, "drafts in English", english, alone.english),

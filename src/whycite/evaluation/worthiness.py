@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from whycite.errors import UserError
 from whycite.evaluation.drawing import draw
+from whycite.worthiness.bibliography import Bibliography, fit
 from whycite.worthiness.model import LabelledDocument, LabelledParagraph
 
 __all__ = [
     "KINDS",
+    "TITLES",
     "Bin",
     "Scores",
     "Split",
@@ -24,6 +26,7 @@ __all__ = [
     "kind",
     "measure",
     "reliability",
+    "taught",
     "thresholds_by_type",
 ]
 
@@ -31,6 +34,9 @@ Labels = NDArray[np.bool_]
 Probabilities = NDArray[np.float64]
 KINDS = ("conform", "non-conform", "mixed")
 """Kinds of paragraphs: every sentence conforms, none does, some do. SCOPE tests on the first two and on all."""
+
+TITLES = "with the titles of the bibliography"
+"""How what a detector says is called where it reads them too."""
 
 _ENOUGH = 300  # sentences of a section type, before it has a threshold of its own
 
@@ -122,6 +128,17 @@ def best_threshold(worthy: Labels, probabilities: Probabilities) -> float:
     ranked = probabilities[order]
     last = np.append(ranked[1:] < ranked[:-1], True)  # a threshold cannot part equal ones
     return float(ranked[np.argmax(np.where(last, f1, -1))])
+
+
+def taught(
+    worthiness: Sequence[Probabilities], signs: Sequence[Probabilities], worthy: Sequence[Labels]
+) -> Bibliography | None:
+    """What bibliographies count as the sentences of documents have it, with the threshold that is best on these."""
+    made = fit(worthiness, signs, worthy)
+    if made is None:
+        return None
+    informed = np.concatenate([made.informed(*each) for each in zip(worthiness, signs, strict=True)])
+    return replace(made, threshold=best_threshold(np.concatenate(worthy), informed))
 
 
 def thresholds_by_type(

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from whycite.encoders import Encoder
 from whycite.errors import UserError
-from whycite.evaluation.worthiness import Scores, best_threshold, measure
-from whycite.worthiness import bibliography
+from whycite.evaluation.worthiness import Scores, best_threshold, measure, taught
 from whycite.worthiness.bibliography import signs
 from whycite.worthiness.calibration import fit
 from whycite.worthiness.facts import Decision
@@ -81,10 +80,7 @@ def decision(drafts: Sequence[Draft]) -> Decision:
     asked = [
         (calibration.probabilities(each.scores), each.signs, each.worthy) for each in drafts if each.signs is not None
     ]
-    weights = bibliography.fit(*zip(*asked, strict=True)) if asked else None
-    if weights is not None:
-        informed = np.concatenate([weights.informed(own, told) for own, told, _ in asked])
-        weights = replace(weights, threshold=best_threshold(np.concatenate([each[2] for each in asked]), informed))
+    weights = taught(*zip(*asked, strict=True)) if asked else None
     return Decision(calibration, {"": best_threshold(worthy, calibration.probabilities(scores))}, weights)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whycite.encoders import Encoder
-from whycite.evaluation.worthiness import KINDS, Scores, Split, best_threshold, kind, measure
+from whycite.evaluation.worthiness import KINDS, TITLES, Scores, Split, best_threshold, kind, measure
 from whycite.worthiness import baselines, regression
 from whycite.worthiness.bibliography import Bibliography, signs
 from whycite.worthiness.detector import Detector
@@ -19,7 +19,6 @@ __all__ = ["BASELINES", "Row", "table"]
 
 Labels = NDArray[np.bool_]
 _WORDS = "logistic regression"
-_TITLES = "with the titles of the bibliography"
 BASELINES = ("chance", "class-weighted", "class-weighted by section", _WORDS)
 
 
@@ -70,12 +69,12 @@ def table(
         limits = np.array([own.get(type or "", own[""]) for type in test.types])
         decided[detector.name] = np.concatenate(found) >= limits
         if encoder is not None and detector.bibliography is not None:
-            tell(f"{detector.name}, {_TITLES}")
+            tell(f"{detector.name}, {TITLES}")
             bounds = np.split(limits, np.cumsum([len(each) for each in found])[:-1])
             informed = [
                 _informed(*each, detector.bibliography, encoder) for each in zip(parts.test, found, bounds, strict=True)
             ]
-            decided[f"{detector.name}, {_TITLES}"] = np.concatenate(informed)
+            decided[f"{detector.name}, {TITLES}"] = np.concatenate(informed)
     return [row for name, each in decided.items() for row in _rows(name, test, each)]
 
 
@@ -87,8 +86,7 @@ def _informed(
     encoder: Encoder,
 ) -> Labels:
     """Which sentences of a document are called worthy when its bibliography is known."""
-    texts = [each.text for paragraph in document.paragraphs for each in paragraph.sentences]
-    found = signs(worthiness, texts, document.titles, encoder)
+    found = signs(worthiness, document.texts, document.titles, encoder)
     if np.isnan(found).all():
         return worthiness >= limits
     return bibliography.informed(worthiness, found) >= bibliography.threshold

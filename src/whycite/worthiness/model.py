@@ -57,6 +57,11 @@ class LabelledDocument:
         ]
 
     @property
+    def texts(self) -> list[str]:
+        """Its sentences in order."""
+        return [each.text for paragraph in self.paragraphs for each in paragraph.sentences]
+
+    @property
     def year(self) -> int | None:
         """The year it came out, where that is known."""
         return int(self.date[:4]) if self.date[:4].isdecimal() else None

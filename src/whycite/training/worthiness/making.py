@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from whycite.encoders import load as load_encoder
 from whycite.errors import UserError
-from whycite.evaluation.worthiness import Split, best_threshold, by_date
+from whycite.evaluation.worthiness import Split, by_date, taught
 from whycite.files import make_folder
 from whycite.training.bases import load_base
 from whycite.training.cards import write_card
@@ -20,7 +20,7 @@ from whycite.training.worthiness.exporting import export, parity
 from whycite.training.worthiness.recipe import Recipe
 from whycite.training.worthiness.report import Judged
 from whycite.training.worthiness.training import Outcome, train
-from whycite.worthiness.bibliography import Bibliography, fit, signs
+from whycite.worthiness.bibliography import Bibliography, signs
 from whycite.worthiness.calibration import Calibration
 from whycite.worthiness.facts import FACTS, Decision
 from whycite.worthiness.model import LabelledDocument
@@ -79,17 +79,8 @@ def _bibliography(
         return None
     tell(f"reading the bibliographies of {len(rows)} documents")
     encoder = load_encoder()
-    found = [signs(own, _texts(document), document.titles, encoder) for document, own, _ in rows]
-    own, worthy = [each[1] for each in rows], [each[2] for each in rows]
-    made = fit(own, found, worthy)
-    if made is None:
-        return None
-    informed = np.concatenate([made.informed(*each) for each in zip(own, found, strict=True)])
-    return replace(made, threshold=best_threshold(np.concatenate(worthy), informed))
-
-
-def _texts(document: LabelledDocument) -> list[str]:
-    return [each.text for paragraph in document.paragraphs for each in paragraph.sentences]
+    found = [signs(own, document.texts, document.titles, encoder) for document, own, _ in rows]
+    return taught([own for _, own, _ in rows], found, [worthy for _, _, worthy in rows])
 
 
 def _facts(parts: Split) -> dict[str, object]:
