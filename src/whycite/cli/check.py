@@ -50,7 +50,7 @@ def check(
     out: Annotated[str | None, typer.Option(metavar="FILE", help="Write it to a file.")] = None,
     threshold: Annotated[
         float | None,
-        typer.Option(min=0, max=1, metavar="T", help="From which worthiness on; by default by section type."),
+        typer.Option(min=0, max=1, metavar="T", help="From which worthiness on, if not from the model's own."),
     ] = None,
     section: Annotated[
         list[str] | None, typer.Option(metavar="TYPE", help="Look at sections of this type only; may be repeated.")

@@ -29,7 +29,7 @@ def pipeline(
     ] = True,
     threshold: Annotated[
         float | None,
-        typer.Option(min=0, max=1, metavar="T", help="From which worthiness on; by default by section type."),
+        typer.Option(min=0, max=1, metavar="T", help="From which worthiness on, if not from the model's own."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
