@@ -48,7 +48,7 @@ def test_what_an_entry_says_needs_it(encoder: Encoder, tmp_path: Path, ending: s
     bees, sky, walls = asked["Bees nee"], asked["The sky "], asked["The wall"]
     assert alone[bees] == alone[sky] == alone[walls]
     assert min(informed[bees], informed[walls]) > informed[sky]
-    assert (judged.informed, judged.threshold(None)) == (True, 0.7)
+    assert judged.threshold(None) == 0.7
 
 
 def test_a_draft_without_a_bibliography(encoder: Encoder, tmp_path: Path) -> None:
@@ -57,4 +57,4 @@ def test_a_draft_without_a_bibliography(encoder: Encoder, tmp_path: Path) -> Non
     document = read(path)
     alone, informed = (judge(document, Undecided(counts), encoder) for counts in (None, COUNTS))
     assert np.array_equal(alone.worthiness, informed.worthiness)
-    assert (informed.informed, informed.threshold("method")) == (False, 0.5)
+    assert (alone.threshold("method"), informed.threshold("method")) == (0.5, 0.7)

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from whycite.errors import UserError
-from whycite.evaluation.worthiness import by_date
+from whycite.evaluation.worthiness import best_threshold, by_date
 from whycite.evaluation.worthinessdrafts import Draft, cross_fitted, decision
 from whycite.evaluation.worthinesstable import BASELINES, table
 from whycite.worthiness.bibliography import Bibliography
@@ -99,19 +99,34 @@ def test_table_3_with_bibliographies() -> None:
     assert same["guessing@1, with the titles of the bibliography"] == same["guessing@1"]
 
 
-def test_drafts_with_bibliographies_are_decided_by_others() -> None:
+def with_signs(alone: list[Draft]) -> list[Draft]:
+    """Drafts whose bibliographies tell what is worthy; the first has none."""
     chance = np.random.default_rng(1)
-    alone = drafts(apart=0.5)
     told = [
         replace(each, signs=np.column_stack([np.where(each.worthy, 0.0, -4.0), chance.normal(size=200)]))
         for each in alone
     ]
-    told[0] = alone[0]  # one has none
+    return [replace(told[0], signs=np.full((200, 2), np.nan)), *told[1:]]
+
+
+def test_drafts_with_bibliographies_are_decided_by_others() -> None:
+    alone = drafts(apart=0.5)
     assert cross_fitted(alone).all.f1 < 0.6
-    found = cross_fitted(told)
+    found = cross_fitted(with_signs(alone))
     assert {draft.name: scores.f1 > 0.9 for draft, scores in found.by_draft} == {
         f"p{at}": at > 0 for at in range(6)
     }  # fmt: skip
+
+
+def test_one_threshold_with_and_without_a_bibliography() -> None:
+    told = with_signs(drafts(apart=1.5))
+    found, others = decision(told), decision(told[1:])
+    assert found.bibliography is not None
+    assert others.bibliography is not None
+    informed = [found.bibliography.informed(found.calibration.probabilities(each.scores), each.signs) for each in told]  # type: ignore[arg-type]
+    worthy = np.concatenate([each.worthy for each in told])
+    assert found.bibliography.threshold == best_threshold(worthy, np.concatenate(informed))
+    assert found.bibliography.threshold != others.bibliography.threshold
 
 
 def drafts(shift: float = 0.0, apart: float = 4.0) -> list[Draft]:

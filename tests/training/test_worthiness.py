@@ -104,6 +104,14 @@ def test_learns(base: str, readout: str, folds: int, f1: float) -> None:
     assert any("dev F1" in word for word in words)
 
 
+def test_learns_from_the_judgement_of_another_base(base: str, tmp_path: Path) -> None:
+    parts, judge = documents(40), other_base(base, tmp_path, "mpnet")
+    own = recipe(base, folds=2, judge=judge, judge_rate=5e-3, soft=1)  # labels count for nothing
+    found = train(parts[:30], parts[30:34], parts[34:], own, quietly)
+    assert found.report["test"]["all"]["f1"] > 0.8
+    assert found.network["backbone"].config.model_type == "roberta"
+
+
 def test_same_seed_same_scores(base: str) -> None:
     parts = documents(8)
 
@@ -204,7 +212,7 @@ def test_conform_paragraphs_alone(base: str) -> None:
     assert (texts.kinds[made] == 0).all()
 
 
-@pytest.mark.parametrize("kind", ["roberta", "longformer"])
+@pytest.mark.parametrize("kind", ["roberta", "longformer", "mpnet"])
 def test_the_mean_is_over_a_sentence_s_own_tokens(base: str, tmp_path: Path, kind: str) -> None:
     own = recipe(base)
     texts, (batch, *_) = batches(base, own, 1, learning=False)

@@ -22,15 +22,14 @@ __all__ = ["Judgement", "judge"]
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A probability a sentence, and whether the draft's bibliography had a part in it."""
+    """A probability a sentence, by a detector that may have read the draft's bibliography."""
 
     worthiness: NDArray[np.float64]
     detector: Detector
-    informed: bool
 
     def threshold(self, section_type: str | None) -> float:
         """From which probability on a sentence in a section of this type needs a citation."""
-        if self.informed and self.detector.bibliography is not None:
+        if self.detector.bibliography is not None:
             return self.detector.bibliography.threshold
         return self.detector.thresholds.get(section_type or "", self.detector.thresholds[""])
 
@@ -62,20 +61,18 @@ def judge(
         for at, text, value in zip(places, paragraph.sentences, found, strict=True):
             texts[at], worthiness[at] = text, value if content_words(text) else 0.0
     informed = _informed(document, texts, worthiness, detector, encoder)
-    found = adjusted(document, worthiness if informed is None else informed, ask_again)
-    return Judgement(found, detector, informed is not None)
+    found = adjusted(document, informed, ask_again)
+    return Judgement(found, detector)
 
 
 def _informed(
     document: Document, texts: Sequence[str], worthiness: NDArray[np.float64], detector: Detector, encoder: Encoder
-) -> NDArray[np.float64] | None:
+) -> NDArray[np.float64]:
     """How worthy sentences are in the light of the draft's own bibliography, where that tells something."""
     listed, asked = titles(document.references), [at for at, text in enumerate(texts) if text]
     if detector.bibliography is None or not listed or not english([texts[at] for at in asked]):
-        return None
+        return worthiness
     found = signs(worthiness[asked], [texts[at] for at in asked], listed, encoder)
-    if np.isnan(found).all():
-        return None
     informed = worthiness.copy()
     informed[asked] = detector.bibliography.informed(worthiness[asked], found)
     return informed

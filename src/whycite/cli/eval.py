@@ -62,7 +62,7 @@ def ilciter(
     topics: Annotated[
         str, typer.Option(metavar="T1,T2", help="Subjects, or NAME=words|ABBREVIATION for what abstracts hold.")
     ],
-    more: Annotated[list[Path] | None, typer.Argument(metavar="", hidden=True)] = None,  # --data *.jsonl
+    more: Annotated[list[Path] | None, typer.Argument(metavar="PATH", hidden=True)] = None,  # --data *.jsonl
     work: Work = None,
     claims: Annotated[int, typer.Option(min=2, help="Claims a topic.")] = 500,
     held_out: Annotated[int, typer.Option(min=1, help="Papers a topic that are held out, the most recent.")] = 200,

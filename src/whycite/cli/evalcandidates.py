@@ -64,7 +64,7 @@ class Split(StrEnum):
 
 
 Data = Annotated[list[Path], typer.Option(metavar="PATH...", help="Papers: files, folders, archives.")]
-More = Annotated[list[Path] | None, typer.Argument(metavar="", hidden=True)]  # --data *.jsonl
+More = Annotated[list[Path] | None, typer.Argument(metavar="PATH", hidden=True)]  # --data *.jsonl
 Drop = Annotated[
     list[float] | None,
     typer.Option(metavar="SHARE", help="Share of cited papers that is taken out; may be given again. 0.2, 0.5, 0.8."),

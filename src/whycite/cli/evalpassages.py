@@ -31,7 +31,7 @@ _ALL = "rnn,gru,lstm,bilstm,bidaf,document,document-attention,document-bidaf"
 
 def passages(
     data: Annotated[list[Path], typer.Option(metavar="DIR", help="Folders named clscisumm, scifact or citint.")],
-    more: Annotated[list[Path] | None, typer.Argument(metavar="", hidden=True)] = None,
+    more: Annotated[list[Path] | None, typer.Argument(metavar="PATH", hidden=True)] = None,
     models: Annotated[
         str, typer.Option(metavar="M1,M2", help="Models of the thesis to train and compare; '' for none.")
     ] = _ALL,

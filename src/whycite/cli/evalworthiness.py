@@ -31,7 +31,7 @@ def worthiness(
     data: Annotated[
         list[Path] | None, typer.Option(metavar="PATH...", help="Articles: files, folders, archives; newest first.")
     ] = None,
-    more: Annotated[list[Path] | None, typer.Argument(metavar="", hidden=True)] = None,  # --data *.jsonl
+    more: Annotated[list[Path] | None, typer.Argument(metavar="PATH", hidden=True)] = None,  # --data *.jsonl
     drafts: Annotated[
         Path | None, typer.Option(metavar="DIR", help="A folder of drafts, each in a folder of its own.")
     ] = None,

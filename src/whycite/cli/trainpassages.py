@@ -37,7 +37,7 @@ def passages(
     ],
     data: Annotated[list[Path], typer.Option(metavar="DIR", help="Folders named clscisumm or scifact.")],
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the model.")],
-    more: Annotated[list[Path] | None, typer.Argument(metavar="", hidden=True)] = None,
+    more: Annotated[list[Path] | None, typer.Argument(metavar="PATH", hidden=True)] = None,
     vectors: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Vectors of words in GloVe's text form; else the encoder's own."),

@@ -28,7 +28,7 @@ def worthiness(
         typer.Option(metavar="PATH...", help="Papers: files, folders, archives; or what --pack wrote (.jsonl.bz2)."),
     ],
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to write; with --pack a file .jsonl.bz2.")],
-    more: Annotated[list[Path] | None, typer.Argument(metavar="", hidden=True)] = None,  # --data *.jsonl
+    more: Annotated[list[Path] | None, typer.Argument(metavar="PATH", hidden=True)] = None,  # --data *.jsonl
     base: Annotated[
         str | None, typer.Option(metavar="NAME", help="What to start from: a folder or Hugging Face name.")
     ] = None,
@@ -50,6 +50,12 @@ def worthiness(
     folds: Annotated[
         int, typer.Option(min=0, help="Parts that models of the others judge, to learn from that too; 0: labels alone.")
     ] = 2,
+    judge: Annotated[
+        str | None, typer.Option(metavar="NAME", help="What these models start from, if not the base: a larger one.")
+    ] = None,
+    soft: Annotated[
+        float, typer.Option(min=0, max=1, help="What their judgement counts beside the label: 0, nothing; 1, all.")
+    ] = 0.5,
     limit: Annotated[int, typer.Option(min=64, help="Tokens that are read together.")] = 512,
     deadline: Annotated[float, typer.Option(min=1, help="Seconds after which training is over.")] = math.inf,
     workers: Annotated[int, typer.Option(min=0, help="Processes that make batches.")] = 0,
@@ -79,7 +85,7 @@ def worthiness(
 
     recipe = Recipe(
         base=base or DEFAULT, variant=variant, readout=readout.value, conform=conform, epochs=epochs, rate=rate,
-        tokens=batch, folds=folds, limit=limit, seed=seed,
+        tokens=batch, folds=folds, judge=judge or "", soft=soft, limit=limit, seed=seed,
     )  # fmt: skip
     with counted(Console(stderr=True, highlight=False), "article") as watch:
         documents = list(gathered(paths, watch))

@@ -33,7 +33,7 @@ class Draft:
     sentences: tuple[str, ...]
     worthy: Labels
     scores: Floats
-    signs: Floats | None = None  # what its bibliography tells, where that is asked
+    signs: Floats | None = None  # what its bibliography tells, where that is asked; all nan where it tells nothing
 
     @property
     def english(self) -> bool:
@@ -63,11 +63,10 @@ def draft(
         np.array([each.worthy for each in labelled], bool),
         np.concatenate([*detector.scores(paragraphs), np.zeros(0)]).astype(np.float64),
     )
-    if encoder is None or not document.titles or not made.english:
+    if encoder is None:
         return made
-    alone = detector.calibrated(made.scores)
-    told = signs(alone, made.sentences, document.titles, encoder)
-    return made if np.isnan(told).all() else replace(made, signs=told)
+    listed = document.titles if made.english else ()
+    return replace(made, signs=signs(detector.calibrated(made.scores), made.sentences, listed, encoder))
 
 
 def decision(drafts: Sequence[Draft]) -> Decision:

@@ -70,25 +70,18 @@ def table(
         decided[detector.name] = np.concatenate(found) >= limits
         if encoder is not None and detector.bibliography is not None:
             tell(f"{detector.name}, {TITLES}")
-            bounds = np.split(limits, np.cumsum([len(each) for each in found])[:-1])
             informed = [
-                _informed(*each, detector.bibliography, encoder) for each in zip(parts.test, found, bounds, strict=True)
+                _informed(*each, detector.bibliography, encoder) for each in zip(parts.test, found, strict=True)
             ]
             decided[f"{detector.name}, {TITLES}"] = np.concatenate(informed)
     return [row for name, each in decided.items() for row in _rows(name, test, each)]
 
 
 def _informed(
-    document: LabelledDocument,
-    worthiness: NDArray[np.float64],
-    limits: NDArray[np.float64],
-    bibliography: Bibliography,
-    encoder: Encoder,
+    document: LabelledDocument, worthiness: NDArray[np.float64], bibliography: Bibliography, encoder: Encoder
 ) -> Labels:
     """Which sentences of a document are called worthy when its bibliography is known."""
     found = signs(worthiness, document.texts, document.titles, encoder)
-    if np.isnan(found).all():
-        return worthiness >= limits
     return bibliography.informed(worthiness, found) >= bibliography.threshold
 
 

@@ -74,13 +74,12 @@ def _bibliography(
     sizes = [sum(len(paragraph.sentences) for paragraph in each.paragraphs) for each in documents]
     ends = np.cumsum(sizes)[:-1]
     alone = np.split(calibration.probabilities(judged.scores), ends)
-    rows = [each for each in zip(documents, alone, np.split(judged.worthy, ends), strict=True) if each[0].titles]
-    if not rows:
+    if not any(each.titles for each in documents):
         return None
-    tell(f"reading the bibliographies of {len(rows)} documents")
+    tell(f"reading the bibliographies of {sum(bool(each.titles) for each in documents)} documents")
     encoder = load_encoder()
-    found = [signs(own, document.texts, document.titles, encoder) for document, own, _ in rows]
-    return taught([own for _, own, _ in rows], found, [worthy for _, _, worthy in rows])
+    found = [signs(own, each.texts, each.titles, encoder) for each, own in zip(documents, alone, strict=True)]
+    return taught(alone, found, np.split(judged.worthy, ends))
 
 
 def _facts(parts: Split) -> dict[str, object]:

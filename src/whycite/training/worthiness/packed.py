@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from whycite.training.worthiness import relative
+
 __all__ = ["states"]
 
 _KNOWN = ("bert", "roberta")
@@ -12,6 +14,8 @@ _KNOWN = ("bert", "roberta")
 
 def states(backbone: Any, tokens: Any, positions: Any, bounds: Any, longest: int) -> Any:
     """The state of every token; passes lie between the bounds, none is longer than `longest`."""
+    if backbone.config.model_type == "mpnet":
+        return relative.states(backbone, tokens, positions, *_rows(bounds))
     if backbone.config.model_type not in _KNOWN:
         return _padded(backbone, tokens, bounds)
     first = 0 if backbone.config.model_type == "bert" else int(backbone.config.pad_token_id) + 1

@@ -34,6 +34,8 @@ class Recipe:
     named: float = 0.5  # of sentences that name whom they cite, the share that keep the names
     marks: float = 0.1  # what telling behind which tokens citations stood counts beside telling which sentences cite
     folds: int = 2  # parts of the documents, each judged by a model that learned from the others in half the epochs
+    judge: str = ""  # what these models start from, which may be larger than the base; none: the base
+    judge_rate: float = 1e-4  # how large the steps of other bases are
     soft: float = 0.5  # share of what is learned in the end that is their judgement, not the label; 0 folds: none
     conform: bool = False  # train only on paragraphs that conform to CiteWorth's rules
     seed: int = 0

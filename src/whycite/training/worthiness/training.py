@@ -19,6 +19,7 @@ from whycite.training.worthiness.network import make, scores
 from whycite.training.worthiness.recipe import Recipe
 from whycite.training.worthiness.report import Judged, report
 from whycite.training.worthiness.texts import Texts, read
+from whycite.worthiness.calibration import fit
 from whycite.worthiness.inputs import Frame
 from whycite.worthiness.model import LabelledDocument
 
@@ -74,14 +75,21 @@ def train(
     def left() -> float:
         return max(deadline - (time.monotonic() - begun), 1e-9)
 
-    texts = read([*documents, *dev, *test], load_base(recipe.base).tokenizer, recipe.noise, recipe.seed, workers)
+    def texts_for(base: str) -> Texts:
+        every = [*documents, *dev, *test]
+        return read(every, load_base(base).tokenizer, recipe.noise, recipe.seed, workers)
+
+    texts = texts_for(recipe.base)
     numbers = np.arange(len(documents) + len(dev) + len(test))
     parts = _Parts(*np.split(numbers, np.cumsum([len(documents), len(dev)])))
     watch(f"{len(texts.worthy)} sentences, {texts.worthy.mean():.3f} worthy; {time.monotonic() - begun:.0f} s")
     targets = texts.worthy.astype(np.float32)
     if recipe.folds:
         share = (recipe.folds - 1) / (recipe.folds + 1)  # of all sentences that are learned from
-        soft = unlearned(texts, parts.train, parts.dev, recipe, watch, workers, share * left())
+        judging, theirs = recipe, texts
+        if recipe.judge:
+            judging, theirs = replace(recipe, base=recipe.judge, rate=recipe.judge_rate), texts_for(recipe.judge)
+        soft = unlearned(theirs, parts.train, parts.dev, judging, watch, workers, share * left())
         known = ~np.isnan(soft)
         targets[known] += recipe.soft * (soft - targets)[known]
     made, epochs = learn(texts, targets, parts.train, parts.dev, recipe, watch, workers, left())
@@ -114,7 +122,8 @@ def unlearned(
         targets = texts.worthy.astype(np.float32)
         made, _ = learn(texts, targets, others, dev, shorter, watch, workers, deadline / recipe.folds)
         sentences, found = _scores(made, texts, own)
-        soft[sentences] = 1 / (1 + np.exp(-found))
+        known = judge(made, texts, dev)
+        soft[sentences] = fit(known.scores, known.worthy).probabilities(found)
     return soft
 
 
@@ -141,14 +150,14 @@ def learn(
     base = load_base(recipe.base)
     network = make(base.model, recipe).to(device)
     made = Reader(network, frame_of(base, recipe), recipe, workers)
-    fit = Fitting(network, recipe, targets, device, deadline, watch)
+    fitting = Fitting(network, recipe, targets, device, deadline, watch)
     best: dict[str, Any] = {}
     epochs: list[dict[str, float]] = []
     for epoch in range(recipe.epochs):
         if time.monotonic() - begun > deadline:
             break
         order = shuffled(texts, documents, recipe, epoch)
-        loss = fit.epoch(Maker(texts, made.frame, recipe, order, epoch, learning=True), epoch, workers)
+        loss = fitting.epoch(Maker(texts, made.frame, recipe, order, epoch, learning=True), epoch, workers)
         threshold, f1 = judge(made, texts, dev).best()
         epochs.append({"loss": loss, "dev_f1": f1, "threshold": threshold, "seconds": time.monotonic() - begun})
         watch(f"epoch {epoch + 1}: loss {loss:.4f}, dev F1 {f1:.4f} at {threshold:.2f}, {epochs[-1]['seconds']:.0f} s")
