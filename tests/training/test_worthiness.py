@@ -19,6 +19,7 @@ from typer.testing import CliRunner, Result
 
 from whycite.cli.trainworthiness import worthiness
 from whycite.errors import UserError
+from whycite.evaluation.worthiness import by_date
 from whycite.training.bases import load_base, save_base
 from whycite.worthiness import Paragraph, load
 from whycite.worthiness.inputs import readings
@@ -29,7 +30,7 @@ from whycite.worthiness.variants import VARIANTS, Variant
 torch = pytest.importorskip("torch", reason="training needs the extra train")
 transformers = pytest.importorskip("transformers", reason="training needs the extra train")
 
-from whycite.training.worthiness import Recipe, train  # noqa: E402
+from whycite.training.worthiness import Recipe, making, train, training  # noqa: E402
 from whycite.training.worthiness.batches import Batch, Maker, shuffled  # noqa: E402
 from whycite.training.worthiness.making import make as make_model  # noqa: E402
 from whycite.training.worthiness.network import make, scores  # noqa: E402
@@ -104,12 +105,41 @@ def test_learns(base: str, readout: str, folds: int, f1: float) -> None:
     assert any("dev F1" in word for word in words)
 
 
-def test_learns_from_the_judgement_of_another_base(base: str, tmp_path: Path) -> None:
+def test_learns_from_the_judgement_of_another_base(
+    base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     parts, judge = documents(40), other_base(base, tmp_path, "mpnet")
-    own = recipe(base, folds=2, judge=judge, judge_rate=5e-3, soft=1)  # labels count for nothing
+    learned: list[tuple[str, float]] = []
+    real = training.learn
+
+    def noted(*arguments: Any) -> Any:
+        learned.append((arguments[4].base, arguments[4].rate))
+        return real(*arguments)
+
+    monkeypatch.setattr(training, "learn", noted)
+    own = recipe(base, folds=2, judge=judge, judge_rate=4e-3, soft=1)  # labels count for nothing
     found = train(parts[:30], parts[30:34], parts[34:], own, quietly)
+    assert learned == [(judge, 4e-3), (judge, 4e-3), (base, 5e-3)]
     assert found.report["test"]["all"]["f1"] > 0.8
     assert found.network["backbone"].config.model_type == "roberta"
+
+
+def test_what_is_too_sure_is_calibrated(base: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = read(documents(22), load_base(base).tokenizer, 0, 0)
+
+    def too_sure(*arguments: Any) -> tuple[Any, list[Any]]:
+        return None, []
+
+    def scored(reader: Any, texts: Any, numbers: Any) -> tuple[Any, Any]:
+        own = np.flatnonzero(np.isin(texts.by_sentence(texts.documents), numbers))
+        return own, np.where(texts.worthy[own] ^ (own % 4 == 0), 20.0, -20.0)  # a quarter is wrong
+
+    monkeypatch.setattr(training, "learn", too_sure)
+    monkeypatch.setattr(training, "_scores", scored)
+    soft = unlearned(texts, np.arange(20), np.array([20, 21]), recipe(base, folds=2), quietly)
+    learned = soft[~np.isnan(soft)]
+    assert learned.min() == pytest.approx(0.25, abs=0.1)
+    assert learned.max() == pytest.approx(0.75, abs=0.1)
 
 
 def test_same_seed_same_scores(base: str) -> None:
@@ -230,7 +260,9 @@ def test_the_mean_is_over_a_sentence_s_own_tokens(base: str, tmp_path: Path, kin
 
 
 @pytest.mark.parametrize(
-    "change", [{"variant": "wide"}, {"epochs": 0}, {"folds": 1}, {"soft": 2}, {"tokens": 63}], ids=str
+    "change",
+    [{"variant": "wide"}, {"epochs": 0}, {"folds": 1}, {"soft": 2}, {"tokens": 63}, {"judge": "b", "folds": 0}],
+    ids=str,
 )
 def test_recipes_that_cannot_be(change: dict[str, Any]) -> None:
     with pytest.raises(UserError):
@@ -298,6 +330,8 @@ def other_base(base: str, folder: Path, kind: str) -> str:
              "intermediate_size": 64, "max_position_embeddings": 130, "pad_token_id": 1}  # fmt: skip
     if kind == "longformer":
         shape["attention_window"] = 16
+    if kind == "mpnet":
+        shape["initializer_range"] = 0.2  # so that distances count
     torch.manual_seed(0)
     model = transformers.AutoModel.from_config(
         transformers.AutoConfig.for_model(kind, **shape), add_pooling_layer=False
@@ -334,6 +368,24 @@ def test_what_bibliographies_count_is_learned_too(base: str, tmp_path: Path) -> 
     assert np.isfinite(astuple(counts)).all()
     make_model(documents(12), tmp_path / "other", recipe(base, epochs=1), words.append, dev=3, test=3)
     assert load(tmp_path / "other", 1).bibliography is None
+
+
+def test_documents_without_titles_count_for_the_threshold(
+    base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dev = by_date(documents(12), 3, 3).dev
+    listed = [replace(each, titles=() if each == dev[1] else ("w0 w1", *map(str, range(50)))) for each in documents(12)]
+    given: list[list[bool]] = []
+
+    def taught(alone: Any, signs: Any, worthy: Any) -> None:
+        given.append([bool(np.isnan(each).all()) for each in signs])
+        assert list(map(len, alone)) == list(map(len, worthy)) == list(map(len, signs))
+
+    monkeypatch.setattr(making, "taught", taught)
+    words: list[str] = []
+    make_model(listed, tmp_path / "made", recipe(base, epochs=1), words.append, dev=3, test=3)
+    assert "reading the bibliographies of 2 documents" in words
+    assert given == [[False, True, False]]
 
 
 def test_a_model_that_is_there_is_kept(base: str, tmp_path: Path) -> None:

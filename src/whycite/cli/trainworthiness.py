@@ -51,7 +51,7 @@ def worthiness(
         int, typer.Option(min=0, help="Parts that models of the others judge, to learn from that too; 0: labels alone.")
     ] = 2,
     judge: Annotated[
-        str | None, typer.Option(metavar="NAME", help="What these models start from, if not the base: a larger one.")
+        str | None, typer.Option(metavar="NAME", help="What these models start from, if not the base (rate 1e-4).")
     ] = None,
     soft: Annotated[
         float, typer.Option(min=0, max=1, help="What their judgement counts beside the label: 0, nothing; 1, all.")

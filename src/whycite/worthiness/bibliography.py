@@ -36,7 +36,10 @@ _FEW, _OFTEN = 50, 0.1  # in a list of more titles, words in more than a tenth o
 
 @dataclass(frozen=True, slots=True)
 class Bibliography:
-    """What each sign counts, beside the logarithm of the odds that the sentence alone has; and what is then worthy."""
+    """What each sign counts, beside the logarithm of the odds that the sentence alone has.
+
+    The threshold is that of all documents, also of those whose bibliography tells nothing.
+    """
 
     alone: float
     shares: float

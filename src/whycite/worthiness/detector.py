@@ -32,11 +32,11 @@ class Detector(Protocol):
 
     @property
     def thresholds(self) -> Mapping[str, float]:
-        """From which probability on a sentence needs one, by section type; "" for all others."""
+        """From which probability on a sentence alone needs one, by section type; "" for all others."""
 
     @property
     def bibliography(self) -> Bibliography | None:
-        """What the document's bibliography counts, where that was learned."""
+        """What a document's bibliography counts, and the threshold of all documents then, where that was learned."""
 
     def worthiness(self, paragraphs: Sequence[Paragraph]) -> list[NDArray[np.float64]]:
         """For each paragraph a probability a sentence."""

@@ -30,8 +30,8 @@ class Decision:
     """How scores become probabilities in texts of a kind, and from which on a sentence needs a citation there."""
 
     calibration: Calibration
-    thresholds: Mapping[str, float]  # by section type; "" for all others
-    bibliography: Bibliography | None = None  # what that of the document counts, where it is known
+    thresholds: Mapping[str, float]  # of sentences alone, by section type; "" for all others
+    bibliography: Bibliography | None = None  # what that of a document counts, and the threshold where they are read
 
 
 @dataclass(frozen=True, slots=True)

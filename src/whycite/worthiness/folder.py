@@ -51,12 +51,12 @@ class FolderDetector:
 
     @property
     def thresholds(self) -> Mapping[str, float]:
-        """From which probability on a sentence needs a citation, by section type; "" for all others."""
+        """From which probability on a sentence alone needs a citation, by section type; "" for all others."""
         return self._decision.thresholds
 
     @property
     def bibliography(self) -> Bibliography | None:
-        """What the document's bibliography counts, where that was learned."""
+        """What a document's bibliography counts, and the threshold of all documents then, where that was learned."""
         return self._decision.bibliography
 
     def worthiness(self, paragraphs: Sequence[Paragraph]) -> list[NDArray[np.float64]]:

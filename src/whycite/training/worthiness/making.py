@@ -46,6 +46,8 @@ def make(
     if (make_folder(out) / FACTS).exists():
         raise UserError(f"{out} holds a model already: name another --out, or remove it")
     base = load_base(recipe.base)
+    if recipe.judge:
+        load_base(recipe.judge)  # to say at once where there is none
     parts = by_date(documents, dev, test)
     outcome = train(parts.train, parts.dev, parts.test, recipe, tell, workers, deadline)
     figures = outcome.report
@@ -70,7 +72,7 @@ def make(
 def _bibliography(
     documents: Sequence[LabelledDocument], judged: Judged, calibration: Calibration, tell: Tell
 ) -> Bibliography | None:
-    """What bibliographies count, as the documents to choose by have it; none where these have no titles."""
+    """What bibliographies count, as the documents to choose by have it; none where these tell nothing."""
     sizes = [sum(len(paragraph.sentences) for paragraph in each.paragraphs) for each in documents]
     ends = np.cumsum(sizes)[:-1]
     alone = np.split(calibration.probabilities(judged.scores), ends)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from whycite.encoders import DEFAULT
@@ -35,7 +35,7 @@ class Recipe:
     marks: float = 0.1  # what telling behind which tokens citations stood counts beside telling which sentences cite
     folds: int = 2  # parts of the documents, each judged by a model that learned from the others in half the epochs
     judge: str = ""  # what these models start from, which may be larger than the base; none: the base
-    judge_rate: float = 1e-4  # how large the steps of other bases are
+    judge_rate: float = 1e-4  # the rate of models that start from a judge of its own
     soft: float = 0.5  # share of what is learned in the end that is their judgement, not the label; 0 folds: none
     conform: bool = False  # train only on paragraphs that conform to CiteWorth's rules
     seed: int = 0
@@ -46,3 +46,10 @@ class Recipe:
             raise UserError("training needs an epoch, a limit of 64 tokens or more, and batches that hold as many")
         if self.folds == 1 or self.folds < 0 or not 0 <= self.soft <= 1:
             raise UserError("documents are judged in two parts or more, or none; what that counts is 0 to 1")
+        if self.judge and not (self.folds and self.soft):
+            raise UserError(f"'{self.judge}' has nothing to judge: documents are judged in two parts or more")
+
+    @property
+    def judging(self) -> Recipe:
+        """How those are trained whose judgement is learned from."""
+        return replace(self, base=self.judge, rate=self.judge_rate, judge="") if self.judge else self

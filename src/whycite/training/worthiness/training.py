@@ -19,13 +19,14 @@ from whycite.training.worthiness.network import make, scores
 from whycite.training.worthiness.recipe import Recipe
 from whycite.training.worthiness.report import Judged, report
 from whycite.training.worthiness.texts import Texts, read
-from whycite.worthiness.calibration import fit
+from whycite.worthiness.calibration import Calibration, fit
 from whycite.worthiness.inputs import Frame
 from whycite.worthiness.model import LabelledDocument
 
 __all__ = ["Outcome", "Reader", "frame_of", "judge", "learn", "train", "unlearned"]
 
 Numbers = NDArray[np.int64]
+_FROM_PADDING = ("roberta", "xlm-roberta", "camembert", "mpnet", "longformer")  # where they count places from
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,21 +76,18 @@ def train(
     def left() -> float:
         return max(deadline - (time.monotonic() - begun), 1e-9)
 
-    def texts_for(base: str) -> Texts:
-        every = [*documents, *dev, *test]
-        return read(every, load_base(base).tokenizer, recipe.noise, recipe.seed, workers)
-
-    texts = texts_for(recipe.base)
-    numbers = np.arange(len(documents) + len(dev) + len(test))
+    every = [*documents, *dev, *test]
+    texts = read(every, load_base(recipe.base).tokenizer, recipe.noise, recipe.seed, workers)
+    numbers = np.arange(len(every))
     parts = _Parts(*np.split(numbers, np.cumsum([len(documents), len(dev)])))
     watch(f"{len(texts.worthy)} sentences, {texts.worthy.mean():.3f} worthy; {time.monotonic() - begun:.0f} s")
     targets = texts.worthy.astype(np.float32)
-    if recipe.folds:
-        share = (recipe.folds - 1) / (recipe.folds + 1)  # of all sentences that are learned from
-        judging, theirs = recipe, texts
+    if recipe.folds and recipe.soft:
+        theirs = texts
         if recipe.judge:
-            judging, theirs = replace(recipe, base=recipe.judge, rate=recipe.judge_rate), texts_for(recipe.judge)
-        soft = unlearned(theirs, parts.train, parts.dev, judging, watch, workers, share * left())
+            theirs = read(every, load_base(recipe.judge).tokenizer, recipe.noise, recipe.seed, workers)
+        soft = unlearned(theirs, parts.train, parts.dev, recipe.judging, watch, workers, _share(recipe) * left())
+        del theirs  # as large as `texts`
         known = ~np.isnan(soft)
         targets[known] += recipe.soft * (soft - targets)[known]
     made, epochs = learn(texts, targets, parts.train, parts.dev, recipe, watch, workers, left())
@@ -101,6 +99,17 @@ def train(
     }
     figures["seconds"] = time.monotonic() - begun
     return Outcome(made.network, on_dev, on_test, figures)
+
+
+def _share(recipe: Recipe) -> float:
+    """The share of the work that is done by those that judge: by what each learns from, and its size."""
+
+    def size(name: str) -> int:
+        return sum(weight.numel() for weight in load_base(name).model.parameters())
+
+    larger = size(recipe.judge) / size(recipe.base) if recipe.judge else 1.0
+    work = larger * (recipe.folds - 1) / 2
+    return work / (work + 1)
 
 
 def unlearned(
@@ -122,9 +131,14 @@ def unlearned(
         targets = texts.worthy.astype(np.float32)
         made, _ = learn(texts, targets, others, dev, shorter, watch, workers, deadline / recipe.folds)
         sentences, found = _scores(made, texts, own)
-        known = judge(made, texts, dev)
-        soft[sentences] = fit(known.scores, known.worthy).probabilities(found)
+        soft[sentences] = _calibration(judge(made, texts, dev)).probabilities(found)
     return soft
+
+
+def _calibration(judged: Judged) -> Calibration:
+    """What makes scores hold on these sentences, if they tell it: too few may turn scores round."""
+    found = fit(judged.scores, judged.worthy) if judged.worthy.any() else Calibration()
+    return found if found.scale > 0 else Calibration()
 
 
 def learn(
@@ -171,10 +185,13 @@ def learn(
 
 def frame_of(base: Base, recipe: Recipe) -> Frame:
     """The signs that the base's tokenizer puts around a text."""
-    first, *_, separator = base.tokenizer.encode("a").ids
-    bert = base.config.model_type == "bert"  # the others count places from that of the padding on
-    longest = base.config.max_position_embeddings - (0 if bert else base.config.pad_token_id + 1)
-    return Frame(first, separator, min(recipe.limit, longest))
+    config, signs = base.config, base.tokenizer.encode("a").ids
+    longest = getattr(config, "max_position_embeddings", None)
+    if longest is None or len(signs) < 3:
+        raise UserError(f"'{base.name}' does not read as BERT does: up to a length, between two signs")
+    if config.model_type in _FROM_PADDING:
+        longest -= config.pad_token_id + 1
+    return Frame(signs[0], signs[-1], min(recipe.limit, longest))
 
 
 def judge(reader: Reader, texts: Texts, documents: Numbers) -> Judged:
