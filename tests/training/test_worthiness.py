@@ -105,9 +105,7 @@ def test_learns(base: str, readout: str, folds: int, f1: float) -> None:
     assert any("dev F1" in word for word in words)
 
 
-def test_learns_from_the_judgement_of_another_base(
-    base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_learns_from_the_judgement_of_another_base(base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parts, judge = documents(40), other_base(base, tmp_path, "mpnet")
     learned: list[tuple[str, float]] = []
     real = training.learn

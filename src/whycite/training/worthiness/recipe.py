@@ -35,7 +35,7 @@ class Recipe:
     marks: float = 0.1  # what telling behind which tokens citations stood counts beside telling which sentences cite
     folds: int = 2  # parts of the documents, each judged by a model that learned from the others in half the epochs
     judge: str = ""  # what these models start from, which may be larger than the base; none: the base
-    judge_rate: float = 1e-4  # the rate of models that start from a judge of its own
+    judge_rate: float = 1e-4  # how large their steps are, where they start from another base
     soft: float = 0.5  # share of what is learned in the end that is their judgement, not the label; 0 folds: none
     conform: bool = False  # train only on paragraphs that conform to CiteWorth's rules
     seed: int = 0
