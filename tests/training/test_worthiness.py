@@ -324,12 +324,9 @@ def test_from_papers_to_a_detector(base: str, tmp_path: Path) -> None:
 
 def other_base(base: str, folder: Path, kind: str) -> str:
     """A base of another kind with the same words."""
-    shape = {"vocab_size": 40, "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2,
-             "intermediate_size": 64, "max_position_embeddings": 130, "pad_token_id": 1}  # fmt: skip
+    shape: dict[str, Any] = TINY | {"pad_token_id": 1}  # weights so large that distances count
     if kind == "longformer":
-        shape["attention_window"] = 16
-    if kind == "mpnet":
-        shape["initializer_range"] = 0.2  # so that distances count
+        shape |= {"attention_window": 16, "initializer_range": 0.02}
     torch.manual_seed(0)
     model = transformers.AutoModel.from_config(
         transformers.AutoConfig.for_model(kind, **shape), add_pooling_layer=False
