@@ -149,8 +149,11 @@ def show(label: str, found: Found, before: Found | None = None) -> None:
 
 
 def main() -> None:
-    if len(sys.argv) < 3 or not DATA.is_dir():
-        sys.exit("give a corpus and bases, and WHYCITE_DATA where the real data are")
+    if len(sys.argv) < 3:
+        print(__doc__)
+        return
+    if not DATA.is_dir():
+        sys.exit("no real data at hand: set WHYCITE_DATA to its folder")
     whole = load_corpus(Path(sys.argv[1]))
     topics = {}
     for name in TOPICS:

@@ -1,6 +1,6 @@
 """Citations of real drafts, masked one at a time: how high does the true entry of the draft's bibliography come?
 
-    python benchmarks/bibliography.py FOLDER
+    python benchmarks/bibliography.py [FOLDER]
 
 prints MRR of BM25 over titles and of `whycite check` without a library, each draft measured with weights fitted to the
 drafts of others, then the weights fitted to all: those of whycite.check.entryscores. Last, how often the first entry is
@@ -8,6 +8,8 @@ right with these, by the chance that `whycite check` gives it.
 """
 
 import argparse
+import os
+import sys
 from collections import defaultdict
 from itertools import pairwise
 from pathlib import Path
@@ -23,12 +25,16 @@ from whycite.encoders import load
 from whycite.encoders.cache import CachedEncoder
 from whycite.evaluation.bibliography import Case, cases, cross_fitted
 
+DRAFTS = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data")) / "drafts"
+
 
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("folder", type=Path, help="drafts, each in a folder of its own")
+    parser.add_argument("folder", type=Path, nargs="?", default=DRAFTS, help="drafts, each in a folder of its own")
     folder = parser.parse_args().folder
+    if not folder.is_dir():
+        sys.exit(f"no drafts at {folder}: name their folder, or set WHYCITE_DATA to that of the data")
     encoder = CachedEncoder(load())
     examples: list[Case] = []
     for path in sorted(path for path in folder.iterdir() if path.is_dir()):

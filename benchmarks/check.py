@@ -1,6 +1,6 @@
 """How long does a check take, stage by stage? Run: python benchmarks/check.py [ARTICLES] [SENTENCES ...].
 
-A library is made of so many eLife articles (700 give some 300,000 spans); drafts are made of sentences of articles that
+A library is made of so many eLife articles (700 give some 70,000 spans); drafts are made of sentences of articles that
 are not in it. SCOPE's times (its section 5.6) are for one NVIDIA A100 and 2,000 papers to rerank.
 """
 

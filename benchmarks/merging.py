@@ -83,7 +83,8 @@ def by_places(own: Iterable[Proposal], library: Iterable[Proposal]) -> list[Prop
 def main() -> None:
     """Print one table."""
     if len(sys.argv) < 3:
-        sys.exit(__doc__)
+        print(__doc__)
+        return
     library, number = Library.open(sys.argv[1]), int(sys.argv[3]) if len(sys.argv) > 3 else 20
     held = {entry.key for entry in library.documents()}
     drafts = (each for each in stream(Path(sys.argv[2])) if each.paper.doi and f"doi:{each.paper.doi}" not in held)
