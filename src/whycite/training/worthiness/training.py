@@ -188,7 +188,7 @@ def frame_of(base: Base, recipe: Recipe) -> Frame:
     config, signs = base.config, base.tokenizer.encode("a").ids
     longest = getattr(config, "max_position_embeddings", None)
     if longest is None or len(signs) < 3:
-        raise UserError(f"'{base.name}' does not read as BERT does: up to a length, between two signs")
+        raise UserError(f"'{base.name}' does not read between two signs up to a length: name a BERT or RoBERTa")
     if config.model_type in _FROM_PADDING:
         longest -= config.pad_token_id + 1
     return Frame(signs[0], signs[-1], min(recipe.limit, longest))
