@@ -12,15 +12,13 @@ from pathlib import Path
 
 import numpy as np
 
-from whycite.encoders import DEFAULT
-from whycite.evaluation.statistics import bootstrap, paired_t_test
-from whycite.evaluation.topics import named
-from whycite.evaluation.workspace import Prepared, prepare
-from whycite.recommend.features import Features
-from whycite.recommend.weights import EVIDENCE, PAPER, Weights
-from whycite.rerank.ranker import Ranker, load
-from whycite.training.fitting import claims_asked
-from whycite.training.weights import TITLES, Asked, fit, ranks
+from whycite.cite.scoring import EVIDENCE, PAPER, RankingFeatures, RankingWeights
+from whycite.lab.evaluate.statistics import bootstrap, paired_t_test
+from whycite.lab.evaluate.topics import parse_topics
+from whycite.lab.ilciter.workspace import PreparedTopic, prepare
+from whycite.lab.train.citeweights import TITLES, LabelledFeatures, draw_topic_claims, fit, ranks
+from whycite.models import DEFAULT
+from whycite.models.rankers import Ranker, load_ranker
 
 DATA = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 FITTED = "Developmental Biology,Immunology and Inflammation"
@@ -29,44 +27,49 @@ WORDS = ("sentence_coverage", "part", "part_coverage", "part_equal", "lexical")
 MEANING = ("sentence_cosine", "part_cosine")
 SPANS = (*WORDS, *MEANING, "crowd")
 FEATURES = ("support", "age")
-NOTHING = Weights(**dict.fromkeys((*EVIDENCE, *PAPER), 0.0))
+NOTHING = RankingWeights(**dict.fromkeys((*EVIDENCE, *PAPER), 0.0))
 
 
-def best_span(features: Features) -> Features:
+def best_span(features: RankingFeatures) -> RankingFeatures:
     """Of each paper only the span that is nearest, by meaning or else by words."""
     near = features.evidence[:, [EVIDENCE.index(name) for name in (*MEANING, "lexical")]] @ np.array(
         [100.0, 100.0, 1.0]
     )
-    order = np.lexsort((-near, features.of))
-    kept = np.sort(order[np.searchsorted(features.of[order], np.arange(len(features.papers)))])
-    return replace(features, of=features.of[kept], spans=features.spans[kept], evidence=features.evidence[kept])
+    order = np.lexsort((-near, features.paper_index))
+    kept = np.sort(order[np.searchsorted(features.paper_index[order], np.arange(len(features.papers)))])
+    return replace(
+        features, paper_index=features.paper_index[kept], spans=features.spans[kept], evidence=features.evidence[kept]
+    )
 
 
-def without_titles(features: Features) -> Features:
+def without_titles(features: RankingFeatures) -> RankingFeatures:
     """Without papers that are only found by their titles, and without titles as evidence."""
     of_spans = features.evidence[:, EVIDENCE.index("title")] == 0
     kept = np.zeros(len(features.papers), bool)
-    kept[features.of[of_spans]] = True
+    kept[features.paper_index[of_spans]] = True
     rows = replace(
-        features, of=features.of[of_spans], spans=features.spans[of_spans], evidence=features.evidence[of_spans]
+        features,
+        paper_index=features.paper_index[of_spans],
+        spans=features.spans[of_spans],
+        evidence=features.evidence[of_spans],
     )
-    return rows.only(kept)
+    return rows.select_papers(kept)
 
 
-def narrowed(asked: Sequence[Asked], titles: bool, voting: bool) -> list[Asked]:
+def narrowed(asked: Sequence[LabelledFeatures], titles: bool, voting: bool) -> list[LabelledFeatures]:
     """Claims as a lesser method sees them."""
     found = []
     for each in asked:
         features = each.features if titles else without_titles(each.features)
-        right = each.right[np.isin(each.features.papers, features.papers)]
-        found.append(Asked(features if voting else best_span(features), right))
+        right = each.relevant[np.isin(each.features.papers, features.papers)]
+        found.append(LabelledFeatures(features if voting else best_span(features), right))
     return found
 
 
-def asked_of(prepared: Sequence[Prepared], claims: int, ranker: Ranker | None) -> list[list[Asked]]:
+def asked_of(prepared: Sequence[PreparedTopic], claims: int, ranker: Ranker | None) -> list[list[LabelledFeatures]]:
     """The claims of each topic with all their features."""
-    weights = replace(Weights(), ranker=0.0)
-    return [claims_asked([topic], claims, 0, weights, ranker, "whycite", lambda *_: None) for topic in prepared]
+    weights = replace(RankingWeights(), ranker=0.0)
+    return [draw_topic_claims([topic], claims, 0, weights, ranker, "whycite", lambda *_: None) for topic in prepared]
 
 
 def arguments() -> argparse.Namespace:
@@ -86,10 +89,10 @@ def main() -> None:
     if not DATA.is_dir():
         sys.exit("no real data at hand: set WHYCITE_DATA to its folder")
     paths = sorted((DATA / "elife").glob("elife-[0-9]*.jsonl.zst"))
-    topics = named(f"{given.fitted},{','.join(TOPICS)}")
+    topics = parse_topics(f"{given.fitted},{','.join(TOPICS)}")
     first = len(topics) - len(TOPICS)
     sets = []
-    for name, ranker in ((given.base, None), (DEFAULT, load(given.ranker) if given.ranker else None)):
+    for name, ranker in ((given.base, None), (DEFAULT, load_ranker(given.ranker) if given.ranker else None)):
         if name:
             folder = given.work / Path(name).name if given.work and name != DEFAULT else given.work
             prepared, _ = prepare(paths, topics, 200, folder, os.cpu_count() or 1, lambda *_: None, name)

@@ -9,15 +9,15 @@ from itertools import chain, islice
 from pathlib import Path
 
 from whycite.documents import stream
-from whycite.encoders import load
-from whycite.library import Report, add_documents
+from whycite.library import AddReport, add_documents
+from whycite.models import load_encoder
 
 DATA = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 SIZES = (100, 200, 400)
 STAGES = ("read", "evidence", "papers", "encode", "store", "index")
 
 
-def added(library: Path, first: int, number: int) -> tuple[Report, float]:
+def added(library: Path, first: int, number: int) -> tuple[AddReport, float]:
     """What an add of eLife articles reports, and its processor time on all processes."""
     files = sorted((DATA / "elife").glob("elife-[0-9]*.jsonl.zst"))
     documents = islice(chain.from_iterable(map(stream, files)), first, first + number)
@@ -31,7 +31,7 @@ def _processor() -> float:
     return sum(each.ru_utime + each.ru_stime for each in spent)
 
 
-def show(name: str, report: Report, processor: float) -> None:
+def show(name: str, report: AddReport, processor: float) -> None:
     speeds = f"{report.seconds:>8.1f}{60 * report.added / report.seconds:>10,.0f}"
     speeds += f"{processor:>8.1f}{120 * report.added / processor:>10,.0f}"
     known = sum(report.stages.values())
@@ -43,7 +43,7 @@ def main() -> None:
     if not DATA.is_dir():
         sys.exit("no real data at hand: set WHYCITE_DATA to its folder")
     sizes = sorted(map(int, sys.argv[1:])) or SIZES
-    load().encode(["text"])  # it is loaded once
+    load_encoder().encode(["text"])  # it is loaded once
     began = time.perf_counter()
     print("eLife articles into a new library; a minute: on the clock, and if two cores had nothing else to do")
     head = "".join(f"{stage:>10}" for stage in STAGES)

@@ -20,18 +20,17 @@ from random import Random
 import numpy as np
 import torch
 
-from whycite.evaluation.contexts import Context, load
-from whycite.evaluation.rows import read
-from whycite.evaluation.statistics import bootstrap, paired_t_test
-from whycite.recommend.ilciter.bm25 import Index
+from whycite.lab.evaluate.abstracts import MaskedContext, load_contexts
+from whycite.lab.evaluate.statistics import bootstrap, paired_t_test
+from whycite.lab.jsonlines import read_rows
+from whycite.lab.train import claimencoder
+from whycite.lab.train.bases import Base, load_base
+from whycite.lab.train.claimencoder import ClaimExamples, EncoderRecipe, train
+from whycite.lab.train.corpus import Article, CitingSentence, Corpus, View
+from whycite.lab.train.corpus import load as load_corpus
+from whycite.lab.train.vectors import Tensor, Tokens, encode
+from whycite.text.bm25 import Bm25Index
 from whycite.text.tokens import words
-from whycite.training import heldout
-from whycite.training.bases import Base, load_base
-from whycite.training.claims import Recipe, train
-from whycite.training.corpus import Article, Corpus, Sentence, View
-from whycite.training.corpus import load as load_corpus
-from whycite.training.examples import Examples
-from whycite.training.tokens import Tensor, Tokens, encode
 
 DATA = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 TOPICS = ("Cell Biology", "Microbiology and Infectious Disease", "Neuroscience")
@@ -41,7 +40,7 @@ TRAINED, TESTED = (
     2009,
     2011,
 )  # the last year that is trained on, the first that is measured on; the recipe is from between
-ON_FIELD = Recipe(epochs=8, batch=512, longest=128)
+ON_FIELD = EncoderRecipe(epochs=8, batch=512, longest=128)
 
 Found = dict[str, list[float]]  # 1 / rank of the first right paper for each claim, by what was asked
 print_now = partial(print, flush=True)
@@ -54,7 +53,7 @@ class Field:
     papers: list[str]  # title, and abstract on a second line
     trained: Corpus
     between: Corpus
-    asked: list[Context]
+    asked: list[MaskedContext]
     right: list[list[int]]
     new: list[bool]
 
@@ -62,20 +61,21 @@ class Field:
 def field() -> Field:
     """NLP by years of the citing papers."""
     folder = DATA / "nlp-contexts"
-    found = load(folder, 0, 0)
+    found = load_contexts(folder, 0, 0)
     by = {
-        row["context_id"]: (int(row["citing_year"]), str(row["citing_paper"])) for row in read(folder, "contexts.jsonl")
+        row["context_id"]: (int(row["citing_year"]), str(row["citing_paper"]))
+        for row in read_rows(folder, "contexts.jsonl")
     }
     at = {paper.id: place for place, paper in enumerate(found.papers)}
     right = {each.id: [at[paper] for paper in each.truth] for each in found.contexts}
     unseen = {*Random(0).sample(range(len(at)), len(at) // 5)}
     papers = [f"{paper.title}\n{paper.abstract}" if paper.abstract else paper.title for paper in found.papers]
 
-    def corpus(kept: Sequence[Context]) -> Corpus:
+    def corpus(kept: Sequence[MaskedContext]) -> Corpus:
         ordered = sorted(kept, key=lambda each: by[each.id])
         articles = []
         for (year, citing), some in groupby(ordered, lambda each: by[each.id]):
-            sentences = (Sentence(each.text, None, (View(each.text, tuple(right[each.id])),)) for each in some)
+            sentences = (CitingSentence(each.text, None, (View(each.text, tuple(right[each.id])),)) for each in some)
             articles.append(Article(citing, str(year), ("NLP",), tuple(sentences)))
         return Corpus(tuple(articles), dict(enumerate(papers)))
 
@@ -93,8 +93,8 @@ class Exam:
         self._base, self._other = base, other
         self._topics = {}
         for name, (older, newer) in topics.items():
-            examples = Examples(older)
-            asked = heldout.HeldOut(examples, newer, CLAIMS, 1)
+            examples = ClaimExamples(older)
+            asked = claimencoder.HeldOutClaims(examples, newer, CLAIMS, 1)
             claims = Tokens(base, (text for text, _ in asked.claims), 128)
             self._topics[name] = asked, Tokens(base, examples.texts, 128), claims
         self._papers = Tokens(base, (text.replace("\n", ". ", 1) for text in other.papers), 256)
@@ -116,12 +116,12 @@ class Exam:
             "NLP, new papers": [value for value, new in zip(found["NLP"], self._other.new, strict=True) if new]
         }
 
-    def _topic(self, asked: heldout.HeldOut, tokens: Tokens, claims: Tokens) -> list[float]:
+    def _topic(self, asked: claimencoder.HeldOutClaims, tokens: Tokens, claims: Tokens) -> list[float]:
         base = asked.base
         texts = [each.text for each in base.sentences], [base.abstracts[paper] for paper in sorted(base.titles)]
         spans, titles = (self._vectors(tokens, some) for some in texts)
         questions = self._vectors(claims, range(len(asked.claims)))
-        return max((asked.found(questions, spans, titles, each) for each in TEMPERATURES), key=np.mean)
+        return max((asked.reciprocal_ranks(questions, spans, titles, each) for each in TEMPERATURES), key=np.mean)
 
     def _vectors(self, tokens: Tokens, chosen: Sequence[int]) -> Tensor:
         return encode(self._base.model, tokens, chosen, self._base.facts.pooling)
@@ -129,7 +129,7 @@ class Exam:
 
 def by_words(other: Field) -> Found:
     """BM25 over titles and abstracts."""
-    index = Index(words(text) for text in other.papers)
+    index = Bm25Index(words(text) for text in other.papers)
     found = []
     for each, right in zip(other.asked, other.right, strict=True):
         order = index.best(words(each.text), len(other.papers))["okapi"]
@@ -169,7 +169,7 @@ def main() -> None:
         before = exam.take()
         show(f"{name}, as it is", before)
         if not name.startswith("="):
-            train(base, whole.only(old[:-60]), whole.only(old[-60:]), Recipe(epochs=4), print_now)
+            train(base, whole.only(old[:-60]), whole.only(old[-60:]), EncoderRecipe(epochs=4), print_now)
             before, first = exam.take(), before
             show(f"{name}, trained", before, first)
         train(base, other.trained, other.between, ON_FIELD, print_now)

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from whycite.candidates import gather
 from whycite.documents import Document, stream
-from whycite.evaluation.candidates import Setting, run
-from whycite.evaluation.records import facts_of, known_facts
+from whycite.lab.evaluate.topics import publication_record, read_publication_records
+from whycite.lab.scope.candidates import gather_citations
+from whycite.lab.scope.prefetching import PrefetchSetting, run
 
 DATA = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 SUBJECT = "Neuroscience"
@@ -22,15 +22,15 @@ def main() -> None:
     shards = sorted((DATA / "elife").glob("elife-[0-9]*.jsonl.zst"))
     if not shards:
         sys.exit("no real data at hand: set WHYCITE_DATA to its folder")
-    known = known_facts(shards)
+    known = read_publication_records(shards)
 
     def articles() -> Iterator[Document]:
         documents = (document for shard in shards for document in stream(shard))
-        return (document for document in documents if SUBJECT in facts_of(document.paper, known).subjects)
+        return (document for document in documents if SUBJECT in publication_record(document.paper, known).subjects)
 
-    gathered = gather(islice(articles(), number), lambda paper: facts_of(paper, known).date)
+    gathered = gather_citations(islice(articles(), number), lambda paper: publication_record(paper, known).date)
     start = time.process_time()
-    outcome = run(gathered, Setting(floor=floor, limit=300), lambda what, done, total: None)
+    outcome = run(gathered, PrefetchSetting(floor=floor, limit=300), lambda what, done, total: None)
     seconds = time.process_time() - start
     print(f"{outcome.documents} eLife articles on {SUBJECT}, the newest {outcome.held_out} held out; floor {floor}")
     for learned in outcome.learned:

@@ -11,7 +11,8 @@ import time
 from itertools import chain, islice
 from pathlib import Path
 
-from whycite.check import Checked, check
+from whycite.check.findings import CheckedDraft
+from whycite.check.pipeline import check_draft
 from whycite.documents import stream
 from whycite.documents.model import Document
 from whycite.library import add_documents
@@ -41,9 +42,9 @@ def draft(sentences: int) -> str:
     return "".join(texts)
 
 
-def show(name: str, path: Path, library: Path) -> Checked:
+def show(name: str, path: Path, library: Path) -> CheckedDraft:
     start = time.perf_counter()
-    checked = check(path, library)
+    checked = check_draft(path, library)
     seconds = time.perf_counter() - start
     worthy = sum(finding.kind == "needs-citation" for finding in checked.findings)
     stages = "".join(f"{checked.stages[stage]:>14.2f}" for stage in STAGES)

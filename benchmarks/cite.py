@@ -21,15 +21,16 @@ from unittest import mock
 import numpy as np
 from numpy.typing import NDArray
 
+from whycite.cite.evidence_sum import EvidenceSum
+from whycite.cite.plugins import load_method
+from whycite.cite.recommendations import Claim
 from whycite.documents import Document, Reference, stream
-from whycite.encoders import load
-from whycite.evidence import Span, extract_many
-from whycite.evidence.trimming import sentence
+from whycite.evidence import EvidenceSpan, extract_many
+from whycite.evidence.words import trim_sentence
 from whycite.library import Library, adding
-from whycite.library.rows import citation_rows, searched
-from whycite.library.schema import identifier
-from whycite.recommend import Claim, method
-from whycite.recommend.evidence_sum import EvidenceSum
+from whycite.library.tables import identifier
+from whycite.library.writer import citation_rows, search_text
+from whycite.models import load_encoder
 
 DATA = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 SIZES = (10_000, 100_000, 1_000_000)
@@ -37,7 +38,7 @@ ARTICLES, ENCODED, CLAIMS = 600, 60_000, 200
 KEPT = Path(tempfile.gettempdir()) / "whycite-benchmark-vectors.npz"
 NOISE = 0.35  # its length; that of a vector is 1
 FOUND = 100  # spans that a search is asked for
-Article = tuple[Document, list[Span]]
+Article = tuple[Document, list[EvidenceSpan]]
 T = TypeVar("T")
 
 
@@ -45,7 +46,7 @@ class Vectors:
     """Stands in for the encoder while a library is filled."""
 
     def __init__(self, articles: Sequence[Article]) -> None:
-        encoder = load()
+        encoder = load_encoder()
         self.name, self.dimensions = encoder.name, encoder.dimensions
         self.origins: dict[str, str] = {}  # of altered texts
         texts = list(islice(dict.fromkeys(_texts(articles)), ENCODED))
@@ -95,8 +96,8 @@ class Altered:
         doi = f"10.5555/{identifier(f'{number} {reference.doi}')}" if reference.doi else ""
         return replace(reference, title=self._text(reference.title, number), doi=doi, pmid="")
 
-    def _span(self, span: Span, number: int) -> Span:
-        context = self._text(sentence(span.context) or span.text, number)  # where both are one text they stay one
+    def _span(self, span: EvidenceSpan, number: int) -> EvidenceSpan:
+        context = self._text(trim_sentence(span.context) or span.text, number)  # where both are one text they stay one
         return replace(span, text=self._text(span.text, number), context=context)
 
     def _text(self, text: str, number: int) -> str:
@@ -114,7 +115,7 @@ class Source:
     def __init__(self, articles: Sequence[Article], vectors: Vectors) -> None:
         self._left = chain(articles, Altered(articles, vectors.origins).copies())
         self._seen: set[int] = set()
-        self._spans: dict[str, list[Span]] = {}
+        self._spans: dict[str, list[EvidenceSpan]] = {}
 
     def until(self, size: int) -> Iterator[Document]:
         """The next articles, until there were so many spans in all."""
@@ -153,8 +154,8 @@ def fill(path: Path, source: Source, vectors: Vectors, size: int) -> float:
 def ask(path: Path, claims: Sequence[str]) -> dict[str, float]:
     """What a library takes in a process of its own."""
     opening, library = _timed(Library.open, path)
-    encoder = load()
-    answers = method("whycite", library, encoder)
+    encoder = load_encoder()
+    answers = load_method("whycite", library, encoder)
     first, _ = _timed(answers.recommend, Claim(claims[0]))
     vectors = encoder.encode(claims)
     found = [_timed(library.search_spans, *asked, FOUND)[0] for asked in zip(claims, vectors, strict=True)]
@@ -207,7 +208,7 @@ def ask_bm25s(texts: Sequence[str], claims: Sequence[str]) -> dict[str, float]:
 def _texts(articles: Sequence[Article]) -> Iterator[str]:
     for document, spans in articles:
         yield from citation_rows(document, document.path, spans).texts
-        yield from map(searched, (document.paper, *document.references))
+        yield from map(search_text, (document.paper, *document.references))
 
 
 def _spans(path: Path) -> list[str]:

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from whycite.documents import stream
-from whycite.encoders import DEFAULT, load
-from whycite.encoders.registry import Encoder
+from whycite.models import DEFAULT, load_encoder
+from whycite.models.encoders import Encoder
 
 DATA = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 TURNS = 5
@@ -36,7 +36,7 @@ def texts() -> dict[str, list[str]]:
 def opened(name: str) -> tuple[float, Encoder]:
     """Seconds from nothing to the first vector, and the encoder."""
     start = time.perf_counter()
-    encoder = load(name, threads=1)
+    encoder = load_encoder(name, threads=1)
     encoder.encode(["text"])
     return time.perf_counter() - start, encoder
 
@@ -58,7 +58,7 @@ def main() -> None:
     print(f"{'texts':<10}{'number':>7}{'threads':>8}  {'encoder':<26}{'texts/s':>9}{'a CPU second':>13}{'ratio':>7}")
     for size, chosen in texts().items():
         for threads in (1, 2):
-            encoders = [load(name, threads=threads) for name in names]
+            encoders = [load_encoder(name, threads=threads) for name in names]
             for encoder in encoders:
                 encoder.encode(chosen[:50])  # memory is taken once
             taken = np.array([[timed(encoder, chosen) for encoder in encoders] for _ in range(TURNS)])

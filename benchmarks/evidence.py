@@ -9,8 +9,8 @@ from typing import Any
 from unittest import mock
 
 from whycite.documents import Document, stream
-from whycite.evidence import extract, extract_many, parser
-from whycite.evidence.groups import cut
+from whycite.evidence import entities, extract, extract_many
+from whycite.evidence.groups import split_at_groups
 
 DATA = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 
@@ -31,8 +31,8 @@ class Clock:
 
 def measure(papers: list[Document]) -> tuple[float, Clock]:
     """Processor time of extraction in this process, and the parser's part of it."""
-    clock = Clock(parser._model())
-    with mock.patch.object(parser, "_model", return_value=clock):
+    clock = Clock(entities._model())
+    with mock.patch.object(entities, "_model", return_value=clock):
         start = time.process_time()
         for paper in papers:
             extract(paper)
@@ -51,10 +51,10 @@ def main() -> None:
 
     start = time.process_time()
     for paper, sentence in citing:
-        cut(sentence, paper)
+        split_at_groups(sentence, paper)
     grouping = time.process_time() - start
     needed, clock = measure(papers)
-    with mock.patch.object(parser, "_needs_parse", return_value=True):
+    with mock.patch.object(entities, "_needs_parse", return_value=True):
         always, _ = measure(papers)
 
     print(f"{len(papers)} eLife articles, {len(citing)} citing sentences; seconds of processor time")

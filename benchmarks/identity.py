@@ -14,7 +14,7 @@ from pathlib import Path
 
 import zstandard
 
-from whycite.documents.identity import Papers, group
+from whycite.documents.identity import Papers, group_references
 from whycite.documents.identity.identifiers import is_preprint, normalise_doi
 from whycite.documents.model import Reference
 
@@ -41,7 +41,7 @@ def quality(references: list[Reference]) -> None:
     chance = random.Random(5)
     real = [normalise_doi(reference.doi) for reference in references]
     hidden = [bool(doi) and chance.random() < 0.5 for doi in real]
-    groups = group(
+    groups = group_references(
         replace(reference, doi="", pmid="") if hide else reference
         for reference, hide in zip(references, hidden, strict=True)
     )

@@ -17,14 +17,14 @@ from pathlib import Path
 
 import numpy as np
 
-from whycite.check import proposing
+from whycite.check import proposals
+from whycite.check.answers import CachedLibrary
+from whycite.check.findings import Proposal
 from whycite.check.memory import Memory
-from whycite.check.model import Proposal
-from whycite.check.shelf import Shelf
 from whycite.documents import Document, stream
-from whycite.encoders import load
-from whycite.encoders.cache import CachedEncoder
 from whycite.library import Library
+from whycite.models import load_encoder
+from whycite.models.cache import CachedEncoder
 
 SENTENCES = 8
 MOST = 20
@@ -74,7 +74,7 @@ def by_places(own: Iterable[Proposal], library: Iterable[Proposal]) -> list[Prop
     papers: dict[str, Proposal] = {}
     for ranked in (own, library):
         for place, one in enumerate(ranked, 1):
-            name = one.key if one.known else one.recommendation.paper.key
+            name = one.key if one.in_bibliography else one.recommendation.paper.key
             points[name] = points.get(name, 0.0) + 1 / (STEADY + place)
             papers.setdefault(name, one)
     return [papers[name] for name in sorted(papers, key=lambda name: (-points[name], name))]
@@ -89,15 +89,15 @@ def main() -> None:
     held = {entry.key for entry in library.documents()}
     drafts = (each for each in stream(Path(sys.argv[2])) if each.paper.doi and f"doi:{each.paper.doi}" not in held)
     asked = cases(islice(drafts, number), library)
-    encoder = CachedEncoder(load())
+    encoder = CachedEncoder(load_encoder())
     print(f"{len(asked)} sentences, {sum(case.known for case in asked)} of them cite what the bibliography has")
     print(f"{'MRR (right first)':<44}{'in the bibliography':>22}{'in the library alone':>22}")
     with tempfile.TemporaryDirectory() as folder:
-        shelf = Shelf(library, Memory(Path(folder) / "memory.sqlite"))
+        shelf = CachedLibrary(library, Memory(Path(folder) / "memory.sqlite"))
 
-        def found(used: Shelf | None, bibliography: bool = True) -> list[Sequence[Proposal]]:
+        def found(used: CachedLibrary | None, bibliography: bool = True) -> list[Sequence[Proposal]]:
             return [
-                proposing.propose(
+                proposals.propose(
                     case.document, [case.at], encoder, used, MOST, masked=True, bibliography=bibliography
                 ).by_sentence.get(case.at, ())
                 for case in asked
@@ -107,9 +107,9 @@ def main() -> None:
         _show("bibliography alone", asked, own)
         _show("library alone", asked, others)
         _show("both, by places", asked, list(map(by_places, own, others)))
-        _show(f"both, as merged (even at {proposing._EVEN:g})", asked, found(shelf))
+        _show(f"both, as merged (even at {proposals._EVEN:g})", asked, found(shelf))
         for even in EVENS:
-            proposing._EVEN = even
+            proposals._EVEN = even
             _show(f"both, even at {even:g}", asked, found(shelf))
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from whycite.cli.evalpassages import passages
+from whycite.lab.cli.evaluate_passages import passages
 
 DATA = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 SETS = ("clscisumm", "scifact", "citint")

@@ -37,7 +37,7 @@ import pypdfium2
 from whycite.documents.model import Document
 from whycite.documents.pdf import READER
 from whycite.documents.sources import DiskFolder, Source, decode
-from whycite.text.sentences import split
+from whycite.text.sentences import split_sentences
 
 DATA = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 MEASURES = ("words", "strict", "order", "found", "whole")
@@ -140,7 +140,7 @@ def bare(path: Path) -> tuple[Text, int]:
     with pypdfium2.PdfDocument(path) as document:
         pages = [page.get_textpage().get_text_range().replace("\ufffe", "") for page in document]
     text = " ".join(" ".join(pages).split())
-    return Text(text, (text[start:end] for start, end in split(text))), len(pages)
+    return Text(text, (text[start:end] for start, end in split_sentences(text))), len(pages)
 
 
 def as_text(document: Document) -> Text:

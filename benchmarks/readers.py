@@ -22,9 +22,9 @@ from unittest.mock import patch
 from rich.console import Console
 from rich.table import Table
 
-from whycite.documents import Document, prose, stream
+from whycite.documents import Document, builder, stream
 from whycite.documents.latex import READER as LATEX
-from whycite.documents.registry import readers
+from whycite.documents.reading import readers
 from whycite.documents.sources import MemoryFolder, Source, decode
 
 DEFAULT = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -122,7 +122,7 @@ def _ours(text: str) -> object:
 
 def _unsplit(text: str) -> object:
     """The same without splitting paragraphs into sentences, which the other parsers do not do either."""
-    with patch.object(prose, "split", lambda text, protected, breaks: [(0, len(text))]):
+    with patch.object(builder, "split", lambda text, protected, breaks: [(0, len(text))]):
         return _ours(text)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import nupunkt
 import zstandard
 
-from whycite.text.sentences import split
+from whycite.text.sentences import split_sentences
 
 DATA = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 GENRES = ("academic", "textbook", "essay", "bio", "news")
@@ -75,7 +75,7 @@ def count(counts: list[int], wanted: set[Any], found: set[Any]) -> None:
 def main() -> None:
     if not DATA.is_dir():
         sys.exit("no real data at hand: set WHYCITE_DATA to its folder")
-    splitters: dict[str, Splitter] = {"nupunkt": bare, "whycite": split}
+    splitters: dict[str, Splitter] = {"nupunkt": bare, "whycite": split_sentences}
     print(f"{'GUM':<12}{'sentences':>10}  " + "  ".join(f"{name:>8} F1 {'inner':>8}" for name in splitters))
     for genre in GENRES:
         gold = list(paragraphs(DATA, genre))
@@ -94,7 +94,7 @@ def main() -> None:
         if name == "nupunkt":
             sentences = sum(len(bare(text)) for text, _ in texts)
         else:
-            sentences = sum(len(split(text, spans if "with" in name else ())) for text, spans in texts)
+            sentences = sum(len(split_sentences(text, spans if "with" in name else ())) for text, spans in texts)
         seconds = time.process_time() - start
         print(f"{name:<24}{sentences:>10}{sentences / seconds:>14,.0f}{size / seconds:>8.1f}")
 

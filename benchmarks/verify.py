@@ -2,7 +2,7 @@
 
 Passages of CL-SciSumm and SciFact: weights fitted to four fifths of the documents, measured on the others. What ships
 was fitted to all of them, and the ranker has learnt from them: it is left out here, unless UNSEEN has scores of rankers
-that had not (see `whycite.training.passagefitting`). Verdicts and altered claims: the dev part of Citation-Integrity,
+that had not (see `whycite.lab.train.verifyweights`). Verdicts and altered claims: the dev part of Citation-Integrity,
 from which nothing has learnt, with everything that ships, and SciFact by the stances of UNSEEN and weights fitted to
 other claims and abstracts; then as many pairs of each together. Whole papers: articles of eLife held out of the fit.
 """
@@ -24,25 +24,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whycite.documents import Document, Reference, Section, Sentence
-from whycite.encoders import load
-from whycite.encoders.cache import CachedEncoder
-from whycite.evaluation.passages import citint, clscisumm, scifact
-from whycite.evaluation.passages.alterations import KINDS
-from whycite.evaluation.passages.baselines import Cosine, bm25
-from whycite.evaluation.passages.model import Case
-from whycite.evaluation.passages.scoring import evaluate
-from whycite.evaluation.passages.splitting import folds
-from whycite.evaluation.passages.verdicts import altered_pairs, backing
-from whycite.rerank.ranker import stored_with
-from whycite.training.citedtexts import KINDS as CITED
-from whycite.training.citedtexts import cited_texts
-from whycite.training.passageexamples import Unseen, examples, prepare, with_stances
-from whycite.training.passagefitting import fit_kinds, fit_steps, fit_verdicts
-from whycite.verify import Verdict, Verification, open_document, sentences
-from whycite.verify.negation import negated
+from whycite.lab.thesis import datasets
+from whycite.lab.thesis.alterations import KINDS
+from whycite.lab.thesis.baselines import Cosine, bm25
+from whycite.lab.thesis.datasets import PassageCase
+from whycite.lab.thesis.experiment import folds
+from whycite.lab.thesis.measures import evaluate_scorer
+from whycite.lab.thesis.verdicts import altered_pairs, backing
+from whycite.lab.train.verifyexamples import CITED_KINDS as CITED
+from whycite.lab.train.verifyexamples import UnseenScores, cited_texts, examples_with_stances, prepare, verdict_examples
+from whycite.lab.train.verifyweights import fit_kinds, fit_steps, fit_verdicts
+from whycite.models import load_encoder
+from whycite.models.cache import CachedEncoder
+from whycite.models.rankers import ranker_of
+from whycite.verify.polarity import is_negated
 from whycite.verify.quantities import quantities
-from whycite.verify.signs import signs
-from whycite.verify.verdict import chances_of
+from whycite.verify.verdict import chances_of, collect_signs
+from whycite.verify.verification import Verdict, Verification
+from whycite.verify.verifying import open_document, verify_sentences
 
 DATA = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 MEASURES = ("pairwise", "MRR", "nDCG@10", "R@5")
@@ -52,23 +51,23 @@ SEED = 1  # of the pairs: failures of those of seed 0 have been looked at
 FOLDS = 5
 
 
-REMEMBERED = CachedEncoder(load())  # many claims share a document
-RANKER = stored_with(load())
+REMEMBERED = CachedEncoder(load_encoder())  # many claims share a document
+RANKER = ranker_of(load_encoder())
 
 
-def verified(case: Case, claim: str = "") -> Verification:
+def verified(case: PassageCase, claim: str = "") -> Verification:
     """A case as `whycite verify` sees it."""
     told = claim or case.claim
-    return sentences(told, case.sentences, case.sections or None, encoder=REMEMBERED, ranker=RANKER)
+    return verify_sentences(told, case.sentences, case.sections or None, encoder=REMEMBERED, ranker=RANKER)
 
 
-def passages(name: str, cases: Sequence[Case], unseen: Mapping[str, Any] | None) -> None:
+def passages(name: str, cases: Sequence[PassageCase], unseen: Mapping[str, Any] | None) -> None:
     """The order of sentences beside BM25 and the encoder alone, by cross-validation over documents."""
     cases = [case for case in cases if case.gold and (unseen is None or case.id in unseen["passage"])]
     documents = sorted({case.document for case in cases})
     Random(0).shuffle(documents)
     fold = {document: at % FOLDS for at, document in enumerate(documents)}
-    ranker = Unseen(cases, unseen) if unseen else None
+    ranker = UnseenScores(cases, unseen) if unseen else None
     ready = [
         prepare(REMEMBERED, ranker, fit_steps([c for c in cases if fold[c.document] != k], REMEMBERED, ranker))
         for k in range(FOLDS)
@@ -77,15 +76,15 @@ def passages(name: str, cases: Sequence[Case], unseen: Mapping[str, Any] | None)
 
     def ours(claim: str, texts: Sequence[str]) -> NDArray[np.floating]:
         case = by_claim[claim, tuple(texts)]
-        return ready[fold[case.document]](case).ranked(claim).logits
+        return ready[fold[case.document]](case).rank(claim).logits
 
     print(f"\n{name}: {len(cases)} claims, {len(documents)} documents, {'with' if ranker else 'without'} ranker")
     for method, scorer in (("BM25", bm25()), ("encoder", Cosine(REMEMBERED.encode)), ("whycite verify", ours)):
-        found = evaluate(cases, scorer)
+        found = evaluate_scorer(cases, scorer)
         print(f"  {method:16}" + "".join(f"{measure} {found.mean(measure):.3f}  " for measure in MEASURES))
 
 
-def verdicts(name: str, cases: Sequence[Case]) -> None:
+def verdicts(name: str, cases: Sequence[PassageCase]) -> None:
     """The verdicts against labels, beside the label that most cases have."""
     pairs = [(case.label, verified(case)) for case in cases]
     right = sum(label == found.verdict for label, found in pairs) / len(pairs)
@@ -112,7 +111,7 @@ def altered(name: str, pairs: Sequence[tuple[str, bool]]) -> None:
             print(f"  {kind:10} {sum(own)} of {len(own)}")
 
 
-def altered_unseen(cases: Sequence[Case], number: int) -> Sequence[tuple[str, bool]]:
+def altered_unseen(cases: Sequence[PassageCase], number: int) -> Sequence[tuple[str, bool]]:
     """Claims of Citation-Integrity, altered, with everything that ships: by kind, whether backing falls."""
     pairs = altered_pairs(cases, number, SEED)
     true = [verified(pair.case) for pair in pairs]
@@ -126,19 +125,21 @@ def altered_unseen(cases: Sequence[Case], number: int) -> Sequence[tuple[str, bo
     return found
 
 
-def altered_known(cases: Sequence[Case], unseen: Mapping[str, Any]) -> Sequence[tuple[str, bool]]:
+def altered_known(cases: Sequence[PassageCase], unseen: Mapping[str, Any]) -> Sequence[tuple[str, bool]]:
     """The same of SciFact, by stances of rankers and weights of verdicts that had seen neither claim nor abstract."""
     found = []
     for part in folds(cases, FOLDS):
         learnt = [*part.train, *part.dev]
         weights = fit_steps(learnt, REMEMBERED, None)
-        weights = replace(weights, verdicts=fit_kinds(list(examples(learnt, (), Random(0))), REMEMBERED, weights))
-        stances = fit_verdicts(with_stances(learnt, unseen), REMEMBERED, weights, stance=True)
+        weights = replace(
+            weights, verdicts=fit_kinds(list(verdict_examples(learnt, (), Random(0))), REMEMBERED, weights)
+        )
+        stances = fit_verdicts(examples_with_stances(learnt, unseen), REMEMBERED, weights, stance=True)
         weights = replace(weights, verdicts={**weights.verdicts, "stance": stances})
         ready, before = prepare(REMEMBERED, None, weights), dict[str, tuple[str, float]]()
-        for example in with_stances([case for case in part.test if case.label == "backed"], unseen):
+        for example in examples_with_stances([case for case in part.test if case.label == "backed"], unseen):
             prepared, claim, id = ready(example.case), example.case.claim, example.case.id
-            given = signs(claim, prepared, prepared.ranked(claim), stance=example.stance)
+            given = collect_signs(claim, prepared, prepared.rank(claim), stance=example.stance)
             told = chances_of(given, prepared.kind, weights)["backed"] if given else 0.0
             if id in before:  # what comes after the claim is altered
                 found.append((_kind(before[id][0], claim), fell(before[id][1], told)))
@@ -156,7 +157,7 @@ def _kind(claim: str, other: str) -> str:
     """How a claim was altered."""
     if quantities(claim) != quantities(other):
         return "number"
-    return "negation" if negated(claim) != negated(other) else "direction"
+    return "negation" if is_negated(claim) != is_negated(other) else "direction"
 
 
 def whole_papers(number: int) -> None:
@@ -190,10 +191,10 @@ def main() -> None:
     if not DATA.is_dir():
         sys.exit("no real data at hand: set WHYCITE_DATA to its folder")
     unseen = json.loads(Path(sys.argv[1]).read_text("utf-8")) if len(sys.argv) > 1 else None
-    papers, abstracts = clscisumm.load(DATA / "clscisumm"), scifact.load(DATA / "scifact")
-    retrieved = citint.load(DATA / "citint", "dev")
+    papers, abstracts = datasets.load_clscisumm(DATA / "clscisumm"), datasets.load_scifact(DATA / "scifact")
+    retrieved = datasets.load_citint(DATA / "citint", "dev")
     texts = list(dict.fromkeys(sentence for case in papers[:200] for sentence in case.sentences))
-    sentences("Bees sleep", ["Bees sleep at night."])  # the models are loaded once
+    verify_sentences("Bees sleep", ["Bees sleep at night."])  # the models are loaded once
     print("Speed")
     for pages in (20, 100, 300):
         speed(pages, texts)

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 import whycite
+from whycite.cite.recommendations import Claim
 from whycite.errors import UserError
 from whycite.library import add
-from whycite.recommend import Claim
 
 _PAPER = """---
 title: How bees rest

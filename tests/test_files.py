@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from whycite.errors import UserError
-from whycite.files import make_folder, replacing, write_lines
+from whycite.files import atomic_write, make_folder, write_lines
 
 
 def test_lines_are_written_as_they_are(tmp_path: Path) -> None:
@@ -19,7 +19,7 @@ def test_lines_are_written_as_they_are(tmp_path: Path) -> None:
 def test_the_old_file_is_there_until_the_new_one_is_whole(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("old")
-    with replacing(str(path)) as file:
+    with atomic_write(str(path)) as file:
         file.write(b"new")
         assert path.read_text() == "old"
     assert path.read_text() == "new"

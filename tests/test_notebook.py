@@ -1,10 +1,10 @@
 """What a notebook shows of findings and verifications."""
 
-from whycite.check import Checked, Finding, Proposal
+from whycite.check.findings import CheckedDraft, Finding, Proposal
+from whycite.cite.recommendations import Recommendation
 from whycite.documents.model import Document, Reference
 from whycite.library import Paper
-from whycite.recommend import Recommendation
-from whycite.verify import Passage, Verification
+from whycite.verify.verification import Passage, Verification
 
 BAD = "<script>alert(1)</script>"
 
@@ -17,7 +17,7 @@ def test_a_check_shows_what_needs_a_citation() -> None:
     needing = Finding(file="a.md", text=f"Bees {BAD}", worthiness=0.8, kind="needs-citation",
                       recommendations=(proposal,), **places, **about)  # type: ignore[arg-type]  # fmt: skip
     fine = Finding(file="a.md", text="We walk.", worthiness=0.1, kind="ok", **places, **about)  # type: ignore[arg-type]
-    shown = Checked(Document("a.md", "markdown", Reference(id="")), (needing, fine))._repr_html_()
+    shown = CheckedDraft(Document("a.md", "markdown", Reference(id="")), (needing, fine))._repr_html_()
     assert "1 of 2 sentences" in shown
     assert "Bees &lt;script&gt;" in shown
     assert "a.md:3" in shown

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from whycite.errors import UserError
 
-__all__ = ["make_folder", "replacing", "write_lines"]
+__all__ = ["atomic_write", "make_folder", "write_lines"]
 
 
 def make_folder(path: Path) -> Path:
@@ -24,7 +24,7 @@ def make_folder(path: Path) -> Path:
 
 
 @contextmanager
-def replacing(path: Path | str) -> Iterator[IO[bytes]]:
+def atomic_write(path: Path | str) -> Iterator[IO[bytes]]:
     """A stream whose bytes become the file at the end; where that is not reached, the file is left alone."""
     target = Path(path).resolve()  # a link to the file stays a link
     temporary = target.with_name(f".{target.name}.{uuid4().hex}")
@@ -42,5 +42,5 @@ def replacing(path: Path | str) -> Iterator[IO[bytes]]:
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
     """Write lines, which bring their own ends, as UTF-8."""
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         file.writelines(line.encode("utf-8") for line in lines)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from whycite.check.detector import ParagraphText
 from whycite.text.tokens import terms
-from whycite.worthiness.detector import Paragraph
 
 
 class WordDetector:
@@ -20,9 +20,9 @@ class WordDetector:
     bibliography = None
 
     def __init__(self) -> None:
-        self.asked: list[Paragraph] = []
+        self.asked: list[ParagraphText] = []
 
-    def worthiness(self, paragraphs: Sequence[Paragraph]) -> list[NDArray[np.float64]]:
+    def worthiness(self, paragraphs: Sequence[ParagraphText]) -> list[NDArray[np.float64]]:
         """For each paragraph a probability a sentence."""
         self.asked += paragraphs
         return [np.array([0.9 if "known" in text else 0.1 for text in each.sentences]) for each in paragraphs]

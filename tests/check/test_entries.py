@@ -7,9 +7,9 @@ import pytest
 
 import whycite
 from tests.check.conftest import WordEncoder
-from whycite.check import entries as module
-from whycite.check.entries import FEATURES, Entries, key_terms
-from whycite.check.owning import own_recommendations
+from whycite.check import bibliography as module
+from whycite.check.bibliography import FEATURES, BibliographyEntries, key_terms
+from whycite.check.proposals import own_recommendations
 
 MD = """\
 ---
@@ -32,21 +32,21 @@ Flowers bloom [@other]. As Doe said in 2001 this is so. Van Dyke disagrees.
 """
 
 
-def entries(tmp_path: Path, text: str = MD) -> Entries:
+def entries(tmp_path: Path, text: str = MD) -> BibliographyEntries:
     (tmp_path / "draft.md").write_text(text, "utf-8")
-    return Entries(whycite.read(tmp_path / "draft.md"), WordEncoder())
+    return BibliographyEntries(whycite.read(tmp_path / "draft.md"), WordEncoder())
 
 
 def test_other_sentences_that_cite_an_entry_speak_for_it_and_the_own_does_not(tmp_path: Path) -> None:
     known = entries(tmp_path)
-    first, second = known.hold([0, 1])
+    first, second = known.features_of([0, 1])
     meaning = FEATURES.index("meaning")
     assert second.features[0, meaning] > 0.8
     assert first.features[0, meaning] < 0.5  # what it cites itself says nothing
 
 
 def test_authors_and_years_that_are_named_speak_for_an_entry(tmp_path: Path) -> None:
-    held = entries(tmp_path).hold([3, 4])
+    held = entries(tmp_path).features_of([3, 4])
     assert held[0].features[:, FEATURES.index("author")].tolist() == [1, 0, 0, 0]
     assert held[0].features[:, FEATURES.index("year")].tolist() == [1, 0, 0, 0]
     assert held[1].features[:, FEATURES.index("author")].tolist() == [0, 0, 0, 1]
@@ -55,9 +55,9 @@ def test_authors_and_years_that_are_named_speak_for_an_entry(tmp_path: Path) -> 
 def test_no_entry_is_newer_than_the_draft_or_the_draft_itself_or_cited_already(tmp_path: Path) -> None:
     known = entries(tmp_path)
     first, second = own_recommendations(known, [0, 1])
-    assert {key for key, _ in second.found} == {"granite", "other"}
-    assert {key for key, _ in first.found} == {"other"}
-    best = second.found[0][1]
+    assert {key for key, _ in second.recommendations} == {"granite", "other"}
+    assert {key for key, _ in first.recommendations} == {"other"}
+    best = second.recommendations[0][1]
     assert best.paper.title == "Stones"
     assert best.support == 1
     assert best.evidence[0].span == "Old bridges have walls of hard grey stone."
@@ -67,17 +67,20 @@ def test_no_entry_is_newer_than_the_draft_or_the_draft_itself_or_cited_already(t
 def test_of_a_huge_bibliography_only_what_may_fit_is_encoded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoder: WordEncoder
 ) -> None:
-    monkeypatch.setattr(module, "MOST", 2)
+    monkeypatch.setattr(module, "MAX_ENTRIES", 2)
     document = entries(tmp_path).document
-    held = Entries(document, encoder).hold([1])[0]
-    assert [document.references[at].id for at in held.entries.tolist()] == ["granite", "late", "walls", "other"]
-    assert Entries(document, encoder).hold([4])[0].entries.tolist() == [0, 3]  # cited, or of that name
+    held = BibliographyEntries(document, encoder).features_of([1])[0]
+    assert [document.references[at].id for at in held.positions.tolist()] == ["granite", "late", "walls", "other"]
+    assert BibliographyEntries(document, encoder).features_of([4])[0].positions.tolist() == [
+        0,
+        3,
+    ]  # cited, or of that name
 
 
 def test_a_draft_without_bibliography_has_nothing_to_offer(tmp_path: Path) -> None:
     known = entries(tmp_path, "# Introduction\n\nOld bridges have walls.\n")
-    assert own_recommendations(known, [0])[0].found == ()
-    assert np.shape(known.hold([0])[0].features) == (0, len(FEATURES))
+    assert own_recommendations(known, [0])[0].recommendations == ()
+    assert np.shape(known.features_of([0])[0].features) == (0, len(FEATURES))
 
 
 @pytest.mark.parametrize("key", ["smith_2010_deep", "Smith2010Deep", "DBLP:conf/x/Smith10", "smith10"])

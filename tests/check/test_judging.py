@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from whycite.check.judging import judge
+from whycite.check.calibration import BibliographyWeights
+from whycite.check.detector import ParagraphText
+from whycite.check.worthiness import judge
 from whycite.documents import read
-from whycite.encoders import Encoder
-from whycite.worthiness.bibliography import Bibliography
-from whycite.worthiness.detector import Paragraph
+from whycite.models import Encoder
 
-COUNTS = Bibliography(alone=1, shares=0.5, words=0.5, shift=0.5, threshold=0.7)
+COUNTS = BibliographyWeights(alone=1, shares=0.5, words=0.5, shift=0.5, threshold=0.7)
 
 
 class Undecided:
@@ -22,10 +22,10 @@ class Undecided:
     name = "undecided@1"
     thresholds: Mapping[str, float] = {"": 0.5}
 
-    def __init__(self, bibliography: Bibliography | None) -> None:
+    def __init__(self, bibliography: BibliographyWeights | None) -> None:
         self.bibliography = bibliography
 
-    def worthiness(self, paragraphs: Sequence[Paragraph]) -> list[NDArray[np.float64]]:
+    def worthiness(self, paragraphs: Sequence[ParagraphText]) -> list[NDArray[np.float64]]:
         """The same for all."""
         return [np.full(len(each.sentences), 0.5) for each in paragraphs]
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whycite.check.keys import Keys, style_of
+from whycite.check.keys import CitationKeys, key_style
 from whycite.documents.model import Reference
 from whycite.library import Paper
 
@@ -38,28 +38,28 @@ def entries(*keys: str) -> list[Reference]:
     ids=lambda value: value[1] if isinstance(value, tuple) else None,
 )
 def test_the_style_is_that_of_the_file(keys: tuple[str, ...], new: str) -> None:
-    assert Keys(entries(*keys)).of(PAPER) == new
+    assert CitationKeys(entries(*keys)).key_for(PAPER) == new
 
 
 def test_a_paper_keeps_its_key_and_others_get_other_ones() -> None:
-    keys = Keys(entries("Smith1999", "Muller2005", "Poe2021"), taken=["angstrom2010"])
+    keys = CitationKeys(entries("Smith1999", "Muller2005", "Poe2021"), used_keys=["angstrom2010"])
     other = Paper("doi:10.1/y", "Another one", ("Ångström, Per",), 2010, "", "")
-    assert keys.of(PAPER) == "Angstrom2010b"
-    assert keys.of(other) == "Angstrom2010c"
-    assert keys.of(PAPER) == "Angstrom2010b"
+    assert keys.key_for(PAPER) == "Angstrom2010b"
+    assert keys.key_for(other) == "Angstrom2010c"
+    assert keys.key_for(PAPER) == "Angstrom2010b"
 
 
 def test_what_is_not_known_is_left_out() -> None:
-    assert Keys([]).of(Paper("title:x", "", (), None, "", "")) == "anonymous"
+    assert CitationKeys([]).key_for(Paper("title:x", "", (), None, "", "")) == "anonymous"
 
 
 @given(st.lists(st.sampled_from(["Doe, Jane", "Roe, Ann", "Ø", ""]), min_size=2, max_size=60), st.integers(0, 2))
 def test_keys_never_clash(authors: list[str], years: int) -> None:
-    keys = Keys(entries("Smith1999", "Muller2005", "Poe2021"))
+    keys = CitationKeys(entries("Smith1999", "Muller2005", "Poe2021"))
     papers = [Paper(f"k:{at}", "Title", (name,), years or None, "", "") for at, name in enumerate(authors)]
-    made = sorted(keys.of(paper).lower() for paper in papers)
+    made = sorted(keys.key_for(paper).lower() for paper in papers)
     assert all(one < other for one, other in pairwise(made))
 
 
 def test_a_style_needs_more_than_one_key() -> None:
-    assert style_of(entries("Smith:1999", "r2", "r3")) == style_of([])
+    assert key_style(entries("Smith:1999", "r2", "r3")) == key_style([])

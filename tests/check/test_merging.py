@@ -4,27 +4,27 @@ from math import exp
 
 import pytest
 
-from whycite.check.keys import Keys
-from whycite.check.merging import Ranked, merge
+from whycite.check.keys import CitationKeys
+from whycite.check.proposals import SourceRanking, merge_rankings
+from whycite.cite.recommendations import Evidence, Recommendation
 from whycite.documents.model import Reference
-from whycite.library import Paper, Source
-from whycite.recommend import Evidence, Recommendation
+from whycite.library import Paper, SourceDocument
 
 
 def found(key: str, support: int = 1, score: float = 0.5) -> Recommendation:
-    evidence = Evidence(f"said of {key}", score, f"said of {key}", Source("", "A paper", 2000))
+    evidence = Evidence(f"said of {key}", score, f"said of {key}", SourceDocument("", "A paper", 2000))
     return Recommendation(1, 9.0, support, Paper(key, f"On {key}stone", ("Doe, Jane",), 2001, "", ""), (evidence,), {})
 
 
-def keys() -> Keys:
-    return Keys([Reference("doe2001on")])
+def keys() -> CitationKeys:
+    return CitationKeys([Reference("doe2001on")])
 
 
 def test_what_both_say_of_a_paper_adds_up() -> None:
-    own = Ranked([("a", found("A", 2)), ("b", found("B", 2, 0.4))], [0.0, -0.1])
-    library = Ranked([(None, found("C")), ("b", found("B2", 5, 0.9))], [-0.2, -0.3])
-    best = merge(own, library, 3, keys())
-    assert [(one.key, one.known) for one in best] == [("b", True), ("a", True), ("doe2001cstone", False)]
+    own = SourceRanking([("a", found("A", 2)), ("b", found("B", 2, 0.4))], [0.0, -0.1])
+    library = SourceRanking([(None, found("C")), ("b", found("B2", 5, 0.9))], [-0.2, -0.3])
+    best = merge_rankings(own, library, 3, keys())
+    assert [(one.key, one.in_bibliography) for one in best] == [("b", True), ("a", True), ("doe2001cstone", False)]
     both = best[0].recommendation
     assert both.paper.key == "B"
     assert both.support == 7
@@ -37,46 +37,50 @@ def test_what_both_say_of_a_paper_adds_up() -> None:
 
 
 def test_a_sure_first_of_one_comes_before_a_poor_first_of_the_other() -> None:
-    own = Ranked([("a", found("A")), ("b", found("B"))], [0.0, -3.0])
-    library = Ranked([("b", found("B")), ("a", found("A"))], [-2.0, -5.0])
-    assert [one.key for one in merge(own, library, 2, keys())] == ["a", "b"]
-    sure = Ranked(library.found, [3.0, -1.0])
-    assert [one.key for one in merge(own, sure, 2, keys())] == ["b", "a"]
+    own = SourceRanking([("a", found("A")), ("b", found("B"))], [0.0, -3.0])
+    library = SourceRanking([("b", found("B")), ("a", found("A"))], [-2.0, -5.0])
+    assert [one.key for one in merge_rankings(own, library, 2, keys())] == ["a", "b"]
+    sure = SourceRanking(library.recommendations, [3.0, -1.0])
+    assert [one.key for one in merge_rankings(own, sure, 2, keys())] == ["b", "a"]
 
 
 def test_new_papers_bring_their_entry_and_known_ones_none() -> None:
-    best = merge(Ranked([("a", found("A"))], [0.0]), Ranked([(None, found("C"))], [-1.0]), 2, keys())
+    best = merge_rankings(
+        SourceRanking([("a", found("A"))], [0.0]), SourceRanking([(None, found("C"))], [-1.0]), 2, keys()
+    )
     assert best[0].bibtex == ""
     assert best[1].bibtex.startswith("@misc{doe2001cstone,\n")
 
 
 def test_a_source_in_doubt_counts_half() -> None:
     own, library = [("a", found("A"))], [(None, found("C"))]
-    in_doubt = merge(Ranked(own, [0.0], doubtful=True), Ranked(library, [-0.5]), 1, keys())
-    assert in_doubt[0].known is False
-    in_doubt = merge(Ranked(own, [0.0]), Ranked(library, [0.5], doubtful=True), 1, keys())
-    assert in_doubt[0].known is True
+    in_doubt = merge_rankings(SourceRanking(own, [0.0], doubtful=True), SourceRanking(library, [-0.5]), 1, keys())
+    assert in_doubt[0].in_bibliography is False
+    in_doubt = merge_rankings(SourceRanking(own, [0.0]), SourceRanking(library, [0.5], doubtful=True), 1, keys())
+    assert in_doubt[0].in_bibliography is True
 
 
 def test_what_only_sources_in_doubt_name_is_doubtful() -> None:
     own, library = [("a", found("A"))], [("a", found("A")), (None, found("C"))]
-    poor = Ranked(library, [-1.0, -2.0], doubtful=True)
-    best = merge(Ranked(own, [0.0]), poor, 2, keys())
-    assert [(one.known, one.doubtful) for one in best] == [(True, False), (False, True)]
-    assert all(one.doubtful for one in merge(Ranked(own, [0.0], doubtful=True), poor, 2, keys()))
+    poor = SourceRanking(library, [-1.0, -2.0], doubtful=True)
+    best = merge_rankings(SourceRanking(own, [0.0]), poor, 2, keys())
+    assert [(one.in_bibliography, one.doubtful) for one in best] == [(True, False), (False, True)]
+    assert all(one.doubtful for one in merge_rankings(SourceRanking(own, [0.0], doubtful=True), poor, 2, keys()))
 
 
 def test_where_many_are_as_likely_none_clearly_fits() -> None:
     equals = [(name, found(name.upper())) for name in "abcd"]
-    assert [one.doubtful for one in merge(Ranked(equals, [0.0] * 4), Ranked([], []), 2, keys())] == [True, True]
-    assert not merge(Ranked(equals[:2], [0.0] * 2), Ranked([], []), 2, keys())[0].doubtful
+    assert [
+        one.doubtful for one in merge_rankings(SourceRanking(equals, [0.0] * 4), SourceRanking([], []), 2, keys())
+    ] == [True, True]
+    assert not merge_rankings(SourceRanking(equals[:2], [0.0] * 2), SourceRanking([], []), 2, keys())[0].doubtful
 
 
 def test_odds_out_of_all_measure() -> None:
-    own = Ranked([("a", found("A")), ("b", found("B"))], [0.0, -1e6])
-    assert [one.recommendation.score for one in merge(own, Ranked([], []), 2, keys())] == [1.0, 0.0]
-    assert merge(own, Ranked([(None, found("C"))], [1e6]), 1, keys())[0].recommendation.score == 1.0
+    own = SourceRanking([("a", found("A")), ("b", found("B"))], [0.0, -1e6])
+    assert [one.recommendation.score for one in merge_rankings(own, SourceRanking([], []), 2, keys())] == [1.0, 0.0]
+    assert merge_rankings(own, SourceRanking([(None, found("C"))], [1e6]), 1, keys())[0].recommendation.score == 1.0
 
 
 def test_nothing_out_of_nothing() -> None:
-    assert merge(Ranked([], []), Ranked([], []), 3, keys()) == ()
+    assert merge_rankings(SourceRanking([], []), SourceRanking([], []), 3, keys()) == ()

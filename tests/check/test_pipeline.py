@@ -7,19 +7,20 @@ import pytest
 
 import whycite
 from tests.check.conftest import TEX, WordDetector, WordEncoder
-from whycite.check import Checked, as_dict, check
+from whycite.check.findings import CheckedDraft, as_dict
+from whycite.check.pipeline import check_draft
 from whycite.errors import UserError
 
 
 @pytest.fixture
 def run(detector: WordDetector, encoder: WordEncoder):  # type: ignore[no-untyped-def]
-    def checked(draft: Path, **options: object) -> Checked:
-        return check(draft, detector=detector, encoder=encoder, **options)  # type: ignore[arg-type]
+    def checked(draft: Path, **options: object) -> CheckedDraft:
+        return check_draft(draft, detector=detector, encoder=encoder, **options)  # type: ignore[arg-type]
 
     return checked
 
 
-def kinds(checked: Checked) -> list[str]:
+def kinds(checked: CheckedDraft) -> list[str]:
     return [finding.kind for finding in checked.findings]
 
 
@@ -30,7 +31,7 @@ def test_every_sentence_has_its_finding_and_worthy_ones_papers(run, draft: Path)
     assert (first.line, first.column, first.end_line, first.end_column) == (5, 1, 5, 37)
     assert (first.section, first.section_type, first.threshold) == ("Introduction", "introduction", 0.5)
     assert first.recommendations[0].key == "Kaiser1988"
-    assert first.recommendations[0].known
+    assert first.recommendations[0].in_bibliography
     assert fourth.recommendations[0].key == "Doe2019"
     assert cited.cites == ("Vaswani2017",)
     assert cited.recommendations == ()

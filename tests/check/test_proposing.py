@@ -1,8 +1,8 @@
 """What a library's answer is worth beside the draft's own bibliography."""
 
-from whycite.check.proposing import _EVEN, _odds
+from whycite.check.proposals import _EVEN, _odds
+from whycite.cite.recommendations import Recommendation
 from whycite.library import Paper
-from whycite.recommend import Recommendation
 
 
 def recommended(score: float, *authors: str) -> Recommendation:

@@ -6,14 +6,15 @@ from pathlib import Path
 import pytest
 
 from tests.check.conftest import WordDetector, WordEncoder
-from whycite.check import Checked, as_dict, check
+from whycite.check.findings import CheckedDraft, as_dict
+from whycite.check.pipeline import check_draft
 from whycite.cli.terminal import json_line
 from whycite.documents.sources import decode
 
 SOME = ("bayes-vis", "emerick-2018a-bbl", "joss-bumbl", "monero-0003", "hogg-decision", "exoabc-early")
 
 
-def stands_right(checked: Checked) -> None:
+def stands_right(checked: CheckedDraft) -> None:
     texts: dict[str, list[str]] = {}
     for finding in checked.findings:
         if finding.file not in texts:
@@ -27,7 +28,7 @@ def stands_right(checked: Checked) -> None:
 
 @pytest.mark.parametrize("name", SOME)
 def test_some_drafts_run_through(data: Path, name: str, detector: WordDetector, encoder: WordEncoder) -> None:
-    checked = check(data / "drafts" / name, detector=detector, encoder=encoder, all=True, threshold=0.05)
+    checked = check_draft(data / "drafts" / name, detector=detector, encoder=encoder, all=True, threshold=0.05)
     assert len(checked.findings) == len(checked.document.sentences)
     stands_right(checked)
 
@@ -37,7 +38,7 @@ def test_all_drafts_run_through(data: Path) -> None:
     drafts = sorted(path for path in (data / "drafts").iterdir() if path.is_dir())
     assert len(drafts) == 62
     for draft in drafts:
-        stands_right(check(draft, use_library=False))
+        stands_right(check_draft(draft, use_library=False))
 
 
 def test_a_huge_bibliography_does_not_freeze_it(tmp_path: Path, detector: WordDetector, encoder: WordEncoder) -> None:
@@ -48,7 +49,7 @@ def test_a_huge_bibliography_does_not_freeze_it(tmp_path: Path, detector: WordDe
     claims = "".join(f"It is known that cells number {number} grow.\n" for number in range(20))
     (tmp_path / "draft.md").write_text(f"---\nbibliography: refs.bib\n---\n\n# Introduction\n\n{claims}", "utf-8")
     start = time.process_time()
-    checked = check(tmp_path / "draft.md", detector=detector, encoder=encoder)
+    checked = check_draft(tmp_path / "draft.md", detector=detector, encoder=encoder)
     assert time.process_time() - start < 20
     assert encoder.texts < 4_500
     assert checked.findings[7].recommendations[0].key == "k7"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from whycite.check.settings import Settings, settings_for
+from whycite.check.settings import CheckSettings, settings_for
 from whycite.errors import UserError
 
 
@@ -13,15 +13,15 @@ def test_the_nearest_file_counts_and_paths_are_from_there(tmp_path: Path) -> Non
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)
     (inner / "draft.md").write_text("Text.", "utf-8")
-    assert settings_for(inner / "draft.md") == Settings(n=5)
+    assert settings_for(inner / "draft.md") == CheckSettings(n=5)
     (tmp_path / "a" / "pyproject.toml").write_text("[tool.other]\nn = 7\n", "utf-8")
-    assert settings_for(inner) == Settings(n=5)
+    assert settings_for(inner) == CheckSettings(n=5)
     (tmp_path / "a" / ".whycite.toml").write_text(
         'library = "lib"\nthreshold = 0.4\nsections = ["introduction"]\n'
         'fail-on = "needs-citation"\nformat = "github"\n',
         "utf-8",
     )
-    assert settings_for(inner) == Settings(
+    assert settings_for(inner) == CheckSettings(
         tmp_path / "a" / "lib", 0.4, ("introduction",), "needs-citation", None, "github"
     )
 
@@ -51,4 +51,4 @@ def test_a_mistake_names_file_and_key(tmp_path: Path, line: str, message: str) -
 
 def test_the_pyproject_of_another_tool_is_not_our_business(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool.whycite", "utf-8")
-    assert settings_for(tmp_path) == Settings()
+    assert settings_for(tmp_path) == CheckSettings()

@@ -9,13 +9,13 @@ from typing import Any, cast
 
 import pytest
 
-from whycite.check import shelf as module
+from whycite.check import answers as module
+from whycite.check.answers import CachedLibrary
 from whycite.check.memory import Memory
-from whycite.check.shelf import Shelf
+from whycite.cite.recommendations import Claim, Evidence, Recommendation
 from whycite.documents.model import Reference
-from whycite.encoders.batches import threaded
-from whycite.library import Library, Paper, Source
-from whycite.recommend import Claim, Evidence, Recommendation
+from whycite.library import Library, Paper, SourceDocument
+from whycite.models.runtime import map_threaded
 
 
 class Counting:
@@ -33,7 +33,7 @@ class Counting:
     def recommend(self, claim: Claim, n: int = 10) -> list[Recommendation]:
         self.asked.append(claim.text)
         paper = Paper("doi:10.1/x", claim.text.upper(), ("Doe, Jane",), 2001, "Journal", "10.1/x")
-        evidence = Evidence("span", 0.5, "sentence", Source("k", "Title", None))
+        evidence = Evidence("span", 0.5, "sentence", SourceDocument("k", "Title", None))
         return [Recommendation(1, float(len(claim.text)), 2, paper, (evidence,), {"a": 1.0})][:n]
 
     def find(self, references: Sequence[Reference]) -> list[str | None]:
@@ -43,12 +43,12 @@ class Counting:
 
 @pytest.fixture
 def library(monkeypatch: pytest.MonkeyPatch) -> Counting:
-    monkeypatch.setattr(module, "method_of", lambda name, library: library)
+    monkeypatch.setattr(module, "load_method", lambda name, library: library)
     return Counting()
 
 
-def shelf(library: Counting, tmp_path: Path) -> Shelf:
-    return Shelf(cast(Library, library), Memory(tmp_path / "memory.sqlite"), threads=2)
+def shelf(library: Counting, tmp_path: Path) -> CachedLibrary:
+    return CachedLibrary(cast(Library, library), Memory(tmp_path / "memory.sqlite"), threads=2)
 
 
 def test_answers_are_remembered_and_come_back_as_they_were(library: Counting, tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_models_work_on_the_thread_of_a_claim_where_all_threads_have_one(
     kept: list[bool] = []
 
     def recommend(claim: Claim, n: int) -> list[Recommendation]:
-        kept.append({*threaded(lambda _: get_ident(), range(4), 2)} == {get_ident()})
+        kept.append({*map_threaded(lambda _: get_ident(), range(4), 2)} == {get_ident()})
         return []
 
     monkeypatch.setattr(library, "recommend", recommend)
@@ -111,9 +111,9 @@ def test_references_are_looked_up_once(library: Counting, tmp_path: Path) -> Non
 def test_a_new_commit_is_seen_from_outside(tmp_path: Path) -> None:
     versions = tmp_path / "library" / "commits.lance" / "_versions"
     versions.mkdir(parents=True)
-    before = Shelf(tmp_path / "library")._state
+    before = CachedLibrary(tmp_path / "library")._state
     (versions / "2.manifest").write_bytes(b"")
-    assert Shelf(tmp_path / "library")._state != before
+    assert CachedLibrary(tmp_path / "library")._state != before
 
 
 def test_a_commit_that_is_dropped_while_it_is_looked_at_counts_as_gone(
@@ -122,7 +122,7 @@ def test_a_commit_that_is_dropped_while_it_is_looked_at_counts_as_gone(
     versions = tmp_path / "library" / "commits.lance" / "_versions"
     versions.mkdir(parents=True)
     (versions / "2.manifest").write_bytes(b"")
-    expected = Shelf(tmp_path / "library")._state
+    expected = CachedLibrary(tmp_path / "library")._state
     (versions / "1.manifest").write_bytes(b"")
     listed = os.scandir
 
@@ -132,7 +132,7 @@ def test_a_commit_that_is_dropped_while_it_is_looked_at_counts_as_gone(
         return nullcontext(iter(entries))
 
     monkeypatch.setattr(os, "scandir", dropped)
-    assert Shelf(tmp_path / "library")._state == expected
+    assert CachedLibrary(tmp_path / "library")._state == expected
 
 
 def test_a_library_stays_open_until_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,8 +145,8 @@ def test_a_library_stays_open_until_it_changes(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(Library, "open", open_)
     versions = tmp_path / "library" / "commits.lance" / "_versions"
     versions.mkdir(parents=True)
-    first = Shelf(tmp_path / "library").library
-    assert Shelf(tmp_path / "library").library is first
+    first = CachedLibrary(tmp_path / "library").library
+    assert CachedLibrary(tmp_path / "library").library is first
     (versions / "2.manifest").write_bytes(b"")
-    assert Shelf(tmp_path / "library").library is not first
+    assert CachedLibrary(tmp_path / "library").library is not first
     assert opened == [tmp_path / "library"] * 2

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whycite.check.texts import Text
+from whycite.check.draftfiles import DraftFile
 
 COMMENTS = {"latex": "% whycite: {}", "markdown": "<!-- whycite: {} -->", "typst": "// whycite: {}"}
 formats = pytest.mark.parametrize("format", sorted(COMMENTS))
@@ -12,18 +12,18 @@ formats = pytest.mark.parametrize("format", sorted(COMMENTS))
 
 def ignored(text: str, sentence: str, format: str) -> bool:
     start = text.index(sentence)
-    return Text(text, format).ignores(start, start + len(sentence))
+    return DraftFile(text, format).ignores(start, start + len(sentence))
 
 
 def test_lines_and_columns_count_from_one_whatever_the_line_end() -> None:
-    text = Text("one\r\ntwo\rthree\nfour", "plain")
-    assert [text.place(at) for at in (0, 4, 5, 9, 15)] == [(1, 1), (1, 5), (2, 1), (3, 1), (4, 1)]
+    text = DraftFile("one\r\ntwo\rthree\nfour", "plain")
+    assert [text.position(at) for at in (0, 4, 5, 9, 15)] == [(1, 1), (1, 5), (2, 1), (3, 1), (4, 1)]
 
 
 @given(st.text(alphabet="ab\r\n", max_size=30), st.integers(0, 30))
 def test_line_and_column_give_the_offset_back(text: str, at: int) -> None:
     at = min(at, len(text))
-    line, column = Text(text, "plain").place(at)
+    line, column = DraftFile(text, "plain").position(at)
     pieces = text.replace("\r\n", "\0\n").replace("\r", "\n").replace("\0\n", "\0\n").split("\n")
     assert sum(len(piece) + 1 for piece in pieces[: line - 1]) + column - 1 == at
 

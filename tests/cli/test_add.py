@@ -17,9 +17,9 @@ import pytest
 from rich.console import Console
 from typer.testing import Result
 
-from whycite.cli.progress import shown
+from whycite.cli.progress import add_progress
 from whycite.errors import UserError
-from whycite.library import Progress
+from whycite.library import AddProgress
 
 PAPER = """\
 ---
@@ -178,29 +178,32 @@ def test_stopped_by_the_user_says_what_is_kept(folder: Path, tmp_path: Path) -> 
 def test_a_terminal_shows_how_far_it_has_come() -> None:
     file = io.StringIO()
     console = Console(file=file, width=140, force_terminal=True, color_system=None, highlight=False)
-    with shown(console) as tell:
-        tell(Progress(read=1203, added=1200, unchanged=7, spans=34_000, reading="papers/[bold] one.pdf"))
+    with add_progress(console) as tell:
+        tell(AddProgress(read=1203, added=1200, unchanged=7, spans=34_000, reading="papers/[bold] one.pdf"))
     assert re.search(
         r"1,203 documents read, 7 unchanged, 34,000 spans, [\d,]+ a minute papers/\[bold\] one.pdf", file.getvalue()
     )
-    with shown(Console(file=file, width=100)) as tell:
+    with add_progress(Console(file=file, width=100)) as tell:
         length = len(file.getvalue())
-        tell(Progress(1, 1, 0, 1, "x"))
+        tell(AddProgress(1, 1, 0, 1, "x"))
     assert len(file.getvalue()) == length
 
 
 @pytest.mark.parametrize(
     ("progress", "expected"),
     [
-        (Progress(0, 0, 3, 0, "papers/one.pdf"), r"0 documents read, 3 unchanged papers/one\.pdf"),
-        (Progress(2, 0, 0, 0, "papers/one.pdf"), r"2 documents read, [\d,]+ a minute papers/one\.pdf"),
-        (Progress(2, 0, 0, 0, "papers/" * 30 + "one.pdf"), r"2 documents read, [\d,]+ a minute …[\w/]+apers/one\.pdf"),
+        (AddProgress(0, 0, 3, 0, "papers/one.pdf"), r"0 documents read, 3 unchanged papers/one\.pdf"),
+        (AddProgress(2, 0, 0, 0, "papers/one.pdf"), r"2 documents read, [\d,]+ a minute papers/one\.pdf"),
+        (
+            AddProgress(2, 0, 0, 0, "papers/" * 30 + "one.pdf"),
+            r"2 documents read, [\d,]+ a minute …[\w/]+apers/one\.pdf",
+        ),
     ],
     ids=["none yet", "none on disk", "a long path"],
 )
-def test_documents_count_when_they_are_read_and_paths_show_their_ends(progress: Progress, expected: str) -> None:
+def test_documents_count_when_they_are_read_and_paths_show_their_ends(progress: AddProgress, expected: str) -> None:
     file = io.StringIO()
     console = Console(file=file, width=80, force_terminal=True, color_system=None, highlight=False)
-    with shown(console) as tell:
+    with add_progress(console) as tell:
         tell(progress)
     assert re.search(f"{expected} *$", file.getvalue().replace("\r", "\n"), re.MULTILINE), file.getvalue()

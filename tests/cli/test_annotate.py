@@ -17,15 +17,15 @@ from urllib.request import ProxyHandler, Request, build_opener
 import pytest
 from typer.testing import CliRunner, Result
 
-from whycite.cli.annotate import app
 from whycite.errors import UserError
+from whycite.lab.cli.annotate import app
 
 Run = Callable[..., Result]
 # The command as it is installed; what the test adds stands there already once the command is named with the others.
 WHYCITE = """
 import sys
 from whycite import cli
-from whycite.cli import annotate
+from whycite.lab.cli import annotate
 cli.app.add_typer(annotate.app, name="annotate")
 cli.main()
 """

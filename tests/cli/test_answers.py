@@ -6,15 +6,14 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from whycite.cli.answers import byline, show
-from whycite.cli.emphasis import shared
-from whycite.library import Paper, Source
-from whycite.recommend import Evidence, Recommendation
+from whycite.cite.recommendations import Evidence, Recommendation
+from whycite.cli.results import byline, shared_words, show_recommendations
+from whycite.library import Paper, SourceDocument
 
 PAPER = Paper(
     "doi:10.1000/1", "Of Things and Words", ("Doe, Jane", "Roe, R.", "Poe, E."), 2010, "J. Things", "10.1000/1"
 )
-SOURCE = Source("doi:10.1000/2", "A Source of Things", 2020)
+SOURCE = SourceDocument("doi:10.1000/2", "A Source of Things", 2020)
 SENTENCE = "It is well known that words name things, and that naming a thing takes words."
 
 
@@ -28,7 +27,7 @@ def _shown(recommendation: Recommendation, width: int = 80, colour: bool = False
     file = io.StringIO()
     system = "truecolor" if colour else None
     console = Console(file=file, width=width, force_terminal=True, color_system=system, highlight=False)  # type: ignore[arg-type]
-    show([recommendation], "Words name a thing", console, explain)
+    show_recommendations([recommendation], "Words name a thing", console, explain)
     return file.getvalue()
 
 
@@ -67,7 +66,7 @@ def test_a_paper_found_by_its_title_says_so() -> None:
 @pytest.mark.parametrize(("doubt", "said"), [(None, False), (0.5, False), (2.0, True)])
 def test_when_nothing_clearly_fits_that_is_said(doubt: float | None, said: bool) -> None:
     file = io.StringIO()
-    show([_recommendation()], "claim", Console(file=file, width=80), doubt=doubt)
+    show_recommendations([_recommendation()], "claim", Console(file=file, width=80), doubt=doubt)
     assert file.getvalue().startswith("Nothing in your library clearly fits this claim. The nearest:\n") == said
 
 
@@ -102,7 +101,7 @@ def test_bylines(paper: Paper, expected: str) -> None:
 
 def test_control_characters_of_a_document_do_not_reach_the_terminal() -> None:
     paper = Paper("doi:10.1/\x1b[2J", "A \x1b]0;title\x07", ("D\x1boe",), 2000, "V\x1b", "")
-    evidence = Evidence("s", 1.0, "S \x1b[31m", Source("k", "T \x1b[31m", None))
+    evidence = Evidence("s", 1.0, "S \x1b[31m", SourceDocument("k", "T \x1b[31m", None))
     assert "\x1b" not in _shown(Recommendation(1, 1.0, 1, paper, (evidence,), {}))
 
 
@@ -117,4 +116,4 @@ def test_control_characters_of_a_document_do_not_reach_the_terminal() -> None:
     ids=["number", "spelling", "function words", "nothing"],
 )
 def test_shared_words(text: str, claim: str, expected: list[str]) -> None:
-    assert [text[start:end] for start, end in shared(text, claim)] == expected
+    assert [text[start:end] for start, end in shared_words(text, claim)] == expected

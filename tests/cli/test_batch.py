@@ -17,10 +17,11 @@ import pytest
 from rich.console import Console
 from typer.testing import Result
 
-from whycite.cli.lines import lines, opened
-from whycite.cli.progress import counted
+from whycite.cite import plugins
+from whycite.cli.batch import open_input, read_lines
+from whycite.cli.progress import count_progress
 from whycite.errors import UserError
-from whycite.evaluation.trec import read_run
+from whycite.lab.evaluate.trec import read_run
 
 Run = Callable[..., Result]
 
@@ -93,7 +94,7 @@ def test_what_records_say_of_the_draft(run: Run, library: Path, monkeypatch: pyt
             asked[claim.text] = claim
             return []
 
-    monkeypatch.setattr("whycite.recommend.method", lambda name, library: Asked())
+    monkeypatch.setattr(plugins, "load_method", lambda name, library: Asked())
     full = {"title": "T", "section": "2. Methods", "paragraph": "P", "cited": ["doi:10.1/a"], "year": 2000}
     batch = _batch(
         {"id": 1, "text": "full"} | full,
@@ -146,7 +147,7 @@ def test_a_bad_line_is_named_after_the_answers_before_it(
 
 def test_a_terminal_shows_how_many_are_answered() -> None:
     file = io.StringIO()
-    with counted(Console(file=file, width=80, force_terminal=True, color_system=None), "answer") as tell:
+    with count_progress(Console(file=file, width=80, force_terminal=True, color_system=None), "answer") as tell:
         tell(1200)
     assert re.search(r"1,200 answers, [\d,.]+ a second", file.getvalue())
 
@@ -154,8 +155,8 @@ def test_a_terminal_shows_how_many_are_answered() -> None:
 def test_a_line_without_end_is_refused(tmp_path: Path) -> None:
     with (tmp_path / "zeros").open("wb") as file:
         file.truncate(20 << 20)
-    with opened(str(tmp_path / "zeros")) as stream, pytest.raises(UserError, match="zeros:1: the line is longer"):
-        list(lines(stream, "zeros"))
+    with open_input(str(tmp_path / "zeros")) as stream, pytest.raises(UserError, match="zeros:1: the line is longer"):
+        list(read_lines(stream, "zeros"))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
@@ -181,7 +182,7 @@ def test_a_pipe_that_does_not_wait_is_waited_for() -> None:
     end, begin = os.pipe()
     os.set_blocking(end, False)
     with os.fdopen(end, "rb", buffering=0) as stream, os.fdopen(begin, "wb", buffering=0) as writer:
-        found = lines(stream, "-")
+        found = read_lines(stream, "-")
         for number, text in enumerate(("one", "two"), 1):
             later = threading.Timer(0.1, writer.write, [f"{text}\n".encode()])
             later.start()

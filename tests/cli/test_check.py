@@ -214,9 +214,9 @@ def test_a_draft_that_is_not_there_is_a_mistake(run: Check, tmp_path: Path) -> N
 def test_the_detector_that_comes_with_it_tells_claims_from_own_work(
     run: Check, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from whycite.worthiness import load
+    from whycite.check.detector import load_detector
 
-    monkeypatch.setattr(pipeline, "_detector", load)
+    monkeypatch.setattr(pipeline, "_detector", load_detector)
     text = (
         "# Introduction\n\nPrevious studies have shown that sleep deprivation impairs the memory of honeybees. "
         "The rest of this paper is organised as follows.\n"

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
+from whycite.cite import plugins
 from whycite.documents import stream
 from whycite.errors import UserError
-from whycite.evaluation.trec import read_run
+from whycite.lab.evaluate.trec import read_run
 
 Run = Callable[..., Result]
 
@@ -110,7 +111,7 @@ def test_words_without_quotation_marks_are_one_claim(run: Run, library: Path) ->
 
 def test_what_is_known_of_the_draft_is_passed_on(run: Run, library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
-    monkeypatch.setattr("whycite.recommend.method", lambda name, library: _Asked(asked))
+    monkeypatch.setattr(plugins, "load_method", lambda name, library: _Asked(asked))
     options = ["--title", "On bees", "--section", "Related Works", "--cited", "doi:10.1/a", "--cited", "pmid:1"]
     run("cite", CLAIM, "--library", library, *options, "--year-max", "2020", "-n", "7")
     ((claim, number),) = asked
@@ -132,9 +133,9 @@ class _Asked:
 
 
 def test_another_method(run: Run, library: Path) -> None:
-    from whycite.recommend import METHODS
+    from whycite.cite.plugins import methods
 
-    for method in METHODS:
+    for method in methods():
         found = _recommendations(run("cite", CLAIM, "--library", library, "--method", method, "--json"))
         assert found[0]["paper"]["title"] == "Busy bees need rest, too"
 

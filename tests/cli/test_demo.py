@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from whycite.cli.demo import CLAIMS, SAID, _command
+from whycite.cli.demo import CLAIMS, VERIFIED_CLAIM, _command
 from whycite.demo.corpus import articles, licences
 from whycite.errors import UserError
 
@@ -70,12 +70,12 @@ def test_it_shows_papers_with_evidence_and_is_quick_the_second_time(run: Run, co
     assert "added" not in again
     assert "seminar.tex" in shown
     assert "need a citation" in shown
-    assert f'whycite verify --claim "{SAID}"' in shown
+    assert f'whycite verify --claim "{VERIFIED_CLAIM}"' in shown
     *found, checked, verified = [json.loads(line) for line in run("demo", "--json").stdout.splitlines()]
     assert [answer["text"] for answer in found] == list(CLAIMS)
     assert all(answer["recommendations"][0]["evidence"] for answer in found)
     assert [each["cites"] for each in checked["findings"] if each["kind"] == "cited"] == [["oliver2013"]]
-    assert verified["claim"] == SAID
+    assert verified["claim"] == VERIFIED_CLAIM
 
 
 @pytest.mark.parametrize(

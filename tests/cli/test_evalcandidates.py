@@ -8,10 +8,10 @@ import torch
 import typer
 from typer.testing import CliRunner, Result
 
-from whycite.candidates.autoencoder import load
-from whycite.candidates.model import Part
-from whycite.cli.evalcandidates import candidates
 from whycite.errors import UserError
+from whycite.lab.cli.evaluate_candidates import candidates
+from whycite.lab.scope.candidates import DraftPart
+from whycite.lab.scope.numpyautoencoder import load_autoencoder
 
 torch.set_num_threads(1)  # so small a model gains nothing by more, and tests share the cores
 app = typer.Typer(rich_markup_mode=None)
@@ -106,8 +106,8 @@ def test_topic_floor_limit_and_lot(papers: Path) -> None:
 def test_autoencoders_are_kept(papers: Path, tmp_path: Path) -> None:
     _json(papers, "--methods", "aae-section,random", "--epochs", "1", "--by", "paper", "--out", tmp_path / "kept")
     assert [path.name for path in (tmp_path / "kept").iterdir()] == ["aae-section-by-paper.npz"]
-    made = load(tmp_path / "kept" / "aae-section-by-paper.npz")
-    assert len(made.recommend(Part(section_types=("method",)), k=3)) == 3
+    made = load_autoencoder(tmp_path / "kept" / "aae-section-by-paper.npz")
+    assert len(made.recommend(DraftPart(section_types=("method",)), k=3)) == 3
 
 
 @pytest.mark.parametrize(

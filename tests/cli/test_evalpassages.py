@@ -12,8 +12,8 @@ import typer
 from numpy.typing import NDArray
 from typer.testing import CliRunner, Result
 
-from whycite.cli.evalpassages import passages as evaluate
-from whycite.cli.trainpassages import passages as train
+from whycite.lab.cli.evaluate_passages import passages as evaluate
+from whycite.lab.cli.train_passages import passages as train
 
 pytest.importorskip("torch")
 
@@ -103,7 +103,7 @@ class _Ranker:
 @pytest.mark.parametrize("own", [False, True], ids=["one", "each"])
 def test_encoders_and_rankers_beside(folder: Path, own: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     rankers: dict[Path, _Ranker] = {}
-    monkeypatch.setattr("whycite.rerank.ranker.load", lambda path: rankers.setdefault(path, _Ranker(path)))
+    monkeypatch.setattr("whycite.models.rankers.load_ranker", lambda path: rankers.setdefault(path, _Ranker(path)))
     if own:
         for fold in (1, 2):
             (folder / "ranker" / f"fold-{fold}").mkdir(parents=True)
@@ -120,9 +120,11 @@ def test_encoders_and_rankers_beside(folder: Path, own: bool, monkeypatch: pytes
 
 
 def test_scores_of_rankers_that_had_not_seen_the_cases(folder: Path) -> None:
-    from whycite.evaluation.passages.scifact import load
+    from whycite.lab.thesis.datasets import load_scifact
 
-    scores = {case.id: [float(at in case.gold) for at in range(4)] for case in load(folder / "scifact") if case.gold}
+    scores = {
+        case.id: [float(at in case.gold) for at in range(4)] for case in load_scifact(folder / "scifact") if case.gold
+    }
     (folder / "scores.json").write_text(json.dumps({"passage": scores, "between": scores}), "utf-8")
     asked = ["eval", "--data", folder / "scifact", "--models", "", "--folds", 2, "--no-verdicts", "--json"]
     found = json.loads(_run(*asked, "--ranker", folder / "scores.json").stdout)
@@ -164,7 +166,7 @@ def test_labels_alone(tmp_path: Path) -> None:
 
 
 def test_a_model_is_trained_and_scores(folder: Path) -> None:
-    from whycite.training.passages.storing import load
+    from whycite.lab.thesis.modelstore import load
 
     asked = ("train", "--model", "lstm", "--data", folder / "scifact", "--vectors", folder / "glove.txt")
     result = _run(*asked, "--out", folder / "model", "--pairs", "hard", "--epochs", 2, "--hidden", 4, "--seed", 3)

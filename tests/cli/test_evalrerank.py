@@ -13,10 +13,10 @@ from tokenizers.pre_tokenizers import Whitespace
 from tokenizers.processors import TemplateProcessing
 from typer.testing import CliRunner, Result
 
-from whycite.cli.evalrerank import rerank
-from whycite.encoders.export import export_scores
 from whycite.errors import UserError
-from whycite.rerank.ranker import FACTS
+from whycite.lab.cli.evaluate_candidates import rerank
+from whycite.lab.train.export import export_scores
+from whycite.models.rankers import RANKER_SETTINGS
 
 torch.set_num_threads(1)  # so small a model gains nothing by more, and tests share the cores
 app = typer.Typer(rich_markup_mode=None)
@@ -42,7 +42,7 @@ def ranker(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     model = transformers.AutoModel.from_config(config, add_pooling_layer=False)
     out = tmp_path_factory.mktemp("rankers") / "tiny"
-    export_scores(model, torch.nn.Linear(16, 1), tokenizer, out, name="tiny", max_tokens=48, file=FACTS)
+    export_scores(model, torch.nn.Linear(16, 1), tokenizer, out, name="tiny", max_tokens=48, file=RANKER_SETTINGS)
     return out
 
 
@@ -131,7 +131,7 @@ def test_json(articles: Path, ranker: Path) -> None:
 
 
 def test_without_a_ranker(articles: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("whycite.rerank.ranker.stored_with", lambda encoder: None)
+    monkeypatch.setattr("whycite.models.rankers.ranker_of", lambda encoder: None)
     result = _run(articles, "--prefetch", "none", "--held-out", "1")
     assert "no ranker lies with the encoder" in result.stderr
     assert "bm25-default" in result.stdout

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whycite.cli.parallel import in_order
+from whycite.cli.batch import map_in_order
 from whycite.errors import UserError
 
 
@@ -21,7 +21,7 @@ def test_results_come_in_the_order_of_the_things(delays: list[int], threads: int
         time.sleep(thing[1] / 1000)
         return thing[0]
 
-    assert list(in_order(enumerate(delays), work, threads)) == list(range(len(delays)))
+    assert list(map_in_order(enumerate(delays), work, threads)) == list(range(len(delays)))
 
 
 def test_results_before_a_failure_come_first() -> None:
@@ -30,7 +30,7 @@ def test_results_before_a_failure_come_first() -> None:
             raise UserError("three")
         return thing
 
-    results = in_order(range(100), work, 4)
+    results = map_in_order(range(100), work, 4)
     assert [next(results) for _ in range(3)] == [0, 1, 2]
     with pytest.raises(UserError, match="three"):
         next(results)
@@ -41,7 +41,7 @@ def test_things_that_end_with_an_error() -> None:
         yield 1
         raise UserError("no more")
 
-    results = in_order(things(), str, 2)
+    results = map_in_order(things(), str, 2)
     assert next(results) == "1"
     with pytest.raises(UserError, match="no more"):
         next(results)
@@ -49,7 +49,7 @@ def test_things_that_end_with_an_error() -> None:
 
 def test_several_threads_work_at_once() -> None:
     barrier = threading.Barrier(3)
-    assert len(list(in_order(range(6), lambda thing: barrier.wait(20), 3))) == 6
+    assert len(list(map_in_order(range(6), lambda thing: barrier.wait(20), 3))) == 6
 
 
 def test_no_more_is_read_than_there_is_work_for() -> None:
@@ -61,7 +61,7 @@ def test_no_more_is_read_than_there_is_work_for() -> None:
             read += 1
             yield thing
 
-    results = in_order(things(), str, 2)
+    results = map_in_order(things(), str, 2)
     assert next(results) == "0"
     time.sleep(0.05)
     assert read < 50
@@ -72,7 +72,7 @@ def test_things_that_end_with_an_error_nobody_thought_of() -> None:
         yield 1
         raise ValueError("a stream that was closed")
 
-    results = in_order(things(), str, 2)
+    results = map_in_order(things(), str, 2)
     assert next(results) == "1"
     with pytest.raises(ValueError, match="closed"):
         next(results)
@@ -94,6 +94,6 @@ def test_a_file_closed_after_a_failure_while_it_is_read_is_no_news(tmp_path: Pat
         raise UserError("this is none")
 
     with pytest.raises(UserError, match="none"), (tmp_path / "things").open("rb") as stream:
-        list(in_order(things(stream), work, 1))
+        list(map_in_order(things(stream), work, 1))
     closed.set()  # pytest fails where a thread ends with an error
     assert over.wait(60)

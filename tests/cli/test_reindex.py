@@ -17,23 +17,23 @@ from numpy.typing import NDArray
 from rich.console import Console
 from typer.testing import Result
 
-from whycite.cli.progress import watched
-from whycite.encoders import load, registry
+from whycite.cli.progress import stage_progress
 from whycite.errors import UserError
+from whycite.models import encoders, load_encoder
 
 Run = Callable[..., Result]
 
 STOPPED = """
 import os, signal, sys
-from whycite.library import reindexing
-reindexing._BATCH = 2
-encode, calls = reindexing.CachedEncoder.encode, []
+from whycite.library import maintenance
+maintenance._BATCH = 2
+encode, calls = maintenance.CachedEncoder.encode, []
 def stop(self, texts, progress=None):
     calls.append(texts)
     if len(calls) == 5:  # each batch is asked of two
         os.kill(os.getpid(), signal.SIGINT)
     return encode(self, texts, progress)
-reindexing.CachedEncoder.encode = stop
+maintenance.CachedEncoder.encode = stop
 from whycite.cli import main
 main()
 """
@@ -56,10 +56,10 @@ class Small:
 def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The name of an encoder that another package brings."""
     entry = SimpleNamespace(name="small", load=lambda: Small)
-    monkeypatch.setattr(registry, "entry_points", lambda group: [entry])
-    registry._load.cache_clear()
+    monkeypatch.setattr(encoders, "entry_points", lambda group: [entry])
+    encoders._open_encoder.cache_clear()
     yield entry.name
-    registry._load.cache_clear()
+    encoders._open_encoder.cache_clear()
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def copy(library: Path, tmp_path: Path) -> Path:
 
 
 def test_to_another_encoder_and_back(run: Run, copy: Path, small: str) -> None:
-    before = load().name
+    before = load_encoder().name
     answers = run("cite", "bees sleep", "--json", "--library", copy).stdout
     moved = run("library", "reindex", "--encoder", small, "--library", copy)
     assert re.fullmatch(r"\d+ evidence spans and 5 papers encoded by small@1 in [\d.]+ s\.\n", moved.stdout)
@@ -83,7 +83,7 @@ def test_to_another_encoder_and_back(run: Run, copy: Path, small: str) -> None:
 
 
 def test_nothing_to_do(run: Run, copy: Path) -> None:
-    name = load().name
+    name = load_encoder().name
     assert run("library", "reindex", "--library", copy).stdout == f"Nothing to do: the library's encoder is {name}.\n"
     told = json.loads(run("library", "reindex", "--library", copy, "--json").stdout)
     assert told["before"] == told["encoder"] == name
@@ -113,7 +113,7 @@ def test_a_new_library_with_another_encoder(run: Run, papers: Path, copy: Path, 
 def test_stopped_by_the_user_says_what_is_kept(run: Run, copy: Path, tmp_path: Path) -> None:
     folder = tmp_path / "brief"
     folder.mkdir()
-    bundled = registry._MODELS / "claims-30m"
+    bundled = encoders._MODELS / "claims-30m"
     for name in ("model.onnx", "tokenizer.json"):
         (folder / name).symlink_to(bundled / name)
     arguments = ["library", "reindex", "--encoder", str(folder), "--library", str(copy)]
@@ -124,7 +124,7 @@ def test_stopped_by_the_user_says_what_is_kept(run: Run, copy: Path, tmp_path: P
     assert re.fullmatch(
         r"whycite: stopped; 4 of \d\d texts encoded and kept, run it again to go on\n", stopped.stderr
     ), stopped.stderr
-    assert json.loads(run("library", "--json", "--library", copy).stdout)["encoder"] == load().name
+    assert json.loads(run("library", "--json", "--library", copy).stdout)["encoder"] == load_encoder().name
     assert run(*arguments).exit_code == 0
     assert json.loads(run("library", "--json", "--library", copy).stdout)["encoder"].startswith("brief@")
 
@@ -132,10 +132,10 @@ def test_stopped_by_the_user_says_what_is_kept(run: Run, copy: Path, tmp_path: P
 def test_a_terminal_shows_how_far_it_has_come() -> None:
     file = io.StringIO()
     console = Console(file=file, width=100, force_terminal=True, color_system=None, highlight=False)
-    with watched(console) as tell:
+    with stage_progress(console) as tell:
         tell("encoding", 1_200, 34_000)
     assert re.search(r"encoding .*1,200 of 34,000", file.getvalue())
     length = len(file.getvalue())
-    with watched(Console(file=file, width=100)) as tell:
+    with stage_progress(Console(file=file, width=100)) as tell:
         tell("encoding", 1, 2)
     assert len(file.getvalue()) == length

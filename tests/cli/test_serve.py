@@ -113,11 +113,11 @@ def test_the_browser_is_opened_where_the_server_is(run: Run, monkeypatch: pytest
         bound.close()
 
     monkeypatch.setattr("webbrowser.open", browse)
-    monkeypatch.setattr("whycite.web.running.run", begin)
+    monkeypatch.setattr("whycite.web.app.run", begin)
     assert run("serve", "--port", "0", "--token", "a secret & more").exit_code == 0
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=a%20secret%20%26%20more", opened[0])
 
 
 def test_what_takes_long_is_not_loaded_before_it_answers() -> None:
-    code = "import sys, whycite.web.running; print(sorted({'lancedb', 'onnxruntime', 'spacy'} & set(sys.modules)))"
+    code = "import sys, whycite.web.app; print(sorted({'lancedb', 'onnxruntime', 'spacy'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"

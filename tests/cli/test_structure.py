@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 from whycite.cli.structure import structure
 from whycite.documents.model import Document, Reference, Section, Sentence
 from whycite.errors import UserError
-from whycite.structure import TYPES, Rules, load_rules
+from whycite.structure import SECTION_TYPES, HeadingRules, load_rules
 
 Run = Callable[..., Result]
 
@@ -145,7 +145,9 @@ def test_learning(run: Run, tmp_path: Path) -> None:
     assert "'something' is no answer" in result.stderr
     path = tmp_path / "settings" / "whycite" / "sections.toml"
     assert f"3 rules kept in {path}" in result.stderr
-    assert load_rules(path, TYPES) == Rules({"kernel": "method", "root": "method"}, frozenset({"forest"}))
+    assert load_rules(path, SECTION_TYPES) == HeadingRules(
+        {"kernel": "method", "root": "method"}, frozenset({"forest"})
+    )
     content = json.loads(result.stdout)
     support = {row["template"]: row["support"] for row in content["templates"]}
     assert support["[I M E C]"] == {"exact": 0, "defined": 0, "learned": 0, "before": 0, "after": 0.6667}
@@ -159,7 +161,7 @@ def test_learning_stops_where_the_answers_end(run: Run, tmp_path: Path) -> None:
     write(tmp_path, a="Kernels, Trees, Roots")
     result = run("a.tex", "--learn", "--rules", "own.toml", input="\n7\n")
     assert result.exit_code == 0, result.output
-    assert load_rules(tmp_path / "own.toml", TYPES) == Rules({"tree": "conclusion"})
+    assert load_rules(tmp_path / "own.toml", SECTION_TYPES) == HeadingRules({"tree": "conclusion"})
     assert "1 rule kept in own.toml" in result.stderr
 
 
@@ -175,7 +177,9 @@ def test_an_interrupt_keeps_what_was_answered(run: Run, tmp_path: Path, monkeypa
     monkeypatch.setattr("builtins.input", answer)
     result = run("a.tex", "--learn")
     assert result.exit_code == 0, result.output
-    assert load_rules(tmp_path / "settings" / "whycite" / "sections.toml", TYPES) == Rules({"kernel": "method"})
+    assert load_rules(tmp_path / "settings" / "whycite" / "sections.toml", SECTION_TYPES) == HeadingRules(
+        {"kernel": "method"}
+    )
 
 
 def test_control_codes_of_a_heading_do_not_reach_the_terminal(run: Run, tmp_path: Path) -> None:

@@ -13,8 +13,7 @@ import pytest
 from rich.console import Console
 
 from tests.check.conftest import BIB, TEX
-from whycite.cli.check import _watch
-from whycite.cli.watching import State, changed, state
+from whycite.cli.check import FileStates, _watch_drafts, file_states, wait_for_change
 from whycite.errors import UserError
 
 QUICK = 0.01
@@ -25,17 +24,17 @@ def test_files_beside_the_draft_and_those_read_with_it_are_seen(tmp_path: Path) 
     for name in ("main.tex", "refs.bib", "main.log", "parts/one.tex"):
         (tmp_path / name).write_text(name)
     main, part = tmp_path / "main.tex", tmp_path / "parts" / "one.tex"
-    assert set(state([main])) == {str(main), str(tmp_path / "refs.bib")}
-    assert set(state([main], [main, part])) == {str(main), str(tmp_path / "refs.bib"), str(part)}
-    assert set(state([tmp_path / "parts"])) == {str(part)}
-    assert state([tmp_path / "gone" / "main.tex"]) == {}
+    assert set(file_states([main])) == {str(main), str(tmp_path / "refs.bib")}
+    assert set(file_states([main], [main, part])) == {str(main), str(tmp_path / "refs.bib"), str(part)}
+    assert set(file_states([tmp_path / "parts"])) == {str(part)}
+    assert file_states([tmp_path / "gone" / "main.tex"]) == {}
 
 
 @pytest.mark.parametrize("how", ["written", "made", "removed", "replaced"])
 def test_a_change_is_seen_once_it_is_over(tmp_path: Path, how: str) -> None:
     main, other = tmp_path / "main.tex", tmp_path / "other.tex"
     main.write_text("one")
-    before = state([main])
+    before = file_states([main])
     steps: dict[str, list[Callable[[], object]]] = {
         "written": [lambda: main.write_text(""), lambda: main.write_text("one two")],
         "made": [other.touch, lambda: other.write_text("another")],
@@ -44,16 +43,16 @@ def test_a_change_is_seen_once_it_is_over(tmp_path: Path, how: str) -> None:
     }
     looks = 0
 
-    def look() -> State:
+    def look() -> FileStates:
         nonlocal looks
         looks += 1
         if looks > 2 and steps[how]:
             steps[how].pop(0)()
-        return state([main])
+        return file_states([main])
 
-    after = changed(before, look, QUICK)
+    after = wait_for_change(before, look, QUICK)
     assert not steps[how]
-    assert after == state([main]) != before
+    assert after == file_states([main]) != before
 
 
 def _seen(main: Path, change: Callable[[], object]) -> None:
@@ -69,7 +68,7 @@ def _seen(main: Path, change: Callable[[], object]) -> None:
         raise UserError("not this time")
 
     with pytest.raises(KeyboardInterrupt):
-        _watch([str(main)], found, None, Console(file=io.StringIO()))
+        _watch_drafts([str(main)], found, None, Console(file=io.StringIO()))
 
 
 @pytest.mark.parametrize("how", ["written", "made", "removed"])

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from whycite.documents.model import Document
-from whycite.documents.registry import Reader
+from whycite.documents.reading import Reader
 from whycite.documents.sources import MemoryFolder, Source
 
 _WHITE = re.compile(r"\s")

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whycite.documents.bibliographies import bibtex
-from whycite.documents.bibliographies.bbl import READER, parse
 from whycite.documents.identity import normalise_title
 from whycite.documents.model import Document, Reference
+from whycite.documents.references import bibtex
+from whycite.documents.references.bbl import READER, parse
 from whycite.documents.sources import decode
 
 

@@ -11,9 +11,8 @@ from bibtexparser.entrypoint import parse_string
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whycite.documents.bibliographies.bibtex import READER, parse
-from whycite.documents.bibliographies.bibtex_entries import read_entries
 from whycite.documents.model import Document, Reference
+from whycite.documents.references.bibtex import READER, parse, read_entries
 from whycite.documents.sources import decode
 
 

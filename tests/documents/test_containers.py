@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from whycite.documents import containers, read, stream
+from whycite.documents import read, sources, stream
 from whycite.errors import UserError
 
 TEX = rb"\documentclass{article}\begin{document}\input{part}\end{document}"
@@ -146,7 +146,7 @@ def test_a_bomb_is_refused_in_time(tmp_path: Path, kind: str) -> None:
 
 
 def test_a_bomb_that_lies_about_its_size_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(containers, "MAX_UNPACKED", 1 << 20)
+    monkeypatch.setattr(sources, "MAX_UNPACKED", 1 << 20)
     data = bytearray(_zip({"a.tex": bytes(4 << 20)}))
     at = data.rindex(b"PK\x01\x02") + 24  # the declared size in the directory
     data[at : at + 4] = (10).to_bytes(4, "little")
@@ -167,7 +167,7 @@ def test_a_bomb_of_one_compressed_file_is_refused(tmp_path: Path) -> None:
 
 def test_too_many_members(tmp_path: Path) -> None:
     path = tmp_path / "many.zip"
-    path.write_bytes(_zip({f"{i}.tex": b"" for i in range(containers.MAX_MEMBERS + 1)}))
+    path.write_bytes(_zip({f"{i}.tex": b"" for i in range(sources.MAX_MEMBERS + 1)}))
     with pytest.raises(UserError, match="more than 20,000 files"):
         read(path)
 

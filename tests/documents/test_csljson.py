@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whycite.documents.bibliographies.csljson import READER, parse
 from whycite.documents.model import Document, Reference
+from whycite.documents.references.csljson import READER, parse
 
 ITEM = {
     "id": 17,

@@ -12,10 +12,9 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whycite.documents.bibliographies import bibtex
 from whycite.documents.identity import (
     Papers,
-    group,
+    group_references,
     normalise_arxiv,
     normalise_doi,
     normalise_isbn,
@@ -24,6 +23,7 @@ from whycite.documents.identity import (
     paper_key,
 )
 from whycite.documents.model import Reference
+from whycite.documents.references import bibtex
 from whycite.documents.sources import decode
 
 LONG = "Measuring the slow drift of synthetic references in a long run"
@@ -45,14 +45,14 @@ def ref(
 
 def same(*references: Reference) -> bool:
     """Whether all are one paper, whatever their order."""
-    groups = group(references)
+    groups = group_references(references)
     assert partition(references) == partition(references[::-1])
     return len(set(groups)) == 1
 
 
 def partition(references: tuple[Reference, ...] | list[Reference]) -> set[frozenset[Reference]]:
     parts: dict[int, set[Reference]] = {}
-    for reference, number in zip(references, group(references), strict=True):
+    for reference, number in zip(references, group_references(references), strict=True):
         parts.setdefault(number, set()).add(reference)
     return {frozenset(part) for part in parts.values()}
 
@@ -273,42 +273,42 @@ def test_same_paper(case: str) -> None:
 @pytest.mark.parametrize("case", DIFFERENT)
 def test_different_papers(case: str) -> None:
     references = DIFFERENT[case]
-    assert len(set(group(references))) == len(references)
+    assert len(set(group_references(references))) == len(references)
     assert partition(references) == partition(references[::-1])
 
 
 def test_reference_without_identifier_does_not_bridge_two_papers() -> None:
     paper, erratum, bare = ref(doi="10.1038/x1"), ref(doi="10.1038/x2"), ref()
-    first, second, third, fourth = group([paper, paper, erratum, bare])
+    first, second, third, fourth = group_references([paper, paper, erratum, bare])
     assert first == second == fourth != third
 
 
 def test_nearest_year_wins() -> None:
     old, new, bare = ref(doi="10.1038/x1", year=2009), ref(doi="10.1038/x2", year=2011), ref(year=2011)
-    assert group([old, old, new, bare]) == [0, 0, 1, 1]
+    assert group_references([old, old, new, bare]) == [0, 0, 1, 1]
 
 
 def test_years_do_not_chain() -> None:
-    first, second, third = group(ref(year=year) for year in (2010, 2011, 2012))
+    first, second, third = group_references(ref(year=year) for year in (2010, 2011, 2012))
     assert first != third
     assert second in (first, third)
 
 
 def test_series_is_many_papers() -> None:
-    assert len(set(group(ref(year=year) for year in range(2010, 2014)))) == 4
+    assert len(set(group_references(ref(year=year) for year in range(2010, 2014)))) == 4
 
 
 def test_undated_reference_joins_only_one_candidate() -> None:
     early, late, undated = ref(year=2001), ref(year=2011), ref(year=None)
-    assert group([early, undated]) == [0, 0]
-    assert group([early, late, undated]) == [0, 1, 2]
+    assert group_references([early, undated]) == [0, 0]
+    assert group_references([early, late, undated]) == [0, 1, 2]
 
 
 def test_wrong_pmid_leaves_reference_alone() -> None:
     one = ref("The wing of the fly", doi="10.1038/x1", pmid="5")
     two = ref("The eye of the fly", doi="10.1038/x2", pmid="5")
     three = ref("The eye of the fly", pmid="5")
-    assert group([one, two, three]) == [0, 1, 1]
+    assert group_references([one, two, three]) == [0, 1, 1]
 
 
 def test_representative_has_the_best_key() -> None:
@@ -376,7 +376,7 @@ def check_equivalence(references: list[Reference]) -> None:
     assert [numbers[index] for index in papers.representatives()] == list(range(len(keys)))
     named = [key for key in keys if key]
     assert len(set(named)) == len(named)
-    doubled = group([*references, *(reference for reference in references if paper_key(reference))])
+    doubled = group_references([*references, *(reference for reference in references if paper_key(reference))])
     assert doubled[: len(references)] == numbers
 
 
@@ -427,7 +427,7 @@ def test_equivalence_on_many_real_references(data: Path) -> None:
 def test_hidden_references_find_their_paper(data: Path) -> None:
     references = [r for shard in (0, 1, 2) for r in elife(data / "elife" / f"elife-{shard:02}.jsonl.zst") if r.doi]
     told = hide(references, random.Random(1))
-    groups = group(told)
+    groups = group_references(told)
     shown: dict[str, int] = {}
     dois: dict[int, str] = {}
     for reference, number in zip(told, groups, strict=True):
@@ -456,7 +456,7 @@ def test_equivalence_on_bibliographies_of_drafts(data: Path) -> None:
 def test_linear_on_hostile_fields(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))
     start = time.process_time()
-    group([ref(text, text, 2010, f"10.1234/{text}", f"arxiv {text}", text, text, text)])
+    group_references([ref(text, text, 2010, f"10.1234/{text}", f"arxiv {text}", text, text, text)])
     assert time.process_time() - start < 30
 
 
@@ -465,5 +465,5 @@ def test_linear_on_one_title_for_all() -> None:
     many = [ref(author=f"Name{n % 500}, A.", year=1900 + n % 100, doi=f"10.1038/x{n}") for n in range(20_000)]
     many += [ref("Introduction to it", author=f"Name{n % 500}, A.", year=1900 + n % 100) for n in range(20_000)]
     many += [ref("Wrong", doi=f"10.1038/y{n}", pmid="1") for n in range(20_000)]
-    group(many)
+    group_references(many)
     assert time.process_time() - start < 30

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from whycite.documents import s2orc
-from whycite.documents.containers import unwrap
 from whycite.documents.jats import READER
 from whycite.documents.model import Document, Sentence
-from whycite.documents.sources import DiskFolder, Source, decode
+from whycite.documents.sources import DiskFolder, Source, decode, unwrap
 
 ReadBytes = Callable[..., list[Document]]
 Misplaced = Callable[[Document, str, Callable[[str], str]], list[str]]

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whycite.documents.jsontext import MAX_RECORD, Record, Strings, as_dict, as_list, as_text, records
-from whycite.documents.prose import Prose
+from whycite.documents.builder import Prose
+from whycite.documents.jsontext import MAX_RECORD, JsonRecord, StringFinder, as_dict, as_list, as_text, read_records
 from whycite.documents.sources import MemoryFolder, Source
 
 
-def _records(data: bytes, name: str = "a.jsonl") -> list[Record]:
-    return list(records(Source(MemoryFolder({name: data}, ""), name)))
+def _records(data: bytes, name: str = "a.jsonl") -> list[JsonRecord]:
+    return list(read_records(Source(MemoryFolder({name: data}, ""), name)))
 
 
 def test_lines_are_records_and_know_their_offset() -> None:
@@ -110,7 +110,7 @@ def test_every_string_is_found_with_the_place_of_each_character(texts: list[str]
     texts = [*texts, 'a/é"\\\n\n😀']
     raw = write(texts)
     base = 7
-    strings = Strings(Record("", 1, base, raw, {}))
+    strings = StringFinder(JsonRecord("", 1, base, raw, {}))
     random.shuffle(texts)
     for text in texts:
         passage = strings.find(text)
@@ -128,7 +128,7 @@ def test_every_string_is_found_with_the_place_of_each_character(texts: list[str]
 
 def test_repeated_strings_are_found_one_after_the_other() -> None:
     raw = json.dumps(["same", "x", "same", "y", "same"])
-    strings = Strings(Record("", 1, 0, raw, {}))
+    strings = StringFinder(JsonRecord("", 1, 0, raw, {}))
     assert [strings.find("same").source(0, 4)[0] for _ in range(3)] == [2, 15, 28]
 
 
@@ -139,7 +139,7 @@ def test_repeated_strings_are_found_one_after_the_other() -> None:
 def test_escapes_take_linear_time(text: str, ascii: bool) -> None:
     raw = json.dumps([text, "end"], ensure_ascii=ascii)
     began = time.process_time()
-    passage = Strings(Record("", 1, 0, raw, {})).find(text)
+    passage = StringFinder(JsonRecord("", 1, 0, raw, {})).find(text)
     prose = Prose()
     passage.add(prose, "f", 0, len(text))
     assert time.process_time() - began < 30
@@ -150,7 +150,7 @@ def test_escapes_take_linear_time(text: str, ascii: bool) -> None:
 def test_many_strings_take_linear_time() -> None:
     texts = [f"{n}/" for n in range(50_000)] + ["a"] * 50_000
     raw = json.dumps(texts).replace("/", "\\/")
-    strings = Strings(Record("", 1, 0, raw, {}))
+    strings = StringFinder(JsonRecord("", 1, 0, raw, {}))
     began = time.process_time()
     for text in reversed(texts):
         strings.find(text)

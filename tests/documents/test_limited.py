@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from whycite.documents import limited
-from whycite.documents.limited import Worker
+from whycite.documents import sandbox
+from whycite.documents.sandbox import Worker
 from whycite.errors import UserError
 
 LONG = 60.0  # seconds: none of what is to answer takes as long, however busy the machine is
@@ -104,13 +104,13 @@ def test_it_cannot_write_files(worker: Worker, tmp_path: Path) -> None:
 
 def test_ctrl_c_ends_the_process(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     pid = worker.run(b"well", "a.pdf", LONG)
-    exchange = limited._exchange
+    exchange = sandbox._exchange
 
     def interrupted(*given: Any) -> Any:
         threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGINT]).start()
         return exchange(*given)
 
-    monkeypatch.setattr(limited, "_exchange", interrupted)
+    monkeypatch.setattr(sandbox, "_exchange", interrupted)
     with pytest.raises(KeyboardInterrupt):
         worker.run(b"sleep 600", "a.pdf", LONG)
     assert not _is_alive(pid)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from whycite.documents.includes import list_drafts
 from whycite.documents.markdown import READER
-from whycite.documents.markup.parts import mains_first
 from whycite.documents.model import Document
 from whycite.documents.reading import stream
 from whycite.documents.sources import DiskFolder, MemoryFolder, Source, decode
@@ -430,9 +430,9 @@ def test_the_parts_of_a_draft_are_no_drafts() -> None:
         "refs.bib": b"",
     }
     folder = MemoryFolder(files, "")
-    assert mains_first(folder, folder.names()) == ["main.typ", "paper.qmd", "02-other.md", "refs.bib"]
+    assert list_drafts(folder, folder.names()) == ["main.typ", "paper.qmd", "02-other.md", "refs.bib"]
     circle = MemoryFolder({"a.typ": b'#include "b.typ"', "b.typ": b'#include "a.typ"'}, "")
-    assert mains_first(circle, circle.names()) == ["a.typ"]
+    assert list_drafts(circle, circle.names()) == ["a.typ"]
 
 
 @pytest.mark.parametrize(

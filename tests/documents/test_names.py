@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whycite.documents.bibliographies.names import parse_people, person
+from whycite.documents.references.names import parse_people, person
 
 
 @pytest.mark.parametrize(

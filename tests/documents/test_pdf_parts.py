@@ -5,12 +5,11 @@ from collections.abc import Callable
 
 import pytest
 
-from whycite.documents.pdf.captions import is_caption_label
-from whycite.documents.pdf.furniture import _FOLIO, _LEADER
-from whycite.documents.pdf.headings import is_reference_heading
-from whycite.documents.pdf.hyphens import Vocabulary
-from whycite.documents.pdf.imprint import _names
-from whycite.documents.pdf.numbering import Numbering, numbered
+from whycite.documents.pdf.floats import is_caption_label
+from whycite.documents.pdf.frontmatter import _names
+from whycite.documents.pdf.headings import Numbering, is_reference_heading, split_number
+from whycite.documents.pdf.margins import _FOLIO, _LEADER
+from whycite.documents.pdf.textflow import Vocabulary
 
 TEXT = [
     "We say that a knowledge-based view of the translation is better than statistical translation of words",
@@ -70,7 +69,7 @@ def test_a_shared_end_of_a_word_keeps_hyphen_and_space() -> None:
     ],
 )
 def test_numbers_of_headings(text: str, number: str, title: str) -> None:
-    assert numbered(text) == (number, title)
+    assert split_number(text) == (number, title)
 
 
 def test_numbers_follow_each_other() -> None:
@@ -114,7 +113,14 @@ def test_names_are_told_from_places() -> None:
 @pytest.mark.parametrize("unit", ["1.", " ", "Figure 1 ", ". ", "A. ", "-", "1 of 2", "x"])
 @pytest.mark.parametrize(
     "work",
-    [numbered, is_caption_label, is_reference_heading, _FOLIO.fullmatch, _LEADER.search, lambda text: _names([text])],
+    [
+        split_number,
+        is_caption_label,
+        is_reference_heading,
+        _FOLIO.fullmatch,
+        _LEADER.search,
+        lambda text: _names([text]),
+    ],
 )
 def test_a_million_characters_take_no_time(work: Callable[[str], object], unit: str) -> None:
     text = unit * (1_000_000 // len(unit))

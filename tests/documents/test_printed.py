@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whycite.documents.bibliographies.printed import BLOCK, EMPHASIS, parse_printed
 from whycite.documents.identity import normalise_title
+from whycite.documents.references.printed import BLOCK, EMPHASIS, parse_printed
 
 APA = "Smith, J. A., van der Berg, K., & Li, X. (2010a). A title: with, commas. Journal of Names, 12(3), 34–56."
 VANCOUVER = "1. Smith JA, van der Berg K, Li X, et al. A title: with, commas. J Name. 2010;12(3):34-56. PMID: 123456"

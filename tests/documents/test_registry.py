@@ -4,7 +4,7 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from whycite.documents import registry
+from whycite.documents import reading
 
 
 def test_a_broken_reader_is_left_out(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
@@ -13,10 +13,10 @@ def test_a_broken_reader_is_left_out(monkeypatch: pytest.MonkeyPatch, caplog: py
         EntryPoint("plain", "whycite.documents.plain:READER", "whycite.readers"),
         EntryPoint("latex", "whycite.documents.latex:READER", "whycite.readers"),
     ]
-    monkeypatch.setattr(registry, "entry_points", lambda group: entries)
-    registry.readers.cache_clear()
+    monkeypatch.setattr(reading, "entry_points", lambda group: entries)
+    reading.readers.cache_clear()
     try:
-        assert list(registry.readers()) == ["latex", "plain"]
+        assert list(reading.readers()) == ["latex", "plain"]
     finally:
-        registry.readers.cache_clear()
+        reading.readers.cache_clear()
     assert "the reader 'bad' (no_such_module:READER) cannot be loaded" in caplog.text

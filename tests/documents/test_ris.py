@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whycite.documents.bibliographies.ris import READER, parse
 from whycite.documents.model import Document, Reference
+from whycite.documents.references.ris import READER, parse
 
 RIS = """TY  - JOUR
 ID  - smith2010

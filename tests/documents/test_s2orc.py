@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from whycite.documents import s2metadata, unarxive
-from whycite.documents.containers import unwrap
+from whycite.documents import s2orc, unarxive
 from whycite.documents.model import Document
 from whycite.documents.s2orc import READER
-from whycite.documents.sources import DiskFolder, MemoryFolder, Source
+from whycite.documents.sources import DiskFolder, MemoryFolder, Source, unwrap
 
 ReadBytes = Callable[..., list[Document]]
 Misplaced = Callable[[Document, str, Callable[[str], str]], list[str]]
@@ -247,15 +246,15 @@ def test_metadata_beside_the_texts_is_joined(tmp_path: Path, layout: str, packed
 
 
 def test_metadata_is_read_no_further_than_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(s2metadata, "MAX_AHEAD", 1000)
+    monkeypatch.setattr(s2orc, "MAX_AHEAD", 1000)
     rows = b"".join(json.dumps({"paper_id": str(n), "title": "x" * 100}).encode() + b"\n" for n in range(1000))
     files = {"metadata_0.jsonl": rows, "pdf_parses_0.jsonl": b""}
-    with s2metadata.Metadata.beside(Source(MemoryFolder(files, ""), "pdf_parses_0.jsonl")) as metadata:
+    with s2orc.S2orcMetadata.for_source(Source(MemoryFolder(files, ""), "pdf_parses_0.jsonl")) as metadata:
         assert metadata.row("5")["paper_id"] == "5"
         assert metadata.row("4")["paper_id"] == "4"
         assert metadata.row("900")["paper_id"] == "900"
         assert metadata.row("10") == {}
-    with s2metadata.Metadata.beside(Source(MemoryFolder(files, ""), "metadata_0.jsonl")) as none:
+    with s2orc.S2orcMetadata.for_source(Source(MemoryFolder(files, ""), "metadata_0.jsonl")) as none:
         assert none.row("5") == {}
 
 

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from whycite.documents import s2orc
-from whycite.documents.containers import unwrap
-from whycite.documents.latex.mathtext import math_text
+from whycite.documents.latex.formulas import math_text
 from whycite.documents.model import Document
-from whycite.documents.sources import DiskFolder, Source
+from whycite.documents.sources import DiskFolder, Source, unwrap
 from whycite.documents.unarxive import READER
 
 ReadBytes = Callable[..., list[Document]]

@@ -11,22 +11,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from whycite.documents.sources import DiskFolder, MemoryFolder, Source
-from whycite.documents.xml.tree import MAX_BYTES, MAX_DEPTH, Node, Text, Tree, Walk, load, parse, plain
+from whycite.documents.xmltree import MAX_BYTES, MAX_DEPTH, Node, Tree, Walk, XmlText, load_tree, parse_tree, plain_text
 from whycite.errors import UserError
 
 
-def _texts(tree: Tree) -> list[Text]:
+def _texts(tree: Tree) -> list[XmlText]:
     assert tree.root is not None
-    return [item for item, _ in Walk(tree.root) if isinstance(item, Text)]
+    return [item for item, _ in Walk(tree.root) if isinstance(item, XmlText)]
 
 
 def _load(data: bytes) -> Tree:
-    return load(Source(MemoryFolder({"a.xml": data}, ""), "a.xml"))
+    return load_tree(Source(MemoryFolder({"a.xml": data}, ""), "a.xml"))
 
 
 def test_every_text_knows_its_place() -> None:
     source = '<?xml version="1.0"?>\r\n<a>é𝛼&amp;b\r\nc<b x="1">&#233;<c/></b><![CDATA[x & y]]>&nbsp;z</a>\n'
-    tree = parse(source, "a.xml")
+    tree = parse_tree(source, "a.xml")
     assert tree.warnings == ()
     for text in _texts(tree):
         if text.exact:
@@ -36,31 +36,31 @@ def test_every_text_knows_its_place() -> None:
         ("&#233;", "é"),
         ("&nbsp;", "\xa0"),
     ]
-    assert plain(tree.root) == "é𝛼&b céx & y z"
+    assert plain_text(tree.root) == "é𝛼&b céx & y z"
 
 
 def test_elements_know_their_range() -> None:
     source = "<a>é<b>1<c/><c></c></b><d/></a>"
-    tree = parse(source, "a.xml")
+    tree = parse_tree(source, "a.xml")
     assert tree.root is not None
     shown = [source[n.start : n.end] for n in (tree.root, *tree.root.descend("b", "c", "d"))]
     assert shown == [source, "<b>1<c/><c></c></b>", "<c/>", "<c></c>", "<d/>"]
 
 
 def test_prefixes_are_dropped_and_plain_names_win() -> None:
-    root = parse('<x:a xmlns:x="u" x:id="2" id="1" xlink:href="h"/>', "a.xml").root
+    root = parse_tree('<x:a xmlns:x="u" x:id="2" id="1" xlink:href="h"/>', "a.xml").root
     assert root is not None
     assert (root.tag, root.get("id"), root.get("href")) == ("a", "1", "h")
 
 
 def test_paths_and_descent() -> None:
-    root = parse("<a><b><c>1</c></b><b><c>2<d><c>3</c></d></c></b></a>", "a.xml").root
+    root = parse_tree("<a><b><c>1</c></b><b><c>2<d><c>3</c></d></c></b></a>", "a.xml").root
     assert root is not None
-    assert plain(root.first("b", "c")) == "1"
-    assert root.first("b", "x", "c") is None
-    assert [plain(node) for node in root.descend("c")] == ["1", "23", "3"]
-    assert [plain(node) for node in root.descend("c", skip=("d",))] == ["1", "23"]
-    assert plain(root, skip=("d",)) == "12"
+    assert plain_text(root.find("b", "c")) == "1"
+    assert root.find("b", "x", "c") is None
+    assert [plain_text(node) for node in root.descend("c")] == ["1", "23", "3"]
+    assert [plain_text(node) for node in root.descend("c", skip=("d",))] == ["1", "23"]
+    assert plain_text(root, skip=("d",)) == "12"
 
 
 @settings(deadline=None)
@@ -69,7 +69,7 @@ def test_any_text_comes_back_from_its_offsets(parts: list[tuple[str, bool]]) -> 
     parts = [(re.sub("[\x00-\x1f\ud800-\udfff\ufffe\uffff]", " ", text), nested) for text, nested in parts]
     inside = "".join(f"<b>{escape(text)}</b>" if nested else escape(text) for text, nested in parts)
     source = f"<a>{inside}</a>"
-    tree = parse(source, "a.xml")
+    tree = parse_tree(source, "a.xml")
     assert tree.warnings == ()
     found = _texts(tree)
     assert "".join(text.text for text in found) == "".join(text for text, _ in parts)
@@ -79,28 +79,28 @@ def test_any_text_comes_back_from_its_offsets(parts: list[tuple[str, bool]]) -> 
 @settings(deadline=None)
 @given(st.text(alphabet="<>/&;!?-[]a \"'=\n#x1\x00é", max_size=60))
 def test_no_text_whatever_raises(text: str) -> None:
-    parse(text, "a.xml")
-    parse(f"<a>{text}</a>", "a.xml")
+    parse_tree(text, "a.xml")
+    parse_tree(f"<a>{text}</a>", "a.xml")
 
 
 def test_a_truncated_file_gives_what_was_read_and_says_where() -> None:
-    tree = parse("<a>\n<p>One.</p>\n<p>Two", "cut.xml")
+    tree = parse_tree("<a>\n<p>One.</p>\n<p>Two", "cut.xml")
     assert tree.root is not None
-    assert [plain(node) for node in tree.root.all("p")] == ["One.", "Two"]
+    assert [plain_text(node) for node in tree.root.find_all("p")] == ["One.", "Two"]
     assert len(tree.warnings) == 1
     assert tree.warnings[0].startswith("cut.xml:3: broken XML")
 
 
 def test_a_mismatched_tag_keeps_what_came_before() -> None:
-    tree = parse("<a><p>One</p><p>Two</q></a>", "bad.xml")
-    assert plain(tree.root) == "OneTwo"
+    tree = parse_tree("<a><p>One</p><p>Two</q></a>", "bad.xml")
+    assert plain_text(tree.root) == "OneTwo"
     assert "bad.xml:1: broken XML (mismatched tag)" in tree.warnings[0]
 
 
 def test_characters_that_xml_forbids_become_spaces() -> None:
-    tree = parse("<a>one\x0btwo\x00</a>", "a.xml")
+    tree = parse_tree("<a>one\x0btwo\x00</a>", "a.xml")
     assert tree.warnings == ()
-    assert plain(tree.root) == "one two"
+    assert plain_text(tree.root) == "one two"
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_characters_that_xml_forbids_become_spaces() -> None:
 )
 def test_encodings(data: bytes, text: str, warned: bool) -> None:
     tree = _load(data)
-    assert plain(tree.root) == text
+    assert plain_text(tree.root) == text
     assert bool(tree.warnings) is warned
     assert not warned or tree.warnings[0].startswith("a.xml:1: not ")
 
@@ -142,9 +142,9 @@ _HOSTILE = {
 def test_entities_of_the_file_are_never_expanded(name: str) -> None:
     source, text = _HOSTILE[name]
     began = time.process_time()
-    tree = parse(source, "a.xml")
+    tree = parse_tree(source, "a.xml")
     assert time.process_time() - began < 30
-    assert plain(tree.root) == text
+    assert plain_text(tree.root) == text
 
 
 def test_files_named_by_the_document_are_never_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,8 +158,8 @@ def test_files_named_by_the_document_are_never_opened(tmp_path: Path, monkeypatc
         '<!ENTITY p SYSTEM "file:///etc/passwd"><!ENTITY % r SYSTEM "secret.txt"> %r;]>'
         "<a>before &x; &p; after</a>"
     )
-    tree = load(Source(DiskFolder(tmp_path), "a.xml"))
-    assert plain(tree.root) == "before after"
+    tree = load_tree(Source(DiskFolder(tmp_path), "a.xml"))
+    assert plain_text(tree.root) == "before after"
     assert tree.warnings
     assert "&p;, &x;" in tree.warnings[0]
 
@@ -183,7 +183,7 @@ def test_files_named_by_the_document_are_never_opened(tmp_path: Path, monkeypatc
 )
 def test_nothing_takes_long(source: str) -> None:
     began = time.process_time()
-    tree = parse(source, "big.xml")
+    tree = parse_tree(source, "big.xml")
     assert time.process_time() - began < 30
     assert tree.warnings or tree.root is not None
     assert all(re.match(r"big\.xml:\d+: ", warning) for warning in tree.warnings)
@@ -191,10 +191,12 @@ def test_nothing_takes_long(source: str) -> None:
 
 def test_depth_is_limited_and_said() -> None:
     source = "\n<a>" * (MAX_DEPTH + 1)
-    assert f"big.xml:{MAX_DEPTH + 2}: elements nested deeper than {MAX_DEPTH}" in parse(source, "big.xml").warnings[0]
-    deepest = parse("<a>" * MAX_DEPTH + "x" + "</a>" * MAX_DEPTH, "ok.xml")
+    assert (
+        f"big.xml:{MAX_DEPTH + 2}: elements nested deeper than {MAX_DEPTH}" in parse_tree(source, "big.xml").warnings[0]
+    )
+    deepest = parse_tree("<a>" * MAX_DEPTH + "x" + "</a>" * MAX_DEPTH, "ok.xml")
     assert deepest.warnings == ()
-    assert plain(deepest.root) == "x"
+    assert plain_text(deepest.root) == "x"
 
 
 def test_a_file_too_large_is_refused() -> None:
@@ -209,13 +211,13 @@ def test_an_empty_file_has_no_root() -> None:
 
 
 def test_a_walk_can_leave_elements_out() -> None:
-    root = parse("<a>1<b>2</b>3</a>", "a.xml").root
+    root = parse_tree("<a>1<b>2</b>3</a>", "a.xml").root
     assert root is not None
     walk, seen = Walk(root), []
     for item, opening in walk:
         if isinstance(item, Node) and item.tag == "b":
             walk.skip()
-        elif isinstance(item, Text):
+        elif isinstance(item, XmlText):
             seen.append(item.text)
         else:
             seen.append(f"{'' if opening else '/'}{item.tag}")

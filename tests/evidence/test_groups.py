@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from whycite.documents.model import Document
-from whycite.evidence.groups import cut, joined
+from whycite.evidence.groups import join_texts, split_at_groups
 
 Make = Callable[..., Document]
 
@@ -16,7 +16,7 @@ def groups(document: Make) -> Callable[[str], tuple[list[str], list[str]]]:
 
     def make(text: str) -> tuple[list[str], list[str]]:
         made = document(text)
-        parts = cut(made.sentences[0], made)
+        parts = split_at_groups(made.sentences[0], made)
         return list(parts.texts), [",".join(group.keys) for group in parts.groups]
 
     return make
@@ -101,7 +101,7 @@ def test_names_belong_to_the_citation(groups: Groups, text: str, around: list[st
 
 def test_source_range_of_a_group(document: Make) -> None:
     made = document("Cells divide (<a|A>; <b|B>; <|C>).")
-    (group,) = cut(made.sentences[0], made).groups
+    (group,) = split_at_groups(made.sentences[0], made).groups
     assert (group.start, group.end) == (14, 26)
 
 
@@ -120,4 +120,4 @@ def test_source_range_of_a_group(document: Make) -> None:
     ],
 )
 def test_joined(texts: list[str], sentence: str) -> None:
-    assert joined(texts) == sentence
+    assert join_texts(texts) == sentence

@@ -16,7 +16,7 @@ import pytest
 from whycite.documents.model import Document
 from whycite.errors import UserError
 from whycite.evidence import extract, extract_many
-from whycite.evidence import many as module
+from whycite.evidence import spans as module
 
 
 def _die(document: Document) -> None:

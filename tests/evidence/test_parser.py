@@ -7,21 +7,21 @@ import pytest
 
 from whycite.documents.model import Document
 from whycite.errors import UserError
-from whycite.evidence import extract, parser
+from whycite.evidence import entities, extract
 
 Make = Callable[..., Document]
 
 
 @pytest.fixture
 def _fresh() -> Iterator[None]:
-    parser._model.cache_clear()
+    entities._model.cache_clear()
     yield
-    parser._model.cache_clear()
+    entities._model.cache_clear()
 
 
 @pytest.fixture
 def _no_parser(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parser, "_model", lambda: pytest.fail("parsed"))
+    monkeypatch.setattr(entities, "_model", lambda: pytest.fail("parsed"))
 
 
 @pytest.mark.usefixtures("_no_parser")

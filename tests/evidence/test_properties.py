@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from whycite.documents.model import Citation, Document, Reference, Section, Sentence
 from whycite.evidence import extract
-from whycite.evidence.groups import cut, joined
-from whycite.evidence.words import content_words
+from whycite.evidence.groups import join_texts, split_at_groups
+from whycite.evidence.words import has_content_words
 
 PARTS = """
     cells divide and Doe et al. ( ) [ ] (see [3] , ; . : – — -like 's ’s the by whereas parser BERT third-order 24 hr
@@ -40,7 +40,7 @@ def documents(draw: st.DrawFn) -> Document:
 def test_spans_stand_in_the_sentence(document: Document) -> None:
     for span in extract(document):
         assert span.keys
-        assert content_words(span.text)
+        assert has_content_words(span.text)
         assert " ".join(span.text.split()) == span.text
         assert span.text in span.context
         letters = filter(str.isalnum, document.sentences[0].text)
@@ -55,7 +55,7 @@ def test_no_linked_citation_is_lost(document: Document) -> None:
     found = {key for span in spans for key in span.keys}
     assert found in (linked, set())
     if linked and not found:
-        assert not content_words(joined(cut(document.sentences[0], document).texts))
+        assert not has_content_words(join_texts(split_at_groups(document.sentences[0], document).texts))
 
 
 HOSTILE = {

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from whycite.documents.model import Citation, Document, Reference, Section, Sentence
 from whycite.library import maintenance
-from whycite.library.schema import TABLES
 from whycite.library.store import open_store
+from whycite.library.tables import TABLES
 
 Make = Callable[..., Document]
 Content = Mapping[str, list[Any]]
@@ -88,7 +88,7 @@ def content(path: Path) -> Content:
     """Everything that a library holds, but for times; the order of rows does not count."""
     store = open_store(path)
     assert store is not None
-    store.settle()
+    store.checkout_commit()
     tables = {}
     for name in TABLES:
         rows = store[name].to_arrow().to_pylist()

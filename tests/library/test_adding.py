@@ -11,7 +11,7 @@ import pytest
 from whycite.documents.model import Document, Reference
 from whycite.errors import UserError
 from whycite.evidence import extract
-from whycite.library import Library, Progress, add, add_documents
+from whycite.library import AddProgress, Library, add, add_documents
 from whycite.library import adding as module
 
 Make = Callable[..., Document]
@@ -159,9 +159,9 @@ def test_progress_tells_what_is_on_disk(
     place: Path, encoder: Any, numbered: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_BATCH", 2)
-    seen: list[tuple[Progress, int]] = []
+    seen: list[tuple[AddProgress, int]] = []
 
-    def look(progress: Progress) -> None:
+    def look(progress: AddProgress) -> None:
         seen.append((progress, Library.open(place).info().documents if progress.added else 0))
 
     add_documents(place, [numbered(at) for at in range(5)], jobs=1, encoder=encoder, progress=look)

@@ -9,9 +9,9 @@ from zipfile import ZipFile
 import pytest
 
 from whycite.errors import UserError
-from whycite.library import Library, Report, add, remove
+from whycite.library import AddReport, Library, add, remove
 
-Put = Callable[..., Report]
+Put = Callable[..., AddReport]
 
 
 @pytest.fixture

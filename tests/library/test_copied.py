@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from whycite.documents.model import Document, Reference
 from whycite.errors import UserError
-from whycite.library import Library, add_documents, compact, copied, copying, remove, store
-from whycite.library.copied import CITED, Copied, CopiedCitations, folder_of, open_copy
-from whycite.library.query import matching, take, whole
+from whycite.library import Library, add_documents, compact, readingcopy, remove, store
+from whycite.library.readingcopy import CITATION_COLUMNS, CopiedCitations, CopiedRows, copy_folder, open_copy
 from whycite.library.store import Store, open_store
+from whycite.library.tables import matching, read_columns, take
 
 Make = Callable[..., Document]
 
@@ -28,15 +28,15 @@ def _store(place: Path) -> Store:
 
 
 def _copies(place: Path) -> list[str]:
-    return sorted(file.name for file in folder_of(place).iterdir() if file.is_dir())
+    return sorted(file.name for file in copy_folder(place).iterdir() if file.is_dir())
 
 
 def _heaps(place: Path) -> dict[str, int]:
-    return {file.name: file.stat().st_size for file in folder_of(place).glob("*.heap")}
+    return {file.name: file.stat().st_size for file in copy_folder(place).glob("*.heap")}
 
 
 def _heap(place: Path, table: str) -> Path:
-    [heap] = folder_of(place).glob(f"{table}-*.heap")
+    [heap] = copy_folder(place).glob(f"{table}-*.heap")
     return heap
 
 
@@ -60,11 +60,11 @@ def _answers(library: Library, encoder: Any) -> tuple[Any, ...]:
 def _same_without(place: Path, encoder: Any) -> None:
     """Check that the copy is used, and answers as the tables do."""
     with_copy = Library.open(place)
-    assert isinstance(with_copy._spans, Copied)
-    assert isinstance(with_copy._papers, Copied)
+    assert isinstance(with_copy._spans, CopiedRows)
+    assert isinstance(with_copy._papers, CopiedRows)
     assert isinstance(with_copy._citations, CopiedCitations)
     bare = shutil.copytree(place, place.with_name(f"{place.name} without copy"), dirs_exist_ok=True)
-    shutil.rmtree(folder_of(bare))
+    shutil.rmtree(copy_folder(bare))
     assert _answers(with_copy, encoder) == _answers(Library.open(bare), encoder)
     shutil.rmtree(bare)
 
@@ -103,7 +103,7 @@ def test_rows_are_those_of_the_table(built: Path, table: str, seed: int, data: s
         "papers": ["id", "key", "title", "authors", "year", "venue", "doi", "abstract", "text", "vector"],
     }[table]
     asked = data.draw(st.lists(st.sampled_from(columns), min_size=1, unique=True))
-    rows_held = whole(held[table], ["id", "_rowid"])
+    rows_held = read_columns(held[table], ["id", "_rowid"])
     chance = random.Random(seed)
     ids = chance.choices([*rows_held["id"].to_pylist(), 0, 7, 2**62], k=chance.randrange(30))
     expected = matching(held[table], "id", sorted(set(ids)), asked)
@@ -119,8 +119,8 @@ def test_citations_are_those_of_the_table(built: Path, column: str) -> None:
     held = _store(built)
     copy = open_copy(built, held.commit)
     assert copy is not None
-    ids = [*whole(held["citations"], [column])[column].to_pylist()[::3], 0, 2**62]
-    columns = [*reversed(CITED[column])]
+    ids = [*read_columns(held["citations"], [column])[column].to_pylist()[::3], 0, 2**62]
+    columns = [*reversed(CITATION_COLUMNS[column])]
     found, expected = (
         sorted(rows.to_pylist(), key=repr)
         for rows in (
@@ -146,9 +146,9 @@ def test_what_is_added_later_is_appended(place: Path, encoder: Any, numbered: Ma
 
 def test_nothing_new_nothing_copied(place: Path, encoder: Any, numbered: Make) -> None:
     add_documents(place, [numbered(1)], jobs=1, encoder=encoder)
-    before = {file: file.stat().st_mtime_ns for file in folder_of(place).rglob("*")}
+    before = {file: file.stat().st_mtime_ns for file in copy_folder(place).rglob("*")}
     add_documents(place, [numbered(1)], jobs=1, encoder=encoder)
-    assert {file: file.stat().st_mtime_ns for file in folder_of(place).rglob("*")} == before
+    assert {file: file.stat().st_mtime_ns for file in copy_folder(place).rglob("*")} == before
 
 
 def test_papers_of_which_more_is_told(place: Path, encoder: Any, numbered: Make) -> None:
@@ -163,7 +163,7 @@ def test_papers_of_which_more_is_told(place: Path, encoder: Any, numbered: Make)
 
 
 def _ids(place: Path) -> list[int]:
-    ids: list[int] = whole(_store(place)["papers"], ["id"])["id"].to_pylist()
+    ids: list[int] = read_columns(_store(place)["papers"], ["id"])["id"].to_pylist()
     return ids
 
 
@@ -173,7 +173,7 @@ def test_what_was_removed_is_gone_from_the_copy_with_compact(place: Path, encode
     _same_without(place, encoder)
     compact(place)
     _same_without(place, encoder)
-    said = b"".join(file.read_bytes() for file in folder_of(place).glob("*.heap"))
+    said = b"".join(file.read_bytes() for file in copy_folder(place).glob("*.heap"))
     assert b"Cells of kind 5 grow" in said
     assert b"Cells of kind 4 grow" not in said
     assert len(_copies(place)) == 1
@@ -214,7 +214,7 @@ def test_ended_while_it_copies(
         patch.setattr(np, "save", ending)
         with pytest.raises(Killed):
             add_documents(place, [numbered(9)], jobs=1, encoder=encoder)
-    assert not isinstance(Library.open(place)._spans, Copied)
+    assert not isinstance(Library.open(place)._spans, CopiedRows)
     assert Library.open(place).info().documents == 5
     assert _answers(Library.open(place), encoder)[0] != before[0]
     assert add_documents(place, [numbered(9)], jobs=1, encoder=encoder).unchanged == 1
@@ -236,7 +236,7 @@ def test_readers_go_on_with_the_copy_they_opened(place: Path, encoder: Any, numb
 def test_a_copy_that_cannot_be_opened_is_left_alone(place: Path, encoder: Any, numbered: Make, damage: str) -> None:
     add_documents(place, map(numbered, range(4)), jobs=1, encoder=encoder)
     before = _answers(Library.open(place), encoder)
-    folder = folder_of(place, _store(place).commit)
+    folder = copy_folder(place, _store(place).commit)
     if damage == "no facts":
         (folder / "facts.json").unlink()
     elif damage == "facts":
@@ -248,7 +248,7 @@ def test_a_copy_that_cannot_be_opened_is_left_alone(place: Path, encoder: Any, n
     elif damage == "no heap":
         _heap(place, "papers").unlink()
     library = Library.open(place)
-    assert isinstance(library._spans, Copied) == (damage == "nothing")
+    assert isinstance(library._spans, CopiedRows) == (damage == "nothing")
     assert _answers(library, encoder) == before
     add_documents(place, [numbered(9)], jobs=1, encoder=encoder)
     _same_without(place, encoder)
@@ -270,17 +270,17 @@ def test_a_copy_made_anew_while_it_is_opened_is_not_half_of_each(
 ) -> None:
     add_documents(place, map(numbered, range(4)), jobs=1, encoder=encoder)
     before = _answers(Library.open(place), encoder)
-    found = copied._load
+    found = readingcopy._load
 
     def loaded(folder: Path, name: str, column: str) -> Any:
         if (name, column) == ("papers", "same_as"):  # the rows are open, the citations not yet
-            monkeypatch.setattr(copied, "_load", found)
-            copying.copy(_store(place), anew=True)
+            monkeypatch.setattr(readingcopy, "_load", found)
+            readingcopy.write_copy(_store(place), anew=True)
         return found(folder, name, column)
 
-    monkeypatch.setattr(copied, "_load", loaded)
+    monkeypatch.setattr(readingcopy, "_load", loaded)
     library = Library.open(place)
-    assert not isinstance(library._spans, Copied)
+    assert not isinstance(library._spans, CopiedRows)
     assert _answers(library, encoder) == before
     _same_without(place, encoder)
 
@@ -291,7 +291,7 @@ def test_a_folder_put_back_from_an_older_state_does_not_use_the_newer_copy(
     add_documents(place, [numbered(1)], jobs=1, encoder=encoder)
     old = shutil.copytree(place, place.with_name("old"))
     add_documents(place, [numbered(2)], jobs=1, encoder=encoder)
-    shutil.copytree(folder_of(place), folder_of(old), dirs_exist_ok=True)
+    shutil.copytree(copy_folder(place), copy_folder(old), dirs_exist_ok=True)
     monkeypatch.setattr(store, "_now", lambda: "2030-01-01T00:00:00+00:00")  # later than what was put back
     add_documents(old, [make("other.md", "Stones “roll” [@w].", references=[Reference("w", title="Works")])],
                   jobs=1, encoder=encoder)  # fmt: skip

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from whycite.documents.model import Document
-from whycite.encoders import DEFAULT, load, registry
 from whycite.errors import UserError
 from whycite.library import Library, add_documents
 from whycite.library.encoding import encoder_of
-from whycite.library.reindexing import reindex
+from whycite.library.maintenance import reindex
+from whycite.models import DEFAULT, encoders, load_encoder
 
 Make = Callable[..., Document]
 
@@ -22,7 +22,7 @@ def folder(tmp_path: Path) -> Path:
     """An encoder in a folder: the bundled one, which looks at a few words only."""
     made = tmp_path / "encoders" / "short"
     made.mkdir(parents=True)
-    bundled = registry._MODELS / DEFAULT
+    bundled = encoders._MODELS / DEFAULT
     for name in ("model.onnx", "tokenizer.json"):
         (made / name).symlink_to(bundled / name)
     facts = json.loads((bundled / "encoder.json").read_text())
@@ -45,7 +45,7 @@ def test_reindexed_with_an_encoder_in_a_folder(
     add_documents(place, [numbered(1)], jobs=1)
     monkeypatch.chdir(folder.parent)
     done = reindex(place, encoder="short")
-    assert (done.before, done.encoder) == (load().name, load(folder).name)
+    assert (done.before, done.encoder) == (load_encoder().name, load_encoder(folder).name)
     monkeypatch.chdir(place)
     assert encoder_of(done.encoder, place).name == done.encoder
 
@@ -53,7 +53,7 @@ def test_reindexed_with_an_encoder_in_a_folder(
 def test_a_folder_that_is_gone_or_changed(place: Path, folder: Path, numbered: Make) -> None:
     add_documents(place, [numbered(1)], jobs=1, encoder=folder)
     name = Library.open(place).encoder
-    registry._load.cache_clear()
+    encoders._open_encoder.cache_clear()
     facts = json.loads((folder / "encoder.json").read_text())
     (folder / "encoder.json").write_text(json.dumps(facts | {"max_tokens": 9}))
     told = "with: whycite library reindex$"
@@ -62,12 +62,12 @@ def test_a_folder_that_is_gone_or_changed(place: Path, folder: Path, numbered: M
     ):
         add_documents(place, [numbered(2)], jobs=1)
     shutil.rmtree(folder)
-    registry._load.cache_clear()
+    encoders._open_encoder.cache_clear()
     with pytest.raises(UserError, match=rf"of the library, {name}, cannot be had: no encoder '{folder}'.*{told}"):
         add_documents(place, [numbered(2)], jobs=1)
     reindex(place)
     assert add_documents(place, [numbered(2)], jobs=1).added == 1
-    assert Library.open(place).encoder == load().name
+    assert Library.open(place).encoder == load_encoder().name
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"brief@1": 7}'])
@@ -79,17 +79,17 @@ def test_notes_that_somebody_changed(place: Path, content: str) -> None:
 
 
 def test_a_version_of_the_bundled_encoder_that_is_not_here() -> None:
-    told = rf"{DEFAULT}@00000000, cannot be had: here is {load().name}; .* with: whycite library reindex"
+    told = rf"{DEFAULT}@00000000, cannot be had: here is {load_encoder().name}; .* with: whycite library reindex"
     with pytest.raises(UserError, match=told):
         encoder_of(f"{DEFAULT}@00000000")
 
 
 def test_the_encoder_of_a_library_that_is_there_stays(place: Path, folder: Path, numbered: Make) -> None:
     add_documents(place, [numbered(1)], jobs=1)
-    told = rf"made by {load().name}, not by brief@.*with: whycite library reindex --encoder {folder}$"
+    told = rf"made by {load_encoder().name}, not by brief@.*with: whycite library reindex --encoder {folder}$"
     with pytest.raises(UserError, match=told):
         add_documents(place, [numbered(2)], jobs=1, encoder=folder)
-    assert Library.open(place).encoder == load().name
+    assert Library.open(place).encoder == load_encoder().name
 
 
 def test_an_unknown_encoder_makes_no_library(place: Path, numbered: Make) -> None:

@@ -14,8 +14,8 @@ import pytest
 
 from whycite.documents.model import Document
 from whycite.errors import UserError
-from whycite.library import Library, Progress, add_documents, adding, compact, remove
-from whycite.library.copied import folder_of
+from whycite.library import AddProgress, Library, add_documents, adding, compact, remove
+from whycite.library.readingcopy import copy_folder
 from whycite.library.store import open_store, plain_errors
 
 Make = Callable[..., Document]
@@ -123,7 +123,7 @@ def test_mistakes_of_the_program_are_not_hidden(place: Path, error: BaseExceptio
 )
 def test_damaged_files(place: Path, encoder: Any, numbered: Make, table: str, harm: str) -> None:
     add_documents(place, [numbered(1), numbered(2)], jobs=1, encoder=encoder)
-    shutil.rmtree(folder_of(place))  # which would answer for some of them
+    shutil.rmtree(copy_folder(place))  # which would answer for some of them
     for file in (place / f"{table}.lance" / "data").iterdir():
         content = file.read_bytes()
         if harm == "gone":
@@ -203,7 +203,7 @@ def test_a_full_disk_loses_nothing(
     monkeypatch.setattr(adding, "_BATCH", 5)
     told = 0
 
-    def tell(progress: Progress) -> None:
+    def tell(progress: AddProgress) -> None:
         nonlocal told
         told = progress.added
 

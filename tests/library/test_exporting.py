@@ -8,7 +8,7 @@ from typing import Any
 
 from whycite.documents.model import Document, Reference
 from whycite.library import Library, add_documents, export_ilciter, export_trec
-from whycite.library.schema import identifier
+from whycite.library.tables import identifier
 
 Make = Callable[..., Document]
 

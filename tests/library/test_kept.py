@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whycite.library import kept
-from whycite.library.kept import Kept
-from whycite.library.query import ROW, matching, scanned, take, whole
+from whycite.library import tablecache
+from whycite.library.tablecache import CachedRows
+from whycite.library.tables import ROW, matching, read_columns, scan_columns, take
 
 SCHEMA = pa.schema([("id", pa.int64()), ("other", pa.int64()), ("word", pa.string()), ("texts", pa.list_(pa.string()))])
 COLUMNS = ["other", "texts", "word", "id"]
@@ -36,8 +36,8 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return made
 
 
-def asked_often(table: Any) -> Kept:
-    often = Kept(table, ["id", "other"], [ROW], ["word"])
+def asked_often(table: Any) -> CachedRows:
+    often = CachedRows(table, ["id", "other"], [ROW], ["word"])
     for _ in range(4):
         often.matching("id", [3], ["id"])
     return often
@@ -59,14 +59,14 @@ def test_memory_answers_as_the_table_does(table: Any, column: str, ids: list[int
 
 
 def test_nothing_is_read_for_few_questions(table: Any) -> None:
-    often = Kept(table, ["id"], [ROW])
+    often = CachedRows(table, ["id"], [ROW])
     for _ in range(4):
         assert often.matching("id", [3, 9], ["id"]).num_rows == 6
     assert "_rows" not in often.__dict__
 
 
 def test_a_table_too_large_stays_on_disk(table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "_MOST", 5)
+    monkeypatch.setattr(tablecache, "_MAX_ROWS", 5)
     often = asked_often(table)
     assert often.matching("id", [3, 9], ["id"]).num_rows == 6
     assert "_rows" not in often.__dict__
@@ -80,7 +80,7 @@ def test_an_empty_table(tmp_path: Path) -> None:
 
 
 def test_rows_at_places_come_in_the_order_of_the_table(table: Any) -> None:
-    places = whole(table, [ROW, "id"])
+    places = read_columns(table, [ROW, "id"])
     rows = take(table, places[ROW].to_pylist()[::-1], ["word", "id"])
     assert rows["id"].to_pylist() == places["id"].to_pylist()
     assert rows[ROW].to_pylist() == places[ROW].to_pylist()
@@ -89,20 +89,23 @@ def test_rows_at_places_come_in_the_order_of_the_table(table: Any) -> None:
 
 def test_all_of_a_table_or_what_a_condition_holds_for(table: Any) -> None:
     ids = [5, 3, 9, 3, *range(20, 12, -1), *range(11, 0, -1), 2**62, -7, 3, 14]
-    assert whole(table, ["id"])["id"].to_pylist() == ids
-    assert whole(table, ["word", "id"], "id > 18").to_pydict() == {"word": [None, "b", None], "id": [20, 19, 2**62]}
+    assert read_columns(table, ["id"])["id"].to_pylist() == ids
+    assert read_columns(table, ["word", "id"], "id > 18").to_pydict() == {
+        "word": [None, "b", None],
+        "id": [20, 19, 2**62],
+    }
 
 
 def test_one_thread_alone_reads_the_rows(table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     alone: list[bool] = []
 
-    often = Kept(table, ["id"], [ROW])
+    often = CachedRows(table, ["id"], [ROW])
 
     def watched(*asked: Any) -> Any:
         alone.append(often._lock.locked())
-        return scanned(*asked)
+        return scan_columns(*asked)
 
-    monkeypatch.setattr(kept, "scanned", watched)
+    monkeypatch.setattr(tablecache, "scan_columns", watched)
     for _ in range(6):
         assert often.matching("id", [5], ["id"])["id"].to_pylist() == [5, 5]
     assert alone == [True]

@@ -16,7 +16,7 @@ import lancedb.table
 import pytest
 
 from whycite.documents.model import Document
-from whycite.library import Library, add_documents, adding, compact, indexing, remove
+from whycite.library import Library, add_documents, adding, compact, maintenance, remove
 
 Make = Callable[..., Document]
 Read = Callable[[Path], Any]
@@ -72,7 +72,7 @@ def _consistent(place: Path, encoder: Any) -> set[str]:
 def scattered(place: Path, encoder: Any, numbered: Make, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A library in some pieces, and batches so small that a few papers are several."""
     monkeypatch.setattr(adding, "_BATCH", 1)
-    monkeypatch.setattr(indexing, "_PIECES", 2)
+    monkeypatch.setattr(maintenance, "_PIECES", 2)
     add_documents(place, [numbered(at) for at in range(2)], jobs=1, encoder=encoder)
     return place
 
@@ -105,8 +105,8 @@ def test_ended_before_any_change_of_any_table(
     }  # fmt: skip
     write, first = writes[what], what == "first add"
     if what == "compact":  # of a library that has not changed for longer than readers have
-        monkeypatch.setattr(indexing, "_GRACE", timedelta(0))
-        monkeypatch.setattr(indexing, "_SLACK", timedelta(seconds=5))  # a busy machine takes two to drop versions
+        monkeypatch.setattr(maintenance, "_GRACE", timedelta(0))
+        monkeypatch.setattr(maintenance, "_SLACK", timedelta(seconds=5))  # a busy machine takes two to drop versions
         time.sleep(5.5)
 
     def begin(name: str) -> Path:

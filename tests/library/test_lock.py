@@ -16,7 +16,7 @@ import pytest
 from whycite.documents.model import Document
 from whycite.errors import UserError
 from whycite.library import Library, add_documents, compact, remove
-from whycite.library.lock import writing
+from whycite.library.store import writing
 
 Make = Callable[..., Document]
 WORKER = Path(__file__).with_name("worker.py")

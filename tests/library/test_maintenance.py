@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from whycite.documents.model import Document
-from whycite.library import Library, add_documents, compact, indexing, remove
-from whycite.library.schema import TABLES
+from whycite.library import Library, add_documents, compact, maintenance, remove
 from whycite.library.store import Store, open_store
+from whycite.library.tables import TABLES
 
 Make = Callable[..., Document]
 Read = Callable[[Path], Any]
@@ -45,17 +45,17 @@ def test_every_table_with_rows_is_indexed(place: Path, encoder: Any, numbered: M
     add_documents(place, [make("a.md", "Nothing is cited.", title="On cells")], jobs=1, encoder=encoder)
     found = {name: len(_opened(place)[name].list_indices()) for name in TABLES}
     assert found == INDICES | {"spans": 0, "citations": 0}
-    assert not indexing.needs_index(_opened(place))
+    assert not maintenance.needs_index(_opened(place))
     add_documents(place, [numbered(1)], jobs=1, encoder=encoder)
     assert {name: len(_opened(place)[name].list_indices()) for name in TABLES} == INDICES
-    assert not indexing.needs_index(_opened(place))
+    assert not maintenance.needs_index(_opened(place))
 
 
 def test_rows_wait_for_an_index_until_they_are_many(
     place: Path, encoder: Any, numbered: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add_documents(place, map(numbered, range(20)), jobs=1, encoder=encoder)
-    monkeypatch.setattr(indexing, "_BEHIND", 8)
+    monkeypatch.setattr(maintenance, "_BEHIND", 8)
 
     def waiting() -> int:
         return int(_opened(place)["papers"].index_stats("text_idx").num_unindexed_rows)
@@ -65,14 +65,14 @@ def test_rows_wait_for_an_index_until_they_are_many(
     store = _opened(place)
     add_documents(place, [numbered(at) for at in (40, 50)], jobs=1, encoder=encoder)
     assert waiting() == 0
-    assert not indexing.needs_index(store, more=True)
+    assert not maintenance.needs_index(store, more_coming=True)
 
 
 def test_vectors_are_indexed_when_they_are_many(
     place: Path, encoder: Any, numbered: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(indexing, "_VECTORS", 300)
-    monkeypatch.setattr(indexing, "_PARTITION", 20)
+    monkeypatch.setattr(maintenance, "_VECTORS", 300)
+    monkeypatch.setattr(maintenance, "_PARTITION", 20)
     add_documents(place, map(numbered, range(320)), jobs=1, encoder=encoder)
     compact(place)
     names = {index.name for index in _opened(place)["spans"].list_indices()}
@@ -99,9 +99,9 @@ def test_many_small_adds_stay_small(place: Path, encoder: Any, numbered: Make, m
 def test_old_versions_go_when_nobody_can_need_them(
     place: Path, encoder: Any, numbered: Make, content: Read, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(indexing, "_GRACE", timedelta(0))
-    monkeypatch.setattr(indexing, "_SLACK", timedelta(0))
-    monkeypatch.setattr(indexing, "_PIECES", 6)
+    monkeypatch.setattr(maintenance, "_GRACE", timedelta(0))
+    monkeypatch.setattr(maintenance, "_SLACK", timedelta(0))
+    monkeypatch.setattr(maintenance, "_PIECES", 6)
     for at in range(12):
         add_documents(place, [numbered(at)], jobs=1, encoder=encoder)
     remove(place, ["paper3.md"])
@@ -129,15 +129,15 @@ def test_a_reader_goes_on_with_what_it_opened(
     place: Path, encoder: Any, numbered: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also when that was old when it was opened: what counts is for how long there has been something newer."""
-    monkeypatch.setattr(indexing, "_PIECES", 2)
-    monkeypatch.setattr(indexing, "_SLACK", timedelta(seconds=5))  # on a busy machine it takes two to drop versions
+    monkeypatch.setattr(maintenance, "_PIECES", 2)
+    monkeypatch.setattr(maintenance, "_SLACK", timedelta(seconds=5))  # on a busy machine it takes two to drop versions
     for at in range(4):
         add_documents(place, [numbered(at)], jobs=1, encoder=encoder)
     time.sleep(5.2)
     add_documents(place, [numbered(5)], jobs=1, encoder=encoder)
     versions = _versions(place, "documents")
     time.sleep(7)  # longer than the slack and the grace together
-    monkeypatch.setattr(indexing, "_GRACE", Since(datetime.now(UTC) - timedelta(seconds=1)))
+    monkeypatch.setattr(maintenance, "_GRACE", Since(datetime.now(UTC) - timedelta(seconds=1)))
     reader, unread = Library.open(place), Library.open(place)
     held = _opened(place).commit.versions
     before = _answer(reader, encoder)

@@ -8,7 +8,7 @@ import pytest
 
 from whycite.documents.model import Document, Reference
 from whycite.library import Library, Paper, add_documents, remove
-from whycite.library.schema import identifier
+from whycite.library.tables import identifier
 
 Make = Callable[..., Document]
 Read = Callable[[Path], Any]

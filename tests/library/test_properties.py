@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from whycite.documents.model import Document, Reference
-from whycite.library import add_documents, adding, indexing, remove
+from whycite.library import add_documents, adding, maintenance, remove
 
 Make = Callable[..., Document]
 Read = Callable[[Path], Any]
@@ -43,7 +43,7 @@ def test_any_way_there_is_the_same(
         place, fresh = Path(folder, "library"), Path(folder, "fresh")
         with pytest.MonkeyPatch.context() as small:
             small.setattr(adding, "_BATCH", batch)
-            small.setattr(indexing, "_PIECES", pieces)
+            small.setattr(maintenance, "_PIECES", pieces)
             for step, some in steps:
                 if step == "add":
                     add_documents(place, [papers[at] for at in sorted(some)], jobs=1, encoder=encoder)

@@ -14,8 +14,8 @@ import pytest
 
 from whycite.documents.model import Document
 from whycite.errors import UserError
-from whycite.library import Library, add_documents, adding, compact, indexing, remove
-from whycite.library.copied import folder_of
+from whycite.library import Library, add_documents, adding, compact, maintenance, remove
+from whycite.library.readingcopy import copy_folder
 
 Make = Callable[..., Document]
 Read = Callable[[Path], Any]
@@ -42,7 +42,7 @@ def _whole(place: Path, encoder: Any) -> int:
 
 def test_readers_beside_a_writer(place: Path, encoder: Any, numbered: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adding, "_BATCH", 2)
-    monkeypatch.setattr(indexing, "_PIECES", 3)
+    monkeypatch.setattr(maintenance, "_PIECES", 3)
     add_documents(place, map(numbered, range(4)), jobs=1, encoder=encoder)
     done = Event()
 
@@ -78,10 +78,10 @@ def test_what_a_writer_drops_while_it_is_counted_counts_as_nothing(
         """What is in the folder of copies, which is gone as soon as it is listed."""
 
         def __init__(self) -> None:
-            with listed(folder_of(place)) as entries:
+            with listed(copy_folder(place)) as entries:
                 self._entries = iter(list(entries))
             monkeypatch.setattr(os, "scandir", listed)
-            shutil.rmtree(folder_of(place))
+            shutil.rmtree(copy_folder(place))
 
         def __enter__(self) -> Self:
             return self
@@ -95,9 +95,11 @@ def test_what_a_writer_drops_while_it_is_counted_counts_as_nothing(
         def __next__(self) -> os.DirEntry[str]:
             return next(self._entries)
 
-    monkeypatch.setattr(os, "scandir", lambda folder: Dropped() if Path(folder) == folder_of(place) else listed(folder))
+    monkeypatch.setattr(
+        os, "scandir", lambda folder: Dropped() if Path(folder) == copy_folder(place) else listed(folder)
+    )
     assert 0 < library.info().bytes < size
-    assert not folder_of(place).exists()
+    assert not copy_folder(place).exists()
 
 
 def test_readers_in_other_processes_answer_the_same(place: Path, encoder: Any, numbered: Make) -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from whycite.documents.reading import read
-from whycite.encoders import load
 from whycite.evidence import extract
 from whycite.library import Library, add, remove
+from whycite.models import load_encoder
 
 BIB = """
 @article{vaswani, title={Attention is all you need}, author={Vaswani, Ashish}, year={2017}}
@@ -34,9 +34,9 @@ def test_from_files_to_answers(place: Path, tmp_path: Path) -> None:
     report = add(place, [papers], jobs=1)
     assert (report.added, report.skipped) == (1, [])
     library = Library.open(place)
-    assert library.encoder == load().name
+    assert library.encoder == load_encoder().name
     claim = "genetic material is wound like a spiral staircase"
-    hits = library.search_spans(claim, load().encode([claim])[0])
+    hits = library.search_spans(claim, load_encoder().encode([claim])[0])
     best = max(hits, key=lambda hit: hit.cosine)
     [citation] = library.citations([best.id])
     assert library.papers([citation.paper])[citation.paper].key == "doi:10.1038/171737a0"

@@ -15,11 +15,11 @@ import pytest
 from numpy.typing import NDArray
 
 from whycite.documents.model import Document
-from whycite.encoders import cache
 from whycite.errors import UserError
-from whycite.library import Library, add_documents, compact, indexing, reindexing, remove
-from whycite.library.reindexing import reindex
+from whycite.library import Library, add_documents, compact, maintenance, remove
+from whycite.library.maintenance import reindex
 from whycite.library.store import open_store
+from whycite.models import cache
 
 Make = Callable[..., Document]
 Read = Callable[[Path], Any]
@@ -33,7 +33,7 @@ class Killed(BaseException):
 @pytest.fixture(autouse=True)
 def _nothing_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WHYCITE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(reindexing, "_BATCH", 4)
+    monkeypatch.setattr(maintenance, "_BATCH", 4)
 
 
 @pytest.fixture
@@ -97,16 +97,16 @@ def test_vectors_are_encoded_anew_and_once(place: Path, encoder: Any, other: Any
 def test_it_is_indexed_like_before(
     place: Path, encoder: Any, other: Any, numbered: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reindexing, "_BATCH", 100)
-    monkeypatch.setattr(indexing, "_VECTORS", 100)
-    monkeypatch.setattr(indexing, "_PARTITION", 7)
+    monkeypatch.setattr(maintenance, "_BATCH", 100)
+    monkeypatch.setattr(maintenance, "_VECTORS", 100)
+    monkeypatch.setattr(maintenance, "_PARTITION", 7)
     add_documents(place, map(numbered, range(112)), jobs=1, encoder=encoder)
     compact(place)
     reindex(place, encoder=other)
     store = open_store(place)
     assert store is not None
     assert {found.name for found in store["spans"].list_indices()} == {"id_idx", "text_idx", "vector_16_idx"}
-    assert not indexing.needs_index(store)
+    assert not maintenance.needs_index(store)
     text = "Cells of kind 7 grow in the “ponds”"
     assert text in {hit.text for hit in Library.open(place).search_spans("", other.encode([text])[0], k=3)}
 
@@ -246,7 +246,7 @@ def test_ended_before_any_write(
         return write
 
     changes = [(lancedb.table.LanceTable, name) for name in ("add", "optimize", "create_index", "restore")]
-    for home, name in [*changes, (cache, "_write"), (reindexing, "_forget_waiting")]:
+    for home, name in [*changes, (cache, "_write"), (maintenance, "_forget_waiting")]:
         monkeypatch.setattr(home, name, ending(name, getattr(home, name)))
     undisturbed = shutil.copytree(place, place.with_name("undisturbed"))
     shutil.rmtree(cache.cache_folder(), ignore_errors=True)
@@ -270,7 +270,7 @@ def test_ended_before_any_write(
         reindex(at, encoder=other)
         assert content(at) == after, f"ended before {ended} of {calls}"
         assert not list(at.glob("reindex*"))
-        assert len(other.asked) <= texts + reindexing._BATCH  # what was not written yet when it ended
+        assert len(other.asked) <= texts + maintenance._BATCH  # what was not written yet when it ended
         shutil.rmtree(at)
 
 

@@ -9,10 +9,10 @@ import pytest
 from numpy.typing import NDArray
 
 from whycite.documents.model import Document
-from whycite.encoders import Encoder, cache
-from whycite.encoders.onnxencoder import OnnxEncoder
-from whycite.library import Library, Progress, add_documents, adding, remove
+from whycite.library import AddProgress, Library, add_documents, adding, remove
 from whycite.library.encoding import encoder_of
+from whycite.models import Encoder, cache
+from whycite.models.encoders import OnnxEncoder
 
 Make = Callable[..., Document]
 Read = Callable[[Path], Any]
@@ -101,6 +101,6 @@ def test_claims_are_not_kept(place: Path, numbered: Make) -> None:
 
 
 def test_added_is_told_as_before(place: Path, encoder: Any, numbered: Make) -> None:
-    told: list[Progress] = []
+    told: list[AddProgress] = []
     report = add_documents(place, map(numbered, range(4)), jobs=1, encoder=encoder, progress=told.append)
     assert (report.added, told[-1].added, told[-1].spans) == (4, 4, report.spans)

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from whycite.library import Library, Progress, adding, compact, indexing, reindexing
+from whycite.library import AddProgress, Library, adding, compact, maintenance
 
 
 def main(what: str, place: Path, number: int) -> None:
@@ -17,18 +17,18 @@ def main(what: str, place: Path, number: int) -> None:
     encoder = tools.FakeEncoder()
     if what == "add":
         adding._BATCH = 3
-        indexing._PIECES = 4  # so that tables are indexed and packed now and then
+        maintenance._PIECES = 4  # so that tables are indexed and packed now and then
         documents = (tools.numbered(at) for at in range(number))
         adding.add_documents(place, documents, jobs=1, encoder=encoder, progress=_say)
     elif what == "compact":
         print("begun", flush=True)
         compact(place)
     elif what == "reindex":
-        reindexing._BATCH = 10
+        maintenance._BATCH = 10
         if number != encoder.dimensions:
             encoder = tools.FakeEncoder("other@1")
             encoder.dimensions = number
-        reindexing.reindex(place, encoder=encoder, progress=lambda *told: print(*told, flush=True))
+        maintenance.reindex(place, encoder=encoder, progress=lambda *told: print(*told, flush=True))
     elif what == "ask":
         library = Library.open(place)
         hits = library.search_spans("growing cells", encoder.encode(["cells"])[0], k=7)
@@ -36,13 +36,13 @@ def main(what: str, place: Path, number: int) -> None:
             print(citation)
         print(hits)
     elif what == "hold":
-        with adding._for_writing(place, "add", encoder):
+        with adding._open_for_writing(place, "add", encoder):
             print("held", flush=True)
             sys.stdin.read()
     print("done", flush=True)
 
 
-def _say(progress: Progress) -> None:
+def _say(progress: AddProgress) -> None:
     print(progress.added, progress.reading, flush=True)
 
 

@@ -5,9 +5,9 @@ from importlib.resources import files
 
 import pytest
 
-from whycite.structure.dictionary import BLOCKS, TYPES, dictionary
-from whycite.structure.headings import normalise
-from whycite.structure.rules import Rules
+from whycite.structure.dictionary import BLOCKS, SECTION_TYPES, dictionary
+from whycite.structure.headings import normalise_heading
+from whycite.structure.rules import HeadingRules
 
 # SCOPE, appendix A.2, as printed there.
 DEFINED = """
@@ -75,13 +75,13 @@ def test_without_the_dictionary_only_the_names_of_types_match() -> None:
 
 def test_every_term_is_spelt_as_headings_are_normalised() -> None:
     ours = dictionary()
-    assert set(ours.terms.values()) == set(TYPES)
-    assert [term for term in ours.terms if normalise(term) != term] == []
+    assert set(ours.terms.values()) == set(SECTION_TYPES)
+    assert [term for term in ours.terms if normalise_heading(term) != term] == []
 
 
 def test_every_general_term_is_a_term() -> None:
     content = tomllib.loads(files("whycite.structure").joinpath("sections.toml").read_text("utf-8"))
-    assert [term for term in content["general"] if normalise(term) not in dictionary().terms] == []
+    assert [term for term in content["general"] if normalise_heading(term) not in dictionary().terms] == []
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_smaller_blocks_look_at_whole_headings_only() -> None:
 
 
 def test_the_users_rules_come_first() -> None:
-    rules = Rules({"apparatus": "method", "kinn framework": "method", "result": "discussion"}, frozenset())
+    rules = HeadingRules({"apparatus": "method", "kinn framework": "method", "result": "discussion"}, frozenset())
     ours = dictionary("ours", rules)
     assert ours.type("3 The Apparatus") == "method"
     assert ours.type("Apparatus and stimuli") == "method"
@@ -155,6 +155,6 @@ def test_the_users_rules_come_first() -> None:
 
 
 def test_a_negative_rule_keeps_a_heading_without_a_type() -> None:
-    rules = Rules({}, frozenset({"detailed experimental setup"}))
+    rules = HeadingRules({}, frozenset({"detailed experimental setup"}))
     assert dictionary("ours", rules).type("Detailed Experimental Setup") is None
     assert dictionary("ours", rules).type("Experimental setup") == "experiment"

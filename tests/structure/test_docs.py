@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from whycite.structure import TYPES, Rules, load_rules
+from whycite.structure import SECTION_TYPES, HeadingRules, load_rules
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "structure.md"
 
@@ -13,4 +13,4 @@ def test_rules_example(tmp_path: Path) -> None:
     assert shown
     path = tmp_path / "sections.toml"
     path.write_text(shown[1])
-    assert load_rules(path, TYPES) == Rules({"growing tree from seed": "method"}, frozenset({"roadmap"}))
+    assert load_rules(path, SECTION_TYPES) == HeadingRules({"growing tree from seed": "method"}, frozenset({"roadmap"}))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whycite.structure.headings import Part, normalise, parts
+from whycite.structure.headings import HeadingPart, normalise_heading, split_heading
 
 
 @pytest.mark.parametrize(
@@ -41,15 +41,15 @@ from whycite.structure.headings import Part, normalise, parts
     ],
 )
 def test_normalise(heading: str, normal: str) -> None:
-    assert normalise(heading) == normal
+    assert normalise_heading(heading) == normal
 
 
 def test_parts() -> None:
-    assert parts("2 Data, variables and the methods: an overview") == [
-        Part(("data",), subtitle=False),
-        Part(("variable",), subtitle=False),
-        Part(("method",), subtitle=False),
-        Part(("overview",), subtitle=True),
+    assert split_heading("2 Data, variables and the methods: an overview") == [
+        HeadingPart(("data",), subtitle=False),
+        HeadingPart(("variable",), subtitle=False),
+        HeadingPart(("method",), subtitle=False),
+        HeadingPart(("overview",), subtitle=True),
     ]
 
 
@@ -58,13 +58,13 @@ _PIECES = "the a 1 2. 3D 4Data 2a. II A. 3) of results methods and , & : chapter
 
 @given(st.one_of(st.text(max_size=40), st.lists(st.sampled_from(_PIECES), max_size=12).map(" ".join)))
 def test_what_is_normal_stays_so(heading: str) -> None:
-    assert normalise(normalise(heading)) == normalise(heading)
+    assert normalise_heading(normalise_heading(heading)) == normalise_heading(heading)
 
 
 @pytest.mark.parametrize("piece", ["1 ", "1.", "the ", "chapter one ", "and ", "'", "I", "(", ": ", "é"])
 def test_time_is_bounded(piece: str) -> None:
     heading = piece * (1_000_000 // len(piece))
     start = time.process_time()
-    normalise(heading)
-    parts(heading)
+    normalise_heading(heading)
+    split_heading(heading)
     assert time.process_time() - start < 30

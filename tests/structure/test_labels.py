@@ -7,7 +7,7 @@ import pytest
 
 from whycite.documents.model import Document
 from whycite.errors import UserError
-from whycite.structure import Rules, label, save_rules, section_type
+from whycite.structure import HeadingRules, label, save_rules, section_type
 
 Make = Callable[..., Document]
 
@@ -95,7 +95,7 @@ def test_only_types_are_filled(make: Make) -> None:
 
 def test_the_users_rules_count_as_soon_as_they_are_kept(settings: Path) -> None:
     assert section_type("Kernels") is None
-    save_rules(settings / "sections.toml", Rules({"kernel": "method"}, frozenset({"introduction"})))
+    save_rules(settings / "sections.toml", HeadingRules({"kernel": "method"}, frozenset({"introduction"})))
     assert section_type("3 Kernels") == "method"
     assert section_type("Introduction") is None
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from whycite.documents import Document, stream
-from whycite.structure import AROUND, BLOCKS, Template, dictionary, label, outline, support
+from whycite.structure import BLOCKS, OUTER_TYPES, Template, dictionary, label, outline, support
 
 
 def typed(documents: list[Document]) -> float:
@@ -13,7 +13,7 @@ def typed(documents: list[Document]) -> float:
     found = []
     for document in documents:
         sections = [section for section in outline(label(document, dictionary())).sections if section.heading]
-        top = min((section.level for section in sections if section.type not in AROUND), default=0)
+        top = min((section.level for section in sections if section.type not in OUTER_TYPES), default=0)
         found += [section.type is not None for section in sections if section.level <= top]
     return sum(found) / len(found)
 
@@ -30,6 +30,6 @@ def test_top_level_headings_have_types(data: Path, path: str, documents: int, sh
 
 def test_each_dictionary_finds_more(data: Path) -> None:
     outlines = [outline(document) for document in stream(data / "formats/unarxive-sample.jsonl.gz")]
-    shares = support(outlines, [dictionary(block) for block in BLOCKS]).shares[Template.of("I * C")]
+    shares = support(outlines, [dictionary(block) for block in BLOCKS]).shares[Template.parse("I * C")]
     assert list(shares) == sorted(shares)
     assert shares[0] < shares[1] < shares[3]

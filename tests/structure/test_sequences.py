@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from whycite.documents.model import Document
-from whycite.structure import Run, dictionary, outline, sequence
+from whycite.structure import SectionRun, dictionary, outline, sequence
 
 Make = Callable[..., Document]
 
@@ -49,5 +49,5 @@ def test_a_document_without_headings_has_no_sequence(make: Make) -> None:
 
 def test_appendices_are_left_out_beyond_scope_only(make: Make) -> None:
     document = outline(make("Introduction", "Experiments", "Conclusion", "Proofs"))
-    assert sequence(document, dictionary("learned"))[-1] == Run(None, ("Proofs",))
-    assert sequence(document, dictionary())[-1] == Run("conclusion", ("Conclusion",))
+    assert sequence(document, dictionary("learned"))[-1] == SectionRun(None, ("Proofs",))
+    assert sequence(document, dictionary())[-1] == SectionRun("conclusion", ("Conclusion",))

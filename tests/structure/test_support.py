@@ -5,13 +5,13 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from whycite.documents.model import Document
-from whycite.structure import BLOCKS, Rules, Support, Template, dictionary, outline, support
+from whycite.structure import BLOCKS, HeadingRules, Template, TemplateSupport, dictionary, outline, support
 
 Make = Callable[..., Document]
 
 
-def table(documents: Sequence[Document]) -> Support:
-    rules = Rules({"kernel": "method"}, frozenset())
+def table(documents: Sequence[Document]) -> TemplateSupport:
+    rules = HeadingRules({"kernel": "method"}, frozenset())
     return support([outline(document) for document in documents], [dictionary(block, rules) for block in BLOCKS])
 
 
@@ -26,11 +26,11 @@ def test_each_block_adds_to_support(make: Make) -> None:
         ]
     )
     assert (found.documents, found.without_sections) == (5, 1)
-    assert found.shares[Template.of("I M E C")] == (0.25, 0.5, 0.75, 1.0)
-    assert found.shares[Template.of("I * C")] == (0.25, 0.75, 0.75, 1.0)
-    assert found.shares[Template.of("I _ E C")] == (0.25, 0.5, 0.75, 1.0)
-    assert found.shares[Template.of("*")] == (1.0, 1.0, 1.0, 1.0)
-    assert found.shares[Template.of("I * D")] == (0.0, 0.0, 0.0, 0.0)
+    assert found.shares[Template.parse("I M E C")] == (0.25, 0.5, 0.75, 1.0)
+    assert found.shares[Template.parse("I * C")] == (0.25, 0.75, 0.75, 1.0)
+    assert found.shares[Template.parse("I _ E C")] == (0.25, 0.5, 0.75, 1.0)
+    assert found.shares[Template.parse("*")] == (1.0, 1.0, 1.0, 1.0)
+    assert found.shares[Template.parse("I * D")] == (0.0, 0.0, 0.0, 0.0)
     assert found.any == (0.25, 0.75, 0.75, 1.0)
 
 

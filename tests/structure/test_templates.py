@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whycite.structure import ANY, TEMPLATES, Run, Template, depths, letters, matching, parents
-from whycite.structure.templates import LETTERS, OTHER
+from whycite.structure import ANY, TEMPLATES, SectionRun, Template, depths, letters, matching_templates, parents
+from whycite.structure.templates import LETTERS, UNTYPED
 
-TEMPLATE = st.lists(st.sampled_from("IMC*_"), max_size=5).map(lambda tokens: Template.of(" ".join(tokens)))
+TEMPLATE = st.lists(st.sampled_from("IMC*_"), max_size=5).map(lambda tokens: Template.parse(" ".join(tokens)))
 SEQUENCES = [symbols for length in range(6) for symbols in product("IMC?", repeat=length)]
 
 
@@ -39,12 +39,12 @@ def test_the_rows_of_table_2_stand_below_the_root() -> None:
     ],
 )
 def test_matches(template: str, sequence: str, fits: bool) -> None:
-    assert Template.of(template).matches(tuple(sequence)) is fits
+    assert Template.parse(template).matches(tuple(sequence)) is fits
 
 
 def test_a_template_is_made_of_its_letters_only() -> None:
     with pytest.raises(ValueError, match="'X' is no letter"):
-        Template.of("I X C")
+        Template.parse("I X C")
 
 
 def test_inclusion_on_the_paper_templates() -> None:
@@ -106,9 +106,9 @@ def test_the_graph_without_redundant_edges_says_the_same(templates: tuple[Templa
             assert all(parent not in reached[other] for other in edges[template])
 
 
-@given(st.lists(st.sampled_from([*LETTERS.values(), OTHER]), max_size=8).map(tuple))
+@given(st.lists(st.sampled_from([*LETTERS.values(), UNTYPED]), max_size=8).map(tuple))
 def test_who_matches_a_template_matches_its_parents(symbols: tuple[str, ...]) -> None:
-    found = matching(symbols)
+    found = matching_templates(symbols)
     assert found[-1] == ANY
     for number, template in enumerate(found):
         for parent in parents()[template]:
@@ -116,12 +116,12 @@ def test_who_matches_a_template_matches_its_parents(symbols: tuple[str, ...]) ->
 
 
 def test_results_count_as_experiments() -> None:
-    runs = [Run(type, ("",)) for type in ("introduction", "experiment", "result", None, None, "conclusion")]
-    assert letters(runs) == ("I", "E", OTHER, OTHER, "C")
+    runs = [SectionRun(type, ("",)) for type in ("introduction", "experiment", "result", None, None, "conclusion")]
+    assert letters(runs) == ("I", "E", UNTYPED, UNTYPED, "C")
 
 
 def test_matching_does_not_backtrack() -> None:
-    template = Template.of(" ".join(["* M"] * 30))
+    template = Template.parse(" ".join(["* M"] * 30))
     start = time.process_time()
     assert not template.matches(("M", "?") * 2_000 + ("C",))
     assert time.process_time() - start < 30

@@ -45,7 +45,7 @@ def test_fold(text: str, folded: str) -> None:
 
 def test_greek_symbols_by_name_but_not_words() -> None:
     assert spell_greek("tgfβ and αβ") == "tgfbeta and alphabeta"
-    assert spell_greek("tnf-α", around=" ") == "tnf- alpha "
+    assert spell_greek("tnf-α", padding=" ") == "tnf- alpha "
     assert spell_greek("λογος") == "λογος"
     assert spell_greek("plain") == "plain"
 

@@ -10,7 +10,7 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whycite.text.sentences import split
+from whycite.text.sentences import split_sentences
 
 # One paragraph a line, its sentences parted by " | ".
 PARAGRAPHS = r"""
@@ -55,18 +55,18 @@ def test_sentences(paragraph: str) -> None:
     sentences = paragraph.split(" | ")
     joint = "" if "。" in paragraph else " "
     text = joint.join(sentences)
-    assert [text[start:end] for start, end in split(text)] == sentences
+    assert [text[start:end] for start, end in split_sentences(text)] == sentences
 
 
 def test_missing_space_after_a_stop() -> None:
     text = "The cells were found.The rest of node.js was not."
-    assert [text[a:b] for a, b in split(text)] == ["The cells were found.", "The rest of node.js was not."]
+    assert [text[a:b] for a, b in split_sentences(text)] == ["The cells were found.", "The rest of node.js was not."]
 
 
 def cut(text: str, *markers: str) -> list[str]:
     """The sentences of a text in which the markers are protected."""
     protected = [(text.index(marker), text.index(marker) + len(marker)) for marker in markers]
-    return [text[start:end] for start, end in split(text, protected)]
+    return [text[start:end] for start, end in split_sentences(text, protected)]
 
 
 @pytest.mark.parametrize(
@@ -98,14 +98,14 @@ def test_marker_behind_the_stop_stays_with_its_sentence() -> None:
 
 
 def test_breaks_end_sentences() -> None:
-    assert split("one two three", breaks=[4, 8]) == [(0, 3), (4, 7), (8, 13)]
-    assert split("one two", breaks=[-1, 0, 7, 99]) == [(0, 7)]
+    assert split_sentences("one two three", breaks=[4, 8]) == [(0, 3), (4, 7), (8, 13)]
+    assert split_sentences("one two", breaks=[-1, 0, 7, 99]) == [(0, 7)]
 
 
 def test_nothing_to_split() -> None:
-    assert split("") == []
-    assert split(" \n ") == []
-    assert split(" a ") == [(1, 2)]
+    assert split_sentences("") == []
+    assert split_sentences(" \n ") == []
+    assert split_sentences(" a ") == [(1, 2)]
 
 
 _PIECES = [
@@ -129,7 +129,7 @@ def _cases(draw: st.DrawFn) -> tuple[str, list[tuple[int, int]], list[int]]:
 @given(_cases())
 def test_spans_cover_the_text_and_nothing_is_cut(case: tuple[str, list[tuple[int, int]], list[int]]) -> None:
     text, protected, breaks = case
-    spans = split(text, protected, breaks)
+    spans = split_sentences(text, protected, breaks)
     places = [place for span in spans for place in span]
     assert places == sorted(places)
     assert all(start < end for start, end in spans)
@@ -166,15 +166,15 @@ def test_spans_cover_the_text_and_nothing_is_cut(case: tuple[str, list[tuple[int
 def test_linear_on_hostile_text(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))
     start = time.process_time()
-    split(text)
+    split_sentences(text)
     assert time.process_time() - start < 30
 
 
 def test_linear_in_markers_and_breaks() -> None:
     text = "This is a text. " * 10_000
     start = time.process_time()
-    split(text, [(at, at + 4) for at in range(0, len(text), 8)])
-    split(text, [(at, at + 4) for at in range(0, len(text), 8)], range(0, len(text), 16))
+    split_sentences(text, [(at, at + 4) for at in range(0, len(text), 8)])
+    split_sentences(text, [(at, at + 4) for at in range(0, len(text), 8)], range(0, len(text), 16))
     assert time.process_time() - start < 30
 
 
@@ -187,7 +187,7 @@ def test_speed_on_real_articles(data: Path) -> None:
             for part in json.loads(line)["body_text"]
         ]
     start = time.process_time()
-    spans = [split(text, protected) for text, protected in texts]
+    spans = [split_sentences(text, protected) for text, protected in texts]
     rate = sum(map(len, spans)) / (time.process_time() - start)
     assert rate > 10_000  # 50,000 on one free core
     for (text, protected), found in zip(texts, spans, strict=True):
@@ -219,7 +219,7 @@ def test_agrees_with_annotators(data: Path) -> None:
                 merged.append(sentence)
         text = " ".join(merged)
         gold = {sum(len(sentence) + 1 for sentence in merged[:n]) for n in range(1, len(merged))}
-        ours = {start for start, _ in split(text)[1:]}
+        ours = {start for start, _ in split_sentences(text)[1:]}
         right, wanted, found = right + len(gold & ours), wanted + len(gold), found + len(ours)
     assert wanted > 200
     assert 2 * right / (wanted + found) > 0.97

@@ -2,7 +2,7 @@
 
 import pytest
 
-from whycite.verify.comparison import better, order
+from whycite.verify.contradiction import claims_better, comparison_order
 
 CLAIM = "Beavers build better dams than otters."
 
@@ -29,8 +29,8 @@ CLAIM = "Beavers build better dams than otters."
     ],
 )
 def test_the_other_way_round(claim: str, passage: str) -> None:
-    assert order(claim, passage) == "reversed"
-    assert order(claim, claim) == "same"
+    assert comparison_order(claim, passage) == "reversed"
+    assert comparison_order(claim, claim) == "same"
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_the_other_way_round(claim: str, passage: str) -> None:
     ],
 )
 def test_the_same_way_round(claim: str, passage: str) -> None:
-    assert order(claim, passage) == "same"
+    assert comparison_order(claim, passage) == "same"
 
 
 @pytest.mark.parametrize(
@@ -62,22 +62,22 @@ def test_the_same_way_round(claim: str, passage: str) -> None:
     ],
 )
 def test_nothing_is_compared(claim: str, passage: str) -> None:
-    assert order(claim, passage) == "none"
+    assert comparison_order(claim, passage) == "none"
 
 
 def test_the_lesser_one_is_better_than_something_else() -> None:
-    assert order("Beavers outperform otters.", "Otters outperform rats.") == "other"
-    assert order("Beavers outperform otters.", "In such lakes the otters are clearly better.") == "other"
+    assert comparison_order("Beavers outperform otters.", "Otters outperform rats.") == "other"
+    assert comparison_order("Beavers outperform otters.", "In such lakes the otters are clearly better.") == "other"
 
 
 def test_claims_that_say_who_is_better() -> None:
-    assert better("Beavers outperform otters.")
-    assert better(CLAIM)
-    assert not better("Sleep is longer in winter than in summer.")
-    assert better("Beavers improve upon otters.")
-    assert not better("Beavers improve on rainy days.")
-    assert not better("It is open whether beavers outperform otters.")
-    assert not better(
+    assert claims_better("Beavers outperform otters.")
+    assert claims_better(CLAIM)
+    assert not claims_better("Sleep is longer in winter than in summer.")
+    assert claims_better("Beavers improve upon otters.")
+    assert not claims_better("Beavers improve on rainy days.")
+    assert not claims_better("It is open whether beavers outperform otters.")
+    assert not claims_better(
         "Beavers of northern lakes that eat the bark of many old trees sleep while storms worse than rain rage"
     )
 
@@ -86,5 +86,5 @@ def test_claims_that_say_who_is_better() -> None:
     "text", ["", "than", "better than", "more " * 5000 + "than", "more than " * 5000, "outperforms", "a; b: c."]
 )
 def test_odd_text(text: str) -> None:
-    assert order(CLAIM, text) in ("none", "other")
-    assert order(text, CLAIM) == "none"
+    assert comparison_order(CLAIM, text) in ("none", "other")
+    assert comparison_order(text, CLAIM) == "none"

@@ -8,11 +8,11 @@ import pytest
 from whycite import documents
 from whycite.documents import Citation, Document, Reference, Section, Sentence
 from whycite.documents.sources import DiskFolder
-from whycite.encoders.cache import cache_folder
 from whycite.errors import UserError
 from whycite.library import Library, add
-from whycite.verify import drafts, papers
-from whycite.verify.lines import Lines
+from whycite.models.cache import cache_folder
+from whycite.verify import drafts, fulltexts
+from whycite.verify.drafts import LineIndex
 
 DRAFT = """\
 ---
@@ -31,7 +31,7 @@ references:
 
 
 def test_every_citation_has_a_verdict(draft: Path, paper: Path) -> None:
-    found = list(drafts.draft(draft, paper.parent))
+    found = list(drafts.verify_draft(draft, paper.parent))
     assert [checked.reference.id for checked in found] == ["kaiser", "kaiser", "roe", "nobody"]
     night, cools, ants, wasps = found
     assert night.claim == "Honeybees that forage sleep at night."
@@ -58,7 +58,7 @@ def test_a_marker_that_is_not_linked_is_listed() -> None:
         sentences=(Sentence(text, 0, 0, "not-on-disk.md", 0, len(text), markers),),
         references=(Reference("kaiser", title="Busy bees"),),
     )
-    unlinked, linked = sorted(drafts.draft(read), key=lambda each: each.start)
+    unlinked, linked = sorted(drafts.verify_draft(read), key=lambda each: each.start)
     assert unlinked.verification.verdict == "could not check"
     assert unlinked.verification.reason == "the marker '(Nobody 2001)' could not be linked to a reference"
     assert unlinked.claim.startswith("Ants sleep")
@@ -84,21 +84,21 @@ def test_a_semicolon_parts_the_claims_of_two_citations(tmp_path: Path) -> None:
 def test_lines_of_offsets(tmp_path: Path, end: str) -> None:
     file = tmp_path / "a.md"
     file.write_bytes(f"ä{end}b{end}{end}c".encode())
-    lines = Lines()
+    lines = LineIndex()
     text = file.read_bytes().decode()
-    assert [lines.of(str(file), text.index(letter)) for letter in "äbc"] == [1, 2, 4]
+    assert [lines.line_at(str(file), text.index(letter)) for letter in "äbc"] == [1, 2, 4]
     file.unlink()
-    assert lines.of(str(file), 0) == 1  # read once
-    assert Lines().of(str(file), 0) is None
+    assert lines.line_at(str(file), 0) == 1  # read once
+    assert LineIndex().line_at(str(file), 0) is None
 
 
 def test_papers_of_a_library(draft: Path, paper: Path, tmp_path: Path) -> None:
     library = tmp_path / "library"
     add(library, [paper], jobs=1)
-    found = list(drafts.draft(draft, library=Library.open(library)))
+    found = list(drafts.verify_draft(draft, library=Library.open(library)))
     assert found[0].verification.verdict == "backed"
     paper.unlink()
-    gone = list(drafts.draft(draft, library=Library.open(library)))
+    gone = list(drafts.verify_draft(draft, library=Library.open(library)))
     assert gone[0].verification.verdict == "could not check"
     assert "the file is gone" in gone[0].verification.reason
 
@@ -113,9 +113,9 @@ def test_papers_of_a_library(draft: Path, paper: Path, tmp_path: Path) -> None:
     ids=["doi", "title, author and year", "title"],
 )
 def test_a_reference_is_found(paper: Path, reference: Reference) -> None:
-    (found,) = papers.find([reference], papers.in_folder(paper.parent))
+    (found,) = fulltexts.match_references([reference], fulltexts.texts_in_folder(paper.parent))
     assert found is not None
-    assert papers.open_held(found).paper.title == "Busy bees need rest, too"
+    assert fulltexts.open_full_text(found).paper.title == "Busy bees need rest, too"
 
 
 @pytest.mark.parametrize(
@@ -129,39 +129,39 @@ def test_a_reference_is_found(paper: Path, reference: Reference) -> None:
     ids=["title", "doi", "year", "empty"],
 )
 def test_another_paper_is_not_taken_for_it(paper: Path, reference: Reference) -> None:
-    assert papers.find([reference], papers.in_folder(paper.parent)) == [None]
+    assert fulltexts.match_references([reference], fulltexts.texts_in_folder(paper.parent)) == [None]
 
 
 def test_files_are_read_once(paper: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = papers.in_folder(paper.parent)
+    first = fulltexts.texts_in_folder(paper.parent)
     monkeypatch.setattr(documents, "stream", _refuse)
-    assert papers.in_folder(paper.parent) == first
+    assert fulltexts.texts_in_folder(paper.parent) == first
     paper.write_text(paper.read_text("utf-8") + "\nMore.\n", "utf-8")
     with pytest.raises(AssertionError):
-        papers.in_folder(paper.parent)
+        fulltexts.texts_in_folder(paper.parent)
 
 
 def test_what_was_kept_may_be_damaged(paper: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WHYCITE_CACHE", str(tmp_path / "cache"))
-    first = papers.in_folder(paper.parent)
+    first = fulltexts.texts_in_folder(paper.parent)
     for kept in (cache_folder() / "papers").iterdir():
         kept.write_text("{", "utf-8")
-    assert papers.in_folder(paper.parent) == first
+    assert fulltexts.texts_in_folder(paper.parent) == first
     assert all(json.loads(kept.read_text("utf-8")) for kept in (cache_folder() / "papers").iterdir())
 
 
 def test_a_file_that_cannot_be_read_is_told_of(paper: Path) -> None:
     (paper.parent / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
-    held = papers.in_folder(paper.parent)
+    held = fulltexts.texts_in_folder(paper.parent)
     (broken,) = [each for each in held if each.problem]
     assert "broken.pdf" in broken.problem
     with pytest.raises(UserError, match=r"broken\.pdf"):
-        papers.open_held(broken)
+        fulltexts.open_full_text(broken)
 
 
 def test_no_folder(draft: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such folder"):
-        list(drafts.draft(draft, tmp_path / "nowhere"))
+        list(drafts.verify_draft(draft, tmp_path / "nowhere"))
 
 
 def _refuse(*_: object) -> None:
@@ -171,7 +171,7 @@ def _refuse(*_: object) -> None:
 def test_a_file_that_goes_while_the_folder_is_looked_through_is_not_there(
     paper: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expected = papers.in_folder(paper.parent)
+    expected = fulltexts.texts_in_folder(paper.parent)
     gone = paper.with_name("gone.md")
     gone.write_text(paper.read_text("utf-8"), "utf-8")
     listed = DiskFolder.names
@@ -182,4 +182,4 @@ def test_a_file_that_goes_while_the_folder_is_looked_through_is_not_there(
         return found
 
     monkeypatch.setattr(DiskFolder, "names", names)
-    assert papers.in_folder(paper.parent) == expected
+    assert fulltexts.texts_in_folder(paper.parent) == expected

@@ -2,7 +2,7 @@
 
 import pytest
 
-from whycite.verify.language import is_foreign_claim
+from whycite.verify.prose import is_foreign_claim
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whycite.verify.numbers import Agreement, compare, unstated
+from whycite.verify.numbers import Agreement, compare_numbers, unstated
 from whycite.verify.quantities import quantities
 
 
@@ -30,7 +30,7 @@ from whycite.verify.quantities import quantities
     ],
 )
 def test_the_same(claim: str, passage: str) -> None:
-    found = compare(claim, passage)
+    found = compare_numbers(claim, passage)
     assert (found.stated, found.otherwise, found.absent) == (1, 0, 0)
     assert found.words.endswith("here too")
 
@@ -49,18 +49,18 @@ def test_the_same(claim: str, passage: str) -> None:
     ],
 )
 def test_otherwise(claim: str, passage: str) -> None:
-    found = compare(claim, passage)
+    found = compare_numbers(claim, passage)
     assert (found.stated, found.otherwise) == (0, 1)
     assert " in the claim, " in found.words
 
 
 def test_words() -> None:
-    assert compare("77 % of cells", "7.7 % of cells").words == "77 % in the claim, 7.7 % here"
-    assert compare("5 genes and 3 mg", "5 genes, 3 mg").words == "5 and 3 mg here too"
+    assert compare_numbers("77 % of cells", "7.7 % of cells").words == "77 % in the claim, 7.7 % here"
+    assert compare_numbers("5 genes and 3 mg", "5 genes, 3 mg").words == "5 and 3 mg here too"
 
 
 def test_absent() -> None:
-    found = compare("77 % of cells die", "most cells die in 3 days")
+    found = compare_numbers("77 % of cells die", "most cells die in 3 days")
     assert (found.stated, found.otherwise, found.absent, found.words) == (0, 0, 1, "")
 
 
@@ -74,25 +74,25 @@ def test_absent() -> None:
     ],
 )
 def test_what_is_not_excluded_is_not_told(claim: str, passage: str) -> None:
-    assert compare(claim, passage) == Agreement(absent=1)
+    assert compare_numbers(claim, passage) == Agreement(absent=1)
 
 
 def test_days_after_infection_are_days() -> None:
-    assert compare("after 4 days", "at 4 dpi").stated == 1
+    assert compare_numbers("after 4 days", "at 4 dpi").stated == 1
 
 
 def test_a_number_of_another_thing_says_nothing() -> None:
-    assert compare("5 genes", "12 patients").otherwise == 0
+    assert compare_numbers("5 genes", "12 patients").otherwise == 0
 
 
 def test_a_number_that_is_spoken_for_is_no_rival() -> None:
-    assert compare("it fell by 10 % and then by 20 %", "it fell by 10 %").otherwise == 0
+    assert compare_numbers("it fell by 10 % and then by 20 %", "it fell by 10 %").otherwise == 0
 
 
 @given(st.integers(1, 999), st.sampled_from(["%", "mg", "days", "-fold"]))
 def test_a_number_agrees_with_itself(value: int, unit: str) -> None:
     text = f"it was {value}{unit if unit[0] in '%-' else f' {unit}'} there"
-    assert compare(text, text).stated == 1
+    assert compare_numbers(text, text).stated == 1
 
 
 @pytest.mark.parametrize(
@@ -115,5 +115,8 @@ def test_numbers_that_are_nowhere(claim: str, passages: list[str], missing: list
 
 
 def test_a_year_is_no_number_that_is_told() -> None:
-    assert compare("a score of 72.1 on the DAM 2004 corpus", "72.1 on the DAM 2004 corpus").words == "72.1 here too"
-    assert compare("the DAM 2004 corpus", "on the DAM 2004 corpus").words == ""
+    assert (
+        compare_numbers("a score of 72.1 on the DAM 2004 corpus", "72.1 on the DAM 2004 corpus").words
+        == "72.1 here too"
+    )
+    assert compare_numbers("the DAM 2004 corpus", "on the DAM 2004 corpus").words == ""

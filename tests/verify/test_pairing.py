@@ -2,7 +2,7 @@
 
 import pytest
 
-from whycite.verify.pairing import crossed
+from whycite.verify.contradiction import crossed_numbers
 
 PASSAGE = "Dams held for beavers (93.3 % of days) and for otters (95.2 % of days)."
 
@@ -16,8 +16,8 @@ PASSAGE = "Dams held for beavers (93.3 % of days) and for otters (95.2 % of days
     ],
 )
 def test_crossed(claim: str) -> None:
-    assert "95.2 goes with “" in crossed(claim, PASSAGE)
-    assert crossed(claim, claim) == ""
+    assert "95.2 goes with “" in crossed_numbers(claim, PASSAGE)
+    assert crossed_numbers(claim, claim) == ""
 
 
 @pytest.mark.parametrize(
@@ -32,14 +32,14 @@ def test_crossed(claim: str) -> None:
     ],
 )
 def test_not_crossed(claim: str) -> None:
-    assert crossed(claim, PASSAGE) == ""
+    assert crossed_numbers(claim, PASSAGE) == ""
 
 
 def test_words_that_keep_their_numbers_speak_against_it() -> None:
     passage = "In winter beavers slept 12 hours, in summer otters slept 7 hours."
-    assert crossed("Beavers sleep 12 hours in winter and otters 7 hours in summer.", passage) == ""
+    assert crossed_numbers("Beavers sleep 12 hours in winter and otters 7 hours in summer.", passage) == ""
 
 
 def test_many_numbers_are_quick() -> None:
     text = " ".join(f"{number} word{number}a" for number in range(2000))
-    assert crossed(text, text) == ""
+    assert crossed_numbers(text, text) == ""

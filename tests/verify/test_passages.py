@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from whycite.encoders import load
 from whycite.errors import UserError
-from whycite.rerank.inputs import Kind
-from whycite.verify import sentences
-from whycite.verify.passages import BETWEEN, ENCODED, READ, Prepared, between
-from whycite.verify.weights import STEPS, Weights, shipped
-from whycite.verify.weights import load as load_weights
+from whycite.models import load_encoder
+from whycite.models.rankers import TargetKind
+from whycite.verify.features import STEPS, PassageWeights, shipped_weights
+from whycite.verify.features import load_weights as load_weights
+from whycite.verify.passages import MAX_ENCODED, MAX_READ, MAX_READ_IN_CONTEXT, PreparedDocument, sentence_in_context
+from whycite.verify.verifying import verify_sentences
 
 CLAIM = "Honeybees that forage sleep at night"
 TEXTS = ["Wasps build nests of paper.", "Foraging honeybees sleep at night.", "Bees hang their antennae in the dark."]
@@ -30,7 +30,7 @@ class Ranker:
         self._word, self._stance = word, stance
         self.asked: list[tuple[str, int]] = []
 
-    def score(self, kind: Kind, claim: str, texts: Sequence[str]) -> NDArray[np.float32]:
+    def score(self, kind: TargetKind, claim: str, texts: Sequence[str]) -> NDArray[np.float32]:
         self.asked.append((kind, len(texts)))
         if kind == "stance":
             return np.full(len(texts), self._stance, np.float32)
@@ -50,18 +50,20 @@ class Encoder:
         return np.full((len(texts), 4), 0.5, np.float32)
 
 
-def _weights(stance: bool = True) -> Weights:
+def _weights(stance: bool = True) -> PassageWeights:
     signs = {"backed": {"stance": 2.0}, "contradicted": {"stance": -2.0}}
     read = {"read": {"meaning": 1.0, "ranker": 1.0}, "between": {"read": 1.0, "between": 1.0}}
-    steps = {kind: {**steps, **read} for kind, steps in shipped().steps.items()}
+    steps = {kind: {**steps, **read} for kind, steps in shipped_weights().steps.items()}
     return replace(
-        shipped(), steps=steps, verdicts={**shipped().verdicts, "stance": signs} if stance else shipped().verdicts
+        shipped_weights(),
+        steps=steps,
+        verdicts={**shipped_weights().verdicts, "stance": signs} if stance else shipped_weights().verdicts,
     )
 
 
 def test_the_ranker_has_the_last_word() -> None:
-    plain = sentences(CLAIM, TEXTS)
-    read = sentences(CLAIM, TEXTS, ranker=Ranker("antennae"), weights=_weights())
+    plain = verify_sentences(CLAIM, TEXTS)
+    read = verify_sentences(CLAIM, TEXTS, ranker=Ranker("antennae"), weights=_weights())
     assert plain.passages[0].index == 1
     assert read.passages[0].index == 2
 
@@ -70,60 +72,60 @@ def test_the_ranker_has_the_last_word() -> None:
 def test_stance_tells_the_verdict(stance: float, verdict: str) -> None:
     ranker = Ranker("sleep", stance)
     weights = replace(_weights(), ranker=ranker.name)
-    assert sentences(CLAIM, TEXTS, ranker=ranker, weights=weights).verdict == verdict
+    assert verify_sentences(CLAIM, TEXTS, ranker=ranker, weights=weights).verdict == verdict
     assert ("stance", 3) in ranker.asked
 
 
 @pytest.mark.parametrize(
     "weights", [replace(_weights(), ranker="other@1"), _weights(stance=False)], ids=["other", "none"]
 )
-def test_the_stance_of_a_ranker_that_was_not_fitted_to_is_not_asked(weights: Weights) -> None:
+def test_the_stance_of_a_ranker_that_was_not_fitted_to_is_not_asked(weights: PassageWeights) -> None:
     ranker = Ranker("sleep", -3.0)
-    sentences(CLAIM, TEXTS, ranker=ranker, weights=weights)
+    verify_sentences(CLAIM, TEXTS, ranker=ranker, weights=weights)
     assert {kind for kind, _ in ranker.asked} == {"passage"}
 
 
 def test_only_so_many_are_encoded_and_read() -> None:
     texts = [f"Sentence {n} about the weather of bees." for n in range(2000)]
     encoder, ranker = Encoder(), Ranker("weather")
-    found = sentences(CLAIM, texts, encoder=encoder, ranker=ranker, weights=_weights())
-    assert encoder.texts == ENCODED + 1
-    assert ranker.asked == [("passage", READ), ("passage", BETWEEN)]
+    found = verify_sentences(CLAIM, texts, encoder=encoder, ranker=ranker, weights=_weights())
+    assert encoder.texts == MAX_ENCODED + 1
+    assert ranker.asked == [("passage", MAX_READ), ("passage", MAX_READ_IN_CONTEXT)]
     assert len(found.passages) == 2000
 
 
 def test_a_sentence_is_read_between_those_beside_it() -> None:
-    assert between(TEXTS, 1) == f"{TEXTS[1]}\n{TEXTS[0]} {TEXTS[2]}"
-    assert between(TEXTS, 0) == f"{TEXTS[0]}\n{TEXTS[1]}"
-    assert between(TEXTS[:1], 0) == TEXTS[0]
+    assert sentence_in_context(TEXTS, 1) == f"{TEXTS[1]}\n{TEXTS[0]} {TEXTS[2]}"
+    assert sentence_in_context(TEXTS, 0) == f"{TEXTS[0]}\n{TEXTS[1]}"
+    assert sentence_in_context(TEXTS[:1], 0) == TEXTS[0]
     steps = {kind: {**steps, "read": {"meaning": 1.0}} for kind, steps in _weights().steps.items()}
-    found = sentences(CLAIM, TEXTS, ranker=Ranker("antennae"), weights=replace(_weights(), steps=steps))
+    found = verify_sentences(CLAIM, TEXTS, ranker=Ranker("antennae"), weights=replace(_weights(), steps=steps))
     # Only what stands beside the first one is without the word.
     assert [passage.index for passage in found.passages] == [1, 2, 0]
     steps = {kind: {**steps, "between": {}} for kind, steps in _weights().steps.items()}
     ranker = Ranker("antennae")
-    sentences(CLAIM, TEXTS, ranker=ranker, weights=replace(_weights(), steps=steps))
+    verify_sentences(CLAIM, TEXTS, ranker=ranker, weights=replace(_weights(), steps=steps))
     assert ranker.asked == [("passage", 3)]  # not read again where nothing was fitted to that
 
 
 def test_a_second_claim_encodes_nothing_twice() -> None:
     encoder = Encoder()
-    prepared = Prepared(TEXTS, [None] * 3, encoder, None, shipped())
-    first = prepared.ranked(CLAIM)
+    prepared = PreparedDocument(TEXTS, [None] * 3, encoder, None, shipped_weights())
+    first = prepared.rank(CLAIM)
     assert encoder.texts == 4
-    assert (prepared.ranked(CLAIM).logits == first.logits).all()
+    assert (prepared.rank(CLAIM).logits == first.logits).all()
     assert encoder.texts == 5
 
 
 def test_the_order_is_the_same_whatever_the_number_of_threads() -> None:
-    one, two = (sentences(CLAIM, TEXTS * 5, encoder=load(threads=n)) for n in (1, 2))
+    one, two = (verify_sentences(CLAIM, TEXTS * 5, encoder=load_encoder(threads=n)) for n in (1, 2))
     assert one == two
 
 
 def test_weights_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "weights.json"
-    shipped().write(path)
-    assert load_weights(path) == shipped()
+    shipped_weights().write(path)
+    assert load_weights(path) == shipped_weights()
     assert path.read_text("utf-8") == files("whycite.verify").joinpath("weights.json").read_text("utf-8")
     path.write_text("{}", "utf-8")
     with pytest.raises(UserError, match="holds no weights"):
@@ -133,6 +135,6 @@ def test_weights_are_kept(tmp_path: Path) -> None:
 
 
 def test_shipped_weights_know_their_features() -> None:
-    for steps in shipped().steps.values():
+    for steps in shipped_weights().steps.values():
         for step, names in STEPS.items():
             assert steps[step].keys() == {*names, "bias"}

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whycite.verify.quantities import quantities
-from whycite.verify.units import unit
+from whycite.verify.quantities import quantities, unit
 
 
 @pytest.mark.parametrize(

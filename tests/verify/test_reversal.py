@@ -2,7 +2,7 @@
 
 import pytest
 
-from whycite.verify.reversal import reversed_by
+from whycite.verify.contradiction import reversed_by
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,15 @@ import pytest
 from whycite import documents
 from whycite.documents import Document, Reference, Section, Sentence
 from whycite.errors import UserError
-from whycite.verify import as_dict, open_document, sentences, verify
 from whycite.verify.heatmap import as_json
+from whycite.verify.output import as_dict
+from whycite.verify.verifying import open_document, verify_claim, verify_sentences
 
 CLAIM = "Honeybees that forage sleep at night"
 
 
 def test_the_sentence_that_says_so_comes_first(paper: Path) -> None:
-    found = verify(CLAIM, paper)
+    found = verify_claim(CLAIM, paper)
     assert found.passages[0].text.startswith("Foraging honeybees sleep at night")
     assert found.passages[0].section == "Results"
     assert found.verdict == "backed"
@@ -30,19 +31,21 @@ def test_the_sentence_that_says_so_comes_first(paper: Path) -> None:
 
 def test_passages_are_sentences_of_the_document_by_their_index(paper: Path) -> None:
     document = documents.read(paper)
-    for passage in verify(CLAIM, document).passages:
+    for passage in verify_claim(CLAIM, document).passages:
         assert document.sentences[passage.index].text == passage.text
 
 
 def test_the_reference_list_and_headings_back_nothing(paper: Path) -> None:
-    texts = " ".join(passage.text for passage in verify("On the work of bees through all hours", paper).passages)
+    texts = " ".join(passage.text for passage in verify_claim("On the work of bees through all hours", paper).passages)
     assert "Bee Journal" not in texts
     assert "Discussion" not in texts
 
 
 def test_references_that_were_read_as_text_are_left_out() -> None:
     entry = "Doe, J. On the sleep of bees in hives of wood and clay. Bee Journal 3."
-    found = verify("Sleep of bees in hives of wood and clay", _document("Bees sleep in hives made of wood.", entry))
+    found = verify_claim(
+        "Sleep of bees in hives of wood and clay", _document("Bees sleep in hives made of wood.", entry)
+    )
     assert [passage.text for passage in found.passages] == ["Bees sleep in hives made of wood."]
 
 
@@ -52,17 +55,17 @@ def test_captions_and_boxes_of_a_published_article_are_searched(paper: Path) -> 
     caption = replace(last, text="Wasps of the genus Vespa hibernate under loose bark.", kind="caption")
     article = replace(read, asides=(caption,))
     claim = "Wasps of the genus Vespa hibernate under bark"
-    found = verify(claim, article, k=1)
+    found = verify_claim(claim, article, k=1)
     assert found.verdict == "backed"
     assert found.passages[0].index == len(read.sentences)
     assert found.passages[0].section.endswith("(caption)")
     assert as_json(article, found)["sentences"][found.passages[0].index]["text"] == caption.text
-    assert verify(claim, read).verdict != "backed"
+    assert verify_claim(claim, read).verdict != "backed"
 
 
 def test_another_number_is_not_backed(paper: Path) -> None:
-    right = verify("During sleep the temperature of the thorax fell by 7.7 %", paper)
-    wrong = verify("During sleep the temperature of the thorax fell by 77 %", paper)
+    right = verify_claim("During sleep the temperature of the thorax fell by 7.7 %", paper)
+    wrong = verify_claim("During sleep the temperature of the thorax fell by 77 %", paper)
     assert right.verdict == "backed"
     assert wrong.verdict != "backed"
     assert wrong.chances["backed"] < right.chances["backed"] / 2
@@ -71,40 +74,40 @@ def test_another_number_is_not_backed(paper: Path) -> None:
 
 
 def test_a_quotation_of_the_claim_is_marked_and_backs_nothing(paper: Path) -> None:
-    found = verify("Bees never rest and work through all the hours of the night", paper)
+    found = verify_claim("Bees never rest and work through all the hours of the night", paper)
     (marked,) = [passage for passage in found.passages if passage.quotes]
     assert "Doe, 1950" in marked.text
     assert found.verdict != "backed"
 
 
 def test_nothing_there_is_not_found(paper: Path) -> None:
-    found = verify("Convolutional networks classify images of galaxies by their shape", paper)
+    found = verify_claim("Convolutional networks classify images of galaxies by their shape", paper)
     assert found.verdict == "not found"
 
 
 @pytest.mark.parametrize("claim", ["12 % in 2010", "of the and", "…"])
 def test_a_claim_without_words_cannot_be_checked(paper: Path, claim: str) -> None:
-    found = verify(claim, paper)
+    found = verify_claim(claim, paper)
     assert (found.verdict, found.confidence, found.passages) == ("could not check", 0.0, ())
     assert "no words" in found.reason
 
 
 def test_a_document_without_text_cannot_be_checked(paper: Path) -> None:
-    found = verify(CLAIM, replace(documents.read(paper), sentences=()))
+    found = verify_claim(CLAIM, replace(documents.read(paper), sentences=()))
     assert found.verdict == "could not check"
     assert "has no text" in found.reason
 
 
 def test_a_document_in_another_language_cannot_be_checked() -> None:
     text = "Die Bienen schlafen nachts und lassen dabei ihre Fühler hängen, wie schon lange bekannt ist."
-    found = verify("Bienen schlafen nachts", _document(*[f"{text} Nummer {n}." for n in range(10)]))
+    found = verify_claim("Bienen schlafen nachts", _document(*[f"{text} Nummer {n}." for n in range(10)]))
     assert found.verdict == "could not check"
     assert "not in English" in found.reason
     assert found.passages
 
 
 def test_a_claim_in_another_language_cannot_be_checked(paper: Path) -> None:
-    found = verify("Die Temperatur von Bienen sinkt nachts um 7,7 % und der Flug endet.", paper)
+    found = verify_claim("Die Temperatur von Bienen sinkt nachts um 7,7 % und der Flug endet.", paper)
     assert (found.verdict, found.confidence) == ("could not check", 0.0)
     assert found.reason == "the claim does not seem to be in English"
     assert found.passages
@@ -152,7 +155,7 @@ DAMS = (
     ids=["roles", "numbers crossed", "a number missing", "extreme", "denied"],
 )
 def test_what_says_the_contrary_is_not_backed(true: str, false: str, why: str) -> None:
-    backed, other = sentences(true, DAMS), sentences(false, DAMS)
+    backed, other = verify_sentences(true, DAMS), verify_sentences(false, DAMS)
     assert backed.verdict == "backed"
     assert other.verdict in ("not found", "contradicted")
     assert why in other.reason
@@ -162,12 +165,12 @@ def test_what_says_the_contrary_is_not_backed(true: str, false: str, why: str) -
 
 def test_the_section_of_the_sentence_that_says_the_contrary_is_told() -> None:
     texts = ["We filmed two hunters, the minks and the martens.", "Martens outperform minks on land.", *DAMS[5:]]
-    found = sentences("Minks outperform martens.", texts, ["Methods", "Results", *("Notes" for _ in DAMS[5:])])
+    found = verify_sentences("Minks outperform martens.", texts, ["Methods", "Results", *("Notes" for _ in DAMS[5:])])
     assert "one in “Results” may say otherwise" in found.reason
 
 
 def test_a_sentence_that_only_names_both_does_not_say_who_is_better() -> None:
-    found = sentences("Minks outperform martens.", ["We filmed two hunters, minks and martens.", *DAMS[5:]])
+    found = verify_sentences("Minks outperform martens.", ["We filmed two hunters, minks and martens.", *DAMS[5:]])
     assert found.verdict == "not found"
     assert "which of the two is better" in found.reason
 
@@ -175,40 +178,42 @@ def test_a_sentence_that_only_names_both_does_not_say_who_is_better() -> None:
 @pytest.mark.parametrize("claim", ["", "  \n"])
 def test_an_empty_claim_is_a_mistake(paper: Path, claim: str) -> None:
     with pytest.raises(UserError, match="claim is empty"):
-        verify(claim, paper)
+        verify_claim(claim, paper)
 
 
 def test_how_many_passages(paper: Path) -> None:
-    assert len(verify(CLAIM, paper, k=2).passages) == 2
+    assert len(verify_claim(CLAIM, paper, k=2).passages) == 2
     with pytest.raises(UserError, match="k must be 1 or more"):
-        verify(CLAIM, paper, k=0)
+        verify_claim(CLAIM, paper, k=0)
 
 
 def test_a_list_of_sentences() -> None:
     texts = ["Wasps build nests.", "Bees that forage sleep at night.", "Ants carry leaves."]
-    found = sentences(CLAIM, texts, ["Introduction", "Results", "Results"])
+    found = verify_sentences(CLAIM, texts, ["Introduction", "Results", "Results"])
     assert found.passages[0].index == 1
     assert sorted(passage.index for passage in found.passages) == [0, 1, 2]
-    assert sentences(CLAIM, []).verdict == "could not check"
+    assert verify_sentences(CLAIM, []).verdict == "could not check"
     with pytest.raises(UserError, match="2 headings for 3 sentences"):
-        sentences(CLAIM, texts, ["a", "b"])
+        verify_sentences(CLAIM, texts, ["a", "b"])
 
 
 def test_one_document_many_claims(paper: Path) -> None:
     opened = open_document(documents.read(paper))
-    assert opened.verify(CLAIM) == verify(CLAIM, paper)
+    assert opened.verify(CLAIM) == verify_claim(CLAIM, paper)
     assert opened.verify("Antennae were painted").passages[0].section == "Methods"
 
 
 def test_json(paper: Path) -> None:
-    found = as_dict(verify(CLAIM, paper), 2)
+    found = as_dict(verify_claim(CLAIM, paper), 2)
     assert found.keys() == {"claim", "verdict", "confidence", "chances", "reason", "passages"}
     assert len(found["passages"]) == 2
     assert found["passages"][0].keys() == {"rank", "index", "score", "text", "section"}
 
 
 def test_odd_text() -> None:
-    found = sentences("Bees \ud800 sleep\n at night", ["", "\x00", "Bees sleep \udfff at night", "x" * 10_000, "…"])
+    found = verify_sentences(
+        "Bees \ud800 sleep\n at night", ["", "\x00", "Bees sleep \udfff at night", "x" * 10_000, "…"]
+    )
     assert found.passages[0].index == 2
 
 
@@ -224,7 +229,7 @@ def test_a_number_that_only_stands_somewhere_else_states_nothing() -> None:
         "Samples lay in 10% acid for an hour.",
         "Their lodges were opened with a spade.",
     ]
-    assert sentences("Bark makes up 90% of the food of beavers in winter.", there).verdict == "backed"
-    found = sentences("Bark makes up 10% of the food of beavers in winter.", there)
+    assert verify_sentences("Bark makes up 90% of the food of beavers in winter.", there).verdict == "backed"
+    found = verify_sentences("Bark makes up 10% of the food of beavers in winter.", there)
     assert found.verdict != "backed"
     assert found.reason == "the nearest sentences have another number: 10% in the claim, 90% here"

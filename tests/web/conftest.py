@@ -7,9 +7,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from whycite.library import add
-from whycite.serving.guard import Rules
 from whycite.web.app import create
-from whycite.web.settings import Settings
+from whycite.web.guard import AccessRules
+from whycite.web.server import ServerSettings
 
 PAPERS = {
     "bees": """---
@@ -68,7 +68,7 @@ def client_of() -> Iterator[Callable[..., TestClient]]:
     opened: list[TestClient] = []
 
     def make(library: Path, **options: object) -> TestClient:
-        settings = Settings(library, Rules(), **options)  # type: ignore[arg-type]
+        settings = ServerSettings(library, AccessRules(), **options)  # type: ignore[arg-type]
         client = TestClient(create(settings), base_url="http://127.0.0.1", raise_server_exceptions=False)
         client.__enter__()
         opened.append(client)

@@ -12,10 +12,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from whycite.library import add
-from whycite.library.lock import writing
-from whycite.serving.problems import Problem
-from whycite.web import adding, reading
-from whycite.web.adding import Adding, Job
+from whycite.library.store import writing
+from whycite.web import queues, reading
+from whycite.web.guard import Problem
+from whycite.web.queues import UploadJob, UploadQueue
 
 Clients = Callable[..., TestClient]
 MAIN = rb"""\documentclass{article}\title{Whales at sea}\begin{document}\section{Introduction}
@@ -112,7 +112,7 @@ def test_nothing_that_was_sent_is_left_behind(tmp_path: Path, client_of: Clients
     _sent(client, [("a.md", b"# A\nWhales sing [@payne].")])
     client.post("/api/read", files=[("files", ("a.md", b"# A\nText."))])
     client.post("/api/check", files=[("files", ("a.zip", b"PK\x03\x04 no archive"))])
-    assert list(Path(uploads._root().name).iterdir()) == []
+    assert list(Path(uploads._root_directory().name).iterdir()) == []
 
 
 class _Slow:
@@ -121,36 +121,36 @@ class _Slow:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         import threading
 
-        from whycite.library import Progress, Report
+        from whycite.library import AddProgress, AddReport
 
         self.go, self.begun = threading.Event(), threading.Event()
 
-        def slowly(path: Path, documents: object, jobs: int, progress: Callable[[Progress], None]) -> Report:
-            progress(Progress(1, 0, 0, 0, "a.md"))
+        def slowly(path: Path, documents: object, jobs: int, progress: Callable[[AddProgress], None]) -> AddReport:
+            progress(AddProgress(1, 0, 0, 0, "a.md"))
             self.begun.set()
             assert self.go.wait(60)
-            return Report()
+            return AddReport()
 
         monkeypatch.setattr("whycite.library.add_documents", slowly)
 
 
-def _adding(tmp_path: Path) -> Adding:
-    return Adding(lambda: tmp_path / "library", lambda: None)
+def _adding(tmp_path: Path) -> UploadQueue:
+    return UploadQueue(lambda: tmp_path / "library", lambda: None)
 
 
 def test_everybody_who_follows_hears_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = _Slow(monkeypatch)
-    monkeypatch.setattr(adding, "_QUIET", 0.01)
+    monkeypatch.setattr(queues, "_QUIET", 0.01)
 
     async def follow() -> None:
         queue = _adding(tmp_path)
-        job = queue.begin(TemporaryDirectory(), 1, asyncio.get_running_loop())
-        away = queue.follow(job.id)
+        job = queue.enqueue(TemporaryDirectory(), 1, asyncio.get_running_loop())
+        away = queue.events(job.id)
         assert (await anext(away) or ("",))[0] == "progress"
         await away.aclose()  # one goes away: the others hear on
 
         async def hear(kinds: list[str]) -> None:
-            async for event in queue.follow(job.id):
+            async for event in queue.events(job.id):
                 kinds.append(event[0] if event else "still here")
 
         heard: list[list[str]] = [[], [], []]
@@ -160,7 +160,7 @@ def test_everybody_who_follows_hears_the_end(tmp_path: Path, monkeypatch: pytest
         slow.go.set()
         await asyncio.wait_for(following, 60)
         assert [kinds[-1] for kinds in heard] == ["done"] * 3
-        assert [event async for event in queue.follow(job.id)][-1] == job.told  # also who comes late
+        assert [event async for event in queue.events(job.id)][-1] == job.event  # also who comes late
         assert queue.close(30)
 
     asyncio.run(follow())
@@ -172,10 +172,10 @@ def test_so_many_uploads_wait_and_no_more(tmp_path: Path, monkeypatch: pytest.Mo
     async def send() -> None:
         queue = _adding(tmp_path)
         for _ in range(8):
-            queue.begin(TemporaryDirectory(), 1, asyncio.get_running_loop())
+            queue.enqueue(TemporaryDirectory(), 1, asyncio.get_running_loop())
         last = TemporaryDirectory()
         with pytest.raises(Problem) as refused:
-            queue.begin(last, 1, asyncio.get_running_loop())
+            queue.enqueue(last, 1, asyncio.get_running_loop())
         assert (refused.value.status, refused.value.headers["retry-after"]) == (503, "30")
         assert not Path(last.name).exists()
         slow.go.set()
@@ -189,11 +189,11 @@ def test_who_follows_is_let_go_when_the_server_stops(tmp_path: Path, monkeypatch
 
     async def follow() -> None:
         queue = _adding(tmp_path)
-        job = queue.begin(TemporaryDirectory(), 1, asyncio.get_running_loop())
+        job = queue.enqueue(TemporaryDirectory(), 1, asyncio.get_running_loop())
         assert await asyncio.to_thread(slow.begun.wait, 30)
 
         async def hear() -> None:
-            async for _ in queue.follow(job.id):
+            async for _ in queue.events(job.id):
                 pass
 
         heard = asyncio.ensure_future(hear())
@@ -207,27 +207,27 @@ def test_who_follows_is_let_go_when_the_server_stops(tmp_path: Path, monkeypatch
     asyncio.run(follow())
 
 
-async def _waiting(queue: Adding) -> Job:
+async def _waiting(queue: UploadQueue) -> UploadJob:
     """An upload that waits until somebody else has written."""
     folder = TemporaryDirectory()
     (Path(folder.name) / "a.md").write_bytes(b"# A\nWhales sing [@payne].")
-    job = queue.begin(folder, 1, asyncio.get_running_loop())
-    while "waiting" not in job.told[1]:
+    job = queue.enqueue(folder, 1, asyncio.get_running_loop())
+    while "waiting" not in job.event[1]:
         await asyncio.sleep(0.01)
-    assert f"process {os.getpid()}" in job.told[1]["waiting"]
+    assert f"process {os.getpid()}" in job.event[1]["waiting"]
     return job
 
 
 def test_an_upload_waits_for_another_writer(tmp_path: Path, papers: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adding, "_TURN", 0.05)
+    monkeypatch.setattr(queues, "_TURN", 0.05)
     add(tmp_path / "library", [papers / "bees.md"], jobs=1)
 
     async def send() -> None:
         queue = _adding(tmp_path)
         with writing(tmp_path / "library", "add"):
             job = await _waiting(queue)
-        assert [event async for event in queue.follow(job.id) if event][-1][0] == "done"
-        assert job.told[1]["added"] == 1
+        assert [event async for event in queue.events(job.id) if event][-1][0] == "done"
+        assert job.event[1]["added"] == 1
         assert queue.close(30)
 
     asyncio.run(send())
@@ -243,7 +243,7 @@ def test_who_waits_for_another_writer_stops_with_the_server(tmp_path: Path, pape
             queue.stop()
             assert queue.close(30)
         await asyncio.sleep(0)
-        assert job.told[0] == "failed"
-        assert "stopped" in job.told[1]["detail"]
+        assert job.event[0] == "failed"
+        assert "stopped" in job.event[1]["detail"]
 
     asyncio.run(send())

@@ -9,8 +9,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from whycite import cite
-from whycite.recommend import as_dict
-from whycite.web.settings import Settings
+from whycite.cite.recommendations import as_dict
+from whycite.web.server import ServerSettings
 
 Clients = Callable[..., TestClient]
 CLAIM = "Killer whales hit herring with their tails."
@@ -150,4 +150,4 @@ def test_more_than_can_wait_is_refused(kept_library: Path, client_of: Clients) -
 
 
 def test_defaults_are_for_this_machine_alone() -> None:
-    assert Settings().rules.host == "127.0.0.1"
+    assert ServerSettings().rules.host == "127.0.0.1"

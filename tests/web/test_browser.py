@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 import uvicorn
 
-from whycite.serving.guard import Rules
 from whycite.web.app import create
-from whycite.web.settings import Settings
+from whycite.web.guard import AccessRules
+from whycite.web.server import ServerSettings
 
 playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install playwright")
 BROWSER = which("chromium") or which("chromium-browser") or which("google-chrome")
@@ -27,7 +27,7 @@ CLAIM = "Killer whales hit herring with their tails."
 
 
 @contextmanager
-def _serving(settings: Settings) -> Iterator[str]:
+def _serving(settings: ServerSettings) -> Iterator[str]:
     """A server for as long as it is needed, and its address."""
     bound = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(create(settings), log_level="error", timeout_graceful_shutdown=1)
@@ -47,7 +47,7 @@ def _serving(settings: Settings) -> Iterator[str]:
 def address(kept_library: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where a server runs on a library that these tests may change."""
     library = copytree(kept_library, tmp_path_factory.mktemp("browser") / "library")
-    with _serving(Settings(library)) as address:
+    with _serving(ServerSettings(library)) as address:
         yield address
 
 
@@ -354,7 +354,7 @@ def test_a_script_in_names_and_keys_is_only_text(page: Any, tmp_path: Path) -> N
 
 
 def test_a_library_that_is_empty_says_what_to_do(browser: Any, tmp_path: Path) -> None:
-    with _serving(Settings(tmp_path / "library")) as address:
+    with _serving(ServerSettings(tmp_path / "library")) as address:
         page = _opened(browser, address)
         page.goto("/library")
         page.wait_for_selector("text=Nothing is in it yet")
@@ -368,7 +368,7 @@ def test_a_library_that_is_empty_says_what_to_do(browser: Any, tmp_path: Path) -
 
 
 def test_with_a_token_the_printed_address_opens_every_page(browser: Any, kept_library: Path) -> None:
-    with _serving(Settings(kept_library, Rules(token="a secret; word"))) as address:
+    with _serving(ServerSettings(kept_library, AccessRules(token="a secret; word"))) as address:
         page = _opened(browser, address)
         assert page.goto("/cite").status == 401
         assert page.goto("/?token=a%20secret%3B%20word").status == 200
@@ -513,7 +513,7 @@ def test_every_page_on_real_papers(browser: Any, data: Path, tmp_path: Path) -> 
     add_documents(tmp_path / "library", documents, jobs=1)
     cited = next(sentence for sentence in documents[0].sentences if sentence.citations).without_citations()
     title = next(iter(Library.open(tmp_path / "library").documents())).title
-    with _serving(Settings(tmp_path / "library")) as address:
+    with _serving(ServerSettings(tmp_path / "library")) as address:
         page = _opened(browser, address)
         asked: list[str] = []
         page.on("request", lambda sent: asked.append(sent.url))

@@ -9,8 +9,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from whycite.web.app import assemble
-from whycite.web.current import Current
-from whycite.web.settings import Settings
+from whycite.web.loading import CurrentLibrary
+from whycite.web.server import ServerSettings
 
 Clients = Callable[..., TestClient]
 CLAIM = "Killer whales hit herring with their tails."
@@ -72,7 +72,7 @@ def test_long_work_holds_up_no_question(
     def slowly(*_: object) -> None:
         assert go.wait(60)
 
-    monkeypatch.setattr("whycite.web.api.papers.read_draft", slowly)
+    monkeypatch.setattr("whycite.web.api.library.read_draft", slowly)
     client = client_of(kept_library)
     file = [("files", ("a.md", b"# A\nText."))]
     readers = [threading.Thread(target=client.post, args=("/api/read",), kwargs={"files": file}) for _ in range(4)]
@@ -90,7 +90,7 @@ def test_what_takes_too_long_is_given_up(
     kept_library: Path, client_of: Clients, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go = threading.Event()
-    monkeypatch.setattr("whycite.web.api.papers.read_draft", lambda _: go.wait(60))
+    monkeypatch.setattr("whycite.web.api.library.read_draft", lambda _: go.wait(60))
     client = client_of(kept_library, patience=0.05)
     answer = client.post("/api/read", files=[("files", ("a.md", b"# A\nText."))])
     go.set()
@@ -111,20 +111,20 @@ def test_what_is_known_of_an_older_library_is_forgotten(tmp_path: Path, papers: 
         return len(list(library.documents()))
 
     add(tmp_path / "library", [papers / "bees.md"], jobs=1)
-    current = Current(tmp_path / "library")
+    current = CurrentLibrary(tmp_path / "library")
     old = weakref.ref(current.library())
-    assert [current.known(count), current.known(count), asked] == [1, 1, 1]
+    assert [current.answer_once(count), current.answer_once(count), asked] == [1, 1, 1]
     add(tmp_path / "library", [papers / "whales.md"], jobs=1)
-    assert [current.known(count), asked] == [2, 2]
+    assert [current.answer_once(count), asked] == [2, 2]
     gc.collect()
     assert old() is None
 
 
 def test_getting_ready_gives_way_to_who_asks(kept_library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _, server = assemble(Settings(library=kept_library))
+    _, server = assemble(ServerSettings(library=kept_library))
     asked, warmed = threading.Event(), threading.Event()
-    monkeypatch.setattr("whycite.web.api.shared.warm", lambda _: warmed.set())
-    server.quick.begin(asked.wait)
+    monkeypatch.setattr("whycite.web.server.warm", lambda _: warmed.set())
+    server.quick.submit(asked.wait)
     server.warm()
     assert not warmed.wait(0.2)
     asked.set()

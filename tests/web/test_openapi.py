@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from whycite.web.app import assemble, create
-from whycite.web.settings import Settings
+from whycite.web.server import ServerSettings
 
 schemathesis = pytest.importorskip("schemathesis", reason="no schemathesis: pip install schemathesis")
 HOST = {"host": "127.0.0.1"}
@@ -29,7 +29,7 @@ ASKED = {
 
 def _asked(library: Path, examples: int) -> set[str]:
     """Every operation with so many questions; the paths that were asked."""
-    app, server = assemble(Settings(library))
+    app, server = assemble(ServerSettings(library))
     described = schemathesis.openapi.from_asgi("/api/openapi.json", app, headers=HOST)
     asked = set()
     for found in described.get_all_operations():
@@ -60,7 +60,7 @@ def test_none_of_many_questions_makes_it_fail(kept_library: Path, tmp_path: Path
 
 
 def test_every_answer_is_described() -> None:
-    described = create(Settings(Path("nowhere")))
+    described = create(ServerSettings(Path("nowhere")))
     from starlette.testclient import TestClient
 
     paths = TestClient(described, base_url="http://127.0.0.1").get("/api/openapi.json").json()["paths"]

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from whycite.serving.guard import Rules
 from whycite.web.app import create
-from whycite.web.settings import Settings
+from whycite.web.guard import AccessRules
+from whycite.web.server import ServerSettings
 
 Clients = Callable[..., TestClient]
 PROBLEM = "application/problem+json"
@@ -77,7 +77,7 @@ def test_a_defect_is_told_logged_and_guarded(client: TestClient, monkeypatch: py
     assert "content-security-policy" in answer.headers
     assert "ZeroDivisionError" in answer.json()["detail"]
     assert "secret" not in answer.text
-    loud = TestClient(create(Settings(Path("nowhere"))), base_url="http://127.0.0.1")
+    loud = TestClient(create(ServerSettings(Path("nowhere"))), base_url="http://127.0.0.1")
     with pytest.raises(ZeroDivisionError):  # it goes on to the server, which logs it
         loud.post("/api/cite", json={"text": "bees"})
 
@@ -105,7 +105,7 @@ def _chunks(size: int) -> "io.BytesIO":
 
 
 def test_an_upload_that_is_too_large_is_refused_whether_it_says_so_or_not(kept_library: Path) -> None:
-    app = create(Settings(kept_library, Rules(most_files=100_000)))
+    app = create(ServerSettings(kept_library, AccessRules(max_file_bytes=100_000)))
     headers = {"content-type": "multipart/form-data; boundary=x"}
     with TestClient(app, base_url="http://127.0.0.1") as client:
         for path in ("/api/read", "/api/check", "/api/library/documents"):

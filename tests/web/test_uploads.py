@@ -13,18 +13,18 @@ from typing import Any
 import pytest
 
 from whycite.web import uploads
-from whycite.web.uploads import Upload, forget, laid_out
+from whycite.web.uploads import Upload, remove_all, upload_folder
 
 
 @pytest.fixture(autouse=True)
 def _a_server_that_has_just_begun(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(uploads, "_made", lru_cache(maxsize=1)(uploads._made.__wrapped__))
+    monkeypatch.setattr(uploads, "_temporary_root", lru_cache(maxsize=1)(uploads._temporary_root.__wrapped__))
     yield
-    forget()
+    remove_all()
 
 
 def _sent(_: int = 0) -> bytes:
-    with laid_out([Upload("paper.md", io.BytesIO(b"text"))]) as folder:
+    with upload_folder([Upload("paper.md", io.BytesIO(b"text"))]) as folder:
         return (folder / "paper.md").read_bytes()
 
 
@@ -40,7 +40,7 @@ def test_the_first_two_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_folder_that_was_cleared_away_is_made_again() -> None:
     assert _sent() == b"text"
-    before = Path(uploads._root().name)
+    before = Path(uploads._root_directory().name)
     shutil.rmtree(before)
     assert _sent() == b"text"
-    assert Path(uploads._root().name) != before
+    assert Path(uploads._root_directory().name) != before

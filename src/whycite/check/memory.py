@@ -11,9 +11,9 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeVar
 
-from whycite.encoders.cache import cache_folder
+from whycite.models.cache import cache_folder
 
-__all__ = ["LIMIT", "Memory", "key_of"]
+__all__ = ["LIMIT", "Memory", "memory_key"]
 
 LIMIT = 100_000_000  # bytes of the file
 _FILE = "checks-1.sqlite"  # another number where its form changes
@@ -23,7 +23,7 @@ _LOG = logging.getLogger("whycite")
 _Answer = TypeVar("_Answer")
 
 
-def key_of(*parts: Any) -> bytes:
+def memory_key(*parts: Any) -> bytes:
     """A name for whatever is told apart by these parts, which JSON can hold."""
     return blake2b(json.dumps(parts).encode(), digest_size=16).digest()
 
@@ -42,27 +42,27 @@ class Memory:
     def get(self, keys: Iterable[bytes]) -> dict[bytes, Any]:
         """The values of those keys that have one."""
         nothing: dict[bytes, Any] = {}
-        wanted = set(keys)
-        return self._ask(lambda database: _read(database, wanted), nothing) if wanted else nothing
+        unique_keys = set(keys)
+        return self._run(lambda database: _read(database, unique_keys), nothing) if unique_keys else nothing
 
     def put(self, values: Mapping[bytes, Any]) -> None:
         """Keep values; where there is no room, the oldest go."""
         if values:
-            self._ask(lambda database: _write(database, values, self._limit), None)
+            self._run(lambda database: _write(database, values, self._limit), None)
 
-    def _ask(self, ask: Callable[[sqlite3.Connection], _Answer], otherwise: _Answer) -> _Answer:
+    def _run(self, ask: Callable[[sqlite3.Connection], _Answer], otherwise: _Answer) -> _Answer:
         if self._usable:
             try:
-                with closing(_opened(self._file)) as database, database:
+                with closing(_open_database(self._file)) as database, database:
                     return ask(database)
             except (OSError, sqlite3.Error) as error:
                 self._usable = False
-                told = "%s: cannot be used (%s), so that every check begins anew; if that stays, delete it"
-                _LOG.warning(told, self._file, error)
+                message = "%s: cannot be used (%s), so that every check begins anew; if that stays, delete it"
+                _LOG.warning(message, self._file, error)
         return otherwise
 
 
-def _opened(file: Path) -> sqlite3.Connection:
+def _open_database(file: Path) -> sqlite3.Connection:
     file.parent.mkdir(parents=True, exist_ok=True)
     database = sqlite3.connect(file, timeout=_PATIENCE)
     try:
@@ -76,27 +76,27 @@ def _opened(file: Path) -> sqlite3.Connection:
 
 
 def _read(database: sqlite3.Connection, keys: Iterable[bytes]) -> dict[bytes, Any]:
-    found = {}
+    values = {}
     for key in keys:
         row = database.execute("SELECT value FROM known WHERE key = ?", (key,)).fetchone()
         if row is not None:
             try:
-                found[key] = json.loads(row[0])
+                values[key] = json.loads(row[0])
             except ValueError:  # damaged: it is made again
                 continue
-    return found
+    return values
 
 
 def _write(database: sqlite3.Connection, values: Mapping[bytes, Any], limit: int) -> None:
     rows = [(key, json.dumps(value)) for key, value in values.items()]
     database.executemany("INSERT OR REPLACE INTO known (key, value) VALUES (?, ?)", rows)
     oldest = f"(SELECT min(age) + (max(age) - min(age)) / {_SHARE} FROM known)"
-    while _used(database) > limit:
+    while _used_bytes(database) > limit:
         if not database.execute(f"DELETE FROM known WHERE age <= {oldest}").rowcount:
             break
 
 
-def _used(database: sqlite3.Connection) -> int:
+def _used_bytes(database: sqlite3.Connection) -> int:
     pages, free, size = (
         int(database.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("page_count", "freelist_count", "page_size")
     )

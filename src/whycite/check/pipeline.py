@@ -11,31 +11,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whycite import documents, structure
-from whycite.check.judging import judge
+from whycite.check.answers import CachedLibrary
+from whycite.check.detector import Detector
+from whycite.check.draftfiles import DraftFiles
+from whycite.check.findings import CheckedDraft, Finding, FindingKind, Proposal
 from whycite.check.memory import Memory
-from whycite.check.model import Checked, Finding, Kind, Proposal
-from whycite.check.proposing import propose
-from whycite.check.shelf import Shelf
-from whycite.check.texts import Texts
+from whycite.check.proposals import propose
+from whycite.check.worthiness import is_english, judge
+from whycite.cite.recommendations import check_number
 from whycite.documents.model import Document
-from whycite.encoders import Encoder
-from whycite.encoders.registry import load as load_encoder
 from whycite.errors import UserError
-from whycite.recommend.model import check_number
-from whycite.worthiness.detector import Detector
-from whycite.worthiness.rules import english
+from whycite.models import Encoder
+from whycite.models.encoders import load_encoder as load_encoder
 
 if TYPE_CHECKING:
     from whycite.library import Library
 
-__all__ = ["check"]
+__all__ = ["check_draft"]
 
 NO_LIBRARY = "no library is at hand, so papers come from the draft's own bibliography alone"
 
 FOREIGN = "the draft does not seem to be in English, so which sentences need a citation is hardly more than a guess"
 
 
-def check(
+def check_draft(
     draft: str | Path | Document,
     library: Library | str | Path | None = None,
     *,
@@ -48,64 +47,69 @@ def check(
     use_library: bool = True,
     remember: bool = True,
     texts: Mapping[str, str] | None = None,
-    told: Callable[[str, int, int | None], None] = lambda what, done, total: None,
-) -> Checked:
+    progress: Callable[[str, int, int | None], None] = lambda stage, count, total: None,
+) -> CheckedDraft:
     """Where a draft lacks a citation, and which papers it could cite there.
 
     `library`: one opened before, one at a path, or the user's own where there is one; without `use_library` none.
     `threshold` is for all sections, `sections` are types to look at alone; with `all`, sentences that cite already get
-    papers too. `texts` are files of the draft that are not on disk; `told` hears how far it has come.
+    papers too. `texts` are files of the draft that are not on disk; `progress` hears how far it has come.
     """
     check_number(n)
     if threshold is not None and not 0 <= threshold <= 1:
         raise UserError(f"the threshold must be between 0 and 1, not {threshold:g}")
-    if unknown := sorted(set(sections or ()) - set(structure.TYPES)):
-        raise UserError(f"'{unknown[0]}' is no section type; there are: {', '.join(structure.TYPES)}")
-    clock = _Clock()
+    if unknown := sorted(set(sections or ()) - set(structure.SECTION_TYPES)):
+        raise UserError(f"'{unknown[0]}' is no section type; there are: {', '.join(structure.SECTION_TYPES)}")
+    clock = _StageClock()
     document = structure.label(draft if isinstance(draft, Document) else documents.read(draft))
     clock.end("reading")
     memory = Memory() if remember else None
     detector, encoder = detector or _detector(), encoder or _encoder(remember)
-    told("judging sentences", 0, None)
-    judged = judge(document, detector, encoder, memory)
-    worthiness = judged.worthiness
+    progress("judging sentences", 0, None)
+    judgement = judge(document, detector, encoder, memory)
+    worthiness = judgement.worthiness
     clock.end("worthiness")
-    files = Texts(document.format, texts)
-    kept = [
-        at
-        for at, sentence in enumerate(document.sentences)
+    files = DraftFiles(document.format, texts)
+    indices = [
+        index
+        for index, sentence in enumerate(document.sentences)
         if (not sections or document.sections[sentence.section].type in sections)
-        and not files.of(sentence).ignores(sentence.start, sentence.end)
+        and not files.file_of(sentence).ignores(sentence.start, sentence.end)
     ]
-    thresholds = {at: judged.threshold(_type(document, at)) if threshold is None else threshold for at in kept}
-    kinds = {at: _kind(document, at, worthiness, thresholds[at]) for at in kept}
-    asked = [at for at, kind in kinds.items() if kind == "needs-citation" or (all and kind == "cited")]
-    shelf, warnings = _shelf(library, memory) if use_library else (None, ())
-    done = 0
+    thresholds = {
+        index: judgement.threshold(_section_type(document, index)) if threshold is None else threshold
+        for index in indices
+    }
+    kinds = {index: _kind(document, index, worthiness, thresholds[index]) for index in indices}
+    proposal_indices = [index for index, kind in kinds.items() if kind == "needs-citation" or (all and kind == "cited")]
+    cached_library, warnings = _find_library(library, memory) if use_library else (None, ())
+    answer_count = 0
 
-    def answered() -> None:
-        nonlocal done
-        done += 1
-        told("asking the library", done, len(asked))
+    def count_answer() -> None:
+        nonlocal answer_count
+        answer_count += 1
+        progress("asking the library", answer_count, len(proposal_indices))
 
-    told("looking through the bibliography", 0, None)
+    progress("looking through the bibliography", 0, None)
     try:
-        proposed = propose(document, asked, encoder, shelf, n, answered)
+        proposals = propose(document, proposal_indices, encoder, cached_library, n, count_answer)
     except UserError as error:
-        if shelf is None or library is not None:
+        if cached_library is None or library is not None:
             raise
         warnings = (f"{NO_LIBRARY} ({error})",)  # nobody asked for the one in the usual place
-        proposed = propose(document, asked, encoder, None, n)
+        proposals = propose(document, proposal_indices, encoder, None, n)
     findings = tuple(
-        _finding(document, at, files, worthiness, kinds[at], thresholds[at], proposed.by_sentence.get(at, ()))
-        for at in kept
+        _finding(
+            document, index, files, worthiness, kinds[index], thresholds[index], proposals.by_sentence.get(index, ())
+        )
+        for index in indices
     )
-    if not english([sentence.text for sentence in document.sentences]):
+    if not is_english([sentence.text for sentence in document.sentences]):
         warnings = (FOREIGN, *warnings)
-    return Checked(document, findings, (*document.warnings, *warnings), clock.seconds | proposed.seconds)
+    return CheckedDraft(document, findings, (*document.warnings, *warnings), clock.seconds | proposals.seconds)
 
 
-class _Clock:
+class _StageClock:
     """The seconds of each stage."""
 
     def __init__(self) -> None:
@@ -118,27 +122,27 @@ class _Clock:
         self._started = now
 
 
-def _kind(document: Document, at: int, worthiness: NDArray[np.float64], threshold: float) -> Kind:
-    sentence = document.sentences[at]
+def _kind(document: Document, index: int, worthiness: NDArray[np.float64], threshold: float) -> FindingKind:
+    sentence = document.sentences[index]
     if sentence.citations:
         return "cited"
     # What was not asked about has worthiness 0, and needs nothing even where the threshold is 0.
-    return "needs-citation" if worthiness[at] >= threshold and worthiness[at] > 0 else "ok"
+    return "needs-citation" if worthiness[index] >= threshold and worthiness[index] > 0 else "ok"
 
 
 def _finding(
     document: Document,
-    at: int,
-    files: Texts,
+    index: int,
+    files: DraftFiles,
     worthiness: NDArray[np.float64],
-    kind: Kind,
+    kind: FindingKind,
     threshold: float,
     proposals: tuple[Proposal, ...],
 ) -> Finding:
-    sentence = document.sentences[at]
-    text = files.of(sentence)
-    line, column = text.place(sentence.start)
-    end_line, end_column = text.place(sentence.end)
+    sentence = document.sentences[index]
+    file = files.file_of(sentence)
+    line, column = file.position(sentence.start)
+    end_line, end_column = file.position(sentence.end)
     return Finding(
         file=sentence.file,
         line=line,
@@ -148,9 +152,9 @@ def _finding(
         start=sentence.start,
         end=sentence.end,
         section=document.sections[sentence.section].heading,
-        section_type=_type(document, at),
+        section_type=_section_type(document, index),
         text=sentence.text,
-        worthiness=float(worthiness[at]),
+        worthiness=float(worthiness[index]),
         cites=tuple(dict.fromkeys(key for citation in sentence.citations for key in citation.keys)),
         kind=kind,
         threshold=threshold,
@@ -158,34 +162,36 @@ def _finding(
     )
 
 
-def _type(document: Document, at: int) -> str | None:
-    return document.sections[document.sentences[at].section].type
+def _section_type(document: Document, index: int) -> str | None:
+    return document.sections[document.sentences[index].section].type
 
 
-def _shelf(library: Library | str | Path | None, memory: Memory | None) -> tuple[Shelf | None, tuple[str, ...]]:
+def _find_library(
+    library: Library | str | Path | None, memory: Memory | None
+) -> tuple[CachedLibrary | None, tuple[str, ...]]:
     """The library to ask, and what to say where there is none; one that is asked for must be there."""
     if library is None:
-        from whycite.library.place import default_path
+        from whycite.library.paths import default_path
 
-        place = default_path()
-        if not (place / "commits.lance").is_dir():
+        path = default_path()
+        if not (path / "commits.lance").is_dir():
             return None, (f"{NO_LIBRARY}; make one with: whycite add FOLDER",)
-        return Shelf(place, memory), ()
+        return CachedLibrary(path, memory), ()
     if isinstance(library, str | Path):
-        place = Path(library).expanduser()
-        if not (place / "commits.lance").is_dir():
-            raise UserError(f"{place}: no library here yet; make one with: whycite add FOLDER --library {place}")
-        return Shelf(place, memory), ()
-    return Shelf(library, memory), ()
+        path = Path(library).expanduser()
+        if not (path / "commits.lance").is_dir():
+            raise UserError(f"{path}: no library here yet; make one with: whycite add FOLDER --library {path}")
+        return CachedLibrary(path, memory), ()
+    return CachedLibrary(library, memory), ()
 
 
 def _detector() -> Detector:
-    from whycite import worthiness
+    from whycite.check.detector import load_detector
 
-    return worthiness.load()
+    return load_detector()
 
 
 def _encoder(remember: bool) -> Encoder:
-    from whycite.encoders.cache import CachedEncoder
+    from whycite.models.cache import CachedEncoder
 
     return CachedEncoder(load_encoder()) if remember else load_encoder()

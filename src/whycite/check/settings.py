@@ -11,15 +11,15 @@ from typing import Any
 from whycite import structure
 from whycite.errors import UserError
 
-__all__ = ["FORMATS", "KINDS", "Settings", "settings_for"]
+__all__ = ["FORMATS", "KINDS", "CheckSettings", "settings_for"]
 
 FORMATS = ("text", "json", "sarif", "github", "html")
 KINDS = ("needs-citation",)  # what a check may fail on
-_OWN, _SHARED = ".whycite.toml", "pyproject.toml"
+_OWN_FILE, _SHARED_FILE = ".whycite.toml", "pyproject.toml"
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class CheckSettings:
     """What is set; nothing where the project leaves it open."""
 
     library: Path | None = None
@@ -30,15 +30,15 @@ class Settings:
     format: str | None = None
 
 
-def settings_for(draft: Path) -> Settings:
+def settings_for(draft: Path) -> CheckSettings:
     """The settings of the nearest file that has some, from the draft's folder upwards."""
     start = draft.absolute() if draft.is_dir() else draft.absolute().parent
     for folder in (start, *start.parents):
-        for name in (_OWN, _SHARED):
+        for name in (_OWN_FILE, _SHARED_FILE):
             file = folder / name
             if file.is_file() and (table := _table(file)) is not None:
                 return _settings(table, file)
-    return Settings()
+    return CheckSettings()
 
 
 def _table(file: Path) -> dict[str, Any] | None:
@@ -47,30 +47,30 @@ def _table(file: Path) -> dict[str, Any] | None:
     except OSError as error:
         raise UserError(f"{file}: {error.strerror or error}") from error
     except ValueError as error:
-        if file.name == _SHARED:
+        if file.name == _SHARED_FILE:
             return None  # whoever it belongs to says what is wrong with it
         raise UserError(f"{file}: not TOML: {error}") from error
-    if file.name == _OWN:
+    if file.name == _OWN_FILE:
         return content
     tools = content.get("tool")
     table = tools.get("whycite") if isinstance(tools, dict) else None
     return table if isinstance(table, dict) else None
 
 
-def _settings(table: dict[str, Any], file: Path) -> Settings:
-    found: dict[str, Any] = {}
+def _settings(table: dict[str, Any], file: Path) -> CheckSettings:
+    settings: dict[str, Any] = {}
     for key, value in table.items():
         if key not in _ALLOWED:
             raise UserError(f"{file}: no setting '{key}'; there are: {', '.join(sorted(_ALLOWED))}")
-        kind, right = _ALLOWED[key]
-        if not right(value):
+        kind, is_valid = _ALLOWED[key]
+        if not is_valid(value):
             raise UserError(f"{file}: '{key}' must be {kind}, not {value!r}")
-        found[key.replace("-", "_")] = value
-    if "library" in found:
-        found["library"] = file.parent / Path(found["library"]).expanduser()
-    if "sections" in found:
-        found["sections"] = tuple(found["sections"])
-    return Settings(**found)
+        settings[key.replace("-", "_")] = value
+    if "library" in settings:
+        settings["library"] = file.parent / Path(settings["library"]).expanduser()
+    if "sections" in settings:
+        settings["sections"] = tuple(settings["sections"])
+    return CheckSettings(**settings)
 
 
 def _is_number(value: Any) -> bool:
@@ -81,8 +81,10 @@ _ALLOWED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "library": ("the path of a library", lambda value: isinstance(value, str)),
     "threshold": ("a number from 0 to 1", lambda value: _is_number(value) and 0 <= value <= 1),
     "sections": (
-        f"a list of section types ({', '.join(structure.TYPES)})",
-        lambda value: isinstance(value, list) and all(one in structure.TYPES for one in value),
+        f"a list of section types ({', '.join(structure.SECTION_TYPES)})",
+        lambda value: (
+            isinstance(value, list) and all(section_type in structure.SECTION_TYPES for section_type in value)
+        ),
     ),
     "fail-on": (f"one of {', '.join(KINDS)}", lambda value: value in KINDS),
     "n": ("a whole number from 1 on", lambda value: type(value) is int and value >= 1),

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import gc
 import io
+import logging
 import os
 import sys
+from importlib.metadata import entry_points
 from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
-from whycite.cli import annotate, library, train
-from whycite.cli import eval as evaluation
+from whycite.cli import library
 from whycite.cli.add import add
 from whycite.cli.check import check
 from whycite.cli.cite import cite
 from whycite.cli.demo import demo
 from whycite.cli.read import read
 from whycite.cli.serve import serve
-from whycite.cli.stopping import Stopped
 from whycite.cli.structure import structure
+from whycite.cli.terminal import Interruption
 from whycite.cli.verify import verify
 from whycite.cli.worth import worth
 from whycite.errors import MissingExtra, UserError
@@ -28,8 +30,32 @@ __all__ = ["app", "main"]
 
 _WrongUse: Any = typer.BadParameter.__mro__[2]  # what typer calls every wrong use of the command line
 
+_LOG = logging.getLogger("whycite")
+
+
+class _Commands(TyperGroup):
+    """The commands of the product, and those that entry points add: the laboratory's, and other packages'."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*self.commands, *(entry.name for entry in entry_points(group="whycite.commands"))]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name in self.commands:
+            return self.commands[cmd_name]
+        for entry in entry_points(group="whycite.commands", name=cmd_name):
+            try:
+                command = typer.main.get_command(entry.load())
+            except Exception as error:  # noqa: BLE001 - whatever is wrong with one plug-in, the other commands work
+                _LOG.warning("the command '%s' (%s) cannot be loaded: %s", entry.name, entry.value, error)
+                return None
+            command.name = cmd_name
+            return command
+        return None
+
+
 app = typer.Typer(
     name="whycite",
+    cls=_Commands,
     help="Know what to cite, where, and why.",
     no_args_is_help=True,
     add_completion=False,
@@ -46,13 +72,10 @@ app.add_typer(library.app, name="library", short_help="Show, remove, compact, ex
 app.command(short_help="Open the web application.")(serve)
 app.command(short_help="Show what whycite sees of a document.")(read)
 app.command(short_help="Show section structure; learn headings.")(structure)
-app.add_typer(evaluation.app, name="eval", short_help="Measure how good recommendations are on your field.")
-app.add_typer(train.app, name="train", short_help="Train models of your own.")
-app.add_typer(annotate.app, name="annotate", short_help="Let people label passages, and make data of it.")
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(show_version: bool) -> None:
+    if show_version:
         from importlib.metadata import version
 
         print(f"whycite {version('whycite')}")
@@ -78,24 +101,24 @@ def main() -> None:
         code = app(standalone_mode=False)
         sys.stdout.flush()
     except (UserError, MissingExtra) as error:
-        _leave(2, f"whycite: {error}")
+        _exit(2, f"whycite: {error}")
     except _WrongUse as error:
         error.show()
-        _leave(2)
-    except Stopped as error:
-        _leave(130, f"whycite: stopped; {error}")
+        _exit(2)
+    except Interruption as error:
+        _exit(130, f"whycite: stopped; {error}")
     except (KeyboardInterrupt, typer.Abort):
-        _leave(130, "whycite: stopped")
+        _exit(130, "whycite: stopped")
     except BrokenPipeError:  # whoever read our output has enough of it
-        _leave(141)
+        _exit(141)
     except OSError as error:
-        _leave(2, f"whycite: {error.strerror or error}")
+        _exit(2, f"whycite: {error.strerror or error}")
     if code == 130:  # what typer makes of Ctrl-C
-        _leave(130, "whycite: stopped")
+        _exit(130, "whycite: stopped")
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _leave(code: int, message: str = "") -> NoReturn:
+def _exit(code: int, message: str = "") -> NoReturn:
     """Say why and go, without a second complaint while Python closes what cannot be written."""
     if message:
         print(message, file=sys.stderr)

@@ -8,20 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from whycite.cli.options import AsJson, LibraryPath
-from whycite.cli.progress import add_shown
-from whycite.cli.terminal import count, print_json, printable, say
+from whycite.cli.progress import add_with_progress
+from whycite.cli.terminal import AsJson, LibraryPath, count, print_json, printable, say
 from whycite.errors import UserError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from whycite.library import Info, Report
+    from whycite.library import AddReport, LibraryInfo
 
 __all__ = ["add", "summary"]
 
-_SHOWN = 20  # skipped files that are named; --json names all
-_WARNINGS = 5  # that are told; --json tells all
+_MAX_SKIPPED = 20  # skipped files that are named; --json names all
+_MAX_WARNINGS = 5  # that are told; --json tells all
 
 
 def add(
@@ -50,62 +49,64 @@ def add(
 
     from whycite.library import Library
 
-    report = add_shown(library, paths, format, jobs, encoder)
+    report = add_with_progress(library, paths, format, jobs, encoder)
     read = report.added + report.replaced + report.unchanged > 0
     info = Library.open(library).info() if read else None
     if as_json:
         print_json(_as_dict(report) | {"library": asdict(info) if info else None})
     if info is None:
-        raise UserError(_nothing(report, paths))
+        raise UserError(_unreadable_message(report, paths))
     if not as_json:
-        _show(report, info, Console(highlight=False))
+        _show_report(report, info, Console(highlight=False))
 
 
-def _as_dict(report: Report) -> dict[str, Any]:
+def _as_dict(report: AddReport) -> dict[str, Any]:
     return asdict(report) | {
         "skipped": [{"path": path, "reason": reason} for path, reason in report.skipped],
         "warnings": [{"path": path, "warning": warning} for path, warning in report.warnings],
     }
 
 
-def _show(report: Report, info: Info, console: Console) -> None:
-    for path, reason in report.skipped[:_SHOWN]:
-        say(console, printable(f"skipped {_named(path, reason)}"))
-    if len(report.skipped) > _SHOWN:
-        say(console, f"skipped {len(report.skipped) - _SHOWN:,} more; --json names them all")
+def _show_report(report: AddReport, info: LibraryInfo, console: Console) -> None:
+    for path, reason in report.skipped[:_MAX_SKIPPED]:
+        say(console, printable(f"skipped {_with_path(path, reason)}"))
+    if len(report.skipped) > _MAX_SKIPPED:
+        say(console, f"skipped {len(report.skipped) - _MAX_SKIPPED:,} more; --json names them all")
     warnings = _warnings(report)
-    for path, warning in warnings[:_WARNINGS]:
-        say(console, printable(f"warning: {_named(path, warning)}"))
-    if len(warnings) > _WARNINGS:
-        say(console, f"{count(len(warnings) - _WARNINGS, 'more warning')}; --json tells them all")
+    for path, warning in warnings[:_MAX_WARNINGS]:
+        say(console, printable(f"warning: {_with_path(path, warning)}"))
+    if len(warnings) > _MAX_WARNINGS:
+        say(console, f"{count(len(warnings) - _MAX_WARNINGS, 'more warning')}; --json tells them all")
     say(console, summary(report, info))
 
 
-def summary(report: Report, info: Info) -> str:
+def summary(report: AddReport, info: LibraryInfo) -> str:
     """What was done and what there is now, in a line."""
-    done = f"{report.added:,} added, {report.unchanged:,} unchanged, {report.replaced:,} replaced"
-    told = len(_warnings(report))
-    warnings = f", {count(told, 'warning')}" if told else ""
+    counts = f"{report.added:,} added, {report.unchanged:,} unchanged, {report.replaced:,} replaced"
+    warning_count = len(_warnings(report))
+    warnings = f", {count(warning_count, 'warning')}" if warning_count else ""
     uncited = count(report.without_citations, "document")
     nothing = f"; no citations found in {uncited}" if report.without_citations else ""
     holds = f"{count(info.documents, 'document')}, {count(info.papers, 'paper')}, {count(info.spans, 'evidence span')}"
-    done += f", {len(report.skipped):,} skipped{warnings} in {report.seconds:.1f} s{nothing}"
-    return f"{done}; the library has {holds}."
+    counts += f", {len(report.skipped):,} skipped{warnings} in {report.seconds:.1f} s{nothing}"
+    return f"{counts}; the library has {holds}."
 
 
-def _warnings(report: Report) -> list[tuple[str, str]]:
+def _warnings(report: AddReport) -> list[tuple[str, str]]:
     """What was told of documents, but for why they were skipped."""
     reasons = set(report.skipped)
-    return [told for told in report.warnings if told not in reasons]
+    return [warning for warning in report.warnings if warning not in reasons]
 
 
-def _nothing(report: Report, paths: list[str]) -> str:
+def _unreadable_message(report: AddReport, paths: list[str]) -> str:
     if not report.skipped:
         return f"{', '.join(paths)}: holds no document that whycite can read"
-    more = len(report.skipped) - 1
-    return _named(*report.skipped[0]) + (f"; nor can {more:,} more be read; --json names them all" if more else "")
+    remaining = len(report.skipped) - 1
+    return _with_path(*report.skipped[0]) + (
+        f"; nor can {remaining:,} more be read; --json names them all" if remaining else ""
+    )
 
 
-def _named(path: str, reason: str) -> str:
+def _with_path(path: str, reason: str) -> str:
     """The reason with the path before it, once."""
     return reason if reason.startswith(path) else f"{path}: {reason}"

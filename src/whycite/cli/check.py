@@ -1,32 +1,35 @@
-"""`whycite check`: where a draft needs a citation, and which one."""
+"""`whycite check`: where a draft needs a citation, and which one; `--fix` writes it, `--watch` checks again."""
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from whycite.cli.options import AsJson, LibraryPath
-from whycite.cli.terminal import printable, say
+from whycite.cli.terminal import AsJson, LibraryPath, count, printable, say
 from whycite.errors import UserError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from whycite.check import Checked
-    from whycite.check.settings import Settings
+    from whycite.check.findings import CheckedDraft
+    from whycite.check.fix import FixPlan
+    from whycite.check.settings import CheckSettings
     from whycite.documents import Document
 
-__all__ = ["FailOn", "Format", "check"]
-
-_STEP = 2.0  # seconds: the times of files are rounded down, on old file systems so far
+__all__ = ["CheckFormat", "FailOn", "FileStates", "check", "file_states", "fix_drafts", "wait_for_change"]
 
 
-class Format(StrEnum):
+_TIME_RESOLUTION = 2.0  # seconds: the times of files are rounded down, on old file systems so far
+
+
+class CheckFormat(StrEnum):
     """How findings are given."""
 
     text = "text"
@@ -46,7 +49,7 @@ def check(
     drafts: Annotated[
         list[str], typer.Argument(metavar="DRAFT...", help="Files or project folders; - reads Markdown or plain text.")
     ],
-    format: Annotated[Format | None, typer.Option(help="How to give what was found; text by default.")] = None,
+    format: Annotated[CheckFormat | None, typer.Option(help="How to give what was found; text by default.")] = None,
     out: Annotated[str | None, typer.Option(metavar="FILE", help="Write it to a file.")] = None,
     threshold: Annotated[
         float | None,
@@ -71,28 +74,27 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Find the sentences of a draft that need a citation, and the papers that they could cite."""
-    _agree(drafts, format, out, fix, yes, library, no_library, as_json)
-    if watch and (fix or fail_on or "-" in drafts or (not out and (as_json or format not in (None, Format.text)))):
+    _check_options(drafts, format, out, fix, yes, library, no_library, as_json)
+    if watch and (fix or fail_on or "-" in drafts or (not out and (as_json or format not in (None, CheckFormat.text)))):
         raise UserError("--watch shows text, or writes to --out; it reads files, and goes without --fix and --fail-on")
-    from whycite.check import check as check_draft
-    from whycite.cli.claims import section_type
-    from whycite.cli.fixing import fixed
-    from whycite.cli.progress import watched
-    from whycite.worthiness import load
+    from whycite.check.detector import load_detector
+    from whycite.check.pipeline import check_draft as check_draft
+    from whycite.cli.batch import section_type
+    from whycite.cli.progress import stage_progress
 
-    sections = [known for name in section or () if (known := section_type(name))]
-    errors = _errors()
+    sections = [matched_type for name in section or () if (matched_type := section_type(name))]
+    errors = _error_console()
 
-    def found() -> tuple[list[Checked], Format, bool]:
+    def check_drafts() -> tuple[list[CheckedDraft], CheckFormat, bool]:
         """What was found in the drafts, how it is to be given, and whether that is a failure."""
-        every: list[Checked] = []
-        given = Format.json if as_json else format
+        reports: list[CheckedDraft] = []
+        output_format = CheckFormat.json if as_json else format
         fails = False
-        with watched(errors) as tell:
+        with stage_progress(errors) as tell:
             for draft in drafts:
-                settings = _settings(draft)
-                given = given or (Format(settings.format) if settings.format else None)
-                document, texts = _read(draft)
+                settings = _draft_settings(draft)
+                output_format = output_format or (CheckFormat(settings.format) if settings.format else None)
+                document, texts = _read_draft(draft)
                 checked = check_draft(
                     document,
                     library or settings.library,
@@ -100,62 +102,65 @@ def check(
                     sections=sections or settings.sections or None,
                     all=all,
                     n=n or settings.n or 3,
-                    detector=load(worthiness) if worthiness else None,
+                    detector=load_detector(worthiness) if worthiness else None,
                     use_library=not no_library,
                     texts=texts,
-                    told=tell,
+                    progress=tell,
                 )
-                every.append(checked)
-                wanted = fail_on.value if fail_on else settings.fail_on
-                fails = fails or any(finding.kind == wanted for finding in checked.findings)
-        for warning in dict.fromkeys(warning for checked in every for warning in checked.warnings):
+                reports.append(checked)
+                failing_kind = fail_on.value if fail_on else settings.fail_on
+                fails = fails or any(finding.kind == failing_kind for finding in checked.findings)
+        for warning in dict.fromkeys(warning for checked in reports for warning in checked.warnings):
             say(errors, f"warning: {printable(warning)}")
-        return every, given or Format.text, fails
+        return reports, output_format or CheckFormat.text, fails
 
     if watch:
-        _watch(drafts, found, out, errors)
-    every, given, fails = found()
+        _watch_drafts(drafts, check_drafts, out, errors)
+    reports, output_format, fails = check_drafts()
     if fix:
-        fixed(list(zip(drafts, every, strict=True)), yes)
+        fix_drafts(list(zip(drafts, reports, strict=True)), yes)
         return
-    _report(every, given, out)
+    _write_report(reports, output_format, out)
     if fails:
         raise typer.Exit(1)
 
 
-def _watch(
-    drafts: Sequence[str], found: Callable[[], tuple[list[Checked], Format, bool]], out: str | None, errors: Console
+def _watch_drafts(
+    drafts: Sequence[str],
+    check_drafts: Callable[[], tuple[list[CheckedDraft], CheckFormat, bool]],
+    out: str | None,
+    errors: Console,
 ) -> NoReturn:
     """Check, and again whenever something was saved, until the user stops it."""
     import time
 
-    from whycite.cli.watching import State, changed, state
-
     places = [Path(draft) for draft in drafts]
     read: set[Path] = set()
 
-    def look() -> State:
-        return {file: facts for file, facts in state(places, read).items() if not out or Path(file) != Path(out)}
+    def look() -> FileStates:
+        return {file: facts for file, facts in file_states(places, read).items() if not out or Path(file) != Path(out)}
 
     while True:
-        before, begun = look(), time.time()
+        previous, start = look(), time.time()
         try:
-            every, given, _ = found()
-            _report(every, given if out else Format.text, out)
-            read.update(Path(sentence.file) for checked in every for sentence in checked.document.sentences)
+            reports, output_format, _ = check_drafts()
+            _write_report(reports, output_format if out else CheckFormat.text, out)
+            read.update(Path(sentence.file) for checked in reports for sentence in checked.document.sentences)
         except UserError as error:  # half of it is written, perhaps: the next time it is saved it may be whole
             say(errors, f"whycite: {printable(str(error))}")
-        old = (begun - _STEP) * 1e9
-        known = {Path(file).parent for file in before}  # where whatever is new is a change, however old it is
-        beside = {file: facts for file, facts in look().items() if Path(file).parent not in known and facts[0] < old}
+        old = (start - _TIME_RESOLUTION) * 1e9
+        folders = {Path(file).parent for file in previous}  # where whatever is new is a change, however old it is
+        older_files = {
+            file: facts for file, facts in look().items() if Path(file).parent not in folders and facts[0] < old
+        }
         now = time.strftime("%H:%M:%S")
-        errors.print(f"checked in {time.time() - begun:.1f} s at {now}; waiting for changes, Ctrl-C ends it")
-        changed(beside | before, look)
+        errors.print(f"checked in {time.time() - start:.1f} s at {now}; waiting for changes, Ctrl-C ends it")
+        wait_for_change(older_files | previous, look)
 
 
-def _agree(
+def _check_options(
     drafts: Sequence[str],
-    format: Format | None,
+    format: CheckFormat | None,
     out: str | None,
     fix: bool,
     yes: bool,
@@ -164,29 +169,29 @@ def _agree(
     as_json: bool,
 ) -> None:
     """Refuse options that contradict each other."""
-    if as_json and format not in (None, Format.json):
+    if as_json and format not in (None, CheckFormat.json):
         raise UserError(f"--json and --format {format.value} exclude each other")
     if library is not None and no_library:
         raise UserError("--library and --no-library exclude each other")
     if yes and not fix:
         raise UserError("--yes answers what --fix asks; give both")
-    if fix and (format not in (None, Format.text) or as_json or out):
+    if fix and (format not in (None, CheckFormat.text) or as_json or out):
         raise UserError("--fix shows what it changes; leave out --format, --json and --out")
     if "-" in drafts and (fix or len(drafts) > 1):
         raise UserError("standard input can be checked alone, and cannot be fixed")
 
 
-def _settings(draft: str) -> Settings:
+def _draft_settings(draft: str) -> CheckSettings:
     from whycite.check.settings import settings_for
 
     return settings_for(Path.cwd() if draft == "-" else Path(draft))
 
 
-def _read(draft: str) -> tuple[str | Document, dict[str, str] | None]:
+def _read_draft(draft: str) -> tuple[str | Document, dict[str, str] | None]:
     """The draft; standard input is read, and comes with its text, which is on no disk."""
     if draft != "-":
         return draft, None
-    from whycite.documents.registry import readers
+    from whycite.documents.reading import readers
     from whycite.documents.sources import MemoryFolder, Source, decode
 
     data = sys.stdin.buffer.read()
@@ -196,44 +201,143 @@ def _read(draft: str) -> tuple[str | Document, dict[str, str] | None]:
     return next(iter(readers()["markdown"].read(source))), {"stdin": decode(data)[0]}
 
 
-def _report(found: Sequence[Checked], format: Format, out: str | None) -> None:
-    from whycite.cli.output import writing
+def _write_report(reports: Sequence[CheckedDraft], format: CheckFormat, out: str | None) -> None:
+    from whycite.cli.terminal import open_output
 
-    with writing(out) as stream:
-        if format is Format.text:
-            _text(found, stream if out not in (None, "-") else None)
+    with open_output(out) as stream:
+        if format is CheckFormat.text:
+            _write_text(reports, stream if out not in (None, "-") else None)
         else:
-            stream.write(_made(found, format))
+            stream.write(_render(reports, format))
 
 
-def _made(found: Sequence[Checked], format: Format) -> bytes:
-    from whycite.check import as_dict
+def _render(reports: Sequence[CheckedDraft], format: CheckFormat) -> bytes:
+    from whycite.check.findings import as_dict
     from whycite.cli.terminal import json_line
 
-    if format is Format.json:
-        return b"".join(json_line(as_dict(checked)) for checked in found)
+    if format is CheckFormat.json:
+        return b"".join(json_line(as_dict(checked)) for checked in reports)
     from whycite.check.reporting import github, html, sarif
 
-    report = {Format.sarif: sarif.report, Format.github: github.report, Format.html: html.report}[format]
-    return report(found).encode("utf-8", "replace")
+    report = {CheckFormat.sarif: sarif.report, CheckFormat.github: github.report, CheckFormat.html: html.report}[format]
+    return report(reports).encode("utf-8", "replace")
 
 
-def _text(found: Sequence[Checked], stream: Any) -> None:
+def _write_text(reports: Sequence[CheckedDraft], stream: Any) -> None:
     import io
 
     from rich.console import Console
 
-    from whycite.cli.findings import show
+    from whycite.cli.results import show_findings
 
     if stream is None:
-        show(found, Console(highlight=False))
+        show_findings(reports, Console(highlight=False))
         return
     page = io.StringIO()
-    show(found, Console(highlight=False, file=page, force_terminal=False, width=120))
+    show_findings(reports, Console(highlight=False, file=page, force_terminal=False, width=120))
     stream.write(page.getvalue().encode("utf-8", "replace"))
 
 
-def _errors() -> Console:
+def _error_console() -> Console:
     from rich.console import Console
 
     return Console(stderr=True, highlight=False)
+
+
+def fix_drafts(checked_drafts: Sequence[tuple[str, CheckedDraft]], yes: bool) -> None:
+    """Put the best citation into every sentence that needs one, draft by draft, after a look at the changes."""
+    from rich.console import Console
+
+    from whycite.check.fix import apply, plan
+
+    console = Console(highlight=False)
+    for draft, checked in checked_drafts:
+        fix_plan = plan(checked, root=Path(draft) if Path(draft).is_dir() else None)
+        _show_plan(fix_plan, console)
+        doubtful = sum(finding.kind == "needs-citation" and finding.doubtful for finding in checked.findings)
+        if doubtful:
+            pronoun = "it" if doubtful == 1 else "them"
+            notice = f"{count(doubtful, 'sentence')} left alone, for no paper clearly fits {pronoun}"
+            say(console, printable(f"{fix_plan.draft}: {notice}."))
+        if not fix_plan.changes:
+            say(console, printable(f"{fix_plan.draft}: nothing to change."))
+        elif yes or _confirm(console):
+            apply(fix_plan)
+            files = count(len(fix_plan.changes), "file")
+            say(
+                console,
+                printable(f"{fix_plan.draft}: {count(len(fix_plan.fixed), 'citation')} put in, {files} changed."),
+            )
+        else:
+            say(console, printable(f"{fix_plan.draft}: left as it is."))
+
+
+def _show_plan(fix_plan: FixPlan, console: Console) -> None:
+    from rich.text import Text
+
+    colours = {"+": "green", "-": "red", "@": "cyan"}
+    for line in fix_plan.diff().splitlines():
+        say(console, Text(printable(line), style=colours.get(line[:1], "default")))
+    for refusal in fix_plan.refused:
+        finding = refusal.finding
+        where = f"{finding.file}:{finding.line}: {refusal.proposal.key} is not put in: {refusal.reason}"
+        say(console, Text(printable(where), style="yellow"))
+
+
+def _confirm(console: Console) -> bool:
+    if not sys.stdin.isatty():
+        raise UserError("nobody is there to ask: give --yes to write the changes shown")
+    console.print("Write these changes? [y/N] ", end="", markup=False)
+    try:
+        return input().strip().lower() in ("y", "yes")
+    except EOFError:
+        return False
+
+
+FileStates = dict[str, tuple[int, int]]
+"""When each file was changed, and how long it is."""
+
+_SUFFIXES = {
+    *(".tex", ".ltx", ".md", ".markdown", ".qmd", ".rmd", ".myst", ".typ", ".txt"),
+    *(".bib", ".bbl", ".json", ".ris", ".yaml", ".yml", ".toml"),
+}
+_INTERVAL = 0.25  # seconds
+_MAX_FILES = 10_000  # files: a draft has fewer, and a home folder is not to be walked through four times a second
+
+
+def file_states(drafts: Iterable[Path], read: Iterable[Path] = ()) -> FileStates:
+    """What can be seen of drafts from outside: of files beside them and beside those that were read with them."""
+    states: FileStates = {}
+    folders = {draft if draft.is_dir() else draft.parent for draft in drafts}
+    for folder in sorted({*folders, *(file.parent for file in read)}):
+        for file in _draft_files(folder):
+            try:
+                facts = file.stat()
+            except OSError:  # gone in between
+                continue
+            states[str(file)] = (facts.st_mtime_ns, facts.st_size)
+            if len(states) >= _MAX_FILES:
+                return states
+    return states
+
+
+def wait_for_change(previous: FileStates, look: Callable[[], FileStates], interval: float = _INTERVAL) -> FileStates:
+    """Wait until something is other than before, and nothing has changed since the last look: editors save in steps."""
+    now = look()
+    while now == previous:
+        time.sleep(interval)
+        now = look()
+    while True:
+        time.sleep(interval)
+        later = look()
+        if later == now:
+            return now
+        now = later
+
+
+def _draft_files(folder: Path) -> Iterable[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(Path(entry.path) for entry in entries if Path(entry.name).suffix.lower() in _SUFFIXES)
+    except OSError:  # the folder is gone: so is the draft, and whoever reads it says so
+        return []

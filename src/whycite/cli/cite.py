@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from whycite.cli.options import AsJson, LibraryPath
-from whycite.cli.stopping import Stopped
-from whycite.cli.terminal import count, print_json, say
+from whycite.cli.terminal import AsJson, Interruption, LibraryPath, count, print_json, say
 from whycite.errors import UserError
 
 if TYPE_CHECKING:
@@ -19,12 +17,12 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from whycite.recommend import Claim, Method, Recommendation
+    from whycite.cite.recommendations import Claim, Method, Recommendation
 
-__all__ = ["Format", "cite"]
+__all__ = ["CiteFormat", "cite"]
 
 
-class Format(StrEnum):
+class CiteFormat(StrEnum):
     """How answers are printed."""
 
     text = "text"
@@ -48,7 +46,7 @@ def cite(
     cited: Annotated[
         list[str] | None, typer.Option(metavar="KEY", help="A paper that your draft cites already; may be repeated.")
     ] = None,
-    format: Annotated[Format | None, typer.Option(help="How to print; text by default, json for a batch.")] = None,
+    format: Annotated[CiteFormat | None, typer.Option(help="How to print; text by default, json for a batch.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each score is made of.")] = False,
     batch: Annotated[
         str | None,
@@ -58,92 +56,104 @@ def cite(
     as_json: AsJson = False,
 ) -> None:
     """Find the papers that a claim should cite, each with the evidence for it in your library."""
-    from whycite.cli.claims import claim as make_claim
-    from whycite.cli.claims import section_type
+    from whycite.cite.plugins import load_method
+    from whycite.cli.batch import make_claim as make_claim
+    from whycite.cli.batch import section_type
     from whycite.documents.sources import decode
     from whycite.library import Library
-    from whycite.recommend import method as make_method
 
     claim = " ".join(words or ())
     several = len(words or ()) > 1 and any(len(word.split()) > 1 for word in words or ())
     if several or bool(words) == (batch is not None):
         raise UserError("give one claim in quotation marks, or a file of claims with --batch")
-    if as_json and format not in (None, Format.json):
+    if as_json and format not in (None, CiteFormat.json):
         raise UserError(f"--json and --format {format.value} exclude each other")
-    if batch is not None and format in (Format.text, Format.bibtex):
+    if batch is not None and format in (CiteFormat.text, CiteFormat.bibtex):
         raise UserError(f"a batch is answered as json or trec, not as {format.value}")
-    wanted = Format.json if as_json or (batch is not None and format is None) else format or Format.text
-    around = {"title": title, "section_type": section_type(section), "cited": tuple(cited or ()), "year": year_max}
+    output_format = CiteFormat.json if as_json or (batch is not None and format is None) else format or CiteFormat.text
+    context = {"title": title, "section_type": section_type(section), "cited": tuple(cited or ()), "year": year_max}
     if batch is not None:
-        _batch(batch, around, make_method(method, Library.open(library)), n, wanted, explain)
+        _answer_batch(batch, context, load_method(method, Library.open(library)), n, output_format, explain)
         return
     text = decode(sys.stdin.buffer.read())[0].lstrip("\ufeff") if claim == "-" else claim
-    one = make_claim(text, **around)
-    asked = make_method(method, Library.open(library))
-    _print(asked.recommend(one, n), one, asked, wanted, explain)
+    parsed_claim = make_claim(text, **context)
+    recommender = load_method(method, Library.open(library))
+    _print_answer(recommender.recommend(parsed_claim, n), parsed_claim, recommender, output_format, explain)
 
 
-def _print(answer: Sequence[Recommendation], claim: Claim, method: Method, format: Format, explain: bool) -> None:
+def _print_answer(
+    answer: Sequence[Recommendation], claim: Claim, method: Method, format: CiteFormat, explain: bool
+) -> None:
     from rich.console import Console
 
-    from whycite.cli import answers
-    from whycite.recommend import as_bibtex, as_dict
+    from whycite.cite.bibtex import as_bibtex
+    from whycite.cite.recommendations import as_dict
+    from whycite.cli import results
 
-    if format is Format.json:
-        print_json({"text": claim.text, "recommendations": [as_dict(found, explain) for found in answer]})
-    elif format is Format.trec:
-        print(_run("1", answer, method.name), end="")
-    elif format is Format.bibtex:
-        print(as_bibtex(found.paper for found in answer), end="")
+    if format is CiteFormat.json:
+        print_json(
+            {"text": claim.text, "recommendations": [as_dict(recommendation, explain) for recommendation in answer]}
+        )
+    elif format is CiteFormat.trec:
+        print(_trec_run("1", answer, method.name), end="")
+    elif format is CiteFormat.bibtex:
+        print(as_bibtex(recommendation.paper for recommendation in answer), end="")
     else:
         console = Console(highlight=False)
-        answers.show(answer, claim.text, console, explain, doubt=getattr(method, "doubt", None))
+        results.show_recommendations(answer, claim.text, console, explain, doubt=getattr(method, "doubt", None))
         if not answer:
             year = f" from {claim.year} or before" if claim.year else ""
             say(console, f"No paper{year} in your library fits this claim; add more with: whycite add PATH")
 
 
-def _batch(path: str, around: Mapping[str, Any], method: Method, n: int, format: Format, explain: bool) -> None:
-    from whycite.cli.claims import Query, query
-    from whycite.cli.lines import lines, opened
-    from whycite.cli.parallel import in_order
-    from whycite.cli.progress import counted
-    from whycite.recommend import as_dict
+def _answer_batch(
+    path: str, context: Mapping[str, Any], method: Method, n: int, format: CiteFormat, explain: bool
+) -> None:
+    from whycite.cite.recommendations import as_dict
+    from whycite.cli.batch import BatchClaim, map_in_order, open_input, parse_claim, read_lines
+    from whycite.cli.progress import count_progress
 
-    def answer(line: tuple[int, str]) -> tuple[Query, list[Recommendation]]:
-        asked = query(line[1], f"{'stdin' if path == '-' else path}:{line[0]}", around)
-        return asked, method.recommend(asked.claim, n)
+    def answer(line: tuple[int, str]) -> tuple[BatchClaim, list[Recommendation]]:
+        batch_claim = parse_claim(line[1], f"{'stdin' if path == '-' else path}:{line[0]}", context)
+        return batch_claim, method.recommend(batch_claim.claim, n)
 
-    done = 0
+    answer_count = 0
     try:
-        with opened(path) as stream, counted(_errors(), "answer") as tell:
-            for asked, found in in_order(lines(stream, path), answer, os.cpu_count() or 1):
-                if format is Format.trec:
-                    sys.stdout.write(_run(str(asked.id), found, method.name))
+        with open_input(path) as stream, count_progress(_error_console(), "answer") as tell:
+            for batch_claim, recommendations in map_in_order(read_lines(stream, path), answer, os.cpu_count() or 1):
+                if format is CiteFormat.trec:
+                    sys.stdout.write(_trec_run(str(batch_claim.id), recommendations, method.name))
                 else:
-                    print_json({"id": asked.id, "recommendations": [as_dict(one, explain) for one in found]})
-                done += 1
+                    print_json(
+                        {
+                            "id": batch_claim.id,
+                            "recommendations": [as_dict(recommendation, explain) for recommendation in recommendations],
+                        }
+                    )
+                answer_count += 1
                 sys.stdout.flush()
-                tell(done)
+                tell(answer_count)
     except KeyboardInterrupt:
-        raise Stopped(f"{count(done, 'answer')} given") from None
+        raise Interruption(f"{count(answer_count, 'answer')} given") from None
 
 
-def _errors() -> Console:
+def _error_console() -> Console:
     """Standard error; quiet while the answers themselves are on the terminal."""
     from rich.console import Console
 
     return Console(stderr=True, highlight=False, force_terminal=False if sys.stdout.isatty() else None)
 
 
-def _run(query: str, answer: Sequence[Recommendation], method: str) -> str:
-    """The answer as lines of a TREC run, with names as whycite.evaluation.trec reads them."""
+def _trec_run(query: str, answer: Sequence[Recommendation], method: str) -> str:
+    """The answer as lines of a TREC run, with names as whycite.lab.evaluate.trec reads them."""
     return "".join(
-        f"{_name(query)} Q0 {_name(found.paper.key)} {found.rank} {found.score!r} {_name(method)}\n" for found in answer
+        f"{_trec_name(query)} Q0 {_trec_name(recommendation.paper.key)} {recommendation.rank} "
+        f"{recommendation.score!r} {_trec_name(method)}\n"
+        for recommendation in answer
     )
 
 
-def _name(text: str) -> str:
+def _trec_name(text: str) -> str:
     from urllib.parse import quote
 
     return "".join(quote(sign, safe="") if sign == "%" or sign.isspace() else sign for sign in text)

@@ -10,22 +10,30 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from whycite.cli.options import AsJson, LibraryPath
-from whycite.cli.output import writing
-from whycite.cli.progress import ending, watched
-from whycite.cli.stopping import Stopped
-from whycite.cli.terminal import count, json_line, print_json, printable, say, size
+from whycite.cli.progress import stage_progress, truncate_start
+from whycite.cli.terminal import (
+    AsJson,
+    Interruption,
+    LibraryPath,
+    count,
+    json_line,
+    open_output,
+    print_json,
+    printable,
+    say,
+    size,
+)
 from whycite.errors import UserError
 
 if TYPE_CHECKING:
-    from whycite.library import Entry, Library
+    from whycite.library import Library, LibraryDocument
 
 __all__ = ["app"]
 
 app = typer.Typer(rich_markup_mode=None)
 
 
-class Format(StrEnum):
+class ExportFormat(StrEnum):
     """What an export is written as."""
 
     ilciter = "ilciter"
@@ -45,20 +53,20 @@ def info(context: typer.Context, library: LibraryPath = None, as_json: AsJson = 
     """Show how much is in the library, and where it is."""
     from rich.console import Console
 
-    found = _open(context, library).info()
+    library_info = _open_library(context, library).info()
     if as_json:
-        print_json(asdict(found))
+        print_json(asdict(library_info))
         return
     console = Console(highlight=False)
     rows = {
-        "library": found.path,
-        "documents": f"{found.documents:,}",
-        "papers": f"{found.papers:,}",
-        "spans": f"{found.spans:,}",
-        "citations": f"{found.citations:,}",
-        "size": size(found.bytes),
-        "encoder": found.encoder,
-        "changed": found.changed,
+        "library": library_info.path,
+        "documents": f"{library_info.documents:,}",
+        "papers": f"{library_info.papers:,}",
+        "spans": f"{library_info.spans:,}",
+        "citations": f"{library_info.citations:,}",
+        "size": size(library_info.bytes),
+        "encoder": library_info.encoder,
+        "changed": library_info.changed,
     }
     for name, value in rows.items():
         say(console, printable(f"{name:<11}{value}"))
@@ -73,11 +81,11 @@ def list_(context: typer.Context, library: LibraryPath = None, as_json: AsJson =
     from rich.console import Console
 
     console = Console(highlight=False)
-    for entry in sorted(_open(context, library).documents(), key=lambda entry: _in_order(entry.path)):
+    for entry in sorted(_open_library(context, library).documents(), key=lambda entry: _path_sort_key(entry.path)):
         if as_json:
             print_json(asdict(entry))
         elif console.is_terminal:
-            console.print(_row(entry, console.width), markup=False, soft_wrap=True)
+            console.print(_document_line(entry, console.width), markup=False, soft_wrap=True)
         else:
             year = "" if entry.year is None else str(entry.year)
             print("\t".join(map(printable, (str(entry.id), entry.key, year, entry.title, entry.path))))
@@ -98,14 +106,14 @@ def remove(
 
     from whycite import library as libraries
 
-    gone = libraries.remove(library or context.obj, documents)
+    removed_documents = libraries.remove(library or context.obj, documents)
     if as_json:
-        print_json({"removed": [asdict(entry) for entry in gone]})
+        print_json({"removed": [asdict(entry) for entry in removed_documents]})
         return
     console = Console(highlight=False)
-    for entry in gone:
+    for entry in removed_documents:
         say(console, printable(f"removed {entry.title or entry.key or '(no title)'} ({entry.path})"))
-    say(console, f"{count(len(gone), 'document')} removed.")
+    say(console, f"{count(len(removed_documents), 'document')} removed.")
 
 
 @app.command(short_help="Give back space and speed.")
@@ -115,13 +123,13 @@ def compact(context: typer.Context, library: LibraryPath = None, as_json: AsJson
 
     from whycite import library as libraries
 
-    before, after = libraries.compact(library or context.obj)
+    old_size, new_size = libraries.compact(library or context.obj)
     if as_json:
-        print_json({"before": before, "after": after})
+        print_json({"before": old_size, "after": new_size})
     else:
         # What was packed is written anew, and what it was before is kept for readers for a while.
-        later = "; the state before, which others may still be reading, goes later" if after > before else ""
-        say(Console(highlight=False), f"{size(before)} before, {size(after)} now{later}.")
+        later = "; the state before, which others may still be reading, goes later" if new_size > old_size else ""
+        say(Console(highlight=False), f"{size(old_size)} before, {size(new_size)} now{later}.")
 
 
 @app.command(short_help="Move the library to another encoder.")
@@ -136,35 +144,42 @@ def reindex(
     """Make all vectors anew with another encoder; what is stopped goes on where it was when it is run again."""
     from rich.console import Console
 
-    from whycite.library import reindexing
+    from whycite.library import maintenance
 
-    done, total = 0, 0
+    encoded_count, total = 0, 0
 
-    def tell(what: str, texts: int, of: int | None) -> None:
-        nonlocal done, total
-        done, total = texts, of or 0
-        watch(what, texts, of)
+    def tell(stage: str, texts: int, text_total: int | None) -> None:
+        nonlocal encoded_count, total
+        encoded_count, total = texts, text_total or 0
+        watch(stage, texts, text_total)
 
     try:
-        with watched(Console(stderr=True, highlight=False)) as watch:
-            made = reindexing.reindex(library or context.obj, encoder=encoder, progress=tell)
+        with stage_progress(Console(stderr=True, highlight=False)) as watch:
+            reindexing_report = maintenance.reindex(library or context.obj, encoder=encoder, progress=tell)
     except KeyboardInterrupt:
         if not total:
             raise
-        raise Stopped(f"{done:,} of {count(total, 'text')} encoded and kept, run it again to go on") from None
+        raise Interruption(
+            f"{encoded_count:,} of {count(total, 'text')} encoded and kept, run it again to go on"
+        ) from None
     if as_json:
-        print_json(asdict(made))
-    elif made.before == made.encoder:
-        say(Console(highlight=False), f"Nothing to do: the library's encoder is {made.encoder}.")
+        print_json(asdict(reindexing_report))
+    elif reindexing_report.before == reindexing_report.encoder:
+        say(Console(highlight=False), f"Nothing to do: the library's encoder is {reindexing_report.encoder}.")
     else:
-        counts = f"{count(made.spans, 'evidence span')} and {count(made.papers, 'paper')}"
-        say(Console(highlight=False), f"{counts} encoded by {made.encoder} in {made.seconds:.1f} s.")
+        counts = f"{count(reindexing_report.spans, 'evidence span')} and {count(reindexing_report.papers, 'paper')}"
+        say(
+            Console(highlight=False),
+            f"{counts} encoded by {reindexing_report.encoder} in {reindexing_report.seconds:.1f} s.",
+        )
 
 
 @app.command(short_help="Write all evidence spans for other programs.")
 def export(
     context: typer.Context,
-    format: Annotated[Format, typer.Option(help="ILCiteR's form (JSON Lines), or TREC documents.")] = Format.ilciter,
+    format: Annotated[
+        ExportFormat, typer.Option(help="ILCiteR's form (JSON Lines), or TREC documents.")
+    ] = ExportFormat.ilciter,
     output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file.")] = None,
     library: LibraryPath = None,
     as_json: AsJson = False,
@@ -174,16 +189,16 @@ def export(
 
     from whycite import library as libraries
 
-    if as_json and output is None and format is not Format.ilciter:
+    if as_json and output is None and format is not ExportFormat.ilciter:
         raise UserError("TREC documents are no JSON; with -o FILE, --json tells what was written to it")
-    opened = _open(context, library)
+    opened = _open_library(context, library)
     lines: Iterable[bytes]
-    if format is Format.ilciter:
+    if format is ExportFormat.ilciter:
         lines = map(json_line, libraries.export_ilciter(opened))
     else:
         lines = (text.encode("utf-8", "replace") for text in libraries.export_trec(opened))
     spans = 0
-    with writing(output) as file:
+    with open_output(output) as file:
         for line in lines:
             file.write(line)
             spans += 1
@@ -194,25 +209,25 @@ def export(
             say(Console(highlight=False), printable(f"{count(spans, 'span')} written to {output}"))
 
 
-def _open(context: typer.Context, library: str | None) -> Library:
+def _open_library(context: typer.Context, library: str | None) -> Library:
     """The library named here, or before the name of the command."""
     from whycite.library import Library
 
     return Library.open(library or context.obj)
 
 
-def _in_order(path: str) -> str:
+def _path_sort_key(path: str) -> str:
     """What paths are sorted by so that the second record of a file comes before the tenth."""
     return re.sub("[0-9]+", lambda number: number[0].zfill(20), path)
 
 
-def _row(entry: Entry, width: int) -> str:
+def _document_line(entry: LibraryDocument, width: int) -> str:
     """A document in a line of a terminal."""
     room = max(width - 8, 20)
-    path = ending(printable(entry.path), room // 3)
-    title = _beginning(printable(entry.title or entry.key or "(no title)"), room - len(path))
+    path = truncate_start(printable(entry.path), room // 3)
+    title = _truncate_end(printable(entry.title or entry.key or "(no title)"), room - len(path))
     return f"{entry.year or '':>4}  {title:<{room - len(path)}}  {path}"
 
 
-def _beginning(text: str, length: int) -> str:
+def _truncate_end(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"

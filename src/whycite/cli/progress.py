@@ -8,48 +8,47 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from whycite.cli.stopping import Stopped
-from whycite.cli.terminal import count, plain
+from whycite.cli.terminal import Interruption, count, escape_markup
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from whycite.library import Progress, Report
+    from whycite.library import AddProgress, AddReport
 
-__all__ = ["add_shown", "counted", "ending", "shown", "watched"]
+__all__ = ["add_progress", "add_with_progress", "count_progress", "stage_progress", "truncate_start"]
 
-_BESIDE = 11  # columns of a terminal for what stands before the counts, and for the gaps
+_MARGIN = 11  # columns of a terminal for what stands before the counts, and for the gaps
 
 
-def add_shown(
+def add_with_progress(
     library: Path | str | None,
     paths: Sequence[Path | str],
     format: str | None = None,
     jobs: int | None = None,
     encoder: str | None = None,
-) -> Report:
+) -> AddReport:
     """Add papers; when the user stops it, say what is kept."""
     from rich.console import Console
 
     from whycite.library import add
 
     errors = Console(stderr=True, highlight=False)
-    kept = 0
+    added_count = 0
 
-    def tell(progress: Progress) -> None:
-        nonlocal kept
-        kept = progress.added
+    def tell(progress: AddProgress) -> None:
+        nonlocal added_count
+        added_count = progress.added
         show(progress)
 
     try:
-        with shown(errors) as show:
+        with add_progress(errors) as show:
             return add(library, paths, format=format, jobs=jobs, encoder=encoder, progress=tell)
     except KeyboardInterrupt:
-        raise Stopped(f"{count(kept, 'document')} added and kept, run it again to go on") from None
+        raise Interruption(f"{count(added_count, 'document')} added and kept, run it again to go on") from None
 
 
 @contextmanager
-def shown(console: Console) -> Iterator[Callable[[Progress], None]]:
+def add_progress(console: Console) -> Iterator[Callable[[AddProgress], None]]:
     """Show what is told of an add: documents, spans, rate, and the document read last; only on a terminal."""
     from rich.progress import Progress as Bar
     from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -65,15 +64,15 @@ def shown(console: Console) -> Iterator[Callable[[Progress], None]]:
     with Bar(*columns, console=console, transient=True, expand=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=None, counts="reading")
 
-        def tell(progress: Progress) -> None:
+        def tell(progress: AddProgress) -> None:
             counts = _counts(progress, time.monotonic() - start)
-            room = max(console.width - len(counts) - _BESIDE, 1)
-            bar.update(task, description=plain(ending(progress.reading, room)), counts=counts)
+            room = max(console.width - len(counts) - _MARGIN, 1)
+            bar.update(task, description=escape_markup(truncate_start(progress.reading, room)), counts=counts)
 
         yield tell
 
 
-def _counts(progress: Progress, seconds: float) -> str:
+def _counts(progress: AddProgress, seconds: float) -> str:
     parts = [f"{count(progress.read, 'document')} read"]
     if progress.unchanged:
         parts.append(f"{progress.unchanged:,} unchanged")
@@ -84,13 +83,13 @@ def _counts(progress: Progress, seconds: float) -> str:
     return ", ".join(parts)
 
 
-def ending(text: str, length: int) -> str:
+def truncate_start(text: str, length: int) -> str:
     """A text, or its end where it is longer: that of a path tells most."""
     return text if len(text) <= length else "…" + text[len(text) - length + 1 :]
 
 
 @contextmanager
-def counted(console: Console, noun: str) -> Iterator[Callable[[int], None]]:
+def count_progress(console: Console, noun: str) -> Iterator[Callable[[int], None]]:
     """Show how many there are and how fast they come; only on a terminal."""
     from rich.progress import Progress as Bar
     from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -108,7 +107,7 @@ def counted(console: Console, noun: str) -> Iterator[Callable[[int], None]]:
 
 
 @contextmanager
-def watched(console: Console) -> Iterator[Callable[[str, int, int | None], None]]:
+def stage_progress(console: Console) -> Iterator[Callable[[str, int, int | None], None]]:
     """Show what is told of long work: what is done, how much, of how much; only on a terminal."""
     from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
@@ -123,8 +122,8 @@ def watched(console: Console) -> Iterator[Callable[[str, int, int | None], None]
     with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=None, counts="")
 
-        def watch(what: str, done: int, total: int | None) -> None:
-            counts = f"{done:,} of {total:,}" if total is not None else f"{done:,}" if done else ""
-            bar.update(task, description=plain(what), completed=done, total=total, counts=counts)
+        def watch(stage: str, completed: int, total: int | None) -> None:
+            counts = f"{completed:,} of {total:,}" if total is not None else f"{completed:,}" if completed else ""
+            bar.update(task, description=escape_markup(stage), completed=completed, total=total, counts=counts)
 
         yield watch

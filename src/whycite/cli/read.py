@@ -34,22 +34,22 @@ def read(
     from rich.console import Console
 
     from whycite.documents import stream
-    from whycite.documents.jsonform import as_dict
+    from whycite.documents.jsondocument import as_dict
     from whycite.structure import label
 
     console = Console(highlight=False)
-    found = False
+    has_document = False
     for document in stream(path, format):
-        found = True
+        has_document = True
         if as_json:
             print_json(as_dict(label(document)))
         else:
-            _show(label(document), console)
-    if not found:
+            _show_document(label(document), console)
+    if not has_document:
         raise UserError(f"{path}: holds no document that whycite can read")
 
 
-def _show(document: Document, console: Console) -> None:
+def _show_document(document: Document, console: Console) -> None:
     from rich.text import Text
 
     citations = [citation for sentence in document.sentences for citation in sentence.citations]
@@ -75,7 +75,7 @@ def _show(document: Document, console: Console) -> None:
             paragraph = sentence.paragraph
             mark = "" if sentence.kind == "prose" else f" ({sentence.kind})"
             say(console, Text(f"\n¶{paragraph + 1}{mark}", style="dim"))
-        say(console, _shown(sentence), indent=2)
+        say(console, _mark_citations(sentence), indent=2)
     if document.asides:
         say(
             console,
@@ -86,13 +86,18 @@ def _show(document: Document, console: Console) -> None:
         for reference in document.references:
             authors = reference.authors[0].split(",")[0] if reference.authors else "?"
             authors += " et al." if len(reference.authors) > 1 else ""
-            said = f"{authors} ({reference.year or 'no year'}): {reference.title or reference.text or 'no title'}"
-            say(console, Text(printable(f"  {reference.id}  "), style="green").append(printable(said), style="default"))
+            description = (
+                f"{authors} ({reference.year or 'no year'}): {reference.title or reference.text or 'no title'}"
+            )
+            say(
+                console,
+                Text(printable(f"  {reference.id}  "), style="green").append(printable(description), style="default"),
+            )
     for warning in document.warnings:
         say(console, Text(printable(f"warning: {warning}"), style="yellow"))
 
 
-def _shown(sentence: Sentence) -> Text:
+def _mark_citations(sentence: Sentence) -> Text:
     """The sentence with its citations marked."""
     from rich.text import Text
 

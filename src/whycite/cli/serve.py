@@ -13,13 +13,13 @@ from typing import Annotated
 
 import typer
 
-from whycite.cli.options import LibraryPath
+from whycite.cli.terminal import LibraryPath
 from whycite.errors import UserError
 
 __all__ = ["serve"]
 
 PORT = 8642
-_SHORTEST = 8  # characters of a token
+_MIN_TOKEN_LENGTH = 8  # characters of a token
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # what listens on all addresses is opened here under this one
 
 
@@ -35,56 +35,64 @@ def serve(
     library: LibraryPath = None,
 ) -> None:
     """Open the web application: cite, check, verify and your library, in a browser."""
-    from whycite.serving.guard import Rules, is_loopback
+    from whycite.web.guard import AccessRules, is_loopback
 
     if not host.strip():
         raise UserError("--host is empty: give an address, or leave it away for this machine alone")
-    if token is not None and (len(token) < _SHORTEST or not token.isprintable() or not token.isascii()):
-        raise UserError(f"a token has at least {_SHORTEST} letters, digits or signs: give another, or none")
-    needed = token or ("" if is_loopback(host) else secrets.token_urlsafe(24))
-    bound = _bound(host, port)
+    if token is not None and (len(token) < _MIN_TOKEN_LENGTH or not token.isprintable() or not token.isascii()):
+        raise UserError(f"a token has at least {_MIN_TOKEN_LENGTH} letters, digits or signs: give another, or none")
+    required_token = token or ("" if is_loopback(host) else secrets.token_urlsafe(24))
+    listener = _bind_socket(host, port)
     gc.disable()  # until all is loaded, which takes a tenth less so
-    from whycite.web.running import run
-    from whycite.web.settings import Settings
+    from whycite.web.app import run
+    from whycite.web.server import ServerSettings
 
-    address = _address(_EVERYWHERE.get(host, host), bound, needed)
+    address = _address(_EVERYWHERE.get(host, host), listener, required_token)
 
-    def started() -> None:
+    def announce() -> None:
         print(f"whycite is at {address} (stop it with Ctrl-C)", file=sys.stderr, flush=True)
         if host in _EVERYWHERE:
-            print(f"from elsewhere: {_address(socket.gethostname(), bound, needed)}", file=sys.stderr, flush=True)
+            print(
+                f"from elsewhere: {_address(socket.gethostname(), listener, required_token)}",
+                file=sys.stderr,
+                flush=True,
+            )
         if not no_browser:
-            threading.Thread(target=_open, args=(address,), daemon=True).start()
+            threading.Thread(target=_open_browser, args=(address,), daemon=True).start()
 
-    run(Settings(Path(library) if library else None, Rules(host, needed), warm=True), bound, started)
+    run(
+        ServerSettings(Path(library) if library else None, AccessRules(host, required_token), warm=True),
+        listener,
+        announce,
+    )
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def _bind_socket(host: str, port: int) -> socket.socket:
     """A socket that is bound, or a plain word why it cannot be."""
-    bound = None
+    listener = None
     try:
         family, kind, *_, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-        bound = socket.socket(family, kind)
+        listener = socket.socket(family, kind)
         if os.name == "posix":  # elsewhere it would let two programs share the port
-            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind(place)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(place)
     except (OSError, UnicodeError) as error:
-        if bound is not None:
-            bound.close()
+        if listener is not None:
+            listener.close()
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise UserError(f"{host}:{port} cannot be listened on ({reason}): try another --port or --host") from error
-    return bound
+    return listener
 
 
-def _address(host: str, bound: socket.socket, token: str) -> str:
+def _address(host: str, listener: socket.socket, token: str) -> str:
     from urllib.parse import quote
 
     name = f"[{host}]" if ":" in host else host
-    behind = "?token=" + quote(token, safe="") if token else ""
-    return f"http://{name}:{bound.getsockname()[1]}/{behind}"
+    token_query = "?token=" + quote(token, safe="") if token else ""
+    return f"http://{name}:{listener.getsockname()[1]}/{token_query}"
 
 
-def _open(address: str) -> None:
+def _open_browser(address: str) -> None:
     import webbrowser
 
     webbrowser.open(address)

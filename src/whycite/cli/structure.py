@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from whycite.cli.terminal import plain
+from whycite.cli.terminal import escape_markup
 from whycite.errors import UserError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from whycite.structure import Dictionary, Outline, Support, Unmatched
+    from whycite.structure import Dictionary, SectionOutline, TemplateSupport, UnmatchedHeading
 
 __all__ = ["structure"]
 
@@ -27,7 +27,7 @@ _HEADS = {
     "before": "4) before",
     "after": "5) after",
 }
-_SHOWN = 10  # headings without a type
+_MAX_HEADINGS = 10  # headings without a type
 
 
 def structure(
@@ -46,33 +46,33 @@ def structure(
     """
     from rich.console import Console
 
-    from whycite.structure import BLOCKS, TYPES, dictionary, load_rules, rules_path, support, unmatched
+    from whycite.structure import BLOCKS, SECTION_TYPES, dictionary, load_rules, rules_path, support, unmatched_headings
 
     path = rules or rules_path()
     if rules is not None and not learn and not rules.exists():
         raise UserError(f"{rules}: no such file")
-    known = load_rules(path, TYPES)  # before the documents: a mistake in it is told at once
+    user_rules = load_rules(path, SECTION_TYPES)  # before the documents: a mistake in it is told at once
     if learn and "-" in paths:
         raise UserError("--learn reads your answers from standard input, so the documents cannot come from there too")
     errors = Console(stderr=True, highlight=False)
-    outlines, unread = _outlines(paths, format, errors)
-    columns: dict[str, Dictionary] = {block: dictionary(block, known) for block in BLOCKS}
+    outlines, unread = _read_outlines(paths, format, errors)
+    columns: dict[str, Dictionary] = {block: dictionary(block, user_rules) for block in BLOCKS}
     if learn:
-        _learn(unmatched(outlines, columns["ours"]), path, errors)
+        _learn(unmatched_headings(outlines, columns["ours"]), path, errors)
         columns["before"] = columns.pop("ours")
-        columns["after"] = dictionary("ours", load_rules(path, TYPES))
+        columns["after"] = dictionary("ours", load_rules(path, SECTION_TYPES))
     latest = next(reversed(columns.values()))
     table = support(outlines, list(columns.values()))
-    untyped = unmatched(outlines, latest)
+    untyped = unmatched_headings(outlines, latest)
     if as_json:
         sequences = [_sequence_json(outline, latest) for outline in outlines]
         content = _support_json(table, columns) | {"sequences": sequences, "unmatched": _unmatched_json(untyped)}
         print(json.dumps(content | {"unread": unread}, ensure_ascii=False, indent=2))
     else:
-        _show(outlines, latest, table, columns, untyped)
+        _show_support(outlines, latest, table, columns, untyped)
 
 
-def _outlines(paths: Sequence[str], format: str | None, errors: Console) -> tuple[list[Outline], list[str]]:
+def _read_outlines(paths: Sequence[str], format: str | None, errors: Console) -> tuple[list[SectionOutline], list[str]]:
     """The outlines of all documents, and a sentence for each that could not be read."""
     from rich.progress import Progress, SpinnerColumn, TextColumn
 
@@ -82,7 +82,7 @@ def _outlines(paths: Sequence[str], format: str | None, errors: Console) -> tupl
     for path in paths:
         if path != "-" and not Path(path).exists():
             raise UserError(f"{path}: no such file or folder")
-    outlines: list[Outline] = []
+    outlines: list[SectionOutline] = []
     unread: list[str] = []
     columns = (SpinnerColumn(), TextColumn("{task.completed} documents read"))
     with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
@@ -100,26 +100,28 @@ def _outlines(paths: Sequence[str], format: str | None, errors: Console) -> tupl
     if not outlines:
         raise UserError(unread[0] if unread else f"{paths[0]}: holds no document that whycite can read")
     for sentence in unread:
-        errors.print(f"warning: {plain(sentence)}", soft_wrap=True)
+        errors.print(f"warning: {escape_markup(sentence)}", soft_wrap=True)
     return outlines, unread
 
 
-def _learn(headings: Sequence[Unmatched], path: Path, errors: Console) -> None:
-    from whycite.structure import TYPES, learn
+def _learn(headings: Sequence[UnmatchedHeading], path: Path, errors: Console) -> None:
+    from whycite.structure import SECTION_TYPES, learn
 
     if not headings:
         errors.print("Every heading has a type or a negative rule: nothing to ask.")
         return
-    errors.print(f"{_many(len(headings), 'heading')} without a type. Answer with a number or a name:")
-    errors.print("  ".join(f"{number} {type}" for number, type in enumerate(TYPES, 1)))
+    errors.print(f"{_count_noun(len(headings), 'heading')} without a type. Answer with a number or a name:")
+    errors.print("  ".join(f"{number} {type}" for number, type in enumerate(SECTION_TYPES, 1)))
     errors.print("n none of them  s skip (or just Enter)  q quit")
     answers = {"n": "none", "none": "none", "": "skip", "s": "skip", "skip": "skip", "q": "quit", "quit": "quit"}
-    answers |= {type: type for type in TYPES} | {str(number): type for number, type in enumerate(TYPES, 1)}
+    answers |= {type: type for type in SECTION_TYPES} | {
+        str(number): type for number, type in enumerate(SECTION_TYPES, 1)
+    }
 
-    def ask(unmatched: Unmatched) -> str:
+    def ask(unmatched: UnmatchedHeading) -> str:
         times = f"{unmatched.documents} documents, first " if unmatched.documents > 1 else ""
         while True:
-            question = plain(f"{unmatched.heading} ({times}{unmatched.example})")
+            question = escape_markup(f"{unmatched.heading} ({times}{unmatched.example})")
             errors.print(f"\n{question}\n> ", soft_wrap=True, end="")
             try:
                 answer = input().strip().lower()
@@ -127,13 +129,16 @@ def _learn(headings: Sequence[Unmatched], path: Path, errors: Console) -> None:
                 return "quit"
             if answer in answers:
                 return answers[answer]
-            errors.print(f"{plain(repr(answer))} is no answer: a number from 1 to {len(TYPES)}, a type, n, s or q")
+            errors.print(
+                f"{escape_markup(repr(answer))} is no answer: "
+                f"a number from 1 to {len(SECTION_TYPES)}, a type, n, s or q"
+            )
 
-    kept = learn(headings, ask, path)
-    errors.print(f"\n{_many(kept, 'rule')} kept in {plain(str(path))}", soft_wrap=True)
+    rule_count = learn(headings, ask, path)
+    errors.print(f"\n{_count_noun(rule_count, 'rule')} kept in {escape_markup(str(path))}", soft_wrap=True)
 
 
-def _support_json(table: Support, columns: Iterable[str]) -> dict[str, Any]:
+def _support_json(table: TemplateSupport, columns: Iterable[str]) -> dict[str, Any]:
     from whycite.structure import depths, parents
 
     def by_column(shares: tuple[float, ...]) -> dict[str, float]:
@@ -152,27 +157,27 @@ def _support_json(table: Support, columns: Iterable[str]) -> dict[str, Any]:
     return counts | {"templates": templates, "any": by_column(table.any)}
 
 
-def _sequence_json(outline: Outline, dictionary: Dictionary) -> dict[str, Any]:
-    from whycite.structure import letters, matching, sequence
+def _sequence_json(outline: SectionOutline, dictionary: Dictionary) -> dict[str, Any]:
+    from whycite.structure import letters, matching_templates, sequence
 
     runs = sequence(outline, dictionary)
     return {
         "path": outline.path,
         "sequence": [{"type": run.type, "headings": list(run.headings)} for run in runs],
-        "templates": [str(template) for template in matching(letters(runs))],
+        "templates": [str(template) for template in matching_templates(letters(runs))],
     }
 
 
-def _unmatched_json(headings: Iterable[Unmatched]) -> list[dict[str, Any]]:
+def _unmatched_json(headings: Iterable[UnmatchedHeading]) -> list[dict[str, Any]]:
     return [{"heading": h.heading, "documents": h.documents, "example": h.example} for h in headings]
 
 
-def _show(
-    outlines: Sequence[Outline],
+def _show_support(
+    outlines: Sequence[SectionOutline],
     dictionary: Dictionary,
-    table: Support,
+    table: TemplateSupport,
     columns: Mapping[str, Dictionary],
-    untyped: Sequence[Unmatched],
+    untyped: Sequence[UnmatchedHeading],
 ) -> None:
     from rich.console import Console
     from rich.table import Table
@@ -185,31 +190,31 @@ def _show(
         column.justify = "right"
     for template, shares in table.shares.items():
         if any(shares) or len(outlines) > 1:
-            rows.add_row(plain(str(template)), *(f"{share:.2f}" for share in shares))
+            rows.add_row(escape_markup(str(template)), *(f"{share:.2f}" for share in shares))
     rows.add_section()
     rows.add_row("some template", *(f"{share:.2f}" for share in table.any))
     console.print(rows)
     sectionless = f", {table.without_sections} of them without sections" if table.without_sections else ""
-    console.print(f"{_many(table.documents, 'document')}{sectionless}.")
+    console.print(f"{_count_noun(table.documents, 'document')}{sectionless}.")
     if untyped:
-        frequent = plain("; ".join(heading.heading for heading in untyped[:_SHOWN]))
-        more = f" and {len(untyped) - _SHOWN} more" if len(untyped) > _SHOWN else ""
-        console.print(f"Headings without a type (teach them with --learn): {frequent}{more}.", soft_wrap=True)
+        frequent = escape_markup("; ".join(heading.heading for heading in untyped[:_MAX_HEADINGS]))
+        remainder = f" and {len(untyped) - _MAX_HEADINGS} more" if len(untyped) > _MAX_HEADINGS else ""
+        console.print(f"Headings without a type (teach them with --learn): {frequent}{remainder}.", soft_wrap=True)
 
 
-def _show_sequence(outline: Outline, dictionary: Dictionary, console: Console) -> None:
+def _show_sequence(outline: SectionOutline, dictionary: Dictionary, console: Console) -> None:
     from rich.table import Table
 
-    from whycite.structure import letters, matching, sequence
+    from whycite.structure import letters, matching_templates, sequence
 
     runs = sequence(outline, dictionary)
-    rows = Table("Type", "Headings", title=plain(outline.path), title_justify="left")
+    rows = Table("Type", "Headings", title=escape_markup(outline.path), title_justify="left")
     for run in runs:
-        rows.add_row(run.type or "–", plain("; ".join(run.headings)))
+        rows.add_row(run.type or "–", escape_markup("; ".join(run.headings)))
     console.print(rows)
-    names = ", ".join(str(template) for template in matching(letters(runs)))
+    names = ", ".join(str(template) for template in matching_templates(letters(runs)))
     console.print(f"Templates it follows, the most specific first: {names}", markup=False, soft_wrap=True)
 
 
-def _many(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"
+def _count_noun(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,17 +1,34 @@
-"""Text on a terminal, and what programs read instead of it."""
+"""What all commands share: text on a terminal, JSON for programs, where output goes, common options."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from whycite.files import atomic_write
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-__all__ = ["count", "json_line", "plain", "print_json", "printable", "say", "size"]
+__all__ = [
+    "AsJson",
+    "Interruption",
+    "LibraryPath",
+    "count",
+    "escape_markup",
+    "json_line",
+    "open_output",
+    "print_json",
+    "printable",
+    "say",
+    "size",
+]
 
 
 def printable(text: str) -> str:
@@ -19,7 +36,7 @@ def printable(text: str) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
 
 
-def plain(text: str) -> str:
+def escape_markup(text: str) -> str:
     """The same for rich, which reads markup in brackets."""
     from rich.markup import escape
 
@@ -70,3 +87,26 @@ def json_line(content: Mapping[str, Any]) -> bytes:
 def print_json(content: Mapping[str, Any]) -> None:
     """Print a line of JSON."""
     sys.stdout.buffer.write(json_line(content))
+
+
+@contextmanager
+def open_output(path: str | None) -> Iterator[IO[bytes]]:
+    """The stream to write to; a file is replaced in one step at the end, and left alone when that is not reached."""
+    if path is None or path == "-":
+        yield sys.stdout.buffer
+        return
+    with atomic_write(path) as file:
+        yield file
+
+
+LibraryPath = Annotated[
+    str | None,
+    typer.Option(
+        "--library", metavar="PATH", help="Your library, if not $WHYCITE_LIBRARY or the one in your data folder."
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+class Interruption(Exception):
+    """The user stopped a command; the message says what was done by then."""

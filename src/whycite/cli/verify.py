@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from whycite.cli.options import AsJson, LibraryPath
-from whycite.cli.stopping import Stopped
-from whycite.cli.terminal import count, print_json
+from whycite.cli.terminal import AsJson, Interruption, LibraryPath, count, print_json
 from whycite.errors import UserError
 
 if TYPE_CHECKING:
@@ -18,10 +16,10 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-__all__ = ["Format", "verify"]
+__all__ = ["VerifyFormat", "verify"]
 
 
-class Format(StrEnum):
+class VerifyFormat(StrEnum):
     """How an answer is printed."""
 
     text = "text"
@@ -45,7 +43,7 @@ def verify(
         typer.Option(metavar="VERDICT", help="Exit with 1 if there is such a verdict; may be repeated."),
     ] = None,
     heatmap: Annotated[bool, typer.Option("--heatmap", help="Show all of PAPER, shaded by how it backs.")] = False,
-    format: Annotated[Format | None, typer.Option(help="text, json, or html: a page with the heat map.")] = None,
+    format: Annotated[VerifyFormat | None, typer.Option(help="text, json, or html: a page with the heat map.")] = None,
     out: Annotated[str | None, typer.Option(metavar="FILE", help="Where the html page goes.")] = None,
     batch: Annotated[
         str | None,
@@ -56,60 +54,69 @@ def verify(
     as_json: AsJson = False,
 ) -> None:
     """Find the sentences of a paper that back a claim, or check every citation of a draft."""
-    wanted = _format(format, as_json, claim, heatmap, out)
-    ending = _verdicts(fail_on or ())
+    output_format = _choose_format(format, as_json, claim, heatmap, out)
+    failing_verdicts = _parse_verdicts(fail_on or ())
     if batch is not None:
-        if path is not None or claim is not None or format in (Format.text, Format.html) or heatmap:
+        if path is not None or claim is not None or format in (VerifyFormat.text, VerifyFormat.html) or heatmap:
             raise UserError("--batch takes claims and sentences from its file; give it alone")
-        found = _batch(batch, ending)
+        has_failure = _verify_batch(batch, failing_verdicts)
     elif path is None:
         raise UserError('give a paper and --claim "…", a draft, or a file of claims with --batch')
     elif claim is not None:
         if papers is not None or library is not None:
             raise UserError("--papers and --library are for drafts; with --claim name the paper itself")
-        found = _one(claim, path, n, wanted, heatmap, out, ending)
+        has_failure = _verify_claim(claim, path, n, output_format, heatmap, out, failing_verdicts)
     else:
-        found = _draft(path, papers, library, n, wanted, ending)
-    if found:
+        has_failure = _verify_draft(path, papers, library, n, output_format, failing_verdicts)
+    if has_failure:
         raise typer.Exit(1)
 
 
-def _format(format: Format | None, as_json: bool, claim: str | None, heatmap: bool, out: str | None) -> Format:
-    if as_json and format not in (None, Format.json):
+def _choose_format(
+    format: VerifyFormat | None, as_json: bool, claim: str | None, heatmap: bool, out: str | None
+) -> VerifyFormat:
+    if as_json and format not in (None, VerifyFormat.json):
         raise UserError(f"--json and --format {format.value} exclude each other")
-    wanted = Format.json if as_json else format or Format.text
-    if claim is None and (wanted is Format.html or heatmap):
+    output_format = VerifyFormat.json if as_json else format or VerifyFormat.text
+    if claim is None and (output_format is VerifyFormat.html or heatmap):
         raise UserError("a heat map is of one claim: give it with --claim")
-    if heatmap and wanted is not Format.text:
+    if heatmap and output_format is not VerifyFormat.text:
         raise UserError("--heatmap is for the terminal; for a page use --format html --out FILE")
-    if (wanted is Format.html) != (out is not None):
+    if (output_format is VerifyFormat.html) != (out is not None):
         raise UserError("--format html and --out FILE go together")
-    return wanted
+    return output_format
 
 
-def _verdicts(named: Collection[str]) -> frozenset[str]:
+def _parse_verdicts(names: Collection[str]) -> frozenset[str]:
     from typing import get_args
 
-    from whycite.verify.model import Verdict
+    from whycite.verify.verification import Verdict
 
-    known = get_args(Verdict)
-    for verdict in named:
-        if verdict not in known:
-            raise UserError(f"no verdict '{verdict}'; there are: {', '.join(known)}")
-    return frozenset(named)
+    verdicts = get_args(Verdict)
+    for verdict in names:
+        if verdict not in verdicts:
+            raise UserError(f"no verdict '{verdict}'; there are: {', '.join(verdicts)}")
+    return frozenset(names)
 
 
-def _one(
-    claim: str, path: str, n: int, format: Format, heatmap: bool, out: str | None, ending: Collection[str]
+def _verify_claim(
+    claim: str,
+    path: str,
+    n: int,
+    format: VerifyFormat,
+    heatmap: bool,
+    out: str | None,
+    failing_verdicts: Collection[str],
 ) -> bool:
     from rich.console import Console
 
     from whycite import read
-    from whycite.cli.output import writing
-    from whycite.cli.progress import counted
-    from whycite.cli.verdicts import show
+    from whycite.cli.progress import count_progress
+    from whycite.cli.results import show_verification
+    from whycite.cli.terminal import open_output
     from whycite.documents.sources import decode
-    from whycite.verify import as_dict, open_document
+    from whycite.verify.output import as_dict
+    from whycite.verify.verifying import open_document
 
     if claim == "-":
         if path == "-":
@@ -118,92 +125,94 @@ def _one(
     if not claim.strip():
         raise UserError("the claim is empty: give a sentence")
     document = read(path)
-    with counted(_errors(), "sentence") as tell:
-        done = 0
+    with count_progress(_error_console(), "sentence") as tell:
+        sentence_count = 0
 
-        def more(number: int) -> None:
-            nonlocal done
-            done += number
-            tell(done)
+        def advance(number: int) -> None:
+            nonlocal sentence_count
+            sentence_count += number
+            tell(sentence_count)
 
-        found = open_document(document, progress=more).verify(claim)
-    if format is Format.json:
-        print_json({"path": document.path, "title": document.paper.title, **as_dict(found, n)})
-    elif format is Format.html:
+        verification = open_document(document, progress=advance).verify(claim)
+    if format is VerifyFormat.json:
+        print_json({"path": document.path, "title": document.paper.title, **as_dict(verification, n)})
+    elif format is VerifyFormat.html:
         from whycite.verify.heatmap import html
 
-        with writing(out) as file:
-            file.write(html(document, found).encode("utf-8", "replace"))
+        with open_output(out) as file:
+            file.write(html(document, verification).encode("utf-8", "replace"))
     else:
         console = Console(highlight=False)
         if heatmap:
             from whycite.verify.heatmap import terminal
 
-            console.print(terminal(document, found, top=n))
+            console.print(terminal(document, verification, top=n))
         else:
-            show(found, console, n)
-    return found.verdict in ending
+            show_verification(verification, console, n)
+    return verification.verdict in failing_verdicts
 
 
-def _draft(
+def _verify_draft(
     path: str,
     papers: str | None,
     library: str | None,
     n: int,
-    format: Format,
-    ending: Collection[str],
+    format: VerifyFormat,
+    failing_verdicts: Collection[str],
 ) -> bool:
     from rich.console import Console
 
     from whycite import read
-    from whycite.cli.progress import watched
-    from whycite.cli.verdicts import table
-    from whycite.verify import CitationVerdict, citation_as_dict, draft
+    from whycite.cli.progress import stage_progress
+    from whycite.cli.results import show_verdicts
+    from whycite.verify.drafts import CitationVerdict, verify_draft
+    from whycite.verify.output import citation_as_dict
 
-    kept = None
+    opened_library = None
     if papers is None or library is not None:
         from whycite.library import Library
 
-        kept = Library.open(library)
+        opened_library = Library.open(library)
     document = read(path)
-    found: list[CitationVerdict] = []
+    citation_verdicts: list[CitationVerdict] = []
     try:
-        with watched(_errors()) as watch:
-            for checked in draft(document, papers, kept, progress=watch):
-                found.append(checked)
-                if format is Format.json:
+        with stage_progress(_error_console()) as watch:
+            for checked in verify_draft(document, papers, opened_library, progress=watch):
+                citation_verdicts.append(checked)
+                if format is VerifyFormat.json:
                     print_json(citation_as_dict(checked, n))
                     sys.stdout.flush()
     except KeyboardInterrupt:
-        raise Stopped(f"{count(len(found), 'citation')} checked") from None
-    if format is Format.text:
-        table(found, Console(highlight=False))
-    return any(checked.verification.verdict in ending for checked in found)
+        raise Interruption(f"{count(len(citation_verdicts), 'citation')} checked") from None
+    if format is VerifyFormat.text:
+        show_verdicts(citation_verdicts, Console(highlight=False))
+    return any(checked.verification.verdict in failing_verdicts for checked in citation_verdicts)
 
 
-def _batch(path: str, ending: Collection[str]) -> bool:
-    from whycite.cli.lines import lines, opened
-    from whycite.cli.parallel import in_order
-    from whycite.cli.progress import counted
-    from whycite.cli.verdicts import answered
+def _verify_batch(path: str, failing_verdicts: Collection[str]) -> bool:
+    from whycite.cli.batch import map_in_order, open_input, read_lines
+    from whycite.cli.progress import count_progress
+    from whycite.cli.results import answer_record
 
-    done, ended = 0, False
+    answer_count, has_failure = 0, False
     try:
-        with opened(path) as stream, counted(_errors(), "answer") as tell:
-            named = "stdin" if path == "-" else path
+        with open_input(path) as stream, count_progress(_error_console(), "answer") as tell:
+            source_name = "stdin" if path == "-" else path
             # One at a time: the models use all cores themselves.
-            for answer in in_order(lines(stream, path), lambda line: answered(line[1], f"{named}:{line[0]}"), 1):
+            for answer in map_in_order(
+                read_lines(stream, path), lambda line: answer_record(line[1], f"{source_name}:{line[0]}"), 1
+            ):
                 print_json(answer)
                 sys.stdout.flush()
-                done += 1
-                ended = ended or answer["verdict"] in ending
-                tell(done)
+                answer_count += 1
+                has_failure = has_failure or answer["verdict"] in failing_verdicts
+                tell(answer_count)
     except KeyboardInterrupt:
-        raise Stopped(f"{count(done, 'answer')} given") from None
-    return ended
+        raise Interruption(f"{count(answer_count, 'answer')} given") from None
+    return has_failure
 
 
-def _errors() -> Console:
+def _error_console() -> Console:
     """Standard error, for progress; quiet while answers come on the terminal one by one."""
     from rich.console import Console
 

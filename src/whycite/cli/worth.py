@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from whycite.cli.options import AsJson
-from whycite.cli.stopping import Stopped
-from whycite.cli.terminal import count, print_json, printable, say
+from whycite.cli.terminal import AsJson, Interruption, count, print_json, printable, say
 from whycite.errors import UserError
 
 if TYPE_CHECKING:
-    from whycite.worthiness import Detector, Paragraph
+    from whycite.check.detector import Detector, ParagraphText
 
 __all__ = ["worth"]
 
@@ -48,70 +46,69 @@ def worth(
     as_json: AsJson = False,
 ) -> None:
     """Say how likely each sentence of a paragraph needs a citation; a whole draft is what 'whycite check' reads."""
-    from whycite.worthiness import load
+    from whycite.check.detector import load_detector
 
     if bool(sentences) == (batch is not None):
         raise UserError("give sentences in quotation marks, or a file of paragraphs with --batch")
     if batch is not None:
-        _batch(batch, section, load(model, 1, calibration))
+        _answer_batch(batch, section, load_detector(model, 1, calibration))
         return
-    given = _split(sys.stdin.buffer.read()) if sentences == ["-"] else tuple(sentences or ())
-    detector = load(model, None, calibration)
-    (found,) = detector.worthiness([_paragraph(given, section)])
-    rounded = [round(float(value), _DIGITS) for value in found]
+    texts = _split_sentences(sys.stdin.buffer.read()) if sentences == ["-"] else tuple(sentences or ())
+    detector = load_detector(model, None, calibration)
+    (chances,) = detector.worthiness([_paragraph(texts, section)])
+    rounded = [round(float(value), _DIGITS) for value in chances]
     if as_json:
-        print_json({"sentences": list(given), "worthiness": rounded})
+        print_json({"sentences": list(texts), "worthiness": rounded})
         return
     from rich.console import Console
 
     console = Console(highlight=False)
-    for text, value in zip(given, rounded, strict=True):
+    for text, value in zip(texts, rounded, strict=True):
         say(console, printable(text), indent=6, mark=f"{value:.2f}")
 
 
-def _split(content: bytes) -> tuple[str, ...]:
+def _split_sentences(content: bytes) -> tuple[str, ...]:
     from whycite.documents.sources import decode
-    from whycite.text.sentences import split
+    from whycite.text.sentences import split_sentences
 
     text = decode(content)[0].lstrip("\ufeff")
-    return tuple(text[start:end] for start, end in split(text))
+    return tuple(text[start:end] for start, end in split_sentences(text))
 
 
-def _paragraph(sentences: tuple[str, ...], section: str) -> Paragraph:
+def _paragraph(sentences: tuple[str, ...], section: str) -> ParagraphText:
     from whycite import structure
-    from whycite.worthiness import Paragraph
+    from whycite.check.detector import ParagraphText
 
     section = " ".join(section.split())
-    return Paragraph(sentences, (section,) if section else (), structure.section_type(section) if section else None)
+    return ParagraphText(sentences, (section,) if section else (), structure.section_type(section) if section else None)
 
 
-def _batch(path: str, section: str, detector: Detector) -> None:
+def _answer_batch(path: str, section: str, detector: Detector) -> None:
     from rich.console import Console
 
-    from whycite.cli.lines import lines, opened
-    from whycite.cli.parallel import in_order
-    from whycite.cli.progress import counted
+    from whycite.cli.batch import map_in_order, open_input, read_lines
+    from whycite.cli.progress import count_progress
 
     def answer(line: tuple[int, str]) -> dict[str, Any]:
-        record = _record(line[1], f"{'stdin' if path == '-' else path}:{line[0]}")
-        given = tuple(record["sentences"])
-        (found,) = detector.worthiness([_paragraph(given, record.get("section") or section)])
-        return {"id": record["id"], "worthiness": [round(float(value), _DIGITS) for value in found]}
+        record = _parse_record(line[1], f"{'stdin' if path == '-' else path}:{line[0]}")
+        texts = tuple(record["sentences"])
+        (chances,) = detector.worthiness([_paragraph(texts, record.get("section") or section)])
+        return {"id": record["id"], "worthiness": [round(float(value), _DIGITS) for value in chances]}
 
-    done = 0
+    paragraph_count = 0
     errors = Console(stderr=True, highlight=False, force_terminal=False if sys.stdout.isatty() else None)
     try:
-        with opened(path) as stream, counted(errors, "paragraph") as tell:
-            for found in in_order(lines(stream, path), answer, os.cpu_count() or 1):
-                print_json(found)
-                done += 1
+        with open_input(path) as stream, count_progress(errors, "paragraph") as tell:
+            for response in map_in_order(read_lines(stream, path), answer, os.cpu_count() or 1):
+                print_json(response)
+                paragraph_count += 1
                 sys.stdout.flush()
-                tell(done)
+                tell(paragraph_count)
     except KeyboardInterrupt:
-        raise Stopped(f"{count(done, 'paragraph')} answered") from None
+        raise Interruption(f"{count(paragraph_count, 'paragraph')} answered") from None
 
 
-def _record(line: str, place: str) -> dict[str, Any]:
+def _parse_record(line: str, place: str) -> dict[str, Any]:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -120,8 +117,8 @@ def _record(line: str, place: str) -> dict[str, Any]:
         raise UserError(f"{place}: {_EXPECTED}")
     if type(record.get("id")) not in (str, int, float) or record["id"] == "":
         raise UserError(f'{place}: "id" must be a name or a number; {_EXPECTED}')
-    given = record.get("sentences")
-    if not isinstance(given, list) or not all(isinstance(each, str) for each in given):
+    texts = record.get("sentences")
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise UserError(f'{place}: "sentences" must be a list of strings; {_EXPECTED}')
     if not isinstance(record.get("section") or "", str):
         raise UserError(f'{place}: "section" must be a string; {_EXPECTED}')

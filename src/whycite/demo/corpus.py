@@ -12,7 +12,7 @@ from whycite.errors import UserError
 
 __all__ = ["articles", "licences"]
 
-_INSTALL = "pip install --no-deps allofplos==0.11.1"  # its dependencies are for what else it does
+_INSTALL_COMMAND = "pip install --no-deps allofplos==0.11.1"  # its dependencies are for what else it does
 _LICENCE = re.compile(rb"<license\b.*?</license>", re.DOTALL)
 _PUBLIC = (b"free of all copyright", b"Public Domain")
 
@@ -21,10 +21,10 @@ def articles() -> list[Path]:
     """The files of the articles."""
     package = find_spec("allofplos")
     places = package.submodule_search_locations if package else None
-    found = sorted(path for place in places or () for path in Path(place, "starter_corpus").glob("*.xml"))
-    if not found:
-        raise UserError(f"the demo reads articles that another package brings; install it with: {_INSTALL}")
-    return found
+    paths = sorted(path for place in places or () for path in Path(place, "starter_corpus").glob("*.xml"))
+    if not paths:
+        raise UserError(f"the demo reads articles that another package brings; install it with: {_INSTALL_COMMAND}")
+    return paths
 
 
 def licences(articles: Sequence[Path]) -> Counter[str]:
@@ -33,7 +33,7 @@ def licences(articles: Sequence[Path]) -> Counter[str]:
 
 
 def _licence(article: bytes) -> str:
-    said = _LICENCE.search(article)
-    if said and b"Creative Commons Attribution License" in b" ".join(said[0].split()):
+    licence = _LICENCE.search(article)
+    if licence and b"Creative Commons Attribution License" in b" ".join(licence[0].split()):
         return "CC BY"
-    return "public domain" if said and any(words in said[0] for words in _PUBLIC) else "other open access"
+    return "public domain" if licence and any(words in licence[0] for words in _PUBLIC) else "other open access"

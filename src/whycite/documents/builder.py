@@ -1,15 +1,162 @@
-"""What readers fill on their way to a document: sections and paragraphs in reading order, warnings."""
+"""What readers fill on their way to a document: clean text that knows its place in the source, sections, warnings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
-from whycite.documents.model import Document, Kind, Reference, Section, Sentence
-from whycite.documents.prose import Prose
+from whycite.documents.model import Citation, Document, Reference, Section, Sentence, SentenceKind
+from whycite.text.sentences import split_sentences
 
-__all__ = ["Builder"]
+__all__ = ["Builder", "Prose"]
 
-_SHOWN = 10  # how many names a warning lists
+
+_WHITE = re.compile(r"\s")
+_LONG_WHITE = re.compile(r"\s{2,}")
+_ANY_WHITE = re.compile(r"\s+")
+
+
+# Named tuples: a paper has thousands of these, and a frozen dataclass takes three times as long to make.
+class _SourcePiece(NamedTuple):
+    file: str
+    start: int  # source range
+    end: int
+    exact: bool  # one source character for each text character
+
+
+class _CitationMark(NamedTuple):
+    keys: tuple[str, ...]
+    text_start: int
+    text_end: int
+    start: int
+    end: int
+
+
+class Prose:
+    """Grows the clean text of one paragraph; white space is folded as it comes in."""
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._pieces: list[_SourcePiece] = []
+        self._offsets: list[int] = []  # where each piece stands in the clean text
+        self._length = 0
+        self._spaced = True  # the text so far is empty or ends in white space
+        self._breaks: list[int] = []
+        self._marks: list[_CitationMark] = []
+
+    def __bool__(self) -> bool:
+        return self._length > 0
+
+    @property
+    def has_citations(self) -> bool:
+        """Whether anything is cited."""
+        return bool(self._marks)
+
+    @property
+    def text(self) -> str:
+        """The clean text so far."""
+        return "".join(self._texts).strip()
+
+    def add(self, text: str, file: str, start: int, end: int | None = None) -> None:
+        """Append `text`: without `end` its characters stand one for one in the source from `start` on.
+
+        With `end` the text as a whole stands for the source range (an entity, a macro, "EQUATION").
+        """
+        # No white space is printable but the plain space: most text needs no folding.
+        folded = text.isprintable() and "  " not in text
+        if end is not None:
+            self._put(text if folded else _ANY_WHITE.sub(" ", text), _SourcePiece(file, start, end, exact=False))
+            return
+        if folded:
+            self._put(text, _SourcePiece(file, start, start + len(text), exact=True))
+            return
+        offset = 0
+        for run in _LONG_WHITE.finditer(text):
+            self._put_exact(text[offset : run.start()], file, start + offset)
+            self._put(" ", _SourcePiece(file, start + run.start(), start + run.end(), exact=False))
+            offset = run.end()
+        self._put_exact(text[offset:], file, start + offset)
+
+    def cite(self, marker: str, keys: tuple[str, ...], file: str, start: int, end: int) -> None:
+        """Append a citation, shown as `marker`, that stands at the source range."""
+        text_start = self._length
+        self.add(marker, file, start, end)
+        self._marks.append(_CitationMark(keys, text_start, self._length, start, end))
+
+    def break_sentence(self) -> None:
+        """End the sentence here whatever the text says (list items, lines of a poem)."""
+        self._breaks.append(self._length)
+
+    def sentences(self, section: int, paragraph: int, kind: SentenceKind) -> Iterator[Sentence]:
+        """The sentences of the paragraph, each with its citations and its source range."""
+        text = "".join(self._texts)
+        protected = [(mark.text_start, mark.text_end) for mark in self._marks]
+        marks = iter(self._marks)
+        mark = next(marks, None)
+        for start, end in split_sentences(text, protected, self._breaks):
+            citations = []
+            while mark is not None and mark.text_start < end:
+                citations.append(mark)
+                mark = next(marks, None)
+            if not citations and not any(map(str.isalnum, text[start:end])):
+                continue
+            file, source_start, source_end = self._source(start, end)
+            yield Sentence(
+                text=text[start:end],
+                section=section,
+                paragraph=paragraph,
+                file=file,
+                start=source_start,
+                end=source_end,
+                citations=tuple(_citation(mark, start, end) for mark in citations),
+                kind=kind,
+            )
+
+    def _put_exact(self, text: str, file: str, start: int) -> None:
+        self._put(_WHITE.sub(" ", text), _SourcePiece(file, start, start + len(text), exact=True))
+
+    def _put(self, text: str, piece: _SourcePiece) -> None:
+        if self._spaced and text[:1] == " ":
+            text = text[1:]
+            if piece.exact:
+                piece = _SourcePiece(piece.file, piece.start + 1, piece.end, exact=True)
+        if not text:
+            return
+        if self._pieces and piece.file != self._pieces[-1].file:  # a sentence has one file, or it has no range
+            self.break_sentence()
+        self._texts.append(text)
+        self._pieces.append(piece)
+        self._offsets.append(self._length)
+        self._length += len(text)
+        self._spaced = text[-1] == " "
+
+    def _source(self, start: int, end: int) -> tuple[str, int, int]:
+        """The source range of a piece of clean text, in the file where it begins."""
+        first_index, last_index = bisect_right(self._offsets, start) - 1, bisect_right(self._offsets, end - 1) - 1
+        file, low, high, exact = self._pieces[first_index]
+        if exact:
+            low, high = low + start - self._offsets[first_index], min(high, low + end - self._offsets[first_index])
+        for index in range(first_index + 1, last_index + 1):
+            piece = self._pieces[index]
+            if piece.file == file:
+                low = min(low, piece.start)
+                high = max(high, min(piece.end, piece.start + end - self._offsets[index]) if piece.exact else piece.end)
+        return file, low, high
+
+
+def _citation(mark: _CitationMark, start: int, end: int) -> Citation:
+    return Citation(
+        keys=mark.keys,
+        start=mark.start,
+        end=mark.end,
+        text_start=min(max(mark.text_start - start, 0), end - start),
+        text_end=min(max(mark.text_end - start, 0), end - start),
+    )
+
+
+_MAX_NAMES = 10  # how many names a warning lists
 
 
 class Builder:
@@ -19,7 +166,7 @@ class Builder:
         self.path = path
         self.format = format
         self.warnings: list[str] = []
-        self._said: set[str] = set()
+        self._messages: set[str] = set()
         self._sections: list[Section] = []
         self._sentences: list[Sentence] = []
         self._paragraphs = 0
@@ -33,30 +180,30 @@ class Builder:
         """Begin a section; what comes next stands in it."""
         self._sections.append(Section(" ".join(heading.split()), level))
 
-    def paragraph(self, prose: Prose, kind: Kind = "prose") -> None:
+    def paragraph(self, prose: Prose, kind: SentenceKind = "prose") -> None:
         """Add a paragraph to the section begun last; one without words is left out."""
         if not self._sections:
             self._sections.append(Section("", 1))
-        before = len(self._sentences)
+        previous_count = len(self._sentences)
         self._sentences += prose.sentences(len(self._sections) - 1, self._paragraphs, kind)
-        self._paragraphs += len(self._sentences) > before
+        self._paragraphs += len(self._sentences) > previous_count
 
     def warn(self, message: str) -> None:
         """Say what could not be read; the same sentence is said once."""
-        if message not in self._said:
-            self._said.add(message)
+        if message not in self._messages:
+            self._messages.add(message)
             self.warnings.append(message)
 
     def document(self, paper: Reference, references: Iterable[Reference] = ()) -> Document:
         """The finished document; citations that point at no reference become a warning."""
         references = tuple({reference.id: reference for reference in references}.values())
-        known = {reference.id for reference in references}
+        ids = {reference.id for reference in references}
         missing = dict.fromkeys(
-            key for sentence in self._sentences for c in sentence.citations for key in c.keys if key not in known
+            key for sentence in self._sentences for c in sentence.citations for key in c.keys if key not in ids
         )
         if missing:
             keys = "1 cited key has" if len(missing) == 1 else f"{len(missing)} cited keys have"
-            self.warn(f"{keys} no entry in the bibliography: {_some(list(missing))}")
+            self.warn(f"{keys} no entry in the bibliography: {_list_names(list(missing))}")
         unlinked = sum(not c.keys for sentence in self._sentences for c in sentence.citations)
         if unlinked:
             markers = "1 citation marker" if unlinked == 1 else f"{unlinked} citation markers"
@@ -72,6 +219,6 @@ class Builder:
         )
 
 
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - _SHOWN
-    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+def _list_names(names: Sequence[str]) -> str:
+    surplus = len(names) - _MAX_NAMES
+    return ", ".join(names[:_MAX_NAMES]) + (f" and {surplus} more" if surplus > 0 else "")

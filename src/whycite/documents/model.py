@@ -6,12 +6,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
-__all__ = ["Citation", "Document", "Kind", "Reference", "Section", "Sentence"]
+__all__ = ["Citation", "Document", "Marker", "Reference", "Section", "Sentence", "SentenceKind"]
+
 
 # What a sentence stands in. Of a heading, and of a table where its cells are known, only what cites is kept.
-Kind = Literal["prose", "caption", "footnote", "table", "heading"]
+SentenceKind = Literal["prose", "caption", "footnote", "table", "heading"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,29 +63,29 @@ class Sentence:
     start: int
     end: int
     citations: tuple[Citation, ...] = ()
-    kind: Kind = "prose"
+    kind: SentenceKind = "prose"
 
     def with_citations(self, placeholder: str) -> str:
         """The text with every citation marker replaced by `placeholder`."""
-        parts, at = [], 0
+        parts, offset = [], 0
         for citation in self.citations:
-            parts += [self.text[at : citation.text_start], placeholder]
-            at = citation.text_end
-        return "".join([*parts, self.text[at:]])
+            parts += [self.text[offset : citation.text_start], placeholder]
+            offset = citation.text_end
+        return "".join([*parts, self.text[offset:]])
 
     def without_citations(self) -> str:
         """The text with its citation markers gone, and the brackets and separators that held them."""
-        text = _SIDE_BY_SIDE.sub(_GONE, self.with_citations(_GONE))
-        text = _HUSK.sub("", text).replace(_GONE, "")
+        text = _SIDE_BY_SIDE.sub(_PLACEHOLDER, self.with_citations(_PLACEHOLDER))
+        text = _EMPTY_BRACKET.sub("", text).replace(_PLACEHOLDER, "")
         return _BEFORE_STOP.sub(r"\1", " ".join(text.split()))
 
 
-_GONE = "\ufffc"
+_PLACEHOLDER = "\ufffc"
 _LINK = r"(?:[\s,;&–—-]|and|e\.g\.|i\.e\.|see|also|cf\.|reviewed|in|by|for)"
-_SIDE_BY_SIDE = re.compile(rf"{_GONE}(?:\s?(?:[,;&–-]|and)?\s?{_GONE})+")
+_SIDE_BY_SIDE = re.compile(rf"{_PLACEHOLDER}(?:\s?(?:[,;&–-]|and)?\s?{_PLACEHOLDER})+")
 # A bracket that holds only markers and the words that join them. Each turn of a loop takes one character or one
 # fixed word, so it is linear.
-_HUSK = re.compile(rf"\s?[(\[]{_LINK}*{_GONE}(?:{_LINK}|{_GONE})*[)\]]", re.IGNORECASE)
+_EMPTY_BRACKET = re.compile(rf"\s?[(\[]{_LINK}*{_PLACEHOLDER}(?:{_LINK}|{_PLACEHOLDER})*[)\]]", re.IGNORECASE)
 _BEFORE_STOP = re.compile(r" ([.,;:!?)\]])")
 
 
@@ -105,3 +106,11 @@ class Document:
     def by_id(self) -> Mapping[str, Reference]:
         """The references by the name the document uses for them."""
         return {reference.id: reference for reference in self.references}
+
+
+class Marker(NamedTuple):
+    """A place in a text that cites; no keys: it is a citation, but of no reference in the list."""
+
+    keys: tuple[str, ...]
+    start: int
+    end: int

@@ -1,35 +1,84 @@
-"""From a path to documents: a file, a project, an archive, a folder of papers, standard input."""
+"""From a path to documents: which reader a file is for, and files, projects, archives, folders, standard input."""
 
 from __future__ import annotations
 
+import logging
 import posixpath
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
+from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Protocol
 
-from whycite.documents.containers import open_archive, unwrap
+from whycite.documents.includes import list_drafts
 from whycite.documents.latex import find_main
-from whycite.documents.markup.parts import mains_first
 from whycite.documents.model import Document, Reference
-from whycite.documents.registry import check_format, reader_for, readers
-from whycite.documents.sources import DiskFolder, Folder, MemoryFolder, Source
+from whycite.documents.sources import DiskFolder, Folder, MemoryFolder, Source, open_archive, unwrap
 from whycite.errors import UserError
 
-__all__ = ["read", "stream"]
+__all__ = ["Reader", "check_format", "read", "reader_for", "readers", "stream"]
 
-_TEX = (".tex", ".ltx", ".latex")
+
+_LOG = logging.getLogger("whycite")
+
+
+class Reader(Protocol):
+    """Reads one format; `sniff` tells it by the first bytes where the suffix leaves it open."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def suffixes(self) -> tuple[str, ...]: ...
+
+    def sniff(self, head: bytes) -> bool: ...
+
+    def read(self, source: Source) -> Iterator[Document]: ...
+
+
+@cache
+def readers() -> Mapping[str, Reader]:
+    """Every installed reader by the name of its format; plain text, which takes any text, comes last."""
+    readers_by_name: dict[str, Reader] = {}
+    for entry in sorted(entry_points(group="whycite.readers"), key=lambda entry: entry.name == "plain"):
+        try:
+            readers_by_name[entry.name] = entry.load()
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with one plug-in, the other readers work
+            _LOG.warning("the reader '%s' (%s) cannot be loaded and is left out: %s", entry.name, entry.value, error)
+    return readers_by_name
+
+
+def check_format(format: str | None) -> None:
+    """Refuse a format that no reader has."""
+    if format is not None and format not in readers():
+        raise UserError(f"no reader for format '{format}'; there are: {', '.join(sorted(readers()))}")
+
+
+def reader_for(source: Source, format: str | None = None) -> Reader | None:
+    """The reader of a file: the one asked for, else by suffix, else by its first bytes, else none."""
+    if format is not None:
+        check_format(format)
+        return readers()[format]
+    fitting = [r for r in readers().values() if source.name.lower().endswith(r.suffixes)]
+    if len(fitting) == 1:
+        return fitting[0]
+    head = source.head()
+    return next((reader for reader in fitting or readers().values() if reader.sniff(head)), None)
+
+
+_TEX_SUFFIXES = (".tex", ".ltx", ".latex")
 # Files that stand beside papers and are none.
-_BESIDE = (
+_NOT_PAPERS = (
     "readme", "license", "licence", "changelog", "contributing", "requirements", "code_of_conduct", "meta.json",
     "metadata_",
 )  # fmt: skip
-_BIBLIOGRAPHIES = frozenset({"bibtex", "bbl", "ris", "csljson"})
-_USUAL = ("main", "ms", "paper", "article", "manuscript", "thesis", "draft", "index")
-_PAPERS = (".xml", ".nxml", ".jsonl", ".md", ".qmd", ".rmd", ".typ", ".jsonl.gz", ".jsonl.zst", ".xml.gz")
-_DEEPEST = 2  # archives in archives
-_PACKED = (".gz", ".zst", ".bz2", ".xz", ".tar", ".zip", ".tgz")
+_BIBLIOGRAPHY_FORMATS = frozenset({"bibtex", "bbl", "ris", "csljson"})
+_MAIN_NAMES = ("main", "ms", "paper", "article", "manuscript", "thesis", "draft", "index")
+_PAPER_SUFFIXES = (".xml", ".nxml", ".jsonl", ".md", ".qmd", ".rmd", ".typ", ".jsonl.gz", ".jsonl.zst", ".xml.gz")
+_MAX_DEPTH = 2  # archives in archives
+_PACKED_SUFFIXES = (".gz", ".zst", ".bz2", ".xz", ".tar", ".zip", ".tgz")
 
 
 def read(path: str | Path, format: str | None = None) -> Document:
@@ -47,7 +96,7 @@ def stream(path: str | Path, format: str | None = None) -> Iterator[Document]:
     """
     check_format(format)
     if str(path) == "-":
-        yield from _file(Source(MemoryFolder({"stdin": sys.stdin.buffer.read()}, ""), "stdin"), format)
+        yield from _read_file(Source(MemoryFolder({"stdin": sys.stdin.buffer.read()}, ""), "stdin"), format)
         return
     if "://" in str(path):
         raise UserError(f"{path}: whycite fetches nothing; download it and name the file")
@@ -55,18 +104,20 @@ def stream(path: str | Path, format: str | None = None) -> Iterator[Document]:
     try:
         if path.is_dir():
             next(path.iterdir(), None)  # a folder that may not be listed says so here
-            yield from _folder(DiskFolder(path), format)
+            yield from _read_folder(DiskFolder(path), format)
         elif path.is_file():
-            yield from _file(_named(path), format)
+            yield from _read_file(_source_at(path), format)
         elif path.exists():  # a pipe
-            yield from _file(Source(MemoryFolder({path.name: path.read_bytes()}, str(path.parent)), path.name), format)
+            yield from _read_file(
+                Source(MemoryFolder({path.name: path.read_bytes()}, str(path.parent)), path.name), format
+            )
         else:
             raise UserError(f"{path}: no such file or folder")
     except OSError as error:
         raise UserError(f"{path}: {error.strerror or error}") from error
 
 
-def _named(path: Path) -> Source:
+def _source_at(path: Path) -> Source:
     """The file a user names, with its folder; behind a link, with the folder of what it points at."""
     parent = path.parent
     if path.is_symlink():
@@ -75,19 +126,19 @@ def _named(path: Path) -> Source:
     return Source(DiskFolder(parent, "" if parent == Path() else str(parent)), path.name)
 
 
-def _file(source: Source, format: str | None, depth: int = 0) -> Iterator[Document]:
+def _read_file(source: Source, format: str | None, depth: int = 0) -> Iterator[Document]:
     if not source.head():
         raise UserError(f"{source.path}: the file is empty")
     source = unwrap(source)
     if (archive := open_archive(source)) is not None:
-        if depth >= _DEEPEST:
+        if depth >= _MAX_DEPTH:
             raise UserError(f"{source.path}: archives in archives in archives are not opened; unpack it first")
-        found = False
-        for document in _folder(archive, format, depth + 1):
-            found = True
+        has_documents = False
+        for document in _read_folder(archive, format, depth + 1):
+            has_documents = True
             yield replace(document, warnings=(*document.warnings, *archive.warnings))
-        if not found:
-            raise UserError(f"{source.path}: {_nothing_in(archive)}")
+        if not has_documents:
+            raise UserError(f"{source.path}: {_explain_empty(archive)}")
         return
     reader = reader_for(source, format)
     if reader is None:
@@ -95,55 +146,55 @@ def _file(source: Source, format: str | None, depth: int = 0) -> Iterator[Docume
     yield from reader.read(source)
 
 
-def _nothing_in(archive: Folder) -> str:
+def _explain_empty(archive: Folder) -> str:
     if "word/document.xml" in archive or "content.xml" in archive:
         return "word processor files are not read; save it as PDF, Markdown or plain text"
     return "the archive holds no document that whycite can read" + "".join(f"; {w}" for w in archive.warnings[:3])
 
 
-def _folder(folder: Folder, format: str | None, depth: int = 0) -> Iterator[Document]:
+def _read_folder(folder: Folder, format: str | None, depth: int = 0) -> Iterator[Document]:
     """A folder with LaTeX files is one document, with what belongs to it; every other file is for itself."""
     names = folder.names()
-    wanted = names if format in {None, "latex"} else []
-    projects = {posixpath.dirname(name) for name in wanted if name.lower().endswith(_TEX)}
-    read: set[str] = set()
-    for name in mains_first(folder, sorted(names, key=_standing)):
-        project = next((above for above in _above(name) if above in projects), None)
-        if project is not None and project not in read:
-            read.add(project)
-            reading = partial(_project, folder, project, alone=len(projects) == 1)
-            yield from _tolerant(reading, folder.path(project))
-        if project is None or _stands_beside(name, project):
-            yield from _tolerant(partial(_member, Source(folder, name), format, depth), folder.path(name))
+    candidates = names if format in {None, "latex"} else []
+    projects = {posixpath.dirname(name) for name in candidates if name.lower().endswith(_TEX_SUFFIXES)}
+    finished_projects: set[str] = set()
+    for name in list_drafts(folder, sorted(names, key=_sort_key)):
+        project = next((ancestor for ancestor in _ancestors(name) if ancestor in projects), None)
+        if project is not None and project not in finished_projects:
+            finished_projects.add(project)
+            read_project = partial(_read_project, folder, project, alone=len(projects) == 1)
+            yield from _read_tolerantly(read_project, folder.path(project))
+        if project is None or _is_separate_paper(name, project):
+            yield from _read_tolerantly(partial(_read_member, Source(folder, name), format, depth), folder.path(name))
 
 
-def _project(folder: Folder, name: str, *, alone: bool) -> Iterator[Document]:
+def _read_project(folder: Folder, name: str, *, alone: bool) -> Iterator[Document]:
     """The LaTeX project in a folder; the only one of a folder may use all of it."""
-    main = find_main(folder.inside(name) if name else folder)
+    main = find_main(folder.subfolder(name) if name else folder)
     if main is not None:
         source = Source(folder, posixpath.join(name, main.name)) if alone else main
-        yield from _file(source, "latex")
+        yield from _read_file(source, "latex")
 
 
-def _stands_beside(name: str, project: str) -> bool:
+def _is_separate_paper(name: str, project: str) -> bool:
     """Whether a file directly in a project's folder is a paper of its own, not a figure or the draft's own output."""
     folder, file = posixpath.split(name)
-    return folder == project and file.lower().endswith(_PAPERS)
+    return folder == project and file.lower().endswith(_PAPER_SUFFIXES)
 
 
-def _member(source: Source, format: str | None, depth: int) -> Iterator[Document]:
+def _read_member(source: Source, format: str | None, depth: int) -> Iterator[Document]:
     if _is_document(source, format):
-        yield from _file(source, format, depth)
+        yield from _read_file(source, format, depth)
 
 
-def _standing(name: str) -> tuple[str, int, str]:
+def _sort_key(name: str) -> tuple[str, int, str]:
     """Where a file stands among those of its folder: a draft under its usual name comes first."""
     folder, file = posixpath.split(name)
     stem = file.split(".")[0].lower()
-    return folder, _USUAL.index(stem) if stem in _USUAL else len(_USUAL), file
+    return folder, _MAIN_NAMES.index(stem) if stem in _MAIN_NAMES else len(_MAIN_NAMES), file
 
 
-def _above(name: str) -> list[str]:
+def _ancestors(name: str) -> list[str]:
     """The folders a file lies in, the outermost first."""
     parts = name.split("/")[:-1]
     return ["/".join(parts[:depth]) for depth in range(len(parts) + 1)]
@@ -151,9 +202,9 @@ def _above(name: str) -> list[str]:
 
 def _is_document(source: Source, format: str | None) -> bool:
     name = posixpath.basename(source.name).lower()
-    if name.startswith(_BESIDE):
+    if name.startswith(_NOT_PAPERS):
         return False
-    if name.endswith(_PACKED):
+    if name.endswith(_PACKED_SUFFIXES):
         return True
     if format is not None:
         return name.endswith(readers()[format].suffixes)
@@ -161,10 +212,10 @@ def _is_document(source: Source, format: str | None) -> bool:
     if not suffix or not any(suffix in reader.suffixes for reader in readers().values()):
         return False
     reader = reader_for(source)
-    return reader is not None and reader.name not in _BIBLIOGRAPHIES
+    return reader is not None and reader.name not in _BIBLIOGRAPHY_FORMATS
 
 
-def _tolerant(read: Callable[[], Iterator[Document]], path: str) -> Iterator[Document]:
+def _read_tolerantly(read: Callable[[], Iterator[Document]], path: str) -> Iterator[Document]:
     """What can be read; what cannot be becomes a document that says why."""
     try:
         yield from read()

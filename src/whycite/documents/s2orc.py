@@ -1,24 +1,35 @@
-"""S2ORC records, JSON or JSONL: the releases of 2019 to 2021, s2orc-doc2json, CORD-19, and packs like them."""
+"""S2ORC records, JSON or JSONL, of every release and its relatives, with the metadata that older ones keep apart."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import Any
+from types import TracebackType
+from typing import Any, BinaryIO
 
-from whycite.documents.bibliographies.names import person
-from whycite.documents.bibliographies.printed import parse_printed
-from whycite.documents.builder import Builder
+from whycite.documents.builder import Builder, Prose
 from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_pmid
-from whycite.documents.jsontext import Passage, Record, Strings, as_dict, as_list, as_text, records
-from whycite.documents.latex.mathtext import math_text
-from whycite.documents.model import Document, Kind, Reference
-from whycite.documents.prose import Prose
-from whycite.documents.s2metadata import Metadata
-from whycite.documents.sources import Source
+from whycite.documents.jsontext import (
+    MAX_RECORD,
+    JsonRecord,
+    JsonString,
+    StringFinder,
+    as_dict,
+    as_list,
+    as_text,
+    read_records,
+)
+from whycite.documents.latex.formulas import math_text
+from whycite.documents.model import Document, Reference, SentenceKind
+from whycite.documents.references.names import person
+from whycite.documents.references.printed import parse_printed
+from whycite.documents.sources import Source, unwrap
 
-__all__ = ["READER"]
+__all__ = ["READER", "S2orcMetadata"]
+
 
 _PARSES = ("grobid_parse", "pdf_parse", "latex_parse")
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
@@ -36,8 +47,8 @@ class S2orcReader:
         return _HEAD.search(head) is not None and _UNARXIVE.search(head) is None
 
     def read(self, source: Source) -> Iterator[Document]:
-        with Metadata.beside(source) as metadata:
-            for record in records(source):
+        with S2orcMetadata.for_source(source) as metadata:
+            for record in read_records(source):
                 builder = Builder(record.path, self.name)
                 if record.data is None:
                     builder.warn(record.problem)
@@ -50,9 +61,9 @@ class S2orcReader:
 READER = S2orcReader()
 
 
-def _document(record: Record, data: dict[str, Any], builder: Builder, file: str, row: dict[str, Any]) -> Document:
-    parse = next((found for key in _PARSES if (found := as_dict(data.get(key)))), data)
-    body = _Body(builder, file, Strings(record), as_dict(parse.get("ref_entries")))
+def _document(record: JsonRecord, data: dict[str, Any], builder: Builder, file: str, row: dict[str, Any]) -> Document:
+    parse = next((candidate for key in _PARSES if (candidate := as_dict(data.get(key)))), data)
+    body = _S2orcBody(builder, file, StringFinder(record), as_dict(parse.get("ref_entries")))
     if "body_text" not in parse:
         builder.warn(f"{file}:{record.line}: no body text, not an S2ORC record")
     metadata = as_dict(data.get("metadata"))
@@ -73,10 +84,10 @@ def _document(record: Record, data: dict[str, Any], builder: Builder, file: str,
     return builder.document(paper, references)
 
 
-class _Body:
+class _S2orcBody:
     """Fills a builder from lists of paragraphs."""
 
-    def __init__(self, builder: Builder, file: str, strings: Strings, floats: dict[str, Any]) -> None:
+    def __init__(self, builder: Builder, file: str, strings: StringFinder, floats: dict[str, Any]) -> None:
         self.floats = floats
         self.misplaced = 0
         self._builder, self._file, self._strings = builder, file, strings
@@ -87,7 +98,7 @@ class _Body:
             paragraph = as_dict(paragraph)
             text = paragraph.get("text")
             if sections:
-                self._go_to(paragraph)
+                self._enter_section(paragraph)
             if isinstance(text, str) and text:
                 self._paragraph(self._strings.find(text), paragraph, "prose")
 
@@ -98,7 +109,7 @@ class _Body:
             if isinstance(text, str) and text:
                 self._paragraph(self._strings.find(text), {}, "caption")
 
-    def _go_to(self, paragraph: dict[str, Any]) -> None:
+    def _enter_section(self, paragraph: dict[str, Any]) -> None:
         """Begin the sections a paragraph stands in, as far as they are new."""
         path = paragraph.get("sec_path")
         if not isinstance(path, list) or not path:
@@ -109,24 +120,28 @@ class _Body:
             number = as_text(paragraph.get("sec_num") or paragraph.get("sec_number")).strip(".")
             self._builder.section(as_text(path[0]), number.count(".") + 1)
         else:
-            known = 0
-            while self._path and known < min(len(path) - 1, len(self._path)) and path[known] == self._path[known]:
-                known += 1
-            for level, heading in enumerate(path[known:], known + 1):
+            shared_depth = 0
+            while (
+                self._path
+                and shared_depth < min(len(path) - 1, len(self._path))
+                and path[shared_depth] == self._path[shared_depth]
+            ):
+                shared_depth += 1
+            for level, heading in enumerate(path[shared_depth:], shared_depth + 1):
                 self._builder.section(as_text(heading), level)
         self._path = path
 
-    def _paragraph(self, passage: Passage, paragraph: dict[str, Any], kind: Kind) -> None:
-        prose, at = Prose(), 0
-        for start, end, keys, formula in self._spans(paragraph, len(passage.text)):
-            passage.add(prose, self._file, at, start)
-            source = passage.source(start, end)
+    def _paragraph(self, string: JsonString, paragraph: dict[str, Any], kind: SentenceKind) -> None:
+        prose, position = Prose(), 0
+        for start, end, keys, formula in self._spans(paragraph, len(string.text)):
+            string.add(prose, self._file, position, start)
+            source = string.source(start, end)
             if formula is None:
-                prose.cite(passage.text[start:end], keys, self._file, *source)
+                prose.cite(string.text[start:end], keys, self._file, *source)
             else:
                 prose.add(formula, self._file, *source)
-            at = end
-        passage.add(prose, self._file, at, len(passage.text))
+            position = end
+        string.add(prose, self._file, position, len(string.text))
         self._builder.paragraph(prose, kind)
 
     def _spans(self, paragraph: dict[str, Any], length: int) -> Iterator[tuple[int, int, tuple[str, ...], str | None]]:
@@ -134,16 +149,16 @@ class _Body:
         keyed: dict[tuple[int, int], tuple[str, ...]] = {}
         for span in as_list(paragraph.get("cite_spans")):
             place, key = _place(span), as_dict(span).get("ref_id")
-            named = (key,) if isinstance(key, str) and key else ()
-            keyed[place] = tuple(dict.fromkeys(keyed[place] + named)) if place in keyed else named
-        marked: list[tuple[int, int, tuple[str, ...], str | None]] = [(*at, keyed[at], None) for at in keyed]
+            span_keys = (key,) if isinstance(key, str) and key else ()
+            keyed[place] = tuple(dict.fromkeys(keyed[place] + span_keys)) if place in keyed else span_keys
+        marked: list[tuple[int, int, tuple[str, ...], str | None]] = [(*place, keyed[place], None) for place in keyed]
         for span in as_list(paragraph.get("eq_spans")):
             marked.append((*_place(span), (), math_text(as_text(as_dict(span).get("latex")))))
-        at = 0
+        position = 0
         for start, end, keys, formula in sorted(marked, key=_by_place):
-            if at <= start < end <= length:
+            if position <= start < end <= length:
                 yield start, end, keys, formula
-                at = end
+                position = end
             else:
                 self.misplaced += 1
 
@@ -160,20 +175,20 @@ def _place(span: object) -> tuple[int, int]:
 def _own_reference(*sources: dict[str, Any]) -> Reference:
     """What the record says of its paper, each fact from the first place that has it."""
 
-    def first(*names: str) -> Any:
+    def lookup(*names: str) -> Any:
         places = [*sources, *(as_dict(source.get("identifiers")) for source in sources)]
         return next((place[name] for name in names for place in places if place.get(name)), None)
 
     return Reference(
-        id=as_text(first("paper_id")),
-        title=" ".join(as_text(first("title")).split()),
-        authors=_people(first("authors")),
-        year=_year(first("year", "pub_date", "publish_time")),
-        venue=as_text(first("journal", "venue")),
-        doi=normalise_doi(as_text(first("doi"))),
-        arxiv=normalise_arxiv(as_text(first("arxiv_id", "arxiv"))),
-        pmid=normalise_pmid(as_text(first("pubmed_id", "pmid"))),
-        abstract=as_text(first("abstract")),
+        id=as_text(lookup("paper_id")),
+        title=" ".join(as_text(lookup("title")).split()),
+        authors=_people(lookup("authors")),
+        year=_year(lookup("year", "pub_date", "publish_time")),
+        venue=as_text(lookup("journal", "venue")),
+        doi=normalise_doi(as_text(lookup("doi"))),
+        arxiv=normalise_arxiv(as_text(lookup("arxiv_id", "arxiv"))),
+        pmid=normalise_pmid(as_text(lookup("pubmed_id", "pmid"))),
+        abstract=as_text(lookup("abstract")),
     )
 
 
@@ -182,13 +197,13 @@ def _reference(id: str, entry: dict[str, Any]) -> Reference:
     if not title:
         raw = as_text(entry.get("raw_text")) or _raw_key(as_text(entry.get("key")))
         if raw:
-            return _completed(parse_printed(id, raw), _reference(id, {**entry, "title": " "}))
-    others = as_dict(entry.get("other_ids"))
-    if others:
-        others = {name.lower(): _one(value) for name, value in others.items()}
-    doi = entry.get("doi") or others.get("doi")
-    arxiv = entry.get("arxiv_id") or others.get("arxiv")
-    pmid = entry.get("pmid") or others.get("pmid")
+            return _complete(parse_printed(id, raw), _reference(id, {**entry, "title": " "}))
+    other_ids = as_dict(entry.get("other_ids"))
+    if other_ids:
+        other_ids = {name.lower(): _single_text(value) for name, value in other_ids.items()}
+    doi = entry.get("doi") or other_ids.get("doi")
+    arxiv = entry.get("arxiv_id") or other_ids.get("arxiv")
+    pmid = entry.get("pmid") or other_ids.get("pmid")
     return Reference(
         id=id,
         title=" ".join(title.split()),
@@ -201,16 +216,16 @@ def _reference(id: str, entry: dict[str, Any]) -> Reference:
     )
 
 
-def _completed(printed: Reference, known: Reference) -> Reference:
+def _complete(printed: Reference, structured: Reference) -> Reference:
     """What was read off the printed entry, with what the record knows in its place."""
     return replace(
         printed,
-        authors=known.authors or printed.authors,
-        year=known.year or printed.year,
-        venue=known.venue or printed.venue,
-        doi=known.doi or printed.doi,
-        arxiv=known.arxiv or printed.arxiv,
-        pmid=known.pmid or printed.pmid,
+        authors=structured.authors or printed.authors,
+        year=structured.year or printed.year,
+        venue=structured.venue or printed.venue,
+        doi=structured.doi or printed.doi,
+        arxiv=structured.arxiv or printed.arxiv,
+        pmid=structured.pmid or printed.pmid,
     )
 
 
@@ -219,7 +234,7 @@ def _raw_key(key: str) -> str:
     return key[2:].rpartition("|")[0] if key.startswith("x:") else ""
 
 
-def _one(value: object) -> str:
+def _single_text(value: object) -> str:
     return as_text(value[0]) if isinstance(value, list) and value else as_text(value)
 
 
@@ -233,12 +248,76 @@ def _name(author: object) -> str:
         return f"{family}, {initials}" if family and len(initials) < 6 and initials.isupper() else author
     parts = as_dict(author)
     middle = " ".join(as_text(part) for part in as_list(parts.get("middle")))
-    given = f"{as_text(parts.get('first'))} {middle} {as_text(parts.get('suffix'))}"
-    return person(as_text(parts.get("last")), given)
+    given_names = f"{as_text(parts.get('first'))} {middle} {as_text(parts.get('suffix'))}"
+    return person(as_text(parts.get("last")), given_names)
 
 
 def _year(value: object) -> int | None:
     if isinstance(value, int):
         return value if 1500 <= value < 2100 else None
-    found = _YEAR.match(as_text(value))
-    return int(found[0]) if found else None
+    match = _YEAR.match(as_text(value))
+    return int(match[0]) if match else None
+
+
+MAX_AHEAD = 64 << 20  # bytes of rows kept for papers not met yet: the two files run in the same order
+
+
+class S2orcMetadata(AbstractContextManager["S2orcMetadata"]):
+    """Rows by paper id, out of a stream that is read no further than needed."""
+
+    def __init__(self, stream: BinaryIO | None) -> None:
+        self._stream = stream
+        self._ahead: dict[str, bytes] = {}
+        self._size = 0
+
+    @classmethod
+    def for_source(cls, source: Source) -> S2orcMetadata:
+        """The metadata file that belongs to a file of full texts, or none."""
+        folder, _, name = source.name.rpartition("/")
+        if not name.startswith("pdf_parses"):
+            return cls(None)
+        name = name.replace("pdf_parses", "metadata", 1)
+        up, _, folder_name = folder.rpartition("/")
+        folders = [folder] + ([f"{up}/metadata".lstrip("/")] if folder_name == "pdf_parses" else [])
+        plain = name.removesuffix(".gz")
+        for place in folders:
+            for file_name in (plain, f"{plain}.gz"):
+                metadata_source = source.sibling(f"{place}/{file_name}".lstrip("/"))
+                if metadata_source is not None:
+                    return cls(unwrap(metadata_source).open())
+        return cls(None)
+
+    def row(self, paper_id: str) -> dict[str, Any]:
+        """What the file says of a paper; nothing where it has no row that can still be reached."""
+        while paper_id not in self._ahead and self._read_row():
+            pass
+        line = self._ahead.pop(paper_id, b"")
+        self._size -= len(line)
+        return _parse(line)
+
+    def _read_row(self) -> bool:
+        line = self._stream.readline(MAX_RECORD) if self._stream is not None else b""
+        if not line:
+            return False
+        row = _parse(line)
+        key = as_text(row.get("paper_id"))
+        if key and row.get("has_pdf_parse", True):
+            self._size += len(line) - len(self._ahead.get(key, b""))
+            self._ahead[key] = line
+            while self._size > MAX_AHEAD:
+                self._size -= len(self._ahead.pop(next(iter(self._ahead))))
+        return True
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._stream is not None:
+            self._stream.close()
+
+
+def _parse(line: bytes) -> dict[str, Any]:
+    try:
+        row = json.loads(line) if line else {}
+    except (ValueError, RecursionError):  # a row that cannot be read says nothing of any paper
+        row = {}
+    return row if isinstance(row, dict) else {}

@@ -1,23 +1,33 @@
-"""Where bytes come from: a file in a folder that cannot be left, on disk or inside an archive."""
+"""Where bytes come from: files of a folder that cannot be left, on disk, compressed or inside an archive."""
 
 from __future__ import annotations
 
+import bz2
 import codecs
+import gzip
 import io
+import lzma
 import os
 import posixpath
 import re
-from collections.abc import Mapping
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Protocol, cast
+
+import zstandard
 
 from whycite.errors import UserError
 
-__all__ = ["DiskFolder", "Folder", "MemoryFolder", "Source", "decode"]
+__all__ = ["MAX_UNPACKED", "DiskFolder", "Folder", "MemoryFolder", "Source", "decode", "open_archive", "unwrap"]
+
 
 MAX_FILE = 64 << 20  # no text of one document is larger; a stream of records may be
-_HEAD = 1 << 16
+_HEAD_BYTES = 1 << 16
 
 
 class Folder(Protocol):
@@ -34,7 +44,7 @@ class Folder(Protocol):
     def path(self, name: str) -> str:
         """How messages and documents call a file of it."""
 
-    def inside(self, name: str) -> Folder:
+    def subfolder(self, name: str) -> Folder:
         """The folder of that name in it, as a folder of its own."""
 
 
@@ -47,7 +57,7 @@ class DiskFolder:
         self.warnings: list[str] = []
 
     def names(self) -> list[str]:
-        found: list[str] = []
+        names: list[str] = []
         waiting = [""]
         while waiting:
             folder = waiting.pop()
@@ -63,8 +73,8 @@ class DiskFolder:
                 if entry.is_dir(follow_symlinks=False):
                     waiting.append(name)
                 elif entry.is_file(follow_symlinks=False) or name in self:
-                    found.append(name)
-        return sorted(found)
+                    names.append(name)
+        return sorted(names)
 
     def __contains__(self, name: object) -> bool:
         if not isinstance(name, str) or "\0" in name:
@@ -86,7 +96,7 @@ class DiskFolder:
     def path(self, name: str) -> str:
         return posixpath.join(self.label, name)
 
-    def inside(self, name: str) -> DiskFolder:
+    def subfolder(self, name: str) -> DiskFolder:
         return DiskFolder(self.root / name, self.path(name))
 
 
@@ -110,7 +120,7 @@ class MemoryFolder:
     def path(self, name: str) -> str:
         return posixpath.join(self.label, name)
 
-    def inside(self, name: str) -> MemoryFolder:
+    def subfolder(self, name: str) -> MemoryFolder:
         files = {path[len(name) + 1 :]: data for path, data in self._files.items() if path.startswith(name + "/")}
         return MemoryFolder(files, self.path(name))
 
@@ -134,7 +144,7 @@ class Source:
     def head(self) -> bytes:
         """The first bytes, enough to tell the format."""
         with self.open() as stream:
-            return stream.read(_HEAD)
+            return stream.read(_HEAD_BYTES)
 
     def data(self, limit: int = MAX_FILE) -> bytes:
         """All bytes; a file larger than a document can be is refused."""
@@ -161,8 +171,8 @@ def decode(data: bytes, declared: str | None = None) -> tuple[str, str | None]:
         return data.decode("utf-8"), None
     except UnicodeDecodeError:
         pass
-    if declared and (known := _known(declared)):
-        return data.decode(known, "replace"), None
+    if declared and (codec := _text_codec(declared)):
+        return data.decode(codec, "replace"), None
     # Windows-1252 with its five unassigned bytes read as Latin-1: any file can be read, Western text rightly.
     text = data.decode("cp1252", "whycite-latin1")
     return text, "not UTF-8 and no encoding declared; read as Windows-1252"
@@ -177,7 +187,7 @@ _BOMS = [
 _ALIASES = {"ansinew": "cp1252", "applemac": "mac_roman", "latin9": "iso8859-15", "utf8x": "utf-8"}
 
 
-def _known(name: str) -> str | None:
+def _text_codec(name: str) -> str | None:
     name = _ALIASES.get(name.lower(), name)
     if not re.fullmatch(r"[\w-]{1,30}", name):
         return None
@@ -195,3 +205,167 @@ def _as_latin1(error: UnicodeError) -> tuple[str, int]:
 
 
 codecs.register_error("whycite-latin1", _as_latin1)
+
+
+MAX_UNPACKED = 256 << 20  # bytes of one archive
+MAX_MEMBERS = 20_000
+_MAX_DEPTH = 3  # compression inside compression
+_DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError, zstandard.ZstdError)
+_TAR_MAGIC = slice(257, 262)
+# What can be part of a document; figures and the like are not even unpacked.
+_DOCUMENT_SUFFIXES = frozenset(
+    ".tex .ltx .latex .bib .bbl .bst .sty .cls .def .md .markdown .qmd .rmd .typ .txt .xml .nxml .jats .tei "
+    ".json .jsonl .ris .nbib .csl .yml .yaml .pdf .gz .zst .bz2 .xz .tar .zip .tgz".split()
+)
+
+
+def _open_zstd(stream: BinaryIO) -> BinaryIO:
+    return cast(BinaryIO, zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True))
+
+
+_Opener = Callable[[BinaryIO], BinaryIO]
+_OPENERS: tuple[tuple[bytes, str, _Opener], ...] = (
+    (b"\x1f\x8b", ".gz", lambda stream: cast(BinaryIO, gzip.GzipFile(fileobj=stream))),
+    (b"BZh", ".bz2", lambda stream: cast(BinaryIO, bz2.BZ2File(stream))),
+    (b"\xfd7zXZ\0", ".xz", lambda stream: cast(BinaryIO, lzma.LZMAFile(stream))),  # noqa: SIM115
+    (b"\x28\xb5\x2f\xfd", ".zst", _open_zstd),
+)
+_Member = tuple[str, int, Callable[[int], bytes]]  # name, declared size, how to read at most so many bytes
+
+
+class _DecompressingFolder:
+    """A folder in which one file is read through a decompressor; it keeps its name on disk in messages."""
+
+    def __init__(self, inner: Folder, packed: str, name: str, opener: _Opener) -> None:
+        self._inner = inner
+        self._packed = packed
+        self._name = name
+        self._opener = opener
+        self.warnings = inner.warnings
+
+    def names(self) -> list[str]:
+        return sorted({*self._inner.names(), self._name})
+
+    def __contains__(self, name: object) -> bool:
+        return name == self._name or name in self._inner
+
+    def open(self, name: str) -> BinaryIO:
+        if name != self._name:
+            return self._inner.open(name)
+        raw = self._inner.open(self._packed)
+        return cast(BinaryIO, io.BufferedReader(_GuardedStream(self._opener(raw), raw, self.path(name)), 1 << 20))
+
+    def path(self, name: str) -> str:
+        return self._inner.path(self._packed if name == self._name else name)
+
+    def subfolder(self, name: str) -> Folder:
+        return self._inner.subfolder(name)
+
+
+class _GuardedStream(io.RawIOBase):
+    """A decompressed stream whose damage is one plain sentence."""
+
+    def __init__(self, stream: BinaryIO, raw: BinaryIO, path: str) -> None:
+        self._stream = stream
+        self._raw = raw
+        self._path = path
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        view = memoryview(cast(bytearray, buffer))
+        try:
+            data = self._stream.read(len(view))
+        except _DAMAGE as error:
+            raise UserError(f"{self._path}: the compressed data is damaged ({error})") from error
+        view[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self._stream.close()
+        self._raw.close()
+        super().close()
+
+
+def unwrap(source: Source) -> Source:
+    """The source with its compression undone, as a stream; the name loses the suffix."""
+    for _ in range(_MAX_DEPTH):
+        with source.open() as stream:
+            magic = stream.read(6)
+        match = next(((suffix, opener) for sign, suffix, opener in _OPENERS if magic.startswith(sign)), None)
+        if match is None:
+            break
+        suffix, opener = match
+        low = source.name.lower()
+        name = source.name[: -len(suffix)] if low.endswith(suffix) else source.name + ".unpacked"
+        if low.endswith(".tgz"):
+            name = source.name[:-4] + ".tar"
+        source = Source(_DecompressingFolder(source.folder, source.name, name, opener), name)
+    return source
+
+
+def open_archive(source: Source) -> Folder | None:
+    """The folder inside a tar or zip file, or None where the source is neither."""
+    with source.open() as stream:
+        head = stream.read(512)
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        files = _zip_files(source)
+    elif head[_TAR_MAGIC] == b"ustar":
+        files = _tar_files(source)
+    else:
+        return None
+    warnings: list[str] = []
+    try:
+        folder = MemoryFolder(_unpack(source, files, warnings), source.path)
+    except (*_DAMAGE, zipfile.BadZipFile, tarfile.TarError, RuntimeError, NotImplementedError) as error:
+        raise UserError(f"{source.path}: the archive cannot be read ({error})") from error
+    folder.warnings = warnings
+    return folder
+
+
+def _unpack(source: Source, files: Iterator[_Member], warnings: list[str]) -> dict[str, bytes]:
+    """The wanted members, within the limits."""
+    contents: dict[str, bytes] = {}
+    total = 0
+    for count, (name, size, read) in enumerate(files):
+        if count >= MAX_MEMBERS:
+            raise UserError(f"{source.path}: more than {MAX_MEMBERS:,} files; unpack it and name the folder instead")
+        name = posixpath.normpath(name.replace("\\", "/"))
+        if name.startswith(("/", "..")) or ":" in name.split("/")[0]:
+            warnings.append(f"{source.path}: {name} leads out of the archive; left out")
+            continue
+        if posixpath.splitext(name)[1].lower() not in _DOCUMENT_SUFFIXES and "." in posixpath.basename(name):
+            continue
+        data = read(max(0, MAX_UNPACKED - total) + 1) if total + size <= MAX_UNPACKED else b""
+        total += max(size, len(data))
+        if total > MAX_UNPACKED:
+            raise UserError(
+                f"{source.path}: unpacks to more than {MAX_UNPACKED >> 20} MB; unpack it and name the folder instead"
+            )
+        contents[name] = data
+    return contents
+
+
+def _zip_files(source: Source) -> Iterator[_Member]:
+    with zipfile.ZipFile(io.BytesIO(source.data(MAX_UNPACKED))) as archive:
+        for member in archive.infolist():
+            if not member.is_dir():
+                yield member.filename, member.file_size, partial(_read_zip, archive, member)
+
+
+def _read_zip(archive: zipfile.ZipFile, member: zipfile.ZipInfo, limit: int) -> bytes:
+    with archive.open(member) as stream:
+        return stream.read(limit)
+
+
+def _tar_files(source: Source) -> Iterator[_Member]:
+    with source.open() as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
+        for member in archive:
+            if member.isfile():
+                yield member.name, member.size, partial(_read_tar, archive, member)
+
+
+def _read_tar(archive: tarfile.TarFile, member: tarfile.TarInfo, limit: int) -> bytes:
+    stream = archive.extractfile(member)
+    return stream.read(limit) if stream else b""

@@ -6,20 +6,25 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from whycite.documents.bibliographies.names import person
-from whycite.documents.bibliographies.printed import parse_printed
-from whycite.documents.builder import Builder
+from whycite.documents.builder import Builder, Prose
 from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_isbn, normalise_pmid
-from whycite.documents.model import Document, Kind, Reference
-from whycite.documents.prose import Prose
+from whycite.documents.model import Document, Reference, SentenceKind
+from whycite.documents.references.names import person
+from whycite.documents.references.printed import parse_printed
 from whycite.documents.sources import Source
-from whycite.documents.xml.tree import Node, Text, Tree, Walk, load, plain
+from whycite.documents.xmltree import Node, Tree, Walk, XmlText, load_tree, plain_text
 
 __all__ = ["READER"]
 
 _ROOT = re.compile(rb"<(?:[\w.-]{1,20}:)?(?:TEI|teiCorpus)(?:\.2)?[\s>]")
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
-_BLOCKS: dict[str, Kind] = {"p": "prose", "ab": "prose", "item": "prose", "figDesc": "caption", "note": "footnote"}
+_BLOCKS: dict[str, SentenceKind] = {
+    "p": "prose",
+    "ab": "prose",
+    "item": "prose",
+    "figDesc": "caption",
+    "note": "footnote",
+}
 _FLOATS = frozenset({"figure", "note", "table"})
 _NOT_PROSE = frozenset({"figDesc", "graphic", "head", "label", "listBibl", "table"})
 _BREAKS = frozenset({"p", "item", "l", "ab"})
@@ -35,7 +40,7 @@ class TeiReader:
         return _ROOT.search(head) is not None
 
     def read(self, source: Source) -> Iterator[Document]:
-        tree = load(source)
+        tree = load_tree(source)
         papers = list(_papers(tree.root)) if tree.root else []
         for paper in papers:
             path = source.path if len(papers) == 1 else f"{source.path}:{tree.line(paper.start)}"
@@ -58,74 +63,74 @@ def _papers(root: Node) -> Iterator[Node]:
 
 def _document(paper: Node, builder: Builder, tree: Tree, file: str) -> Document:
     builder.warnings += tree.warnings
-    header = paper.first("teiHeader") or paper
-    abstract = header.first("profileDesc", "abstract")
-    body = _Body(builder, file)
+    header = paper.find("teiHeader") or paper
+    abstract = header.find("profileDesc", "abstract")
+    body = _TeiBody(builder, file)
     if abstract:
         builder.section("Abstract")
         body.read(abstract)
-    text = paper.first("text") or paper
-    for part in (*text.all("body"), *text.all("back")):
+    text = paper.find("text") or paper
+    for part in (*text.find_all("body"), *text.find_all("back")):
         body.read(part)
-    entries = (entry for bibliography in text.descend("listBibl") for entry in bibliography.all("biblStruct"))
-    references = [_reference(entry.get("id") or f"b{at}", entry) for at, entry in enumerate(entries)]
-    return builder.document(_own_reference(header, plain(abstract)), references)
+    entries = (entry for bibliography in text.descend("listBibl") for entry in bibliography.find_all("biblStruct"))
+    references = [_reference(entry.get("id") or f"b{index}", entry) for index, entry in enumerate(entries)]
+    return builder.document(_own_reference(header, plain_text(abstract)), references)
 
 
-class _Body:
+class _TeiBody:
     """Fills a builder from the divisions of a text."""
 
     def __init__(self, builder: Builder, file: str) -> None:
         self._builder, self._file = builder, file
         self._prose: Prose | None = None
-        self._kind: Kind = "prose"
+        self._kind: SentenceKind = "prose"
         self._opened_by: Node | None = None
         self._after_formula = False  # GROBID cuts a paragraph in two around a displayed formula
         self._after_citation = False
         self._divisions = 0
-        self._later: list[Node] = []
+        self._pending_floats: list[Node] = []
 
     def read(self, root: Node) -> None:
         """Add every section and paragraph below `root`; notes and figures inside a paragraph follow it."""
         walks = [Walk(root)]
         while walks:
             for item, opening in walks[-1]:
-                if isinstance(item, Text):
+                if isinstance(item, XmlText):
                     if self._opened_by is not None:
                         self._text(item)
                 elif opening:
                     self._enter(item, walks[-1])
                 else:
                     self._leave(item)
-                    if self._later and self._opened_by is None:
-                        walks += map(Walk, reversed(self._later))
-                        self._later = []
+                    if self._pending_floats and self._opened_by is None:
+                        walks += map(Walk, reversed(self._pending_floats))
+                        self._pending_floats = []
                         break
             else:
                 walks.pop()
         self._finish()
 
     def _enter(self, node: Node, walk: Walk) -> None:
-        inside = self._opened_by is not None
-        if inside and node.tag in _FLOATS:
-            self._later.append(node)
+        in_block = self._opened_by is not None
+        if in_block and node.tag in _FLOATS:
+            self._pending_floats.append(node)
             walk.skip()
-        elif node.tag == "ref" and node.get("type") == "bibr" and inside:
+        elif node.tag == "ref" and node.get("type") == "bibr" and in_block:
             self._cite(node)
             walk.skip()
         elif node.tag == "formula":
             self._formula(node)
             walk.skip()
-        elif node.tag == "head" and not inside:
+        elif node.tag == "head" and not in_block:
             self._section(node)
             walk.skip()
-        elif node.tag in _BLOCKS and not inside:
+        elif node.tag in _BLOCKS and not in_block:
             self._open(node)
         elif node.tag in _NOT_PROSE:
             walk.skip()
-        elif inside and node.tag in _BREAKS:
+        elif in_block and node.tag in _BREAKS:
             self._break(node)
-        elif inside and node.tag == "lb" and self._prose is not None:
+        elif in_block and node.tag == "lb" and self._prose is not None:
             self._prose.add(" ", self._file, node.start, node.end)
         self._divisions += node.tag == "div"
 
@@ -140,10 +145,10 @@ class _Body:
         self._finish()
         numbers = [part for part in node.get("n").split(".") if part.strip()]
         if self._divisions:
-            self._builder.section(plain(node), max(self._divisions, len(numbers)))
+            self._builder.section(plain_text(node), max(self._divisions, len(numbers)))
 
     def _open(self, node: Node) -> None:
-        if not (self._after_formula and plain(node)[:1].islower()):
+        if not (self._after_formula and plain_text(node)[:1].islower()):
             self._finish()
             self._prose, self._kind = Prose(), _BLOCKS[node.tag]
         elif self._prose is not None:
@@ -171,38 +176,38 @@ class _Body:
         if self._after_citation:
             self._prose.add(" ", self._file, node.start, node.start)
         keys = tuple(dict.fromkeys(target.lstrip("#") for target in node.get("target").split()))
-        self._prose.cite(plain(node), keys, self._file, node.start, node.end)
+        self._prose.cite(plain_text(node), keys, self._file, node.start, node.end)
         self._after_citation = True
 
-    def _text(self, text: Text) -> None:
+    def _text(self, text: XmlText) -> None:
         if self._prose is not None:
             self._prose.add(text.text, self._file, text.start, None if text.exact else text.end)
             self._after_citation = False
 
 
 def _own_reference(header: Node, abstract: str) -> Reference:
-    described = header.first("fileDesc", "sourceDesc", "biblStruct") or header
-    paper = _reference("", described)
-    title = plain(header.first("fileDesc", "titleStmt", "title"))
-    printed = header.first("fileDesc", "publicationStmt", "date")
+    source_entry = header.find("fileDesc", "sourceDesc", "biblStruct") or header
+    paper = _reference("", source_entry)
+    title = plain_text(header.find("fileDesc", "titleStmt", "title"))
+    publication_date = header.find("fileDesc", "publicationStmt", "date")
     return replace(
         paper,
         id=paper.doi or paper.arxiv,
         title=title or paper.title,
-        venue=_title(described.first("monogr")) if title else paper.venue,
-        year=paper.year or _year(printed),
+        venue=_title(source_entry.find("monogr")) if title else paper.venue,
+        year=paper.year or _year(publication_date),
         abstract=abstract,
         text="",
     )
 
 
 def _reference(id: str, entry: Node) -> Reference:
-    analytic, monograph = entry.first("analytic"), entry.first("monogr")
-    raw = next((plain(note) for note in entry.all("note") if note.get("type") == "raw_reference"), "")
+    analytic, monograph = entry.find("analytic"), entry.find("monogr")
+    raw = next((plain_text(note) for note in entry.find_all("note") if note.get("type") == "raw_reference"), "")
     title, source = _title(analytic), _title(monograph)
     if not title and not source:
-        return parse_printed(id, raw or plain(entry))
-    ids = {node.get("type").lower(): plain(node) for node in entry.descend("idno")}
+        return parse_printed(id, raw or plain_text(entry))
+    ids = {node.get("type").lower(): plain_text(node) for node in entry.descend("idno")}
     links = " ".join(node.get("target") for node in entry.descend("ptr"))
     people = _people(analytic) or _people(monograph)
     dates = list(monograph.descend("date")) if monograph else []
@@ -221,22 +226,22 @@ def _reference(id: str, entry: Node) -> Reference:
 
 
 def _title(part: Node | None) -> str:
-    titles = list(part.all("title")) if part else []
+    titles = list(part.find_all("title")) if part else []
     main = [title for title in titles if title.get("type") == "main"]
-    return next((shown for title in (*main, *titles) if (shown := plain(title))), "")
+    return next((shown for title in (*main, *titles) if (shown := plain_text(title))), "")
 
 
 def _people(part: Node | None) -> tuple[str, ...]:
     names = []
-    for author in part.all("author") if part else ():
-        name = author.first("persName") or author
-        family = " ".join(plain(surname) for surname in name.all("surname"))
-        given = " ".join(plain(forename) for forename in name.all("forename"))
-        body = author.first("orgName")
-        names.append(person(family, given) if family else plain(body) if body else "")
+    for author in part.find_all("author") if part else ():
+        name = author.find("persName") or author
+        family = " ".join(plain_text(surname) for surname in name.find_all("surname"))
+        forenames = " ".join(plain_text(forename) for forename in name.find_all("forename"))
+        body = author.find("orgName")
+        names.append(person(family, forenames) if family else plain_text(body) if body else "")
     return tuple(filter(None, names))
 
 
 def _year(date: Node | None) -> int | None:
-    found = _YEAR.search(date.get("when") or plain(date)) if date else None
-    return int(found[0]) if found else None
+    match = _YEAR.search(date.get("when") or plain_text(date)) if date else None
+    return int(match[0]) if match else None

@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from whycite.documents.bibliographies.names import parse_people, person
-from whycite.documents.bibliographies.printed import parse_printed
-from whycite.documents.builder import Builder
+from whycite.documents.builder import Builder, Prose
 from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_pmid
-from whycite.documents.jsontext import Passage, Record, Strings, as_dict, as_list, as_text, records
-from whycite.documents.latex.mathtext import math_text
-from whycite.documents.model import Document, Kind, Reference
-from whycite.documents.prose import Prose
+from whycite.documents.jsontext import JsonRecord, JsonString, StringFinder, as_dict, as_list, as_text, read_records
+from whycite.documents.latex.formulas import math_text
+from whycite.documents.model import Document, Reference, SentenceKind
+from whycite.documents.references.names import parse_people, person
+from whycite.documents.references.printed import parse_printed
 from whycite.documents.sources import Source
 from whycite.text.accents import untex
 
@@ -41,7 +40,7 @@ class UnarxiveReader:
         return _HEAD.search(head) is not None
 
     def read(self, source: Source) -> Iterator[Document]:
-        for record in records(source):
+        for record in read_records(source):
             builder = Builder(record.path, self.name)
             if record.data is None:
                 builder.warn(record.problem)
@@ -53,9 +52,9 @@ class UnarxiveReader:
 READER = UnarxiveReader()
 
 
-def _document(record: Record, data: dict[str, Any], builder: Builder, file: str) -> Document:
+def _document(record: JsonRecord, data: dict[str, Any], builder: Builder, file: str) -> Document:
     entries = as_dict(data.get("bib_entries"))
-    body = _Body(builder, file, Strings(record), list(entries), as_dict(data.get("ref_entries")))
+    body = _UnarxiveBody(builder, file, StringFinder(record), list(entries), as_dict(data.get("ref_entries")))
     abstract = as_dict(data.get("abstract"))
     if abstract:
         builder.section("Abstract")
@@ -67,15 +66,17 @@ def _document(record: Record, data: dict[str, Any], builder: Builder, file: str)
     return builder.document(_own_reference(data, as_dict(data.get("metadata"))), references)
 
 
-class _Body:
+class _UnarxiveBody:
     """Fills a builder from the paragraphs of a record."""
 
-    def __init__(self, builder: Builder, file: str, strings: Strings, ids: list[str], entries: dict[str, Any]) -> None:
+    def __init__(
+        self, builder: Builder, file: str, strings: StringFinder, ids: list[str], entries: dict[str, Any]
+    ) -> None:
         self._builder, self._file, self._strings = builder, file, strings
         self._numbers = {id: number for number, id in enumerate(ids, 1)}
         self._entries = entries
         self._floats: list[str] = []
-        self._shown: set[str] = set()
+        self._seen_floats: set[str] = set()
 
     def read(self, paragraphs: list[Any]) -> None:
         """Add every paragraph, each followed by the captions of the floats anchored in it."""
@@ -85,52 +86,52 @@ class _Body:
             if (heading, number) != section:
                 section = (heading, number)
                 self._builder.section(untex(heading), _LEVELS.get(as_text(paragraph.get("sec_type")), 1))
-            listed = paragraph.get("content_type") == "list"
-            self.paragraph(paragraph.get("text"), "prose", listed)
+            is_list = paragraph.get("content_type") == "list"
+            self.paragraph(paragraph.get("text"), "prose", is_list)
             self._captions()
         self._floats += [id for id, entry in self._entries.items() if as_dict(entry).get("type") != "formula"]
         self._captions()
 
-    def paragraph(self, text: object, kind: Kind, listed: bool = False) -> None:
+    def paragraph(self, text: object, kind: SentenceKind, is_list: bool = False) -> None:
         """Add a text of the record; in a list, blank lines stand between the items."""
         if isinstance(text, str) and text:
-            self._builder.paragraph(self._prose(self._strings.find(text), listed), kind)
+            self._builder.paragraph(self._prose(self._strings.find(text), is_list), kind)
 
     def _captions(self) -> None:
         """The captions of the floats met and not yet shown."""
         ids, self._floats = dict.fromkeys(self._floats), []
         for id in ids:
             caption = as_dict(self._entries.get(id)).get("caption")
-            if id not in self._shown and caption != "NO_CAPTION":
+            if id not in self._seen_floats and caption != "NO_CAPTION":
                 self.paragraph(caption, "caption")
-            self._shown.add(id)
+            self._seen_floats.add(id)
 
-    def _prose(self, passage: Passage, listed: bool) -> Prose:
-        prose, at, last = Prose(), 0, len(passage.text.rstrip())
-        for token in _TOKEN.finditer(passage.text):
-            before = token.start()
-            if token["cites"] and token.end() == last:
+    def _prose(self, string: JsonString, is_list: bool) -> Prose:
+        prose, position, text_end = Prose(), 0, len(string.text.rstrip())
+        for token in _TOKEN.finditer(string.text):
+            prose_end = token.start()
+            if token["cites"] and token.end() == text_end:
                 # What is cited behind the last full stop belongs to that sentence.
-                before = at + len(passage.text[at:before].rstrip())
-            passage.add(prose, self._file, at, before)
-            at = token.end()
-            source = passage.source(*token.span())
+                prose_end = position + len(string.text[position:prose_end].rstrip())
+            string.add(prose, self._file, position, prose_end)
+            position = token.end()
+            source = string.source(*token.span())
             if token["cites"]:
                 keys = tuple(dict.fromkeys(_CITED.findall(token["cites"])))
                 numbers = ", ".join(str(self._numbers.get(key, "?")) for key in keys)
                 prose.cite(f"[{numbers}]", keys, self._file, *source)
             elif token["gap"]:
-                if listed:
+                if is_list:
                     prose.break_sentence()
                 prose.add(" ", self._file, *source)
             elif token["math"]:
                 prose.add(math_text(token["math"].strip("$")), self._file, *source)
             elif token["kind"] == "formula":
                 words = self._formula(token["id"])
-                prose.add(_set_apart(words, passage.text, *token.span()), self._file, *source)
+                prose.add(_pad_formula(words, string.text, *token.span()), self._file, *source)
             else:
                 self._floats.append(token["id"])
-        passage.add(prose, self._file, at, len(passage.text))
+        string.add(prose, self._file, position, len(string.text))
         return prose
 
     def _formula(self, id: str) -> str:
@@ -141,11 +142,11 @@ class _Body:
         return math_text(latex)
 
 
-def _set_apart(words: str, text: str, start: int, end: int) -> str:
+def _pad_formula(words: str, text: str, start: int, end: int) -> str:
     """A formula with spaces where it would run into words: "EQUATION" does, the "k" of "kth" does not."""
-    before, after = text[max(start - 1, 0) : start], text[end : end + 1]
-    left = before == "}" or (len(words) > 2 and before.isalnum())
-    return f"{' ' * left}{words}{' ' * (len(words) > 2 and after.isalnum())}"
+    previous_character, next_character = text[max(start - 1, 0) : start], text[end : end + 1]
+    needs_space = previous_character == "}" or (len(words) > 2 and previous_character.isalnum())
+    return f"{' ' * needs_space}{words}{' ' * (len(words) > 2 and next_character.isalnum())}"
 
 
 def _own_reference(data: dict[str, Any], metadata: dict[str, Any]) -> Reference:
@@ -169,8 +170,8 @@ def _own_reference(data: dict[str, Any], metadata: dict[str, Any]) -> Reference:
 def _reference(id: str, entry: dict[str, Any]) -> Reference:
     reference = parse_printed(id, as_text(entry.get("bib_entry_raw")))
     ids = as_dict(entry.get("ids"))
-    contained = [as_text(as_dict(found).get("id")) for found in as_list(entry.get("contained_arXiv_ids"))]
-    links = [as_text(as_dict(found).get("url")) for found in as_list(entry.get("contained_links"))]
+    contained = [as_text(as_dict(identifier).get("id")) for identifier in as_list(entry.get("contained_arXiv_ids"))]
+    links = [as_text(as_dict(link).get("url")) for link in as_list(entry.get("contained_links"))]
     linked = next((doi for link in links if (doi := normalise_doi(link))), "")
     return replace(
         reference,

@@ -7,12 +7,156 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from whycite.documents.model import Citation, Document, Sentence
-from whycite.evidence.marks import HELD, MARK, NAMED, marked
 from whycite.text.normalise import fold
 
-__all__ = ["Cut", "Group", "cut", "joined"]
+__all__ = [
+    "BARE_SIGN",
+    "BRACKETED_SIGN",
+    "MARK",
+    "TEXTUAL_SIGN",
+    "CitationGroup",
+    "SplitSentence",
+    "join_texts",
+    "mark_citations",
+    "split_at_groups",
+]
 
-_BETWEEN = " ,;/&+–—-"  # what may stand between the citations of one group, beside "and" and "or"
+
+# What stands for a marker: in round brackets, a name in the running text ("Doe et al., 2010"), anything else.
+BRACKETED_SIGN, TEXTUAL_SIGN, BARE_SIGN = "\ufff9", "\ufffa", "\ufffb"
+MARK = re.compile(f"[{BRACKETED_SIGN}{TEXTUAL_SIGN}{BARE_SIGN}]")
+_SIGNS = str.maketrans(dict.fromkeys((BRACKETED_SIGN, TEXTUAL_SIGN, BARE_SIGN), " "))
+_TO_BRACKETED = str.maketrans({TEXTUAL_SIGN: BRACKETED_SIGN, BARE_SIGN: BRACKETED_SIGN})
+_TO_BARE = str.maketrans({TEXTUAL_SIGN: BARE_SIGN})
+
+_DEEPEST, _LONGEST = 8, 600  # brackets deeper or longer than this were not meant for citations
+_SHORT_ASIDE = 5  # words
+
+_BRACKET = re.compile(r"([()\[\]])")
+_WORD = re.compile(r"[^\W_]+")
+_ITEM = re.compile(r"[;,]")
+# A marker that the reader did not link, among others in a bracket: "(Ikeda and Bekkers, 2006; …".
+_AUTHOR_YEAR = re.compile(
+    r"""(?:(?:[^\W\d_a-z][\w'’-]*\.?|and|&|et|al\.?|van|von|de|der|den|di|da|la|le|du|dos|del),?\s+){1,8}
+        (?:1[89]|20)\d\d[a-z]?\b(?:,\s?(?:[a-z]|(?:1[89]|20)\d\d[a-z]?)\b)*""",
+    re.VERBOSE,
+)
+_LINKS = frozenset(
+    """
+    and or eg e g ie i see also cf but reviewed review reviews in by for example examples instance as well ref refs
+    reference references therein the a an of among others other from after following with adapted modified more further
+    additional details discussed discussion described previously recently shown reported compare contrast to n b etc
+    """.split()
+)
+_LABELS = re.compile(
+    r"""(?:see|in|and|e\.g\.|also|supplementary|supplemental|extended|copy|archived|at|\s)*
+        (?:fig(?:s|ures?)?\b|tables?\b|videos?\b|movies?\b|suppl|appendix|sec(?:tions?|s)?\b|§|chap(?:ters?)?\b|ch\b
+         |theorems?\b|thm\b|lemmas?\b|prop(?:ositions?)?\b|def(?:initions?)?\b|cor(?:ollary)?\b|eqs?\b|equations?\b|pp?\b
+         |pages?\b|slides?\b|materials|methods\b|data\b|source\b|left\b|right\b|top\b|bottom\b|middle\b|panels?\b|version\b
+         |https?:|[\w-]+\.(?:org|com|net|edu|gov|io|ai)\b|ftp:|www\.|rrid|swh:|doi:|pdb\b|github|[A-Z]?[\d–-]+[A-Za-z]?$|[A-Z]$)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+def mark_citations(sentence: Sentence) -> str:
+    """The text with one sign for each citation, in their order; brackets that held nothing else are gone.
+
+    What else such a bracket held comes after the sign: "CATMAID (RRID: 6; Doe, 2009)" as "CATMAID * (RRID: 6)". A
+    bracket with prose of its own stays: "tools (BLAST, Doe, 1990; and HMMER, Roe, 1998)".
+    """
+    stack: list[tuple[str, list[str]]] = [("", [])]
+    for token in _BRACKET.split(_with_signs(sentence)):
+        buffer = stack[-1][1]
+        if token in ("(", "[") and len(stack) <= _DEEPEST:
+            stack.append((token, []))
+        elif token not in (")", "]"):
+            buffer.append(token)
+        elif len(stack) > 1:
+            opening, content = stack.pop()
+            stack[-1][1].append(_bracket(opening, "".join(content), token))
+        elif not MARK.match(buffer[-1].rstrip()[-1:]):  # else it is what is left of a marker's own bracket
+            buffer.append(token)
+    while len(stack) > 1:
+        opening, parts = stack.pop()
+        stack[-1][1].append(_unclosed(opening, "".join(parts)))
+    return "".join(stack[0][1])
+
+
+def _with_signs(sentence: Sentence) -> str:
+    parts, position = [], 0
+    for citation in sorted(sentence.citations, key=lambda citation: citation.text_start):
+        start = min(max(citation.text_start, position), len(sentence.text))
+        end = min(max(citation.text_end, start), len(sentence.text))
+        parts += [sentence.text[position:start].translate(_SIGNS), _sign(sentence.text[start:end].strip())]
+        position = end
+    return "".join([*parts, sentence.text[position:].translate(_SIGNS)])
+
+
+def _sign(marker: str) -> str:
+    """The sign for a marker, with those of its brackets that are not part of a name: "Doe (2010)" has none."""
+    opening = marker[:1] if marker[:1] in ("(", "[") else ""
+    inner = marker[len(opening) :]
+    spare = inner.count(")") + inner.count("]") > inner.count("(") + inner.count("[")
+    closing = inner[-1:] if spare and inner[-1:] in (")", "]") else ""
+    is_textual = not opening and marker[:1].isalpha() and marker[1:2].isalpha()
+    return f"{opening}{TEXTUAL_SIGN if is_textual else BARE_SIGN}{closing}"
+
+
+def _bracket(opening: str, content: str, closing: str) -> str:
+    sign = MARK.search(content)
+    if sign is None:
+        return f"{opening}{content}{closing}"
+    content = content.translate(_TO_BRACKETED if opening == "(" else _TO_BARE)
+    if len(content) > _LONGEST:
+        return f"{opening}{content}{closing}"
+    gaps = [_AUTHOR_YEAR.sub(" ", gap) for gap in MARK.split(content)]
+    last_index = len(gaps) - 1
+    kinds = [_gap_kind(gap, is_leading=index == 0, is_trailing=index == last_index) for index, gap in enumerate(gaps)]
+    if "text" in kinds:
+        begin = sign.start() if kinds[0] == "link" else 0  # "(see Doe, 2010, for a proof of this)"
+        return f"{opening}{content[begin:]}{closing}"
+    asides = [
+        " ".join(_without_links(gap)).strip(" ,;:.") for gap, kind in zip(gaps, kinds, strict=True) if kind == "aside"
+    ]
+    rest = f"{opening}{'; '.join(asides)}{closing}" if asides else ""
+    return f" {''.join(MARK.findall(content))} {rest}"
+
+
+def _unclosed(opening: str, content: str) -> str:
+    """A bracket that is never closed goes where it was opened for a marker."""
+    sign = MARK.search(content)
+    if sign and sign.start() < _LONGEST and _is_link(content[: sign.start()]):
+        return f" {content[sign.start() :]}"
+    return f"{opening}{content}"
+
+
+def _gap_kind(gap: str, is_leading: bool, is_trailing: bool) -> str:
+    """What stands between the signs of a bracket: a "link", an "aside" that goes with another place, or "text"."""
+    if _is_link(gap):
+        return "link"
+    if is_trailing and gap.lstrip()[:1] in (";", "."):
+        return "aside"
+    if all(_is_link(item) or _LABELS.match(item.lstrip()) for item in _ITEM.split(gap)):
+        return "aside"
+    words = _without_links(gap)
+    if is_leading and words and words[-1][-1] in ";,:" and len(words) <= _SHORT_ASIDE:
+        return "aside"  # "lobe commissure (ALC: Doe, 2012)"
+    return "text"
+
+
+def _without_links(gap: str) -> list[str]:
+    """The words up to those that lead to a citation: "Theorem 3 of", "Figure 1; reviewed in"."""
+    words = gap.split()
+    while words and _is_link(words[-1]):
+        words.pop()
+    return words
+
+
+def _is_link(text: str) -> bool:
+    return all(word.lower() in _LINKS for word in _WORD.findall(text))
+
+
+_SEPARATORS = " ,;/&+–—-"  # what may stand between the citations of one group, beside "and" and "or"
 _TAIL = 200  # how far back the names of a citation may begin
 _AND_OTHERS = re.compile(r"(?:,? et al\.?|,? (?:and|&) (?:(?:his|her|their) )?(?:colleagues|co-?workers))[’']?s?,?$")
 _NAME = re.compile(r"[^\W\d_a-z][\w.’'-]*$")
@@ -22,25 +166,25 @@ _CLOSING = frozenset(",;:.!?)]}%’”")
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class CitationGroup:
     """Citations side by side: the references they point at, and the range they take in the source."""
 
     keys: tuple[str, ...]
     start: int
     end: int
-    named: bool  # part of the running text: "Doe et al. (2010) showed"
-    held: bool  # in round brackets
+    is_textual: bool  # part of the running text: "Doe et al. (2010) showed"
+    in_brackets: bool  # in round brackets
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class SplitSentence:
     """A sentence cut at its groups: one text more than groups, `texts[i]` stands before `groups[i]`."""
 
     texts: tuple[str, ...]
-    groups: tuple[Group, ...]
+    groups: tuple[CitationGroup, ...]
 
 
-def cut(sentence: Sentence, document: Document) -> Cut:
+def split_at_groups(sentence: Sentence, document: Document) -> SplitSentence:
     """The sentence cut at its citation groups, markers and their brackets left out.
 
     Citations are side by side when nothing stands between them but brackets, the signs , ; / & + and dashes, "and" or
@@ -48,21 +192,21 @@ def cut(sentence: Sentence, document: Document) -> Cut:
     markers that were not linked. The names in front of a marker belong to it: "Doe et al. [3]".
     """
     texts: list[str] = []
-    groups: list[Group] = []
+    groups: list[CitationGroup] = []
     for text, signs, citations in _runs(sentence):
-        named, held = NAMED in signs, HELD in signs
+        is_textual, in_brackets = TEXTUAL_SIGN in signs, BRACKETED_SIGN in signs
         if groups:
             text = _POSSESSIVE.sub("", text, count=1) if _POSSESSIVE.match(text) else text
         if signs:
-            shorter = text[: _without_names(text.rstrip(), citations, document)]
+            shorter = text[: _names_start(text.rstrip(), citations, document)]
             if len(shorter) < len(text.rstrip()):
-                text, named = shorter, True
-            groups.append(_group(citations, named, held and not named))
+                text, is_textual = shorter, True
+            groups.append(_group(citations, is_textual, in_brackets and not is_textual))
         texts.append(" ".join(text.split()))
-    return Cut(tuple(texts), tuple(groups))
+    return SplitSentence(tuple(texts), tuple(groups))
 
 
-def joined(texts: Iterable[str]) -> str:
+def join_texts(texts: Iterable[str]) -> str:
     """The texts around groups as one, without the gaps and doubled signs that the groups leave."""
     parts: list[str] = []
     for text in texts:
@@ -92,53 +236,55 @@ def _shorten(parts: list[str]) -> None:
 def _runs(sentence: Sentence) -> Iterator[tuple[str, str, list[Citation]]]:
     """Each text with the signs and citations of the group behind it; the last has none."""
     citations = iter(sorted(sentence.citations, key=lambda citation: citation.text_start))
-    text = marked(sentence)
-    at = 0
-    before, signs = "", ""
+    text = mark_citations(sentence)
+    position = 0
+    lead, signs = "", ""
     group: list[Citation] = []
     for sign in MARK.finditer(text):
-        between = text[at : sign.start()]
-        if not signs or between.strip(_BETWEEN) not in ("", "and", "or"):
+        gap = text[position : sign.start()]
+        if not signs or gap.strip(_SEPARATORS) not in ("", "and", "or"):
             if signs:
-                yield before, signs, group
-            before, signs, group = between, "", []
+                yield lead, signs, group
+            lead, signs, group = gap, "", []
         signs += sign[0]
         group.append(next(citations))
-        at = sign.end()
+        position = sign.end()
     if signs:
-        yield before, signs, group
-    yield text[at:], "", []
+        yield lead, signs, group
+    yield text[position:], "", []
 
 
-def _group(citations: list[Citation], named: bool, held: bool) -> Group:
+def _group(citations: list[Citation], is_textual: bool, in_brackets: bool) -> CitationGroup:
     linked = [citation for citation in citations if citation.keys] or citations
-    return Group(
+    return CitationGroup(
         keys=tuple(dict.fromkeys(key for citation in citations for key in citation.keys)),
         start=min(citation.start for citation in linked),
         end=max(citation.end for citation in linked),
-        named=named,
-        held=held,
+        is_textual=is_textual,
+        in_brackets=in_brackets,
     )
 
 
-def _without_names(text: str, citations: list[Citation], document: Document) -> int:
+def _names_start(text: str, citations: list[Citation], document: Document) -> int:
     """Where the names of the cited authors begin at the end of the text: "as Doe, Roe and Poe"; its end if none do."""
     low = max(0, len(text) - _TAIL)
     tail = text[low:]
-    others = _AND_OTHERS.search(tail)
-    name = _NAME.search(tail[: others.start()] if others else tail)
+    et_al = _AND_OTHERS.search(tail)
+    name = _NAME.search(tail[: et_al.start()] if et_al else tail)
     if name is None:
         return len(text)
-    families = _families(citations, document)
-    at = name.start() if others else len(tail)  # whoever it is, "et al." says that it is a name
-    while (start := _name(tail[:at].rstrip(), families, first=at == len(tail))) is not None:
-        at = start
-    return low + at
+    families = _cited_families(citations, document)
+    names_start = name.start() if et_al else len(tail)  # whoever it is, "et al." says that it is a name
+    while (
+        start := _family_name_start(tail[:names_start].rstrip(), families, is_final=names_start == len(tail))
+    ) is not None:
+        names_start = start
+    return low + names_start
 
 
-def _name(text: str, families: frozenset[str], first: bool) -> int | None:
+def _family_name_start(text: str, families: frozenset[str], is_final: bool) -> int | None:
     """Where a family name that ends the text begins, one that others follow with its "and": "van der Loos, Doe and"."""
-    link = None if first else _AND.search(text)
+    link = None if is_final else _AND.search(text)
     text = text[: link.start()] if link else text
     start = len(text)
     for _ in range(4):
@@ -151,8 +297,8 @@ def _name(text: str, families: frozenset[str], first: bool) -> int | None:
     return None
 
 
-def _families(citations: list[Citation], document: Document) -> frozenset[str]:
+def _cited_families(citations: list[Citation], document: Document) -> frozenset[str]:
     """The family names of the cited authors, as names are compared."""
-    found = (document.by_id.get(key) for citation in citations for key in citation.keys)
-    authors = (author for reference in found if reference is not None for author in reference.authors)
+    references = (document.by_id.get(key) for citation in citations for key in citation.keys)
+    authors = (author for reference in references if reference is not None for author in reference.authors)
     return frozenset(fold(author.partition(",")[0]) for author in authors) - {""}

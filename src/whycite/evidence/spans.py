@@ -1,30 +1,48 @@
-"""Evidence spans: what a document says when it cites (ILCiteR, section 5.2)."""
+"""Evidence spans: what a document says when it cites (ILCiteR, section 5.2); of many documents on several processes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import multiprocessing
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Literal
 
 from whycite.documents.model import Document
-from whycite.evidence.groups import Cut, cut, joined
-from whycite.evidence.parser import entities
-from whycite.evidence.trimming import entity, piece, sentence
-from whycite.evidence.words import CONJUNCTIONS, content_words, last_word, leads_on
+from whycite.errors import UserError
+from whycite.evidence.entities import find_entities
+from whycite.evidence.groups import SplitSentence, join_texts, split_at_groups
+from whycite.evidence.words import (
+    CONJUNCTIONS,
+    has_content_words,
+    last_word,
+    leads_on,
+    trim_entity,
+    trim_piece,
+    trim_sentence,
+)
 
-__all__ = ["Kind", "Span", "extract"]
+__all__ = ["EvidenceSpan", "SpanKind", "extract", "extract_many"]
 
-Kind = Literal["entity", "piece", "sentence"]
+
+SpanKind = Literal["entity", "piece", "sentence"]
 _CLAIM = 3  # so many words must stand in front of "by Doe et al." to be a claim
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class EvidenceSpan:
     """Text that cites: an entity, a piece of a sentence or a whole one, and the references it cites."""
 
     text: str
     keys: tuple[str, ...]  # the document's own ids of the references of the group
-    kind: Kind
+    kind: SpanKind
     sentence: int  # index into the document's sentences
     section_type: str | None
     context: str  # the sentence without its citations
@@ -32,77 +50,166 @@ class Span:
     end: int
 
 
-def extract(document: Document) -> list[Span]:
+def extract(document: Document) -> list[EvidenceSpan]:
     """The evidence spans of a document, sentence by sentence.
 
     For every citation group with linked references: the entity in front of it, else the piece of the sentence that is
     its own; and the whole sentence where the group is the only one or ends it.
     """
     citing = [
-        (at, cut(sentence, document))
-        for at, sentence in enumerate(document.sentences)
+        (sentence_index, split_at_groups(sentence, document))
+        for sentence_index, sentence in enumerate(document.sentences)
         if any(citation.keys for citation in sentence.citations)
     ]
-    found = entities([parts for _, parts in citing])
+    entity_names = find_entities([parts for _, parts in citing])
     return [
-        span for (at, parts), names in zip(citing, found, strict=True) for span in _spans(document, at, parts, names)
+        span
+        for (sentence_index, parts), names in zip(citing, entity_names, strict=True)
+        for span in _spans(document, sentence_index, parts, names)
     ]
 
 
-def _spans(document: Document, at: int, parts: Cut, names: list[str]) -> Iterator[Span]:
-    context = joined(parts.texts)
-    section = document.sentences[at].section
+def _spans(document: Document, sentence_index: int, parts: SplitSentence, names: list[str]) -> Iterator[EvidenceSpan]:
+    context = join_texts(parts.texts)
+    section = document.sentences[sentence_index].section
     section_type = document.sections[section].type if 0 <= section < len(document.sections) else None
-    last = max((index for index, text in enumerate(parts.texts) if content_words(text)), default=-1)
-    if last < 0:
+    last_text = max((index for index, text in enumerate(parts.texts) if has_content_words(text)), default=-1)
+    if last_text < 0:
         return
-    full = sentence(context)
+    full = trim_sentence(context)
     for index, (group, name) in enumerate(zip(parts.groups, names, strict=True)):
         if group.keys:
-            for kind, text in _texts(parts, index, name, full, ends=last <= index).items():
-                yield Span(text, group.keys, kind, at, section_type, context, group.start, group.end)
+            for kind, text in _evidence_texts(parts, index, name, full, ends=last_text <= index).items():
+                yield EvidenceSpan(
+                    text, group.keys, kind, sentence_index, section_type, context, group.start, group.end
+                )
 
 
-def _texts(parts: Cut, index: int, name: str, full: str, ends: bool) -> dict[Kind, str]:
+def _evidence_texts(parts: SplitSentence, index: int, name: str, full: str, ends: bool) -> dict[SpanKind, str]:
     """What a group is evidence for, by kind; at least the sentence."""
-    found: dict[Kind, str] = {}
-    named, own = entity(name), piece(_own(parts, index))
-    if content_words(named):
-        found["entity"] = named
-    elif content_words(own):
-        found["piece"] = own
-    if ends or len(parts.groups) == 1 or not found:
+    texts: dict[SpanKind, str] = {}
+    entity_text, piece_text = trim_entity(name), trim_piece(_own_piece(parts, index))
+    if has_content_words(entity_text):
+        texts["entity"] = entity_text
+    elif has_content_words(piece_text):
+        texts["piece"] = piece_text
+    if ends or len(parts.groups) == 1 or not texts:
         if index == 0 and _introduces(parts.texts[0]) and parts.texts[1].startswith(","):
-            rest = sentence(joined(parts.texts[1:]))  # "As suggested by Doe et al., …"
-            full = rest if content_words(rest) else full
-        if found.get("piece") == full:
-            del found["piece"]
-        if found.get("entity") != full:
-            found["sentence"] = full
-    return found
+            rest = trim_sentence(join_texts(parts.texts[1:]))  # "As suggested by Doe et al., …"
+            full = rest if has_content_words(rest) else full
+        if texts.get("piece") == full:
+            del texts["piece"]
+        if texts.get("entity") != full:
+            texts["sentence"] = full
+    return texts
 
 
-def _own(parts: Cut, index: int) -> str:
+def _own_piece(parts: SplitSentence, index: int) -> str:
     """The piece of a sentence that belongs to a group: the one before it (5.2), unless the group begins its clause.
 
     "Doe (2010) showed that it holds, but [3] that it does not" has nothing, or the claim of another, in front of it.
     """
-    before, after = parts.texts[index], parts.texts[index + 1]
-    begins = _begins_clause(parts, index) or _introduces(before) or not content_words(piece(before))
-    return after if begins and content_words(piece(after)) else before
+    lead, tail = parts.texts[index], parts.texts[index + 1]
+    begins = _begins_clause(parts, index) or _introduces(lead) or not has_content_words(trim_piece(lead))
+    return tail if begins and has_content_words(trim_piece(tail)) else lead
 
 
-def _begins_clause(parts: Cut, index: int) -> bool:
-    before, after, group = parts.texts[index], parts.texts[index + 1], parts.groups[index]
-    if group.held:
+def _begins_clause(parts: SplitSentence, index: int) -> bool:
+    lead, tail, group = parts.texts[index], parts.texts[index + 1], parts.groups[index]
+    if group.in_brackets:
         return False
-    opened = not before or last_word(before) in CONJUNCTIONS
-    paused = before[-1:] in (",", ";", ":")
-    if after[:1].isalpha():  # "…, [3] showed", "in mice Doe et al. (2010) showed"
-        return opened or paused or (group.named and not leads_on(before))
-    return group.named and (opened or (paused and not content_words(before, enough=_CLAIM)))
+    opened = not lead or last_word(lead) in CONJUNCTIONS
+    paused = lead[-1:] in (",", ";", ":")
+    if tail[:1].isalpha():  # "…, [3] showed", "in mice Doe et al. (2010) showed"
+        return opened or paused or (group.is_textual and not leads_on(lead))
+    return group.is_textual and (opened or (paused and not has_content_words(lead, enough=_CLAIM)))
 
 
-def _introduces(before: str) -> bool:
+def _introduces(lead: str) -> bool:
     """Whether so little leads to a group that it is no claim: "As suggested by"."""
-    return leads_on(before) and not content_words(before, enough=_CLAIM)
+    return leads_on(lead) and not has_content_words(lead, enough=_CLAIM)
+
+
+SpanStream = Generator[tuple[Document, list[EvidenceSpan]], None, None]
+
+_AHEAD = 4  # documents a process may have waiting
+_MIN_DOCUMENTS = 8  # documents for which it does not pay to start processes
+
+
+def extract_many(documents: Iterable[Document], jobs: int = 1) -> SpanStream:
+    """Each document with its evidence spans, in order; the spans do not depend on the number of jobs.
+
+    Whoever may stop before the end closes it: then the processes end.
+    """
+    if jobs < 1:
+        raise UserError(f"jobs must be 1 or more, not {jobs}")
+    return _extract_in_parallel(documents, jobs) if jobs > 1 else _extract_here(documents)
+
+
+def _extract_here(documents: Iterable[Document]) -> SpanStream:
+    return ((document, extract(document)) for document in documents)
+
+
+def _extract_in_parallel(documents: Iterable[Document], jobs: int) -> SpanStream:
+    rest = iter(documents)
+    head = list(islice(rest, _MIN_DOCUMENTS))
+    if len(head) < _MIN_DOCUMENTS:
+        yield from _extract_here(head)
+    else:
+        yield from _extract_in_processes(chain(head, rest), jobs)
+
+
+def _extract_in_processes(documents: Iterable[Document], jobs: int) -> SpanStream:
+    # Spawned, not forked: a fork of a process with threads can hang.
+    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), initializer=_become_worker)
+    waiting: deque[tuple[Document, Future[list[EvidenceSpan]]]] = deque()
+    try:
+        for document in documents:
+            with _uninterrupted():
+                waiting.append((document, pool.submit(extract, document)))
+            if len(waiting) >= jobs * _AHEAD:
+                yield _next_spans(waiting)
+        while waiting:
+            yield _next_spans(waiting)
+    finally:
+        with _uninterrupted():  # a second Ctrl-C here would leave processes that are told nothing and waited for
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _next_spans(waiting: deque[tuple[Document, Future[list[EvidenceSpan]]]]) -> tuple[Document, list[EvidenceSpan]]:
+    document, future = waiting.popleft()
+    try:
+        return document, future.result()
+    except BrokenProcessPool as error:
+        raise UserError(f"{document.path}: a process that reads evidence was ended; try fewer jobs") from error
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let Ctrl-C wait, for processes that are started here too: before they serve it would end them noisily."""
+    signals: list[int] = []
+    is_main_thread = threading.current_thread() is threading.main_thread()  # which is the one that Ctrl-C stops
+    handler = signal.signal(signal.SIGINT, lambda number, _: signals.append(number)) if is_main_thread else None
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
+    try:
+        yield
+    finally:
+        if mask is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        if is_main_thread:
+            signal.signal(signal.SIGINT, handler)
+        if signals:  # where another thread was told, it is no longer pending
+            signal.raise_signal(signal.SIGINT)
+
+
+def _become_worker() -> None:
+    """Make this process one that serves another: Ctrl-C is not for it, and it ends when the other one does."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()  # returns however the parent ended
+        os._exit(1)

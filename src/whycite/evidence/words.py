@@ -1,10 +1,22 @@
-"""Words that say nothing on their own, and whether a text holds others."""
+"""Words that say nothing on their own, and pieces of sentences trimmed to read for themselves."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import pairwise
 
-__all__ = ["CONJUNCTIONS", "FUNCTION_WORDS", "content_words", "last_word", "leads_on"]
+__all__ = [
+    "CONJUNCTIONS",
+    "FUNCTION_WORDS",
+    "has_content_words",
+    "last_word",
+    "leads_on",
+    "trim_entity",
+    "trim_piece",
+    "trim_sentence",
+]
+
 
 # After these a clause begins: what stands before them belongs to another claim.
 CONJUNCTIONS = frozenset(
@@ -40,7 +52,7 @@ FUNCTION_WORDS = (
     )
 )
 # Words that point at something else, and what stands in place of a formula or a cross-reference.
-_EMPTY = FUNCTION_WORDS | frozenset(
+_EMPTY_WORDS = FUNCTION_WORDS | frozenset(
     """
     example examples instance figure figures fig figs table tables section sections sec appendix ref refs equation eq
     eqs supplement supplementary review reviews reviewed therein namely respectively
@@ -48,24 +60,24 @@ _EMPTY = FUNCTION_WORDS | frozenset(
 )
 
 _WORD = re.compile(r"[^\W_]+")
-_LAST = re.compile(r"[^\s(\[{]+$")
+_LAST_WORD = re.compile(r"[^\s(\[{]+$")
 
 
-def content_words(text: str, enough: int = 1) -> bool:
+def has_content_words(text: str, enough: int = 1) -> bool:
     """Whether at least `enough` words of the text say something: no function words, numbers or labels ("1D")."""
-    found = 0
+    count = 0
     for word in _WORD.finditer(text):
-        if _speaks(word[0]):
-            found += 1
-            if found >= enough:
+        if _is_content_word(word[0]):
+            count += 1
+            if count >= enough:
                 return True
     return False
 
 
 def last_word(text: str) -> str:
     """The last word in lower case, without the full stop of an abbreviation."""
-    found = _LAST.search(text, max(0, len(text) - 40))
-    return found[0].lower().rstrip(".") if found else ""
+    match = _LAST_WORD.search(text, max(0, len(text) - 40))
+    return match[0].lower().rstrip(".") if match else ""
 
 
 def leads_on(text: str) -> bool:
@@ -74,7 +86,85 @@ def leads_on(text: str) -> bool:
     return word in _PREPOSITIONS or word in _DETERMINERS
 
 
-def _speaks(word: str) -> bool:
+def _is_content_word(word: str) -> bool:
     if len(word) == 1:  # the language R, vitamin C
         return word.isalpha() and word.isupper() and word not in "AI"
-    return word.lower() not in _EMPTY and sum(map(str.isalpha, word)) > 1
+    return word.lower() not in _EMPTY_WORDS and sum(map(str.isalpha, word)) > 1
+
+
+_EDGE = " ,;:.–—-/&*"
+_LEADING = f"{_EDGE})]}}!?"
+_TRAILING = f"{_EDGE}([{{"
+_LEADING_WORDS = frozenset("and or but nor yet so whereas while whilst".split())
+# Not the words that may belong to a verb ("carried out") or end a clause ("to do so").
+_TRAILING_WORDS = frozenset(
+    """
+    and or but nor whereas while whilst although though because that e.g i.e see also cf such as by of in from to for
+    with at via per than like into following a an the this these our their its
+    """.split()
+)
+_OPENING, _CLOSING = "([{", ")]}"
+
+
+def trim_entity(text: str) -> str:
+    """A name without the signs at its edges; nothing where half a bracket stands in it."""
+    text = _bare(text)
+    return text if next(_half_brackets(text), None) is None else ""
+
+
+def trim_piece(text: str) -> str:
+    """A piece of a sentence without loose ends: signs, words that lead on, brackets whose other half is elsewhere."""
+    text = trim_sentence(_without_aside(_bare(_within_brackets(text))))
+    while (word := text.partition(" ")[0].rstrip(",")).lower() in _LEADING_WORDS:
+        text = text[len(word) :].lstrip(_LEADING)
+    return text
+
+
+def trim_sentence(text: str) -> str:
+    """A sentence without the signs at its edges, the brackets around all of it or words that lead on to a citation."""
+    text = _bare(text)
+    while (word := last_word(text)) in _TRAILING_WORDS:
+        text = text[: -len(word)].rstrip(_TRAILING)
+    inner = text[1:-1]
+    if text.startswith("(") and text.endswith(")") and next(_half_brackets(inner), None) is None:
+        return _bare(inner)
+    return text
+
+
+def _bare(text: str) -> str:
+    return text.lstrip(_LEADING).rstrip(_TRAILING)
+
+
+def _within_brackets(text: str) -> str:
+    """The part next to the group when half a bracket cuts the text: "tools (BLAST" is about BLAST.
+
+    What leads on to the group stays an aside: "cells divide (as shown by" is about cells that divide.
+    """
+    halves = list(_half_brackets(text))
+    begin = max((position + 1 for position in halves if text[position] in _CLOSING), default=0)
+    opened = [position for position in halves if position >= begin]
+    for start, end in reversed(list(pairwise([*opened, len(text)]))):
+        part = text[start + 1 : end]
+        if has_content_words(part) and not leads_on(_bare(part)):
+            return part
+    return text[begin : opened[0] if opened else len(text)]
+
+
+def _without_aside(text: str) -> str:
+    """The text without the bracket it begins with: that goes with what stood before."""
+    end = text.find(")") if text.startswith("(") else -1
+    return text[end + 1 :].lstrip(_LEADING) or text
+
+
+def _half_brackets(text: str) -> Iterator[int]:
+    """Where brackets stand that are not closed or not opened here."""
+    opened: list[int] = []
+    for position, sign in enumerate(text):
+        if sign in _OPENING:
+            opened.append(position)
+        elif sign in _CLOSING:
+            if opened:
+                opened.pop()  # of whatever kind: "[0, 1)" is whole
+            else:
+                yield position
+    yield from opened

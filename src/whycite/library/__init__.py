@@ -6,35 +6,45 @@ import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from whycite.library import light
-from whycite.library.model import Citation, Entry, Info, Outline, Paper, PaperHit, Progress, Report, Source, SpanHit
-from whycite.library.place import default_path
+from whycite.library import lazyimport
+from whycite.library.paths import default_path
+from whycite.library.records import (
+    AddProgress,
+    AddReport,
+    LibraryDocument,
+    LibraryInfo,
+    Paper,
+    PaperHit,
+    PaperOutline,
+    SourceDocument,
+    SpanCitation,
+    SpanHit,
+)
 
 if TYPE_CHECKING:
     from whycite.library.adding import add, add_documents
-    from whycite.library.exporting import export_ilciter, export_trec
-    from whycite.library.figures import Statistics, statistics
-    from whycite.library.library import Library
-    from whycite.library.maintenance import compact, remove
-    from whycite.library.reindexing import Reindexed, reindex
+    from whycite.library.export import export_ilciter, export_trec
+    from whycite.library.maintenance import ReindexReport, compact, reindex, remove
+    from whycite.library.reader import Library
+    from whycite.library.support import LibraryStatistics, statistics
 
 os.environ.setdefault("LANCEDB_LOG", "error")  # read when lancedb is imported: it warns of what is meant to happen
-light.defer()
+lazyimport.defer_import()
 
 __all__ = [
-    "Citation",
-    "Entry",
-    "Info",
+    "AddProgress",
+    "AddReport",
     "Library",
-    "Outline",
+    "LibraryDocument",
+    "LibraryInfo",
+    "LibraryStatistics",
     "Paper",
     "PaperHit",
-    "Progress",
-    "Reindexed",
-    "Report",
-    "Source",
+    "PaperOutline",
+    "ReindexReport",
+    "SourceDocument",
+    "SpanCitation",
     "SpanHit",
-    "Statistics",
     "add",
     "add_documents",
     "compact",
@@ -47,22 +57,22 @@ __all__ = [
 ]
 
 # The store takes a second to import, and papers that were found before do not need it.
-_LATER = {
-    "Library": "library",
-    "Reindexed": "reindexing",
-    "Statistics": "figures",
+_LAZY = {
+    "Library": "reader",
+    "LibraryStatistics": "support",
+    "ReindexReport": "maintenance",
     "add": "adding",
     "add_documents": "adding",
     "compact": "maintenance",
-    "export_ilciter": "exporting",
-    "export_trec": "exporting",
-    "reindex": "reindexing",
+    "export_ilciter": "export",
+    "export_trec": "export",
+    "reindex": "maintenance",
     "remove": "maintenance",
-    "statistics": "figures",
+    "statistics": "support",
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        return getattr(import_module(f"whycite.library.{_LATER[name]}"), name)
+    if name in _LAZY:
+        return getattr(import_module(f"whycite.library.{_LAZY[name]}"), name)
     raise AttributeError(f"module 'whycite.library' has no attribute '{name}'")

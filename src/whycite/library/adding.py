@@ -1,4 +1,4 @@
-"""Adding documents: read, find what they cite for what, encode, store; batch by batch, each a commit."""
+"""Adding documents: choose the new ones, find what they cite for what, encode, store; each batch a commit."""
 
 from __future__ import annotations
 
@@ -6,34 +6,170 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from whycite.documents.model import Document, Reference
-from whycite.documents.reading import stream
-from whycite.documents.registry import check_format
-from whycite.encoders import Encoder, load
-from whycite.encoders.cache import CachedEncoder
-from whycite.errors import UserError
-from whycite.evidence import Span, extract_many
-from whycite.library.copying import copy
-from whycite.library.encoding import Chosen, chosen, encoder_of, note_folder
-from whycite.library.indexing import index, needs_index, prune
-from whycite.library.intake import Intake
-from whycite.library.lock import writing
-from whycite.library.model import Progress, Report
-from whycite.library.place import default_path
-from whycite.library.rows import content_hash
-from whycite.library.store import Store, create, open_store, plain_errors
-from whycite.library.writer import Writer, timed
+import pyarrow as pa
 
-__all__ = ["add", "add_documents"]
+from whycite.documents.identity import normalise_title, tells_paper
+from whycite.documents.model import Document, Reference
+from whycite.documents.reading import check_format, stream
+from whycite.errors import UserError
+from whycite.evidence import EvidenceSpan, extract_many
+from whycite.library.encoding import EncoderChoice, encoder_of, note_folder, resolve_encoder
+from whycite.library.maintenance import index, needs_index, prune
+from whycite.library.papers import version_of
+from whycite.library.paths import default_path, file_of, stands_alone, stored_path
+from whycite.library.readingcopy import write_copy
+from whycite.library.records import AddProgress, AddReport
+from whycite.library.store import Store, create_store, open_store, plain_errors, writing
+from whycite.library.tables import identifier, matching, read_columns
+from whycite.library.writer import BatchWriter, content_hash, storable_text, timed
+from whycite.models import Encoder, load_encoder
+from whycite.models.cache import CachedEncoder
+from whycite.structure import label
+
+__all__ = ["Intake", "add", "add_documents"]
+
+
+@dataclass(frozen=True, slots=True)
+class _StoredDocument:
+    """A document of the library."""
+
+    hash: str
+    paper: int
+    path: str
+
+    @property
+    def id(self) -> int:
+        return identifier(self.hash)
+
+
+class Intake:
+    """Lets through the documents that the library does not have."""
+
+    def __init__(self, store: Store, report: AddReport, stages: dict[str, float]) -> None:
+        self._documents = store["documents"]
+        rows = read_columns(self._documents, ["hash", "paper", "path", "added"]).sort_by("added")
+        self._by_hash: dict[str, _StoredDocument] = {}
+        self._by_paper: dict[int, _StoredDocument] = {}
+        self._by_path: dict[str, _StoredDocument] = {}  # the last that was added
+        for row in rows.drop_columns("added").to_pylist():
+            self._remember(_StoredDocument(**row))
+        self._report = report
+        self._stages = stages
+        self._replaced: dict[str, int] = {}
+        self._moved: dict[int, str] = {}
+        self._seen_papers: set[int] = set()  # papers of this add
+        self._seen_hashes: set[str] = set()  # documents that are in the files of this add, by hash
+
+    def new_documents(self, documents: Iterable[Document]) -> Iterator[Document]:
+        """The new documents among these."""
+        source = iter(documents)
+        while True:
+            with timed(self._stages, "read"):
+                document = next(source, None)
+                is_new = document is not None and self._accepts(document)
+            if document is None:
+                return
+            if is_new:
+                yield label(document)
+
+    def replaced_id(self, digest: str) -> int:
+        """The document of the library that a new one stands for; 0 for none."""
+        return self._replaced.get(digest, 0)
+
+    def update_moved_paths(self) -> bool:
+        """File documents whose file was moved under its new path; whether there were any."""
+        rows = matching(self._documents, "id", sorted(self._moved), self._documents.schema.names)
+        if rows.num_rows:
+            paths = pa.array([self._moved[document] for document in rows["id"].to_pylist()], pa.string())
+            column = rows.schema.get_field_index("path")
+            rows = rows.set_column(column, rows.schema.field(column), paths)
+            self._documents.merge_insert("id").when_matched_update_all().execute(rows)
+        return bool(rows.num_rows)
+
+    def _accepts(self, document: Document) -> bool:
+        report = self._report
+        report.warnings += [(document.path, warning) for warning in document.warnings]
+        if not document.sentences and not document.references:
+            report.skipped.append((document.path, document.warnings[0] if document.warnings else "holds no text"))
+            return False
+        new = _StoredDocument(
+            content_hash(document), _certain_version(document), storable_text(stored_path(document.path))
+        )
+        already_seen = (
+            new.paper in self._seen_papers
+        )  # two of one file would take each other's place each time it is added
+        self._seen_papers.add(new.paper)
+        if new.hash in self._by_hash:
+            self._record_path(self._by_hash[new.hash], new.path)
+            return False
+        old = self._by_paper.get(new.paper) if new.paper else None
+        if old is not None and (already_seen or _is_elsewhere(old.path, document.path)):
+            report.skipped.append((document.path, f"is the same paper as {old.path}"))
+            return False
+        old = old or self._replaced_document(new.path, document.path)
+        if old is not None:
+            self._replaced[new.hash] = old.id
+            self._forget(old)
+        self._remember(new)
+        self._seen_hashes.add(new.hash)
+        return True
+
+    def _record_path(self, old: _StoredDocument, path: str) -> None:
+        """A document is there already; where it is in another place than before, remember that."""
+        self._report.unchanged += 1
+        already_seen = old.hash in self._seen_hashes
+        self._seen_hashes.add(old.hash)
+        if not already_seen and old.path != path and (file := file_of(path)) and file_of(old.path) in (None, file):
+            self._forget(old)
+            self._remember(replace(old, path=path))
+            self._moved[old.id] = path
+
+    def _replaced_document(self, path: str, original_path: str) -> _StoredDocument | None:
+        """What was in a file before its content changed; nothing where that cannot be told."""
+        old = self._by_path.get(path)
+        if old is None or old.hash in self._seen_hashes:  # this add found it in another file
+            return None
+        is_certain = path == stored_path(original_path) and stands_alone(
+            original_path
+        )  # names that cannot be stored may look alike
+        return old if is_certain else None
+
+    def _remember(self, document: _StoredDocument) -> None:
+        self._by_hash[document.hash] = self._by_path[document.path] = document
+        if document.paper:
+            self._by_paper[document.paper] = document
+
+    def _forget(self, document: _StoredDocument) -> None:
+        """Let a document that is replaced count as new where it is met again: its file may have been moved."""
+        del self._by_hash[document.hash]
+        if self._by_path.get(document.path) == document:
+            del self._by_path[document.path]
+        if self._by_paper.get(document.paper) == document:
+            del self._by_paper[document.paper]
+
+
+def _is_elsewhere(path: str, new_path: str) -> bool:
+    """Whether a document of the library is in another file, which is still there."""
+    file = file_of(path)
+    return file is not None and file != file_of(new_path)
+
+
+def _certain_version(document: Document) -> int:
+    """The paper that a document is, where its identifiers or a long title tell; else 0."""
+    paper = document.paper
+    identity = paper.doi or paper.arxiv or paper.pmid or tells_paper(normalise_title(paper.title))
+    return version_of(paper) if identity else 0
+
 
 _BATCH = 32  # documents of a commit
 _BATCH_SPANS = 8_000
 _BATCH_SECONDS = 10.0  # after which fewer are committed too: what is not is lost when the process is ended
 
-Watch = Callable[[Progress], None]
+Watch = Callable[[AddProgress], None]
 
 
 def add(
@@ -42,24 +178,24 @@ def add(
     *,
     format: str | None = None,
     jobs: int | None = None,
-    encoder: Chosen | None = None,
+    encoder: EncoderChoice | None = None,
     progress: Watch | None = None,
-) -> Report:
+) -> AddReport:
     """Add every document at the inputs (files, folders, archives, "-") to a library, which is made if there is none.
 
     A new library gets the encoder, by default the bundled one; a library that is there keeps its own.
     """
     check_format(format)
-    documents = chain.from_iterable(_readable(given, format) for given in inputs)
+    documents = chain.from_iterable(_readable(source, format) for source in inputs)
     return add_documents(path, documents, jobs=jobs, encoder=encoder, progress=progress)
 
 
-def _readable(given: Path | str, format: str | None) -> Iterator[Document]:
+def _readable(source: Path | str, format: str | None) -> Iterator[Document]:
     """What can be read of an input; what cannot is a document that says why, so that the other inputs are added."""
     try:
-        yield from stream(given, format)
+        yield from stream(source, format)
     except UserError as error:
-        yield Document(str(given), "unknown", Reference(id=""), warnings=(str(error),))
+        yield Document(str(source), "unknown", Reference(id=""), warnings=(str(error),))
 
 
 def add_documents(
@@ -67,112 +203,114 @@ def add_documents(
     documents: Iterable[Document],
     *,
     jobs: int | None = None,
-    encoder: Chosen | None = None,
+    encoder: EncoderChoice | None = None,
     progress: Watch | None = None,
-) -> Report:
+) -> AddReport:
     """Add documents to a library; those it has are left alone, and what is reported as added is on disk."""
     place = Path(path).expanduser() if path is not None else default_path()
-    report = Report()
+    report = AddReport()
     started = time.perf_counter()
-    with _for_writing(place, "add", encoder) as (store, used), plain_errors(place):
-        _Adding(store, used, report, progress).run(documents, jobs or _cores())
+    with _open_for_writing(place, "add", encoder) as (store, loaded_encoder), plain_errors(place):
+        _AddSession(store, loaded_encoder, report, progress).run(documents, jobs or _cores())
     report.seconds = time.perf_counter() - started
     return report
 
 
 @contextmanager
-def _for_writing(path: Path, what: str, given: Chosen | None) -> Iterator[tuple[Store, Encoder]]:
+def _open_for_writing(path: Path, command: str, choice: EncoderChoice | None) -> Iterator[tuple[Store, Encoder]]:
     store = open_store(path)  # says what is wrong before anything is made
-    encoder = chosen(given) if given is not None else None
+    encoder = resolve_encoder(choice) if choice is not None else None
     with plain_errors(path):
         path.mkdir(parents=True, exist_ok=True)
-    with writing(path, what):
+    with writing(path, command):
         store = open_store(path)
         if store is None or (encoder is not None and store.commit.number == 1):  # begun, and nothing is in it
-            encoder = encoder or load()
-            create(path, encoder.name, encoder.dimensions)
+            encoder = encoder or load_encoder()
+            create_store(path, encoder.name, encoder.dimensions)
             store = open_store(path)
             assert store is not None
         encoder = encoder or encoder_of(store.commit.encoder, path)
         if encoder.name != store.commit.encoder:
-            name = given if isinstance(given, str | Path) else encoder.name.partition("@")[0]
+            name = choice if isinstance(choice, str | Path) else encoder.name.partition("@")[0]
             raise UserError(
                 f"{path}: its vectors were made by {store.commit.encoder}, not by {encoder.name}; "
                 f"use that encoder, or move the library first with: whycite library reindex --encoder {name}"
             )
         with plain_errors(path):
-            store.take_back()
-        if given is not None:
-            note_folder(path, encoder, given)
+            store.roll_back()
+        if choice is not None:
+            note_folder(path, encoder, choice)
         yield store, CachedEncoder(encoder)
 
 
-class _Adding:
+class _AddSession:
     """One add: documents come in, batches go out."""
 
-    def __init__(self, store: Store, encoder: Encoder, report: Report, progress: Watch | None) -> None:
+    def __init__(self, store: Store, encoder: Encoder, report: AddReport, progress: Watch | None) -> None:
         self._store = store
         self._report = report
         self._progress = progress
         self._stages = dict.fromkeys(("read", "evidence", "papers", "encode", "store", "index"), 0.0)
         report.stages = self._stages
         self._intake = Intake(store, report, self._stages)
-        self._writer = Writer(store, encoder, self._stages)
-        self._batch: list[tuple[Document, list[Span]]] = []
-        self._begun = time.monotonic()  # the batch
+        self._writer = BatchWriter(store, encoder, self._stages)
+        self._batch: list[tuple[Document, list[EvidenceSpan]]] = []
+        self._batch_started = time.monotonic()  # the batch
 
     def run(self, documents: Iterable[Document], jobs: int) -> None:
         """Add the documents that are new."""
-        with closing(extract_many(self._intake.fresh(documents), jobs)) as found:  # on Ctrl-C too, before all else
+        with closing(
+            extract_many(self._intake.new_documents(documents), jobs)
+        ) as evidence:  # on Ctrl-C too, before all else
             while True:
                 with timed(self._stages, "evidence"):
-                    held = next(found, None)
-                if held is None:
+                    document_spans = next(evidence, None)
+                if document_spans is None:
                     break
-                self._batch.append(held)
-                self._tell(held[0].path)
+                self._batch.append(document_spans)
+                self._report_progress(document_spans[0].path)
                 if self._is_full():
                     self._commit()
         if self._batch:
             self._commit()
-        moved = self._intake.follow()
+        moved = self._intake.update_moved_paths()
         # Documents are read while evidence is asked for.
         self._stages["evidence"] = max(0.0, self._stages["evidence"] - self._stages["read"])
         self._report.papers = self._store["papers"].count_rows("id = same_as")
         if self._report.added or self._report.replaced or moved:
-            self._index(more=False)
+            self._index(more_coming=False)
             with timed(self._stages, "index"):
                 prune(self._store)
         with timed(self._stages, "index"):
-            copy(self._store)
+            write_copy(self._store)
 
     def _is_full(self) -> bool:
         spans = sum(len(spans) for _, spans in self._batch)
-        waited = time.monotonic() - self._begun
+        waited = time.monotonic() - self._batch_started
         return len(self._batch) >= _BATCH or spans >= _BATCH_SPANS or waited >= _BATCH_SECONDS
 
     def _commit(self) -> None:
         report, hashes = self._report, [content_hash(document) for document, _ in self._batch]
-        replaced = {hashed: old for hashed in hashes if (old := self._intake.replaces(hashed))}
+        replaced = {digest: old for digest in hashes if (old := self._intake.replaced_id(digest))}
         report.spans += self._writer.write(self._batch, replaced)
-        self._index(more=True)
+        self._index(more_coming=True)
         report.replaced += len(replaced)
         report.added += len(self._batch) - len(replaced)
         report.without_citations += sum(_cites_nothing(document) for document, _ in self._batch)
-        last, self._batch, self._begun = self._batch[-1][0].path, [], time.monotonic()
-        self._tell(last)
+        last_path, self._batch, self._batch_started = self._batch[-1][0].path, [], time.monotonic()
+        self._report_progress(last_path)
 
-    def _index(self, more: bool) -> None:
+    def _index(self, more_coming: bool) -> None:
         with timed(self._stages, "index"):
-            if needs_index(self._store, more=more):
+            if needs_index(self._store, more_coming=more_coming):
                 index(self._store)
             self._store.save()
 
-    def _tell(self, path: str) -> None:
+    def _report_progress(self, path: str) -> None:
         if self._progress is not None:
-            kept = self._report.added + self._report.replaced
-            read = kept + len(self._batch)
-            self._progress(Progress(read, kept, self._report.unchanged, self._report.spans, path))
+            stored_count = self._report.added + self._report.replaced
+            read = stored_count + len(self._batch)
+            self._progress(AddProgress(read, stored_count, self._report.unchanged, self._report.spans, path))
 
 
 def _cites_nothing(document: Document) -> bool:

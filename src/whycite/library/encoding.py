@@ -5,21 +5,21 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from whycite.encoders import Encoder, load
 from whycite.errors import UserError
 from whycite.files import write_lines
+from whycite.models import Encoder, load_encoder
 
-__all__ = ["Chosen", "chosen", "encoder_of", "note_folder"]
+__all__ = ["EncoderChoice", "encoder_of", "note_folder", "resolve_encoder"]
 
-Chosen = Encoder | str | Path
+EncoderChoice = Encoder | str | Path
 """An encoder, its name, or the folder that holds it."""
 
 _FOLDERS = "encoders.json"  # of a library: where encoders that have no name of their own were found
 
 
-def chosen(encoder: Chosen) -> Encoder:
+def resolve_encoder(encoder: EncoderChoice) -> Encoder:
     """The encoder that is meant."""
-    return load(encoder) if isinstance(encoder, str | Path) else encoder
+    return load_encoder(encoder) if isinstance(encoder, str | Path) else encoder
 
 
 def encoder_of(name: str, library: Path | None = None) -> Encoder:
@@ -30,7 +30,7 @@ def encoder_of(name: str, library: Path | None = None) -> Encoder:
     problem = ""
     for place in places:
         try:
-            encoder = load(place)
+            encoder = load_encoder(place)
         except UserError as error:
             problem = problem or str(error)
             continue
@@ -43,16 +43,16 @@ def encoder_of(name: str, library: Path | None = None) -> Encoder:
     )
 
 
-def note_folder(library: Path, encoder: Encoder, given: Chosen) -> None:
+def note_folder(library: Path, encoder: Encoder, choice: EncoderChoice) -> None:
     """Let a library know the folder in which its encoder lies, if it is one that was given."""
-    if isinstance(given, str | Path) and Path(given).is_dir():
-        known = _folders(library) | {encoder.name: str(Path(given).resolve())}
-        write_lines(library / _FOLDERS, [json.dumps(known, indent=2, ensure_ascii=False) + "\n"])
+    if isinstance(choice, str | Path) and Path(choice).is_dir():
+        folders = _folders(library) | {encoder.name: str(Path(choice).resolve())}
+        write_lines(library / _FOLDERS, [json.dumps(folders, indent=2, ensure_ascii=False) + "\n"])
 
 
 def _folders(library: Path) -> dict[str, str]:
     try:
-        found = json.loads((library / _FOLDERS).read_text("utf-8"))
+        folders = json.loads((library / _FOLDERS).read_text("utf-8"))
     except (OSError, ValueError):  # none was given, or somebody wrote there: then the name must do
         return {}
-    return {str(name): str(folder) for name, folder in found.items()} if isinstance(found, dict) else {}
+    return {str(name): str(folder) for name, folder in folders.items()} if isinstance(folders, dict) else {}

@@ -1,4 +1,4 @@
-"""How a library calls the files that its documents came from.
+"""Where libraries are, and how they call the files that their documents came from.
 
 A document is a file, a member of an archive (`papers.zip/a.tex`) or a record of a file (`papers.jsonl:12`).
 """
@@ -9,7 +9,18 @@ import os
 import re
 from pathlib import Path
 
-__all__ = ["absolute", "file_of", "stands_alone", "stored_path"]
+import platformdirs
+
+__all__ = ["absolute", "default_path", "file_of", "stands_alone", "stored_path"]
+
+
+def default_path() -> Path:
+    """The user's library: $WHYCITE_LIBRARY, else a folder where the platform keeps data."""
+    setting = os.environ.get("WHYCITE_LIBRARY")
+    return (
+        Path(setting).expanduser() if setting else platformdirs.user_data_path("whycite", appauthor=False) / "library"
+    )
+
 
 _RECORD = re.compile(r":\d+\Z")
 

@@ -1,4 +1,4 @@
-"""The tables on disk, and commits over all of them.
+"""The tables on disk, commits over all of them, and one writer at a time.
 
 LanceDB makes a change of one table atomic. A change of the library touches several: it counts once a row in the table
 `commits` names the version of each table that belongs together. Readers open just these versions. What a killed writer
@@ -8,6 +8,9 @@ left behind the last commit no reader sees, and the next writer takes it back.
 from __future__ import annotations
 
 import asyncio
+import json
+import os
+import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,18 +20,20 @@ from typing import Any
 
 import lancedb
 import pyarrow as pa
+from filelock import FileLock, Timeout
 from lancedb.background_loop import LOOP
 
-from whycite.errors import UserError
-from whycite.library.schema import COMMITS, SCHEMA, TABLES, tables
+from whycite.errors import Busy, UserError
+from whycite.library.tables import COMMITS, SCHEMA, TABLES, table_schemas
 
-__all__ = ["AsyncTable", "Commit", "Store", "Table", "create", "open_store", "plain_errors"]
+__all__ = ["AsyncTable", "Commit", "Store", "Table", "create_store", "open_store", "plain_errors", "writing"]
+
 
 Table = Any  # lancedb.table.LanceTable, whose query builders are hardly typed
 AsyncTable = Any  # lancedb.table.AsyncTable, likewise
 
 # What lancedb says, with errors of whatever class, when a file is damaged, gone or may not be written.
-_REFUSED = ("lance error", "lance file", "Lance file", "was not found", "future panicked", "os error")
+_FAILURE_SIGNS = ("lance error", "lance file", "Lance file", "was not found", "future panicked", "os error")
 _CACHE = 512 << 20  # bytes of indices kept in memory: with 384 those of a million spans came and went all the time
 _METADATA_CACHE = 64 << 20
 
@@ -58,7 +63,7 @@ class Store:
     def __getitem__(self, table: str) -> Table:
         return self._tables[table]
 
-    def settle(self) -> None:
+    def checkout_commit(self) -> None:
         """Show every table as it was at the commit."""
         for name, version in self.commit.versions.items():
             self[name].checkout(version)
@@ -68,27 +73,27 @@ class Store:
         rows = self.database.open_table("commits").to_arrow().to_pylist()
         return sorted(map(_commit, rows), key=lambda commit: commit.number)
 
-    def asynchronous(self, *names: str) -> list[AsyncTable]:
+    def open_async(self, *names: str) -> list[AsyncTable]:
         """Tables as they were at the commit, for several questions at once."""
 
-        async def opened() -> list[AsyncTable]:
+        async def open_tables() -> list[AsyncTable]:
             database = await lancedb.connect_async(self.path, session=self._session)
-            found = await asyncio.gather(*map(database.open_table, names))
+            async_tables = await asyncio.gather(*map(database.open_table, names))
             await asyncio.gather(
-                *(table.checkout(self.commit.versions[name]) for name, table in zip(names, found, strict=True))
+                *(table.checkout(self.commit.versions[name]) for name, table in zip(names, async_tables, strict=True))
             )
-            return found
+            return async_tables
 
-        tables: list[AsyncTable] = LOOP.run(opened())  # type: ignore[no-untyped-call]
+        tables: list[AsyncTable] = LOOP.run(open_tables())  # type: ignore[no-untyped-call]
         return tables
 
-    def take_back(self) -> None:
+    def roll_back(self) -> None:
         """Undo what stands behind the last commit: a writer was ended before it could commit."""
-        behind = [name for name, version in self.commit.versions.items() if self[name].version != version]
-        for name in behind:
+        changed_names = [name for name, version in self.commit.versions.items() if self[name].version != version]
+        for name in changed_names:
             self[name].checkout(self.commit.versions[name])
             self[name].restore()
-        if behind:
+        if changed_names:
             self.save()
 
     def save(self) -> None:
@@ -96,12 +101,12 @@ class Store:
         versions = {name: self[name].version for name in TABLES}
         if versions == dict(self.commit.versions):
             return
-        last = self.commit
-        self.commit = Commit(last.number + 1, SCHEMA, last.encoder, last.dimensions, _now(), versions)
-        _write(self.database.open_table("commits"), self.commit)
+        previous = self.commit
+        self.commit = Commit(previous.number + 1, SCHEMA, previous.encoder, previous.dimensions, _now(), versions)
+        _write_commit(self.database.open_table("commits"), self.commit)
 
 
-def create(path: Path, encoder: str, dimensions: int) -> None:
+def create_store(path: Path, encoder: str, dimensions: int) -> None:
     """Make an empty library where none is."""
     with plain_errors(path):
         path.mkdir(parents=True, exist_ok=True)
@@ -109,10 +114,10 @@ def create(path: Path, encoder: str, dimensions: int) -> None:
         # In this order, so that what was begun and not finished has no commits and is begun again.
         versions = {
             name: database.create_table(name, schema=schema, mode="overwrite").version
-            for name, schema in tables(dimensions).items()
+            for name, schema in table_schemas(dimensions).items()
         }
         commits = database.create_table("commits", schema=COMMITS, mode="overwrite")
-        _write(commits, Commit(1, SCHEMA, encoder, dimensions, _now(), versions))
+        _write_commit(commits, Commit(1, SCHEMA, encoder, dimensions, _now(), versions))
 
 
 def open_store(path: Path) -> Store | None:
@@ -123,7 +128,7 @@ def open_store(path: Path) -> Store | None:
                 raise UserError(f"{path}: is a file, not a library")
             return None
         if not (path / "commits.lance").is_dir():
-            strange = next((entry.name for entry in path.iterdir() if not _ours(entry.name)), None)
+            strange = next((entry.name for entry in path.iterdir() if not _is_library_file(entry.name)), None)
             if strange is not None:
                 raise UserError(f"{path}: is not a library (it holds {strange}); name another folder")
             return None
@@ -149,8 +154,8 @@ def _commit(row: Mapping[str, Any]) -> Commit:
 def _commits(path: Path, database: lancedb.DBConnection) -> list[dict[str, Any]]:
     """The rows of the commits; none where a library was begun and not finished."""
     if not any((path / "commits.lance" / "_versions").glob("*.manifest")):
-        made = set(TABLES).intersection(database.list_tables().tables)
-        if not any(database.open_table(name).count_rows() for name in made):
+        existing = set(TABLES).intersection(database.list_tables().tables)
+        if not any(database.open_table(name).count_rows() for name in existing):
             return []
     rows: list[dict[str, Any]] = database.open_table("commits").to_arrow().to_pylist()
     return rows
@@ -163,7 +168,7 @@ def plain_errors(path: Path) -> Iterator[None]:
         yield
     except Exception as error:
         text = str(error)
-        if not isinstance(error, OSError) and not any(sign in text for sign in _REFUSED):
+        if not isinstance(error, OSError) and not any(sign in text for sign in _FAILURE_SIGNS):
             raise
         if "No space left" in text or "os error 28" in text:
             raise UserError(f"{path}: the disk is full; what was added before is safe") from error
@@ -177,7 +182,7 @@ def plain_errors(path: Path) -> Iterator[None]:
         ) from error
 
 
-def _write(commits: Table, commit: Commit) -> None:
+def _write_commit(commits: Table, commit: Commit) -> None:
     row = {
         "commit": commit.number, "schema": commit.schema, "encoder": commit.encoder,
         "dimensions": commit.dimensions, "time": commit.time, **commit.versions,
@@ -185,9 +190,43 @@ def _write(commits: Table, commit: Commit) -> None:
     commits.add(pa.Table.from_pylist([row], schema=COMMITS))
 
 
-def _ours(name: str) -> bool:
+def _is_library_file(name: str) -> bool:
     return name.endswith(".lance") or name.startswith("writer.") or name.startswith(".")
 
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+_LOCK, _HOLDER = "writer.lock", "writer.json"
+
+
+@contextmanager
+def writing(library: Path, command: str) -> Iterator[None]:
+    """Hold the library for writing; the system lets go of it when the process ends, however it ends."""
+    lock = FileLock(library / _LOCK, timeout=0)
+    with plain_errors(library):
+        try:
+            lock.acquire()
+        except Timeout:
+            raise Busy(f"{library}: {_holder(library)} is writing to it; wait until it is done") from None
+    try:
+        holder = {"process": os.getpid(), "host": socket.gethostname(), "what": command, "since": _utc_time()}
+        with plain_errors(library):
+            (library / _HOLDER).write_text(json.dumps(holder), encoding="utf-8")
+        yield
+    finally:
+        (library / _HOLDER).unlink(missing_ok=True)
+        lock.release()
+
+
+def _holder(library: Path) -> str:
+    try:
+        holder = json.loads((library / _HOLDER).read_text(encoding="utf-8"))
+        return f"process {holder['process']} on {holder['host']} (whycite {holder['what']}, since {holder['since']})"
+    except (OSError, ValueError, KeyError, TypeError):
+        return "another process"  # it has the lock, but has not said yet who it is
+
+
+def _utc_time() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

@@ -1,71 +1,313 @@
-"""One batch of documents into the tables."""
+"""Documents with their evidence into the rows of the tables, and out of them again."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import astuple, dataclass, replace
+from datetime import UTC, datetime
+from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from whycite.documents.model import Document
-from whycite.encoders import Encoder
-from whycite.evidence import Span
-from whycite.library.known import Changes, KnownPapers
-from whycite.library.query import whole
-from whycite.library.removing import forget, move
-from whycite.library.rows import citation_rows, content_hash, document_row, paper_rows, searched, span_rows
-from whycite.library.schema import identifier
+from whycite.documents.identity import paper_key, traits
+from whycite.documents.model import Document, Reference
+from whycite.evidence import EvidenceSpan
+from whycite.evidence.words import trim_sentence
+from whycite.library.papers import KnownPapers, PaperChanges, reference_of, version_of
+from whycite.library.paths import stored_path
 from whycite.library.store import Store
+from whycite.library.tables import id_chunks, identifier, matching, read_columns
+from whycite.models import Encoder
 
-__all__ = ["Writer", "timed"]
+__all__ = [
+    "BatchWriter",
+    "EvidenceRows",
+    "citation_rows",
+    "content_hash",
+    "document_row",
+    "paper_rows",
+    "remove_documents",
+    "search_text",
+    "span_rows",
+    "storable_text",
+    "timed",
+]
 
 
-class Writer:
+_MAX_SEARCH_CHARS = 4_000  # characters of title and abstract that are searched
+
+
+def storable_text(text: str) -> str:
+    """A text without half characters, which names of files and broken JSON have and no table takes."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def content_hash(document: Document) -> str:
+    """A hash of what a document says, cites and tells of what it cites; the same for the same content elsewhere."""
+    state = blake2b(digest_size=16)
+    for line in document.sentences:
+        keys = ",".join(key for citation in line.citations for key in citation.keys)
+        state.update(f"{line.text}\1{keys}\0".encode("utf-8", "replace"))
+    for reference in (document.paper, *document.references):
+        state.update(f"{astuple(reference)}\0".encode("utf-8", "replace"))
+    return state.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceRows:
+    """The evidence of a document: the texts that cite, and the rows that say what."""
+
+    texts: Sequence[str]
+    rows: Sequence[Mapping[str, Any]]
+    places: int
+
+
+def citation_rows(document: Document, digest: str, spans: Iterable[EvidenceSpan]) -> EvidenceRows:
+    """Each span with each paper it cites; the whole sentence too where it is no span of its own."""
+    by_id = document.by_id
+    document_id = identifier(digest)
+    texts: dict[str, None] = {}
+    rows: list[dict[str, Any]] = []
+    places: dict[tuple[int, int, int], int] = {}
+    whole: set[tuple[int, str]] = set()  # groups whose sentence is a span already
+    groups: dict[int, tuple[EvidenceSpan, str]] = {}
+    for span in spans:
+        text = storable_text(span.text)
+        full = storable_text(trim_sentence(span.context)) or text
+        place = places.setdefault((span.sentence, span.start, span.end), len(places))
+        new_rows = _citation_rows(span, text, span.kind, full, place, document_id, by_id)
+        if not new_rows:
+            continue  # nothing says what it cites
+        groups.setdefault(place, (span, full))
+        whole.add((place, text))
+        rows += new_rows
+        texts |= {text: None, full: None}
+    for place, (span, full) in groups.items():
+        if (place, full) not in whole:
+            rows += _citation_rows(span, full, "context", full, place, document_id, by_id)
+    return EvidenceRows(list(texts), rows, len(groups))
+
+
+def _citation_rows(
+    span: EvidenceSpan, text: str, kind: str, full: str, place: int, document_id: int, by_id: Mapping[str, Reference]
+) -> list[dict[str, Any]]:
+    cited = dict.fromkeys(version_of(by_id[key]) for key in span.keys if key in by_id)
+    return [
+        {
+            "span": identifier(text),
+            "paper": version,
+            "document": document_id,
+            "sentence": identifier(full),
+            "kind": kind,
+            "section_type": span.section_type,
+            "place": place,
+            "start": span.start,
+            "end": span.end,
+        }
+        for version in cited
+        if version
+    ]
+
+
+def document_row(document: Document, digest: str, places: int) -> dict[str, Any]:
+    """What is kept of a document itself."""
+    paper = document.paper
+    references = dict.fromkeys(version_of(reference) for reference in document.references)
+    return {
+        "id": identifier(digest),
+        "hash": digest,
+        "paper": version_of(paper),
+        "key": storable_text(paper_key(paper)),
+        "title": storable_text(paper.title),
+        "year": _year(paper),
+        "path": storable_text(stored_path(document.path)),
+        "format": document.format,
+        "added": datetime.now(UTC).isoformat(timespec="seconds"),
+        "citations": places,
+        "references": [version for version in references if version],
+    }
+
+
+def search_text(reference: Reference) -> str:
+    """The text by which a paper is found; an entry as printed, which names authors and journals, is none."""
+    return storable_text(f"{reference.title}\n{reference.abstract}".strip()[:_MAX_SEARCH_CHARS])
+
+
+def _year(reference: Reference) -> int | None:
+    return reference.year if reference.year is not None and 0 < reference.year < 10_000 else None
+
+
+def paper_rows(
+    papers: Mapping[int, Reference], same_as: Mapping[int, int], vectors: NDArray[np.float32], schema: pa.Schema
+) -> pa.Table:
+    """Versions of papers as rows, with the vectors of what is searched of them."""
+    rows = [
+        {
+            "id": version,
+            "same_as": same_as.get(version, version),
+            "key": storable_text(paper_key(reference)),
+            "title": storable_text(reference.title or reference.text),
+            "authors": list(map(storable_text, reference.authors)),
+            "year": _year(reference),
+            **{
+                name: storable_text(getattr(reference, name))
+                for name in ("venue", "doi", "arxiv", "pmid", "isbn", "abstract")
+            },
+            "text": search_text(reference),
+            "traits": traits(reference),
+        }
+        for version, reference in papers.items()
+    ]
+    return _with_vectors(pa.Table.from_pylist(rows, schema=_without_vector(schema)), vectors, schema)
+
+
+def span_rows(texts: Sequence[str], vectors: NDArray[np.float32], schema: pa.Schema) -> pa.Table:
+    """Texts as rows."""
+    columns = {"id": [identifier(text) for text in texts], "text": list(texts)}
+    return _with_vectors(pa.Table.from_pydict(columns, schema=_without_vector(schema)), vectors, schema)
+
+
+def _without_vector(schema: pa.Schema) -> pa.Schema:
+    return schema.remove(schema.get_field_index("vector"))
+
+
+def _with_vectors(rows: pa.Table, vectors: NDArray[np.float32], schema: pa.Schema) -> pa.Table:
+    field = schema.field("vector")
+    flat = pa.array(vectors.astype(np.float16).ravel())
+    return rows.append_column(field, pa.FixedSizeListArray.from_arrays(flat, field.type.list_size)).cast(schema)
+
+
+def remove_documents(store: Store, documents: Sequence[int], encoder: Encoder) -> None:
+    """Delete documents, their citations, and the spans and papers that no other document brings."""
+    if not documents:
+        return
+    gone = matching(store["documents"], "id", documents, ["id", "paper", "references"]).to_pylist()
+    cited = matching(store["citations"], "document", documents, ["span", "sentence"])
+    spans = {*_values(cited, "span"), *_values(cited, "sentence")}
+    _delete(store["citations"], "document", documents)
+    _delete(store["documents"], "id", documents)
+    _delete(store["spans"], "id", sorted(spans - _still_cited(store, sorted(spans))))
+    papers = {version for row in gone for version in (row["paper"], *row["references"]) if version}
+    remaining = _still_referenced(store, papers)
+    _drop_papers(store, papers - remaining)
+    _drop_abstracts(store, {row["paper"] for row in gone} & remaining, encoder)
+
+
+def _still_cited(store: Store, spans: Sequence[int]) -> set[int]:
+    cited_ids: set[int] = set()
+    for column in ("span", "sentence"):
+        cited_ids |= _values(matching(store["citations"], column, spans, [column]), column)
+    return cited_ids
+
+
+def _still_referenced(store: Store, papers: set[int]) -> set[int]:
+    """Those of the papers that a document of the library is or refers to."""
+    rows = read_columns(store["documents"], ["paper", "references"])
+    referenced_ids = np.concatenate(
+        [rows["paper"].to_numpy(), rows["references"].combine_chunks().flatten().to_numpy()]
+    )
+    return set(np.intersect1d(referenced_ids, np.array(sorted(papers), np.int64)).tolist())
+
+
+def _drop_papers(store: Store, versions: set[int]) -> None:
+    """Delete versions; what they stood for, held together or kept apart is judged anew."""
+    known_papers = KnownPapers(store)
+    gone = known_papers.references(versions)
+    _delete(store["papers"], "id", sorted(versions))
+    reassign_versions(store, known_papers.regroup_without(gone))
+
+
+def reassign_versions(store: Store, moved: Mapping[int, int]) -> None:
+    """Let versions of papers stand under another one."""
+    if not moved:
+        return
+    papers = store["papers"]
+    # Whole rows: of single columns all of a piece of the table is written, and its index lost.
+    rows = matching(papers, "id", sorted(moved), papers.schema.names)
+    same_as = pa.array([moved[version] for version in rows["id"].to_pylist()], pa.int64())
+    rows = rows.set_column(papers.schema.get_field_index("same_as"), papers.schema.field("same_as"), same_as)
+    papers.merge_insert("id").when_matched_update_all().execute(rows)
+
+
+def _drop_abstracts(store: Store, versions: Iterable[int], encoder: Encoder) -> None:
+    """Take back the abstracts of papers that are still cited, but whose text is gone."""
+    columns = ["same_as", "key", *Reference.__dataclass_fields__]
+    rows = matching(store["papers"], "id", sorted(versions), columns).to_pylist()
+    references = {row["id"]: replace(reference_of(row), abstract="") for row in rows if row["abstract"]}
+    if references:
+        same_as = {row["id"]: row["same_as"] for row in rows}
+        vectors = encoder.encode([reference.title for reference in references.values()])
+        new = paper_rows(references, same_as, vectors, store["papers"].schema)
+        store["papers"].merge_insert("id").when_matched_update_all().execute(new)
+
+
+def _delete(table: Any, column: str, ids: Sequence[int]) -> None:
+    for chunk in id_chunks(ids):
+        table.delete(f"{column} IN ({', '.join(map(str, chunk))})")
+
+
+def _values(rows: pa.Table, column: str) -> set[int]:
+    return set(rows[column].to_pylist())
+
+
+class BatchWriter:
     """Writes batches; knows which spans and papers the library has."""
 
     def __init__(self, store: Store, encoder: Encoder, stages: dict[str, float]) -> None:
         self._store = store
         self._encoder = encoder
         self._stages = stages
-        self._read_what_is_there()
+        self._load_known_ids()
 
-    def _read_what_is_there(self) -> None:
+    def _load_known_ids(self) -> None:
         self._papers = KnownPapers(self._store)
-        ids = whole(self._store["spans"], ["id"])["id"].to_numpy()
+        ids = read_columns(self._store["spans"], ["id"])["id"].to_numpy()
         self._spans = np.sort(ids.astype(np.int64))
         self._new_spans: set[int] = set()
 
-    def write(self, batch: Sequence[tuple[Document, Sequence[Span]]], replaced: Mapping[str, int]) -> int:
+    def write(self, batch: Sequence[tuple[Document, Sequence[EvidenceSpan]]], replaced: Mapping[str, int]) -> int:
         """Write documents with their evidence in place of others (by hash); the number of new spans."""
-        hashed = {content_hash(document): (document, spans) for document, spans in batch}
+        batch_by_hash = {content_hash(document): (document, spans) for document, spans in batch}
         if replaced:
-            forget(self._store, sorted(replaced.values()), self._encoder)
-            self._read_what_is_there()
+            remove_documents(self._store, sorted(replaced.values()), self._encoder)
+            self._load_known_ids()
         with timed(self._stages, "papers"):
-            documents = [document for document, _ in hashed.values()]
+            documents = [document for document, _ in batch_by_hash.values()]
             references = (reference for document in documents for reference in document.references)
-            changes = self._papers.take((document.paper for document in documents), references)
+            changes = self._papers.record_references((document.paper for document in documents), references)
         self._write_papers(changes)
-        cited = {name: citation_rows(document, name, spans) for name, (document, spans) in hashed.items()}
-        texts = [text for text in dict.fromkeys(t for each in cited.values() for t in each.texts) if self._is_new(text)]
+        evidence_by_hash = {
+            digest: citation_rows(document, digest, spans) for digest, (document, spans) in batch_by_hash.items()
+        }
+        texts = [
+            text
+            for text in dict.fromkeys(t for evidence in evidence_by_hash.values() for t in evidence.texts)
+            if self._is_new(text)
+        ]
         with timed(self._stages, "encode"):
             vectors = self._encoder.encode(texts)
         with timed(self._stages, "store"):
             if texts:
                 self._store["spans"].add(span_rows(texts, vectors, self._store["spans"].schema))
-            rows = [row for each in cited.values() for row in each.rows]
+            rows = [row for evidence in evidence_by_hash.values() for row in evidence.rows]
             if rows:
                 self._store["citations"].add(pa.Table.from_pylist(rows, schema=self._store["citations"].schema))
-            entries = [document_row(document, name, cited[name].places) for name, (document, _) in hashed.items()]
+            entries = [
+                document_row(document, digest, evidence_by_hash[digest].places)
+                for digest, (document, _) in batch_by_hash.items()
+            ]
             self._store["documents"].add(pa.Table.from_pylist(entries, schema=self._store["documents"].schema))
         return len(texts)
 
-    def _write_papers(self, changes: Changes) -> None:
-        papers = {**changes.new, **changes.told}
+    def _write_papers(self, changes: PaperChanges) -> None:
+        papers = {**changes.new, **changes.updated}
         with timed(self._stages, "encode"):
-            vectors = self._encoder.encode([searched(reference) for reference in papers.values()])
+            vectors = self._encoder.encode([search_text(reference) for reference in papers.values()])
         with timed(self._stages, "store"):
             table = self._store["papers"]
             same_as = {version: self._papers.paper_of(version) for version in papers}
@@ -75,12 +317,14 @@ class Writer:
                 table.add(rows.slice(0, new))
             if len(papers) > new:
                 table.merge_insert("id").when_matched_update_all().execute(rows.slice(new))
-            move(self._store, {version: paper for version, paper in changes.moved.items() if version not in papers})
+            reassign_versions(
+                self._store, {version: paper for version, paper in changes.moved.items() if version not in papers}
+            )
 
     def _is_new(self, text: str) -> bool:
         span = identifier(text)
-        at = np.searchsorted(self._spans, span)
-        if span in self._new_spans or (at < len(self._spans) and self._spans[at] == span):
+        position = np.searchsorted(self._spans, span)
+        if span in self._new_spans or (position < len(self._spans) and self._spans[position] == span):
             return False
         self._new_spans.add(span)
         return True
@@ -89,8 +333,8 @@ class Writer:
 @contextmanager
 def timed(stages: dict[str, float], name: str) -> Iterator[None]:
     """Count the time that passes as that of a stage."""
-    begun = time.perf_counter()
+    started = time.perf_counter()
     try:
         yield
     finally:
-        stages[name] += time.perf_counter() - begun
+        stages[name] += time.perf_counter() - started

@@ -1,27 +1,44 @@
 """Structure analysis: section types of headings, section sequences, templates and their support (SCOPE 3.1)."""
 
-from whycite.structure.dictionary import AROUND, BLOCKS, BODY, TYPES, Dictionary, dictionary
-from whycite.structure.labels import default_dictionary, label, section_type, type_named
-from whycite.structure.learning import Unmatched, learn, unmatched
-from whycite.structure.rules import Rules, load_rules, rules_path, save_rules
-from whycite.structure.sequences import Outline, Run, outline, sequence
-from whycite.structure.support import Support, support
-from whycite.structure.templates import ANY, TEMPLATES, Template, depths, letters, matching, parents
+from whycite.structure.dictionary import BLOCKS, BODY_TYPES, OUTER_TYPES, SECTION_TYPES, Dictionary, dictionary
+from whycite.structure.learning import UnmatchedHeading, learn, unmatched_headings
+from whycite.structure.rules import HeadingRules, load_rules, rules_path, save_rules
+from whycite.structure.sections import (
+    SectionOutline,
+    SectionRun,
+    default_dictionary,
+    label,
+    outline,
+    parse_section_type,
+    section_type,
+    sequence,
+)
+from whycite.structure.templates import (
+    ANY,
+    TEMPLATES,
+    Template,
+    TemplateSupport,
+    depths,
+    letters,
+    matching_templates,
+    parents,
+    support,
+)
 
 __all__ = [
     "ANY",
-    "AROUND",
     "BLOCKS",
-    "BODY",
+    "BODY_TYPES",
+    "OUTER_TYPES",
+    "SECTION_TYPES",
     "TEMPLATES",
-    "TYPES",
     "Dictionary",
-    "Outline",
-    "Rules",
-    "Run",
-    "Support",
+    "HeadingRules",
+    "SectionOutline",
+    "SectionRun",
     "Template",
-    "Unmatched",
+    "TemplateSupport",
+    "UnmatchedHeading",
     "default_dictionary",
     "depths",
     "dictionary",
@@ -29,14 +46,14 @@ __all__ = [
     "learn",
     "letters",
     "load_rules",
-    "matching",
+    "matching_templates",
     "outline",
     "parents",
+    "parse_section_type",
     "rules_path",
     "save_rules",
     "section_type",
     "sequence",
     "support",
-    "type_named",
-    "unmatched",
+    "unmatched_headings",
 ]

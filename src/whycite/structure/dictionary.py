@@ -9,18 +9,27 @@ from importlib.resources import files
 from itertools import takewhile
 from typing import Any, Literal, get_args
 
-from whycite.structure.headings import MAX_HEADING, Part, normalise, parts
-from whycite.structure.rules import Rules
+from whycite.structure.headings import MAX_HEADING, HeadingPart, normalise_heading, split_heading
+from whycite.structure.rules import HeadingRules
 
-__all__ = ["AROUND", "BLOCKS", "BODY", "TYPES", "Block", "Dictionary", "Match", "dictionary"]
+__all__ = [
+    "BLOCKS",
+    "BODY_TYPES",
+    "OUTER_TYPES",
+    "SECTION_TYPES",
+    "Dictionary",
+    "HeadingMatch",
+    "TermBlock",
+    "dictionary",
+]
 
-Block = Literal["exact", "defined", "learned", "ours"]
-BLOCKS: tuple[Block, ...] = get_args(Block)
+TermBlock = Literal["exact", "defined", "learned", "ours"]
+BLOCKS: tuple[TermBlock, ...] = get_args(TermBlock)
 
 _FILE: dict[str, Any] = tomllib.loads(files("whycite.structure").joinpath("sections.toml").read_text("utf-8"))
-BODY: tuple[str, ...] = tuple(_FILE["body"])
-AROUND: tuple[str, ...] = tuple(_FILE["around"])
-TYPES = BODY + AROUND
+BODY_TYPES: tuple[str, ...] = tuple(_FILE["body"])
+OUTER_TYPES: tuple[str, ...] = tuple(_FILE["around"])
+SECTION_TYPES = BODY_TYPES + OUTER_TYPES
 
 # Which type a heading of two types has, as in SCOPE's own compounds: "introduction and related work" is an
 # introduction, "result and discussion" a discussion, "discussion and conclusion" a conclusion.
@@ -42,7 +51,7 @@ _PHRASE, _SHORT, _LONG = 4, 7, 12
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class HeadingMatch:
     """The type of a heading, and how it was found."""
 
     type: str
@@ -55,55 +64,55 @@ class Dictionary:
     """Terms with their types; `beyond` SCOPE: terms inside longer headings, appendices not called so."""
 
     terms: Mapping[str, str]  # of whole headings and whole parts of them
-    inside: Mapping[str, str]  # those that are looked for inside a part too
-    rules: Rules
-    beyond: bool
+    inner_terms: Mapping[str, str]  # those that are looked for inside a part too
+    rules: HeadingRules
+    extended: bool
 
     def type(self, heading: str) -> str | None:
         """The section type of a heading, None where it means none."""
-        found = self.match(heading)
-        return found.type if found else None
+        match = self.match(heading)
+        return match.type if match else None
 
-    def match(self, heading: str) -> Match | None:
+    def match(self, heading: str) -> HeadingMatch | None:
         """The section type of a heading: the user's rules first, then the whole heading, then what it contains."""
         if len(heading) > MAX_HEADING:
             return None
-        term = normalise(heading)
+        term = normalise_heading(heading)
         if term in self.rules.negative:
             return None
         if type := self.rules.positive.get(term):
-            return Match(type, exact=True, general=False)
+            return HeadingMatch(type, exact=True, general=False)
         if type := self.terms.get(term):
-            return Match(type, exact=True, general=term not in self.inside)
-        return self._contained(heading) if self.beyond else None
+            return HeadingMatch(type, exact=True, general=term not in self.inner_terms)
+        return self._contained(heading) if self.extended else None
 
-    def _contained(self, heading: str) -> Match | None:
-        candidates = parts(heading)
+    def _contained(self, heading: str) -> HeadingMatch | None:
+        candidates = split_heading(heading)
         if sum(len(part.words) for part in candidates) > _LONG:
             candidates = candidates[:1]
-        found = []
+        matches = []
         for number, part in enumerate(candidates):
             match = self._part(part)
             # Of many parts, a general term among the later ones says nothing of the whole.
             if match and not (match.general and number and len(candidates) > 2):
-                found.append(match)
+                matches.append(match)
         # A general term decides only where no other term speaks.
-        return min(found, key=lambda match: (match.general, _COMPOUND.index(match.type)), default=None)
+        return min(matches, key=lambda match: (match.general, _COMPOUND.index(match.type)), default=None)
 
-    def _part(self, part: Part) -> Match | None:
+    def _part(self, part: HeadingPart) -> HeadingMatch | None:
         term = " ".join(part.words)
         if type := self.terms.get(term):
-            return Match(type, exact=False, general=term not in self.inside)
+            return HeadingMatch(type, exact=False, general=term not in self.inner_terms)
         if part.subtitle:
             return None
         type = self._head(part.words) or self._anywhere(part.words)
-        return Match(type, exact=False, general=False) if type else None
+        return HeadingMatch(type, exact=False, general=False) if type else None
 
     def _head(self, words: Sequence[str]) -> str | None:
         """The type of the longest term that the opening phrase ends with: "detailed experimental setup"."""
         phrase = tuple(takewhile(lambda word: word not in _PHRASE_END, words))
         for start in range(len(phrase) if len(phrase) <= _PHRASE else 0):
-            type = self.inside.get(" ".join(phrase[start:]))
+            type = self.inner_terms.get(" ".join(phrase[start:]))
             # "Introduction to X" opens a paper, "A brief introduction to X" is about X.
             if type and not (type == "introduction" and start and len(words) > len(phrase)):
                 return type
@@ -113,29 +122,31 @@ class Dictionary:
         """The type of the longest term of several words, wherever it stands: "comparison with related work"."""
         for length in range(len(words) - 1 if len(words) <= _SHORT else 0, 1, -1):
             for start in range(len(words) - length + 1):
-                if type := self.inside.get(" ".join(words[start : start + length])):
+                if type := self.inner_terms.get(" ".join(words[start : start + length])):
                     return type
         return None
 
 
-def dictionary(block: Block = "ours", rules: Rules | None = None) -> Dictionary:
+def dictionary(block: TermBlock = "ours", rules: HeadingRules | None = None) -> Dictionary:
     """The dictionary up to a block: type names alone, SCOPE's terms before and after learning, ours as well.
 
     The user's rules, general terms and contained terms belong to ours. Headings around the argument are known
     in every block: they are left out of section sequences whatever the dictionary.
     """
-    rules = (rules or Rules()) if block == "ours" else Rules()
-    terms = _terms("ours", AROUND)
+    rules = (rules or HeadingRules()) if block == "ours" else HeadingRules()
+    terms = _terms("ours", OUTER_TYPES)
     # Templates know no "result"; SCOPE's dictionary is what turns it into an experiment.
-    terms |= {name: name for name in BODY if name != "result"}
+    terms |= {name: name for name in BODY_TYPES if name != "result"}
     for name in BLOCKS[1 : BLOCKS.index(block) + 1]:
-        terms |= _terms(name, TYPES)
+        terms |= _terms(name, SECTION_TYPES)
     terms |= rules.positive
     # What a person has taught in one word stands for a whole heading only.
-    general = {normalise(term) for term in _FILE["general"]} | {term for term in rules.positive if " " not in term}
-    inside = {term: type for term, type in terms.items() if term not in general}
-    return Dictionary(terms, inside, rules, beyond=block == "ours")
+    general = {normalise_heading(term) for term in _FILE["general"]} | {
+        term for term in rules.positive if " " not in term
+    }
+    inner_terms = {term: type for term, type in terms.items() if term not in general}
+    return Dictionary(terms, inner_terms, rules, extended=block == "ours")
 
 
 def _terms(block: str, types: Sequence[str]) -> dict[str, str]:
-    return {normalise(term): type for type, terms in _FILE[block].items() if type in types for term in terms}
+    return {normalise_heading(term): type for type, terms in _FILE[block].items() if type in types for term in terms}

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from whycite.text.lemmas import lemma
 
-__all__ = ["MAX_HEADING", "Part", "normalise", "parts"]
+__all__ = ["MAX_HEADING", "HeadingPart", "normalise_heading", "split_heading"]
 
 MAX_HEADING = 300  # characters; what is longer is a paragraph that a reader took for a heading
 
@@ -36,7 +36,7 @@ _ARTICLES = frozenset("a an the our this its der die das le la les".split())
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class HeadingPart:
     """Words of a heading that belong together; a subtitle stands behind a colon, a dash or a full stop."""
 
     words: tuple[str, ...]
@@ -44,25 +44,25 @@ class Part:
 
 
 @lru_cache(maxsize=1 << 12)
-def normalise(heading: str) -> str:
+def normalise_heading(heading: str) -> str:
     """The heading as the dictionary spells it: "2.1 Materials & Methods" is "material and method"."""
     for _ in range(_TURNS):
-        words = _trimmed([word for word in _words(_bare(heading)) if word != ","])
+        words = _trim([word for word in _words(_strip_numbering(heading)) if word != ","])
         if heading == (heading := " ".join(words)):
             break
     return heading
 
 
-def parts(heading: str) -> list[Part]:
+def split_heading(heading: str) -> list[HeadingPart]:
     """The parts of a heading that "and", a comma, a colon or the like keep apart."""
-    found: list[Part] = []
-    for piece in _BREAK.split(_bare(heading)):
-        subtitle = bool(found)
-        found += [Part(tuple(words), subtitle) for words in _split(_words(piece))]
-    return found
+    heading_parts: list[HeadingPart] = []
+    for piece in _BREAK.split(_strip_numbering(heading)):
+        subtitle = bool(heading_parts)
+        heading_parts += [HeadingPart(tuple(words), subtitle) for words in _split(_words(piece))]
+    return heading_parts
 
 
-def _bare(heading: str) -> str:
+def _strip_numbering(heading: str) -> str:
     heading = unicodedata.normalize("NFKC", heading[:MAX_HEADING]).strip()
     start = 0
     while numbering := _NUMBERING.match(heading, start):
@@ -81,11 +81,11 @@ def _split(words: list[str]) -> Iterator[Sequence[str]]:
         if word not in _JOINS:
             part.append(word)
         elif part:
-            yield _trimmed(part)
+            yield _trim(part)
             part = []
 
 
-def _trimmed(words: list[str]) -> list[str]:
+def _trim(words: list[str]) -> list[str]:
     """Without articles in front and without the number of "Experiment 1" or "Appendix B" at the end."""
     start, end = 0, len(words)
     while end - start > 1 and words[start] in _ARTICLES:

@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from whycite.structure.dictionary import TYPES, Dictionary, dictionary
-from whycite.structure.headings import normalise
+from whycite.structure.dictionary import SECTION_TYPES, Dictionary, dictionary
+from whycite.structure.headings import normalise_heading
 from whycite.structure.rules import load_rules, save_rules
-from whycite.structure.sequences import Outline, sequence
+from whycite.structure.sections import SectionOutline, sequence
 
-__all__ = ["Unmatched", "learn", "unmatched"]
+__all__ = ["UnmatchedHeading", "learn", "unmatched_headings"]
 
 
 @dataclass(frozen=True, slots=True)
-class Unmatched:
+class UnmatchedHeading:
     """A heading without a type, in how many documents it stands, and the first of them."""
 
     heading: str
@@ -24,13 +24,13 @@ class Unmatched:
     example: str
 
 
-def unmatched(outlines: Iterable[Outline], dictionary: Dictionary) -> list[Unmatched]:
+def unmatched_headings(outlines: Iterable[SectionOutline], dictionary: Dictionary) -> list[UnmatchedHeading]:
     """The headings of section sequences that have no type and no negative rule, the most frequent first."""
     count: Counter[str] = Counter()
-    first: dict[str, tuple[str, str]] = {}
+    examples: dict[str, tuple[str, str]] = {}
     for outline in outlines:
         terms = {
-            normalise(heading): heading
+            normalise_heading(heading): heading
             for run in sequence(outline, dictionary)
             if run.type is None
             for heading in run.headings
@@ -38,26 +38,26 @@ def unmatched(outlines: Iterable[Outline], dictionary: Dictionary) -> list[Unmat
         for term, heading in terms.items():
             if term not in dictionary.rules.negative and any(map(str.isalpha, term)):
                 count[term] += 1
-                first.setdefault(term, (heading, outline.path))
-    return [Unmatched(first[term][0], number, first[term][1]) for term, number in count.most_common()]
+                examples.setdefault(term, (heading, outline.path))
+    return [UnmatchedHeading(examples[term][0], number, examples[term][1]) for term, number in count.most_common()]
 
 
-def learn(headings: Iterable[Unmatched], ask: Callable[[Unmatched], str], path: Path) -> int:
+def learn(headings: Iterable[UnmatchedHeading], ask: Callable[[UnmatchedHeading], str], path: Path) -> int:
     """Ask about each heading and keep every answer in the rules at `path` at once; how many were kept.
 
     An answer is a section type, "none" of them, "skip" or "quit".
     """
-    kept = 0
+    answer_count = 0
     for heading in headings:
         # Read anew each time: an answer may settle later headings, and the file may be edited meanwhile.
-        rules = load_rules(path, TYPES)
-        if normalise(heading.heading) in rules.negative or dictionary("ours", rules).match(heading.heading):
+        rules = load_rules(path, SECTION_TYPES)
+        if normalise_heading(heading.heading) in rules.negative or dictionary("ours", rules).match(heading.heading):
             continue
         reply = ask(heading)
         if reply == "quit":
             break
         if reply != "skip":
-            known = rules.reject(heading.heading) if reply == "none" else rules.accept(heading.heading, reply)
-            save_rules(path, known)
-            kept += 1
-    return kept
+            updated_rules = rules.reject(heading.heading) if reply == "none" else rules.accept(heading.heading, reply)
+            save_rules(path, updated_rules)
+            answer_count += 1
+    return answer_count

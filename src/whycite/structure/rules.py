@@ -14,30 +14,30 @@ from platformdirs import user_config_path
 
 from whycite.errors import UserError
 from whycite.files import make_folder, write_lines
-from whycite.structure.headings import normalise
+from whycite.structure.headings import normalise_heading
 
-__all__ = ["Rules", "load_rules", "rules_path", "save_rules"]
+__all__ = ["HeadingRules", "load_rules", "rules_path", "save_rules"]
 
 _NOTE = "# Section headings taught to whycite, by hand or with `whycite structure --learn`.\n"
 
 
 @dataclass(frozen=True)
-class Rules:
+class HeadingRules:
     """Headings that mean a type, and headings that mean none; both as `normalise` spells them."""
 
     positive: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     negative: frozenset[str] = frozenset()
 
-    def accept(self, heading: str, type: str) -> Rules:
+    def accept(self, heading: str, type: str) -> HeadingRules:
         """The rules with one more positive rule; an opposite one goes."""
-        term = normalise(heading)
-        return Rules({**self.positive, term: type}, self.negative - {term})
+        term = normalise_heading(heading)
+        return HeadingRules({**self.positive, term: type}, self.negative - {term})
 
-    def reject(self, heading: str) -> Rules:
+    def reject(self, heading: str) -> HeadingRules:
         """The rules with one more negative rule; an opposite one goes."""
-        term = normalise(heading)
-        positive = {known: type for known, type in self.positive.items() if known != term}
-        return Rules(positive, self.negative | {term})
+        term = normalise_heading(heading)
+        positive = {positive_term: type for positive_term, type in self.positive.items() if positive_term != term}
+        return HeadingRules(positive, self.negative | {term})
 
 
 def rules_path() -> Path:
@@ -45,20 +45,20 @@ def rules_path() -> Path:
     return user_config_path("whycite") / "sections.toml"
 
 
-def load_rules(path: Path, types: tuple[str, ...]) -> Rules:
+def load_rules(path: Path, types: tuple[str, ...]) -> HeadingRules:
     """The rules of a file; no file, no rules."""
     try:
         content = tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
-        return Rules()
+        return HeadingRules()
     except OSError as error:
         raise UserError(f"{path}: {error.strerror or error}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: not a TOML file of section rules: {error}") from error
-    return _checked(content, path, types)
+    return _parse_rules(content, path, types)
 
 
-def _checked(content: dict[str, Any], path: Path, types: tuple[str, ...]) -> Rules:
+def _parse_rules(content: dict[str, Any], path: Path, types: tuple[str, ...]) -> HeadingRules:
     if unknown := sorted(content.keys() - {"positive", "negative"}):
         raise UserError(f"{path}: unknown key '{unknown[0]}'; there are 'positive' and 'negative'")
     table = content.get("positive", {})
@@ -70,22 +70,22 @@ def _checked(content: dict[str, Any], path: Path, types: tuple[str, ...]) -> Rul
             raise UserError(f"{path}: no section type '{type}'; there are: {', '.join(types)}")
         for term in _terms(headings, path, f"positive.{type}"):
             positive[term] = type
-    return Rules(positive, frozenset(_terms(content.get("negative", []), path, "negative")))
+    return HeadingRules(positive, frozenset(_terms(content.get("negative", []), path, "negative")))
 
 
 def _terms(headings: object, path: Path, name: str) -> list[str]:
     if not isinstance(headings, list) or not all(isinstance(heading, str) for heading in headings):
         raise UserError(f"{path}: '{name}' must be a list of headings in quotes")
-    return [normalise(heading) for heading in headings]
+    return [normalise_heading(heading) for heading in headings]
 
 
-def save_rules(path: Path, rules: Rules) -> None:
+def save_rules(path: Path, rules: HeadingRules) -> None:
     """Write the rules in one step: whatever happens, the file holds the old rules or the new ones."""
     make_folder(path.resolve().parent)
     write_lines(path, [_toml(rules)])
 
 
-def _toml(rules: Rules) -> str:
+def _toml(rules: HeadingRules) -> str:
     by_type: dict[str, list[str]] = {}
     for term, type in sorted(rules.positive.items()):
         by_type.setdefault(type, []).append(term)

@@ -1,14 +1,29 @@
-"""Templates of section sequences with wildcards, and which template includes which (SCOPE 3.1.4, figure 2)."""
+"""Templates of section sequences: wildcards, inclusion, support (SCOPE 3.1.4, figure 2, table 2)."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
-from whycite.structure.sequences import Run
+from whycite.structure.dictionary import Dictionary
+from whycite.structure.sections import SectionOutline, SectionRun, sequence
 
-__all__ = ["ANY", "LETTERS", "OTHER", "TEMPLATES", "Template", "depths", "letters", "matching", "parents"]
+__all__ = [
+    "ANY",
+    "LETTERS",
+    "TEMPLATES",
+    "UNTYPED",
+    "Template",
+    "TemplateSupport",
+    "depths",
+    "letters",
+    "matching_templates",
+    "parents",
+    "support",
+]
+
 
 # Templates have no letter for results: SCOPE's dictionary counts them as experiments.
 LETTERS: Mapping[str, str] = {
@@ -20,8 +35,8 @@ LETTERS: Mapping[str, str] = {
     "discussion": "D",
     "conclusion": "C",
 }
-OTHER = "?"  # a section without a type, which only wildcards match
-_ALPHABET = (*dict.fromkeys(LETTERS.values()), OTHER)
+UNTYPED = "?"  # a section without a type, which only wildcards match
+_ALPHABET = (*dict.fromkeys(LETTERS.values()), UNTYPED)
 
 
 @dataclass(frozen=True)
@@ -31,7 +46,7 @@ class Template:
     tokens: tuple[str, ...]
 
     @classmethod
-    def of(cls, text: str) -> Template:
+    def parse(cls, text: str) -> Template:
         """The template of a text; wildcards side by side are put in one order, so equal means equal."""
         tokens: list[str] = []
         for token in text.split():
@@ -55,19 +70,19 @@ class Template:
                 return False
         return self._accepts(states)
 
-    def includes(self, other: Template) -> bool:
+    def includes(self, narrower: Template) -> bool:
         """Whether every sequence that matches `other` matches this template too.
 
         Decided exactly: walk both automata over all sequences at once and look for one that only `other` takes.
         """
-        todo = [(self._start, other._start)]
+        todo = [(self._start, narrower._start)]
         seen = set(todo)
         while todo:
-            mine, theirs = todo.pop()
-            if other._accepts(theirs) and not self._accepts(mine):
+            states, narrower_states = todo.pop()
+            if narrower._accepts(narrower_states) and not self._accepts(states):
                 return False
             for symbol in _ALPHABET:
-                pair = self._step(mine, symbol), other._step(theirs, symbol)
+                pair = self._step(states, symbol), narrower._step(narrower_states, symbol)
                 if pair[1] and pair not in seen:
                     seen.add(pair)
                     todo.append(pair)
@@ -83,14 +98,14 @@ class Template:
         return bool(states >> len(self.tokens) & 1)
 
     def _step(self, states: int, symbol: str) -> int:
-        after = 0
+        next_states = 0
         for index, token in enumerate(self.tokens):
             if states >> index & 1:
                 if token == "*":
-                    after |= 1 << index
+                    next_states |= 1 << index
                 elif token in ("_", symbol):
-                    after |= 1 << (index + 1)
-        return self._skip_stars(after)
+                    next_states |= 1 << (index + 1)
+        return self._skip_stars(next_states)
 
     def _skip_stars(self, states: int) -> int:
         for index, token in enumerate(self.tokens):
@@ -99,13 +114,13 @@ class Template:
         return states
 
 
-ANY = Template.of("*")
+ANY = Template.parse("*")
 
 # The rows of table 2 in its order, below the symbolic root. "I * D" was added after SCOPE's first experiments.
 TEMPLATES: tuple[Template, ...] = (
     ANY,
     *map(
-        Template.of,
+        Template.parse,
         (
             "I * C", "I * D",
             "I * R C", "I * D R C", "I R * D C", "I * E C",
@@ -117,12 +132,12 @@ TEMPLATES: tuple[Template, ...] = (
 )  # fmt: skip
 
 
-def letters(runs: Iterable[Run]) -> tuple[str, ...]:
+def letters(runs: Iterable[SectionRun]) -> tuple[str, ...]:
     """The sequence in the templates' letters; experiment and result side by side are one E."""
     symbols: list[str] = []
     for run in runs:
-        symbol = LETTERS.get(run.type or "", OTHER)
-        if symbol == OTHER or symbols[-1:] != [symbol]:
+        symbol = LETTERS.get(run.type or "", UNTYPED)
+        if symbol == UNTYPED or symbols[-1:] != [symbol]:
             symbols.append(symbol)
     return tuple(symbols)
 
@@ -131,12 +146,12 @@ def letters(runs: Iterable[Run]) -> tuple[str, ...]:
 def parents(templates: tuple[Template, ...] = TEMPLATES) -> Mapping[Template, tuple[Template, ...]]:
     """For each template the closest ones that include it: inclusion as a graph without redundant edges."""
     above = {
-        template: [other for other in templates if other != template and other.includes(template)]
+        template: [candidate for candidate in templates if candidate != template and candidate.includes(template)]
         for template in templates
     }
     return {
-        template: tuple(o for o in others if not any(o in above[nearer] for nearer in others))
-        for template, others in above.items()
+        template: tuple(o for o in broader if not any(o in above[nearer] for nearer in broader))
+        for template, broader in above.items()
     }
 
 
@@ -144,15 +159,47 @@ def parents(templates: tuple[Template, ...] = TEMPLATES) -> Mapping[Template, tu
 def depths(templates: tuple[Template, ...] = TEMPLATES) -> Mapping[Template, int]:
     """For each template the longest way down to it from one that nothing includes."""
     edges = parents(templates)
-    found: dict[Template, int] = {}
-    while len(found) < len(edges):
+    depth: dict[Template, int] = {}
+    while len(depth) < len(edges):
         for template, above in edges.items():
-            if template not in found and all(parent in found for parent in above):
-                found[template] = 1 + max((found[parent] for parent in above), default=-1)
-    return found
+            if template not in depth and all(parent in depth for parent in above):
+                depth[template] = 1 + max((depth[parent] for parent in above), default=-1)
+    return depth
 
 
-def matching(symbols: Sequence[str], templates: tuple[Template, ...] = TEMPLATES) -> list[Template]:
+def matching_templates(symbols: Sequence[str], templates: tuple[Template, ...] = TEMPLATES) -> list[Template]:
     """The templates a sequence matches, the most specific first."""
     depth = depths(templates)
     return sorted((t for t in templates if t.matches(symbols)), key=lambda t: -depth[t])
+
+
+@dataclass(frozen=True)
+class TemplateSupport:
+    """Shares of the documents that have sections, one for each dictionary asked about."""
+
+    documents: int
+    without_sections: int
+    shares: dict[Template, tuple[float, ...]]
+    any: tuple[float, ...]  # those that match some template besides the symbolic root
+
+
+def support(outlines: Sequence[SectionOutline], dictionaries: Sequence[Dictionary]) -> TemplateSupport:
+    """The support of every template under each dictionary.
+
+    Which documents have sections at all is the last dictionary's to say, so that all shares are of the same ones.
+    """
+    filled = [outline for outline in outlines if sequence(outline, dictionaries[-1])]
+    columns = [Counter(letters(sequence(outline, dictionary)) for outline in filled) for dictionary in dictionaries]
+
+    def shares(*templates: Template) -> tuple[float, ...]:
+        matched = (
+            sum(n for symbols, n in column.items() if any(t.matches(symbols) for t in templates)) for column in columns
+        )
+        return tuple(number / max(len(filled), 1) for number in matched)
+
+    return TemplateSupport(
+        documents=len(outlines),
+        without_sections=len(outlines) - len(filled),
+        shares={template: shares(template) for template in TEMPLATES},
+        any=shares(*(template for template in TEMPLATES if template != ANY)),
+    )

@@ -93,7 +93,7 @@ _NOT_TEXT = {
     "hphantom": 1, "foreignlanguage": 1, "selectlanguage": 1,
 }  # fmt: skip
 # Commands whose argument stands between two texts.
-_AROUND = {
+_ENCLOSING = {
     "enquote": ("“", "”"),
     "mkbibquote": ("“", "”"),
     "frac": ("", "/"),
@@ -121,12 +121,12 @@ _TEX = re.compile(r"[\\{}$~]|--|``|''|[!?]`")
 def untex(text: str) -> str:
     """A short TeX string (a title, a name) as Unicode text, without markup, white space folded."""
     if _TEX.search(text):
-        text = _Reading().read(text)
+        text = _TexReading().read(text)
     return " ".join(text.split())
 
 
 @dataclass(frozen=True, slots=True)
-class _Group:
+class _TexGroup:
     """What an open brace keeps for its end: the text that closes it, and how things stood before."""
 
     closing: str
@@ -134,16 +134,16 @@ class _Group:
     math: bool
 
 
-class _Reading:
+class _TexReading:
     """The state of one pass over a string."""
 
     def __init__(self) -> None:
         self._out: list[str] = []
-        self._groups: list[_Group] = []
+        self._groups: list[_TexGroup] = []
         self._accents: list[str] = []  # waiting for their letter, outermost first
         self._mute = 0  # groups still to leave out
         self._muted = False  # inside a group left out
-        self._around: tuple[str, str] | None = None
+        self._enclosing: tuple[str, str] | None = None
         self._math = False
 
     def read(self, text: str) -> str:
@@ -171,13 +171,13 @@ class _Reading:
             self._accents.append(ACCENTS[word])
         elif word in _NOT_TEXT:
             self._mute = _NOT_TEXT[word]
-        elif word in _AROUND:
-            self._around = _AROUND[word]
+        elif word in _ENCLOSING:
+            self._enclosing = _ENCLOSING[word]
         elif word == "ensuremath":
             self._math = True
         else:
-            first, second = (MATH_SYMBOLS, SYMBOLS) if self._math else (SYMBOLS, MATH_SYMBOLS)
-            symbol = first.get(word) or second.get(word, "")
+            preferred, fallback = (MATH_SYMBOLS, SYMBOLS) if self._math else (SYMBOLS, MATH_SYMBOLS)
+            symbol = preferred.get(word) or fallback.get(word, "")
             # TeX drops the space after a control word; after a relation in a formula it reads better kept.
             self._put(symbol + (" " if self._math and space and symbol and not symbol.isalpha() else ""))
 
@@ -190,10 +190,10 @@ class _Reading:
             self._put(_SIGNS.get(sign, sign))
 
     def _open(self) -> None:
-        before, after = self._around or ("", "")
-        self._around = None
-        self._put(before)
-        self._groups.append(_Group(after, self._muted, self._math))
+        opening, closing = self._enclosing or ("", "")
+        self._enclosing = None
+        self._put(opening)
+        self._groups.append(_TexGroup(closing, self._muted, self._math))
         if self._mute:
             self._mute -= 1
             self._muted = True

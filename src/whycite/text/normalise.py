@@ -52,8 +52,8 @@ def fold(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).split())  # an accent that stood alone leaves its space
 
 
-def spell_greek(text: str, around: str = "") -> str:
-    """Folded text with Greek symbols by name ("β" as "beta") but not Greek words; `around` goes on either side."""
+def spell_greek(text: str, padding: str = "") -> str:
+    """Folded text with Greek symbols by name ("β" as "beta") but not Greek words; `padding` goes on either side."""
     if text.isascii():
         return text
-    return _SYMBOL.sub(lambda found: "".join(f"{around}{_GREEK[letter]}{around}" for letter in found[0]), text)
+    return _SYMBOL.sub(lambda match: "".join(f"{padding}{_GREEK[letter]}{padding}" for letter in match[0]), text)

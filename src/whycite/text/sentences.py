@@ -4,17 +4,158 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import Any
 
-from whycite.text.abbreviations import ABBREVIATIONS, BEFORE_LOWER, NEVER_LAST, STARTERS
-from whycite.text.masking import Span, behind_stop, mask, merged
+__all__ = [
+    "ABBREVIATIONS",
+    "BEFORE_LOWER",
+    "NEVER_LAST",
+    "STARTERS",
+    "TextRange",
+    "citations_after_stop",
+    "mask_citations",
+    "merge_ranges",
+    "split_sentences",
+]
 
-__all__ = ["split"]
 
-_LONGEST_ASIDE = 400  # a bracket that is closed later than this was not meant as one
+# Nothing ends with these: a name, a label or an explanation follows.
+NEVER_LAST = frozenset(
+    """
+    e.g i.e eg cf vs viz ca approx c.f a.k.a i.i.d w.r.t s.t
+    dr drs prof profs mr mrs messrs mme rev sen gov capt lt sgt st ste mt
+    fig figs eq eqs eqn eqns ref refs vol vols pp thm thms lem suppl supp ext alg chap chaps ch sect sects tbl
+    """.split()
+)
+
+# These may end a sentence: they do before a word of STARTERS.
+ABBREVIATIONS = NEVER_LAST | frozenset(
+    """
+    sec secs tabs appx cor defn algo exx no nos nr pts p n.b n.d eds edn repr transl mlle op
+    publ proc conf natl dept univ inst assoc soc lett ann bull j phys chem biol
+    int'l intl inc ltd co corp llc bros jr sr esq ph.d m.d m.sc b.sc d.phil calif conn
+    u.s u.k u.n e.u u.s.a d.c a.m p.m a.d b.c b.c.e c.e
+    sp spp ssp subsp cv aff nov syn
+    i.p i.v i.m i.n i.c.v s.c p.o b.i.d q.d t.i.d i.d o.d a.u r.p.m r.h s.d s.e s.e.m c.i d.f r.m.s f.w
+    jan feb apr jun jul aug sept oct nov dec
+    resp incl excl esp wrt pers commun unpubl priv circ et
+    """.split()
+)
+
+# These end a sentence unless a word in lower case goes on: "for 5 min. The", but "min. value", "et al. found".
+BEFORE_LOWER = ABBREVIATIONS | frozenset(
+    """
+    al etc tab app prop def ex para pt ed var str sci med math trans comm voc ver
+    min max hr hrs h s sec ms mo mos wk wks yr yrs avg std dev temp conc wt equiv sim num dim deg lat long obs
+    mol kg mg ml cm mm nm km lb lbs oz ft cat freq adj arb cyt stim diff corr coeff est vert horiz init norm rel abs
+    """.split()
+)
+
+STARTERS = frozenset(
+    """
+    a an the this these those that it its we our they their he she his her i you your there here one both each all any
+    some many most several such another other others no none not only few two three
+    in on at by for from to with without within after before during when whenever while where whereas although though
+    because since if as under over between among across through upon until unless unlike despite following
+    however moreover furthermore additionally also thus therefore hence consequently accordingly then next finally
+    first second third last lastly similarly likewise conversely notably importantly interestingly surprisingly
+    strikingly remarkably indeed instead rather nevertheless nonetheless meanwhile subsequently specifically generally
+    typically usually often recently previously currently initially alternatively briefly overall together taken
+    collectively again even still yet but and or so nor thereby otherwise further given using based compared
+    consistent according let note see what why how which who whose does do is are was were can could should
+    """.split()
+)
+
+
+TextRange = tuple[int, int]
+
+_MAX_WORD = 400  # what is longer is no prose; nupunkt takes quadratic time on it
+
+_WHITE = re.compile(r"\s")
+_ENDERS = re.compile(r"[.!?…:]")
+_LONG_WORD = re.compile(rf"\S{{{_MAX_WORD},}}")
+_PLACEHOLDER = re.compile(r"\bREF\b")  # what stands for a number, not the abbreviation "Ref."
+_NUMBERS = re.compile(r"\[\d{1,3}(?:\s?[-–,;]\s?\d{1,3}){0,20}\]")
+_BETWEEN = re.compile(r"[\s,;&–—()\[\]-]{0,4}")
+
+
+def merge_ranges(ranges: Iterable[TextRange], length: int) -> list[TextRange]:
+    """The ranges in order, those that overlap as one."""
+    merged_ranges: list[TextRange] = []
+    for start, end in sorted(ranges):
+        start, end = max(start, 0), min(end, length)
+        if merged_ranges and start < merged_ranges[-1][1]:
+            merged_ranges[-1] = (merged_ranges[-1][0], max(merged_ranges[-1][1], end))
+        elif start < end:
+            merged_ranges.append((start, end))
+    return merged_ranges
+
+
+def citations_after_stop(text: str, marks: list[TextRange]) -> list[TextRange]:
+    """Citations that stand after the full stop of their sentence: "shown.[3] We", "shown. (Doe, 2010) We"."""
+    if "[" in text:
+        marks = merge_ranges([*marks, *(number.span() for number in _NUMBERS.finditer(text))], len(text))
+    citations: list[TextRange] = []
+    index = 0
+    while index < len(marks):
+        start, end = marks[index]
+        index += 1
+        while index < len(marks) and _BETWEEN.fullmatch(text, end, marks[index][0]):
+            end = marks[index][1]
+            index += 1
+        bracket_start = start
+        while bracket_start and start - bracket_start < 4 and text[bracket_start - 1] in "([ ":
+            bracket_start -= 1
+        opened = "(" in text[bracket_start:start] or "[" in text[bracket_start:start]
+        while opened and end < len(text) and text[end] in ")]":
+            end += 1
+        # A name outside brackets begins a sentence: "Doe (2010) showed".
+        if text[start].isalpha() and not opened:
+            continue
+        if bracket_start and text[bracket_start - 1] in '.!?”"' and _ends_sentence(text, end):
+            citations.append((bracket_start, end))
+    return citations
+
+
+def _ends_sentence(text: str, end: int) -> bool:
+    """Whether nothing, or a word that can begin a sentence, follows."""
+    if end == len(text):
+        return True
+    return text[end].isspace() and not text[end + 1 : end + 2].islower()
+
+
+def mask_citations(text: str, marks: list[TextRange], omitted: list[TextRange]) -> str:
+    """The text as nupunkt should see it: nothing ends inside a citation, those behind a stop are left out."""
+    if not text.isprintable():
+        text = _WHITE.sub(" ", text)
+    parts, position = [], 0
+    left_out = iter([*omitted, (len(text), len(text))])
+    omission = next(left_out)
+    for start, end in marks:
+        while omission[1] <= start:
+            parts.append(text[position : omission[0]])
+            position = omission[1]
+            omission = next(left_out)
+        if end <= omission[0]:
+            parts += [text[position:start], _ENDERS.sub(",", text[start:end])]
+            position = end
+    while omission[0] < len(text):
+        parts.append(text[position : omission[0]])
+        position = omission[1]
+        omission = next(left_out)
+    parts.append(text[position:])
+    plain = "".join(parts)
+    if "REF" in plain:
+        plain = _PLACEHOLDER.sub("one", plain)
+    if len(plain) > _MAX_WORD and max(map(len, plain.split(" "))) > _MAX_WORD:
+        plain = _LONG_WORD.sub(lambda word: _ENDERS.sub(",", word[0]), plain)
+    return plain
+
+
+_MAX_ASIDE = 400  # a bracket that is closed later than this was not meant as one
 _LOOK_BACK, _LOOK_AHEAD = 40, 16
 _LONG_TEXT, _SHORTEST_SENTENCE = 20_000, 10  # so long a text with such short sentences is none
 
@@ -47,132 +188,132 @@ _NUMBER_ALONE = re.compile(
 _NUMBER_LAST = re.compile(r"[a-z)\]][.!?] (\d{1,2}\. *)$")
 
 
-def split(text: str, protected: Sequence[Span] = (), breaks: Sequence[int] = ()) -> list[Span]:
+def split_sentences(text: str, protected: Sequence[TextRange] = (), breaks: Sequence[int] = ()) -> list[TextRange]:
     """The ranges of the sentences of a paragraph, white space left out.
 
     No sentence ends inside a `protected` range (a citation marker); one ends at every one of the `breaks`.
     """
-    marks = merged(protected, len(text))
-    cuts = [0, *(at for at in sorted(set(breaks)) if 0 < at < len(text)), len(text)]
+    marks = merge_ranges(protected, len(text))
+    cuts = [0, *(cut for cut in sorted(set(breaks)) if 0 < cut < len(text)), len(text)]
     starts: list[int] = []
     for low, high in pairwise(cuts):
-        first, last = bisect_right(marks, low, key=_end), bisect_left(marks, high, key=_start)
-        inside = [(max(start - low, 0), min(end, high) - low) for start, end in marks[first:last]]
+        first_mark, last_mark = bisect_right(marks, low, key=_end), bisect_left(marks, high, key=_start)
+        local_marks = [(max(start - low, 0), min(end, high) - low) for start, end in marks[first_mark:last_mark]]
         starts.append(low)
-        starts += (low + at for at in _starts(text[low:high], inside))
+        starts += (low + offset for offset in _starts(text[low:high], local_marks))
     spans = (_strip(text, start, end) for start, end in pairwise([*starts, len(text)]))
     return [span for span in spans if span[0] < span[1]]
 
 
-def _start(span: Span) -> int:
+def _start(span: TextRange) -> int:
     return span[0]
 
 
-def _end(span: Span) -> int:
+def _end(span: TextRange) -> int:
     return span[1]
 
 
-def _starts(text: str, marks: list[Span]) -> Iterator[int]:
+def _starts(text: str, marks: list[TextRange]) -> Iterator[int]:
     """Where the sentences after the first begin."""
-    behind = behind_stop(text, marks)
-    plain = mask(text, marks, behind)
+    omitted = citations_after_stop(text, marks)
+    plain = mask_citations(text, marks, omitted)
     shifts = [0]
     cut_at = []
-    for start, end in behind:
+    for start, end in omitted:
         cut_at.append(start - shifts[-1])
         shifts.append(shifts[-1] + end - start)
-    for at in _boundaries(plain):
-        place = at + shifts[bisect_left(cut_at, at)]
-        mark = bisect_right(marks, place, key=_end)
-        if mark == len(marks) or marks[mark][0] >= place:
-            yield place
+    for boundary in _boundaries(plain):
+        source_start = boundary + shifts[bisect_left(cut_at, boundary)]
+        mark = bisect_right(marks, source_start, key=_end)
+        if mark == len(marks) or marks[mark][0] >= source_start:
+            yield source_start
 
 
 def _boundaries(text: str) -> Iterator[int]:
     """Where sentences begin in plain text, the first left out."""
     if len(text) > _LONG_TEXT and sum(text.count(f"{end} ") for end in ".!?…") * _SHORTEST_SENTENCE > len(text):
         return
-    found = {start for start, _ in _tokenizer().span_tokenize(text)}
-    found.update(match.end() for match in _MISSED.finditer(text))
+    starts = {start for start, _ in _tokenizer().span_tokenize(text)}
+    starts.update(match.end() for match in _MISSED.finditer(text))
     if not text.isascii():
-        found.update(match.end() for match in _OTHER_SCRIPTS.finditer(text))
-    asides: list[Span] | None = None
+        starts.update(match.end() for match in _OTHER_SCRIPTS.finditer(text))
+    asides: list[TextRange] | None = None
     begin = 0
-    for at in sorted(found):
-        if at <= begin:
+    for start in sorted(starts):
+        if start <= begin:
             continue
-        low = max(begin, at - _LONGEST_ASIDE)
-        if text.count("(", low, at) != text.count(")", low, at):
+        low = max(begin, start - _MAX_ASIDE)
+        if text.count("(", low, start) != text.count(")", low, start):
             asides = _asides(text) if asides is None else asides
-            aside = bisect_left(asides, at, key=_start)
-            if aside and at <= asides[aside - 1][1]:
+            aside = bisect_left(asides, start, key=_start)
+            if aside and start <= asides[aside - 1][1]:
                 continue
-        if not _goes_on(text, begin, at):
-            begin = _before_number(text, begin, at)
+        if not _continues(text, begin, start):
+            begin = _before_number(text, begin, start)
             yield begin
 
 
-def _before_number(text: str, begin: int, at: int) -> int:
+def _before_number(text: str, begin: int, start: int) -> int:
     """Where the sentence at `at` begins with the number in front of it: "Run it. | 2. Stop it"."""
-    number = _NUMBER_LAST.search(text, max(begin, at - _LOOK_BACK), at)
+    number = _NUMBER_LAST.search(text, max(begin, start - _LOOK_BACK), start)
     if not number:
-        return at
-    name = _stem(text[max(begin, at - _LOOK_BACK) : number.start(1)]).lower()
-    return at if name in _LABELLED or name in BEFORE_LOWER else number.start(1)
+        return start
+    name = _stem(text[max(begin, start - _LOOK_BACK) : number.start(1)]).lower()
+    return start if name in _LABELLED or name in BEFORE_LOWER else number.start(1)
 
 
-def _asides(text: str) -> list[Span]:
+def _asides(text: str) -> list[TextRange]:
     """The outermost brackets that are closed again soon, from the opening to the closing one."""
     opened: list[int] = []
-    pairs: list[Span] = []
+    pairs: list[TextRange] = []
     for bracket in _BRACKET.finditer(text):
-        at = bracket.start()
-        if text[at] == "(":
-            opened.append(at)
+        position = bracket.start()
+        if text[position] == "(":
+            opened.append(position)
         elif opened:
             start = opened.pop()
-            if at - start <= _LONGEST_ASIDE:
+            if position - start <= _MAX_ASIDE:
                 while pairs and pairs[-1][0] > start:
                     pairs.pop()
-                pairs.append((start, at))
+                pairs.append((start, position))
     return pairs
 
 
-def _goes_on(text: str, begin: int, at: int) -> bool:
+def _continues(text: str, begin: int, start: int) -> bool:
     """Whether the sentence that began at `begin` does not end before `at`: "Fig. | 3B", "E. | coli", "1. | Run"."""
-    before = text[max(begin, at - _LOOK_BACK) : at].rstrip()
-    after = text[at : at + _LOOK_AHEAD]
-    first = after[:1]
-    lower = first.islower()
-    if first in ",;:)]}" or (first in "-–—" and after.lstrip("-–— ")[:1].islower()):
+    head = text[max(begin, start - _LOOK_BACK) : start].rstrip()
+    tail = text[start : start + _LOOK_AHEAD]
+    character = tail[:1]
+    lower = character.islower()
+    if character in ",;:)]}" or (character in "-–—" and tail.lstrip("-–— ")[:1].islower()):
         return True
-    if not before.endswith("."):
-        return lower and before[-1:] in "!?)]”’\"'"
-    stem = _stem(before)
+    if not head.endswith("."):
+        return lower and head[-1:] in "!?)]”’\"'"
+    stem = _stem(head)
     name = stem.lower()
     if name in NEVER_LAST:
         return True
     if lower and (name in BEFORE_LOWER or _DOTTED.fullmatch(stem) or (len(stem) < 3 and stem[:1].isupper())):
         return True
-    if first.isupper() and _DOTTED.fullmatch(stem):
-        return _first_word(after) not in STARTERS  # "K.C. | Smith"
-    if name == "al" and (first in "([" or first.isdigit()):
+    if character.isupper() and _DOTTED.fullmatch(stem):
+        return _first_word(tail) not in STARTERS  # "K.C. | Smith"
+    if name == "al" and (character in "([" or character.isdigit()):
         return True
-    if name in _LABELLED and (_CAPITAL_LABEL if stem[0].isupper() else _LABEL).match(after):
+    if name in _LABELLED and (_CAPITAL_LABEL if stem[0].isupper() else _LABEL).match(tail):
         return True
-    return at - begin < _LOOK_BACK and _NUMBER_ALONE.fullmatch(before) is not None
+    return start - begin < _LOOK_BACK and _NUMBER_ALONE.fullmatch(head) is not None
 
 
-def _first_word(after: str) -> str:
-    return _WORD.split(after, maxsplit=1)[0].lower()
+def _first_word(text: str) -> str:
+    return _WORD.split(text, maxsplit=1)[0].lower()
 
 
-def _stem(before: str) -> str:
+def _stem(text: str) -> str:
     """The last word of a text that ends in a full stop, without it."""
-    return before.split()[-1].lstrip("([{“‘\"'*")[:-1]
+    return text.split()[-1].lstrip("([{“‘\"'*")[:-1]
 
 
-def _strip(text: str, start: int, end: int) -> Span:
+def _strip(text: str, start: int, end: int) -> TextRange:
     while start < end and text[start].isspace():
         start += 1
     while end > start and text[end - 1].isspace():

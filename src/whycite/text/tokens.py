@@ -30,5 +30,5 @@ def terms(text: str) -> list[str]:
     Parts of hyphenated words are terms of their own, and so are Greek letters, by name: "TNFα" and "TNF-alpha".
     """
     text = _MICRO.sub("u", _NAME_NUMBER.sub("", clean(text)))
-    text = spell_greek(fold(text), around=" ")
+    text = spell_greek(fold(text), padding=" ")
     return _TERM.findall(_THOUSANDS.sub("", _POSSESSIVE.sub("", text)))

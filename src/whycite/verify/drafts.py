@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,28 +12,53 @@ from typing import TYPE_CHECKING
 
 from whycite import documents
 from whycite.documents.model import Document, Reference, Sentence
-from whycite.encoders import Encoder
+from whycite.documents.sources import decode
 from whycite.errors import UserError
-from whycite.evidence.groups import Cut, cut, joined
-from whycite.evidence.trimming import piece
-from whycite.evidence.words import content_words
-from whycite.rerank.ranker import Ranker
-from whycite.verify.lines import Lines
-from whycite.verify.model import Verification
-from whycite.verify.papers import Held, find, in_folder, in_library, open_held
-from whycite.verify.verifying import Opened, open_document
+from whycite.evidence.groups import SplitSentence, join_texts, split_at_groups
+from whycite.evidence.words import has_content_words, trim_piece
+from whycite.models import Encoder
+from whycite.models.rankers import Ranker
+from whycite.verify.fulltexts import FullText, match_references, open_full_text, texts_in_folder, texts_in_library
+from whycite.verify.verification import Verification
+from whycite.verify.verifying import OpenDocument, open_document
 
 if TYPE_CHECKING:
     from whycite.library import Library
 
-__all__ = ["CitationVerdict", "Cited", "citations", "draft"]
+__all__ = ["CitationVerdict", "DraftCitation", "LineIndex", "citations", "verify_draft"]
 
-_OPEN = 4  # papers kept ready: the next citation is often to one of the last
-_CLAIM = 3  # words that a piece of a sentence needs to be a claim of its own
+
+_LINE = re.compile(r"\r\n|\n|\r")
+
+
+class LineIndex:
+    """Each file is read once."""
+
+    def __init__(self) -> None:
+        self._starts: dict[str, list[int] | None] = {}
+
+    def line_at(self, file: str, offset: int) -> int | None:
+        """The line of an offset, counted from 1; None where the file is not on disk: in an archive, standard input."""
+        if file not in self._starts:
+            self._starts[file] = _starts(file)
+        starts = self._starts[file]
+        return None if starts is None else bisect_right(starts, offset)
+
+
+def _starts(file: str) -> list[int] | None:
+    try:
+        text = decode(Path(file).read_bytes())[0]
+    except OSError:
+        return None
+    return [0, *(end.end() for end in _LINE.finditer(text))]
+
+
+_MAX_OPEN = 4  # papers kept ready: the next citation is often to one of the last
+_CLAIM_WORDS = 3  # words that a piece of a sentence needs to be a claim of its own
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
+class DraftCitation:
     """A claim of a draft and a reference it cites; `start` and `end` are the marker's, in its file."""
 
     claim: str
@@ -60,7 +87,7 @@ class CitationVerdict:
     line: int | None = None  # of the marker, counted from 1; None where the file is not on disk
 
 
-def draft(
+def verify_draft(
     draft: Document | str | Path,
     papers: Path | str | None = None,
     library: Library | None = None,
@@ -70,104 +97,122 @@ def draft(
     progress: Callable[[str, int, int | None], None] | None = None,
 ) -> Iterator[CitationVerdict]:
     """Each citation of a draft with its verdict, in the order of the text; papers of the folder come first."""
-    read = draft if isinstance(draft, Document) else documents.read(draft)
-    tell = progress or (lambda what, done, total: None)
-    held = in_folder(papers, lambda done: tell("reading papers", done, None)) if papers is not None else []
-    held = [*held, *(in_library(library) if library is not None else [])]
-    cited = citations(read)
-    references = list({each.reference.id: each.reference for each in cited}.values())
-    found = dict(zip((each.id for each in references), find(references, held), strict=True))
-    opened, lines = _Shelf(ranker, encoder), Lines()
-    for done, each in enumerate(cited, 1):
-        verification, paper = _verified(each, found[each.reference.id], opened, bool(held), read)
-        place = (each.claim, each.sentence, each.section, each.file, each.start, each.end)
-        yield CitationVerdict(*place, each.reference, paper, verification, lines.of(each.file, each.start))
-        tell("checking citations", done, len(cited))
+    document = draft if isinstance(draft, Document) else documents.read(draft)
+    tell = progress or (lambda stage, count, total: None)
+    full_texts = (
+        texts_in_folder(papers, lambda count: tell("reading papers", count, None)) if papers is not None else []
+    )
+    full_texts = [*full_texts, *(texts_in_library(library) if library is not None else [])]
+    draft_citations = citations(document)
+    references = list({citation.reference.id: citation.reference for citation in draft_citations}.values())
+    text_by_reference = dict(
+        zip((reference.id for reference in references), match_references(references, full_texts), strict=True)
+    )
+    open_papers, lines = _OpenPapers(ranker, encoder), LineIndex()
+    for count, citation in enumerate(draft_citations, 1):
+        verification, paper = _verify_citation(
+            citation, text_by_reference[citation.reference.id], open_papers, bool(full_texts), document
+        )
+        place = (citation.claim, citation.sentence, citation.section, citation.file, citation.start, citation.end)
+        yield CitationVerdict(
+            *place, citation.reference, paper, verification, lines.line_at(citation.file, citation.start)
+        )
+        tell("checking citations", count, len(draft_citations))
 
 
-def citations(document: Document) -> list[Cited]:
+def citations(document: Document) -> list[DraftCitation]:
     """The claims of a draft with what each cites: the sentence, or of one with several groups the piece of each."""
-    found = []
-    for at, sentence in enumerate(document.sentences):
+    draft_citations = []
+    for sentence_index, sentence in enumerate(document.sentences):
         if not sentence.citations:
             continue
-        parts = cut(sentence, document)
+        parts = split_at_groups(sentence, document)
         section = document.sections[sentence.section].heading if sentence.section < len(document.sections) else ""
         for index, group in enumerate(parts.groups):
             claim = _claim(parts, index)
-            place = (claim, at, section, sentence.file, group.start, group.end)
-            found += [Cited(*place, document.by_id.get(key, Reference(key))) for key in group.keys]
-        found += _unlinked(sentence, at, section, parts)
-    return found
+            place = (claim, sentence_index, section, sentence.file, group.start, group.end)
+            draft_citations += [DraftCitation(*place, document.by_id.get(key, Reference(key))) for key in group.keys]
+        draft_citations += _unlinked(sentence, sentence_index, section, parts)
+    return draft_citations
 
 
-def _unlinked(sentence: Sentence, at: int, section: str, parts: Cut) -> Iterator[Cited]:
+def _unlinked(sentence: Sentence, sentence_index: int, section: str, parts: SplitSentence) -> Iterator[DraftCitation]:
     """The markers that point at no reference: nobody can check them, and nobody should think they were."""
     alone = {group.start: index for index, group in enumerate(parts.groups) if not group.keys}
     for citation in sentence.citations:
         if not citation.keys:
             index = alone.get(citation.start)
-            claim = joined(parts.texts) if index is None else _claim(parts, index)
+            claim = join_texts(parts.texts) if index is None else _claim(parts, index)
             marker = Reference(sentence.text[citation.text_start : citation.text_end].strip() or "?")
-            yield Cited(claim, at, section, sentence.file, citation.start, citation.end, marker, linked=False)
+            yield DraftCitation(
+                claim, sentence_index, section, sentence.file, citation.start, citation.end, marker, linked=False
+            )
 
 
-def _claim(parts: Cut, index: int) -> str:
+def _claim(parts: SplitSentence, index: int) -> str:
     """What a group is cited for: what stands before it, or behind the names of a group that begins its clause."""
     if len(parts.groups) > 1:
-        before, after = _parted(parts.texts, index)
-        named = parts.groups[index].named and parts.texts[index + 1][:1].isalpha()
-        for text in (after, before) if named else (before, after):
-            if content_words(text, enough=_CLAIM):
+        left_text, right_text = _texts_beside(parts.texts, index)
+        starts_clause = parts.groups[index].is_textual and parts.texts[index + 1][:1].isalpha()
+        for text in (right_text, left_text) if starts_clause else (left_text, right_text):
+            if has_content_words(text, enough=_CLAIM_WORDS):
                 return text
-    return joined(parts.texts)
+    return join_texts(parts.texts)
 
 
-def _parted(texts: Sequence[str], index: int) -> tuple[str, str]:
+def _texts_beside(texts: Sequence[str], index: int) -> tuple[str, str]:
     """What stands before a group and behind it; of a text between two groups that a semicolon parts, the own part."""
-    before, after = texts[index], texts[index + 1]
-    if index and content_words(own := before.rpartition(";")[2], enough=_CLAIM):
-        before = own
-    if index + 2 < len(texts) and content_words(own := after.partition(";")[0], enough=_CLAIM):
-        after = own
-    return piece(before), piece(after)
+    left_text, right_text = texts[index], texts[index + 1]
+    if index and has_content_words(own_part := left_text.rpartition(";")[2], enough=_CLAIM_WORDS):
+        left_text = own_part
+    if index + 2 < len(texts) and has_content_words(own_part := right_text.partition(";")[0], enough=_CLAIM_WORDS):
+        right_text = own_part
+    return trim_piece(left_text), trim_piece(right_text)
 
 
-def _verified(
-    cited: Cited, held: Held | None, shelf: _Shelf, any_held: bool, read: Document
+def _verify_citation(
+    citation: DraftCitation,
+    full_text: FullText | None,
+    open_papers: _OpenPapers,
+    has_full_texts: bool,
+    document: Document,
 ) -> tuple[Verification, str]:
     """The verification of a citation, and the paper it was held against."""
-    if not cited.linked:
-        return _unchecked(cited, f"the marker '{cited.reference.id}' could not be linked to a reference"), ""
-    if cited.reference.id not in read.by_id:
-        return _unchecked(cited, f"the draft has no reference called '{cited.reference.id}'"), ""
-    if held is None:
-        what = "no full text of it is at hand" if any_held else "no papers are at hand: name their folder with --papers"
-        return _unchecked(cited, what), ""
+    if not citation.linked:
+        return _unchecked(citation, f"the marker '{citation.reference.id}' could not be linked to a reference"), ""
+    if citation.reference.id not in document.by_id:
+        return _unchecked(citation, f"the draft has no reference called '{citation.reference.id}'"), ""
+    if full_text is None:
+        reason = (
+            "no full text of it is at hand"
+            if has_full_texts
+            else "no papers are at hand: name their folder with --papers"
+        )
+        return _unchecked(citation, reason), ""
     try:
-        return shelf.opened(held).verify(cited.claim), held.path
+        return open_papers.open_paper(full_text).verify(citation.claim), full_text.path
     except UserError as error:
-        return _unchecked(cited, str(error)), held.path
+        return _unchecked(citation, str(error)), full_text.path
 
 
-def _unchecked(cited: Cited, reason: str) -> Verification:
-    return Verification(cited.claim, "could not check", 0.0, (), reason)
+def _unchecked(citation: DraftCitation, reason: str) -> Verification:
+    return Verification(citation.claim, "could not check", 0.0, (), reason)
 
 
-class _Shelf:
+class _OpenPapers:
     """Papers made ready, the last few of them."""
 
     def __init__(self, ranker: Ranker | None, encoder: Encoder | None) -> None:
         self._ranker, self._encoder = ranker, encoder
-        self._papers: OrderedDict[str, Opened] = OrderedDict()
+        self._papers: OrderedDict[str, OpenDocument] = OrderedDict()
 
-    def opened(self, held: Held) -> Opened:
+    def open_paper(self, full_text: FullText) -> OpenDocument:
         """The paper, ready for claims."""
-        if held.path in self._papers:
-            self._papers.move_to_end(held.path)
+        if full_text.path in self._papers:
+            self._papers.move_to_end(full_text.path)
         else:
-            document = open_held(held)
-            self._papers[held.path] = open_document(document, ranker=self._ranker, encoder=self._encoder)
-            if len(self._papers) > _OPEN:
+            document = open_full_text(full_text)
+            self._papers[full_text.path] = open_document(document, ranker=self._ranker, encoder=self._encoder)
+            if len(self._papers) > _MAX_OPEN:
                 self._papers.popitem(last=False)
-        return self._papers[held.path]
+        return self._papers[full_text.path]

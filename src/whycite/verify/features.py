@@ -1,4 +1,4 @@
-"""What is known of each sentence of a document as backing for a claim, as columns of numbers.
+"""What is known of each sentence of a document as backing for a claim, as columns of numbers, and what each counts.
 
 Four steps, each dearer than the one before: the words of all sentences, the meaning of those that may matter, what the
 ranker reads in the best of these, and what it reads in the best of all between the sentences before and after.
@@ -6,20 +6,43 @@ ranker reads in the best of these, and what it reads in the best of all between 
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from whycite.verify.lexical import Lexicon
+from whycite.errors import UserError
+from whycite.verify.lexical import SentenceLexicon
 from whycite.verify.numbers import Agreement
 
-__all__ = ["ABSTRACT", "BETWEEN", "MEANING", "READ", "WORDS", "beside", "meaning", "read", "words"]
+__all__ = [
+    "ABSTRACT",
+    "CLASSES",
+    "CONTEXT_COLUMNS",
+    "KINDS",
+    "MEANING_COLUMNS",
+    "READ_COLUMNS",
+    "STEPS",
+    "WORD_COLUMNS",
+    "PassageWeights",
+    "load_weights",
+    "meaning_features",
+    "neighbour_maximum",
+    "ranker_features",
+    "shipped_weights",
+    "word_features",
+]
+
 
 Floats = NDArray[np.float64]
 
-WORDS = (
+WORD_COLUMNS = (
     "bm25",
     "coverage",
     "bm25_gap",  # below the best sentence of the document
@@ -43,9 +66,9 @@ WORDS = (
     "conclusion",
     "aside",  # acknowledgements, declarations, appendices
 )
-MEANING = ("cosine", "cosine_beside", "cosine_gap")
-READ = ("ranker", "ranker_gap")
-BETWEEN = ("between", "between_gap")
+MEANING_COLUMNS = ("cosine", "cosine_beside", "cosine_gap")
+READ_COLUMNS = ("ranker", "ranker_gap")
+CONTEXT_COLUMNS = ("between", "between_gap")
 
 _SECTIONS = {
     "abstract": "abstract",
@@ -69,16 +92,16 @@ _FIRST, _EARLY = 5, 30  # sentences
 ABSTRACT = 30  # sentences that an abstract has at most
 
 
-def words(
+def word_features(
     claim: str,
     sentences: Sequence[str],
     types: Sequence[str | None],
     numbers: Sequence[Agreement],
-    lexicon: Lexicon,
+    lexicon: SentenceLexicon,
 ) -> Floats:
     """The columns `WORDS`, a row for each sentence."""
     count = len(sentences)
-    table = np.zeros((count, len(WORDS)))
+    table = np.zeros((count, len(WORD_COLUMNS)))
     bm25 = lexicon.bm25(claim)
     places = np.arange(count)
     whole = float(count > ABSTRACT)
@@ -86,9 +109,9 @@ def words(
         "bm25": bm25,
         "coverage": lexicon.coverage(claim),
         "bm25_gap": bm25 - bm25.max(initial=0.0),
-        "bm25_beside": beside(bm25),
-        "stated": [min(each.stated, 3) for each in numbers],
-        "otherwise": [min(each.otherwise, 3) for each in numbers],
+        "bm25_beside": neighbour_maximum(bm25),
+        "stated": [min(agreement.stated, 3) for agreement in numbers],
+        "otherwise": [min(agreement.otherwise, 3) for agreement in numbers],
         "length": np.log1p(lexicon.lengths),
         "short": [length < _SHORT for length in lexicon.lengths.tolist()],
         "place": whole * places / max(count - 1, 1),
@@ -99,28 +122,105 @@ def words(
         "cites": [_CITES.search(sentence) is not None for sentence in sentences],
     }
     for name, column in columns.items():
-        table[:, WORDS.index(name)] = column
-    for at, type in enumerate(types):
+        table[:, WORD_COLUMNS.index(name)] = column
+    for row, type in enumerate(types):
         if type in _SECTIONS:
-            table[at, WORDS.index(_SECTIONS[type])] = 1
+            table[row, WORD_COLUMNS.index(_SECTIONS[type])] = 1
     return table
 
 
-def meaning(cosines: Floats) -> Floats:
+def meaning_features(cosines: Floats) -> Floats:
     """The columns `MEANING` of sentences by their cosines with the claim; nan where a sentence was not encoded."""
-    own = np.where(np.isnan(cosines), 0.0, cosines)
-    near = beside(np.where(np.isnan(cosines), -1.0, cosines))
-    near = np.where(near <= -1, own, near)
-    return np.stack([own, near, own - own.max(initial=0.0)], axis=1)
+    own_cosines = np.where(np.isnan(cosines), 0.0, cosines)
+    near = neighbour_maximum(np.where(np.isnan(cosines), -1.0, cosines))
+    near = np.where(near <= -1, own_cosines, near)
+    return np.stack([own_cosines, near, own_cosines - own_cosines.max(initial=0.0)], axis=1)
 
 
-def read(scores: Floats) -> Floats:
+def ranker_features(scores: Floats) -> Floats:
     """The columns `READ` or `BETWEEN` of sentences by what the ranker says of each."""
     return np.stack([scores, scores - scores.max(initial=-np.inf)], axis=1)
 
 
-def beside(values: Floats) -> Floats:
+def neighbour_maximum(values: Floats) -> Floats:
     """The greater of the values before and after each one; 0 where there are none."""
     padded = np.concatenate([[-np.inf], values, [-np.inf]])
     near = np.maximum(padded[:-2], padded[2:])
     return np.where(np.isinf(near), 0.0, near)
+
+
+STEPS: Mapping[str, tuple[str, ...]] = {
+    "words": WORD_COLUMNS,
+    "meaning": (*WORD_COLUMNS, *MEANING_COLUMNS),
+    # What the step before says, so that a few cases are enough to fit to.
+    "read": ("meaning", *READ_COLUMNS),
+    "between": ("read", *CONTEXT_COLUMNS),
+}
+KINDS = ("paper", "abstract")  # what a document is: sentences of whole papers are told apart by other signs
+CLASSES = ("backed", "contradicted", "not found")
+
+
+@dataclass(frozen=True, slots=True)
+class PassageWeights:
+    """By kind of document and step a weight for each feature; by kind and verdict one for each sign.
+
+    What "stance" holds tells backing from contradiction, where that of the ranker is known. Fitted by
+    `whycite.lab.train.verifyweights`; what is not named counts nothing.
+    """
+
+    steps: Mapping[str, Mapping[str, Mapping[str, float]]]
+    verdicts: Mapping[str, Mapping[str, Mapping[str, float]]]
+    ranker: str = ""  # the one whose stances "stance" was fitted to; of another they may mean something else
+    bars: Mapping[str, float] = field(default_factory=dict)  # by kind: the least chance at which backing is told
+
+    def logits(self, kind: str, step: str, table: Floats) -> Floats:
+        """How likely each sentence backs the claim, as logits."""
+        feature_weights = self.steps[kind][step]
+        columns = np.array([feature_weights.get(name, 0.0) for name in STEPS[step]])
+        return np.asarray(table @ columns + feature_weights.get("bias", 0.0))
+
+    def chances(self, kind: str, signs: Mapping[str, float]) -> dict[str, float]:
+        """The probability of each verdict that the kind tells apart, by its signs."""
+        logits = {
+            name: sign_weights.get("bias", 0.0)
+            + sum(sign_weights.get(sign, 0.0) * value for sign, value in signs.items())
+            for name, sign_weights in self.verdicts[kind].items()
+        }
+        shifted = np.exp(np.array(list(logits.values())) - max(logits.values()))
+        return dict(zip(logits, (shifted / shifted.sum()).tolist(), strict=True))
+
+    def write(self, path: Path) -> None:
+        """Keep them in a file."""
+        path.write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
+
+
+@cache
+def shipped_weights() -> PassageWeights:
+    """The weights that come with whycite."""
+    return _parse_weights(files("whycite.verify").joinpath("weights.json").read_text("utf-8"), "weights.json")
+
+
+def load_weights(path: Path) -> PassageWeights:
+    """The weights in a file."""
+    try:
+        return _parse_weights(path.read_text("utf-8"), str(path))
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror or error}") from error
+
+
+def _parse_weights(text: str, path: str) -> PassageWeights:
+    try:
+        content = json.loads(text)
+        steps = {kind: {step: _numbers(content["steps"][kind][step]) for step in STEPS} for kind in KINDS}
+        verdicts = {
+            kind: {name: _numbers(signs) for name, signs in classes.items()}
+            for kind, classes in content["verdicts"].items()
+        }
+        bars = _numbers(content.get("bars", {}))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UserError(f"{path} holds no weights ({error}): fit them again") from error
+    return PassageWeights(steps, verdicts, str(content.get("ranker", "")), bars)
+
+
+def _numbers(weights: Mapping[str, float]) -> dict[str, float]:
+    return {name: float(value) for name, value in weights.items()}

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whycite.evidence.words import FUNCTION_WORDS
-from whycite.recommend.ilciter.bm25 import Index
+from whycite.text.bm25 import Bm25Index
 from whycite.text.lemmas import lemma
 from whycite.text.tokens import terms
 
-__all__ = ["Lexicon", "forms"]
+__all__ = ["SentenceLexicon", "forms"]
 
 Floats = NDArray[np.float64]
 
@@ -35,38 +35,43 @@ def _form(term: str) -> str:
     return word
 
 
-class Lexicon:
+class SentenceLexicon:
     """The words of a document's sentences; how rare a word is, its own sentences tell."""
 
     def __init__(self, sentences: Sequence[str]) -> None:
         self._forms = [forms(sentence) for sentence in sentences]
-        self._index = Index(self._forms)
-        self.lengths: Floats = np.array([len(each) for each in self._forms], np.float64)
+        self._index = Bm25Index(self._forms)
+        self.lengths: Floats = np.array([len(sentence_forms) for sentence_forms in self._forms], np.float64)
         counts: dict[str, int] = {}
-        for each in self._forms:
-            for form in set(each):
+        for sentence_forms in self._forms:
+            for form in set(sentence_forms):
                 counts[form] = counts.get(form, 0) + 1
         self._weights = {form: float(np.log1p(len(sentences) / count)) for form, count in counts.items()}
         self._unseen = float(np.log1p(2 * len(sentences)))
 
     def bm25(self, claim: str) -> Floats:
         """The score of each sentence, as a share of what a sentence could have that holds every word of the claim."""
-        asked = forms(claim)
-        most = sum(self._weights.get(form, self._unseen) for form in set(asked))
-        return self._index.scores(asked)["plus"] / max(most, 1e-9)
+        claim_forms = forms(claim)
+        maximum = sum(self._weights.get(form, self._unseen) for form in set(claim_forms))
+        return self._index.scores(claim_forms)["plus"] / max(maximum, 1e-9)
 
     def coverage(self, claim: str) -> Floats:
         """The share of the claim's words that each sentence holds, rare words counting more."""
         weights = {form: self._weights.get(form, self._unseen) for form in set(forms(claim))}
         total = sum(weights.values()) or 1.0
-        return np.array([sum(weights[form] for form in weights.keys() & set(each)) / total for each in self._forms])
+        return np.array(
+            [
+                sum(weights[form] for form in weights.keys() & set(sentence_forms)) / total
+                for sentence_forms in self._forms
+            ]
+        )
 
-    def held(self, claim: str, chosen: Sequence[int]) -> float:
+    def joint_share(self, claim: str, chosen: Sequence[int]) -> float:
         """The share of the claim's words that some sentences hold together, rare words counting more."""
-        together = {form for at in chosen for form in self._forms[at]}
+        together = {form for index in chosen for form in self._forms[index]}
         return self._share(claim, together)
 
-    def known(self, claim: str) -> float:
+    def known_share(self, claim: str) -> float:
         """The share of the claim's words that the document has at all, rare words counting more."""
         return self._share(claim, self._weights.keys())
 

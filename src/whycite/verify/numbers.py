@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from whycite.verify.quantities import Quantity, quantities
 
-__all__ = ["Agreement", "compare", "compared", "unstated"]
+__all__ = ["Agreement", "compare_numbers", "compare_quantities", "unstated"]
 
 _NEAR = 0.05  # how far off a number may be that is only said to be about right
 _EQUAL = 1e-9
@@ -28,40 +28,50 @@ class Agreement:
     words: str = ""  # "77 % in the claim, 7.7 % here"
 
 
-def compare(claim: str, passage: str) -> Agreement:
+def compare_numbers(claim: str, passage: str) -> Agreement:
     """The numbers of a claim against those of a passage."""
-    return compared(quantities(claim), quantities(passage))
+    return compare_quantities(quantities(claim), quantities(passage))
 
 
-def compared(asked: Sequence[Quantity], there: Sequence[Quantity]) -> Agreement:
+def compare_quantities(claim_quantities: Sequence[Quantity], passage_quantities: Sequence[Quantity]) -> Agreement:
     """The quantities of a claim against those of a passage."""
     stated, otherwise, absent = [], [], 0
-    ends = [end for quantity in asked for end in _ends(quantity)]
-    for quantity in asked:
-        if any(_agree(quantity, other) for other in there) or _by_its_ends(quantity, there):
+    ends = [end for quantity in claim_quantities for end in _ends(quantity)]
+    for quantity in claim_quantities:
+        if any(_agree(quantity, passage_quantity) for passage_quantity in passage_quantities) or _by_its_ends(
+            quantity, passage_quantities
+        ):
             stated.append(quantity)
             continue
-        rivals = [other for other in there if _comparable(quantity, other) and not _fits(quantity, other)]
+        rivals = [
+            passage_quantity
+            for passage_quantity in passage_quantities
+            if _comparable(quantity, passage_quantity) and not _fits(quantity, passage_quantity)
+        ]
         # A quantity that another one of the claim states is spoken for: "from 10 % to 20 %".
         rivals = [
-            other for other in rivals if not any(_agree(each, other) for each in (asked if _is_range(other) else ends))
+            rival
+            for rival in rivals
+            if not any(
+                _agree(claim_quantity, rival) for claim_quantity in (claim_quantities if _is_range(rival) else ends)
+            )
         ]
         if rivals:
-            otherwise.append((quantity, min(rivals, key=lambda other: _distance(quantity, other))))
+            otherwise.append((quantity, min(rivals, key=lambda rival: _distance(quantity, rival))))
         else:
             absent += 1
-    words = [f"{ours.text} in the claim, {theirs.text} here" for ours, theirs in otherwise]
-    if told := [quantity.text for quantity in stated if not _is_year(quantity)]:
-        words.append(f"{_listed(told)} here too")
+    words = [f"{claim_quantity.text} in the claim, {rival.text} here" for claim_quantity, rival in otherwise]
+    if stated_texts := [quantity.text for quantity in stated if not _is_year(quantity)]:
+        words.append(f"{_join_texts(stated_texts)} here too")
     return Agreement(len(stated), len(otherwise), absent, "; ".join(words))
 
 
-def unstated(asked: Sequence[Quantity], passages: Sequence[Sequence[Quantity]]) -> list[str]:
+def unstated(claim_quantities: Sequence[Quantity], passages: Sequence[Sequence[Quantity]]) -> list[str]:
     """The numbers of a claim that no passage states, as they are written; years, ranges and small counts aside."""
     return [
         quantity.text
-        for quantity in asked
-        if not _is_vague(quantity) and not any(_stated(quantity, there) for there in passages)
+        for quantity in claim_quantities
+        if not _is_vague(quantity) and not any(_stated(quantity, passage_quantities) for passage_quantities in passages)
     ]
 
 
@@ -77,37 +87,40 @@ def _is_year(quantity: Quantity) -> bool:
     return quantity.unit[:1] in ("", "#") and quantity.low == quantity.high and quantity.low in _YEARS
 
 
-def _stated(quantity: Quantity, there: Sequence[Quantity]) -> bool:
+def _stated(quantity: Quantity, passage_quantities: Sequence[Quantity]) -> bool:
     """Whether a passage has a number of a claim, whatever it calls what is counted or measured."""
-    if any(_agree(quantity, other) for other in there) or _by_its_ends(quantity, there):
+    if any(_agree(quantity, passage_quantity) for passage_quantity in passage_quantities) or _by_its_ends(
+        quantity, passage_quantities
+    ):
         return True
     if quantity.unit[:1] not in ("", "#", "="):
         return False
     figures = _FIGURE.findall(quantity.text)  # its unit may stand behind the next number: "22 and 12 mg"
     return any(
-        (other.unit[:1] in ("", "#", "=") and _meet(quantity, other)) or figures == _FIGURE.findall(other.text)
-        for other in there
+        (passage_quantity.unit[:1] in ("", "#", "=") and _meet(quantity, passage_quantity))
+        or figures == _FIGURE.findall(passage_quantity.text)
+        for passage_quantity in passage_quantities
     )
 
 
-def _listed(texts: Sequence[str]) -> str:
+def _join_texts(texts: Sequence[str]) -> str:
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
-def _comparable(one: Quantity, other: Quantity) -> bool:
+def _comparable(quantity: Quantity, counterpart: Quantity) -> bool:
     """Whether two quantities are of the same thing, so that they should be equal."""
-    return one.unit == other.unit != ""
+    return quantity.unit == counterpart.unit != ""
 
 
-def _agree(one: Quantity, other: Quantity) -> bool:
+def _agree(quantity: Quantity, counterpart: Quantity) -> bool:
     """Whether a quantity of a claim is the one of a passage."""
-    if one.unit == other.unit:
-        return _meet(one, other)
-    if "%" in (one.unit, other.unit):  # a share: 0.77 is 77 %
-        return all(map(_is_share, (one, other))) and _meet(_percent(one), _percent(other))
+    if quantity.unit == counterpart.unit:
+        return _meet(quantity, counterpart)
+    if "%" in (quantity.unit, counterpart.unit):  # a share: 0.77 is 77 %
+        return all(map(_is_share, (quantity, counterpart))) and _meet(_percent(quantity), _percent(counterpart))
     # What a number belongs to is told in many ways; the same digits without unit are the same number.
-    bare = all(quantity.unit[:1] in ("", "#", "=") for quantity in (one, other))
-    return bare and "" in (one.unit, other.unit) and _meet(one, other) and not _is_small(one)
+    bare = all(operand.unit[:1] in ("", "#", "=") for operand in (quantity, counterpart))
+    return bare and "" in (quantity.unit, counterpart.unit) and _meet(quantity, counterpart) and not _is_small(quantity)
 
 
 def _is_share(quantity: Quantity) -> bool:
@@ -131,9 +144,11 @@ def _ends(quantity: Quantity) -> list[Quantity]:
     return [replace(quantity, low=end, high=end) for end in (quantity.low, quantity.high)]
 
 
-def _by_its_ends(quantity: Quantity, there: Sequence[Quantity]) -> bool:
+def _by_its_ends(quantity: Quantity, passage_quantities: Sequence[Quantity]) -> bool:
     """Whether both ends of a range are told, if not as a range: "from 3 % to 28 %" by "ascites 28 %, bleeding 3 %"."""
-    return _is_range(quantity) and all(any(_agree(end, other) for other in there) for end in _ends(quantity))
+    return _is_range(quantity) and all(
+        any(_agree(end, passage_quantity) for passage_quantity in passage_quantities) for end in _ends(quantity)
+    )
 
 
 def _is_small(quantity: Quantity) -> bool:
@@ -141,48 +156,67 @@ def _is_small(quantity: Quantity) -> bool:
     return quantity.low == quantity.high and quantity.low in range(11)
 
 
-def _meet(one: Quantity, other: Quantity) -> bool:
+def _meet(quantity: Quantity, counterpart: Quantity) -> bool:
     """Whether a quantity of a claim is told by one of a passage, as exactly as the coarser one is written.
 
     A number within a range or beyond a bound of the passage is not told by it, only not excluded; and so the reverse.
     """
-    room = _room(one, other)
-    if one.low == one.high:
-        return any(_close(one.low, end, room) for end in (other.low, other.high))
-    if other.low == other.high:  # only a bound is told by a number
-        return not _is_range(one) and one.low <= other.high + room and other.low <= one.high + room
-    return (_close(one.low, other.low, room) and _close(one.high, other.high, room)) or _follows(one, other)
+    room = _room(quantity, counterpart)
+    if quantity.low == quantity.high:
+        return any(_close(quantity.low, end, room) for end in (counterpart.low, counterpart.high))
+    if counterpart.low == counterpart.high:  # only a bound is told by a number
+        return (
+            not _is_range(quantity)
+            and quantity.low <= counterpart.high + room
+            and counterpart.low <= quantity.high + room
+        )
+    return (_close(quantity.low, counterpart.low, room) and _close(quantity.high, counterpart.high, room)) or _follows(
+        quantity, counterpart
+    )
 
 
-def _fits(one: Quantity, other: Quantity) -> bool:
+def _fits(quantity: Quantity, counterpart: Quantity) -> bool:
     """Whether a quantity of a claim is not excluded by one of a passage; two ranges have ends to compare."""
-    room = _room(one, other)
-    return not (_is_range(one) and _is_range(other)) and one.low <= other.high + room and other.low <= one.high + room
+    room = _room(quantity, counterpart)
+    return (
+        not (_is_range(quantity) and _is_range(counterpart))
+        and quantity.low <= counterpart.high + room
+        and counterpart.low <= quantity.high + room
+    )
 
 
-def _room(one: Quantity, other: Quantity) -> float:
+def _room(quantity: Quantity, counterpart: Quantity) -> float:
     """How far apart two quantities may be that are the same."""
-    size = max((abs(end) for end in (one.low, one.high, other.low, other.high) if math.isfinite(end)), default=0.0)
+    size = max(
+        (abs(end) for end in (quantity.low, quantity.high, counterpart.low, counterpart.high) if math.isfinite(end)),
+        default=0.0,
+    )
     room = _EQUAL * max(1.0, size)
-    if not math.isclose(one.grain, other.grain):
-        coarser = max(one.grain, other.grain)
+    if not math.isclose(quantity.grain, counterpart.grain):
+        coarser = max(quantity.grain, counterpart.grain)
         # Who writes two digits or more may have cut off what others would round up.
         room = max(room, coarser * ((1 - 1e-6) if size >= 10 * coarser else 0.5))
-    if one.about or other.about:
-        ends = [abs(end) for end in (one.low, one.high) if math.isfinite(end)]
+    if quantity.about or counterpart.about:
+        ends = [abs(end) for end in (quantity.low, quantity.high) if math.isfinite(end)]
         room = max(room, _NEAR * max(ends, default=0.0))
     return room
 
 
-def _close(one: float, other: float, room: float) -> bool:
-    return one == other or abs(one - other) <= room
+def _close(number: float, other_number: float, room: float) -> bool:
+    return number == other_number or abs(number - other_number) <= room
 
 
-def _follows(one: Quantity, other: Quantity) -> bool:
+def _follows(quantity: Quantity, counterpart: Quantity) -> bool:
     """Whether a bound of the claim follows from a range of a passage: "p < 0.05" from "p < 0.001"."""
-    return (one.high == math.inf and other.low >= one.low) or (one.low == -math.inf and other.high <= one.high)
+    return (quantity.high == math.inf and counterpart.low >= quantity.low) or (
+        quantity.low == -math.inf and counterpart.high <= quantity.high
+    )
 
 
-def _distance(one: Quantity, other: Quantity) -> float:
-    ends = [(a, b) for a, b in ((one.low, other.low), (one.high, other.high)) if math.isfinite(a) and math.isfinite(b)]
+def _distance(quantity: Quantity, counterpart: Quantity) -> float:
+    ends = [
+        (a, b)
+        for a, b in ((quantity.low, counterpart.low), (quantity.high, counterpart.high))
+        if math.isfinite(a) and math.isfinite(b)
+    ]
     return min((abs(a - b) for a, b in ends), default=math.inf)

@@ -5,13 +5,66 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from whycite.verify.lexical import forms
-from whycite.verify.negation import denied, negation_of
 
-__all__ = ["Polarity", "compare", "pointing"]
+__all__ = ["Polarity", "compare_polarity", "denied_words", "is_negated", "negation_of", "word_ways"]
 
-_AROUND = 6  # words on either side
+
+_REACH = 8  # words that a negation reaches
+_FORWARD = (
+    r"not|no|nor|never|neither|none|cannot|without|fail(?:s|ed|ing|ure)?|unable|lack(?:s|ed|ing)?|absence|unlikely|"
+    r"hardly|rarely|independent of|rather than|[a-z]+n[’']t"
+)
+_BOTH_WAYS = r"unaffected|unchanged|un(?:related|associated|altered)"
+_NEGATION = re.compile(rf"\b(?:{_FORWARD}|{_BOTH_WAYS})\b", re.IGNORECASE)
+_NO_NEGATION = re.compile(
+    r"\bnot only\b|\bnot (?:yet|necessarily|just|merely|until)\b|\bno(?:netheless| doubt)\b|\bwhether or not\b|\bno\.|"
+    r"\bno (?:more|less|fewer) than\b",
+    re.IGNORECASE,
+)
+_PIECE = re.compile(
+    rf"(?P<around>\b(?:{_BOTH_WAYS})\b)|(?P<ahead>\b(?:{_FORWARD})\b)|(?P<word>[^\W_]+)|(?P<sign>[,;:.()])",
+    re.IGNORECASE,
+)
+_CLAUSE_ENDS = frozenset(", ; : . ( ) but although though whereas while because which who".split())
+
+
+def is_negated(text: str) -> bool:
+    """Whether a text denies something."""
+    return bool(negation_of(text))
+
+
+def negation_of(text: str) -> str:
+    """The first word by which a text denies something, or nothing."""
+    match = _NEGATION.search(_NO_NEGATION.sub(" ", text))
+    return match[0].lower() if match else ""
+
+
+@lru_cache(maxsize=4096)
+def denied_words(text: str) -> frozenset[str]:
+    """The words that negations of a text reach, as they are compared: those behind it in the same clause."""
+    denied_forms: set[str] = set()
+    clause_forms: list[str] = []
+    reach = 0
+    for piece in _PIECE.finditer(_NO_NEGATION.sub(" ", text)):
+        if piece["ahead"] or piece["around"]:
+            reach = _REACH
+            if piece["around"]:
+                denied_forms.update(clause_forms[-_REACH:])
+        elif piece[0].lower() in _CLAUSE_ENDS:
+            reach, clause_forms = 0, []
+        else:
+            piece_forms = forms(piece[0])
+            clause_forms += piece_forms
+            if reach:
+                denied_forms.update(piece_forms)
+                reach -= 1
+    return frozenset(denied_forms)
+
+
+_CONTEXT_REACH = 6  # words on either side
 
 # Stems of words that point up and down, a pair of lists for each way that things can point.
 _OPPOSITES: dict[str, tuple[str, str]] = {
@@ -69,70 +122,70 @@ class _Pointer:
     word: str
     way: str
     up: bool
-    around: Mapping[str, float]
+    context: Mapping[str, float]
 
 
-def compare(claim: str, passage: str) -> Polarity:
+def compare_polarity(claim: str, passage: str) -> Polarity:
     """Which way a claim points against which way a passage does.
 
     Where a passage points both ways, what counts is the pointer whose surroundings are most like those in the claim.
     """
-    theirs = _pointers(passage)
+    passage_pointers = _pointers(passage)
     agreed = opposed = 0
     words = []
-    for ours in _pointers(claim):
-        rivals = [other for other in theirs if other.way == ours.way]
+    for pointer in _pointers(claim):
+        rivals = [rival for rival in passage_pointers if rival.way == pointer.way]
         if not rivals:
             continue
-        nearest = max(rivals, key=lambda other: (_alike(ours, other), other.up == ours.up))
-        if nearest.up == ours.up:
+        nearest = max(rivals, key=lambda rival: (_context_overlap(pointer, rival), rival.up == pointer.up))
+        if nearest.up == pointer.up:
             agreed += 1
         else:
             opposed += 1
             # A word that stands in both is nothing to tell of, even where another one stands nearer.
-            if all(other.up != ours.up for other in rivals):
-                words.append(f"“{ours.word}” in the claim, “{nearest.word}” here")
-    said, theirs_said = negation_of(claim), negation_of(passage)
-    negation = bool(said) != bool(theirs_said)
-    if negation and not any(f"“{(said or theirs_said).split()[0]}”" in told for told in words):
-        words.append(f"only the {'claim' if said else 'passage'} says “{said or theirs_said}”")
-    return Polarity(agreed, opposed, _apart(claim, passage), negation, "; ".join(words))
+            if all(rival.up != pointer.up for rival in rivals):
+                words.append(f"“{pointer.word}” in the claim, “{nearest.word}” here")
+    claim_negation, passage_negation = negation_of(claim), negation_of(passage)
+    negation = bool(claim_negation) != bool(passage_negation)
+    if negation and not any(f"“{(claim_negation or passage_negation).split()[0]}”" in message for message in words):
+        words.append(f"only the {'claim' if claim_negation else 'passage'} says “{claim_negation or passage_negation}”")
+    return Polarity(agreed, opposed, _denied_share(claim, passage), negation, "; ".join(words))
 
 
-def _alike(one: _Pointer, other: _Pointer) -> float:
-    return sum(weight * other.around.get(form, 0.0) for form, weight in one.around.items())
+def _context_overlap(pointer: _Pointer, rival: _Pointer) -> float:
+    return sum(weight * rival.context.get(form, 0.0) for form, weight in pointer.context.items())
 
 
-def _apart(claim: str, passage: str) -> float:
-    ours, theirs = denied(claim), denied(passage)
-    if ours & theirs:
+def _denied_share(claim: str, passage: str) -> float:
+    claim_denials, passage_denials = denied_words(claim), denied_words(passage)
+    if claim_denials & passage_denials:
         return 0.0  # both deny the same, if not all of it in the same order
     shared = set(forms(claim)) & set(forms(passage))
-    return len(shared & (ours | theirs)) / max(len(shared), 1)
+    return len(shared & (claim_denials | passage_denials)) / max(len(shared), 1)
 
 
 def _pointers(text: str) -> list[_Pointer]:
     words = [word.lower() for word in _WORD.findall(text)]
-    found = []
-    for at, word in enumerate(words):
-        if ways := dict(pointing(word)):
-            around = _around(words, at)
-            found += [_Pointer(word, way, up, around) for way, up in ways.items()]
-    return found
+    pointers = []
+    for position, word in enumerate(words):
+        if ways := dict(word_ways(word)):
+            context = _context(words, position)
+            pointers += [_Pointer(word, way, up, context) for way, up in ways.items()]
+    return pointers
 
 
-def _around(words: list[str], at: int) -> dict[str, float]:
+def _context(words: list[str], position: int) -> dict[str, float]:
     """The words around one; each counts by the nearest place it has."""
-    found: dict[str, float] = {}
-    for far in range(1, _AROUND + 1):
-        for near in (at - far, at + far):
+    weights: dict[str, float] = {}
+    for far in range(1, _CONTEXT_REACH + 1):
+        for near in (position - far, position + far):
             if 0 <= near < len(words):
                 for form in forms(words[near]):
-                    found.setdefault(form, 1 / (1 + far))
-    return found
+                    weights.setdefault(form, 1 / (1 + far))
+    return weights
 
 
-def pointing(word: str) -> Iterator[tuple[str, bool]]:
+def word_ways(word: str) -> Iterator[tuple[str, bool]]:
     """The ways in which a word points, and whether up."""
     yield from _WHOLE.get(word, ())
     for length in range(4, len(word) + 1):
@@ -142,6 +195,6 @@ def pointing(word: str) -> Iterator[tuple[str, bool]]:
 _WHOLE: dict[str, list[tuple[str, bool]]] = {}
 _STEMS: dict[str, list[tuple[str, bool]]] = {}
 for _way, _lists in _OPPOSITES.items():
-    for _up, _listed in zip((True, False), _lists, strict=True):
-        for _each in _listed.split():
-            (_STEMS if _each.endswith("*") else _WHOLE).setdefault(_each.rstrip("*"), []).append((_way, _up))
+    for _up, _word_list in zip((True, False), _lists, strict=True):
+        for _entry in _word_list.split():
+            (_STEMS if _entry.endswith("*") else _WHOLE).setdefault(_entry.rstrip("*"), []).append((_way, _up))

@@ -1,14 +1,19 @@
-"""Which sentences of a document can back a claim: its own text, never its reference list or a heading."""
+"""Which sentences of a document can back a claim: its own text, in English, and no quotation of the claim."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
+from difflib import SequenceMatcher
 
 from whycite import structure
 from whycite.documents.model import Document
+from whycite.evidence.words import FUNCTION_WORDS
+from whycite.text.normalise import clean
+from whycite.text.tokens import terms
 
-__all__ = ["own_sentences", "with_asides"]
+__all__ = ["is_foreign", "is_foreign_claim", "own_sentences", "quotes", "with_asides"]
+
 
 _KINDS = frozenset({"prose", "caption", "footnote"})
 _RUN = 6  # words of a title that tell a reference
@@ -27,7 +32,7 @@ def own_sentences(document: Document) -> tuple[list[int], list[str], list[str | 
     labelled = document if any(section.type for section in document.sections) else structure.label(document)
     titles = {run for reference in document.references for run in _runs(reference.title)[:1]}
     indices, headings, types = [], [], []
-    for at, sentence in enumerate(document.sentences):
+    for index, sentence in enumerate(document.sentences):
         section = labelled.sections[sentence.section] if 0 <= sentence.section < len(labelled.sections) else None
         type = section.type if section else None
         if sentence.kind not in _KINDS or type == "references" or not _WORD.search(sentence.text):
@@ -35,7 +40,7 @@ def own_sentences(document: Document) -> tuple[list[int], list[str], list[str | 
         if titles and not sentence.citations and not titles.isdisjoint(_runs(sentence.text)):
             continue  # an entry of a reference list that was not told apart
         heading = section.heading if section else ""
-        indices.append(at)
+        indices.append(index)
         headings.append(f"{heading} (caption)".strip() if sentence.kind == "caption" else heading)
         types.append(type)
     return indices, headings, types
@@ -44,4 +49,85 @@ def own_sentences(document: Document) -> tuple[list[int], list[str], list[str | 
 def _runs(text: str) -> list[tuple[str, ...]]:
     """The runs of so many words of a text."""
     words = [word.lower() for word in _WORD.findall(text)]
-    return [tuple(words[at : at + _RUN]) for at in range(len(words) - _RUN + 1)]
+    return [tuple(words[start : start + _RUN]) for start in range(len(words) - _RUN + 1)]
+
+
+_TOKEN = re.compile(r"[^\W\d_]+")
+_ENOUGH = 60  # words that tell a language
+_ENGLISH = 0.15  # the least share of English function words; German text has 0.07, academic English above 0.3
+_LATIN, _LETTERS = "\u024f", 10  # the last letter of its kind; how many letters tell a script
+_FOREIGN_LIMIT = 2  # function words of other languages that tell the language of a sentence
+# German, French, Spanish, Italian, Portuguese, Dutch: what is neither an English word nor a short name.
+_FOREIGN_WORDS = frozenset(
+    """
+    der das dem den ein eine einer eines einem einen und oder ist sind wird werden wurde wurden nicht mit von für auf
+    bei nach aus als auch durch zu zum zur sich dass über zwischen
+    le la les un une du est sont dans pour par sur avec qui que ne pas ont aux cette ces leur été
+    el los las unos unas con por para su sus del una uno como más esta este
+    il lo gli di che è sono nel della delle dei degli alla più
+    os um uma da dos em com não são pela pelo ao
+    het een van zijn wordt worden niet voor op door bij naar ook dat deze
+    """.split()
+)
+# English function words that are words of these languages, too.
+_SHARED = frozenset("an as in on so was do no me he here also over of am at".split())
+_IN_NAMES = re.compile(
+    r"\b(?:[Vv]an (?:der|den|de|het)|[Dd]e novo|de facto|[Dd]e la [A-Z]\w+|[Ee]t al|Los Angeles|Las Vegas|"
+    r"La Niña|El Niño)\b"
+)
+
+
+def is_foreign(text: str) -> bool:
+    """Whether a text is long enough to tell that it is not English."""
+    words = [word.lower() for word in _TOKEN.findall(text[:20_000])]
+    return len(words) >= _ENOUGH and sum(word in FUNCTION_WORDS for word in words) < _ENGLISH * len(words)
+
+
+def is_foreign_claim(claim: str) -> bool:
+    """Whether a sentence is clearly not English: in letters of another script, or by words of other languages alone."""
+    letters = [letter for letter in claim if letter.isalpha()]
+    if len(letters) >= _LETTERS and 2 * sum(letter > _LATIN for letter in letters) > len(letters):
+        return True
+    words = {word.lower() for word in _TOKEN.findall(_IN_NAMES.sub(" ", claim))}
+    english = {word for word in words & FUNCTION_WORDS if len(word) > 1} - _SHARED  # "m" may be metres
+    return not english and len(words & _FOREIGN_WORDS) >= _FOREIGN_LIMIT
+
+
+_QUOTED = re.compile(r'"([^"]{20,1000})"')
+_ATTRIBUTED = re.compile(
+    r"\bet al\b|\baccording to\b|\b(?:as|who|they|he|she) (?:wrote|stated?|put it|claim\w*|said|says|argue\w*)\b|"
+    r"\b(?:wrote|claimed|asserted|stated) that\b|[(\[][^()\[\]]{0,80}\b(?:1[89]|20)\d\d[a-z]?[)\]]|\[\d{1,3}\]",
+    re.IGNORECASE,
+)
+_MIN_WORDS = 6  # words; less is said twice by chance
+_NEARLY = 0.9
+
+
+def quotes(claim: str, sentence: str) -> bool:
+    """Whether a sentence has the claim in quotation marks, or word for word (nearly) with a word on whose it is.
+
+    A sentence that says the same in the same words as its own is the best backing there is, and no quotation.
+    """
+    claim_terms = terms(claim)
+    if len(claim_terms) < _MIN_WORDS:
+        return False
+    if any(_is_same_text(claim_terms, terms(quoted)) for quoted in _QUOTED.findall(clean(sentence))):
+        return True
+    return _ATTRIBUTED.search(sentence) is not None and _contains(claim_terms, terms(_ATTRIBUTED.sub(" ", sentence)))
+
+
+def _is_same_text(claim_terms: list[str], quoted_terms: list[str]) -> bool:
+    if not quoted_terms or len(quoted_terms) > 3 * len(claim_terms):
+        return False
+    common = sum(
+        block.size for block in SequenceMatcher(None, claim_terms, quoted_terms, autojunk=False).get_matching_blocks()
+    )
+    return common >= _NEARLY * len(claim_terms)
+
+
+def _contains(claim_terms: list[str], sentence_terms: list[str]) -> bool:
+    """Whether the claim stands in the sentence in one stretch, but for a word or two."""
+    if len(sentence_terms) > 4 * len(claim_terms):
+        return False
+    match = SequenceMatcher(None, claim_terms, sentence_terms, autojunk=False).find_longest_match()
+    return match.size >= _NEARLY * len(claim_terms)

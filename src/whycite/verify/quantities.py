@@ -6,11 +6,98 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from whycite.text.lemmas import lemma
-from whycite.verify.units import UNIT, unit
 
-__all__ = ["Quantity", "quantities"]
+__all__ = ["UNIT", "Quantity", "quantities", "unit"]
+
+
+_PREFIXES = {"p": 1e-12, "n": 1e-9, "u": 1e-6, "m": 1e-3, "c": 1e-2, "d": 1e-1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+_NAMED_PREFIXES = {
+    "pico": 1e-12, "nano": 1e-9, "micro": 1e-6, "milli": 1e-3, "centi": 1e-2, "deci": 1e-1, "kilo": 1e3,
+    "mega": 1e6, "giga": 1e9, "tera": 1e12,
+}  # fmt: skip
+# Symbols that take prefixes: their dimension and size.
+_SYMBOLS: dict[str, tuple[str, float]] = {
+    "g": ("mass", 1), "m": ("length", 1), "s": ("time", 1), "L": ("volume", 1), "l": ("volume", 1),
+    "mol": ("amount", 1), "M": ("concentration", 1), "Hz": ("frequency", 1), "V": ("voltage", 1),
+    "A": ("current", 1), "W": ("power", 1), "J": ("energy", 1), "Pa": ("pressure", 1), "N": ("force", 1),
+    "Da": ("molecular mass", 1), "eV": ("energy, eV", 1), "bp": ("bases", 1), "b": ("bases", 1),
+    "B": ("bytes", 1), "cal": ("heat", 1), "Gy": ("dose", 1), "Sv": ("dose, Sv", 1), "T": ("field", 1),
+    "F": ("capacitance", 1), "S": ("conductance", 1), "Bq": ("activity", 1), "U": ("enzyme", 1), "pc": ("parsec", 1),
+    "W·h": ("energy, Wh", 1), "Wh": ("energy, Wh", 1), "Ω": ("resistance", 1), "bar": ("pressure", 1e5),
+}  # fmt: skip
+# Symbols and abbreviations that take none.
+_PLAIN_UNITS: dict[str, tuple[str, float]] = {
+    "%": ("%", 1), "‰": ("%", 0.1), "pp": ("percentage points", 1), "min": ("time", 60), "h": ("time", 3600),
+    "hr": ("time", 3600), "hrs": ("time", 3600), "sec": ("time", 1), "secs": ("time", 1), "mins": ("time", 60),
+    "d": ("time", 86400), "dpi": ("time", 86400), "dpc": ("time", 86400), "hpi": ("time", 3600),
+    "yr": ("time", 31557600), "yrs": ("time", 31557600), "y": ("time", 31557600),
+    "°C": ("°C", 1), "°F": ("°F", 1), "K": ("K", 1), "°": ("angle", 1), "Å": ("length", 1e-10), "ha": ("area", 1e4),
+    "mmHg": ("mmHg", 1), "rpm": ("rotation", 1), "dB": ("dB", 1), "ppm": ("ppm", 1), "ppb": ("ppm", 1e-3),
+    "IU": ("IU", 1), "m2": ("area", 1), "cm2": ("area", 1e-4), "mm2": ("area", 1e-6), "km2": ("area", 1e6),
+    "m3": ("volume", 1000), "cm3": ("volume", 1e-3), "mm3": ("volume", 1e-6), "cc": ("volume", 1e-3),
+    "dl": ("volume", 0.1), "dL": ("volume", 0.1),
+}  # fmt: skip
+# Names in the singular; those of the first line take named prefixes.
+_UNIT_NAMES: dict[str, tuple[str, float]] = {
+    "gram": ("mass", 1), "meter": ("length", 1), "metre": ("length", 1), "liter": ("volume", 1),
+    "litre": ("volume", 1), "second": ("time", 1), "molar": ("concentration", 1), "mole": ("amount", 1),
+    "hertz": ("frequency", 1), "volt": ("voltage", 1), "watt": ("power", 1), "joule": ("energy", 1),
+    "dalton": ("molecular mass", 1), "byte": ("bytes", 1), "base": ("bases", 1), "calorie": ("heat", 1),
+    "percent": ("%", 1), "per cent": ("%", 1), "percentage point": ("percentage points", 1),
+    "percent point": ("percentage points", 1), "minute": ("time", 60), "hour": ("time", 3600),
+    "day": ("time", 86400), "week": ("time", 604800), "month": ("time", 2629800), "year": ("time", 31557600),
+    "decade": ("time", 315576000), "tonne": ("mass", 1e6), "ton": ("mass", 1e6), "mile": ("length", 1609.344),
+    "inch": ("length", 0.0254), "foot": ("length", 0.3048), "degree celsius": ("°C", 1), "degree": ("angle", 1),
+    "base pair": ("bases", 1),
+}  # fmt: skip
+
+_LETTERS = r"[A-Za-zµμΩÅ°%‰][A-Za-z·]{0,5}[23]?"
+UNIT = re.compile(
+    r"percentage points?|percent points?|per ?cent|degrees? celsius|base pairs?|"
+    rf"(?P<symbol>°[CF]|{_LETTERS}(?:/{_LETTERS}){{0,2}}(?![A-Za-z]))|[A-Za-z]{{3,14}}",
+    re.IGNORECASE,
+)
+
+
+def unit(text: str) -> tuple[str, float] | None:
+    """The dimension and size of a unit ("mg", "mg/kg", "hours", "%"), or None where the text is none."""
+    return _unit(text.replace("µ", "u").replace("μ", "u"))
+
+
+@lru_cache(maxsize=4096)
+def _unit(text: str) -> tuple[str, float] | None:
+    if "/" in text:
+        above, *below = [_unit(part) for part in text.split("/")]
+        if above is None or None in below:
+            return None
+        dimension, size = above
+        for part in below:
+            if part is not None:
+                dimension, size = f"{dimension}/{part[0]}", size / part[1]
+        return dimension, size
+    if text in _PLAIN_UNITS:
+        return _PLAIN_UNITS[text]
+    if text in _SYMBOLS:
+        return _SYMBOLS[text]
+    if text[1:] in _SYMBOLS and text[0] in _PREFIXES:
+        dimension, size = _SYMBOLS[text[1:]]
+        return dimension, size * _PREFIXES[text[0]]
+    return _unit_by_name(" ".join(text.lower().split()))
+
+
+def _unit_by_name(name: str) -> tuple[str, float] | None:
+    name = {"feet": "foot", "inches": "inch", "percents": "percent"}.get(name, name)
+    singular = name.replace("degrees ", "degree ").removesuffix("s") if name not in _UNIT_NAMES else name
+    if singular in _UNIT_NAMES:
+        return _UNIT_NAMES[singular]
+    for prefix, factor in _NAMED_PREFIXES.items():
+        if singular.startswith(prefix) and singular[len(prefix) :] in _UNIT_NAMES:
+            dimension, size = _UNIT_NAMES[singular[len(prefix) :]]
+            return dimension, size * factor
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,23 +166,23 @@ _BELOW = (
     r"(?:less|fewer|lower|smaller|shorter|younger) than|"
     r"at most|under|below|up to|no more than|not exceeding|maximum of|within|<=?|≤|≦|⩽"
 )
-_BEFORE = re.compile(
+_PREFIX = re.compile(
     rf"(?:(?P<above>{_ABOVE})|(?P<below>{_BELOW})|(?P<about>about|around|approximately|approx\.?|roughly|nearly|almost|"
     rf"some|circa|ca\.?|close to|an estimated|~|≈|∼))\s?$",
     re.IGNORECASE,
 )
-_AFTER = re.compile(
+_SUFFIX = re.compile(
     r"\s?(?:(?P<above>or (?:more|higher|above|greater|longer|over)\b|\+(?!\d))|"
     r"(?P<below>or (?:less|fewer|lower|below)\b))"
 )
 _TO = re.compile(r"\s?(?:-|to|and|through)\s?", re.IGNORECASE)
-_BETWEEN = re.compile(r"\b(?:between|from)\s(?:about |around )?$", re.IGNORECASE)
+_RANGE_START = re.compile(r"\b(?:between|from)\s(?:about |around )?$", re.IGNORECASE)
 _SPREAD = re.compile(r"\s?(?:±|\+/-|\+-)\s?\d+(?:\.\d+)?")
-_NAMED = re.compile(
+_MEASURE_NAME = re.compile(
     r"(?<![\w-])(?P<name>[A-Za-zα-ωΑ-Ω][\w²-]{0,11}?)(?:[- ]?(?:values?|scores?|measures?))?\s?"
     r"(?:=|<|>|≤|≥|≈|~|of|was|is|at|to|reaches|reached)\s?$"
 )
-_NAMES = frozenset(
+_MEASURE_NAMES = frozenset(
     "p n r r2 or hr rr auc auroc f1 f k df t z d accuracy precision recall sensitivity specificity map mrr ndcg bleu "
     "rouge kappa alpha beta bmi".split()
 )
@@ -115,7 +202,7 @@ _MARKER = re.compile(
 )
 _NOUN = re.compile(r"[- ]?(?P<noun>[a-z][a-z-]{2,20})")
 _DECADE = re.compile(r"'?s\b")
-_STOPPED = frozenset(
+_NOT_COUNTED = frozenset(
     "and or of in to the with from for by at on than per as is are was were times fold that were those these which "
     "different distinct other more most further new separate independent out percent".split()
 )
@@ -123,47 +210,47 @@ _STOPPED = frozenset(
 
 def quantities(text: str) -> list[Quantity]:
     """The quantities that a text states; years, citations, names with numbers and labels are none."""
-    text = _RAISED.sub(lambda found: "^" + found[0].translate(_SUPERSCRIPT), text).translate(_PLAIN)
-    text = _MARKER.sub(lambda found: " " * len(found[0]), text)
-    found: list[tuple[int, int, Quantity]] = []
-    for start, end, quantity in sorted((*_in_digits(text), *_in_words(text)), key=lambda each: each[:2]):
-        if not found or start >= found[-1][1]:
-            found.append((start, end, quantity))
-    return [quantity for _, _, quantity in found]
+    text = _RAISED.sub(lambda match: "^" + match[0].translate(_SUPERSCRIPT), text).translate(_PLAIN)
+    text = _MARKER.sub(lambda match: " " * len(match[0]), text)
+    occurrences: list[tuple[int, int, Quantity]] = []
+    for start, end, quantity in sorted((*_in_digits(text), *_in_words(text)), key=lambda occurrence: occurrence[:2]):
+        if not occurrences or start >= occurrences[-1][1]:
+            occurrences.append((start, end, quantity))
+    return [quantity for _, _, quantity in occurrences]
 
 
 def _in_digits(text: str) -> Iterator[tuple[int, int, Quantity]]:
     numbers = list(_NUMBER.finditer(text))
-    taken = -1
-    for at, number in enumerate(numbers):
-        if number.start() < taken:
+    covered_end = -1
+    for index, number in enumerate(numbers):
+        if number.start() < covered_end:
             continue
         start, end = number.start(), number.end()
         value, grain = _value(number)
-        before = text[max(0, start - 40) : start]
-        power = _TEN_TO.match(text, start) or (_CHANCE.search(before) and _RAISED_LOST.match(text, start)) or None
+        left_text = text[max(0, start - 40) : start]
+        power = _TEN_TO.match(text, start) or (_CHANCE.search(left_text) and _RAISED_LOST.match(text, start)) or None
         if power is not None and number["power"] is None:
             value = grain = 10.0 ** int(power["power"])
-            end = taken = power.end()
-        if _LABELLED.search(before) or _LEVEL.match(text, end) or (value >= 1500 and _DECADE.match(text, end)):
+            end = covered_end = power.end()
+        if _LABELLED.search(left_text) or _LEVEL.match(text, end) or (value >= 1500 and _DECADE.match(text, end)):
             continue
         high = value
-        following = next((other for other in numbers[at + 1 : at + 3] if other.start() >= end), None)
-        if (second := _second(text, end, following, before)) is not None:
+        following = next((candidate for candidate in numbers[index + 1 : index + 3] if candidate.start() >= end), None)
+        if (second := _range_end(text, end, following, left_text)) is not None:
             high, end, grain = second
-            taken = end
+            covered_end = end
         if spread := _SPREAD.match(text, end):
-            end = taken = spread.end()
+            end = covered_end = spread.end()
         if big := _BIG.match(text, end) or _BIG_LETTER.match(text, end):
             factor = _SCALE[big[1] if len(big[1]) == 1 else big[1].lower()]
             value, high, grain, end = value * factor, high * factor, grain * factor, big.end()
-        measured = _measure(text, end, before)
+        measured = _measure(text, end, left_text)
         if measured is None:
             continue
         name, size, end = measured
-        if not name and _is_year(number, value, high, before):
+        if not name and _is_year(number, value, high, left_text):
             continue
-        yield start, end, _bounded(text, start, end, (value * size, high * size), name, grain * size, before)
+        yield start, end, _bounded(text, start, end, (value * size, high * size), name, grain * size, left_text)
 
 
 def _value(number: re.Match[str]) -> tuple[float, float]:
@@ -177,63 +264,65 @@ def _value(number: re.Match[str]) -> tuple[float, float]:
     return float(digits) * 10.0**power * (-1 if number["sign"] else 1), grain
 
 
-def _second(text: str, end: int, other: re.Match[str] | None, before: str) -> tuple[float, int, float] | None:
+def _range_end(text: str, end: int, number: re.Match[str] | None, left_text: str) -> tuple[float, int, float] | None:
     """The other end of a range: "10-20", "10 to 20", "between 10 and 20"; its value, its end, its last digit."""
-    if other is None:
+    if number is None:
         return None
-    at = end
-    if (own := UNIT.match(text, at + (text[at : at + 1] == " "))) and unit(own[0]):
-        at = own.end()  # "10 mg to 20 mg"
-    link = _TO.match(text, at)
-    if link is None or link.end() != other.start() + bool(other["sign"] and "-" not in link[0]):
-        joined = link is not None and "-" in link[0] and link.end() == other.start() + 1
+    position = end
+    if (unit_match := UNIT.match(text, position + (text[position : position + 1] == " "))) and unit(unit_match[0]):
+        position = unit_match.end()  # "10 mg to 20 mg"
+    link = _TO.match(text, position)
+    if link is None or link.end() != number.start() + bool(number["sign"] and "-" not in link[0]):
+        joined = link is not None and "-" in link[0] and link.end() == number.start() + 1
         if not joined:
             return None
-    if link is not None and "and" in link[0] and not _BETWEEN.search(before):
+    if link is not None and "and" in link[0] and not _RANGE_START.search(left_text):
         return None
-    value, grain = _value(other)
-    return abs(value), other.end(), grain
+    value, grain = _value(number)
+    return abs(value), number.end(), grain
 
 
-def _measure(text: str, end: int, before: str) -> tuple[str, float, int] | None:
+def _measure(text: str, end: int, left_text: str) -> tuple[str, float, int] | None:
     """The unit behind a number or its name before it, its size, and where it ends; None: the number is no quantity."""
     if fold := _FOLD.match(text, end):
         return "fold", 1, fold.end()
-    if _FACTOR.search(before):
+    if _FACTOR.search(left_text):
         return "fold", 1, end
     if magnitude := _MAGNITUDE.match(text, end):
         return "magnitude", 1, magnitude.end()
     gap = 1 if text[end : end + 1] in (" ", "-") else 0
-    if (own := UNIT.match(text, end + gap)) and (known := unit(own[0])):
-        return known[0], known[1], own.end()
+    if (unit_match := UNIT.match(text, end + gap)) and (measure := unit(unit_match[0])):
+        return measure[0], measure[1], unit_match.end()
     if not gap and text[end : end + 1].isalpha():
         return None  # "3D", "5hmC"
-    if (named := _NAMED.search(before)) and named["name"].lower().replace("²", "2") in _NAMES:
-        return f"={named['name'].lower().replace('²', '2')}", 1, end
+    if (name_match := _MEASURE_NAME.search(left_text)) and name_match["name"].lower().replace(
+        "²", "2"
+    ) in _MEASURE_NAMES:
+        return f"={name_match['name'].lower().replace('²', '2')}", 1, end
     noun = _NOUN.match(text, end)
-    if noun and noun["noun"] not in _STOPPED:
+    if noun and noun["noun"] not in _NOT_COUNTED:
         return f"#{lemma(noun['noun'])}", 1, end
     return "", 1, end
 
 
-def _is_year(number: re.Match[str], value: float, high: float, before: str) -> bool:
-    if _BEFORE.search(before) and not re.search(r"\b(?:over|under|within|above|below)\s?$", before):
+def _is_year(number: re.Match[str], value: float, high: float, left_text: str) -> bool:
+    if _PREFIX.search(left_text) and not re.search(r"\b(?:over|under|within|above|below)\s?$", left_text):
         return False
     return "." not in number["digits"] and "," not in number["digits"] and 1500 <= value <= 2100 and high <= 2100
 
 
 def _bounded(
-    text: str, start: int, end: int, value: tuple[float, float], name: str, grain: float, before: str
+    text: str, start: int, end: int, value: tuple[float, float], name: str, grain: float, left_text: str
 ) -> Quantity:
     low, high = min(value), max(value)
-    sign = _BEFORE.search(before)
-    after = _AFTER.match(text, end)
+    sign = _PREFIX.search(left_text)
+    suffix = _SUFFIX.match(text, end)
     written = " ".join(text[start:end].split())
-    if after:
-        written = f"{written}{after[0]}"
-    if (sign and sign["above"]) or (after and after["above"]):
+    if suffix:
+        written = f"{written}{suffix[0]}"
+    if (sign and sign["above"]) or (suffix and suffix["above"]):
         high = math.inf
-    elif (sign and sign["below"]) or (after and after["below"]):
+    elif (sign and sign["below"]) or (suffix and suffix["below"]):
         low = -math.inf
     if sign:
         written = f"{sign[0].strip()} {written}"
@@ -241,24 +330,26 @@ def _bounded(
 
 
 def _in_words(text: str) -> Iterator[tuple[int, int, Quantity]]:
-    for found in _IN_WORDS.finditer(text):
-        start, end = found.span()
-        before = text[max(0, start - 40) : start]
-        if found["fold"]:
-            value, name = float(_counted(found["fold"])), "fold"
-        elif found["whole"]:
-            value, name = float(_FOLD_WORDS[found["whole"].lower()]), "fold"
-        elif found["part"]:
-            of = _PARTS[found["part"].lower().removesuffix("s") if found["part"].lower() != "halves" else "half"]
+    for match in _IN_WORDS.finditer(text):
+        start, end = match.span()
+        left_text = text[max(0, start - 40) : start]
+        if match["fold"]:
+            value, name = float(_counted(match["fold"])), "fold"
+        elif match["whole"]:
+            value, name = float(_FOLD_WORDS[match["whole"].lower()]), "fold"
+        elif match["part"]:
+            denominator = _PARTS[
+                match["part"].lower().removesuffix("s") if match["part"].lower() != "halves" else "half"
+            ]
             value, name = (
                 100
-                * _counted({"a": "one", "an": "one"}.get((found["parts"] or "a").lower(), found["parts"] or "one"))
-                / of,
+                * _counted({"a": "one", "an": "one"}.get((match["parts"] or "a").lower(), match["parts"] or "one"))
+                / denominator,
                 "%",
             )
         else:
-            value = float(_counted(found["count"]) + (_counted(found["ones"]) if found["ones"] else 0))
-            if value < 1 or _LABELLED.search(before):
+            value = float(_counted(match["count"]) + (_counted(match["ones"]) if match["ones"] else 0))
+            if value < 1 or _LABELLED.search(left_text):
                 continue
             if big := _BIG.match(text, end):
                 value, end = value * _SCALE[big[1].lower()], big.end()
@@ -269,8 +360,8 @@ def _in_words(text: str) -> Iterator[tuple[int, int, Quantity]]:
             if not name or (value == 1 and name[0] == "#"):  # "one" is a pronoun as often as a number
                 continue
             value *= size
-        grain = 1.0 if name != "%" or found["part"] is None else 5.0
-        yield start, end, _bounded(text, start, end, (value, value), name, grain, before)
+        grain = 1.0 if name != "%" or match["part"] is None else 5.0
+        yield start, end, _bounded(text, start, end, (value, value), name, grain, left_text)
 
 
 def _counted(word: str) -> int:

@@ -1,57 +1,58 @@
-"""The application: API and pages behind the guard."""
+"""The application, API and pages behind the guard, and the server that runs it."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import os
+import socket
+import sys
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 
+import uvicorn
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from whycite.errors import Busy, MissingExtra, UserError
-from whycite.serving.guard import Guard
-from whycite.serving.problems import MEDIA_TYPE, body
-from whycite.serving.work import Work
-from whycite.web import pages
-from whycite.web.adding import Adding
+from whycite.web import pages, uploads
 from whycite.web.api import check, cite, health, library, read, verify
-from whycite.web.api.shared import Server
-from whycite.web.current import Current
-from whycite.web.ready import Ready, load_documents, load_questions
-from whycite.web.settings import Settings
+from whycite.web.guard import MEDIA_TYPE, Guard, problem_body
+from whycite.web.loading import CurrentLibrary, LazyLoader, load_documents, load_questions
+from whycite.web.queues import UploadQueue, WorkQueue
+from whycite.web.server import Server, ServerSettings
 
-__all__ = ["assemble", "create"]
+__all__ = ["assemble", "create", "run"]
 
-_SLOW = 2  # threads for whole documents
+
+_SLOW_THREADS = 2  # threads for whole documents
 _SLOW_WAITING = 16
-_LATER = "10"  # seconds after which another writer may be done
-_WRONG = 3  # mistakes that are told of at once
-_SAID = {
+_RETRY_AFTER = "10"  # seconds after which another writer may be done
+_MAX_MISTAKES = 3  # mistakes that are told of at once
+_STATUS_DETAILS = {
     404: "There is nothing at this address.",
     405: "This address is asked in another way: see Allow, and /api/openapi.json.",
 }
 
 
-def create(settings: Settings | None = None) -> Guard:
+def create(settings: ServerSettings | None = None) -> Guard:
     """The application for a library."""
-    return assemble(settings or Settings())[0]
+    return assemble(settings or ServerSettings())[0]
 
 
-def assemble(settings: Settings) -> tuple[Guard, Server]:
+def assemble(settings: ServerSettings) -> tuple[Guard, Server]:
     """The application, and what works behind it."""
-    current = Current(settings.library)
-    questions = Ready(load_questions)
+    current = CurrentLibrary(settings.library)
+    questions = LazyLoader(load_questions)
     server = Server(
         settings,
         current,
-        Work(settings.threads, settings.waiting, settings.seconds),
-        Work(_SLOW, min(settings.waiting, _SLOW_WAITING), settings.patience, again=10),
-        Adding(lambda: current.path, questions),
+        WorkQueue(settings.threads, settings.waiting, settings.seconds),
+        WorkQueue(_SLOW_THREADS, min(settings.waiting, _SLOW_WAITING), settings.patience, retry_after=10),
+        UploadQueue(lambda: current.path, questions),
         questions,
-        Ready(load_documents),
+        LazyLoader(load_documents),
     )
 
     @asynccontextmanager
@@ -86,23 +87,25 @@ def assemble(settings: Settings) -> tuple[Guard, Server]:
     return Guard(app, settings.rules), server  # around all of it: what fails is guarded too
 
 
-def _said(status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
-    return Response(body(status, detail), status, headers, MEDIA_TYPE)
+def _problem_response(status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
+    return Response(problem_body(status, detail), status, headers, MEDIA_TYPE)
 
 
 async def _mistake(_: Request, error: Exception) -> Response:
-    return _said(422, str(error))
+    return _problem_response(422, str(error))
 
 
 async def _busy(_: Request, error: Exception) -> Response:
-    return _said(503, str(error), {"retry-after": _LATER})
+    return _problem_response(503, str(error), {"retry-after": _RETRY_AFTER})
 
 
 async def _invalid(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    wrong = [f"{'.'.join(map(str, each['loc'][1:])) or 'request'}: {each['msg']}" for each in error.errors()]
-    more = [f"and {len(wrong) - _WRONG} more"] if len(wrong) > _WRONG else []
-    return _said(422, "; ".join(wrong[:_WRONG] + more))
+    mistakes = [
+        f"{'.'.join(map(str, mistake['loc'][1:])) or 'request'}: {mistake['msg']}" for mistake in error.errors()
+    ]
+    remainder = [f"and {len(mistakes) - _MAX_MISTAKES} more"] if len(mistakes) > _MAX_MISTAKES else []
+    return _problem_response(422, "; ".join(mistakes[:_MAX_MISTAKES] + remainder))
 
 
 async def _http(request: Request, error: Exception) -> Response:
@@ -110,10 +113,61 @@ async def _http(request: Request, error: Exception) -> Response:
     plain = type(error) is HTTPException  # of the framework, which says no more than the status does
     if plain and error.status_code == 404 and not request.url.path.startswith(("/api/", "/static/")):
         return pages.missing(request)
-    detail = _SAID.get(error.status_code, str(error.detail)) if plain else str(error.detail)
-    return _said(error.status_code, detail, dict(error.headers or {}))
+    detail = _STATUS_DETAILS.get(error.status_code, str(error.detail)) if plain else str(error.detail)
+    return _problem_response(error.status_code, detail, dict(error.headers or {}))
 
 
 async def _defect(_: Request, error: Exception) -> Response:
     """Whatever nobody thought of; the server that runs the application logs it."""
-    return _said(500, f"Something went wrong inside whycite ({type(error).__name__}); the server's log has more.")
+    return _problem_response(
+        500, f"Something went wrong inside whycite ({type(error).__name__}); the server's log has more."
+    )
+
+
+_PATIENCE = 3  # seconds for answers that are on their way
+_CONNECTIONS = 1_000  # at once; beyond them the door is closed
+_INTERRUPT_STATUS = 130
+
+
+def run(settings: ServerSettings, listener: socket.socket, started: Callable[[], None]) -> None:
+    """Serve until the program is stopped; `started` is called when the first answer can be given."""
+    app, server = assemble(settings)
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,  # addresses may hold a token
+        server_header=False,
+        timeout_graceful_shutdown=_PATIENCE,
+        limit_concurrency=_CONNECTIONS,
+    )
+    try:
+        _UvicornServer(config, server, started).run(sockets=[listener])
+    finally:
+        if not server.close(_PATIENCE):
+            _exit_at_once()
+
+
+class _UvicornServer(uvicorn.Server):
+    """Says when it has started, and lets those go who wait for news before it stops."""
+
+    def __init__(self, config: uvicorn.Config, server: Server, on_start: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._server, self._on_start = server, on_start
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to listen."""
+        await super().startup(sockets)
+        if self.started:
+            self._on_start()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop listening."""
+        self._server.uploads.stop()
+        await super().shutdown(sockets)
+
+
+def _exit_at_once() -> None:
+    """End without waiting for threads: they are at work for nobody, and Python would wait for them."""
+    uploads.remove_all()
+    print("whycite: stopped", file=sys.stderr, flush=True)
+    os._exit(_INTERRUPT_STATUS)

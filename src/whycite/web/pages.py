@@ -11,7 +11,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.templating import Jinja2Templates
 from starlette.types import Scope
 
-from whycite.structure import TYPES
+from whycite.structure import SECTION_TYPES
 
 __all__ = ["PAGES", "missing", "mount", "router"]
 
@@ -22,7 +22,7 @@ PAGES = {"cite": "Cite", "check": "Check", "verify": "Verify", "library": "Libra
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
 
-class _Static(StaticFiles):
+class _RevalidatedFiles(StaticFiles):
     """Files that browsers keep and ask about each time: after an upgrade nobody sees a mixture of old and new."""
 
     def file_response(
@@ -36,7 +36,7 @@ class _Static(StaticFiles):
 
 def mount(app: FastAPI) -> None:
     """Serve what the pages need: styles, scripts, pictures."""
-    app.mount("/static", _Static(directory=_HERE / "static"), "static")
+    app.mount("/static", _RevalidatedFiles(directory=_HERE / "static"), "static")
 
 
 @router.api_route("/", methods=["GET", "HEAD"])
@@ -50,7 +50,7 @@ async def page(name: str, request: Request) -> Response:
     """A page by name."""
     if name not in PAGES:
         return missing(request)
-    return _TEMPLATES.TemplateResponse(request, f"{name}.html", {"pages": PAGES, "name": name, "types": TYPES})
+    return _TEMPLATES.TemplateResponse(request, f"{name}.html", {"pages": PAGES, "name": name, "types": SECTION_TYPES})
 
 
 def missing(request: Request) -> Response:

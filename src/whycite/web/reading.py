@@ -10,164 +10,163 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from whycite.documents.limited import Worker
+from whycite.documents.jsondocument import from_plain, to_plain
 from whycite.documents.model import Document, Reference
-from whycite.documents.plainform import from_plain, to_plain
+from whycite.documents.sandbox import Worker
 from whycite.errors import UserError
-from whycite.web.uploads import Upload, laid_out
+from whycite.web.uploads import Upload, upload_folder
 
-__all__ = ["UPLOADED", "read_all", "read_draft", "read_folder", "read_kept"]
+__all__ = ["UPLOADED", "read_all", "read_draft", "read_folder", "read_stored"]
 
 UPLOADED = "<upload>/"  # before the names of what was sent: never the path of a file of this machine
 _SECONDS = 60.0  # without a sign of life
 _MEMORY = 3 << 30  # bytes of address space
 _TEX = (".tex", ".ltx", ".latex")
 _OPTION = "; name one with --format"  # which a page does not have
-_MOST = 16  # documents at a time
-_MOST_BYTES = 1 << 20  # of their text
+_MAX_DOCUMENTS = 16  # documents at a time
+_MAX_TEXT_SIZE = 1 << 20  # of their text
 
 
 def read_draft(files: Sequence[Upload]) -> Document:
     """The one document that the files make together: a project, or a single file; it says whether there are others."""
-    with laid_out(files) as folder:
-        return _without(folder, read_folder(folder, others=True), "")
+    with upload_folder(files) as folder:
+        return _with_sent_names(folder, read_folder(folder, warn_of_others=True), "")
 
 
-def read_folder(folder: Path, *, others: bool = False) -> Document:
+def read_folder(folder: Path, *, warn_of_others: bool = False) -> Document:
     """The document in a folder of files that were sent, under the names that its files have there.
 
     With `others` its warnings name another one that is there and not read.
     """
-    inside = [path for path in folder.rglob("*") if path.is_file()]
-    path = inside[0] if len(inside) == 1 else folder
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    path = files[0] if len(files) == 1 else folder
     try:
-        return _asked(_DRAFTS, str(path), what="first" if others else "one", path=str(path))[0]
+        return _read_limited(_DRAFTS, str(path), what="first" if warn_of_others else "one", path=str(path))[0]
     except UserError as error:
-        raise UserError(_plain(str(error), path, folder)) from error
+        raise UserError(_plain_message(str(error), path, folder)) from error
 
 
-def _plain(text: str, path: Path, folder: Path) -> str:
+def _plain_message(text: str, path: Path, folder: Path) -> str:
     """What went wrong, for somebody who knows the files by the names they were sent by and no command line."""
-    named = text.removeprefix(f"{path}: ")  # the reader names the file mostly too
-    text = named if named.startswith(str(folder)) else text
+    message = text.removeprefix(f"{path}: ")  # the reader names the file mostly too
+    text = message if message.startswith(str(folder)) else text
     return text.replace(f"{folder}/", "").replace(str(folder), "the files").replace(_OPTION, "")
 
 
 def read_all(folder: Path) -> Iterator[Document]:
     """Every document in a folder of files that were sent; one that cannot be read says why in its warnings."""
-    done = 0
+    read_count = 0
     while True:
-        found = _asked(_PAPERS, "the files", what="some", path=str(folder), after=done)
-        yield from (_without(folder, document, UPLOADED) for document in found)
-        done += len(found)
-        if not found:
+        batch = _read_limited(_PAPERS, "the files", what="some", path=str(folder), after=read_count)
+        yield from (_with_sent_names(folder, document, UPLOADED) for document in batch)
+        read_count += len(batch)
+        if not batch:
             return
 
 
-def read_kept(file: str, path: str) -> Document:
+def read_stored(file: str, path: str) -> Document:
     """The document of that path in a file of this machine: the file itself, or what it holds."""
-    return _asked(_DRAFTS, path, what="kept", path=path, file=file)[0]
+    return _read_limited(_DRAFTS, path, what="kept", path=path, file=file)[0]
 
 
-def _asked(worker: Worker, name: str, **question: Any) -> list[Document]:
+def _read_limited(worker: Worker, name: str, **question: Any) -> list[Document]:
     return [from_plain(plain) for plain in worker.run(json.dumps(question).encode(), name, _SECONDS)]
 
 
-def _without(folder: Path, document: Document, instead: str) -> Document:
+def _with_sent_names(folder: Path, document: Document, prefix: str) -> Document:
     """The document under the names its files were sent by."""
 
     def short(text: str) -> str:
-        return text.replace(f"{folder}/", instead)
+        return text.replace(f"{folder}/", prefix)
 
     return replace(
         document,
         path=short(document.path),
-        sentences=tuple(replace(each, file=short(each.file)) for each in document.sentences),
-        asides=tuple(replace(each, file=short(each.file)) for each in document.asides),
+        sentences=tuple(replace(sentence, file=short(sentence.file)) for sentence in document.sentences),
+        asides=tuple(replace(sentence, file=short(sentence.file)) for sentence in document.asides),
         warnings=tuple(text.replace(f"{folder}/", "") for text in document.warnings),
     )
 
 
 # What the limited process does.
 
-_begun: dict[str, tuple[int, Iterator[Document]]] = {}  # by folder: how many were given, and where it stands
+_open_streams: dict[str, tuple[int, Iterator[Document]]] = {}  # by folder: how many were given, and where it stands
 
 
 def documents(data: bytes, alive: Callable[[], None]) -> list[dict[str, Any]]:
     """Read what a question names."""
     from whycite import structure
     from whycite.documents.reading import read
-    from whycite.verify.papers import Held, open_held
+    from whycite.verify.fulltexts import FullText, open_full_text
 
-    asked = json.loads(data)
-    if asked["what"] == "one":
-        found = [read(asked["path"])]
-    elif asked["what"] == "first":
-        found = [_first(asked["path"])]
-    elif asked["what"] == "kept":
-        found = [open_held(Held(asked["file"], asked["path"], Reference(id="")))]
+    question = json.loads(data)
+    if question["what"] == "one":
+        batch = [read(question["path"])]
+    elif question["what"] == "first":
+        batch = [_read_first(question["path"])]
+    elif question["what"] == "kept":
+        batch = [open_full_text(FullText(question["file"], question["path"], Reference(id="")))]
     else:
-        found = _some(asked["path"], asked["after"], alive)
-    return [to_plain(structure.label(document)) for document in found]
+        batch = _read_batch(question["path"], question["after"], alive)
+    return [to_plain(structure.label(document)) for document in batch]
 
 
-def _first(path: str) -> Document:
+def _read_first(path: str) -> Document:
     """The first document at a path, with a warning that names the next one."""
     from whycite.documents.reading import stream
 
-    found = stream(path)
-    first = next(found, None)
-    if first is None:
+    candidates = stream(path)
+    document = next(candidates, None)
+    if document is None:
         raise UserError(f"{path}: holds no document that whycite can read")
-    other = None
+    next_document = None
     with suppress(UserError):  # what is wrong with those that follow matters to nobody here
-        other = next(found, None)
-    if other is None:
-        return first
-    return replace(first, warnings=(f"{other.path}: not read; only {first.path} was", *first.warnings))
+        next_document = next(candidates, None)
+    if next_document is None:
+        return document
+    return replace(document, warnings=(f"{next_document.path}: not read; only {document.path} was", *document.warnings))
 
 
-def _some(folder: str, after: int, alive: Callable[[], None]) -> list[Document]:
+def _read_batch(folder: str, start: int, alive: Callable[[], None]) -> list[Document]:
     """The next documents of a folder; a process that took another's place begins anew and passes over the first."""
-    given, source = _begun.pop(folder, (-1, iter(())))
-    _begun.clear()
-    if given != after:
-        source = islice(_tolerant(folder, alive), after, None)
-    found: list[Document] = []
+    position, source = _open_streams.pop(folder, (-1, iter(())))
+    _open_streams.clear()
+    if position != start:
+        source = islice(_stream_folder(folder, alive), start, None)
+    batch: list[Document] = []
     size = 0
     for document in source:
-        found.append(document)
+        batch.append(document)
         size += sum(len(sentence.text) for sentence in document.sentences)
-        if len(found) >= _MOST or size >= _MOST_BYTES:
+        if len(batch) >= _MAX_DOCUMENTS or size >= _MAX_TEXT_SIZE:
             break
-    _begun[folder] = after + len(found), source
-    return found
+    _open_streams[folder] = start + len(batch), source
+    return batch
 
 
-def _tolerant(folder: str, alive: Callable[[], None]) -> Iterator[Document]:
+def _stream_folder(folder: str, alive: Callable[[], None]) -> Iterator[Document]:
     """The documents of a folder, as those of one on disk; and of what was sent but is none, that it is none."""
     from whycite.documents.reading import stream
 
-    met: set[str] = set()
+    seen_paths: set[str] = set()
     try:
         for document in stream(folder):
             alive()
-            met.add(document.path)
+            seen_paths.add(document.path)
             yield document
     except UserError as error:
-        yield _nothing(folder, str(error))
+        yield _unreadable_document(folder, str(error))
     names = sorted(str(path) for path in Path(folder).rglob("*") if path.is_file())
     if not any(name.lower().endswith(_TEX) for name in names):  # beside which lies what belongs to it
         for name in names:
-            if not any(path.startswith(name) for path in met) and not _is_document(name):
-                yield _nothing(name, f"{name}: not a format whycite can read")
+            if not any(path.startswith(name) for path in seen_paths) and not _is_document(name):
+                yield _unreadable_document(name, f"{name}: not a format whycite can read")
 
 
 def _is_document(path: str) -> bool:
     """Whether a file is of a kind that is read, if only as a part of something else."""
-    from whycite.documents.containers import open_archive, unwrap
-    from whycite.documents.registry import reader_for
-    from whycite.documents.sources import DiskFolder, Source
+    from whycite.documents.reading import reader_for
+    from whycite.documents.sources import DiskFolder, Source, open_archive, unwrap
 
     file = Path(path)
     try:
@@ -177,7 +176,7 @@ def _is_document(path: str) -> bool:
         return False
 
 
-def _nothing(path: str, why: str) -> Document:
+def _unreadable_document(path: str, why: str) -> Document:
     return Document(path, "unknown", Reference(id=""), warnings=(why,))
 
 

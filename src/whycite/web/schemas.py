@@ -7,25 +7,25 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 __all__ = [
-    "Accepted",
     "CheckAnswer",
     "CiteAnswer",
     "CiteQuestion",
-    "Documents",
+    "DocumentPage",
     "Health",
-    "Info",
+    "InfoSchema",
     "ProblemDetails",
     "ReadAnswer",
-    "Removed",
-    "Statistics",
+    "RemoveAnswer",
+    "StatisticsSchema",
+    "UploadAnswer",
     "VerifyAnswer",
 ]
 
-Claim = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
-Line = Annotated[str, StringConstraints(max_length=2_000)]
+ClaimText = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
+LineText = Annotated[str, StringConstraints(max_length=2_000)]
 
 
-class _Taken(BaseModel):
+class _StrictQuestion(BaseModel):
     """What is asked: a name that means nothing here is a mistake."""
 
     model_config = ConfigDict(extra="forbid")
@@ -39,20 +39,20 @@ class ProblemDetails(BaseModel):
     detail: str
 
 
-class CiteQuestion(_Taken):
+class CiteQuestion(_StrictQuestion):
     """A claim, and what is known of the draft around it."""
 
-    text: Claim
+    text: ClaimText
     n: Annotated[int, Field(ge=1, le=100)] = 10
-    method: Line = "whycite"
+    method: LineText = "whycite"
     year_max: Annotated[int, Field(ge=0, le=9999)] | None = None
-    section: Line | None = None
-    title: Line = ""
-    cited: Annotated[list[Line], Field(max_length=1_000)] = []
+    section: LineText | None = None
+    title: LineText = ""
+    cited: Annotated[list[LineText], Field(max_length=1_000)] = []
     explain: bool = False
 
 
-class Paper(BaseModel):
+class PaperSchema(BaseModel):
     """A paper that the library knows."""
 
     key: str
@@ -63,7 +63,7 @@ class Paper(BaseModel):
     doi: str
 
 
-class Source(BaseModel):
+class SourceSchema(BaseModel):
     """The document in which a span stands."""
 
     key: str
@@ -71,35 +71,35 @@ class Source(BaseModel):
     year: int | None
 
 
-class Evidence(BaseModel):
+class EvidenceSchema(BaseModel):
     """A span that cites a paper."""
 
     span: str
     score: float
     sentence: str
-    source: Source
+    source: SourceSchema
 
 
-class Recommendation(BaseModel):
+class RecommendationSchema(BaseModel):
     """A paper with the evidence it rests on."""
 
     rank: int
     score: float
     support: int
-    paper: Paper
-    evidence: list[Evidence]
+    paper: PaperSchema
+    evidence: list[EvidenceSchema]
     explain: dict[str, float] | None = None
     bibtex: str = ""
 
 
-class Proposal(Recommendation):
+class ProposalSchema(RecommendationSchema):
     """A paper that a sentence could cite, under a key, which the draft's bibliography knows or not."""
 
     cite_key: str
     known: bool
 
 
-class Section(BaseModel):
+class SectionSchema(BaseModel):
     """A section of a document."""
 
     heading: str
@@ -107,7 +107,7 @@ class Section(BaseModel):
     level: int
 
 
-class Finding(BaseModel):
+class FindingSchema(BaseModel):
     """What is to be said of a sentence of a draft."""
 
     file: str
@@ -123,7 +123,7 @@ class Finding(BaseModel):
     cites: list[str]
     kind: Literal["needs-citation", "cited", "ok"]
     doubtful: bool
-    recommendations: list[Proposal]
+    recommendations: list[ProposalSchema]
 
 
 class CheckedSentence(BaseModel):
@@ -144,16 +144,16 @@ class CheckAnswer(BaseModel):
     path: str
     format: str
     title: str
-    findings: list[Finding]
+    findings: list[FindingSchema]
     warnings: list[str]
     total: int  # sentences of the draft
     threshold: float
     unwritable: str  # why no citation can be put into it; empty where some can
-    sections: list[Section]
+    sections: list[SectionSchema]
     sentences: list[CheckedSentence]
 
 
-class Passage(BaseModel):
+class PassageSchema(BaseModel):
     """A sentence of the cited paper, by how well it backs the claim."""
 
     rank: int
@@ -177,7 +177,7 @@ class ScoredSentence(BaseModel):
     rank: int | None
 
 
-class Cited(BaseModel):
+class CitedPaperSchema(BaseModel):
     """The cited paper."""
 
     path: str
@@ -185,7 +185,7 @@ class Cited(BaseModel):
     year: int | None
 
 
-class Steps(BaseModel):
+class VerifySteps(BaseModel):
     """What was done on the way: text, sentences, the claim's words as they are compared, sentences compared."""
 
     characters: int
@@ -204,13 +204,13 @@ class VerifyAnswer(BaseModel):
     confidence: float
     chances: dict[str, float]
     reason: str
-    passages: list[Passage]
+    passages: list[PassageSchema]
     warnings: list[str]  # of the cited paper
-    document: Cited
-    sections: list[Section]
+    document: CitedPaperSchema
+    sections: list[SectionSchema]
     sentences: list[ScoredSentence]
     threshold: float
-    steps: Steps
+    steps: VerifySteps
 
 
 class ReadCitation(BaseModel):
@@ -254,7 +254,7 @@ class ReadAnswer(BaseModel):
     format: str
     title: str
     year: int | None
-    sections: list[Section]
+    sections: list[SectionSchema]
     sentences: list[ReadSentence]
     references: list[ReadReference]
     warnings: list[str]
@@ -265,10 +265,10 @@ class CiteAnswer(BaseModel):
 
     text: str
     doubtful: bool
-    recommendations: list[Recommendation]
+    recommendations: list[RecommendationSchema]
 
 
-class Info(BaseModel):
+class InfoSchema(BaseModel):
     """What a library holds."""
 
     path: str
@@ -283,7 +283,7 @@ class Info(BaseModel):
     changed: str
 
 
-class Entry(BaseModel):
+class DocumentSchema(BaseModel):
     """A document of the library."""
 
     id: str  # a number that is too large for JavaScript
@@ -297,37 +297,37 @@ class Entry(BaseModel):
     citations: int
 
 
-class Documents(BaseModel):
+class DocumentPage(BaseModel):
     """A page of the library's documents."""
 
     total: int
-    documents: list[Entry]
+    documents: list[DocumentSchema]
 
 
-class Accepted(BaseModel):
+class UploadAnswer(BaseModel):
     """Under which id an upload is followed."""
 
     id: str
 
 
-class Removed(BaseModel):
+class RemoveAnswer(BaseModel):
     """The documents that are gone."""
 
-    removed: list[Entry]
+    removed: list[DocumentSchema]
 
 
-class Counted(BaseModel):
+class PaperSupportSchema(BaseModel):
     """A paper and how often it is cited."""
 
-    paper: Paper
+    paper: PaperSchema
     support: int
 
 
-class Statistics(BaseModel):
+class StatisticsSchema(BaseModel):
     """What plots of a library show."""
 
     years: dict[int, int]  # papers by year
-    most_cited: list[Counted]
+    most_cited: list[PaperSupportSchema]
     support: dict[int, int]  # papers by how often they are cited
 
 

@@ -13,17 +13,16 @@ from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import BinaryIO
 
-from whycite.documents.containers import open_archive, unwrap
-from whycite.documents.sources import DiskFolder, Source
+from whycite.documents.sources import DiskFolder, Source, open_archive, unwrap
 from whycite.errors import UserError
 
-__all__ = ["Upload", "forget", "laid_out", "lay_out", "safe_name", "unpacked"]
+__all__ = ["Upload", "remove_all", "safe_name", "unpacked_folder", "upload_folder", "write_uploads"]
 
-_LONGEST = 200  # bytes of a name
-_DEEPEST = 8  # folders
-_ODD = re.compile(r"[\x00-\x1f\x7f<>:\"|?*\\]")
-_MAKING = Lock()
-_UNPACKING = Lock()  # what an archive holds is in memory while it is unpacked: one after the other
+_MAX_NAME_BYTES = 200  # bytes of a name
+_MAX_DEPTH = 8  # folders
+_UNSAFE_SIGNS = re.compile(r"[\x00-\x1f\x7f<>:\"|?*\\]")
+_ROOT_LOCK = Lock()
+_UNPACK_LOCK = Lock()  # what an archive holds is in memory while it is unpacked: one after the other
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,70 +35,74 @@ class Upload:
 
 def safe_name(name: str) -> str:
     """A relative path that leads nowhere else: no way up, no drive, no odd signs."""
-    parts = (_ODD.sub("_", part).strip() for part in name.replace("\\", "/").split("/"))
-    kept = [part for part in (_ending(part) for part in parts) if part.strip(". ")]
-    return "/".join(kept[-_DEEPEST:]) or "file"
+    parts = (_UNSAFE_SIGNS.sub("_", part).strip() for part in name.replace("\\", "/").split("/"))
+    safe_parts = [part for part in (_name_end(part) for part in parts) if part.strip(". ")]
+    return "/".join(safe_parts[-_MAX_DEPTH:]) or "file"
 
 
-def _ending(part: str) -> str:
+def _name_end(part: str) -> str:
     """The end of a name that is too long for a disk: it says what kind of file it is."""
-    return part.encode("utf-8", "surrogateescape")[-_LONGEST:].decode("utf-8", "ignore").strip()
+    return part.encode("utf-8", "surrogateescape")[-_MAX_NAME_BYTES:].decode("utf-8", "ignore").strip()
 
 
 @contextmanager
-def laid_out(files: Sequence[Upload]) -> Iterator[Path]:
+def upload_folder(files: Sequence[Upload]) -> Iterator[Path]:
     """A folder with the files."""
-    with lay_out(files) as made:
-        yield Path(made)
+    with write_uploads(files) as folder:
+        yield Path(folder)
 
 
-def lay_out(files: Sequence[Upload]) -> TemporaryDirectory[str]:
+def write_uploads(files: Sequence[Upload]) -> TemporaryDirectory[str]:
     """A folder with the files, which is gone once it is cleaned up."""
-    made = TemporaryDirectory(dir=Path(_root().name).resolve())
+    directory = TemporaryDirectory(dir=Path(_root_directory().name).resolve())
     try:
         for file in files:
-            _write(Path(made.name), file)
+            _write(Path(directory.name), file)
     except BaseException:
-        made.cleanup()
+        directory.cleanup()
         raise
-    return made
+    return directory
 
 
 @contextmanager
-def unpacked(files: Sequence[Upload]) -> Iterator[Path]:
+def unpacked_folder(files: Sequence[Upload]) -> Iterator[Path]:
     """A folder with the files; an archive sent alone with what it holds."""
-    with laid_out(files) as folder:
-        inside = _members(folder, safe_name(files[0].name)) if len(files) == 1 else None
-        if inside is None:
+    with upload_folder(files) as folder:
+        archive_directory = _unpack_archive(folder, safe_name(files[0].name)) if len(files) == 1 else None
+        if archive_directory is None:
             yield folder
             return
-    with inside as made:
-        yield Path(made)
+    with archive_directory as path:
+        yield Path(path)
 
 
-def _members(folder: Path, name: str) -> TemporaryDirectory[str] | None:
+def _unpack_archive(folder: Path, name: str) -> TemporaryDirectory[str] | None:
     """What an archive holds, laid out; None where the file is none, or holds nothing that can be read."""
-    with _UNPACKING:
-        held = open_archive(unwrap(Source(DiskFolder(folder, ""), name)))
-        names = held.names() if held is not None else []
-        return lay_out([Upload(each, held.open(each)) for each in names]) if held is not None and names else None
+    with _UNPACK_LOCK:
+        archive = open_archive(unwrap(Source(DiskFolder(folder, ""), name)))
+        names = archive.names() if archive is not None else []
+        return (
+            write_uploads([Upload(member, archive.open(member)) for member in names])
+            if archive is not None and names
+            else None
+        )
 
 
-def forget() -> None:
+def remove_all() -> None:
     """Drop everything that was laid out, also what is in use."""
-    _root().cleanup()
+    _root_directory().cleanup()
 
 
-def _root() -> TemporaryDirectory[str]:
-    with _MAKING:  # two threads would make two, of which the one that is not kept is gone at once
-        if not Path(_made().name).is_dir():  # a server may run so long that somebody clears it away
-            _made().cleanup()
-            _made.cache_clear()
-        return _made()
+def _root_directory() -> TemporaryDirectory[str]:
+    with _ROOT_LOCK:  # two threads would make two, of which the one that is not kept is gone at once
+        if not Path(_temporary_root().name).is_dir():  # a server may run so long that somebody clears it away
+            _temporary_root().cleanup()
+            _temporary_root.cache_clear()
+        return _temporary_root()
 
 
 @lru_cache(maxsize=1)
-def _made() -> TemporaryDirectory[str]:
+def _temporary_root() -> TemporaryDirectory[str]:
     return TemporaryDirectory(prefix="whycite-", ignore_cleanup_errors=True)
 
 

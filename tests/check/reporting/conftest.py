@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from whycite import read
-from whycite.check.model import Checked, Finding, Kind, Proposal
+from whycite.check.findings import CheckedDraft, Finding, FindingKind, Proposal
+from whycite.cite.recommendations import Evidence, Recommendation
 from whycite.documents.model import Document, Sentence
-from whycite.library import Paper, Source
-from whycite.recommend import Evidence, Recommendation
+from whycite.library import Paper, SourceDocument
 
 DRAFT = """\\documentclass{article}
 \\title{On rest}
@@ -26,16 +26,18 @@ Bees were filmed.\\footnote{Bees hang their antennae.}
 HOSTILE = '</script><img src=x onerror="window.broken=1"><!--<script>alert(1)</script>\u2028\'&amp;`${7*7}`'
 
 
-def check(document: Document, title: str = "Busy bees", key: str = "kaiser1988") -> Checked:
+def check(document: Document, title: str = "Busy bees", key: str = "kaiser1988") -> CheckedDraft:
     paper = Paper("doi:10.1/x", title, ("Kaiser, Walter", "Doe, Jane", "Li, Wei"), 1988, "Journal", "10.1/x")
-    span = Evidence(title, 0.9, f"Before {title} after", Source("k", title, 2020))
+    span = Evidence(title, 0.9, f"Before {title} after", SourceDocument("k", title, 2020))
     proposals = (
         Proposal(
             Recommendation(1, 2.0, 3, paper, (span,), {"a": 2.0}), key, False, f"@misc{{{key}, title = {{{title}}}}}"
         ),
         Proposal(Recommendation(2, 1.0, 0, Paper("title:t", "", (), None, "", ""), (), {}), "doe", True),
     )
-    return Checked(document, tuple(_finding(s, document, proposals) for s in document.sentences), (f"{title}: odd",))
+    return CheckedDraft(
+        document, tuple(_finding(s, document, proposals) for s in document.sentences), (f"{title}: odd",)
+    )
 
 
 def _finding(sentence: Sentence, document: Document, proposals: tuple[Proposal, ...]) -> Finding:
@@ -43,7 +45,7 @@ def _finding(sentence: Sentence, document: Document, proposals: tuple[Proposal, 
     line, end_line = (text.count("\n", 0, at) + 1 for at in (sentence.start, sentence.end))
     column, end_column = (at - text.rfind("\n", 0, at) for at in (sentence.start, sentence.end))
     cites = tuple(key for citation in sentence.citations for key in citation.keys)
-    kind: Kind = "cited" if cites else "needs-citation" if "ees " in sentence.text else "ok"
+    kind: FindingKind = "cited" if cites else "needs-citation" if "ees " in sentence.text else "ok"
     return Finding(
         file=sentence.file,
         line=line,
@@ -64,7 +66,7 @@ def _finding(sentence: Sentence, document: Document, proposals: tuple[Proposal, 
 
 
 @pytest.fixture
-def checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checked:
+def checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CheckedDraft:
     """The draft above, checked from its own folder."""
     monkeypatch.chdir(tmp_path)
     Path("main.tex").write_text(DRAFT, "utf-8")
@@ -73,7 +75,7 @@ def checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checked:
 
 
 @pytest.fixture
-def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checked:
+def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CheckedDraft:
     """A draft whose title, headings, words, keys, papers, evidence and file name are markup and commands."""
     monkeypatch.chdir(tmp_path)
     path = Path("a,b:c%<img src=x onerror=window.broken=1>.tex")

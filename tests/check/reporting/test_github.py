@@ -3,11 +3,11 @@
 from dataclasses import replace
 from pathlib import Path
 
-from whycite.check.model import Checked
+from whycite.check.findings import CheckedDraft
 from whycite.check.reporting import github
 
 
-def test_a_line_for_each_sentence_that_needs_a_citation(checked: Checked) -> None:
+def test_a_line_for_each_sentence_that_needs_a_citation(checked: CheckedDraft) -> None:
     first, second, third = github.report([checked]).splitlines()
     # Columns of a sentence over two lines are refused by the runner.
     assert first.startswith("::warning file=main.tex,line=5,endLine=6,title=whycite%3A needs a citation::This sentence")
@@ -16,12 +16,12 @@ def test_a_line_for_each_sentence_that_needs_a_citation(checked: Checked) -> Non
     assert "%0A1. Busy bees, Kaiser et al. (1988), Journal [kaiser1988, not yet in your bibliography]%0A2. " in first
 
 
-def test_nothing_found_is_nothing_said(checked: Checked) -> None:
+def test_nothing_found_is_nothing_said(checked: CheckedDraft) -> None:
     assert github.report([]) == ""
-    assert github.report([Checked(checked.document, ())]) == ""
+    assert github.report([CheckedDraft(checked.document, ())]) == ""
 
 
-def test_text_cannot_break_out(hostile: Checked) -> None:
+def test_text_cannot_break_out(hostile: CheckedDraft) -> None:
     report = github.report([hostile])
     assert report.splitlines() == report.split("\n")[:-1]  # no other line end either
     for line in report.splitlines():
@@ -37,14 +37,14 @@ def test_text_cannot_break_out(hostile: Checked) -> None:
         assert "\r" not in message
 
 
-def test_a_file_elsewhere_keeps_its_path(checked: Checked, tmp_path: Path) -> None:
+def test_a_file_elsewhere_keeps_its_path(checked: CheckedDraft, tmp_path: Path) -> None:
     moved = replace(checked.findings[0], file="/elsewhere/main.tex")
     assert "file=/elsewhere/main.tex," in github.report([replace(checked, findings=(moved,))])
     moved = replace(checked.findings[0], file=str(tmp_path / "main.tex"))
     assert "file=main.tex," in github.report([replace(checked, findings=(moved,))])
 
 
-def test_what_cites_is_a_notice_where_papers_are_proposed_for_it(checked: Checked) -> None:
+def test_what_cites_is_a_notice_where_papers_are_proposed_for_it(checked: CheckedDraft) -> None:
     cited = next(one for one in checked.findings if one.kind == "cited")
     assert github.report([replace(checked, findings=(cited,))]) == ""
     more = replace(cited, recommendations=checked.findings[0].recommendations)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from whycite.check.model import Checked
+from whycite.check.findings import CheckedDraft
 from whycite.check.reporting import html
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class _Parsed(HTMLParser):
 TAGS = "html head meta meta meta meta meta title style body noscript script script".split()
 
 
-def test_the_page_holds_nothing_but_its_own_tags(checked: Checked, hostile: Checked) -> None:
+def test_the_page_holds_nothing_but_its_own_tags(checked: CheckedDraft, hostile: CheckedDraft) -> None:
     for page in (html.report([]), html.report([checked]), html.report([checked, hostile])):
         parsed = _Parsed(page)
         assert sorted(tag for tag, _ in parsed.tags) == sorted(TAGS)
@@ -65,7 +65,7 @@ def test_the_page_holds_nothing_but_its_own_tags(checked: Checked, hostile: Chec
         assert "onerror" not in "".join(parsed.text)
 
 
-def test_nothing_is_fetched_and_only_our_script_runs(checked: Checked) -> None:
+def test_nothing_is_fetched_and_only_our_script_runs(checked: CheckedDraft) -> None:
     page = html.report([checked])
     parsed = _Parsed(page)
     policy = next(at["content"] for tag, at in parsed.tags if at.get("http-equiv") == "Content-Security-Policy")
@@ -94,7 +94,7 @@ def test_the_script_makes_text_of_everything() -> None:
     assert "<!--" not in script
 
 
-def test_the_draft_is_there_whole(checked: Checked) -> None:
+def test_the_draft_is_there_whole(checked: CheckedDraft) -> None:
     [draft] = _Parsed(html.report([checked])).data
     assert draft["title"] == "On rest"
     headings = [block["heading"] for block in draft["blocks"] if "heading" in block]
@@ -115,7 +115,7 @@ def test_the_draft_is_there_whole(checked: Checked) -> None:
     assert first["line"] == 5
 
 
-def test_what_is_hostile_stays_data(hostile: Checked) -> None:
+def test_what_is_hostile_stays_data(hostile: CheckedDraft) -> None:
     [draft] = _Parsed(html.report([hostile])).data
     assert "<img src=x onerror" in draft["title"]
     assert draft["sentences"][-1]["proposals"][0]["title"].startswith("</script><img")
@@ -180,7 +180,7 @@ def _open(page: "Page", content: str, path: Path) -> list[str]:
     return problems
 
 
-def test_choosing_a_sentence_shows_its_evidence(browser_page: "Page", checked: Checked, tmp_path: Path) -> None:
+def test_choosing_a_sentence_shows_its_evidence(browser_page: "Page", checked: CheckedDraft, tmp_path: Path) -> None:
     page = browser_page
     problems = _open(page, html.report([checked]), tmp_path / "report.html")
     assert page.title() == "On rest · whycite check"
@@ -202,7 +202,7 @@ def test_choosing_a_sentence_shows_its_evidence(browser_page: "Page", checked: C
     assert problems == []
 
 
-def test_threshold_and_filters(browser_page: "Page", checked: Checked, tmp_path: Path) -> None:
+def test_threshold_and_filters(browser_page: "Page", checked: CheckedDraft, tmp_path: Path) -> None:
     page = browser_page
     problems = _open(page, html.report([checked]), tmp_path / "report.html")
     page.fill("#threshold", "25")
@@ -221,7 +221,7 @@ def test_threshold_and_filters(browser_page: "Page", checked: Checked, tmp_path:
     assert problems == []
 
 
-def test_a_hostile_draft_stays_text_in_a_browser(browser_page: "Page", hostile: Checked, tmp_path: Path) -> None:
+def test_a_hostile_draft_stays_text_in_a_browser(browser_page: "Page", hostile: CheckedDraft, tmp_path: Path) -> None:
     page = browser_page
     problems = _open(page, html.report([hostile]), tmp_path / "report.html")
     for sentence in page.query_selector_all("main .s"):
@@ -233,7 +233,7 @@ def test_a_hostile_draft_stays_text_in_a_browser(browser_page: "Page", hostile: 
     assert problems == []
 
 
-def test_a_small_screen_has_no_sideways_scrolling(browser_page: "Page", checked: Checked, tmp_path: Path) -> None:
+def test_a_small_screen_has_no_sideways_scrolling(browser_page: "Page", checked: CheckedDraft, tmp_path: Path) -> None:
     page = browser_page
     page.set_viewport_size({"width": 360, "height": 700})
     try:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from whycite.check.model import Checked
+from whycite.check.findings import CheckedDraft
 from whycite.check.reporting import sarif
 
 SCHEMA = "Static Analysis Results Format (SARIF) Version 2.1.0 JSON Schema"
@@ -45,20 +45,20 @@ def _errors(content: dict[str, Any], schema: dict[str, Any]) -> list[str]:
     return [error.message for error in validator(schema).iter_errors(content)]
 
 
-def test_the_report_is_valid(checked: Checked, hostile: Checked, schema: dict[str, Any]) -> None:
+def test_the_report_is_valid(checked: CheckedDraft, hostile: CheckedDraft, schema: dict[str, Any]) -> None:
     assert _valid(sarif.report([]), schema)["runs"][0]["results"] == []
     _valid(sarif.report([checked]), schema)
     _valid(sarif.report([checked, hostile]), schema)
 
 
-def test_the_schema_would_find_mistakes(checked: Checked, schema: dict[str, Any]) -> None:
+def test_the_schema_would_find_mistakes(checked: CheckedDraft, schema: dict[str, Any]) -> None:
     content = json.loads(sarif.report([checked]))
     content["runs"][0]["results"][0]["message"] = "text"
     content["runs"][0]["columnKind"] = "bytes"
     assert len(_errors(content, schema)) == 2
 
 
-def test_places_rules_and_papers(checked: Checked) -> None:
+def test_places_rules_and_papers(checked: CheckedDraft) -> None:
     [run] = json.loads(sarif.report([checked]))["runs"]
     assert run["columnKind"] == "unicodeCodePoints"
     assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["needs-citation", "cited"]
@@ -77,7 +77,7 @@ def test_places_rules_and_papers(checked: Checked) -> None:
     assert notification["message"]["text"] == "Busy bees: odd"
 
 
-def test_names_of_files_and_braces_are_escaped(hostile: Checked) -> None:
+def test_names_of_files_and_braces_are_escaped(hostile: CheckedDraft) -> None:
     [run] = json.loads(sarif.report([hostile]))["runs"]
     result = run["results"][0]
     uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
@@ -85,19 +85,19 @@ def test_names_of_files_and_braces_are_escaped(hostile: Checked) -> None:
     assert "${{7*7}}" in result["message"]["text"]
 
 
-def test_a_file_elsewhere_has_a_whole_address(checked: Checked) -> None:
+def test_a_file_elsewhere_has_a_whole_address(checked: CheckedDraft) -> None:
     moved = replace(checked.findings[0], file="/elsewhere/a b.tex")
     [run] = json.loads(sarif.report([replace(checked, findings=(moved,))]))["runs"]
     artifact = run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
     assert artifact == {"uri": "file:///elsewhere/a%20b.tex"}
 
 
-def _fingerprints(checked: Checked) -> list[str]:
+def _fingerprints(checked: CheckedDraft) -> list[str]:
     results = json.loads(sarif.report([checked]))["runs"][0]["results"]
     return [result["partialFingerprints"]["whyciteSentence/v1"] for result in results]
 
 
-def test_fingerprints_stay_when_lines_move(checked: Checked) -> None:
+def test_fingerprints_stay_when_lines_move(checked: CheckedDraft) -> None:
     before = _fingerprints(checked)
     assert len(set(before)) == len(before) == 3
     moved = tuple(replace(one, line=one.line + 7, end_line=one.end_line + 7, start=0) for one in checked.findings)
@@ -107,20 +107,20 @@ def test_fingerprints_stay_when_lines_move(checked: Checked) -> None:
     assert _fingerprints(replace(checked, findings=changed))[0] != before[0]
 
 
-def test_equal_sentences_have_fingerprints_of_their_own(checked: Checked) -> None:
+def test_equal_sentences_have_fingerprints_of_their_own(checked: CheckedDraft) -> None:
     twice = (checked.findings[0], replace(checked.findings[0], line=90, end_line=90))
     one, other = _fingerprints(replace(checked, findings=twice))
     assert one != other
 
 
-def test_what_cites_is_a_note_where_papers_are_proposed_for_it(checked: Checked, schema: dict[str, Any]) -> None:
+def test_what_cites_is_a_note_where_papers_are_proposed_for_it(checked: CheckedDraft, schema: dict[str, Any]) -> None:
     cited = next(one for one in checked.findings if one.kind == "cited")
     more = replace(cited, recommendations=checked.findings[0].recommendations)
     [run] = _valid(sarif.report([replace(checked, findings=(more,))]), schema)["runs"]
     assert [(result["ruleId"], result["level"]) for result in run["results"]] == [("cited", "note")]
 
 
-def test_half_a_character_is_no_obstacle(checked: Checked, schema: dict[str, Any]) -> None:
+def test_half_a_character_is_no_obstacle(checked: CheckedDraft, schema: dict[str, Any]) -> None:
     odd = replace(checked.findings[0], text="half \ud83d of one", cites=("\udcff",))
     report = sarif.report([replace(checked, findings=(odd,))])
     assert report.encode("utf-8")

@@ -4,20 +4,20 @@ from dataclasses import replace
 
 import pytest
 
-from whycite.check.model import Checked
+from whycite.check.findings import CheckedDraft
 from whycite.check.reporting import github, html, sarif
-from whycite.check.reporting.words import message, needs, own_places
-from whycite.library import Source
-from whycite.recommend import Evidence
+from whycite.check.reporting.messages import draft_places, message, need_phrase
+from whycite.cite.recommendations import Evidence
+from whycite.library import SourceDocument
 
 
 @pytest.mark.parametrize(
     ("worthiness", "said"),
     [(0.29, "may need a citation"), (0.4999, "may need a citation"), (0.5, "needs a citation")],
 )
-def test_what_is_less_likely_than_not_is_said_with_care(checked: Checked, worthiness: float, said: str) -> None:
+def test_what_is_less_likely_than_not_is_said_with_care(checked: CheckedDraft, worthiness: float, said: str) -> None:
     finding = replace(checked.findings[0], worthiness=worthiness)
-    assert needs(finding) == said
+    assert need_phrase(finding) == said
     for papers in (finding.recommendations, ()):
         assert message(replace(finding, recommendations=papers)).startswith(f"This sentence {said} (worthiness ")
     one = replace(checked, findings=(finding,))
@@ -26,10 +26,10 @@ def test_what_is_less_likely_than_not_is_said_with_care(checked: Checked, worthi
     assert f"This sentence {said} " in sarif.report([one])
 
 
-def test_evidence_of_the_draft_itself_says_where_it_stands(checked: Checked) -> None:
-    place = own_places(checked)
-    own = Source("title:on rest", "On rest", None)
+def test_evidence_of_the_draft_itself_says_where_it_stands(checked: CheckedDraft) -> None:
+    place = draft_places(checked)
+    own = SourceDocument("title:on rest", "On rest", None)
     assert place(Evidence("Cats sleep", 0.9, "Cats sleep.", own)) == "in this draft, main.tex:6"
     assert place(Evidence("Dogs sleep", 0.9, "Dogs sleep.", own)) == "in this draft"
-    assert place(Evidence("Cats sleep", 0.9, "Cats sleep.", Source("title:on rest", "Of rest", 2001))) == ""
+    assert place(Evidence("Cats sleep", 0.9, "Cats sleep.", SourceDocument("title:on rest", "Of rest", 2001))) == ""
     assert '"place": ""' in html.report([checked])

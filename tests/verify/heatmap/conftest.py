@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from whycite.documents.model import Document, Reference, Section, Sentence
-from whycite.verify.model import Passage, Verification
+from whycite.verify.verification import Passage, Verification
 
 TEXTS = (
     "We study how bees rest.",

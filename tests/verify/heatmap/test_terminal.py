@@ -12,8 +12,8 @@ from rich.console import Console
 
 from whycite.errors import UserError
 from whycite.verify.heatmap import as_json, terminal
-from whycite.verify.heatmap.heat import heat, usual_threshold
-from whycite.verify.model import Verification
+from whycite.verify.heatmap.page import heat, usual_threshold
+from whycite.verify.verification import Verification
 
 if TYPE_CHECKING:
     from tests.verify.heatmap.conftest import Make

@@ -9,10 +9,10 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
-from whycite.check.model import Checked, Finding, Proposal
-from whycite.check.reporting.words import POOR, byline, needs, own_places
+from whycite.check.findings import CheckedDraft, Finding, Proposal
+from whycite.check.reporting.messages import NO_CLEAR_FIT, byline, draft_places, need_phrase
+from whycite.cite.recommendations import Evidence
 from whycite.documents.model import Citation, Document, Sentence
-from whycite.recommend import Evidence
 
 __all__ = ["report"]
 
@@ -38,7 +38,7 @@ script-src '{script_hash}'; base-uri 'none'; form-action 'none'">
 """
 
 
-def report(checked: Sequence[Checked]) -> str:
+def report(checked: Sequence[CheckedDraft]) -> str:
     """The page, in ASCII alone."""
     style, script = (_asset(name) for name in ("report.css", "report.js"))
     return _PAGE.format(
@@ -46,7 +46,7 @@ def report(checked: Sequence[Checked]) -> str:
         script=script,
         style_hash=_hash(style),
         script_hash=_hash(script),
-        data=_escaped([_draft(one) for one in checked]),
+        data=_escaped([_draft_data(draft) for draft in checked]),
     )
 
 
@@ -63,16 +63,19 @@ def _escaped(content: Any) -> str:
     return json.dumps(content).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _draft(checked: Checked) -> dict[str, Any]:
+def _draft_data(checked: CheckedDraft) -> dict[str, Any]:
     document = checked.document
-    found = {(finding.file, finding.start, finding.end): finding for finding in checked.findings}
-    place = own_places(checked)
+    findings = {(finding.file, finding.start, finding.end): finding for finding in checked.findings}
+    place = draft_places(checked)
     return {
         "title": document.paper.title,
         "path": document.path,
         "warnings": list(checked.warnings),
         "blocks": list(_blocks(document)),
-        "sentences": [_sentence(one, found.get((one.file, one.start, one.end)), place) for one in document.sentences],
+        "sentences": [
+            _sentence(sentence, findings.get((sentence.file, sentence.start, sentence.end)), place)
+            for sentence in document.sentences
+        ],
         "references": dict(_references(document)),
     }
 
@@ -82,14 +85,14 @@ def _blocks(document: Document) -> Iterator[dict[str, Any]]:
     section, begin = -1, 0
     sentences = document.sentences
     while begin < len(sentences):
-        first = sentences[begin]
-        for number in range(section + 1, first.section + 1):
+        sentence = sentences[begin]
+        for number in range(section + 1, sentence.section + 1):
             yield _heading(document, number)
-        section = max(section, first.section)
+        section = max(section, sentence.section)
         end = begin + 1
-        while end < len(sentences) and sentences[end].paragraph == first.paragraph:
+        while end < len(sentences) and sentences[end].paragraph == sentence.paragraph:
             end += 1
-        yield {"kind": first.kind, "from": begin, "to": end, "section": first.section}
+        yield {"kind": sentence.kind, "from": begin, "to": end, "section": sentence.section}
         begin = end
     for number in range(section + 1, len(document.sections)):
         yield _heading(document, number)
@@ -105,28 +108,28 @@ def _sentence(sentence: Sentence, finding: Finding | None, place: Callable[[Evid
     if finding is not None:
         shown |= {
             "kind": finding.kind,
-            "need": needs(finding),
+            "need": need_phrase(finding),
             "worthiness": finding.worthiness,
             "threshold": finding.threshold,
             "line": finding.line,
-            "poor": POOR if finding.doubtful else "",
-            "proposals": [_proposal(one, place) for one in finding.recommendations],
+            "poor": NO_CLEAR_FIT if finding.doubtful else "",
+            "proposals": [_proposal(proposal, place) for proposal in finding.recommendations],
         }
     return shown
 
 
 def _pieces(sentence: Sentence) -> Iterator[str | dict[str, Any]]:
     """The sentence's text, with its citations apart."""
-    at = 0
+    position = 0
     for citation in sorted(sentence.citations, key=_start):
-        if citation.text_start < at or citation.text_end <= citation.text_start:
+        if citation.text_start < position or citation.text_end <= citation.text_start:
             continue
-        if citation.text_start > at:
-            yield sentence.text[at : citation.text_start]
+        if citation.text_start > position:
+            yield sentence.text[position : citation.text_start]
         yield {"shown": sentence.text[citation.text_start : citation.text_end], "keys": list(citation.keys)}
-        at = citation.text_end
-    if at < len(sentence.text):
-        yield sentence.text[at:]
+        position = citation.text_end
+    if position < len(sentence.text):
+        yield sentence.text[position:]
 
 
 def _start(citation: Citation) -> int:
@@ -137,16 +140,16 @@ def _proposal(proposal: Proposal, place: Callable[[Evidence], str]) -> dict[str,
     recommendation = proposal.recommendation
     return {
         "key": proposal.key,
-        "known": proposal.known,
+        "known": proposal.in_bibliography,
         "bibtex": proposal.bibtex,
         "title": recommendation.paper.title,
         "byline": byline(recommendation.paper),
         "doi": recommendation.paper.doi,
         "support": recommendation.support,
         "evidence": [
-            {"span": one.span, "sentence": one.sentence, "place": place(one)}
-            | {"title": one.source.title, "year": one.source.year}
-            for one in recommendation.evidence
+            {"span": evidence.span, "sentence": evidence.sentence, "place": place(evidence)}
+            | {"title": evidence.source.title, "year": evidence.source.year}
+            for evidence in recommendation.evidence
         ],
     }
 
@@ -156,7 +159,7 @@ def _references(document: Document) -> Iterator[tuple[str, str]]:
     cited = {key for sentence in document.sentences for citation in sentence.citations for key in citation.keys}
     for reference in document.references:
         if reference.id in cited:
-            others = " et al." if len(reference.authors) > 1 else ""
-            who = reference.authors[0].split(",")[0] + others if reference.authors else ""
+            suffix = " et al." if len(reference.authors) > 1 else ""
+            who = reference.authors[0].split(",")[0] + suffix if reference.authors else ""
             about = f"{who} ({reference.year})" if reference.year else who
             yield reference.id, ". ".join(part for part in (about, reference.title or reference.text) if part)

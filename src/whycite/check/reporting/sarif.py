@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from whycite.check.model import Checked, Finding
-from whycite.check.reporting.words import is_reported, message, printable, relative
-from whycite.recommend import as_dict
+from whycite.check.findings import CheckedDraft, Finding
+from whycite.check.reporting.messages import is_reported, message, printable, relative_path
+from whycite.cite.recommendations import as_dict
 
 __all__ = ["report"]
 
@@ -42,13 +42,13 @@ _RULES: list[dict[str, Any]] = [
 _INDEX = {rule["id"]: index for index, rule in enumerate(_RULES)}
 
 
-def report(checked: Sequence[Checked]) -> str:
+def report(checked: Sequence[CheckedDraft]) -> str:
     """The findings of all drafts as one run."""
     seen: Counter[str] = Counter()
     notifications = [
         {"level": "warning", "message": {"text": _literal(printable(warning))}}
-        for one in checked
-        for warning in one.warnings
+        for draft in checked
+        for warning in draft.warnings
     ]
     run = {
         "tool": {"driver": {"name": "whycite", "version": version("whycite"), "rules": _RULES}},
@@ -60,8 +60,8 @@ def report(checked: Sequence[Checked]) -> str:
     return json.dumps(content, indent=2) + "\n"
 
 
-def _reported(checked: Sequence[Checked]) -> Iterator[Finding]:
-    return (finding for one in checked for finding in one.findings if is_reported(finding))
+def _reported(checked: Sequence[CheckedDraft]) -> Iterator[Finding]:
+    return (finding for draft in checked for finding in draft.findings if is_reported(finding))
 
 
 def _result(finding: Finding, seen: Counter[str]) -> dict[str, Any]:
@@ -82,15 +82,15 @@ def _result(finding: Finding, seen: Counter[str]) -> dict[str, Any]:
             "cites": list(finding.cites),
             "doubtful": finding.doubtful,
             "recommendations": [
-                {**as_dict(one.recommendation), "citationKey": one.key, "known": one.known}
-                for one in finding.recommendations
+                {**as_dict(proposal.recommendation), "citationKey": proposal.key, "known": proposal.in_bibliography}
+                for proposal in finding.recommendations
             ],
         },
     }
 
 
 def _artifact(file: str) -> dict[str, str]:
-    path = relative(file)
+    path = relative_path(file)
     if path is None:
         return {"uri": Path(file).absolute().as_uri()}
     return {"uri": quote(path.as_posix().encode("utf-8", "surrogateescape")), "uriBaseId": "%SRCROOT%"}

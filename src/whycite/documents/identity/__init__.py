@@ -30,28 +30,31 @@ from array import array
 from collections.abc import Iterable
 from hashlib import blake2b
 
-from whycite.documents.identity.forest import HEAD, LONG, PREPRINT, Rank, Table
 from whycite.documents.identity.identifiers import (
+    bare_title,
+    family_name,
     is_preprint,
     normalise_arxiv,
     normalise_doi,
     normalise_isbn,
     normalise_pmid,
+    normalise_title,
+    tells_paper,
+    title_head,
 )
-from whycite.documents.identity.joining import join
-from whycite.documents.identity.matching import bare_title, family_name, normalise_title, tells_paper, title_head
+from whycite.documents.identity.partition import HEAD, LONG, PREPRINT, KeyRank, KeyTable, join
 from whycite.documents.model import Reference
 
 __all__ = [
     "Papers",
-    "group",
+    "group_references",
+    "key_rank",
     "normalise_arxiv",
     "normalise_doi",
     "normalise_isbn",
     "normalise_pmid",
     "normalise_title",
     "paper_key",
-    "standing",
     "tells_paper",
     "traits",
 ]
@@ -62,7 +65,7 @@ def paper_key(reference: Reference) -> str:
     return _identify(reference)[0]
 
 
-def group(references: Iterable[Reference]) -> list[int]:
+def group_references(references: Iterable[Reference]) -> list[int]:
     """The number of its paper for each reference, counted from 0 in order of appearance."""
     papers = Papers()
     for reference in references:
@@ -70,7 +73,7 @@ def group(references: Iterable[Reference]) -> list[int]:
     return papers.groups()
 
 
-def standing(reference: Reference) -> int:
+def key_rank(reference: Reference) -> int:
     """How well a reference stands for its paper, 0 best: published DOI, preprint's DOI, arXiv id, PMID, title."""
     return int(_identify(reference)[1])
 
@@ -78,47 +81,47 @@ def standing(reference: Reference) -> int:
 def traits(reference: Reference) -> list[int]:
     """Numbers of which two references of one paper have at least one in common; others may share them too."""
     key, _, pmid, arxiv = _identify(reference)
-    found = [key, pmid and f"pmid:{pmid}", arxiv and f"arxiv:{arxiv}"]
+    labels = [key, pmid and f"pmid:{pmid}", arxiv and f"arxiv:{arxiv}"]
     title = normalise_title(reference.title) or normalise_title(reference.text)
     if title and title not in _NO_TITLE:
-        found.append(bare_title(title))
+        labels.append(bare_title(title))
         if head := title_head(reference.title):
-            found.append(bare_title(head))
-    return [_digest(trait) >> 1 for trait in dict.fromkeys(found) if trait]
+            labels.append(bare_title(head))
+    return [_digest(trait) >> 1 for trait in dict.fromkeys(labels) if trait]
 
 
 class Papers:
     """Takes references one by one, keeps only what tells papers apart, and says which are the same."""
 
     def __init__(self) -> None:
-        self._table = Table()
-        self._of = array("I")  # the row of each reference in the table
+        self._table = KeyTable()
+        self._reference_rows = array("I")  # the row of each reference in the table
         self._rows: dict[int, int] = {}  # hash of a key -> its row
         self._names: dict[str, int] = {}
-        self._told = array("q")  # what each row was told last: most references repeat it
+        self._fingerprints = array("q")  # what each row was told last: most references repeat it
         self._roots: array[int] | None = None
 
     def __len__(self) -> int:
-        return len(self._of)
+        return len(self._reference_rows)
 
     def add(self, reference: Reference) -> None:
         """Take one more reference."""
         key, rank, pmid, arxiv = _identify(reference)
         row = self._row(key, rank)
-        self._of.append(row)
+        self._reference_rows.append(row)
         self._table.count[row] += 1
         self._roots = None
         seen = (reference.title, reference.text, reference.authors[:1], reference.year, reference.venue)
-        told = hash((seen, reference.isbn, pmid, arxiv))
-        if key and told != self._told[row]:
-            self._told[row] = told
+        fingerprint = hash((seen, reference.isbn, pmid, arxiv))
+        if key and fingerprint != self._fingerprints[row]:
+            self._fingerprints[row] = fingerprint
             self._learn(reference, row, pmid, arxiv)
 
     def groups(self) -> list[int]:
         """The number of its paper for each reference so far, counted from 0 in order of appearance."""
-        roots = self._joined()
+        roots = self._find_roots()
         numbers: dict[int, int] = {}
-        return [numbers.setdefault(roots[row], len(numbers)) for row in self._of]
+        return [numbers.setdefault(roots[row], len(numbers)) for row in self._reference_rows]
 
     def representatives(self) -> list[int]:
         """For each paper the reference whose key stands for it, as its place among those added.
@@ -126,25 +129,25 @@ class Papers:
         It is the first with the best key: a published DOI, else a preprint's DOI, arXiv id, PMID, title; of
         several such keys the one that most references have, then the one with the smallest hash.
         """
-        table, roots = self._table, self._joined()
+        table, roots = self._table, self._find_roots()
         best: dict[int, tuple[int, int, int, int]] = {}
         for row, root in enumerate(roots):
-            merit = (table.rank[row], -table.count[row], table.digest[row], table.first[row])
+            merit = (table.rank[row], -table.count[row], table.digest[row], table.first_reference[row])
             best[root] = min(merit, best.get(root, merit))
-        return [best[root][3] for root in dict.fromkeys(roots[row] for row in self._of)]
+        return [best[root][3] for root in dict.fromkeys(roots[row] for row in self._reference_rows)]
 
-    def _joined(self) -> array[int]:
+    def _find_roots(self) -> array[int]:
         if self._roots is None:
             self._roots = join(self._table)
         return self._roots
 
-    def _row(self, key: str, rank: Rank) -> int:
+    def _row(self, key: str, rank: KeyRank) -> int:
         """The row of a key; an empty reference has one of its own, since nothing says what it is."""
         digest = _digest(key) if key else 0
         row = self._rows.get(digest) if key else None
         if row is None:
-            row = self._table.add_key(rank, digest, len(self._of))
-            self._told.append(0)
+            row = self._table.add_key(rank, digest, len(self._reference_rows))
+            self._fingerprints.append(0)
             if key:
                 self._rows[digest] = row
         return row
@@ -189,27 +192,31 @@ _NO_TITLE = frozenset(
 )
 
 
-def _identify(reference: Reference) -> tuple[str, Rank, str, str]:
+def _identify(reference: Reference) -> tuple[str, KeyRank, str, str]:
     """The key of a reference, what it is made of, its PMID and its arXiv id."""
     doi = normalise_doi(reference.doi) if reference.doi else ""
     arxiv = normalise_arxiv(reference.arxiv) if reference.arxiv else ""
     # arXiv's own DOIs are its ids, and people write the bare id in the field as well.
-    if reference.doi and (not doi or doi.startswith("10.48550/")) and (found := normalise_arxiv(doi or reference.doi)):
-        arxiv, doi = found, ""
+    if (
+        reference.doi
+        and (not doi or doi.startswith("10.48550/"))
+        and (arxiv_id := normalise_arxiv(doi or reference.doi))
+    ):
+        arxiv, doi = arxiv_id, ""
     pmid = normalise_pmid(reference.pmid) if reference.pmid else ""
     if doi:
-        return f"doi:{doi}", Rank.PREPRINT_DOI if is_preprint(doi) else Rank.DOI, pmid, arxiv
+        return f"doi:{doi}", KeyRank.PREPRINT_DOI if is_preprint(doi) else KeyRank.DOI, pmid, arxiv
     if arxiv:
-        return f"arxiv:{arxiv}", Rank.ARXIV, pmid, arxiv
+        return f"arxiv:{arxiv}", KeyRank.ARXIV, pmid, arxiv
     if pmid:
-        return f"pmid:{pmid}", Rank.PMID, pmid, arxiv
-    return _title_key(reference), Rank.TITLE, pmid, arxiv
+        return f"pmid:{pmid}", KeyRank.PMID, pmid, arxiv
+    return _title_key(reference), KeyRank.TITLE, pmid, arxiv
 
 
 def _is_preprint(reference: Reference, rank: int) -> bool:
-    if rank in (Rank.PREPRINT_DOI, Rank.ARXIV):
+    if rank in (KeyRank.PREPRINT_DOI, KeyRank.ARXIV):
         return True
-    return rank != Rank.DOI and bool(_PREPRINT_VENUE.search(reference.venue))
+    return rank != KeyRank.DOI and bool(_PREPRINT_VENUE.search(reference.venue))
 
 
 def _title_key(reference: Reference) -> str:

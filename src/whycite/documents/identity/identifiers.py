@@ -1,4 +1,4 @@
-"""Identifiers of papers found in messy fields: DOI, arXiv id, PMID, ISBN; "" where there is none.
+"""What tells a paper, out of messy fields: DOI, arXiv id, PMID, ISBN, and title and family name made comparable.
 
 Every repetition in the patterns is bounded, or runs up to a character that ends it: all of them are linear.
 """
@@ -6,12 +6,27 @@ Every repetition in the patterns is bounded, or runs up to a character that ends
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from html import unescape
 from urllib.parse import unquote
 
-from whycite.text.normalise import clean
+from whycite.documents.references.names import parse_people
+from whycite.text.normalise import clean, fold, spell_greek
 
-__all__ = ["is_preprint", "normalise_arxiv", "normalise_doi", "normalise_isbn", "normalise_pmid"]
+__all__ = [
+    "bare_title",
+    "family_name",
+    "is_preprint",
+    "normalise_arxiv",
+    "normalise_doi",
+    "normalise_isbn",
+    "normalise_pmid",
+    "normalise_title",
+    "same_family",
+    "tells_paper",
+    "title_head",
+]
+
 
 _SIMPLE_DOI = re.compile(r"10\.\d{4,9}/[a-z0-9.()/:_-]{0,100}[a-z0-9]")
 # Whoever writes "doi" may use any registrant; a bare "10.5/x" in running text is a ratio.
@@ -23,7 +38,7 @@ _DOI = re.compile(
 _SUFFIX = re.compile(r"""(?:[^\s"<>{}|\\^`]|<[\d:][^\s<>]{0,40}>)+""")
 _ESCAPED = re.compile(r"\{?\\([_&%#{}$])\}?")
 _NEXT_FIELD = re.compile(r"[,;.]?(?:https?:|pmc?id[:=]|(?<=[.,;])pmc\d)")
-_PART = re.compile(  # a page, a file or a figure of the paper rather than the paper
+_PAPER_PART = re.compile(  # a page, a file or a figure of the paper rather than the paper
     r"""(?: /(?:full|fulltext|abstract|pdf|epdf|html|meta|summary) (?:/.{0,200})? | \.full(?:\.pdf)? | \.pdf | \.epub
           | /(?:suppl_file|-/dc|figures?/|tables?/) .{0,200} ) $""",
     re.VERBOSE,
@@ -78,9 +93,9 @@ def normalise_doi(text: str) -> str:
         doi = _find_doi(doi)
     if "pm" in doi or "http" in doi:
         doi = _NEXT_FIELD.split(doi, maxsplit=1)[0]
-    doi = _PART.sub("", doi).replace("//", "/")
-    if found := _COMPONENT.fullmatch(doi) or _RXIV.fullmatch(doi):
-        return str(found[found.lastindex or 0])
+    doi = _PAPER_PART.sub("", doi).replace("//", "/")
+    if match := _COMPONENT.fullmatch(doi) or _RXIV.fullmatch(doi):
+        return str(match[match.lastindex or 0])
     # Cut at its "<", a SICI names a whole issue of a journal.
     return "" if "(sici)" in doi and _CUT_SICI.search(doi) else doi
 
@@ -118,24 +133,24 @@ def is_preprint(doi: str) -> bool:
 def normalise_arxiv(text: str) -> str:
     """The arXiv id of a field, an address or a DataCite DOI, without its version and subject class."""
     text = clean(text)
-    if found := _ARXIV_NEW.search(text):
-        return found[1]
-    if found := _ARXIV_OLD.search(text):
-        return f"{found[1].lower()}/{found[2]}"
+    if match := _ARXIV_NEW.search(text):
+        return match[1]
+    if match := _ARXIV_OLD.search(text):
+        return f"{match[1].lower()}/{match[2]}"
     return ""
 
 
 def normalise_pmid(text: str) -> str:
     """The PubMed number of a field or an address; a PMC id is not one."""
     text = clean(text)
-    found = _PMID_ALONE.fullmatch(text) or _PMID.search(text)
-    return found[1] if found else ""
+    match = _PMID_ALONE.fullmatch(text) or _PMID.search(text)
+    return match[1] if match else ""
 
 
 def normalise_isbn(text: str) -> str:
     """The first ISBN whose check digit is right, as the thirteen digits of ISBN-13."""
-    for found in _ISBN.finditer(clean(text)):
-        digits = found[0].replace("-", "").replace(" ", "").upper()
+    for match in _ISBN.finditer(clean(text)):
+        digits = match[0].replace("-", "").replace(" ", "").upper()
         if len(digits) == 10 and digits[9] == _check10(digits):
             return "978" + digits[:9] + _check13("978" + digits)
         if len(digits) == 13 and digits.startswith(("978", "979")) and digits[12] == _check13(digits):
@@ -144,8 +159,86 @@ def normalise_isbn(text: str) -> str:
 
 
 def _check13(digits: str) -> str:
-    return str(-sum(int(digit) * (3 if at % 2 else 1) for at, digit in enumerate(digits[:12])) % 10)
+    return str(-sum(int(digit) * (3 if index % 2 else 1) for index, digit in enumerate(digits[:12])) % 10)
 
 
 def _check10(digits: str) -> str:
-    return "0123456789X"[-sum(int(digit) * (10 - at) for at, digit in enumerate(digits[:9])) % 11]
+    return "0123456789X"[-sum(int(digit) * (10 - index) for index, digit in enumerate(digits[:9])) % 11]
+
+
+_MARKUP = re.compile(r"</?[a-zA-Z][^<>]{0,80}>|\\(?:text|math)?(?:it|bf|rm|sc|tt|sf|cal|bb|emph|em|ensuremath)\b|[{}$]")
+_BREAK = re.compile(r"[\W_]+")
+
+_ENOUGH_WORDS = 7
+_ENOUGH_SIGNS = 12  # of scripts that do not part words
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]")
+_CONTAINER = re.compile(
+    r"\b(?:proceedings|conference|symposium|workshop|handbook|encyclopa?edia|annual report|advances in neural|"
+    r"lecture notes|methods in|supplement(?:al|ary))\b"
+)
+
+_SUBTITLE = re.compile(r":\s|\s[-–—]\s|—")
+_PART_NUMBER = re.compile(r"\s*(?:part\b|[ivx]+\b|\d|[a-e][.:)])", re.IGNORECASE)
+_HEAD_WORDS = 4
+
+_APOSTROPHES = str.maketrans("", "", "'.")
+_MAX_NAME = 200
+_UMLAUT = re.compile(r"(?<=[aou])e")
+_PARTICLES = frozenset(
+    "af al bin d da dal das de degli dei del della den der des di do dos du el ibn la las le los ten ter the van "
+    "vander vom von zu zum zur".split()
+)
+
+
+def normalise_title(text: str) -> str:
+    """The words of a title without case, accents, markup and punctuation, Greek letters by name."""
+    text = fold(_MARKUP.sub("", unescape(text) if "&" in text else text))
+    return _BREAK.sub(" ", spell_greek(text)).strip()
+
+
+def bare_title(title: str) -> str:
+    """A normalised title without what is written now so, now so: spaces, a leading article, "and"."""
+    words = title.split()
+    if len(words) > 1 and words[0] in ("the", "a", "an"):
+        del words[0]
+    return "".join(word for word in words if word != "and")
+
+
+def title_head(text: str) -> str:
+    """The normalised title up to its colon, where a subtitle is often cut off; "" if that is too little."""
+    subtitle = _SUBTITLE.search(text)
+    if not subtitle or _PART_NUMBER.match(text, subtitle.end()):
+        return ""
+    head = normalise_title(text[: subtitle.start()])
+    return head if head.count(" ") + 1 >= _HEAD_WORDS and not _CONTAINER.search(head) else ""
+
+
+def tells_paper(title: str) -> bool:
+    """Whether a normalised title and the year tell a paper: long enough, and not the name of a volume."""
+    long_enough = title.count(" ") + 1 >= _ENOUGH_WORDS or (
+        not title.isascii() and len(_UNSPACED.findall(title)) >= _ENOUGH_SIGNS
+    )
+    return long_enough and not _CONTAINER.search(title)
+
+
+def family_name(author: str) -> str:
+    """The family name for matching: no accents, no "van der", "Müller" and "Mueller" alike; "" if unknown."""
+    return _family_name(author[:_MAX_NAME])
+
+
+@lru_cache(maxsize=1 << 16)
+def _family_name(author: str) -> str:
+    people = parse_people(author) if author and "," not in author else (author,)
+    name = fold(people[0] if people else "").partition(",")[0]
+    words = [word for word in _BREAK.split(name.translate(_APOSTROPHES)) if word]
+    name_words = [word for word in words if word not in _PARTICLES] or words
+    return _UMLAUT.sub("", " ".join(name_words))
+
+
+def same_family(family: str, other_family: str) -> bool:
+    """Whether two family names can be one person's: "Garcia" and "Garcia Lopez", "Holler" and "Rickauer Holler"."""
+    if family == other_family:
+        return True
+    words, other_words = set(family.split()), set(other_family.split())
+    common = words & other_words
+    return common in (words, other_words) and any(len(word) > 1 for word in common)

@@ -1,5 +1,5 @@
 """JATS XML, as eLife, PLOS, PMC and most publishers of biology and medicine write it."""
 
-from whycite.documents.jats.reader import READER
+from whycite.documents.jats.article import READER
 
 __all__ = ["READER"]

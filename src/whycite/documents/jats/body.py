@@ -1,16 +1,18 @@
-"""Walks the text of a JATS article: sections, paragraphs, captions, footnotes."""
+"""The text of a JATS article: sections, paragraphs, captions, footnotes, cross-references as whole citations."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
 
-from whycite.documents.builder import Builder
-from whycite.documents.jats.citations import Order, is_citation, keys, marker
-from whycite.documents.model import Kind
-from whycite.documents.prose import Prose
-from whycite.documents.xml.tree import Node, Text, Walk, plain, texts
+from whycite.documents.builder import Builder, Prose
+from whycite.documents.model import SentenceKind
+from whycite.documents.xmltree import Node, Walk, XmlText, plain_text, texts
 
-__all__ = ["Body", "heading"]
+__all__ = ["JatsBody", "ReferenceOrder", "cited_keys", "is_citation", "join_citations", "marker_text", "section_title"]
+
 
 # What opens a section, and its heading where it has no title.
 _SECTIONS = {
@@ -23,7 +25,7 @@ _SECTIONS = {
     "glossary": "Glossary",
     "notes": "Notes",
 }
-_KINDS: dict[str, Kind] = {
+_KINDS: dict[str, SentenceKind] = {
     "attrib": "caption",
     "caption": "caption",
     "fn": "footnote",
@@ -46,7 +48,7 @@ _NOT_PROSE = frozenset(
     | {"nlm-citation", "object-id", "permissions", "preformat", "ref-list", "response", "sec-meta"}
     | {"sub-article"}
 )
-_OUTSIDE = ("", 1)  # where text stands that is in no section
+_NO_SECTION = ("", 1)  # where text stands that is in no section
 _NOT_SHOWN = ("annotation", "annotation-xml", "tex-math", "graphic", "inline-graphic", "label", "alt-text")
 _INVISIBLE = dict.fromkeys(map(ord, "\u2061\u2062\u2063\u2064\u200b"))
 _EQUATION = "EQUATION"
@@ -55,19 +57,19 @@ _EXPONENT = re.compile(r"[-+−–]?\d")
 _OWN_DOI = re.compile(r"DOI:\s*https?://\S+")
 
 
-class Body:
+class JatsBody:
     """Fills a builder from the elements that hold an article's text."""
 
-    def __init__(self, builder: Builder, path: str, order: Order) -> None:
+    def __init__(self, builder: Builder, path: str, order: ReferenceOrder) -> None:
         self._builder, self._path, self._order = builder, path, order
-        self._open: list[tuple[str, int]] = []  # headings and levels of the sections around us
-        self._at: tuple[str, int] | None = None  # the section the builder is in
-        self._kinds: list[Kind] = ["prose"]
+        self._sections: list[tuple[str, int]] = []  # headings and levels of the sections around us
+        self._current_section: tuple[str, int] | None = None  # the section the builder is in
+        self._kinds: list[SentenceKind] = ["prose"]
         self._prose: Prose | None = None
         self._opened_by: Node | None = None
-        self._last = ""  # the last character of the paragraph so far
+        self._last_character = ""  # the last character of the paragraph so far
         self._after_formula = False
-        self._later: list[Node] = []
+        self._pending_floats: list[Node] = []
         self._parents: list[str] = []
 
     def read(self, root: Node) -> None:
@@ -75,26 +77,26 @@ class Body:
         walks = [Walk(root)]
         while walks:
             for item, opening in walks[-1]:
-                if isinstance(item, Text):
+                if isinstance(item, XmlText):
                     if self._prose is not None:
-                        self._text(self._prose, item)
+                        self._add_text(self._prose, item)
                 elif opening:
                     self._enter(item, walks[-1])
                 else:
                     self._leave(item)
-                    if self._later and self._prose is None:
-                        walks += map(Walk, reversed(self._later))
-                        self._later = []
+                    if self._pending_floats and self._prose is None:
+                        walks += map(Walk, reversed(self._pending_floats))
+                        self._pending_floats = []
                         break
             else:
                 walks.pop()
 
     def _enter(self, node: Node, walk: Walk) -> None:
         tag = node.tag
-        if self._prose is not None and self._inline(self._prose, node):
+        if self._prose is not None and self._add_inline(self._prose, node):
             walk.skip()
             return
-        if not self._is_read(node):
+        if not self._holds_text(node):
             walk.skip()
             return
         if tag in _SECTIONS:
@@ -102,7 +104,7 @@ class Body:
         if tag in _KINDS:
             self._kinds.append(_KINDS[tag])
         if self._prose is None and tag in _PARAGRAPHS:
-            self._prose, self._opened_by, self._last = Prose(), node, ""
+            self._prose, self._opened_by, self._last_character = Prose(), node, ""
         self._parents.append(tag)
 
     def _leave(self, node: Node) -> None:
@@ -114,13 +116,13 @@ class Body:
         if node.tag in _KINDS:
             self._kinds.pop()
         if node.tag in _SECTIONS:
-            self._open.pop()
+            self._sections.pop()
 
     def _open_section(self, node: Node) -> None:
-        level = self._open[-1][1] + 1 if self._open else 1
-        self._open.append((heading(node) or _SECTIONS[node.tag], level))
+        level = self._sections[-1][1] + 1 if self._sections else 1
+        self._sections.append((section_title(node) or _SECTIONS[node.tag], level))
         self._go_to_section()
-        title = node.first("title")
+        title = node.find("title")
         if title is not None and any(is_citation(x, self._order) for x in title.descend("xref")):
             self._citing_heading(title)
 
@@ -128,18 +130,18 @@ class Body:
         """A heading that cites is also kept as a sentence, so that its citations are not lost."""
         prose, walk = Prose(), Walk(title)
         for item, opening in walk:
-            if isinstance(item, Text):
-                self._text(prose, item)
-            elif opening and item is not title and self._inline(prose, item):
+            if isinstance(item, XmlText):
+                self._add_text(prose, item)
+            elif opening and item is not title and self._add_inline(prose, item):
                 walk.skip()
         self._builder.paragraph(prose, "heading")
 
     def _go_to_section(self) -> None:
         """Begin the section around us; once more, if another one has ended since."""
-        around = self._open[-1] if self._open else _OUTSIDE
-        if self._at is not around:
-            self._at = around
-            self._builder.section(*around)
+        section = self._sections[-1] if self._sections else _NO_SECTION
+        if self._current_section is not section:
+            self._current_section = section
+            self._builder.section(*section)
 
     def _close_paragraph(self, prose: Prose, tag: str) -> None:
         self._prose = self._opened_by = None
@@ -148,7 +150,7 @@ class Body:
             self._go_to_section()
             self._builder.paragraph(prose, self._kinds[-1])
 
-    def _is_read(self, node: Node) -> bool:
+    def _holds_text(self, node: Node) -> bool:
         """Whether what is in an element is text: a formula by itself is not, nor a table that cites nothing."""
         if node.tag == "title":
             return self._prose is not None and self._parents[-1] == "caption"
@@ -156,20 +158,20 @@ class Body:
             return any(is_citation(link, self._order) for link in node.descend("xref"))
         return node.tag not in _NOT_PROSE and (node.tag not in _DISPLAYED or self._prose is not None)
 
-    def _inline(self, prose: Prose, node: Node) -> bool:
+    def _add_inline(self, prose: Prose, node: Node) -> bool:
         """Add what an element inside a paragraph stands for; False: go on with what is in it."""
         tag = node.tag
         if tag in _FLOATS:
-            self._later.append(node)
+            self._pending_floats.append(node)
         elif is_citation(node, self._order):
             self._cite(prose, node)
-        elif tag == "xref" and node.get("ref-type") in ("fn", "table-fn") and _is_mark(plain(node)):
+        elif tag == "xref" and node.get("ref-type") in ("fn", "table-fn") and _is_mark(plain_text(node)):
             pass
         elif tag in _FORMULAS:
             words = _formula(node)
             self._after_formula = words == _EQUATION
-            apart = " " if self._after_formula and self._last.isalnum() else ""
-            self._add(prose, apart + words, node.start, node.end)
+            separator = " " if self._after_formula and self._last_character.isalnum() else ""
+            self._add(prose, separator + words, node.start, node.end)
         elif tag in _DISPLAYED:
             self._add(prose, f" {_EQUATION}", node.start, node.end)
             self._after_formula = True
@@ -181,7 +183,7 @@ class Body:
                 self._add(prose, " ", node.start, node.start)
             elif tag == "def":
                 self._add(prose, " ", node.start, node.start)
-            elif tag == "sup" and self._last.isdigit() and _EXPONENT.match(plain(node)):
+            elif tag == "sup" and self._last_character.isdigit() and _EXPONENT.match(plain_text(node)):
                 self._add(prose, "^", node.start, node.start)
             return False
         return True
@@ -191,13 +193,13 @@ class Body:
         return tag in _BREAKS and not (tag == "p" and self._parents[-1:] == ["def"])
 
     def _cite(self, prose: Prose, node: Node) -> None:
-        shown = marker(node)
-        if "marker" in node.attributes and self._last.isalnum():
+        shown = marker_text(node)
+        if "marker" in node.attributes and self._last_character.isalnum():
             self._add(prose, " ", node.start, node.start)
-        prose.cite(shown, keys(node, self._order), self._path, node.start, node.end)
-        self._last = shown[-1:]
+        prose.cite(shown, cited_keys(node, self._order), self._path, node.start, node.end)
+        self._last_character = shown[-1:]
 
-    def _text(self, prose: Prose, text: Text) -> None:
+    def _add_text(self, prose: Prose, text: XmlText) -> None:
         if self._after_formula:
             self._after_formula = False
             if text.text[:1].isalnum():
@@ -206,12 +208,12 @@ class Body:
 
     def _add(self, prose: Prose, text: str, start: int, end: int | None = None) -> None:
         prose.add(text, self._path, start, end)
-        self._last = text[-1:]
+        self._last_character = text[-1:]
 
 
-def heading(node: Node) -> str:
+def section_title(node: Node) -> str:
     """The title of a section, figure or box, without notes."""
-    return plain(node.first("title"), skip=("fn", "tex-math", "annotation"))
+    return plain_text(node.find("title"), skip=("fn", "tex-math", "annotation"))
 
 
 def _is_mark(shown: str) -> bool:
@@ -226,3 +228,155 @@ def _formula(node: Node) -> str:
     if node.tag == "tex-math" or not shown or len(shown) > _LONGEST_FORMULA:
         return _EQUATION
     return shown
+
+
+MAX_RANGE = 100  # references one "a–b" may stand for
+_DASH = r"[-‐‑‒–—−]"
+_NUMBER = re.compile(r"[\[(]?(\d{1,4})[\])]?")
+_NUMBERS = re.compile(rf"[\[(]?(\d{{1,4}})\s?{_DASH}\s?(\d{{1,4}})[\])]?")
+_ONE_DASH = re.compile(rf"\s?{_DASH}\s?")
+_SEPARATORS = re.compile(r"[\s,;‐‑‒–—−-]*")
+
+NodeOrText = Node | XmlText
+
+
+@dataclass(frozen=True)
+class ReferenceOrder:
+    """The ids of the reference list in print order, which numbered citations count by."""
+
+    ids: tuple[str, ...]
+
+    @cached_property
+    def position(self) -> dict[str, int]:
+        return {id: index for index, id in enumerate(self.ids)}
+
+    def ids_from(self, start_id: str, extra: int) -> tuple[str, ...]:
+        """The reference `first` and the `more` after it; nothing where the list is not that long."""
+        start = self.position.get(start_id)
+        if start is None or not 0 < extra < MAX_RANGE or start + extra >= len(self.ids):
+            return ()
+        return self.ids[start : start + extra + 1]
+
+
+def is_citation(item: NodeOrText, order: ReferenceOrder) -> bool:
+    """Whether an item is a cross-reference into the reference list."""
+    if isinstance(item, XmlText) or item.tag != "xref":
+        return False
+    kind = item.get("ref-type")
+    return kind == "bibr" or (not kind and item.get("rid") in order.position)
+
+
+def cited_keys(node: Node, order: ReferenceOrder) -> tuple[str, ...]:
+    """The references a citation points at, in the order it names them."""
+    reference_ids = tuple(dict.fromkeys(node.get("rid").split()))
+    numbers = _NUMBERS.fullmatch(plain_text(node)) if len(reference_ids) == 1 else None
+    if numbers and order.position.get(reference_ids[0]) == int(numbers[1]) - 1:
+        return order.ids_from(reference_ids[0], int(numbers[2]) - int(numbers[1])) or reference_ids
+    return reference_ids
+
+
+def marker_text(node: Node) -> str:
+    """The citation as it is shown."""
+    return node.attributes.get("marker") or plain_text(node)
+
+
+def join_citations(root: Node, order: ReferenceOrder) -> None:
+    """Rewrite the tree below `root`: ranges become one citation each, so do runs of superscript ones."""
+    walk = Walk(root)
+    for item, opening in walk:
+        if not opening or isinstance(item, XmlText):
+            continue
+        if is_citation(item, order):
+            walk.skip()
+        elif any(isinstance(child, Node) and child.tag in ("xref", "sup") for child in item.children):
+            item.children[:] = _join_superscripts(_join_ranges(item.children, order), order)
+
+
+def _join_ranges(children: Iterable[NodeOrText], order: ReferenceOrder) -> list[NodeOrText]:
+    joined: list[NodeOrText] = []
+    citation_index: int | None = None  # where in `joined` the last citation stands
+    for child in children:
+        if isinstance(child, Node) and is_citation(child, order):
+            if citation_index is not None and (whole := _range_citation(joined[citation_index:], child, order)):
+                joined[citation_index:] = [whole]
+                citation_index = None
+                continue
+            citation_index = len(joined)
+        elif citation_index is not None and len(joined) - citation_index > 3:
+            citation_index = None
+        joined.append(child)
+    return joined
+
+
+def _range_citation(opening: list[NodeOrText], end_node: Node, order: ReferenceOrder) -> Node | None:
+    start_node, *separators = opening
+    if not isinstance(start_node, Node) or not _ONE_DASH.fullmatch("".join(map(_item_text, separators))):
+        return None
+    low, high = _NUMBER.fullmatch(plain_text(start_node)), _NUMBER.fullmatch(plain_text(end_node))
+    if not low or not high:
+        return None
+    reference_ids = order.ids_from(start_node.get("rid"), int(high[1]) - int(low[1]))
+    return (
+        _build_citation(reference_ids, [*opening, end_node])
+        if reference_ids and reference_ids[-1] == end_node.get("rid")
+        else None
+    )
+
+
+def _join_superscripts(children: Iterable[NodeOrText], order: ReferenceOrder) -> list[NodeOrText]:
+    joined: list[NodeOrText] = []
+    run: list[NodeOrText] = []
+    for child in children:
+        if _is_raised(child, order) or (run and _is_separator(child)):
+            run.append(child)
+            continue
+        joined += _join_run(run, order)
+        run = []
+        joined.append(child)
+    return joined + _join_run(run, order)
+
+
+def _join_run(run: list[NodeOrText], order: ReferenceOrder) -> list[NodeOrText]:
+    end = len(run)
+    while end and not _is_raised(run[end - 1], order):
+        end -= 1
+    return [_superscript_citation(run[:end], order), *run[end:]] if end else run
+
+
+def _is_separator(item: NodeOrText) -> bool:
+    return (isinstance(item, XmlText) or item.tag == "sup") and bool(_SEPARATORS.fullmatch(_item_text(item)))
+
+
+def _is_raised(item: NodeOrText, order: ReferenceOrder) -> bool:
+    """Whether this is a superscript that holds citations and nothing else, or a citation all in superscript."""
+    if isinstance(item, XmlText):
+        return False
+    if is_citation(item, order):
+        return bool(plain_text(item)) and bool(_SEPARATORS.fullmatch(plain_text(item, skip=("sup",))))
+    if item.tag != "sup" or not _SEPARATORS.fullmatch(plain_text(item, skip=("xref",))):
+        return False
+    links = list(item.descend("xref"))
+    return bool(links) and all(is_citation(link, order) for link in links)
+
+
+def _superscript_citation(run: list[NodeOrText], order: ReferenceOrder) -> Node:
+    reference_ids: list[str] = []
+    for item in run:
+        if isinstance(item, Node):
+            within = [item] if is_citation(item, order) else _join_ranges(item.children, order)
+            for node in within:
+                if isinstance(node, Node):
+                    links = [node] if is_citation(node, order) else node.descend("xref")
+                    reference_ids += [key for link in links for key in cited_keys(link, order)]
+    whole = _build_citation(tuple(dict.fromkeys(reference_ids)), run)
+    whole.attributes["marker"] = f"[{''.join(''.join(map(_item_text, run)).split())}]"
+    return whole
+
+
+def _build_citation(reference_ids: tuple[str, ...], parts: list[NodeOrText]) -> Node:
+    attributes = {"ref-type": "bibr", "rid": " ".join(reference_ids)}
+    return Node("xref", attributes, parts[0].start, parts[-1].end, parts)
+
+
+def _item_text(item: NodeOrText) -> str:
+    return item.text if isinstance(item, XmlText) else plain_text(item)

@@ -7,14 +7,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from whycite.documents.builder import Builder
-from whycite.documents.latex.project import Project, find_main
-from whycite.documents.latex.walker import Walker
+from whycite.documents.latex.project import LatexProject, find_main
+from whycite.documents.latex.walker import LatexWalker
 from whycite.documents.model import Document, Reference
 from whycite.documents.sources import Source
 
-__all__ = ["READER", "UNNAMED", "LatexReader", "find_main"]
+__all__ = ["READER", "UNNAMED_BIBLIOGRAPHY", "LatexReader", "find_main"]
 
-UNNAMED = "names no bibliography; took"  # what is said of a draft whose references are those of files beside it
+UNNAMED_BIBLIOGRAPHY = (
+    "names no bibliography; took"  # what is said of a draft whose references are those of files beside it
+)
 _SIGNS = re.compile(rb"\\(?:documentclass|documentstyle|begin\s*\{|section\*?\s*\{|chapter\*?\s*\{|cite[pt]?\s*[\[{])")
 
 
@@ -29,44 +31,50 @@ class LatexReader:
 
     def read(self, source: Source) -> Iterator[Document]:
         builder = Builder(source.path, self.name)
-        project = Project(source)
-        walker = Walker(project, builder)
+        project = LatexProject(source)
+        walker = LatexWalker(project, builder)
         walker.walk(project.open(source))
-        named, printed = project.bibliography(walker.bibliographies)
-        own = walker.references + (named or [])
-        references = own + printed
-        if not own and not walker.bibliographies:
-            taken = [project.borrowed] if project.borrowed else []
+        bib_references, bbl_references = project.bibliography(walker.bibliographies)
+        draft_references = walker.references + (bib_references or [])
+        references = draft_references + bbl_references
+        if not draft_references and not walker.bibliographies:
+            borrowed_files = [project.borrowed_bbl] if project.borrowed_bbl else []
             if not references:
-                references, taken = project.other_bibliographies()
-            if taken:
-                builder.warn(f"{source.path}: {UNNAMED} {', '.join(taken)}")
+                references, borrowed_files = project.other_bibliographies()
+            if borrowed_files:
+                builder.warn(f"{source.path}: {UNNAMED_BIBLIOGRAPHY} {', '.join(borrowed_files)}")
         for warning in project.warnings:
             builder.warn(warning)
-        document = builder.document(Reference(id="", title=walker.title), _first_of_each(references))
-        cited = {key for sentence in document.sentences for citation in sentence.citations for key in citation.keys}
+        document = builder.document(Reference(id="", title=walker.title), _first_per_key(references))
+        cited_keys = {
+            key for sentence in document.sentences for citation in sentence.citations for key in citation.keys
+        }
         # An entry that only the .bbl of an earlier run has, and that nothing cites any more, is none of the draft's.
-        left = {r.id for r in printed} - {r.id for r in own} - cited if named is not None else set()
+        stale_ids = (
+            {r.id for r in bbl_references} - {r.id for r in draft_references} - cited_keys
+            if bib_references is not None
+            else set()
+        )
         # Who cites newer works has written later than the date says, which may have come with a template.
-        newest = max((r.year for r in document.references if r.year and r.id in cited), default=0)
+        newest = max((r.year for r in document.references if r.year and r.id in cited_keys), default=0)
         document = replace(
             document,
             paper=replace(document.paper, year=walker.year if newest <= (walker.year or 0) else None),
-            references=tuple(reference for reference in document.references if reference.id not in left),
+            references=tuple(reference for reference in document.references if reference.id not in stale_ids),
         )
-        yield _levels_from_one(document)
+        yield _renumber_levels(document)
 
 
-def _first_of_each(references: list[Reference]) -> list[Reference]:
+def _first_per_key(references: list[Reference]) -> list[Reference]:
     """Of several entries of one key the first with a title: a .bib says more than a printed list."""
-    chosen: dict[str, Reference] = {}
+    by_id: dict[str, Reference] = {}
     for reference in references:
-        if reference.id not in chosen or (reference.title and not chosen[reference.id].title):
-            chosen[reference.id] = reference
-    return list(chosen.values())
+        if reference.id not in by_id or (reference.title and not by_id[reference.id].title):
+            by_id[reference.id] = reference
+    return list(by_id.values())
 
 
-def _levels_from_one(document: Document) -> Document:
+def _renumber_levels(document: Document) -> Document:
     """Levels counted from the highest heading the draft uses; abstract and the like stand at the top."""
     top = min((section.level for section in document.sections if section.level and section.heading), default=1)
     sections = tuple(replace(s, level=max(1, s.level - top + 1)) for s in document.sections)

@@ -8,21 +8,20 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from whycite.documents.bibliographies import bbl
-from whycite.documents.latex.citations import read_citation
-from whycite.documents.latex.commands import INPUTS, NOTES, REFERENCES, SECTIONS
-from whycite.documents.latex.cursor import Frame, Range
-from whycite.documents.latex.macros import DEFINERS, Argument, read_definition
-from whycite.documents.latex.units import QUANTITIES, unit_text
-from whycite.documents.prose import Prose
+from whycite.documents.builder import Prose
+from whycite.documents.latex.commands import CROSS_REFERENCES, INPUTS, SECTIONS, WRITER_NOTES, read_citation
+from whycite.documents.latex.cursor import LatexFrame, LatexRange
+from whycite.documents.latex.formulas import QUANTITIES, unit_text
+from whycite.documents.latex.macros import DEFINERS, MacroParameter, read_definition
+from whycite.documents.references import bbl
 from whycite.text.accents import untex
 
 if TYPE_CHECKING:
-    from whycite.documents.latex.walker import Walker
+    from whycite.documents.latex.walker import LatexWalker
 
-__all__ = ["HANDLERS", "cite", "read_printed"]
+__all__ = ["HANDLERS", "cite", "read_printed_references"]
 
-Handler = Callable[["Walker", Range, str], None]
+Handler = Callable[["LatexWalker", LatexRange, str], None]
 HANDLERS: dict[str, Handler] = {}
 PLACEHOLDER = "REF"  # what stands for the number of a figure, table or section
 # Macros that look at what comes next decide by it; we would read both ways out.
@@ -31,7 +30,7 @@ _END_OF_LIST = re.compile(r"\\endthebibliography|\\end\s*\{(?:document|thebiblio
 _LENGTH = re.compile(
     r"\s*=?\s*-?(?:[\d.]*\s*\\[A-Za-z]+|[\d.]+\s*(?:true)?[a-z]{2})(?:\s+(?:plus|minus)\s+[\d.]+\s*[a-z]{2,5})*"
 )
-_ENDED = re.compile(r"\\end\s*\{([^{}\\\n]{1,60})\}")
+_END_COMMAND = re.compile(r"\\end\s*\{([^{}\\\n]{1,60})\}")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _FILE_NAME = re.compile(r"[^\s{}\\%]+")
 
@@ -45,29 +44,29 @@ def _command(names: Iterable[str]) -> Callable[[Handler], Handler]:
 
 
 @_command(["begin"])
-def _begin(walker: Walker, call: Range, name: str) -> None:
+def _begin(walker: LatexWalker, call: LatexRange, name: str) -> None:
     walker.environments.begin(call)
 
 
 @_command(["end"])
-def _end(walker: Walker, call: Range, name: str) -> None:
+def _end(walker: LatexWalker, call: LatexRange, name: str) -> None:
     walker.environments.end(call)
 
 
 @_command(["par"])
-def _par(walker: Walker, call: Range, name: str) -> None:
+def _par(walker: LatexWalker, call: LatexRange, name: str) -> None:
     walker.page.flush()
 
 
 @_command(["tabularnewline", "STATE", "State"])
-def _row(walker: Walker, call: Range, name: str) -> None:
+def _row(walker: LatexWalker, call: LatexRange, name: str) -> None:
     walker.row(call)
 
 
 # Citations and references
 
 
-def cite(walker: Walker, call: Range, name: str) -> None:
+def cite(walker: LatexWalker, call: LatexRange, name: str) -> None:
     """A cite command, known or guessed by its name."""
     keys, marker, ranges = read_citation(walker, name)
     if not ranges:
@@ -79,17 +78,17 @@ def cite(walker: Walker, call: Range, name: str) -> None:
 
 
 @_command(["citeproc"])
-def _citeproc(walker: Walker, call: Range, name: str) -> None:
+def _citeproc(walker: LatexWalker, call: LatexRange, name: str) -> None:
     """A citation as Pandoc writes it out: the key, then what is printed."""
-    key, printed = walker.group(), walker.group()
-    if key and printed:
-        start, end = call.source.origin(call.start, walker.end_of(call))
-        walker.page.cite(untex(printed.text), (key.text.strip(),), call.source.file, start, end)
+    key, printed_form = walker.group(), walker.group()
+    if key and printed_form:
+        start, end = call.source.origin(call.start, walker.call_end(call))
+        walker.page.cite(untex(printed_form.text), (key.text.strip(),), call.source.file, start, end)
 
 
-@_command(REFERENCES)
-def _reference(walker: Walker, call: Range, name: str) -> None:
-    walker.optional()
+@_command(CROSS_REFERENCES)
+def _reference(walker: LatexWalker, call: LatexRange, name: str) -> None:
+    walker.optional_argument()
     if walker.group() is not None:
         if name.lower().endswith("range"):
             walker.group()
@@ -97,21 +96,21 @@ def _reference(walker: Walker, call: Range, name: str) -> None:
 
 
 @_command(["bibliography", "addbibresource", "addglobalbib"])
-def _bibliography(walker: Walker, call: Range, name: str) -> None:
-    walker.optional()
-    if inside := walker.group():
-        walker.bibliographies += [part.strip() for part in inside.text.split(",") if part.strip()]
+def _bibliography(walker: LatexWalker, call: LatexRange, name: str) -> None:
+    walker.optional_argument()
+    if argument := walker.group():
+        walker.bibliographies += [part.strip() for part in argument.text.split(",") if part.strip()]
 
 
 @_command(["thebibliography"])
-def _printed_list(walker: Walker, call: Range, name: str) -> None:
+def _reference_list(walker: LatexWalker, call: LatexRange, name: str) -> None:
     """The list of references begun by a command, not as an environment: it goes on to the end."""
     frame = walker.frame
     end = _END_OF_LIST.search(frame.source.text, frame.pos, frame.end)
-    read_printed(walker, frame, end.start() if end else frame.end)
+    read_printed_references(walker, frame, end.start() if end else frame.end)
 
 
-def read_printed(walker: Walker, frame: Frame, close: int) -> None:
+def read_printed_references(walker: LatexWalker, frame: LatexFrame, close: int) -> None:
     """Read a printed list of references, from here on."""
     references, warnings = bbl.parse(frame.source.text[frame.pos : close], frame.source.file)
     walker.references += references
@@ -124,61 +123,61 @@ def read_printed(walker: Walker, frame: Frame, close: int) -> None:
 
 
 @_command(SECTIONS)
-def _section(walker: Walker, call: Range, name: str) -> None:
-    walker.optional()
+def _section(walker: LatexWalker, call: LatexRange, name: str) -> None:
+    walker.optional_argument()
     if heading := walker.short_group():
         walker.environments.leave_math("a heading stands in it")
         walker.environments.leave_floats()
         walker.page.flush()
-        walker.capture(heading, lambda prose: walker.page.section_from(prose, SECTIONS[name]))
+        walker.capture(heading, lambda prose: walker.page.add_heading(prose, SECTIONS[name]))
 
 
 @_command(["title", "Title", "icmltitle", "papertitle"])
-def _title(walker: Walker, call: Range, name: str) -> None:
-    def keep(prose: Prose) -> None:
+def _title(walker: LatexWalker, call: LatexRange, name: str) -> None:
+    def set_title(prose: Prose) -> None:
         walker.title = walker.title or prose.text
 
-    walker.optional()
-    if inside := walker.group():
-        walker.capture(inside, keep)
+    walker.optional_argument()
+    if title := walker.group():
+        walker.capture(title, set_title)
 
 
 @_command(["date"])
-def _date(walker: Walker, call: Range, name: str) -> None:
+def _date(walker: LatexWalker, call: LatexRange, name: str) -> None:
     """The date of the draft; of several the last holds, and one that is made when TeX runs, or has two, has no year."""
-    walker.optional()
-    if inside := walker.group():
-        years = [] if "\\today" in inside.text else _YEAR.findall(inside.text)
+    walker.optional_argument()
+    if date := walker.group():
+        years = [] if "\\today" in date.text else _YEAR.findall(date.text)
         walker.year = int(years[0]) if len(years) == 1 else None
 
 
 @_command(["abstract"])
-def _abstract(walker: Walker, call: Range, name: str) -> None:
-    inside = walker.group()
-    if inside is None:
+def _abstract(walker: LatexWalker, call: LatexRange, name: str) -> None:
+    abstract = walker.group()
+    if abstract is None:
         return
-    if walker.page.live:
-        walker.page.section("Abstract", 0)
-        walker.read_on(inside, walker.page.end_section)
+    if walker.page.in_body:
+        walker.page.begin_section("Abstract", 0)
+        walker.read_on(abstract, walker.page.end_section)
     else:
-        walker.capture(inside, walker.page.keep_abstract)
+        walker.capture(abstract, walker.page.keep_abstract)
 
 
 @_command(["acknowledgments", "acknowledgements"])
-def _acknowledgements(walker: Walker, call: Range, name: str) -> None:
-    walker.page.section("Acknowledgements", 0)
+def _acknowledgements(walker: LatexWalker, call: LatexRange, name: str) -> None:
+    walker.page.begin_section("Acknowledgements", 0)
 
 
 @_command(["appendix"])
-def _appendix(walker: Walker, call: Range, name: str) -> None:
-    walker.page.appendix()
+def _appendix(walker: LatexWalker, call: LatexRange, name: str) -> None:
+    walker.page.begin_appendix()
 
 
 @_command(["item"])
-def _item(walker: Walker, call: Range, name: str) -> None:
+def _item(walker: LatexWalker, call: LatexRange, name: str) -> None:
     walker.page.state.prose.break_sentence()
-    walker.optional("<")  # when a slide shows it
-    if label := walker.optional():
+    walker.optional_argument("<")  # when a slide shows it
+    if label := walker.optional_argument():
         walker.read_on(label, partial(walker.page.put, " ", label.source, label.end, label.end + 1))
 
 
@@ -186,58 +185,58 @@ def _item(walker: Walker, call: Range, name: str) -> None:
 
 
 @_command(["footnote", "footnotetext"])
-def _note(walker: Walker, call: Range, name: str) -> None:
-    walker.optional()
-    if inside := walker.group():
-        walker.capture(inside, lambda prose: walker.page.keep(prose, "footnote"))
+def _note(walker: LatexWalker, call: LatexRange, name: str) -> None:
+    walker.optional_argument()
+    if note := walker.group():
+        walker.capture(note, lambda prose: walker.page.queue_note(prose, "footnote"))
 
 
 @_command(["caption", "captionof", "subcaption"])
-def _caption(walker: Walker, call: Range, name: str) -> None:
+def _caption(walker: LatexWalker, call: LatexRange, name: str) -> None:
     if name == "captionof":
         walker.group()
-    listed = walker.optional()  # the short form, for the list of figures
-    if inside := walker.group():
-        walker.capture(inside, lambda prose: walker.page.keep(prose, "caption"))
-    if listed:
-        walker.capture(listed, walker.page.keep_if_cited)
+    short_caption = walker.optional_argument()  # the short form, for the list of figures
+    if caption := walker.group():
+        walker.capture(caption, lambda prose: walker.page.queue_note(prose, "caption"))
+    if short_caption:
+        walker.capture(short_caption, walker.page.queue_if_citing)
 
 
-@_command(NOTES)
-def _todo(walker: Walker, call: Range, name: str) -> None:
-    own = walker.macros.get(name)
-    found = [
-        walker.optional() if argument.kind == "o" else walker.group()
-        for argument in (own.arguments if own else [Argument("o"), Argument("m")])
+@_command(WRITER_NOTES)
+def _todo(walker: LatexWalker, call: LatexRange, name: str) -> None:
+    macro = walker.macros.get(name)
+    arguments = [
+        walker.optional_argument() if parameter.kind == "o" else walker.group()
+        for parameter in (macro.parameters if macro else [MacroParameter("o"), MacroParameter("m")])
     ]
-    for inside in found:
-        if inside is not None:
-            walker.capture(inside, walker.page.keep_if_cited)
+    for argument in arguments:
+        if argument is not None:
+            walker.capture(argument, walker.page.queue_if_citing)
 
 
 # Text that is written in its own way
 
 
 @_command(QUANTITIES)
-def _quantity(walker: Walker, call: Range, name: str) -> None:
+def _quantity(walker: LatexWalker, call: LatexRange, name: str) -> None:
     spec, form = QUANTITIES[name]
     values = []
     for kind in spec:
-        argument = walker.optional() if kind == "o" else walker.group()
+        argument = walker.optional_argument() if kind == "o" else walker.group()
         if kind != "o":
             text = argument.text if argument else ""
             values.append(unit_text(text) if kind == "u" else untex(text))
-    walker.page.put(form.format(*values).strip(), call.source, call.start, walker.end_of(call))
+    walker.page.put(form.format(*values).strip(), call.source, call.start, walker.call_end(call))
 
 
 @_command(["verb", "lstinline", "mintinline"])
-def _verb(walker: Walker, call: Range, name: str) -> None:
+def _verb(walker: LatexWalker, call: LatexRange, name: str) -> None:
     if name != "verb":
-        walker.optional()
+        walker.optional_argument()
     if name == "mintinline":
         walker.group()
-    if walker.peek() == "{" and (inside := walker.group()):
-        walker.page.put(inside.text.replace("\\", ""), inside.source, inside.start, inside.end)
+    if walker.peek() == "{" and (code := walker.group()):
+        walker.page.put(code.text.replace("\\", ""), code.source, code.start, code.end)
         return
     frame = walker.frame
     frame.pos += walker.peek() == "*"
@@ -249,19 +248,19 @@ def _verb(walker: Walker, call: Range, name: str) -> None:
 
 
 @_command(["url", "path", "nolinkurl"])
-def _url(walker: Walker, call: Range, name: str) -> None:
-    if inside := walker.raw_group():
-        walker.page.put(inside.text, inside.source, inside.start, inside.end)
+def _url(walker: LatexWalker, call: LatexRange, name: str) -> None:
+    if url := walker.raw_group():
+        walker.page.put(url.text, url.source, url.start, url.end)
 
 
 @_command(["href"])
-def _link(walker: Walker, call: Range, name: str) -> None:
-    walker.optional()
+def _link(walker: LatexWalker, call: LatexRange, name: str) -> None:
+    walker.optional_argument()
     walker.raw_group()
 
 
 @_command(["hskip", "vskip", "kern", "mskip"])
-def _skip(walker: Walker, call: Range, name: str) -> None:
+def _skip(walker: LatexWalker, call: LatexRange, name: str) -> None:
     frame = walker.frame
     if length := _LENGTH.match(frame.source.text, frame.pos, frame.end):
         frame.pos = length.end()
@@ -269,17 +268,17 @@ def _skip(walker: Walker, call: Range, name: str) -> None:
 
 
 @_command(["enquote"])
-def _quote(walker: Walker, call: Range, name: str) -> None:
-    if inside := walker.group():
+def _quote(walker: LatexWalker, call: LatexRange, name: str) -> None:
+    if quotation := walker.group():
         walker.page.put("“", call.source, call.start, call.end)
-        walker.read_on(inside, partial(walker.page.put, "”", inside.source, inside.end, inside.end + 1))
+        walker.read_on(quotation, partial(walker.page.put, "”", quotation.source, quotation.end, quotation.end + 1))
 
 
 # Definitions and other files
 
 
 @_command(DEFINERS)
-def _define(walker: Walker, call: Range, name: str) -> None:
+def _define(walker: LatexWalker, call: LatexRange, name: str) -> None:
     macro = read_definition(walker, name)
     if macro is None or _LOOKAHEAD.search(macro.body):
         return
@@ -287,71 +286,71 @@ def _define(walker: Walker, call: Range, name: str) -> None:
         return  # a package that wraps a command of LaTeX's own
     if not name.lower().startswith("provide") or macro.name not in walker.macros:
         walker.macros[macro.name] = macro
-        walker.ended_by_macros.update(_ENDED.findall(macro.body))
+        walker.environments_ended_by_macros.update(_END_COMMAND.findall(macro.body))
 
 
 @_command(["IfBooleanTF", "IfValueTF", "IfNoValueTF", "ifblank", "ifstrempty"])
-def _if_given(walker: Walker, call: Range, name: str) -> None:
+def _conditional_text(walker: LatexWalker, call: LatexRange, name: str) -> None:
     """Which of two texts a macro prints depends on whether it was given an argument or a star."""
-    tested, first, second = walker.group(), walker.group(), walker.group()
-    given = tested is not None and bool(tested.text.strip())
-    chosen = first if given == (name in {"IfBooleanTF", "IfValueTF"}) else second
-    if chosen is not None:
-        walker.read_on(chosen)
+    argument, first_text, second_text = walker.group(), walker.group(), walker.group()
+    is_present = argument is not None and bool(argument.text.strip())
+    chosen_text = first_text if is_present == (name in {"IfBooleanTF", "IfValueTF"}) else second_text
+    if chosen_text is not None:
+        walker.read_on(chosen_text)
 
 
 @_command(["twocolumn", "only", "onslide", "uncover", "visible", "alert"])
-def _spanning(walker: Walker, call: Range, name: str) -> None:
+def _spanning(walker: LatexWalker, call: LatexRange, name: str) -> None:
     """Text over both columns stands in brackets; on slides the numbers of slides do, in angles."""
-    walker.optional("<")
+    walker.optional_argument("<")
     frame = walker.frame
     close = frame.source.closing_bracket(frame.pos) if name == "twocolumn" and walker.peek() == "[" else None
     if close is not None and close < frame.end:
-        inside = Range(frame.source, frame.pos + 1, close)
+        text_range = LatexRange(frame.source, frame.pos + 1, close)
         frame.pos = close + 1
-        walker.read_on(inside)
+        walker.read_on(text_range)
 
 
 @_command(["newenvironment", "renewenvironment"])
-def _new_environment(walker: Walker, call: Range, name: str) -> None:
-    named = walker.group()
-    walker.optional(), walker.optional()
+def _new_environment(walker: LatexWalker, call: LatexRange, name: str) -> None:
+    environment = walker.group()
+    walker.optional_argument(), walker.optional_argument()
     body, _ = walker.group(), walker.group()
-    if named and body:
-        walker.environments.define(named.text.strip(), body.text)
+    if environment and body:
+        walker.environments.define(environment.text.strip(), body.text)
 
 
 @_command(INPUTS)
-def _input(walker: Walker, call: Range, name: str) -> None:
-    folders = [walker.mandatory() for _ in range(INPUTS[name])]
-    inside = walker.group() or _bare_file_name(walker.frame)
+def _input(walker: LatexWalker, call: LatexRange, name: str) -> None:
+    folders = [walker.mandatory_argument() for _ in range(INPUTS[name])]
+    file_name = walker.group() or _bare_file_name(walker.frame)
     if name == "InputIfFileExists":
         walker.group(), walker.group()
-    if inside is not None:
-        folders_named = [found.text.strip() for found in folders if found]
-        walker.open_file(call, posixpath.join(*folders_named, inside.text.strip()), name)
+    if file_name is not None:
+        folder_names = [folder.text.strip() for folder in folders if folder]
+        walker.open_file(call, posixpath.join(*folder_names, file_name.text.strip()), name)
 
 
-def _bare_file_name(frame: Frame) -> Range | None:
+def _bare_file_name(frame: LatexFrame) -> LatexRange | None:
     match = _FILE_NAME.match(frame.source.text, frame.pos, frame.end)
     if match is None:
         return None
     frame.pos = match.end()
-    return Range(frame.source, match.start(), match.end())
+    return LatexRange(frame.source, match.start(), match.end())
 
 
 @_command(["usepackage", "RequirePackage"])
-def _package(walker: Walker, call: Range, name: str) -> None:
-    walker.optional()
-    inside = walker.group()
-    walker.optional()
-    if not walker.page.live:
-        for package in reversed(inside.text.split(",") if inside else []):
+def _package(walker: LatexWalker, call: LatexRange, name: str) -> None:
+    walker.optional_argument()
+    packages = walker.group()
+    walker.optional_argument()
+    if not walker.page.in_body:
+        for package in reversed(packages.text.split(",") if packages else []):
             walker.open_file(call, package.strip(), name, ".sty")
 
 
 @_command(["endinput"])
-def _end_input(walker: Walker, call: Range, name: str) -> None:
+def _end_input(walker: LatexWalker, call: LatexRange, name: str) -> None:
     for frame in reversed(walker.frames):
         frame.pos = frame.end
         if frame.name.startswith("/"):

@@ -5,47 +5,46 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from whycite.documents.builder import Builder
-from whycite.documents.latex.text import LatexText
-from whycite.documents.model import Kind
-from whycite.documents.prose import Prose
+from whycite.documents.builder import Builder, Prose
+from whycite.documents.latex.cursor import LatexText
+from whycite.documents.model import SentenceKind
 
-__all__ = ["Page", "State"]
+__all__ = ["LatexPage", "LatexState"]
 
 
 @dataclass(slots=True)
-class State:
+class LatexState:
     """What text becomes where it stands."""
 
     prose: Prose = field(default_factory=Prose)
-    scrap: bool = False  # in a float or table: only what cites is kept
-    captured: bool = False  # in a heading, note or caption: no paragraph ends here
+    in_float: bool = False  # in a float or table: only what cites is kept
+    is_captured: bool = False  # in a heading, note or caption: no paragraph ends here
 
 
-class Page:
+class LatexPage:
     """Takes text in reading order and gives paragraphs to the builder."""
 
     def __init__(self, builder: Builder) -> None:
         self.builder = builder
-        self.state = State()
-        self.live = False  # behind \begin{document}
+        self.state = LatexState()
+        self.in_body = False  # behind \begin{document}
         self.formulas = 0  # how many formulas begun by a macro are open
-        self._waiting: list[tuple[Prose, Kind]] = []  # notes and captions wait for their paragraph's end
-        self._after: bool = False  # behind an abstract, before the next heading
-        self._shift = 0
+        self._pending_notes: list[tuple[Prose, SentenceKind]] = []  # notes and captions wait for their paragraph's end
+        self._after_abstract: bool = False  # behind an abstract, before the next heading
+        self._level_shift = 0
         self._abstract: Prose | None = None
 
     @property
     def silent(self) -> bool:
         """Whether text is passed over."""
-        return (not self.live and not self.state.captured) or self.formulas > 0
+        return (not self.in_body and not self.state.is_captured) or self.formulas > 0
 
     def begin(self) -> None:
         """The text begins; an abstract of the preamble stands first."""
-        self.live = True
+        self.in_body = True
         if self._abstract is not None:
-            self.section("Abstract", 0)
-            self._paragraph(self._abstract, "prose")
+            self.begin_section("Abstract", 0)
+            self._add_paragraph(self._abstract, "prose")
             self._abstract = None
             self.end_section()
 
@@ -61,9 +60,11 @@ class Page:
             self.state.prose.add(source.text[start:end], source.file, start)
             return
         for run_start, run_end in source.runs(start, end):
-            first, last = source.origin(run_start, run_end)
+            origin_start, origin_end = source.origin(run_start, run_end)
             exact = source.is_exact(run_start, run_end)
-            self.state.prose.add(source.text[run_start:run_end], source.file, first, None if exact else last)
+            self.state.prose.add(
+                source.text[run_start:run_end], source.file, origin_start, None if exact else origin_end
+            )
 
     def put(self, text: str, source: LatexText, start: int, end: int) -> None:
         """Text that stands for a range of the source as a whole."""
@@ -78,67 +79,67 @@ class Page:
     def flush(self) -> None:
         """End the paragraph; inside a note or heading, only the sentence."""
         state = self.state
-        if state.captured:
+        if state.is_captured:
             state.prose.break_sentence()
             return
         prose, state.prose = state.prose, Prose()
-        if state.scrap:
+        if state.in_float:
             if prose.has_citations:
-                self.keep(prose, "table")
+                self.queue_note(prose, "table")
             return
-        self._paragraph(prose, "prose")
-        waiting, self._waiting = self._waiting, []
-        for note, kind in waiting:
-            self._paragraph(note, kind)
+        self._add_paragraph(prose, "prose")
+        pending_notes, self._pending_notes = self._pending_notes, []
+        for note, kind in pending_notes:
+            self._add_paragraph(note, kind)
 
     def capture(self) -> Callable[[], Prose]:
         """Set the text that follows apart; the call that is given back ends that and hands it over."""
-        before, self.state = self.state, State(captured=True)
+        outer_state, self.state = self.state, LatexState(is_captured=True)
 
-        def done() -> Prose:
-            prose, self.state = self.state.prose, before
+        def end_capture() -> Prose:
+            prose, self.state = self.state.prose, outer_state
             return prose
 
-        return done
+        return end_capture
 
-    def keep(self, prose: Prose, kind: Kind) -> None:
+    def queue_note(self, prose: Prose, kind: SentenceKind) -> None:
         """Add a note or caption once the paragraph around it has ended."""
-        if self.live:
-            self._waiting.append((prose, kind))
+        if self.in_body:
+            self._pending_notes.append((prose, kind))
 
-    def keep_if_cited(self, prose: Prose) -> None:
+    def queue_if_citing(self, prose: Prose) -> None:
         """Add what is not part of the text only for the citations it holds."""
         if prose.has_citations:
-            self.keep(prose, "footnote")
+            self.queue_note(prose, "footnote")
 
-    def section(self, heading: str, level: int) -> None:
+    def begin_section(self, heading: str, level: int) -> None:
         """What comes next stands under this heading; level 0 is the top, whatever the draft's own levels are."""
-        if self.live:
+        if self.in_body:
             self.flush()
-            self._after = False
-            self.builder.section(heading, level + self._shift if level else 0)
+            self._after_abstract = False
+            self.builder.section(heading, level + self._level_shift if level else 0)
 
-    def section_from(self, heading: Prose, level: int) -> None:
+    def add_heading(self, heading: Prose, level: int) -> None:
         """A heading; one that cites is also kept as a sentence, so that its citations are not lost."""
-        self.section(heading.text, level)
-        if heading.has_citations and self.live:
-            self._paragraph(heading, "heading")
+        self.begin_section(heading.text, level)
+        if heading.has_citations and self.in_body:
+            self._add_paragraph(heading, "heading")
 
     def end_section(self) -> None:
         """What comes next stands under no heading, until the next one."""
         self.flush()
-        self._after = True
+        self._after_abstract = True
 
-    def appendix(self) -> None:
+    def begin_appendix(self) -> None:
         """All sections from here on stand under one called Appendix."""
-        if not self._shift:
-            self.section("Appendix", 0)
-            self._shift = 1
+        if not self._level_shift:
+            self.begin_section("Appendix", 0)
+            self._level_shift = 1
 
-    def _paragraph(self, prose: Prose, kind: Kind) -> None:
+    def _add_paragraph(self, prose: Prose, kind: SentenceKind) -> None:
         if not prose:
             return
-        if self._after:
+        if self._after_abstract:
             self.builder.section("", 0)
-            self._after = False
+            self._after_abstract = False
         self.builder.paragraph(prose, kind)

@@ -6,45 +6,45 @@ import posixpath
 import re
 from collections.abc import Iterable
 
-from whycite.documents.bibliographies import bbl, bibtex
-from whycite.documents.latex.text import LatexText
+from whycite.documents.latex.cursor import LatexText
 from whycite.documents.model import Reference
+from whycite.documents.references import bbl, bibtex
 from whycite.documents.sources import Folder, Source, decode
 
-__all__ = ["Project", "find_main"]
+__all__ = ["LatexProject", "find_main"]
 
 _COMMENTS = re.compile(r"(?<!\\)%[^\n\r]*")
 _CLASS = re.compile(r"\\document(?:class|style)\s*(?:\[[^\]]{0,2000}\])?\s*\{\s*([^}\s]{1,100})")
 _BEGIN = re.compile(r"\\begin\s*\{document\}")
 _END = re.compile(r"\\end\s*\{document\}")
-_INCLUDED = re.compile(r"\\(?:input|include|subfile|subfileinclude)\s*\{\s*([^{}\\\n]{1,200}?)\s*\}")
+_INCLUSION = re.compile(r"\\(?:input|include|subfile|subfileinclude)\s*\{\s*([^{}\\\n]{1,200}?)\s*\}")
 _ENCODING = re.compile(r"\\usepackage\s*\[([\w-]{1,20})\]\s*\{inputenc\}|%\s*!TEX encoding\s*=\s*([\w-]{1,30})")
-_USUAL = ("main", "ms", "paper", "article", "manuscript", "thesis", "draft", "root")
+_USUAL_NAMES = ("main", "ms", "paper", "article", "manuscript", "thesis", "draft", "root")
 MAX_READ = 128 << 20  # bytes of one project
 MAX_FILES = 5000
-_BEGINNING = 4 << 20  # bytes
+_HEAD_SIZE = 4 << 20  # bytes
 
 
-class Project:
+class LatexProject:
     """Reads files of one folder, each once, and never one outside it."""
 
     def __init__(self, main: Source) -> None:
         self.main = main
         self._folder = posixpath.dirname(main.name)
         self._texts: dict[str, LatexText] = {}
-        self._sources: dict[str, str] = {}  # names of the files by their paths
+        self._names_by_path: dict[str, str] = {}  # names of the files by their paths
         self._names: dict[str, str] | None = None
-        self._made: dict[str, str] = {}  # files the draft carries inside itself
-        self._read = 0
+        self._embedded_files: dict[str, str] = {}  # files the draft carries inside itself
+        self._bytes_read = 0
         self.encoding: str | None = None
-        self.borrowed = ""  # the one .bbl of the folder, where it was taken and has not the draft's name
+        self.borrowed_bbl = ""  # the one .bbl of the folder, where it was taken and has not the draft's name
         self.warnings: list[str] = []
 
     def open(self, source: Source) -> LatexText:
         """The text of a file; the main file's declared encoding holds for all."""
         if source.path not in self._texts:
             data = source.data()
-            self._read += len(data)
+            self._bytes_read += len(data)
             declared = _ENCODING.search(data[:100_000].decode("latin-1"))
             self.encoding = (declared[1] or declared[2]) if declared else self.encoding
             text, warning = decode(data, self.encoding)
@@ -52,28 +52,28 @@ class Project:
                 self.warnings.append(f"{source.path}: {warning}")
             if "\0" in text:
                 self.warnings.append(f"{source.path}: holds binary data; read as far as it is text")
-            self._sources[source.path] = source.name
+            self._names_by_path[source.path] = source.name
             self._texts[source.path] = LatexText(text, source.path)
         return self._texts[source.path]
 
-    def find(self, wanted: str, asker: str, suffix: str) -> LatexText | str:
+    def find(self, target: str, including_path: str, suffix: str) -> LatexText | str:
         """The file an \\input names, or why it cannot be read."""
-        if len(self._texts) >= MAX_FILES or self._read >= MAX_READ:
+        if len(self._texts) >= MAX_FILES or self._bytes_read >= MAX_READ:
             return "too much to read for one document; left out"
-        wanted = wanted.strip().strip('"').replace("\\", "/")
-        source = self._locate(wanted, asker, suffix)
+        target = target.strip().strip('"').replace("\\", "/")
+        source = self._locate(target, including_path, suffix)
         if source is not None:
             return self.open(source)
-        inside = not wanted.startswith(("/", "~")) and not self._resolve(self._folder, wanted).startswith("..")
-        return "no such file in this folder" if inside else "outside the draft's folder; not read"
+        in_folder = not target.startswith(("/", "~")) and not self._resolve(self._folder, target).startswith("..")
+        return "no such file in this folder" if in_folder else "outside the draft's folder; not read"
 
-    def line(self, file: str, at: int) -> int:
+    def line(self, file: str, offset: int) -> int:
         """The line of a file that an offset lies in."""
-        return self._texts[file].line(at) if file in self._texts else 1
+        return self._texts[file].line(offset) if file in self._texts else 1
 
     def add_file(self, name: str, text: str) -> None:
         """Keep a file that the draft carries inside itself (`filecontents`)."""
-        self._made[name] = text
+        self._embedded_files[name] = text
 
     def bibliography(self, names: Iterable[str]) -> tuple[list[Reference] | None, list[Reference]]:
         """The entries of the bibliographies named, or none where no such file is found; those of the draft's .bbl."""
@@ -83,24 +83,24 @@ class Project:
             if text is None:
                 self.warnings.append(f"{self.main.path}: bibliography {name}: no such file in this folder")
                 continue
-            references = (references or []) + self._parse(bibtex.parse(text, path))
+            references = (references or []) + self._unpack(bibtex.parse(text, path))
         stem = posixpath.splitext(self.main.name)[0]
         candidates = [stem + ".bbl"]
         if references is None:
-            beside = [n for n in self._all_names().values() if n.endswith(".bbl")]
-            candidates += beside if len(beside) == 1 else []
+            bbl_names = [n for n in self._all_names().values() if n.endswith(".bbl")]
+            candidates += bbl_names if len(bbl_names) == 1 else []
         for candidate in candidates:
             if source := self.main.sibling(candidate):
-                self.borrowed = candidate if candidate != candidates[0] else ""
-                return references, self._parse(bbl.parse(self.open(source).text, source.path))
+                self.borrowed_bbl = candidate if candidate != candidates[0] else ""
+                return references, self._unpack(bbl.parse(self.open(source).text, source.path))
         return references, []
 
     def other_bibliographies(self) -> tuple[list[Reference], list[str]]:
         """The entries of the .bib files beside the main file, and their names, for a draft that names none."""
-        beside = (name for name in self._all_names().values() if posixpath.dirname(name) == self._folder)
-        names = sorted(name for name in beside if name.lower().endswith(".bib"))[:20]
+        folder_names = (name for name in self._all_names().values() if posixpath.dirname(name) == self._folder)
+        names = sorted(name for name in folder_names if name.lower().endswith(".bib"))[:20]
         sources = [Source(self.main.folder, name) for name in names]
-        return [r for source in sources for r in self._parse(bibtex.parse(self.open(source).text, source.path))], names
+        return [r for source in sources for r in self._unpack(bibtex.parse(self.open(source).text, source.path))], names
 
     @staticmethod
     def has_document(text: str) -> bool:
@@ -116,22 +116,22 @@ class Project:
         end = _END.search(text, begin.end())
         return begin.end(), end.start() if end else len(text)
 
-    def _parse(self, parsed: tuple[list[Reference], list[str]]) -> list[Reference]:
+    def _unpack(self, parsed: tuple[list[Reference], list[str]]) -> list[Reference]:
         references, warnings = parsed
         self.warnings += warnings
         return references
 
     def _bibliography_text(self, name: str) -> tuple[str | None, str]:
         for candidate in (name, name + ".bib"):
-            if candidate in self._made:
-                return self._made[candidate], self.main.path
+            if candidate in self._embedded_files:
+                return self._embedded_files[candidate], self.main.path
         source = self._locate(name, self.main.path, ".bib")
         return (self.open(source).text, source.path) if source else (None, "")
 
-    def _locate(self, wanted: str, asker: str, suffix: str) -> Source | None:
-        here = self._sources.get(asker, "")
-        names = [wanted + suffix, wanted] if not wanted.lower().endswith(suffix) else [wanted]
-        for folder in dict.fromkeys([self._folder, posixpath.dirname(here), ""]):
+    def _locate(self, target: str, including_path: str, suffix: str) -> Source | None:
+        including_name = self._names_by_path.get(including_path, "")
+        names = [target + suffix, target] if not target.lower().endswith(suffix) else [target]
+        for folder in dict.fromkeys([self._folder, posixpath.dirname(including_name), ""]):
             for name in names:
                 path = self._resolve(folder, name)
                 if path.startswith("..") or name.startswith("/"):
@@ -139,9 +139,11 @@ class Project:
                 if source := self.main.sibling(self._all_names().get(path.lower(), path)):
                     return source
         # A file that is made from another on the way to TeX: text/abstract from text/abstract.md.tex.
-        stem = self._resolve(self._folder, wanted).lower() + "."
-        made = [name for low, name in self._all_names().items() if low.startswith(stem) and low.endswith(suffix)]
-        return self.main.sibling(made[0]) if len(made) == 1 else None
+        stem = self._resolve(self._folder, target).lower() + "."
+        generated_names = [
+            name for low, name in self._all_names().items() if low.startswith(stem) and low.endswith(suffix)
+        ]
+        return self.main.sibling(generated_names[0]) if len(generated_names) == 1 else None
 
     @staticmethod
     def _resolve(folder: str, name: str) -> str:
@@ -157,32 +159,32 @@ class Project:
 def find_main(folder: Folder) -> Source | None:
     """The main file of a project: a document that no other file reads, the one with the usual name or most text."""
     names = [name for name in folder.names() if name.lower().endswith((".tex", ".ltx", ".latex"))]
-    texts = {name: _COMMENTS.sub("", _beginning(Source(folder, name))) for name in names[:MAX_FILES]}
+    texts = {name: _COMMENTS.sub("", _read_head(Source(folder, name))) for name in names[:MAX_FILES]}
     if not texts:
         return None
-    included = {
-        posixpath.basename(found[1]).removesuffix(".tex")
+    included_stems = {
+        posixpath.basename(inclusion[1]).removesuffix(".tex")
         for text in texts.values()
-        for found in _INCLUDED.finditer(text)
+        for inclusion in _INCLUSION.finditer(text)
     }
     classes = {name: match[1] for name, text in texts.items() if (match := _CLASS.search(text))}
     roots = [name for name in classes if classes[name] not in {"subfiles", "standalone", "beamer", "letter"}]
     roots = roots or [name for name, text in texts.items() if _BEGIN.search(text)] or list(texts)
 
-    def standing(name: str) -> tuple[bool, bool, bool, int, int]:
+    def rank_as_main(name: str) -> tuple[bool, bool, bool, int, int]:
         stem = posixpath.basename(name).rsplit(".", 1)[0]
         return (
             _BEGIN.search(texts[name]) is not None,
-            stem not in included,
-            stem.lower() in _USUAL,
+            stem not in included_stems,
+            stem.lower() in _USUAL_NAMES,
             -name.count("/"),
             len(texts[name]),
         )
 
-    return Source(folder, max(sorted(roots), key=standing))
+    return Source(folder, max(sorted(roots), key=rank_as_main))
 
 
-def _beginning(source: Source) -> str:
+def _read_head(source: Source) -> str:
     """As much of a file as can tell what it is."""
     with source.open() as stream:
-        return decode(stream.read(_BEGINNING))[0]
+        return decode(stream.read(_HEAD_SIZE))[0]

@@ -5,22 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from whycite.documents.builder import Builder
+from whycite.documents.builder import Builder, Prose
 from whycite.documents.latex import handlers
-from whycite.documents.latex.characters import MARKS, read_formula, read_letter, read_symbol
-from whycite.documents.latex.citations import is_citation, looks_like_citation
-from whycite.documents.latex.commands import ARGUMENTS
-from whycite.documents.latex.conditionals import Conditionals
-from whycite.documents.latex.cursor import Cursor, Frame, Range
+from whycite.documents.latex.commands import ARGUMENTS, is_citation, looks_like_citation
+from whycite.documents.latex.cursor import Cursor, LatexFrame, LatexRange, LatexText
 from whycite.documents.latex.environments import Environments
-from whycite.documents.latex.macros import Macro, expand
-from whycite.documents.latex.page import Page
-from whycite.documents.latex.project import Project
-from whycite.documents.latex.text import LatexText
+from whycite.documents.latex.formulas import DASHES_AND_QUOTES, read_formula, read_letter, read_symbol
+from whycite.documents.latex.macros import Conditionals, Macro, expand
+from whycite.documents.latex.page import LatexPage
+from whycite.documents.latex.project import LatexProject
 from whycite.documents.model import Reference
-from whycite.documents.prose import Prose
 
-__all__ = ["Walker"]
+__all__ = ["LatexWalker"]
 
 TOKEN = re.compile(
     r"(?P<text>(?:[^\\%{}$~&#\n\r`'\-]++|-(?!-)|'(?!')|\r?\n(?![ \t]*+[\r\n]))++)"
@@ -36,37 +32,39 @@ TOKEN = re.compile(
     r"|(?P<other>(?s:.))"
 )
 MAX_EXPANSIONS = 100_000
-MAX_IN_CALL = 200  # expansions that one call in the text may lead to
+MAX_EXPANSIONS_IN_CALL = 200  # expansions that one call in the text may lead to
 MAX_EXPANSION = 500_000  # characters of one expansion
-MAX_EXPANDED = 20_000_000  # of all
-MAX_ENTERED = 64_000_000  # characters of files, each counted as often as it is read
+MAX_EXPANDED_CHARACTERS = 20_000_000  # of all
+MAX_ENTERED_CHARACTERS = 64_000_000  # characters of files, each counted as often as it is read
 MAX_FILES = 5_000
 MAX_WARNINGS = 50
 
 
-class Walker(Cursor):
+class LatexWalker(Cursor):
     """One pass over a project: text to the page, bibliographies to lists."""
 
-    def __init__(self, project: Project, builder: Builder) -> None:
+    def __init__(self, project: LatexProject, builder: Builder) -> None:
         super().__init__()
         self.project = project
         self.builder = builder
-        self.page = Page(builder)
+        self.page = LatexPage(builder)
         self.environments = Environments(self)
         self.conditionals = Conditionals(self)
         self.macros: dict[str, Macro] = {}
-        self.ended_by_macros: set[str] = set()  # environments
+        self.environments_ended_by_macros: set[str] = set()  # environments
         self.title = ""
         self.year: int | None = None
         self.bibliographies: list[str] = []
         self.references: list[Reference] = []
-        self._expansions = self._expanded = self._in_call = self._entered = self._files = 0
+        self._expansions = self._characters_expanded = self._expansions_in_call = self._characters_entered = (
+            self._files_entered
+        ) = 0
 
     def walk(self, main: LatexText) -> None:
         """Read the main file to its end."""
-        self.page.live = not self.project.has_document(main.text)
+        self.page.in_body = not self.project.has_document(main.text)
         self._enter(main)
-        frames, next_token, read_token = self.frames, TOKEN.match, self._token
+        frames, next_token, read_token = self.frames, TOKEN.match, self._read_token
         while frames:
             frame = frames[-1]
             if frame.pos >= frame.end:
@@ -79,20 +77,20 @@ class Walker(Cursor):
         self.environments.close_all()
         self.page.flush()
 
-    def capture(self, inside: Range, then: Callable[[Prose], None]) -> None:
+    def capture(self, content: LatexRange, consume: Callable[[Prose], None]) -> None:
         """Read a range on its own and hand its prose on; reading goes on behind it afterwards."""
-        done = self.page.capture()
-        self.push(Frame(inside.source, inside.start, inside.end, on_end=lambda: then(done())))
+        end_capture = self.page.capture()
+        self.push(LatexFrame(content.source, content.start, content.end, on_end=lambda: consume(end_capture())))
 
-    def read_on(self, inside: Range, then: Callable[[], None] | None = None) -> None:
+    def read_on(self, content: LatexRange, on_end: Callable[[], None] | None = None) -> None:
         """Read a range as part of the text."""
-        self.push(Frame(inside.source, inside.start, inside.end, on_end=then))
+        self.push(LatexFrame(content.source, content.start, content.end, on_end=on_end))
 
     def read_arguments(self, spec: str) -> None:
         """Go over a command's arguments; those that are prose are read as text."""
         prose = []
         for kind in spec:
-            argument = self.optional("(" if kind == "p" else "[") if kind in "op" else self.group()
+            argument = self.optional_argument("(" if kind == "p" else "[") if kind in "op" else self.group()
             if kind not in "op" and argument is None:
                 break
             if kind == "t" and argument is not None:
@@ -100,41 +98,41 @@ class Walker(Cursor):
         for argument in reversed(prose):
             self.read_on(argument)
 
-    def row(self, call: Range) -> None:
+    def row(self, call: LatexRange) -> None:
         """The end of a table's cell or row; elsewhere just a space."""
-        if self.page.state.scrap:
+        if self.page.state.in_float:
             self.page.flush()
         else:
             self.page.put(" ", call.source, call.start, call.end)
 
-    def end_of(self, call: Range) -> int:
+    def call_end(self, call: LatexRange) -> int:
         """How far a call has been read, where that is in the same text."""
         return max(call.end, self.frame.pos) if self.frame.source is call.source else call.end
 
-    def open_file(self, call: Range, wanted: str, command: str, suffix: str = ".tex") -> None:
+    def open_file(self, call: LatexRange, file_name: str, command: str, suffix: str = ".tex") -> None:
         """Go on in another file of the project, or say why not; packages are mostly not the project's own."""
-        source = self.project.find(wanted, call.source.file, suffix)
+        source = self.project.find(file_name, call.source.file, suffix)
         if isinstance(source, str):
             if suffix == ".tex":
-                self.warn(call.source, call.start, f"\\{command}{{{wanted}}}: {source}")
+                self.warn(call.source, call.start, f"\\{command}{{{file_name}}}: {source}")
         elif self.active.get("/" + source.file):
-            self.warn(call.source, call.start, f"\\{command}{{{wanted}}} reads itself; left out")
+            self.warn(call.source, call.start, f"\\{command}{{{file_name}}} reads itself; left out")
         else:
             self._enter(source)
 
-    def warn(self, source: LatexText, at: int, message: str) -> None:
+    def warn(self, source: LatexText, offset: int, message: str) -> None:
         """A warning with file and line."""
         if len(self.builder.warnings) < MAX_WARNINGS:
-            line = self.project.line(source.file, source.origin(at, at + 1)[0])
+            line = self.project.line(source.file, source.origin(offset, offset + 1)[0])
             self.builder.warn(f"{source.file}:{line}: {message}")
 
-    def _token(self, frame: Frame, match: re.Match[str]) -> None:
+    def _read_token(self, frame: LatexFrame, match: re.Match[str]) -> None:
         kind = match.lastgroup
         start, end = match.span()
         if kind == "text":
             self.page.add(frame.source, start, end)
         elif kind == "gap":
-            self._word(frame, match)
+            self._read_command(frame, match)
         elif kind == "par":
             self.environments.leave_math("a blank line in a formula")
             self.page.flush()
@@ -145,16 +143,16 @@ class Walker(Cursor):
         elif kind == "symbol":
             read_symbol(self, frame, match["symbol"], start)
         elif kind == "cell":
-            self.row(Range(frame.source, start, end))
+            self.row(LatexRange(frame.source, start, end))
         elif kind == "mark":
-            self.page.put(MARKS.get(match[0], ""), frame.source, start, end)
+            self.page.put(DASHES_AND_QUOTES.get(match[0], ""), frame.source, start, end)
         elif kind == "other":
             self.page.put(match[0], frame.source, start, end)
 
-    def _word(self, frame: Frame, match: re.Match[str]) -> None:
+    def _read_command(self, frame: LatexFrame, match: re.Match[str]) -> None:
         """A command: what we know of LaTeX's own comes first, then the draft's macros, then guesses by the name."""
         name = match["word"]
-        call = Range(frame.source, match.start(), match.end("word"))
+        call = LatexRange(frame.source, match.start(), match.end("word"))
         if handler := handlers.HANDLERS.get(name):
             handler(self, call, name)
         elif is_citation(name):
@@ -170,47 +168,51 @@ class Walker(Cursor):
             pass
         elif name in ARGUMENTS or name.startswith("index"):
             self.read_arguments(ARGUMENTS.get(name, "odd"))
-        elif self.peek() == "[" and (option := self.optional()) and "cite" in option.text:
+        elif self.peek() == "[" and (option := self.optional_argument()) and "cite" in option.text:
             self.read_on(option)
 
-    def _expand(self, macro: Macro, call: Range) -> None:
+    def _expand(self, macro: Macro, call: LatexRange) -> None:
         """Go on in what a macro stands for. The space behind a call stays: who writes "\\tool is" means "Tool is"."""
         if call.source.is_file:
-            self._in_call = 0
-        self._in_call += 1
+            self._expansions_in_call = 0
+        self._expansions_in_call += 1
         if self.active.get(macro.name) and not call.source.is_argument(call.start):
             self.warn(call.source, call.start, f"\\{macro.name} calls itself; not expanded")
             return
-        if self._in_call > MAX_IN_CALL or self._expansions > MAX_EXPANSIONS or self._expanded > MAX_EXPANDED:
+        if (
+            self._expansions_in_call > MAX_EXPANSIONS_IN_CALL
+            or self._expansions > MAX_EXPANSIONS
+            or self._characters_expanded > MAX_EXPANDED_CHARACTERS
+        ):
             self.warn(call.source, call.start, f"\\{macro.name} expands to too much; not expanded")
             return
-        arguments: list[Range | str] = []
-        for argument in macro.arguments:
-            if argument.kind == "s":
-                starred = self.peek() == "*"
-                self.frame.pos += starred
-                arguments.append("*" * starred)
+        arguments: list[LatexRange | str] = []
+        for parameter in macro.parameters:
+            if parameter.kind == "s":
+                is_starred = self.peek() == "*"
+                self.frame.pos += is_starred
+                arguments.append("*" * is_starred)
             else:
-                found = self.optional() if argument.kind == "o" else self.mandatory()
-                arguments.append(found or argument.default)
+                argument = self.optional_argument() if parameter.kind == "o" else self.mandatory_argument()
+                arguments.append(argument or parameter.default)
         longest = max((len(a) if isinstance(a, str) else a.end - a.start for a in arguments), default=0)
         if len(macro.body) + macro.body.count("#") * longest > MAX_EXPANSION:
             self.warn(call.source, call.start, f"\\{macro.name} expands to too much; not expanded")
             return
-        expansion = expand(macro, Range(call.source, call.start, self.end_of(call)), arguments)
+        expansion = expand(macro, LatexRange(call.source, call.start, self.call_end(call)), arguments)
         self._expansions += 1
-        self._expanded += len(expansion.text)
-        self.push(Frame(expansion, 0, len(expansion.text), name=macro.name))
+        self._characters_expanded += len(expansion.text)
+        self.push(LatexFrame(expansion, 0, len(expansion.text), name=macro.name))
 
     def _enter(self, source: LatexText) -> None:
-        self._entered += len(source.text)
-        self._files += 1
-        if self._entered > MAX_ENTERED or self._files > MAX_FILES:
+        self._characters_entered += len(source.text)
+        self._files_entered += 1
+        if self._characters_entered > MAX_ENTERED_CHARACTERS or self._files_entered > MAX_FILES:
             self.warn(source, 0, "read too often; left out from here on")
             return
         start, end = 0, len(source.text)
-        if self.page.live:  # a subfile brings a preamble of its own
+        if self.page.in_body:  # a subfile brings a preamble of its own
             start, end = self.project.body(source.text)
-        for at in source.unclosed[:3]:
-            self.warn(source, at, "this brace is never closed")
-        self.push(Frame(source, start, end, name="/" + source.file))
+        for brace in source.unclosed_braces[:3]:
+            self.warn(source, brace, "this brace is never closed")
+        self.push(LatexFrame(source, start, end, name="/" + source.file))

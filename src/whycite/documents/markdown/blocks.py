@@ -4,200 +4,212 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from whycite.documents.latex.mathtext import displayed
+from whycite.documents.latex.formulas import display_text
 from whycite.documents.markdown import lines
-from whycite.documents.markdown.directives import CAPTIONED, TRANSPARENT, cell_captions, children, div_kind
-from whycite.documents.markdown.gathering import Gathering
-from whycite.documents.markdown.pages import Page
-from whycite.documents.markdown.skipping import skipped_end, table_end, tex_captions
-from whycite.documents.markdown.tables import Table, columns_under, ruled_cells
-from whycite.documents.model import Kind
+from whycite.documents.markdown.floats import (
+    CAPTIONED_DIRECTIVES,
+    PROSE_DIRECTIVES,
+    MarkdownTable,
+    cell_captions,
+    child_files,
+    column_starts,
+    div_kind,
+    ruled_cells,
+    skipped_end,
+    table_end,
+    tex_captions,
+)
+from whycite.documents.markdown.lines import MarkdownPage
+from whycite.documents.markdown.paragraphs import ParagraphGatherer
+from whycite.documents.model import SentenceKind
 
 __all__ = ["read_blocks"]
 
-Include = Callable[[str, Page, int], Page | None]
+Include = Callable[[str, MarkdownPage, int], MarkdownPage | None]
 
 _TABLE_ENDS = (lines.FENCE, lines.DIV, lines.CAPTION)  # even without a blank line
 
 
-def read_blocks(page: Page, out: Gathering, include: Include) -> None:
+def read_blocks(page: MarkdownPage, out: ParagraphGatherer, include: Include) -> None:
     """Read a page, and where it asks for other files those `include` gives."""
-    _Blocks(out, include).read(page)
+    _MarkdownBlockReader(out, include).read(page)
 
 
-class _Blocks:
-    def __init__(self, out: Gathering, include: Include) -> None:
+class _MarkdownBlockReader:
+    def __init__(self, out: ParagraphGatherer, include: Include) -> None:
         self.out = out
         self.include = include
-        self._pages: list[Page] = []
+        self._pages: list[MarkdownPage] = []
         self._indent = 0  # where the text of the list item we are in begins
-        self._note = False  # in the definition of a footnote
-        self._quoted = False
-        self._blank = True  # the line before was blank
-        self._table: Table | None = None  # the one we are in
+        self._in_note = False  # in the definition of a footnote
+        self._in_quote = False
+        self._after_blank = True  # the line before was blank
+        self._table: MarkdownTable | None = None  # the one we are in
         self._after_table = False  # the last block was a table
-        self._options = False  # at the head of a directive
+        self._in_options = False  # at the head of a directive
 
-    def read(self, page: Page) -> None:
+    def read(self, page: MarkdownPage) -> None:
         self._pages.append(page)
         while self._pages:
             page = self._pages[-1]
-            if page.at >= len(page.spans):
+            if page.next_line >= len(page.line_spans):
                 self._blank_line()
                 self._pages.pop()
                 continue
-            start, end = page.spans[page.at]
-            page.at += 1
-            if start < page.skip:
+            start, end = page.line_spans[page.next_line]
+            page.next_line += 1
+            if start < page.skip_until:
                 continue
-            if page.fence:
+            if page.code_fence:
                 self._code(page, start, end)
             else:
                 self._line(page, start, end)
 
-    def _line(self, page: Page, start: int, end: int) -> None:
+    def _line(self, page: MarkdownPage, start: int, end: int) -> None:
         quote = lines.QUOTE.match(page.text, start, end)
-        if bool(quote) != self._quoted and (quote or not self.out.paragraph):
+        if bool(quote) != self._in_quote and (quote or not self.out.paragraph):
             self.out.flush()
-            self._quoted = bool(quote)
-        at = quote.end() if quote else start
-        body = page.text[at:end]
+            self._in_quote = bool(quote)
+        text_start = quote.end() if quote else start
+        body = page.text[text_start:end]
         bare = body.lstrip(" \t\ufeff")
         if not bare.strip():
             self._blank_line()
             return
-        indent = lines.columns_of(body)
-        at += len(body) - len(bare)
-        if page.divs and page.divs[-1] in ("refs", "code"):
-            self._div(page, at, end)
+        indent = lines.indent_width(body)
+        text_start += len(body) - len(bare)
+        if page.open_divs and page.open_divs[-1] in ("refs", "code"):
+            self._div(page, text_start, end)
             return
-        if self._blank and not self._in_text(indent):
+        if self._after_blank and not self._is_text(indent):
             return
-        blank, self._blank = self._blank, False
-        if self._options and self._option(page, at, end):
-            self._blank = blank
+        after_blank, self._after_blank = self._after_blank, False
+        if self._in_options and self._option(page, text_start, end):
+            self._after_blank = after_blank
             return
-        if self._table and not any(form.match(page.text, at, end) for form in _TABLE_ENDS):
-            self._row(page, start, at, end)
+        if self._table and not any(form.match(page.text, text_start, end) for form in _TABLE_ENDS):
+            self._row(page, start, text_start, end)
             return
         self._end_table()
-        if not any(take(self, page, at, end) for take in _TAKERS.get(page.text[at], ())):
-            self._text(page, at, end, indent)
+        if not any(
+            read_line(self, page, text_start, end) for read_line in _LINE_READERS.get(page.text[text_start], ())
+        ):
+            self._text(page, text_start, end, indent)
 
     def _blank_line(self) -> None:
         self.out.flush()
         self._end_table()
-        self._blank = True
+        self._after_blank = True
 
-    def _in_text(self, indent: int) -> bool:
+    def _is_text(self, indent: int) -> bool:
         """Whether a line after a blank one is text and not code; it may leave a list or a note."""
         if indent < self._indent:
             self._indent = 0
-        if self._note and indent < 2:
-            self._note = False
-        return indent - self._indent < 4 or self._note
+        if self._in_note and indent < 2:
+            self._in_note = False
+        return indent - self._indent < 4 or self._in_note
 
     # -- text --------------------------------------------------------------
 
-    def _kind(self, page: Page) -> Kind:
-        if self._note:
+    def _paragraph_kind(self, page: MarkdownPage) -> SentenceKind:
+        if self._in_note:
             return "footnote"
-        around = [*page.divs[-1:], *(kind for _, kind in page.fences[-1:])]
-        return "caption" if "caption" in around else "prose"
+        kinds = [*page.open_divs[-1:], *(kind for _, kind in page.open_directives[-1:])]
+        return "caption" if "caption" in kinds else "prose"
 
-    def _text(self, page: Page, at: int, end: int, indent: int) -> None:
-        if self._item(page, at, end, indent):
+    def _text(self, page: MarkdownPage, start: int, end: int, indent: int) -> None:
+        if self._item(page, start, end, indent):
             return
         paragraph = self.out.paragraph
         if paragraph is None:
-            caption = (lines.CAPTION if self._after_table else lines.TABLE_CAPTION).match(page.text, at, end)
-            caption = caption or lines.TEXT_REFERENCE.match(page.text, at, end)
-            self.out.begin(page, "caption" if caption else self._kind(page))
-            mark = caption or lines.DEFINITION.match(page.text, at, end)
-            at = mark.end() if mark else at
-        elif definition := lines.DEFINITION.match(page.text, at, end):
-            self.out.item(page, paragraph.kind)
-            at = definition.end()
+            caption = (lines.CAPTION if self._after_table else lines.TABLE_CAPTION).match(page.text, start, end)
+            caption = caption or lines.TEXT_REFERENCE.match(page.text, start, end)
+            self.out.begin(page, "caption" if caption else self._paragraph_kind(page))
+            mark = caption or lines.DEFINITION.match(page.text, start, end)
+            start = mark.end() if mark else start
+        elif definition := lines.DEFINITION.match(page.text, start, end):
+            self.out.begin_item(page, paragraph.kind)
+            start = definition.end()
         self._after_table = False
-        self.out.add(at, end)
+        self.out.add(start, end)
 
-    def _item(self, page: Page, at: int, end: int, indent: int) -> bool:
-        marker = lines.LIST.match(page.text, at, end)
+    def _item(self, page: MarkdownPage, start: int, end: int, indent: int) -> bool:
+        marker = lines.LIST.match(page.text, start, end)
         if marker is None:
             return False
         paragraph = self.out.paragraph
-        begins = marker["bullet"] or marker["number"] == "1"
-        if paragraph and not paragraph.listed and not begins:
+        begins_list = marker["bullet"] or marker["number"] == "1"
+        if paragraph and not paragraph.begins_with_item and not begins_list:
             return False
-        self.out.item(page, self._kind(page))
+        self.out.begin_item(page, self._paragraph_kind(page))
         self.out.add(marker.end(), end)
         self._indent = indent + min(len(marker[0].expandtabs()), 4)
         return True
 
-    def _heading(self, page: Page, at: int, end: int) -> bool:
-        atx = lines.ATX.match(page.text, at, end)
+    def _heading(self, page: MarkdownPage, start: int, end: int) -> bool:
+        atx = lines.ATX.match(page.text, start, end)
         if atx:
             self.out.heading(page, atx.end(), end, len(atx[1]))
-            self._blank = True
+            self._after_blank = True
             return True
         paragraph = self.out.paragraph
-        if paragraph is None or len(paragraph.spans) != 1 or paragraph.listed or self._quoted:
+        if paragraph is None or len(paragraph.spans) != 1 or paragraph.begins_with_item or self._in_quote:
             return False
-        underline = lines.SETEXT.match(page.text, at, end)
+        underline = lines.SETEXT.match(page.text, start, end)
         if underline is None:
             return False
         self.out.paragraph = None
         self.out.heading(page, *paragraph.spans[0], 1 if underline[1][0] == "=" else 2)
-        self._blank = True
+        self._after_blank = True
         return True
 
-    def _rule(self, page: Page, at: int, end: int) -> bool:
-        if not lines.RULE.match(page.text, at, end):
+    def _rule(self, page: MarkdownPage, start: int, end: int) -> bool:
+        if not lines.RULE.match(page.text, start, end):
             return False
         self._blank_line()
         return True
 
-    def _footnote(self, page: Page, at: int, end: int) -> bool:
-        note = lines.FOOTNOTE.match(page.text, at, end)
+    def _footnote(self, page: MarkdownPage, start: int, end: int) -> bool:
+        note = lines.FOOTNOTE.match(page.text, start, end)
         if note is None:
             return False
-        self._note = True
+        self._in_note = True
         self.out.begin(page, "footnote")
         self.out.add(note.end(), end)
         return True
 
-    def _link(self, page: Page, at: int, end: int) -> bool:
-        return self.out.paragraph is None and lines.LINK.match(page.text, at, end) is not None
+    def _link(self, page: MarkdownPage, start: int, end: int) -> bool:
+        return self.out.paragraph is None and lines.LINK.match(page.text, start, end) is not None
 
-    def _myst_mark(self, page: Page, at: int, end: int) -> bool:
+    def _myst_mark(self, page: MarkdownPage, start: int, end: int) -> bool:
         """A target, a comment or a break between cells, as MyST writes them."""
         if self.out.paragraph is not None:
             return False
         marks = (lines.TARGET, lines.MYST_COMMENT, lines.MYST_BREAK)
-        return any(mark.match(page.text, at, end) for mark in marks)
+        return any(mark.match(page.text, start, end) for mark in marks)
 
     # -- tables ------------------------------------------------------------
 
-    def _begins_table(self, page: Page, at: int, end: int) -> bool:
+    def _begins_table(self, page: MarkdownPage, start: int, end: int) -> bool:
         """A table, told by the line under its head, its frame, or bars at both ends."""
         text = page.text
-        line = page.spans[page.at - 1][0]
-        piped, dashed = lines.PIPES.match(text, at, end), lines.DASHES.match(text, at, end)
-        table = Table()
+        line_start = page.line_spans[page.next_line - 1][0]
+        pipes, dashes = lines.PIPES.match(text, start, end), lines.DASHES.match(text, start, end)
+        table = MarkdownTable()
         head = None
-        if piped or dashed:
-            table = Table(columns_under(text, line, end)) if dashed else table
+        if pipes or dashes:
+            table = MarkdownTable(column_starts(text, line_start, end)) if dashes else table
             head = self.out.drop_line()
-        elif lines.LONG_RULE.match(text, at, end) and self.out.paragraph is None:
+        elif lines.LONG_RULE.match(text, start, end) and self.out.paragraph is None:
             close = table_end(page)
             if close is None:
                 return False
-            page.skip = close
+            page.skip_until = close
             self.out.cells(page, ruled_cells(page, close))
-        elif lines.GRID.match(text, at, end):
-            table = Table(framed=True)
-        elif lines.ROW.match(text, at, end):
-            head = at, end
+        elif lines.GRID.match(text, start, end):
+            table = MarkdownTable(framed=True)
+        elif lines.ROW.match(text, start, end):
+            head = start, end
         else:
             return False
         self.out.flush()
@@ -207,9 +219,9 @@ class _Blocks:
             self._row(page, text.rfind("\n", 0, head[0]) + 1, *head)
         return True
 
-    def _row(self, page: Page, line: int, at: int, end: int) -> None:
+    def _row(self, page: MarkdownPage, line_start: int, start: int, end: int) -> None:
         if self._table:
-            self.out.cells(page, self._table.line(page.text, line, at, end))
+            self.out.cells(page, self._table.line(page.text, line_start, start, end))
 
     def _end_table(self) -> None:
         table, self._table = self._table, None
@@ -218,109 +230,109 @@ class _Blocks:
 
     # -- what is not prose -------------------------------------------------
 
-    def _skipped(self, page: Page, at: int, end: int) -> bool:
+    def _skipped_block(self, page: MarkdownPage, start: int, end: int) -> bool:
         """LaTeX floats and HTML blocks without prose; a float's caption is kept."""
-        close = skipped_end(page, at, end)
+        close = skipped_end(page, start, end)
         if close is None:
             return False
         self.out.flush()
-        for caption in tex_captions(page.text, at, close):
+        for caption in tex_captions(page.text, start, close):
             self.out.emit(page, [caption], "caption")
-        page.skip = close
+        page.skip_until = close
         return True
 
-    def _code(self, page: Page, start: int, end: int) -> None:
+    def _code(self, page: MarkdownPage, start: int, end: int) -> None:
         quote = lines.QUOTE.match(page.text, start, end)
         line = page.text[quote.end() if quote else start : end].strip()
-        if line and not line.strip(page.fence[0]) and len(line) >= len(page.fence):
-            page.fence = ""
-            self._blank = True
+        if line and not line.strip(page.code_fence[0]) and len(line) >= len(page.code_fence):
+            page.code_fence = ""
+            self._after_blank = True
             return
         for span in cell_captions(page.text, start, end):
             self.out.emit(page, [span], "caption")
 
-    def _fence(self, page: Page, at: int, end: int) -> bool:
-        fence = lines.FENCE.match(page.text, at, end)
+    def _fence(self, page: MarkdownPage, start: int, end: int) -> bool:
+        fence = lines.FENCE.match(page.text, start, end)
         if fence is None:
             return False
         self.out.flush()
-        self._blank = True
+        self._after_blank = True
         signs, info = fence[1], fence[2].strip()
-        if not info and page.fences and signs.startswith(page.fences[-1][0]):
-            page.fences.pop()
+        if not info and page.open_directives and signs.startswith(page.open_directives[-1][0]):
+            page.open_directives.pop()
             return True
         directive = lines.DIRECTIVE.match(page.text, fence.start(2), end)
         name = directive[1].lower().partition(":")[0] if directive else ""
         if directive and name == "include":
-            self._open(directive[2].strip(), page, at)
-        if directive and name in CAPTIONED:
+            self._open(directive[2].strip(), page, start)
+        if directive and name in CAPTIONED_DIRECTIVES:
             self.out.emit(page, [directive.span(2)], "caption")
-        if name in TRANSPARENT:
-            page.fences.append((signs, "caption" if name == "figure" else ""))
-            self._options = True
+        if name in PROSE_DIRECTIVES:
+            page.open_directives.append((signs, "caption" if name == "figure" else ""))
+            self._in_options = True
             return True
         if name == "math":
             close = page.find("\n" + signs, end - 1)
             stop = close + 1 + len(signs) if close >= 0 else end
-            self.out.outline.formula(displayed(page.text[end:close]), page.file, at, stop)
-        for child in children(info):
-            self._open(child, page, at)
+            self.out.outline.formula(display_text(page.text[end:close]), page.file, start, stop)
+        for child in child_files(info):
+            self._open(child, page, start)
         for span in cell_captions(page.text, fence.start(2), end):
             self.out.emit(page, [span], "caption")
-        page.fence = signs
+        page.code_fence = signs
         return True
 
-    def _option(self, page: Page, at: int, end: int) -> bool:
+    def _option(self, page: MarkdownPage, start: int, end: int) -> bool:
         """An option at the head of a directive."""
-        self._options = lines.OPTION.match(page.text, at, end) is not None
-        return self._options
+        self._in_options = lines.OPTION.match(page.text, start, end) is not None
+        return self._in_options
 
-    def _div(self, page: Page, at: int, end: int) -> bool:
-        div = lines.DIV.match(page.text, at, end)
+    def _div(self, page: MarkdownPage, start: int, end: int) -> bool:
+        div = lines.DIV.match(page.text, start, end)
         if div is None:
             return False
         self.out.flush()
-        self._blank = True
+        self._after_blank = True
         info = div[2].strip(" \t\r\n:")
         if info:
-            page.divs.append(div_kind(info))
-            self._options = info.startswith("{")
-        elif page.divs:
-            page.divs.pop()
+            page.open_divs.append(div_kind(info))
+            self._in_options = info.startswith("{")
+        elif page.open_divs:
+            page.open_divs.pop()
         return True
 
     # -- other files -------------------------------------------------------
 
-    def _included(self, page: Page, at: int, end: int) -> bool:
-        include = lines.INCLUDE.match(page.text, at, end)
+    def _inclusion(self, page: MarkdownPage, start: int, end: int) -> bool:
+        include = lines.INCLUDE.match(page.text, start, end)
         if include is None:
             return False
         self._blank_line()
-        self._open(include[1].strip(), page, at)
+        self._open(include[1].strip(), page, start)
         return True
 
-    def _open(self, name: str, page: Page, at: int) -> None:
-        inner = self.include(name, page, at)
-        if inner is not None:
-            self._pages.append(inner)
+    def _open(self, name: str, page: MarkdownPage, start: int) -> None:
+        included_page = self.include(name, page, start)
+        if included_page is not None:
+            self._pages.append(included_page)
 
 
 # What a line can be by its first sign, in the order it is tried; else it is text.
-_TAKERS: dict[str, tuple[Callable[[_Blocks, Page, int, int], bool], ...]] = {
-    "`": (_Blocks._fence,),
-    "~": (_Blocks._fence,),
-    ":": (_Blocks._div, _Blocks._begins_table),
-    "\\": (_Blocks._skipped,),
-    "<": (_Blocks._skipped,),
-    "#": (_Blocks._heading,),
-    "=": (_Blocks._heading,),
-    "-": (_Blocks._heading, _Blocks._begins_table, _Blocks._rule),
-    "|": (_Blocks._begins_table,),
-    "+": (_Blocks._begins_table, _Blocks._myst_mark),
-    "(": (_Blocks._myst_mark,),
-    "%": (_Blocks._myst_mark,),
-    "*": (_Blocks._rule,),
-    "_": (_Blocks._rule,),
-    "[": (_Blocks._footnote, _Blocks._link),
-    "{": (_Blocks._included,),
+_LINE_READERS: dict[str, tuple[Callable[[_MarkdownBlockReader, MarkdownPage, int, int], bool], ...]] = {
+    "`": (_MarkdownBlockReader._fence,),
+    "~": (_MarkdownBlockReader._fence,),
+    ":": (_MarkdownBlockReader._div, _MarkdownBlockReader._begins_table),
+    "\\": (_MarkdownBlockReader._skipped_block,),
+    "<": (_MarkdownBlockReader._skipped_block,),
+    "#": (_MarkdownBlockReader._heading,),
+    "=": (_MarkdownBlockReader._heading,),
+    "-": (_MarkdownBlockReader._heading, _MarkdownBlockReader._begins_table, _MarkdownBlockReader._rule),
+    "|": (_MarkdownBlockReader._begins_table,),
+    "+": (_MarkdownBlockReader._begins_table, _MarkdownBlockReader._myst_mark),
+    "(": (_MarkdownBlockReader._myst_mark,),
+    "%": (_MarkdownBlockReader._myst_mark,),
+    "*": (_MarkdownBlockReader._rule,),
+    "_": (_MarkdownBlockReader._rule,),
+    "[": (_MarkdownBlockReader._footnote, _MarkdownBlockReader._link),
+    "{": (_MarkdownBlockReader._inclusion,),
 }

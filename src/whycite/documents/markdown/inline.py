@@ -6,15 +6,13 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from whycite.documents.builder import Prose
 from whycite.documents.identity import normalise_doi
-from whycite.documents.markdown.pairing import Token
-from whycite.documents.markdown.tokens import tokenise
+from whycite.documents.markdown.marks import MarkdownToken, tokenise
 from whycite.documents.markers import Marker
-from whycite.documents.markup.pointers import POINTER, looks_like_pointer
-from whycite.documents.markup.stretch import Stretch
-from whycite.documents.prose import Prose
+from whycite.documents.markup import POINTER, Stretch, looks_like_pointer
 
-__all__ = ["Inline", "Names", "read_inline"]
+__all__ = ["InlineText", "MarkdownNames", "read_inline"]
 
 # No target holds a square bracket: so what follows a bracket never ends inside another pair.
 _LINK = re.compile(
@@ -25,11 +23,11 @@ _LABEL = re.compile(r"\[([^\[\]]{0,200})\]")
 _ATTRIBUTES = re.compile(r"\{[^{}\[\]\n]{0,500}\}")
 _MARKS = re.compile(r"[\\*]")
 _DOI = re.compile(r"\(\s*<?((?:doi:|https?://(?:dx\.)?doi\.org/)[^\s<>{}]+)", re.IGNORECASE)
-_WORDY = 4  # words that make the text of an image between other words a caption and not a badge
+_MIN_CAPTION_WORDS = 4  # words that make the text of an image between other words a caption and not a badge
 
 
 @dataclass(frozen=True)
-class Names:
+class MarkdownNames:
     """What names in brackets and after "@" can mean in this draft."""
 
     references: Collection[str] = frozenset()  # ids of the bibliography
@@ -40,72 +38,76 @@ class Names:
 
 
 @dataclass
-class Inline:
+class InlineText:
     """What a paragraph holds."""
 
     prose: Prose
     notes: list[Prose] = field(default_factory=list)
     captions: list[Prose] = field(default_factory=list)
     formula: str = ""  # how it reads, if it is nothing but a displayed formula
-    cited: bool = False  # cites by key
+    cites_by_key: bool = False  # cites by key
 
 
-class _Writer:
-    def __init__(self, stretch: Stretch, tokens: Sequence[Token], names: Names, prose: Prose) -> None:
+class _InlineWriter:
+    def __init__(self, stretch: Stretch, tokens: Sequence[MarkdownToken], names: MarkdownNames, prose: Prose) -> None:
         self.stretch = stretch
         self.text = stretch.text
         self.tokens = tokens
         self.names = names
-        self.inline = Inline(prose)
+        self.inline = InlineText(prose)
         self.sinks = [self.inline.prose]
         self.tails: dict[int, int] = {}  # closing bracket -> where what belongs to it ends
-        self.links = 0  # links that are open
-        self.cited = _brackets_with_keys(tokens)
+        self.open_links = 0  # links that are open
+        self.brackets_with_keys = _brackets_with_keys(tokens)
 
-    def write(self) -> Inline:
+    def write(self) -> InlineText:
         only_images = self._only_images()
-        at = index = 0
+        position = index = 0
         while index < len(self.tokens):
             token = self.tokens[index]
             index += 1
-            if token.start < at:
+            if token.start < position:
                 continue
-            self.stretch.add_to(self.sinks[-1], at, token.start)
-            at = token.end
+            self.stretch.add_to(self.sinks[-1], position, token.start)
+            position = token.end
             if token.kind == "break":
                 self.sinks[-1].break_sentence()
             elif token.kind == "cited":
                 self._cite(token.text, token.keys, token.start, token.end)
             elif token.kind == "key":
-                at = self._key(index - 1)
+                position = self._key(index - 1)
             elif token.kind == "doi":
                 self._doi(token)
             elif token.kind == "open":
-                at = self._open(index - 1, only_images)
+                position = self._open(index - 1, only_images)
             elif token.kind == "close":
-                at = self._close(index - 1)
+                position = self._close(index - 1)
             elif token.text:
                 self._show(token.text, token.start, token.end)
-        self.stretch.add_to(self.sinks[-1], at, len(self.text))
-        shown = [token for token in self.tokens if token.kind != "dropped"]
-        if shown and all(token.kind == "display" for token in shown) and self._bare(shown):
-            self.inline.formula = shown[-1].text
+        self.stretch.add_to(self.sinks[-1], position, len(self.text))
+        visible_tokens = [token for token in self.tokens if token.kind != "dropped"]
+        if (
+            visible_tokens
+            and all(token.kind == "display" for token in visible_tokens)
+            and self._is_wordless(visible_tokens)
+        ):
+            self.inline.formula = visible_tokens[-1].text
         return self.inline
 
-    def _bare(self, shown: Sequence[Token]) -> bool:
+    def _is_wordless(self, tokens: Sequence[MarkdownToken]) -> bool:
         """Whether there is no word between these marks."""
-        at = 0
-        for token in shown:
-            if any(map(str.isalnum, self.text[at : token.start])):
+        position = 0
+        for token in tokens:
+            if any(map(str.isalnum, self.text[position : token.start])):
                 return False
-            at = token.end
-        return not any(map(str.isalnum, self.text[at:]))
+            position = token.end
+        return not any(map(str.isalnum, self.text[position:]))
 
     def _show(self, text: str, start: int, end: int) -> None:
         self.stretch.put(self.sinks[-1], text, start, end)
 
     def _cite(self, marker: str, keys: tuple[str, ...], start: int, end: int) -> None:
-        self.inline.cited = True
+        self.inline.cites_by_key = True
         self.stretch.cite(self.sinks[-1], marker, keys, start, end)
 
     # -- citations ---------------------------------------------------------
@@ -122,38 +124,38 @@ class _Writer:
             self._show(POINTER, token.start, token.end)
             return token.end
         following = self.tokens[index + 1] if index + 1 < len(self.tokens) else None
-        located = (
+        has_locator = (
             following is not None
             and following.kind == "open"
             and not following.opening
             and self.text[token.end : following.start] in ("", " ")
-            and self._tail(self.tokens[following.mate], following) is None
+            and self._tail_end(self.tokens[following.mate], following) is None
         )
-        if not (located and following is not None):
+        if not (has_locator and following is not None):
             self._cite(f"[{token.text}]", (token.text,), token.start, token.end)
             return token.end
-        keys, shown = self._inside(index + 1, following.mate)
+        keys, note = self._bracket_content(index + 1, following.mate)
         end = self.tokens[following.mate].end
-        self._cite(f"[{token.text}, {shown}]", (token.text, *keys), token.start, end)
+        self._cite(f"[{token.text}, {note}]", (token.text, *keys), token.start, end)
         return end
 
-    def _doi(self, token: Token) -> None:
+    def _doi(self, token: MarkdownToken) -> None:
         key = self.names.dois.get(normalise_doi(token.text))
         if key is None:
             self._show(token.text, token.start, token.end)
         else:
             self._cite(f"[{key}]", (key,), token.start, token.end)
 
-    def _inside(self, opening: int, closing: int) -> tuple[tuple[str, ...], str]:
+    def _bracket_content(self, opening: int, closing: int) -> tuple[tuple[str, ...], str]:
         """The keys between two brackets, and how what is between them reads."""
         keys: dict[str, None] = {}
         parts: list[str] = []
-        at = self.tokens[opening].end
+        position = self.tokens[opening].end
         for token in self.tokens[opening + 1 : closing]:
-            if token.start < at:
+            if token.start < position:
                 continue
-            parts.append(self.text[at : token.start])
-            at = token.end
+            parts.append(self.text[position : token.start])
+            position = token.end
             if token.kind == "key":
                 pointer = self._is_pointer(token.text)
                 parts.append(POINTER if pointer else token.text)
@@ -164,7 +166,7 @@ class _Writer:
                 parts.append("; ".join(token.keys))
             else:
                 parts.append(token.text)
-        parts.append(self.text[at : self.tokens[closing].start])
+        parts.append(self.text[position : self.tokens[closing].start])
         return tuple(keys), " ".join("".join(parts).split())
 
     # -- brackets ----------------------------------------------------------
@@ -172,33 +174,33 @@ class _Writer:
     def _open(self, index: int, only_images: bool) -> int:
         token = self.tokens[index]
         closing = self.tokens[token.mate]
-        tail = self._tail(closing, token)
+        tail = self._tail_end(closing, token)
         if token.opening == "^":
             self.sinks.append(Prose())
         elif token.opening == "!" and tail is not None:
             self.sinks.append(Prose())
             self.tails[token.mate] = tail
-            alone = len(self.text[token.end : closing.start].split()) < _WORDY
-            if only_images or not (alone or self.links):
+            is_short = len(self.text[token.end : closing.start].split()) < _MIN_CAPTION_WORDS
+            if only_images or not (is_short or self.open_links):
                 self.inline.captions.append(self.sinks[-1])
-        elif index in self.cited and not self.text.startswith("(", closing.end):
-            keys, shown = self._inside(index, token.mate)
+        elif index in self.brackets_with_keys and not self.text.startswith("(", closing.end):
+            keys, content = self._bracket_content(index, token.mate)
             if keys:
-                self._cite(f"[{shown}]", keys, token.start, closing.end)
+                self._cite(f"[{content}]", keys, token.start, closing.end)
             else:
-                self._show(shown, token.start, closing.end)
+                self._show(content, token.start, closing.end)
             return closing.end
-        elif tail is not None and token.end == closing.start and (key := self._linked(closing.end, tail)):
+        elif tail is not None and token.end == closing.start and (key := self._linked_reference(closing.end, tail)):
             self._cite(f"[{key}]", (key,), token.start, tail)
             return tail
         elif tail is not None:
             self.tails[token.mate] = tail
-            self.links += 1
+            self.open_links += 1
         else:
             self._show(self.text[token.start : token.end], token.start, token.end)
         return token.end
 
-    def _linked(self, start: int, end: int) -> str | None:
+    def _linked_reference(self, start: int, end: int) -> str | None:
         """The reference whose DOI is the target of a link without words: "[](doi:10.1000/abc)"."""
         target = _DOI.match(self.text, start, end)
         if target is None:
@@ -216,71 +218,73 @@ class _Writer:
         elif opening == "!":
             self.sinks.pop()
         else:
-            self.links -= 1
+            self.open_links -= 1
         return self.tails.get(index, token.end)
 
-    def _tail(self, closing: Token, opening: Token) -> int | None:
+    def _tail_end(self, closing: MarkdownToken, opening: MarkdownToken) -> int | None:
         """Where a link, an image or a span that these brackets belong to ends; None: they are only brackets."""
-        at = closing.end
-        if link := _LINK.match(self.text, at):
+        end = closing.end
+        if link := _LINK.match(self.text, end):
             attributes = _ATTRIBUTES.match(self.text, link.end())
             return attributes.end() if attributes else link.end()
         inner = self.text[opening.end : min(closing.start, opening.end + 200)].lower()
-        if (label := _LABEL.match(self.text, at)) and (label[1].lower() or inner) in self.names.links:
+        if (label := _LABEL.match(self.text, end)) and (label[1].lower() or inner) in self.names.links:
             return label.end()
-        if attributes := _ATTRIBUTES.match(self.text, at):
+        if attributes := _ATTRIBUTES.match(self.text, end):
             return attributes.end()
-        return at if inner in self.names.links else None
+        return end if inner in self.names.links else None
 
     def _only_images(self) -> bool:
-        at = 0
+        position = 0
         for token in self.tokens:
-            if token.start < at:
+            if token.start < position:
                 continue
-            if token.opening != "!" or token.mate < 0 or self.text[at : token.start].strip():
+            if token.opening != "!" or token.mate < 0 or self.text[position : token.start].strip():
                 return False
-            tail = self._tail(self.tokens[token.mate], token)
+            tail = self._tail_end(self.tokens[token.mate], token)
             if tail is None:
                 return False
-            at = tail
-        return at > 0 and not self.text[at:].strip(" \t\r\n\\")
+            position = tail
+        return position > 0 and not self.text[position:].strip(" \t\r\n\\")
 
 
-def _brackets_with_keys(tokens: Sequence[Token]) -> frozenset[int]:
+def _brackets_with_keys(tokens: Sequence[MarkdownToken]) -> frozenset[int]:
     """The opening brackets that hold a citation key themselves, not in brackets within them."""
-    opened: list[int] = []
-    found = []
+    open_indices: list[int] = []
+    brackets = []
     for index, token in enumerate(tokens):
         if token.kind == "open":
-            opened.append(index)
+            open_indices.append(index)
         elif token.kind == "close":
-            opened.pop()
-        elif token.kind == "key" and opened:
-            found.append(opened[-1])
-    return frozenset(found)
+            open_indices.pop()
+        elif token.kind == "key" and open_indices:
+            brackets.append(open_indices[-1])
+    return frozenset(brackets)
 
 
 def read_inline(
     stretch: Stretch,
-    names: Names,
+    names: MarkdownNames,
     breaks: Sequence[int] = (),
     markers: Sequence[Marker] = (),
     prose: Prose | None = None,
-) -> Inline:
+) -> InlineText:
     """The prose of a paragraph, after what `prose` has already; sentences end at the `breaks`.
 
     The `markers` are citations in plain words, by their place in the file.
     """
-    cited = []
+    marker_tokens = []
     for marker in markers:
-        start, last = stretch.locate(marker.start), stretch.locate(marker.end - 1)
-        if start is not None and last is not None:
+        start, last_index = stretch.locate(marker.start), stretch.locate(marker.end - 1)
+        if start is not None and last_index is not None:
             start -= stretch.text[start - 1 : start] == "\\"
-            shown = _MARKS.sub("", stretch.text[start : last + 1])
-            cited.append(Token("cited", start, last + 1, shown, marker.keys))
-    tokens = tokenise(stretch.text, [*cited, *(Token("break", at, at) for at in breaks)])
+            text = _MARKS.sub("", stretch.text[start : last_index + 1])
+            marker_tokens.append(MarkdownToken("cited", start, last_index + 1, text, marker.keys))
+    tokens = tokenise(
+        stretch.text, [*marker_tokens, *(MarkdownToken("break", position, position) for position in breaks)]
+    )
     prose = Prose() if prose is None else prose
     if not tokens:
         stretch.add_to(prose, 0, len(stretch.text))
-        return Inline(prose)
-    return _Writer(stretch, tokens, names, prose).write()
+        return InlineText(prose)
+    return _InlineWriter(stretch, tokens, names, prose).write()

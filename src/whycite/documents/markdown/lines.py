@@ -1,8 +1,11 @@
-"""What kind of line a line of Markdown is."""
+"""The lines of a Markdown file: what kind each is, the page they are read from, comments made blank."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
+
+from whycite.documents.markup import SourceSpan
 
 __all__ = [
     "ATX",
@@ -34,8 +37,12 @@ __all__ = [
     "TARGET",
     "TEXT_REFERENCE",
     "TEX_BEGIN",
-    "columns_of",
+    "MarkdownPage",
+    "blank_comments",
+    "indent_width",
+    "split_lines",
 ]
+
 
 LINE = re.compile(r"[^\n]*(?:\n|$)")
 QUOTE = re.compile(r"(?: {0,3}>[ \t]?)+")
@@ -77,7 +84,7 @@ TEX_BEGIN = re.compile(r"\\begin\s*\{([A-Za-z]{1,40}\*?)\}")
 HTML_BLOCK = re.compile(r"<(script|style|table|pre|svg|iframe|template|textarea|video)\b", re.IGNORECASE)
 
 
-def columns_of(line: str) -> int:
+def indent_width(line: str) -> int:
     """How far a line is indented, a tab up to the next fourth column."""
     columns = 0
     for character in line:
@@ -88,3 +95,83 @@ def columns_of(line: str) -> int:
         else:
             break
     return columns
+
+
+@dataclass
+class MarkdownPage:
+    """A file being read."""
+
+    file: str
+    text: str  # without comments
+    line_spans: list[SourceSpan]  # its lines
+    including_files: tuple[str, ...] = ()  # the files that include it
+    next_line: int = 0  # the next line
+    skip_until: int = 0  # lines that begin before this offset are left out
+    code_fence: str = ""  # the signs that opened the code we are in
+    open_directives: list[tuple[str, str]] = field(default_factory=list)  # signs and kind of directives that are read
+    open_divs: list[str] = field(default_factory=list)  # the kinds of those that are open
+    _missing: set[str] = field(default_factory=set)
+
+    def find(self, target: str, start: int) -> int:
+        """Where the next `what` is, or -1; a search in vain is remembered."""
+        position = -1 if target in self._missing else self.text.find(target, start)
+        if position < 0:
+            self._missing.add(target)
+        return position
+
+    def line_number(self, offset: int) -> int:
+        """The number of the line an offset is in."""
+        return self.text.count("\n", 0, offset) + 1
+
+
+def split_lines(text: str, start: int = 0) -> list[SourceSpan]:
+    """The lines of a text from an offset on, with their ends."""
+    return [match.span() for match in LINE.finditer(text, start) if match[0]]
+
+
+_COMMENT_OR_CODE = re.compile(r"^[ \t>]*(?P<fence>`{3,}|~{3,})[^\n]*$|(?P<ticks>`+)|<!--", re.MULTILINE)
+_FENCES = {sign: re.compile(rf"^[ \t>]*({sign}{{3,}})[ \t\r]*$", re.MULTILINE) for sign in "`~"}
+_BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
+_MAX_INLINE_CODE = 5000  # characters in which inline code must close
+
+
+def blank_comments(text: str) -> str:
+    """The text with spaces for comments, of the same length; code is no place for comments."""
+    if "<!--" not in text:
+        return text
+    parts: list[str] = []
+    start = pos = 0
+    while mark := _COMMENT_OR_CODE.search(text, pos):
+        if mark["fence"]:
+            pos = _fence_end(text, mark["fence"], mark.end())
+        elif mark["ticks"]:
+            pos = _code_end(text, mark["ticks"], mark.end())
+        else:
+            close = text.find("-->", mark.end())
+            pos = close + 3 if close >= 0 else len(text)
+            parts += [text[start : mark.start()], " " * (pos - mark.start())]
+            start = pos
+    return "".join([*parts, text[start:]])
+
+
+def _fence_end(text: str, fence: str, start: int) -> int:
+    for close in _FENCES[fence[0]].finditer(text, start):
+        if len(close[1]) >= len(fence):
+            return close.end()
+    return len(text)
+
+
+def _code_end(text: str, ticks: str, start: int) -> int:
+    """The end of inline code, or where it began if it does not close in its paragraph."""
+    limit = min(len(text), start + _MAX_INLINE_CODE)
+    blank = _BLANK_LINE.search(text, start, limit)
+    limit = blank.start() if blank else limit
+    pos = start
+    while (pos := text.find(ticks, pos, limit)) >= 0:
+        end = pos + len(ticks)
+        if text[end : end + 1] != "`" and text[pos - 1] != "`":
+            return end
+        while text[end : end + 1] == "`":
+            end += 1
+        pos = end
+    return start

@@ -9,16 +9,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from whycite.documents.bibliographies.names import parse_people, person
-from whycite.documents.bibliographies.reader import plain, year_of
-from whycite.documents.bibliographies.yamltext import load_yaml
 from whycite.documents.identity import normalise_doi
-from whycite.documents.markup.stretch import Span
+from whycite.documents.markup import SourceSpan
 from whycite.documents.model import Reference
+from whycite.documents.references.hayagriva import load_yaml
+from whycite.documents.references.names import parse_people, person
+from whycite.documents.references.reader import strip_markup, year_of
 
-__all__ = ["Metadata", "find_metadata", "inline_references", "named_bibliographies", "paper_of"]
+__all__ = ["MarkdownMetadata", "bibliography_names", "find_metadata", "inline_references", "read_paper"]
 
-_BLOCK = re.compile(r"\ufeff?---[ \t]*\r?\n(?P<yaml>.*?)^(?:---|\.\.\.)[ \t]*\r?$\n?", re.DOTALL | re.MULTILINE)
+_YAML = re.compile(r"\ufeff?---[ \t]*\r?\n(?P<yaml>.*?)^(?:---|\.\.\.)[ \t]*\r?$\n?", re.DOTALL | re.MULTILINE)
 _TOML = re.compile(r"\ufeff?\+\+\+[ \t]*\r?\n(?P<toml>.*?)^\+\+\+[ \t]*\r?$\n?", re.DOTALL | re.MULTILINE)
 _TITLE_LINES = re.compile(
     r"\ufeff?%[ \t]+(?P<title>[^\n]+)\n(?:%[ \t]*(?P<authors>[^\n]*)(?:\n|$)(?:%[ \t]*(?P<date>[^\n]*)(?:\n|$))?)?"
@@ -29,50 +29,52 @@ _KEY = re.compile(r"^[^\s#-]", re.MULTILINE)
 _LINE = re.compile(r"[^\n]*\n?")
 _MARKUP = re.compile(r"[*`]|\\[a-zA-Z]+\b\s?|<[^<>]{1,100}>")
 _AFFILIATION = re.compile(r"\s?\[[^\[\]]{0,300}\]|\^[^\^\s]{0,30}\^?")
-_DEEPEST = 6
+_MAX_DEPTH = 6
 
 
 @dataclass(frozen=True)
-class Metadata:
+class MarkdownMetadata:
     """What a draft says about itself, and where its text begins."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
     end: int = 0
-    abstract: tuple[Span, ...] = ()  # the lines of the abstract
+    abstract: tuple[SourceSpan, ...] = ()  # the lines of the abstract
     warning: str = ""
 
 
-def find_metadata(text: str) -> Metadata:
+def find_metadata(text: str) -> MarkdownMetadata:
     """The metadata at the head of a draft: YAML, TOML, or Pandoc's lines of title, authors and date."""
-    if block := _BLOCK.match(text):
+    if block := _YAML.match(text):
         return _from_yaml(text, block)
     if block := _TOML.match(text):
         try:
             values = tomllib.loads(block["toml"].replace("\r\n", "\n"))
         except (tomllib.TOMLDecodeError, RecursionError) as error:
-            return Metadata(end=block.end(), warning=f"the metadata block could not be read: {error}")
-        return Metadata({key.lower(): value for key, value in values.items()}, block.end())
+            return MarkdownMetadata(end=block.end(), warning=f"the metadata block could not be read: {error}")
+        return MarkdownMetadata({key.lower(): value for key, value in values.items()}, block.end())
     if block := _TITLE_LINES.match(text):
         names = [name for name in (block["authors"] or "").split(";") if name.strip()]
-        return Metadata({"title": block["title"], "author": names, "date": block["date"] or ""}, block.end())
-    return Metadata()
+        return MarkdownMetadata({"title": block["title"], "author": names, "date": block["date"] or ""}, block.end())
+    return MarkdownMetadata()
 
 
-def _from_yaml(text: str, block: re.Match[str]) -> Metadata:
+def _from_yaml(text: str, block: re.Match[str]) -> MarkdownMetadata:
     warning = ""
     try:
         values = load_yaml(block["yaml"])
     except ValueError as error:
         # A title with a colon in it breaks the whole block; the other lines still say what they say.
-        values = {line["key"]: _loose(line["value"]) for line in _PAIR.finditer(block["yaml"])}
+        values = {line["key"]: _parse_loosely(line["value"]) for line in _PAIR.finditer(block["yaml"])}
         warning = f"the metadata block could not be read whole: {error}"
     if values is not None and not isinstance(values, dict):
-        return Metadata()
+        return MarkdownMetadata()
     lines = tuple(_abstract(text, block.start("yaml"), block.end("yaml")))
-    return Metadata({str(key).lower(): value for key, value in (values or {}).items()}, block.end(), lines, warning)
+    return MarkdownMetadata(
+        {str(key).lower(): value for key, value in (values or {}).items()}, block.end(), lines, warning
+    )
 
 
-def _loose(value: str) -> str | list[str]:
+def _parse_loosely(value: str) -> str | list[str]:
     """A value of a line that YAML could not read: a string, or the strings of a list in brackets."""
     value = value.strip()
     if value.startswith("["):
@@ -80,26 +82,26 @@ def _loose(value: str) -> str | list[str]:
     return value.strip("\"'")
 
 
-def _abstract(text: str, start: int, end: int) -> Iterator[Span]:
+def _abstract(text: str, start: int, end: int) -> Iterator[SourceSpan]:
     """The lines of the abstract as they stand in the file, without what YAML puts around them."""
     key = _ABSTRACT.search(text, start, end)
     if key is None:
         return
-    after = _KEY.search(text, key.end(), end)
-    stop = after.start() if after else end
+    next_key = _KEY.search(text, key.end(), end)
+    stop = next_key.start() if next_key else end
     begin = key.end()
     quote = "" if key["style"] else text[begin : begin + 1]
     if quote and quote in "\"'":
         begin += 1
-        last = text.rfind(quote, begin, stop)
-        stop = last if last >= 0 else stop
+        closing = text.rfind(quote, begin, stop)
+        stop = closing if closing >= 0 else stop
     for line in _LINE.finditer(text, begin, stop):
         if line[0]:
             lead = len(line[0]) - len(line[0].lstrip(" \t"))
             yield line.start() + lead, line.end()
 
 
-def paper_of(values: Mapping[str, Any]) -> Reference:
+def read_paper(values: Mapping[str, Any]) -> Reference:
     """What the draft itself is, as far as its metadata says."""
     authors = values.get("author", values.get("authors")) or []
     return Reference(
@@ -116,7 +118,7 @@ def paper_of(values: Mapping[str, Any]) -> Reference:
 def _plain(value: Any) -> str:
     if isinstance(value, dict):
         value = value.get("title") or value.get("name")
-    return plain(_MARKUP.sub("", value)) if isinstance(value, str) else ""
+    return strip_markup(_MARKUP.sub("", value)) if isinstance(value, str) else ""
 
 
 def _people(value: Any) -> Iterator[str]:
@@ -124,19 +126,19 @@ def _people(value: Any) -> Iterator[str]:
         name = author.get("name", author) if isinstance(author, dict) else author
         if isinstance(name, dict):
             family = name.get("family") or name.get("surname") or name.get("last") or name.get("literal") or ""
-            given = name.get("given") or name.get("given-names") or name.get("first") or ""
-            if isinstance(family, str) and isinstance(given, str) and (family or given):
-                yield person(family, given)
+            given_names = name.get("given") or name.get("given-names") or name.get("first") or ""
+            if isinstance(family, str) and isinstance(given_names, str) and (family or given_names):
+                yield person(family, given_names)
         elif isinstance(name, str):
             yield from parse_people(_plain(_AFFILIATION.sub("", name)))
 
 
-def named_bibliographies(values: Any) -> Iterator[str]:
+def bibliography_names(values: Any) -> Iterator[str]:
     """The bibliography files that metadata or a project's configuration names, however deep."""
     todo = [(values, 0)]
     while todo:
         value, depth = todo.pop()
-        if not isinstance(value, dict) or depth > _DEEPEST:
+        if not isinstance(value, dict) or depth > _MAX_DEPTH:
             continue
         for key, inner in value.items():
             if key in ("bibliography", "bibtex_bibfiles"):

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from whycite.documents.markers.author_year import find_author_year
-from whycite.documents.markers.index import NameIndex
-from whycite.documents.markers.lists import find_reference_list, split_references
-from whycite.documents.markers.marker import Marker
+from whycite.documents.markers.author_year import NameIndex, find_author_year
 from whycite.documents.markers.numbered import find_labels, find_numbered
-from whycite.documents.model import Reference
+from whycite.documents.markers.reference_list import find_reference_list, split_references
+from whycite.documents.model import Marker, Reference
 
 __all__ = ["Marker", "find_markers", "find_reference_list", "split_references"]
 
@@ -24,13 +22,13 @@ def find_markers(text: str, references: Sequence[Reference]) -> list[Marker]:
     by_name = list(find_author_year(text, NameIndex(references)))
     by_number, weight = find_numbered(text, [reference.id for reference in references])
     chosen = by_number if weight > sum(bool(marker.keys) for marker in by_name) else by_name
-    return _apart([*chosen, *find_labels(text, [reference.id for reference in references])])
+    return _without_overlaps([*chosen, *find_labels(text, [reference.id for reference in references])])
 
 
-def _apart(markers: Sequence[Marker]) -> list[Marker]:
+def _without_overlaps(markers: Sequence[Marker]) -> list[Marker]:
     """The markers in order, without those that begin inside another."""
-    kept: list[Marker] = []
+    separate_markers: list[Marker] = []
     for marker in sorted(markers, key=lambda marker: (marker.start, -marker.end)):
-        if not kept or marker.start >= kept[-1].end:
-            kept.append(marker)
-    return kept
+        if not separate_markers or marker.start >= separate_markers[-1].end:
+            separate_markers.append(marker)
+    return separate_markers

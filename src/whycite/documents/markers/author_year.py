@@ -3,14 +3,237 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+import unicodedata
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from unicodedata import category
 
-from whycite.documents.markers.authors import Authors, Token, authors_before, before_space
-from whycite.documents.markers.index import Entry, NameIndex, fold
-from whycite.documents.markers.marker import Marker
+from whycite.documents.model import Marker, Reference
 
-__all__ = ["find_author_year"]
+__all__ = [
+    "PARTICLES",
+    "AuthorList",
+    "AuthorToken",
+    "NameIndex",
+    "NamedReference",
+    "authors_before",
+    "find_author_year",
+    "fold_name",
+    "skip_space_back",
+]
+
+
+PARTICLES = frozenset(
+    "von van vom vander vanden der den de del della delle degli dei des di da dal das do dos du la le les lo "
+    "los el al ter ten te tot ibn bin ben bint abu abd zu zum zur af av st 't y e i".split()
+)
+_YEAR = re.compile(r"(?<!\d)((?:1[5-9]|20)\d\d)([a-z]?)(?![\dA-Za-z])")
+_UNDATED = re.compile(r"in press|forthcoming|to appear|in prep|submitted|under review|in review|n\.d\.", re.I)
+_FOREIGN = str.maketrans({"ø": "o", "œ": "oe", "æ": "ae", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
+_SMALL_WORDS = frozenset("of the for and on in & to".split())
+_MAX_PRINTED = 2000  # characters of a printed entry that are looked at
+_MAX_AUTHORS = 30
+_MAX_MATCHES = 64  # references of one name and year that are looked at: more are never told apart
+
+
+def fold_name(text: str) -> str:
+    """Letters and digits alone, without case and accents, so that spellings of one name are equal."""
+    if "Ã" in text:  # UTF-8 once read as Latin-1: common in reference lists
+        text = text.encode("latin-1", "replace").decode("utf-8", "replace")
+    plain = unicodedata.normalize("NFKD", text.casefold().translate(_FOREIGN))
+    return "".join(character for character in plain if character.isalnum())
+
+
+@dataclass(frozen=True, slots=True)
+class NamedReference:
+    """A reference as an author-year citation sees it; `families` are folded."""
+
+    id: str
+    families: tuple[str, ...]
+    year: int | None
+    suffix: str  # the letter printed after the year
+
+
+class NameIndex:
+    """Finds references by the first author's family name and the year."""
+
+    def __init__(self, references: Iterable[Reference]) -> None:
+        self._entries: defaultdict[tuple[str, int | None], list[NamedReference]] = defaultdict(list)
+        self._long_names: defaultdict[str, set[str]] = defaultdict(set)
+        self._names: set[str] = set()
+        for reference in references:
+            families = [_family(author) for author in reference.authors or _printed_authors(reference.text)]
+            words = families[0].split() if families else []
+            names = _call_names(words)
+            entry = _named_reference(reference, families)
+            undated = entry.year is not None and _UNDATED.search(reference.text[:_MAX_PRINTED])
+            self._names |= names
+            if len(words) > 2:
+                self._long_names[fold_name(words[-1])].add(fold_name("".join(words)))
+            for name in names:
+                self._entries[name, entry.year].append(entry)
+                if undated:
+                    self._entries[name, None].append(entry)
+
+    def find(self, name: str, year: int | None) -> Sequence[NamedReference]:
+        """The references whose first author is called `name` (folded), in the order of the list."""
+        return self._entries.get((name, year), [])[:_MAX_MATCHES]
+
+    def knows(self, name: str) -> bool:
+        """Whether any first author is called `name` (folded)."""
+        return name in self._names
+
+    def ending(self, word: str) -> Collection[str]:
+        """The folded names of several words that end with `word` (folded)."""
+        return self._long_names.get(word, ())
+
+
+def _named_reference(reference: Reference, families: Sequence[str]) -> NamedReference:
+    year, suffix = reference.year, ""
+    for match in _YEAR.finditer(reference.text[:_MAX_PRINTED]):
+        if year in (None, int(match[1])):
+            year, suffix = int(match[1]), suffix or match[2]
+    return NamedReference(reference.id, tuple(fold_name(family) for family in families[:_MAX_AUTHORS]), year, suffix)
+
+
+def _printed_authors(text: str) -> tuple[str, ...]:
+    """The first name of an entry that nobody took apart."""
+    head = text[:80].lstrip(" \"'[(")
+    return (re.split(r"[,.(;:]", head, maxsplit=1)[0],) if head else ()
+
+
+def _family(author: str) -> str:
+    """The family name of "Family, Given" or "Family GH"; other names whole."""
+    if "," in author:
+        return author.split(",", 1)[0]
+    words = author.split()
+    while len(words) > 1 and _are_initials(words[-1]):
+        words.pop()
+    while len(words) > 1 and words[0].endswith(".") and _are_initials(words[0]):
+        words.pop(0)
+    return " ".join(words)
+
+
+def _are_initials(word: str) -> bool:
+    letters = word.replace(".", "").replace("-", "")
+    return len(letters) < 5 and letters.isupper()
+
+
+def _call_names(words: Sequence[str]) -> set[str]:
+    """What a text may call a name: whole, without particles, its last word, an organisation's initials."""
+    bare = [word for word in words if word.lower() not in PARTICLES] or words
+    names = {fold_name("".join(words)), fold_name("".join(bare)), fold_name("".join(bare[-1:]))}
+    weighty = [word for word in words if word.lower() not in _SMALL_WORDS]
+    if len(weighty) > 2:
+        names.add(fold_name("".join(word[0] for word in weighty)))
+    return names - {""}
+
+
+_ET_AL = re.compile(r"(?:\bet\.?\s?al(?:ii|ia)?\.?|\band\s(?:colleagues|co-?workers|others|associates))['’]?s?$")
+_LINKS = frozenset(["and", "&", "und", "et"])
+_ORGANISATION_WORDS = frozenset(["of", "the", "for", "on"])  # inside the names of organisations
+_MAX_TOKENS = 24  # the most words and separators an author list is searched back for
+_MAX_WORD = 60  # characters of one word
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorToken:
+    """A piece of an author list."""
+
+    start: int
+    end: int
+    kind: str  # "name", "initial", "link" (and, &), "comma"
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorList:
+    """An author list as the text has it."""
+
+    tokens: Sequence[AuthorToken]  # in reading order, the last one a name
+    et_al: bool
+
+
+def skip_space_back(text: str, position: int) -> int:
+    """The position before at most three white characters; a blank line is no gap inside a citation."""
+    for _ in range(3):
+        if position and text[position - 1].isspace():
+            position -= 1
+    return position
+
+
+def authors_before(text: str, position: int, index: NameIndex) -> AuthorList | None:
+    """The author list that ends at a position, if there is one."""
+    tail = _ET_AL.search(text, max(0, position - 24), position)
+    if tail:
+        position = skip_space_back(text, tail.start())
+        position -= position > 0 and text[position - 1] == ","
+    elif text[max(0, position - 2) : position] in ("'s", "’s"):
+        position -= 2
+    elif position and text[position - 1] in "'’":
+        position -= 1
+    tokens = list(_tokens_before(text, position))[::-1] or list(_known_name(text, position, index))
+    while tokens and tokens[0].kind != "name":
+        tokens.pop(0)
+    while tokens and tokens[-1].kind in ("comma", "link"):
+        tokens.pop()
+    return AuthorList(tokens, tail is not None) if any(token.kind == "name" for token in tokens) else None
+
+
+def _tokens_before(text: str, position: int) -> Iterator[AuthorToken]:
+    """The words and separators before a position that can belong to an author list, last first."""
+    for _ in range(_MAX_TOKENS):
+        end = skip_space_back(text, position)
+        if not end:
+            return
+        character = text[end - 1]
+        if character in ",&":
+            position = end - 1
+            yield AuthorToken(position, end, "comma" if character == "," else "link")
+        elif character == "." and end > 1 and text[end - 2].isupper() and not text[end - 3 : end - 2].isalpha():
+            position = end - 2
+            yield AuthorToken(position, end, "initial")
+        elif _in_word(character):
+            position = end
+            while position and end - position < _MAX_WORD and _in_word(text[position - 1]):
+                position -= 1
+            word = text[position:end]
+            if word in _LINKS:
+                yield AuthorToken(position, end, "link")
+            elif _is_name(word):
+                yield AuthorToken(position, end, "initial" if len(word) < 3 and word.isupper() else "name")
+            else:
+                return
+        else:
+            return
+
+
+def _known_name(text: str, position: int, index: NameIndex) -> Iterator[AuthorToken]:
+    """A name of the list that does not look like one: "pandas development team", "some-lab"."""
+    end = position
+    longer: Collection[str] = ()
+    for _ in range(_MAX_TOKENS):
+        start = position
+        while start and position - start < _MAX_WORD and _in_word(text[start - 1]):
+            start -= 1
+        name = fold_name(text[start:end])
+        if position == end:
+            longer = index.ending(name)
+        if name in longer or (position == end and len(name) > 5 and index.knows(name)):
+            yield AuthorToken(start, end, "name")
+            return
+        position = skip_space_back(text, start)
+        if start == position or not longer:
+            return
+
+
+def _in_word(character: str) -> bool:
+    return character.isalpha() or character in "-'’‐′" or category(character) == "Mn"
+
+
+def _is_name(word: str) -> bool:
+    return any(map(str.isupper, word)) or not word.isascii() or word in PARTICLES or word in _ORGANISATION_WORDS
+
 
 _DATE = re.compile(
     r"(?<![\w-])(?:(?P<year>(?:1[5-9]|20)\d\d)"
@@ -22,7 +245,7 @@ _ACRONYM = re.compile(r"\[[A-Z][A-Za-z&.-]{1,15}\]$")  # "World Health Organizat
 _LOCATED = re.compile(
     r"\s?[,:;]\s?(?:pp?\.|pages?|ch\.|chap|chapters?|secs?\.|sect|sections?|§|figs?\.|tab\.|eqs?\.|vol\.)[^()\[\];\n]{1,40}"
 )
-_CARRIES = re.compile(r"\s?(?:[,;]\s?(?:and|&)?|and|&)\s?")
+_YEAR_JOINT = re.compile(r"\s?(?:[,;]\s?(?:and|&)?|and|&)\s?")
 _NOT_NAMES = frozenset(
     "january february march april may june july august september october november december spring summer "
     "autumn fall winter figure figures fig figs table tables section version release since until year years "
@@ -32,37 +255,37 @@ _HINTS = frozenset("see also e.g. eg i.e. cf. cf in by but from reviewed review 
 
 
 @dataclass(frozen=True, slots=True)
-class _Call:
+class _AuthorCall:
     """One way to read an author list: who it calls first, and beside whom."""
 
     start: int
-    first: str
-    others: tuple[str, ...]
+    first_author: str
+    co_authors: tuple[str, ...]
     et_al: bool
 
 
 def find_author_year(text: str, index: NameIndex) -> Iterator[Marker]:
     """The author-year citations of a text, each author-year pair its own."""
-    previous: tuple[int, Sequence[_Call]] | None = None  # where the last date ended, and whose it was
+    previous: tuple[int, Sequence[_AuthorCall]] | None = None  # where the last date ended, and whose it was
     for date in _DATE.finditer(text):
         year = int(date["year"]) if date["year"] else None
         suffixes = _letters(date["suffixes"] or "")
-        gap = _gap(text, date.start())
+        gap = _authors_end(text, date.start())
         authors = authors_before(text, gap, index) if gap < date.start() else None
         if authors:
             calls = list(_calls(text, authors))
-            found = _resolve(index, calls, year, suffixes)
-            if found:
-                call, keys = found
+            match = _resolve(index, calls, year, suffixes)
+            if match:
+                call, keys = match
                 previous = date.end(), [call]
-                yield Marker(keys, call.start, _end(text, gap, date))
-            elif (start := _certain(text, authors, gap, date.start())) is not None:
+                yield Marker(keys, call.start, _marker_end(text, gap, date))
+            elif (start := _certain_start(text, authors, gap, date.start())) is not None:
                 previous = date.end(), [call for call in calls if call.start >= start]
-                yield Marker((), start, _end(text, gap, date))
-        elif previous and _CARRIES.fullmatch(text, previous[0], date.start()):
-            found = _resolve(index, previous[1], year, suffixes)
+                yield Marker((), start, _marker_end(text, gap, date))
+        elif previous and _YEAR_JOINT.fullmatch(text, previous[0], date.start()):
+            match = _resolve(index, previous[1], year, suffixes)
             previous = date.end(), previous[1]
-            yield Marker(found[1] if found else (), date.start(), date.end())
+            yield Marker(match[1] if match else (), date.start(), date.end())
 
 
 def _letters(suffixes: str) -> tuple[str, ...]:
@@ -72,81 +295,85 @@ def _letters(suffixes: str) -> tuple[str, ...]:
     return tuple(letter for letter in re.sub(r"\band\b", " ", suffixes) if letter.isalpha())
 
 
-def _gap(text: str, at: int) -> int:
+def _authors_end(text: str, position: int) -> int:
     """Where the author list before a date ends: before ", ", " (", " "."""
-    at = before_space(text, at)
-    if at and text[at - 1] in "([":
-        at = before_space(text, at - 1)
-    if at and text[at - 1] == ",":
-        at = before_space(text, at - 1)
-    if at and text[at - 1] == "]" and (acronym := _ACRONYM.search(text[max(0, at - 20) : at])):
-        at = before_space(text, at - len(acronym[0]))
-    return at
+    position = skip_space_back(text, position)
+    if position and text[position - 1] in "([":
+        position = skip_space_back(text, position - 1)
+    if position and text[position - 1] == ",":
+        position = skip_space_back(text, position - 1)
+    if position and text[position - 1] == "]" and (acronym := _ACRONYM.search(text[max(0, position - 20) : position])):
+        position = skip_space_back(text, position - len(acronym[0]))
+    return position
 
 
-def _calls(text: str, authors: Authors) -> Iterator[_Call]:
+def _calls(text: str, authors: AuthorList) -> Iterator[_AuthorCall]:
     """The ways to read an author list, from the first of its words on or from a later one."""
     tokens = authors.tokens
-    for first, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         if token.kind in ("comma", "link"):
             continue
-        names = list(_names(text, tokens[first:]))
+        names = list(_names(text, tokens[index:]))
         # The last of "Smith and Lee" is no author by himself; "see Methods and Lee et al." is another matter.
         alone = len(names) == 1 and not authors.et_al
-        if names and not (alone and first and tokens[first - 1].kind == "link"):
-            yield _Call(token.start, names[0], tuple(names[1:]), authors.et_al)
+        if names and not (alone and index and tokens[index - 1].kind == "link"):
+            yield _AuthorCall(token.start, names[0], tuple(names[1:]), authors.et_al)
         if len(names) > 1:  # an organisation with "and" in its name
-            yield _Call(token.start, fold(text[token.start : tokens[-1].end]), (), authors.et_al)
+            yield _AuthorCall(token.start, fold_name(text[token.start : tokens[-1].end]), (), authors.et_al)
 
 
-def _names(text: str, tokens: Sequence[Token]) -> Iterator[str]:
+def _names(text: str, tokens: Sequence[AuthorToken]) -> Iterator[str]:
     """The folded names between the separators; initials stand in no name."""
     words: list[str] = []
     for token in tokens:
         if token.kind == "name":
             words.append(text[token.start : token.end])
         elif words and token.kind in ("comma", "link"):
-            yield fold("".join(words))
+            yield fold_name("".join(words))
             words = []
     if words:
-        yield fold("".join(words))
+        yield fold_name("".join(words))
 
 
 def _resolve(
-    index: NameIndex, calls: Sequence[_Call], year: int | None, suffixes: tuple[str, ...]
-) -> tuple[_Call, tuple[str, ...]] | None:
+    index: NameIndex, calls: Sequence[_AuthorCall], year: int | None, suffixes: tuple[str, ...]
+) -> tuple[_AuthorCall, tuple[str, ...]] | None:
     """The best reading of an author list, and the references it means with this date."""
-    for each in (year, year + 1, year - 1) if year else (None,):
-        best: tuple[int, _Call, list[Entry]] | None = None
+    for candidate_year in (year, year + 1, year - 1) if year else (None,):
+        best: tuple[int, _AuthorCall, list[NamedReference]] | None = None
         for call in calls:
-            if each != year and not (call.et_al or call.others):
+            if candidate_year != year and not (call.et_al or call.co_authors):
                 continue  # a preprint and its version of record are a year apart; a single name is too little
-            scored = [(score, entry) for entry in index.find(call.first, each) if (score := _fit(call, entry))]
+            scored = [
+                (score, entry)
+                for entry in index.find(call.first_author, candidate_year)
+                if (score := _fit(call, entry))
+            ]
             top = max((score for score, _ in scored), default=0)
             if top > (best[0] if best else 0):
                 best = top, call, [entry for score, entry in scored if score == top]
         if best:
-            keys = _lettered(best[2], suffixes)
+            keys = _keys_by_letter(best[2], suffixes)
             return (best[1], keys) if keys else None
     return None
 
 
-def _fit(call: _Call, entry: Entry) -> int:
+def _fit(call: _AuthorCall, entry: NamedReference) -> int:
     """How well a reference fits what the text calls it; 0: not at all."""
-    score = 4 + 2 * (entry.families[0] == call.first)
-    given = entry.families[1:]
-    for name, family in zip(call.others, given, strict=False):
+    score = 4 + 2 * (entry.families[0] == call.first_author)
+    families = entry.families[1:]
+    for name, family in zip(call.co_authors, families, strict=False):
         if name != family and not family.endswith(name) and not name.endswith(family):
             return 0
         score += 1
     if call.et_al:  # of at least two more, as a rule
-        return score - 1 + min(2, max(0, len(given) - len(call.others)))
-    if len(call.others) > len(given):
+        return score - 1 + min(2, max(0, len(families) - len(call.co_authors)))
+    if len(call.co_authors) > len(families):
         return 0
-    return score + 1 - 2 * (len(given) > len(call.others))
+    return score + 1 - 2 * (len(families) > len(call.co_authors))
 
 
-def _lettered(entries: Sequence[Entry], suffixes: tuple[str, ...]) -> tuple[str, ...]:
+def _keys_by_letter(entries: Sequence[NamedReference], suffixes: tuple[str, ...]) -> tuple[str, ...]:
     """The references the letters after the year choose, by the printed letter or else by their order."""
     if not suffixes:
         plain = [entry for entry in entries if not entry.suffix] or entries
@@ -162,7 +389,7 @@ def _lettered(entries: Sequence[Entry], suffixes: tuple[str, ...]) -> tuple[str,
     return tuple(keys) if keys or printed else (entries[0].id,)
 
 
-def _certain(text: str, authors: Authors, gap: int, date: int) -> int | None:
+def _certain_start(text: str, authors: AuthorList, gap: int, date: int) -> int | None:
     """Where a citation of no known reference begins, if it surely is one."""
     tokens = authors.tokens
     narrative = text[gap:date].rstrip().endswith(("(", "["))
@@ -174,21 +401,23 @@ def _certain(text: str, authors: Authors, gap: int, date: int) -> int | None:
         return _last_author(tokens) if authors.et_al else None
     if not (joined or "," in text[gap:date]):
         return None
-    at = before_space(text, tokens[0].start)
-    while (word := re.search(r"(?<!\w)[a-z.]+,?$", text[max(0, at - 12) : at])) and word[0].rstrip(",") in _HINTS:
-        at = before_space(text, at - len(word[0]))
-    return tokens[0].start if at and text[at - 1] in "([;" else None
+    position = skip_space_back(text, tokens[0].start)
+    while (word := re.search(r"(?<!\w)[a-z.]+,?$", text[max(0, position - 12) : position])) and word[0].rstrip(
+        ","
+    ) in _HINTS:
+        position = skip_space_back(text, position - len(word[0]))
+    return tokens[0].start if position and text[position - 1] in "([;" else None
 
 
-def _last_author(tokens: Sequence[Token]) -> int:
+def _last_author(tokens: Sequence[AuthorToken]) -> int:
     """Where the name before "et al." begins, with the particles before it."""
-    at = len(tokens) - 1
-    while at and tokens[at - 1].kind == "name":
-        at -= 1
-    return tokens[at].start
+    index = len(tokens) - 1
+    while index and tokens[index - 1].kind == "name":
+        index -= 1
+    return tokens[index].start
 
 
-def _end(text: str, gap: int, date: re.Match[str]) -> int:
+def _marker_end(text: str, gap: int, date: re.Match[str]) -> int:
     """The end of a citation: with the closing bracket where "Smith (2010, p. 3)" has but date and place in it."""
     closes = {"(": ")", "[": "]"}.get(text[gap : date.start()].rstrip()[-1:], "")
     located = _LOCATED.match(text, date.end()) if closes else None

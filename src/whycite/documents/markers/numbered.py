@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from whycite.documents.markers.marker import Marker
+from whycite.documents.model import Marker
 
 __all__ = ["find_labels", "find_numbered"]
 
@@ -44,8 +44,8 @@ _UNIT = re.compile(r"(?:^|[\s/(·\d])(?:[a-zµμ]{1,2}|[A-Z][a-z]?)$")  # "cm²"
 _DASH = re.compile(r"\s?[-–—−]\s?")
 _BRACKETS = re.compile(r"[\[\]]")
 _PLAIN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
-_WIDEST = 100  # numbers in one range
-_FEWEST = 3  # references a style of bare or round-bracketed numbers must cite at least
+_MAX_RANGE = 100  # numbers in one range
+_MIN_CITED = 3  # references a style of bare or round-bracketed numbers must cite at least
 
 
 def find_numbered(text: str, ids: Sequence[str]) -> tuple[list[Marker], float]:
@@ -58,10 +58,10 @@ def find_numbered(text: str, ids: Sequence[str]) -> tuple[list[Marker], float]:
     if len(numbers) <= len(ids) // 2:
         return [], 0
     styles = [
-        (1.0, _joined(text, _bracketed(text, _SQUARE, numbers), numbers)),
-        (0.2, _covering(_bracketed(text, _ROUND, numbers), numbers, 0.5)),
-        (1.0, _spoken(text, _covering(_raised(text, _RAISED, numbers), numbers, 0.3), numbers)),
-        (0.2, _spoken(text, _covering(_raised(text, _GLUED, numbers), numbers, 0.6), numbers)),
+        (1.0, _join_ranges(text, _bracket_markers(text, _SQUARE, numbers), numbers)),
+        (0.2, _covering(_bracket_markers(text, _ROUND, numbers), numbers, 0.5)),
+        (1.0, _add_spoken(text, _covering(_raised_markers(text, _RAISED, numbers), numbers, 0.3), numbers)),
+        (0.2, _add_spoken(text, _covering(_raised_markers(text, _GLUED, numbers), numbers, 0.6), numbers)),
     ]
     weighed = [(weight * sum(bool(marker.keys) for marker in markers), markers) for weight, markers in styles]
     weight, chosen = max(weighed, key=lambda style: style[0])
@@ -71,35 +71,35 @@ def find_numbered(text: str, ids: Sequence[str]) -> tuple[list[Marker], float]:
 def find_labels(text: str, ids: Iterable[str]) -> list[Marker]:
     """The citations by label: brackets that hold the ids of references, "[Smith10; Lee11]"."""
     labels = {id for id in ids if not id.isdigit()}
-    found = []
+    markers = []
     for bracket in _SQUARE.finditer(text) if labels else ():
         whole = bracket[1] in labels  # "[Smith, 1990]" can be the label of an entry
         parts = [bracket[1]] if whole else [part.strip() for part in re.split(r"[,;]", bracket[1])]
         keys = tuple(part for part in parts if part in labels)
         if keys and parts[0] in labels and all(part in labels or _LOCATOR.match(part) for part in parts):
-            found.append(Marker(keys, bracket.start(), bracket.end()))
-    return found
+            markers.append(Marker(keys, bracket.start(), bracket.end()))
+    return markers
 
 
-def _bracketed(text: str, form: re.Pattern[str], numbers: Mapping[str, str]) -> Iterator[Marker]:
-    most = 2 * max((int(number.rstrip("abcdefghijklmnopqrstuvwxyz")) for number in numbers), default=0)
+def _bracket_markers(text: str, form: re.Pattern[str], numbers: Mapping[str, str]) -> Iterator[Marker]:
+    highest = 2 * max((int(number.rstrip("abcdefghijklmnopqrstuvwxyz")) for number in numbers), default=0)
     for bracket in form.finditer(text):
-        before = text[max(0, bracket.start() - 14) : bracket.start()]
-        if _INDEXED.search(before) or text[bracket.end() : bracket.end() + 1] == "%":
+        context = text[max(0, bracket.start() - 14) : bracket.start()]
+        if _INDEXED.search(context) or text[bracket.end() : bracket.end() + 1] == "%":
             continue
-        if _MEASURED.search(before) and _SERIES.fullmatch(bracket[1]):
+        if _MEASURED.search(context) and _SERIES.fullmatch(bracket[1]):
             continue
         alone = bracket[1].isdigit()
-        if form is _ROUND and alone and (_LABELLED.search(before) or _COUNTED.search(before)):
+        if form is _ROUND and alone and (_LABELLED.search(context) or _COUNTED.search(context)):
             continue
-        cited = _cited(bracket[1], numbers, most, locators=form is _SQUARE)
+        cited = _cited_keys(bracket[1], numbers, highest, locators=form is _SQUARE)
         if cited is None and form is _SQUARE and _BEYOND.fullmatch(bracket[1]):
             cited = ()  # a number by itself far beyond the list: still a citation
         if cited is not None:
             yield Marker(cited, bracket.start(), bracket.end())
 
 
-def _cited(content: str, numbers: Mapping[str, str], most: int, locators: bool) -> tuple[str, ...] | None:
+def _cited_keys(content: str, numbers: Mapping[str, str], highest: int, locators: bool) -> tuple[str, ...] | None:
     """The references a bracket's numbers mean; None where it holds anything but numbers."""
     content = content.strip()
     while hint := _HINT.match(content):
@@ -108,54 +108,54 @@ def _cited(content: str, numbers: Mapping[str, str], most: int, locators: bool) 
     counted = 0
     for part in map(str.strip, _PARTS.split(content)):
         if _NUMBER.fullmatch(part):
-            first = last = part
-        elif between := _RANGE.fullmatch(part):
-            first, last = between[1], between[2]
+            start = end = part
+        elif number_range := _RANGE.fullmatch(part):
+            start, end = number_range[1], number_range[2]
         elif counted and (not part or (locators and _LOCATOR.match(part))):
             continue
         else:
             return None
-        if not all(_plausible(number, numbers, most) for number in (first, last)):
+        if not all(_plausible(number, numbers, highest) for number in (start, end)):
             return None
         counted += 1
-        keys.update(dict.fromkeys(_between(first, last, numbers)))
+        keys.update(dict.fromkeys(_keys_between(start, end, numbers)))
     return tuple(keys) if counted else None
 
 
-def _plausible(number: str, numbers: Mapping[str, str], most: int) -> bool:
-    return number in numbers or (number.isdigit() and number[0] != "0" and 1 <= int(number) <= most)
+def _plausible(number: str, numbers: Mapping[str, str], highest: int) -> bool:
+    return number in numbers or (number.isdigit() and number[0] != "0" and 1 <= int(number) <= highest)
 
 
-def _between(first: str, last: str, numbers: Mapping[str, str]) -> Iterator[str]:
-    if first == last:
-        steps: Iterable[str] = [first]
-    elif int(first) < int(last) <= int(first) + _WIDEST:
-        steps = map(str, range(int(first), int(last) + 1))
+def _keys_between(start: str, end: str, numbers: Mapping[str, str]) -> Iterator[str]:
+    if start == end:
+        steps: Iterable[str] = [start]
+    elif int(start) < int(end) <= int(start) + _MAX_RANGE:
+        steps = map(str, range(int(start), int(end) + 1))
     else:
-        steps = [first, last]
+        steps = [start, end]
     return (numbers[number] for number in steps if number in numbers)
 
 
-def _joined(text: str, markers: Iterable[Marker], numbers: Mapping[str, str]) -> list[Marker]:
+def _join_ranges(text: str, markers: Iterable[Marker], numbers: Mapping[str, str]) -> list[Marker]:
     """The markers with "[3]–[7]" made one that means all between."""
     joined: list[Marker] = []
     for marker in markers:
-        last = joined[-1] if joined else None
-        if last and _DASH.fullmatch(text, last.end, marker.start):
-            ends = _RANGE.search(_BRACKETS.sub("", text[last.start : marker.end]))
-            inner = _between(ends[1], ends[2], numbers) if ends else ()
-            keys = dict.fromkeys([*last.keys, *inner, *marker.keys])
-            joined[-1] = Marker(tuple(keys), last.start, marker.end)
+        previous = joined[-1] if joined else None
+        if previous and _DASH.fullmatch(text, previous.end, marker.start):
+            ends = _RANGE.search(_BRACKETS.sub("", text[previous.start : marker.end]))
+            inner = _keys_between(ends[1], ends[2], numbers) if ends else ()
+            keys = dict.fromkeys([*previous.keys, *inner, *marker.keys])
+            joined[-1] = Marker(tuple(keys), previous.start, marker.end)
         else:
             joined.append(marker)
     return joined
 
 
-def _raised(text: str, form: re.Pattern[str], numbers: Mapping[str, str]) -> Iterator[Marker]:
+def _raised_markers(text: str, form: re.Pattern[str], numbers: Mapping[str, str]) -> Iterator[Marker]:
     """Superscript numbers; those with a number that is not in the list are powers, dates or units."""
     for match in form.finditer(text):
         number = match[0].translate(_PLAIN)
-        keys = _cited(number, numbers, 0, locators=False)
+        keys = _cited_keys(number, numbers, 0, locators=False)
         word = text[max(0, match.start() - 12) : match.start()]
         if keys and not _LABELLED.search(word) and not _UNIT.search(word):
             yield Marker(keys, match.start(), match.end())
@@ -165,13 +165,13 @@ def _covering(markers: Iterable[Marker], numbers: Mapping[str, str], share: floa
     """The markers if together they cite enough of the list to be the style of the text, else none."""
     markers = list(markers)
     cited = {key for marker in markers for key in marker.keys}
-    return markers if cited and len(cited) >= max(share * len(numbers), _FEWEST) else []
+    return markers if cited and len(cited) >= max(share * len(numbers), _MIN_CITED) else []
 
 
-def _spoken(text: str, markers: list[Marker], numbers: Mapping[str, str]) -> list[Marker]:
+def _add_spoken(text: str, markers: list[Marker], numbers: Mapping[str, str]) -> list[Marker]:
     """Raised numbers, and with them those on the line: "ref. 12", "refs. 3 and 4"."""
     for match in _SPOKEN.finditer(text) if markers else ():
-        keys = _cited(match[1], numbers, 0, locators=False)
+        keys = _cited_keys(match[1], numbers, 0, locators=False)
         if keys:
             markers.append(Marker(keys, match.start(1), match.end(1)))
     return markers

@@ -1,28 +1,29 @@
-"""Text that belongs to pictures and tables, and lines that are running text."""
+"""What interrupts running text: figures, tables, their captions, displayed formulas, code."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from itertools import pairwise
 
-from whycite.documents.pdf.lines import Line
-from whycite.documents.pdf.measures import Measures
-from whycite.documents.pdf.runs import Box
+from whycite.documents.pdf.layout import BodyMeasures
+from whycite.documents.pdf.textlines import Box, PdfLine
 
-__all__ = ["dense_lines", "is_row", "mark_floats", "prose_lines"]
+__all__ = ["dense_lines", "is_caption_label", "is_row", "mark_captions", "mark_floats", "mark_formulas", "prose_lines"]
+
 
 _ADDRESS = re.compile(r"(?:https?:|ftp:|www\.|doi:|10\.\d{4,9}/)", re.IGNORECASE)
 _YEAR = re.compile(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)")
-_FAR = 5.0  # pitches between two parts of one table or picture, at most
+_MAX_DISTANCE = 5.0  # pitches between two parts of one table or picture, at most
 
 
-def prose_lines(lines: Sequence[Line], body: Measures) -> set[int]:
+def prose_lines(lines: Sequence[PdfLine], body: BodyMeasures) -> set[int]:
     """The ids of the lines of a page (in reading order) that are plainly running text."""
-    sure = {id(line) for line in lines if _fills(line, body)}
+    sure = {id(line) for line in lines if _fills_column(line, body)}
     prose = set(sure)
     for i, line in enumerate(lines):
-        if id(line) in prose or line.role != "body" or not _alike(line, body) or _has_cells(line):
+        if id(line) in prose or line.role != "body" or not _has_body_size(line, body) or _has_cells(line):
             continue
         above, below = (lines[i - 1] if i else None), (lines[i + 1] if i + 1 < len(lines) else None)
         if above is not None and id(above) in prose and _adjoin(above, line, body) and line.x0 < above.x0 + body.size:
@@ -31,18 +32,18 @@ def prose_lines(lines: Sequence[Line], body: Measures) -> set[int]:
             below is not None
             and id(below) in sure
             and _adjoin(line, below, body)
-            and line.x1 > line.right - 4 * body.size
+            and line.x1 > line.column_right - 4 * body.size
         ):
             prose.add(id(line))  # its first
     return prose
 
 
-def dense_lines(lines: Sequence[Line], body: Measures) -> set[int]:
+def dense_lines(lines: Sequence[PdfLine], body: BodyMeasures) -> set[int]:
     """The ids of lines that fill their column with words, of whatever size, next to others that do."""
     dense = [
         line.role == "body"
         and line.size > 0.7 * body.size
-        and line.x1 - line.x0 > 0.8 * (line.right - line.left)
+        and line.x1 - line.x0 > 0.8 * (line.column_right - line.column_left)
         and len(line.text.split()) >= 5
         and sum(map(str.isalpha, line.text)) > 0.6 * line.length
         and not _has_cells(line)
@@ -53,27 +54,27 @@ def dense_lines(lines: Sequence[Line], body: Measures) -> set[int]:
     }
 
 
-def _fills(line: Line, body: Measures) -> bool:
+def _fills_column(line: PdfLine, body: BodyMeasures) -> bool:
     """A full line of words in the body's size that begins at the left edge."""
-    if line.role != "body" or not _alike(line, body):
+    if line.role != "body" or not _has_body_size(line, body):
         return False
-    width = line.right - line.left
+    width = line.column_right - line.column_left
     words = line.text.split()
     letters = sum(map(str.isalpha, line.text)) + 4 * len(_YEAR.findall(line.text))
     return (
         line.x1 - line.x0 > 0.7 * width
-        and line.x0 - line.left < 0.25 * width
+        and line.x0 - line.column_left < 0.25 * width
         and len(words) >= 4
         and letters > 0.72 * line.length
         and not _has_cells(line)
     )
 
 
-def _alike(line: Line, body: Measures) -> bool:
+def _has_body_size(line: PdfLine, body: BodyMeasures) -> bool:
     return abs(line.size - body.size) <= 0.09 * body.size
 
 
-def _has_cells(line: Line) -> bool:
+def _has_cells(line: PdfLine) -> bool:
     """Whether wide gaps part the line into cells; the gaps of a stretched line are all alike."""
     gaps = sorted(line.gaps)
     if not gaps or gaps[-1] < 1.5:
@@ -81,27 +82,27 @@ def _has_cells(line: Line) -> bool:
     return gaps[-1] > 3 or gaps[-1] > 2 * max(gaps[len(gaps) // 2], 0.2)
 
 
-def _adjoin(above: Line, below: Line, body: Measures) -> bool:
+def _adjoin(above: PdfLine, below: PdfLine, body: BodyMeasures) -> bool:
     return above.columns == below.columns and 0 < above.y - below.y < 1.3 * body.pitch
 
 
 def mark_floats(
-    lines: Sequence[Line], captions: Sequence[Sequence[Line]], pictures: Sequence[Box], body: Measures
+    lines: Sequence[PdfLine], captions: Sequence[Sequence[PdfLine]], pictures: Sequence[Box], body: BodyMeasures
 ) -> None:
     """Give lines inside pictures and tables of a page the role "figure" or "table", those of listings "code"."""
     prose = prose_lines(lines, body) | dense_lines(lines, body)
     for box in pictures:
-        inside = [line for line in lines if line.role == "body" and _within(line, box)]
-        if 2 * sum(id(line) in prose for line in inside) <= len(inside):
-            _mark_figure(inside)
+        picture_lines = [line for line in lines if line.role == "body" and _lies_within(line, box)]
+        if 2 * sum(id(line) in prose for line in picture_lines) <= len(picture_lines):
+            _mark_figure(picture_lines)
     for caption in captions:
         table = caption[0].text[:1].lower() == "t"
-        above = _beside(caption, lines, prose, body, downwards=False)
+        above = _adjacent_lines(caption, lines, prose, body, downwards=False)
         if not table:
             if not _runs_on(above, lines, prose):
                 _mark_figure(above)
             continue
-        below = _beside(caption, lines, prose, body, downwards=True)
+        below = _adjacent_lines(caption, lines, prose, body, downwards=True)
         for line in below if below and not _is_nearer(above, below, caption) else above:
             line.role = "table"
     _mark_rows(lines, prose, body)
@@ -109,7 +110,7 @@ def mark_floats(
         _mark_code(lines)
 
 
-def _runs_on(above: Sequence[Line], lines: Sequence[Line], prose: set[int]) -> bool:
+def _runs_on(above: Sequence[PdfLine], lines: Sequence[PdfLine], prose: set[int]) -> bool:
     """Whether the lines above a caption go on with running text of their size, without white space between."""
     if not above:
         return False
@@ -119,24 +120,24 @@ def _runs_on(above: Sequence[Line], lines: Sequence[Line], prose: set[int]) -> b
         for line in lines
         if id(line) in prose and line.columns == top.columns and 0 < line.y - top.y < 1.3 * top.size
     )
-    return any(all(abs(line.size - other.size) <= 0.03 * line.size for other in above) for line in tight)
+    return any(all(abs(line.size - float_line.size) <= 0.03 * line.size for float_line in above) for line in tight)
 
 
-def _is_nearer(above: Sequence[Line], below: Sequence[Line], caption: Sequence[Line]) -> bool:
+def _is_nearer(above: Sequence[PdfLine], below: Sequence[PdfLine], caption: Sequence[PdfLine]) -> bool:
     """Whether the table of a caption stands above it: there are cells, and below none, or farther off."""
     if not any(_has_cells(line) or is_row(line) for line in above):
         return False
     return above[0].y - caption[0].y < caption[-1].y - below[0].y or not any(map(_has_cells, below))
 
 
-def _mark_figure(lines: Sequence[Line]) -> None:
+def _mark_figure(lines: Sequence[PdfLine]) -> None:
     """What stands in a figure is left out, unless most of it is to be read: steps of a procedure, rows of a table."""
-    read = sum(line.length for line in lines if _is_read(line))
+    readable_length = sum(line.length for line in lines if _is_readable(line))
     for line in lines:
-        line.role = "table" if 2 * read > sum(line.length for line in lines) else "figure"
+        line.role = "table" if 2 * readable_length > sum(line.length for line in lines) else "figure"
 
 
-def _is_read(line: Line) -> bool:
+def _is_readable(line: PdfLine) -> bool:
     """Whether a line holds several whole words, or is a row of a table with a name before its numbers."""
     words = [word for word in line.text.split() if sum(map(str.isalpha, word)) > 1]
     letters = sum(map(str.isalpha, line.text))
@@ -145,46 +146,48 @@ def _is_read(line: Line) -> bool:
     return bool(words) and is_row(line)
 
 
-def _within(line: Line, box: Box) -> bool:
+def _lies_within(line: PdfLine, box: Box) -> bool:
     middle = (line.x0 + line.x1) / 2
     return box[0] <= middle <= box[2] and box[1] - 2 <= line.y <= box[3]
 
 
-def _beside(
-    caption: Sequence[Line], lines: Sequence[Line], prose: set[int], body: Measures, downwards: bool
-) -> list[Line]:
+def _adjacent_lines(
+    caption: Sequence[PdfLine], lines: Sequence[PdfLine], prose: set[int], body: BodyMeasures, downwards: bool
+) -> list[PdfLine]:
     """The lines next to a caption, down or up, as far as nothing is running text or a heading."""
-    first, last = caption[0].columns[0], max(line.columns[1] for line in caption)
+    first_column, last_column = caption[0].columns[0], max(line.columns[1] for line in caption)
     edge = caption[-1].y if downwards else caption[0].y
     near = [
         line
         for line in lines
-        if line.columns[1] >= first and line.columns[0] <= last and (line.y < edge if downwards else line.y > edge)
+        if line.columns[1] >= first_column
+        and line.columns[0] <= last_column
+        and (line.y < edge if downwards else line.y > edge)
     ]
     near.sort(key=lambda line: -line.y if downwards else line.y)
-    taken: list[Line] = []
+    adjacent: list[PdfLine] = []
     for line in near:
-        if abs(line.y - edge) > _FAR * body.pitch or id(line) in prose or line.role not in ("body", "figure"):
+        if abs(line.y - edge) > _MAX_DISTANCE * body.pitch or id(line) in prose or line.role not in ("body", "figure"):
             break
         if _is_heading_like(line, body) or (abs(line.y - edge) > 1.6 * body.pitch and _is_full(line, body)):
             break
-        taken.append(line)
+        adjacent.append(line)
         edge = line.y
-    return [line for line in taken if line.role == "body"]
+    return [line for line in adjacent if line.role == "body"]
 
 
-def _is_full(line: Line, body: Measures) -> bool:
+def _is_full(line: PdfLine, body: BodyMeasures) -> bool:
     """A line of words from edge to edge of its column, in the body's size: text after a float, not a part of it."""
-    full = line.x1 - line.x0 > 0.9 * (line.right - line.left) and len(line.text.split()) >= 5
-    return full and _alike(line, body) and not _has_cells(line)
+    full = line.x1 - line.x0 > 0.9 * (line.column_right - line.column_left) and len(line.text.split()) >= 5
+    return full and _has_body_size(line, body) and not _has_cells(line)
 
 
-def _is_heading_like(line: Line, body: Measures) -> bool:
+def _is_heading_like(line: PdfLine, body: BodyMeasures) -> bool:
     bold = line.bold and not body.bold
-    return line.size > 0.95 * body.size and bold and line.x0 - line.left < body.size and not _has_cells(line)
+    return line.size > 0.95 * body.size and bold and line.x0 - line.column_left < body.size and not _has_cells(line)
 
 
-def is_row(line: Line) -> bool:
+def is_row(line: PdfLine) -> bool:
     """Whether a line is a row of a table: cells, most of them numbers, or numbers alone."""
     words = line.text.split()
     numbers = [word for word in words if any(map(str.isdigit, word))]
@@ -199,11 +202,11 @@ def is_row(line: Line) -> bool:
     return printed and _has_cells(line) and 2 * len(numbers) >= len(words)
 
 
-def _mark_rows(lines: Sequence[Line], prose: set[int], body: Measures) -> None:
+def _mark_rows(lines: Sequence[PdfLine], prose: set[int], body: BodyMeasures) -> None:
     """Rows of cells that follow each other are a table even without a caption; so is the head above them."""
     rows = [line.role == "body" and id(line) not in prose and is_row(line) for line in lines]
-    for i, found in enumerate(rows):
-        if found and (rows[i - 1 : i] == [True] or rows[i + 1 : i + 2] == [True]):
+    for i, is_table_row in enumerate(rows):
+        if is_table_row and (rows[i - 1 : i] == [True] or rows[i + 1 : i + 2] == [True]):
             lines[i].role = "table"
     for head, row in pairwise(lines):
         near = head.columns == row.columns and 0 < head.y - row.y < 1.8 * body.pitch
@@ -212,7 +215,7 @@ def _mark_rows(lines: Sequence[Line], prose: set[int], body: Measures) -> None:
             head.role = "table"
 
 
-def _mark_code(lines: Sequence[Line]) -> None:
+def _mark_code(lines: Sequence[PdfLine]) -> None:
     """Lines set in a typewriter's font that follow each other are code, not sentences; addresses are neither."""
     typed = [line.role == "body" and all(run.font.mono for run in line.runs) for line in lines]
     address = False
@@ -221,3 +224,159 @@ def _mark_code(lines: Sequence[Line]) -> None:
         address = is_typed and (goes_on or bool(_ADDRESS.match(lines[i].text)))
         if is_typed and not address and (typed[i - 1 : i] == [True] or typed[i + 1 : i + 2] == [True]):
             lines[i].role = "code"
+
+
+_LABEL = re.compile(
+    r"(?:extended data |supplementary |supporting |supplemental )?"
+    r"(?P<kind>figure|fig\.?|table|tab\.|scheme|algorithm|listing|box|plate|chart|video|movie|exhibit)\s?"
+    r"(?P<number>[A-Z]{0,2}\d{1,3}(?:[.-]\d{1,3})?[a-z]?|[IVX]{1,5}|[A-Z]\.\d{1,2})"
+    r"(?P<after>\s?[:.|—–]|\s?-\s|\s?\(|\s|$)",
+    re.IGNORECASE,
+)
+_SHORTENED = re.compile(r"(?:\b(?:cf|see|e\.g|i\.e|vs|also)\.|[,;:])$", re.IGNORECASE)
+_FINISHED = re.compile(r"[.!?:;]['\")\]”’]*\d{0,2}$")
+
+
+def is_caption_label(text: str) -> bool:
+    """Whether a line holds the label of a caption and nothing else ("Table 1")."""
+    match = _LABEL.match(text)
+    return bool(match and match.end() >= len(text.rstrip()))
+
+
+def mark_captions(lines: Sequence[PdfLine], rules: Sequence[Box], body: BodyMeasures) -> list[list[PdfLine]]:
+    """Give the captions of a page (lines in reading order) the role "caption"; each as its lines."""
+    captions: list[list[PdfLine]] = []
+    for i, line in enumerate(lines):
+        if line.role != "body" or not _begins_caption(line, lines[i - 1] if i else None, body):
+            continue
+        caption = [line]
+        line.role = "caption"
+        for below in lines[i + 1 :]:
+            if not _continues_caption(caption, below, rules):
+                break
+            below.role = "caption"
+            caption.append(below)
+        captions.append(caption)
+    return captions
+
+
+def _begins_caption(line: PdfLine, above: PdfLine | None, body: BodyMeasures) -> bool:
+    match = _LABEL.match(line.text)
+    if not match or line.text[0].islower():
+        return False
+    rest = line.text[match.end() :].lstrip()
+    usual = (above or line).main.font
+    set_off = abs(line.size - body.size) > 0.05 * body.size or line.runs[0].font is not usual
+    separated = not match["after"].isspace()
+    opens = not rest[:1].islower() or _is_distinct(line, match.end())
+    if above is None or above.columns != line.columns or above.y <= line.y:
+        if above is not None and not _FINISHED.search(above.text) and above.role == "body" and not set_off:
+            return match["after"].strip() == ":"
+        return separated or (opens and (set_off or rest[:1].isupper()))
+    gap = (above.y - line.y) / max(body.pitch, 1.0)
+    if gap > 1.25 or above.role != "body" or is_row(above):
+        return separated or (opens and (set_off or gap > 1.6) and bool(set_off or rest[:1].isupper()))
+    if separated and rest[:1].isupper() and _ends_text(above, body):
+        return True
+    return separated and set_off and (line.runs[0].font.bold or abs(line.size - above.size) > 0.05 * above.size)
+
+
+def _ends_text(line: PdfLine, body: BodyMeasures) -> bool:
+    """Whether no sentence goes on after a line: it ends one, or is no full line of running text."""
+    if line.x1 < line.column_right - 4 * body.size:
+        return True
+    return bool(_FINISHED.search(line.text)) and not _SHORTENED.search(line.text)
+
+
+def _is_distinct(line: PdfLine, length: int) -> bool:
+    """Whether the first characters of a line, its label, are set in another font than what follows."""
+    for run in line.runs:
+        if length <= 0:
+            return run.font is not line.runs[0].font
+        length -= len(run.text) + run.spaced
+    return False
+
+
+def _tallest(line: PdfLine) -> float:
+    """The size of the capitals where a line is set in small ones."""
+    return max(run.size for run in line.runs)
+
+
+def _continues_caption(caption: Sequence[PdfLine], below: PdfLine, rules: Sequence[Box]) -> bool:
+    """Whether a line carries on the caption above it."""
+    above = caption[-1]
+    if below.role != "body" or below.page != above.page or (_LABEL.match(below.text) and below.runs[0].font.bold):
+        return False
+    if not (
+        caption[0].columns[0] <= below.columns[0] and below.columns[1] <= max(caption[0].columns[1], above.columns[1])
+    ):
+        return False
+    pitch = 1.45 * max(above.size, below.size)
+    if len(caption) > 2:
+        pitch = min(pitch, 1.12 * (caption[-2].y - above.y))
+    alike = any(abs(size - above.size) <= 0.06 * above.size for size in (below.size, _tallest(below)))
+    if not 0.3 * above.size < above.y - below.y <= pitch or not alike:
+        return False
+    if max(below.gaps, default=0) > 2.2 or below.x0 > above.x1:
+        return False
+    middle = (below.x0 + below.x1) / 2
+    return not any(below.y + 0.5 * below.size < rule[1] < above.y and rule[0] < middle < rule[2] for rule in rules)
+
+
+_NUMBER = re.compile(r"\(\s?[A-Z]?\.?\d{1,3}(?:\.\d{1,3})?[a-z]?\s?\)$")
+_WORD = re.compile(r"[A-Za-z]{3,}")
+_FUNCTIONS = frozenset(
+    "argmax argmin arg max min log exp lim sup inf sin cos tan det dim mod Pr if otherwise where for all and".split()
+)
+
+
+def mark_formulas(lines: Sequence[PdfLine], prose: set[int], body: BodyMeasures) -> None:
+    """Give displayed formulas of a page the role "formula", single symbols on a line the role "crumb"."""
+    for line in lines:
+        if line.role != "body" or id(line) in prose:
+            continue
+        words = [word for word in _WORD.findall(line.text) if word not in _FUNCTIONS]
+        symbols = _symbols(line)
+        inset = line.x0 - line.column_left > 0.8 * body.size
+        small = line.size < 0.9 * body.size
+        if not words and (
+            (line.length <= 2 and (symbols or small))
+            or (line.length == 3 and (symbols or small or inset) and not line.text.replace(" ", "").isalnum())
+        ):
+            line.role = "crumb"
+        elif (
+            (symbols > 0.3 * line.length and len(words) <= 2 and inset)
+            or (symbols > 0.5 * line.length and len(words) <= 1)
+            or (inset and _NUMBER.search(line.text) and len(words) <= 4 and max(line.gaps, default=0) > 1.5 and symbols)
+        ):
+            line.role = "formula"
+    _spread_formulas(lines, prose)
+
+
+def _symbols(line: PdfLine) -> int:
+    """How many characters are set in a formula font or are mathematical signs."""
+    count = 0
+    for run in line.runs:
+        if run.font.math or not run.font.name:
+            count += len(run.text)
+        else:
+            count += sum(unicodedata.category(c) == "Sm" or "\u0370" <= c <= "\u03ff" for c in run.text)
+    return count
+
+
+def _spread_formulas(lines: Sequence[PdfLine], prose: set[int]) -> None:
+    """Crumbs and short wordless lines next to a formula belong to it."""
+    for order in (range(1, len(lines)), range(len(lines) - 2, -1, -1)):
+        step = order.step
+        for i in order:
+            line, neighbour = lines[i], lines[i - step]
+            if (
+                neighbour.role == "formula"
+                and line.role in ("crumb", "body")
+                and id(line) not in prose
+                and line.page == neighbour.page
+                and line.columns == neighbour.columns
+                and abs(line.y - neighbour.y) < 2 * neighbour.size
+                and (line.role == "crumb" or not any(w not in _FUNCTIONS for w in _WORD.findall(line.text)))
+            ):
+                line.role = "formula"

@@ -1,4 +1,4 @@
-"""Section headings: told by number, style, place and well-known words."""
+"""Section headings, recognised by number, style, place and well-known words."""
 
 from __future__ import annotations
 
@@ -7,27 +7,37 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from whycite.documents.pdf.heading_words import KNOWN, REFERENCES, TOP, is_capitals, squeezed
-from whycite.documents.pdf.lines import Line
-from whycite.documents.pdf.measures import Measures
-from whycite.documents.pdf.numbering import Numbering, numbered
+from whycite.documents.pdf.layout import BodyMeasures
+from whycite.documents.pdf.textlines import PdfLine
 
-__all__ = ["Heading", "find_headings", "is_reference_heading"]
+__all__ = [
+    "KNOWN_HEADINGS",
+    "REFERENCE_HEADINGS",
+    "TOP_HEADINGS",
+    "Numbering",
+    "PdfHeading",
+    "find_headings",
+    "is_capitals",
+    "is_reference_heading",
+    "split_number",
+    "squeeze",
+]
 
-_LONGEST = 200  # characters
-_SHORT = 60
-_MOST_LINES = 4
-_SOON = 3  # lines after which running text must have begun
-_DEEPEST = 6
+
+_MAX_LENGTH = 200  # characters
+_MAX_KNOWN_LENGTH = 60
+_MAX_LINES = 4
+_MAX_LINES_TO_TEXT = 3  # lines after which running text must have begun
+_MAX_LEVEL = 6
 _SENTENCE_END = re.compile(r"[.!?:]['\")\]”’]*$")
 _TWO_SENTENCES = re.compile(r"[a-z\d]\. [A-Z]")
 
 
 @dataclass(slots=True)
-class Heading:
+class PdfHeading:
     """The lines of a heading, what it says and how deep it stands."""
 
-    lines: list[Line]
+    lines: list[PdfLine]
     text: str
     number: str = ""
     level: int = 1
@@ -41,49 +51,55 @@ class Heading:
 
 def is_reference_heading(text: str) -> bool:
     """Whether a line is the heading of a reference list, numbered or not."""
-    return len(text) < _SHORT and (squeezed(text) in REFERENCES or squeezed(numbered(text)[1]) in REFERENCES)
+    return len(text) < _MAX_KNOWN_LENGTH and (
+        squeeze(text) in REFERENCE_HEADINGS or squeeze(split_number(text)[1]) in REFERENCE_HEADINGS
+    )
 
 
-def find_headings(lines: Sequence[Line], prose: set[int], body: Measures, alive: Callable[[], None]) -> list[Heading]:
+def find_headings(
+    lines: Sequence[PdfLine], prose: set[int], body: BodyMeasures, alive: Callable[[], None]
+) -> list[PdfHeading]:
     """The headings among the lines of a document in reading order; their lines get the role "heading".
 
     `prose` are the ids of lines that are plainly running text.
     """
-    roman = sum(numbered(line.text)[0] in _ROMANS and _stands_out(line, body) for line in lines) > 1
+    roman = sum(split_number(line.text)[0] in _ROMANS and _stands_out(line, body) for line in lines) > 1
     numbering = Numbering(roman)
-    found: list[Heading] = []
+    headings: list[PdfHeading] = []
     i = 0
     while i < len(lines):
         alive()
-        look = _look(lines, i, roman, body) if _may_begin(lines[i], prose) else None
-        if look is None or not (_says_so(look) or _by_number(look, numbering) or _by_style(look, prose)):
+        look = _heading_look(lines, i, roman, body) if _may_begin(lines[i], prose) else None
+        if look is None or not (
+            _is_well_known(look) or _is_numbered_heading(look, numbering) or _is_styled_heading(look, prose)
+        ):
             i += 1
             continue
-        heading = Heading(look.lines, look.text, look.number)
+        heading = PdfHeading(look.lines, look.text, look.number)
         if heading.number:
             heading.level = numbering.level(heading.number)
             numbering.note(heading.number)
         for line in heading.lines:
             line.role = "heading"
-        found.append(heading)
+        headings.append(heading)
         i += len(heading.lines)
-    _set_levels(found)
-    return found
+    _set_levels(headings)
+    return headings
 
 
 _ROMANS = frozenset("I II III IV V VI VII VIII IX X XI XII".split())
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class _HeadingLook:
     """What a line that may be a heading, with those that go on with it, looks like."""
 
-    lines: list[Line]
+    lines: list[PdfLine]
     text: str
     number: str
     title: str  # without the number
     words: int
-    follows: Sequence[Line]
+    next_lines: Sequence[PdfLine]
     after_sentence: bool  # the text before it has ended
     larger: bool
     smaller: bool
@@ -94,94 +110,98 @@ class _Look:
     isolated: bool  # white space above
     apart: bool  # and below
     short: bool  # it does not fill its line
-    ends: bool  # like a sentence
+    ends_sentence: bool  # like a sentence
 
 
-def _may_begin(line: Line, prose: set[int]) -> bool:
+def _may_begin(line: PdfLine, prose: set[int]) -> bool:
     """Whether a line is worth a look: plain running text is none."""
     plain = not (line.bold or line.italic or line.text[:4].isupper())
     return line.role == "body" and not (plain and id(line) in prose)
 
 
-def _look(lines: Sequence[Line], i: int, roman: bool, body: Measures) -> _Look | None:
+def _heading_look(lines: Sequence[PdfLine], i: int, roman: bool, body: BodyMeasures) -> _HeadingLook | None:
     """The look of the line at `i`; None where nothing that looks like that is a heading."""
-    first = lines[i]
-    group = [first]
-    while len(group) < _MOST_LINES and i + len(group) < len(lines) and _goes_on(group[-1], lines[i + len(group)], body):
+    first_line = lines[i]
+    group = [first_line]
+    while (
+        len(group) < _MAX_LINES
+        and i + len(group) < len(lines)
+        and _continues_heading(group[-1], lines[i + len(group)], body)
+    ):
         group.append(lines[i + len(group)])
     text = " ".join(line.text for line in group)
     letters = sum(map(str.isalpha, text))
-    if len(text) > _LONGEST or letters < 3 or 2 * letters < len(text.replace(" ", "")) or text[-1] in ",;-":
+    if len(text) > _MAX_LENGTH or letters < 3 or 2 * letters < len(text.replace(" ", "")) or text[-1] in ",;-":
         return None
-    if first.gaps and first.gaps[-1] > 2 and first.text.rpartition(" ")[2].isdigit():
+    if first_line.gaps and first_line.gaps[-1] > 2 and first_line.text.rpartition(" ")[2].isdigit():
         return None  # a line of a table of contents
     above = lines[i - 1] if i else None
-    follows = lines[i + len(group) : i + len(group) + _SOON]
-    isolated = _gap(above, first, body) > 1.2
-    apart = isolated and _gap(group[-1], follows[0] if follows else None, body) > 1.3
+    next_lines = lines[i + len(group) : i + len(group) + _MAX_LINES_TO_TEXT]
+    isolated = _gap(above, first_line, body) > 1.2
+    apart = isolated and _gap(group[-1], next_lines[0] if next_lines else None, body) > 1.3
     bold = all(_is_bold(line) for line in group) and not body.bold
     capitals = all(_in_capitals(line) for line in group)
     centred = isolated and all(_is_centred(line, body) for line in group)
-    larger = first.size >= (1.07 if body.steady else 1.2) * body.size
-    tallest = max(run.size for run in first.runs)  # of small capitals only the initials have the full size
-    number, title = numbered(text, roman)
-    return _Look(
+    larger = first_line.size >= (1.07 if body.steady else 1.2) * body.size
+    tallest = max(run.size for run in first_line.runs)  # of small capitals only the initials have the full size
+    number, title = split_number(text, roman)
+    return _HeadingLook(
         lines=group,
         text=text,
         number=number,
         title=title,
         words=len(text.split()),
-        follows=follows,
+        next_lines=next_lines,
         after_sentence=above is None or above.role != "body" or bool(_SENTENCE_END.search(above.text)),
         larger=larger,
         smaller=tallest < (0.78 if bold and (centred or capitals or apart) else 0.93) * body.size,
         bold=bold,
-        italic=all(line.italic for line in group) and not (follows and follows[0].italic),
+        italic=all(line.italic for line in group) and not (next_lines and next_lines[0].italic),
         capitals=capitals,
         centred=centred,
         isolated=isolated,
         apart=apart,
-        short=first.x1 < first.right - 1.5 * body.size or len(group) > 1 or larger,
-        ends=bool(_SENTENCE_END.search(text)),
+        short=first_line.x1 < first_line.column_right - 1.5 * body.size or len(group) > 1 or larger,
+        ends_sentence=bool(_SENTENCE_END.search(text)),
     )
 
 
-def _says_so(look: _Look) -> bool:
+def _is_well_known(look: _HeadingLook) -> bool:
     """A line with a well-known heading and nothing else, set apart in any way."""
-    if squeezed(look.title) not in KNOWN or len(look.title) > _SHORT:
+    if squeeze(look.title) not in KNOWN_HEADINGS or len(look.title) > _MAX_KNOWN_LENGTH:
         return False
     return look.larger or look.bold or look.capitals or (look.isolated and look.short and len(look.lines) == 1)
 
 
-def _by_number(look: _Look, numbering: Numbering) -> bool:
+def _is_numbered_heading(look: _HeadingLook, numbering: Numbering) -> bool:
     """A numbered line that is set like a heading, or else follows on the number of the last one."""
     if not look.number or (look.smaller and not look.bold):
         return False
     if not numbering.allows(look.number, sure=look.bold or look.larger):
         return False
     if look.bold or look.larger or look.capitals or look.centred:
-        return look.words <= 25 and not (look.ends and look.words > 12)
-    if not look.isolated or look.ends or not look.title[:1].isupper():
+        return look.words <= 25 and not (look.ends_sentence and look.words > 12)
+    if not look.isolated or look.ends_sentence or not look.title[:1].isupper():
         return False
     return (look.italic and look.words <= 25) or (look.short and look.words <= 12 and numbering.is_next(look.number))
 
 
-def _by_style(look: _Look, prose: set[int]) -> bool:
+def _is_styled_heading(look: _HeadingLook, prose: set[int]) -> bool:
     """A line without number that is set like a heading and has running text after it."""
-    first = look.lines[0]
+    first_line = look.lines[0]
     if look.number or look.smaller or not look.text[0].isalnum() or look.text[0].islower():
         return False
-    if not any(id(line) in prose for line in look.follows) or max(first.gaps, default=0) > 2:
+    if not any(id(line) in prose for line in look.next_lines) or max(first_line.gaps, default=0) > 2:
         return False
-    asks = look.text[-1] == "?" and (look.bold or look.larger)
-    if look.ends and not asks and not (look.bold and look.larger and look.words <= 8):
+    is_question = look.text[-1] == "?" and (look.bold or look.larger)
+    if look.ends_sentence and not is_question and not (look.bold and look.larger and look.words <= 8):
         return False
-    if not look.larger and (look.follows[0].text[:1].islower() or _TWO_SENTENCES.search(look.text)):
+    if not look.larger and (look.next_lines[0].text[:1].islower() or _TWO_SENTENCES.search(look.text)):
         return False
     if look.larger or look.bold:
-        crowded = look.bold and look.short and look.words <= 12 and look.after_sentence and not look.ends
+        crowded = look.bold and look.short and look.words <= 12 and look.after_sentence and not look.ends_sentence
         return look.words <= 22 and (look.isolated or crowded)
-    flush = first.x0 - first.left < first.size and look.words > 1
+    flush = first_line.x0 - first_line.column_left < first_line.size and look.words > 1
     return (
         look.isolated
         and look.short
@@ -190,7 +210,7 @@ def _by_style(look: _Look, prose: set[int]) -> bool:
     )
 
 
-def _goes_on(above: Line, below: Line, body: Measures) -> bool:
+def _continues_heading(above: PdfLine, below: PdfLine, body: BodyMeasures) -> bool:
     """Whether a heading goes on in the next line."""
     return (
         below.role == "body"
@@ -200,49 +220,151 @@ def _goes_on(above: Line, below: Line, body: Measures) -> bool:
         and _face(below) == _face(above)
         and (any(_face(above)) or above.size >= 1.07 * body.size)
         and 0 < above.y - below.y < 1.5 * above.size
-        and "." not in numbered(below.text)[0]
+        and "." not in split_number(below.text)[0]
     )
 
 
-def _face(line: Line) -> tuple[bool, bool, bool]:
+def _face(line: PdfLine) -> tuple[bool, bool, bool]:
     return _is_bold(line), line.italic, _in_capitals(line)
 
 
-def _is_bold(line: Line) -> bool:
+def _is_bold(line: PdfLine) -> bool:
     return sum(len(run.text) for run in line.runs if run.font.bold) >= 0.75 * line.length
 
 
-def _in_capitals(line: Line) -> bool:
+def _in_capitals(line: PdfLine) -> bool:
     small = sum(len(run.text) for run in line.runs if run.font.capitals)
     return is_capitals(line.text) or small > 0.6 * line.length
 
 
-def _stands_out(line: Line, body: Measures) -> bool:
+def _stands_out(line: PdfLine, body: BodyMeasures) -> bool:
     return _is_bold(line) or line.size >= 1.07 * body.size or _in_capitals(line)
 
 
-def _is_centred(line: Line, body: Measures) -> bool:
-    before, after = line.x0 - line.left, line.right - line.x1
-    return before > 2 * body.size and abs(before - after) < 2 * body.size
+def _is_centred(line: PdfLine, body: BodyMeasures) -> bool:
+    left_margin, right_margin = line.x0 - line.column_left, line.column_right - line.x1
+    return left_margin > 2 * body.size and abs(left_margin - right_margin) < 2 * body.size
 
 
-def _gap(above: Line | None, below: Line | None, body: Measures) -> float:
+def _gap(above: PdfLine | None, below: PdfLine | None, body: BodyMeasures) -> float:
     """White space between two lines in units of the body's pitch; a new column or page is wide."""
     if above is None or below is None or above.page != below.page or above.y <= below.y:
         return 9.0
     return 2.0 if above.columns != below.columns else (above.y - below.y) / body.pitch
 
 
-def _set_levels(headings: Sequence[Heading]) -> None:
+def _set_levels(headings: Sequence[PdfHeading]) -> None:
     """Give headings without a number the level of those set like them, or the next below what is set larger."""
     counts: dict[tuple[float, bool, bool, bool], Counter[int]] = {}
     for heading in headings:
-        if heading.number or squeezed(heading.text) in TOP:
+        if heading.number or squeeze(heading.text) in TOP_HEADINGS:
             counts.setdefault(heading.style, Counter())[heading.level] += 1 if heading.number else 2
     levels = {style: count.most_common(1)[0][0] for style, count in counts.items()}
     for style in sorted({heading.style for heading in headings} - set(levels), reverse=True):
-        larger = [level for other, level in levels.items() if other > style]
-        levels[style] = min(max(larger) + 1, _DEEPEST) if larger else 1
+        larger = [level for larger_style, level in levels.items() if larger_style > style]
+        levels[style] = min(max(larger) + 1, _MAX_LEVEL) if larger else 1
     for heading in headings:
         if not heading.number:
-            heading.level = 1 if squeezed(heading.text) in TOP else levels[heading.style]
+            heading.level = 1 if squeeze(heading.text) in TOP_HEADINGS else levels[heading.style]
+
+
+_PARTS = re.compile(r"[^\W_]+")
+
+REFERENCE_HEADINGS = frozenset(
+    """
+    references reference bibliography literaturecited workscited referencesandnotes notesandreferences referencelist
+    literature listofreferences citedliterature referencescited literaturverzeichnis
+    """.split()
+)
+TOP_HEADINGS = REFERENCE_HEADINGS | frozenset(
+    """
+    abstract introduction background relatedwork methods materialsandmethods experiments results discussion
+    resultsanddiscussion conclusion conclusions acknowledgements acknowledgments
+    """.split()
+)
+KNOWN_HEADINGS = TOP_HEADINGS | frozenset(
+    """
+    summary motivation overview preliminaries relatedworks previouswork priorwork literaturereview stateoftheart theory
+    model models method methodology materialandmethods methodsandmaterials patientsandmethods onlinemethods approach
+    experimental experimentalsection experimentalprocedures experimentalsetup experimentaldesign experimentalresults
+    experiment experimentation data datasets dataandmethods participants procedure measures statisticalanalysis
+    analysis evaluation implementation result resultsandconclusions findings discussions generaldiscussion
+    discussionandconclusion discussionandconclusions discussionandfuturework concludingremarks conclusionandfuturework
+    conclusionsandfuturework conclusionanddiscussion conclusionsanddiscussion summaryandconclusions futurework
+    futuredirections limitations outlook openquestions acknowledgment acknowledgement appendix appendices
+    supplementarymaterial supplementarymaterials supplementaryinformation supplementarydata supportinginformation
+    supplementalmaterial supplementalinformation authorcontributions authorscontributions contributors funding
+    fundingstatement fundinginformation financialdisclosure competinginterests competinginterest conflictofinterest
+    conflictsofinterest conflictofintereststatement declarationofinterest declarationofcompetinginterest declarations
+    dataavailability dataavailabilitystatement codeavailability dataandcodeavailability
+    datamaterialsandsoftwareavailability ethics ethicsstatement ethicalconsiderations ethicsapproval informedconsent
+    authorsummary significance significancestatement highlights broaderimpact casestudy casereport
+    additionalinformation additionalfiles keyresourcestable abbreviations authorinformation reproducibility
+    """.split()
+)
+
+
+def squeeze(text: str) -> str:
+    """Letters and digits in lower case, nothing else."""
+    return "".join(_PARTS.findall(text)).lower()
+
+
+def is_capitals(text: str) -> bool:
+    """Whether words are set in capitals."""
+    if sum(map(str.islower, text[:20])) > 3:
+        return False
+    letters = [c for c in text if c.isalpha()]
+    return len(letters) >= 4 and sum(map(str.isupper, letters)) > 0.85 * len(letters)
+
+
+_ARABIC = re.compile(r"(?P<number>\d{1,2}(?:\.\d{1,2}){0,4})(?:[.)]|\s?[|:])?\s+(?=[^\W\d_]|[\"“‘'(\d])")
+_ROMAN = re.compile(r"(?P<number>[IVX]{1,5})[.:]?\s+(?=[A-Z])")
+_LETTER = re.compile(r"(?P<number>[A-Z](?:\.\d{1,2}){0,3})[.)]?\s+(?=[A-Z])")
+
+
+def split_number(text: str, roman: bool = True) -> tuple[str, str]:
+    """The number a heading begins with ("" for none) and the rest of it; roman numbers only where asked for."""
+    for pattern in (_ARABIC, _ROMAN, _LETTER) if roman else (_ARABIC, _LETTER):
+        if match := pattern.match(text):
+            return match["number"], text[match.end() :]
+    return "", text
+
+
+@dataclass(slots=True)
+class Numbering:
+    """The numbers of the headings so far; in a `roman` document "A" stands under "II"."""
+
+    roman: bool
+    top: int = 0
+    letter: str = ""
+
+    def level(self, number: str) -> int:
+        """How deep a numbered heading stands."""
+        return 1 + number.count(".") + (self.roman and number[0].isalpha() and not self._is_roman(number))
+
+    def note(self, number: str) -> None:
+        """Take up the number of a heading."""
+        if number.isdigit():
+            self.top = int(number)
+        elif self._is_roman(number):
+            self.letter = ""
+        elif number[:1].isalpha():
+            self.letter = number[0]
+
+    def allows(self, number: str, sure: bool) -> bool:
+        """Whether a number can come next; one that is not set like a heading only as the very next."""
+        head, _, rest = number.partition(".")
+        if head.isalpha():
+            ahead = ord(head[0]) - ord(self.letter or "@")
+            return self._is_roman(head) or (len(head) == 1 and ahead in ((0, 1, 2) if self.letter else (1,)))
+        if rest:
+            return self.top <= int(head) <= self.top + 1 or self.top == 0
+        return self.top < int(head) <= self.top + (3 if sure else 1)
+
+    def _is_roman(self, number: str) -> bool:
+        return self.roman and set(number) <= set("IVX")
+
+    def is_next(self, number: str) -> bool:
+        """Whether a number is the very next, or stands under the last."""
+        head, _, rest = number.partition(".")
+        return head.isdigit() and (int(head) == self.top if rest else int(head) == self.top + 1)

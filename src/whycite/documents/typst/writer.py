@@ -1,35 +1,102 @@
-"""What the walk over a Typst draft writes: paragraphs, notes and captions apart, formulas in their sentence."""
+"""What is open at a place in a Typst file, and what its content becomes: paragraphs, notes, captions, formulas."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Literal
 
-from whycite.documents.latex.mathtext import EQUATION
-from whycite.documents.markup.outline import Outline, words_of
-from whycite.documents.model import Kind
-from whycite.documents.prose import Prose
-from whycite.documents.typst.frames import Frame
+from whycite.documents.builder import Prose
+from whycite.documents.latex.formulas import EQUATION
+from whycite.documents.markup import DraftOutline, heading_words
+from whycite.documents.model import SentenceKind
 
-__all__ = ["Writer"]
-
-Sort = Literal["prose", "caption", "footnote", "cell", "words"]  # words: a heading or a title
-_KINDS: dict[Sort, Kind] = {"caption": "caption", "footnote": "footnote", "cell": "table"}
+__all__ = ["Purpose", "TypstFrame", "TypstWriter", "content_purpose"]
 
 
-class Writer:
+Shape = Literal["content", "line", "call", "block", "statement", "control"]
+Purpose = Literal["text", "dropped", "caption", "footnote", "heading", "title", "abstract", "author", "cell"]
+
+_FLOATS = ("table", "table.cell", "table.header", "table.footer", "figure")
+_PURPOSES: dict[str, Purpose] = {
+    "footnote": "footnote",
+    "heading": "heading",
+    "title": "title",
+    "abstract": "abstract",
+    "figure.caption": "caption",
+    **dict.fromkeys(
+        "image raw bibliography cite hide todo comment outline metadata counter state else math.equation mitex mi "
+        "pagebreak colbreak h v line rect circle".split(),
+        "dropped",
+    ),
+    **dict.fromkeys(_FLOATS, "cell"),
+}
+_PROSE_ARGUMENTS = ("", "body")
+
+
+@dataclass(slots=True)
+class TypstFrame:
+    """Something that is open; `statement` and `authors` are those of what it stands in."""
+
+    shape: Shape
+    start: int  # of the "#" or bracket
+    name: str = ""  # of the function or the keyword
+    argument: str = ""  # the named argument we are in
+    statement: str = ""  # let, set, show, import
+    in_authors: bool = False  # in an argument that names authors
+    in_float: bool = False  # in a table or figure: of its content only what cites is kept
+    purpose: Purpose = "text"
+    level: int = 1  # of a heading
+    brackets: int = 0  # that are open in the text
+    strings: list[str] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+
+    @property
+    def is_markup(self) -> bool:
+        return self.shape in ("content", "line")
+
+    @property
+    def holds_cells(self) -> bool:
+        """Whether content in this is at most a cell."""
+        return self.in_float or self.name in _FLOATS
+
+
+def content_purpose(name: str, argument: str, statement: str, authors: bool = False) -> Purpose:
+    """What a content block is for, by the function, the named argument and the statement it stands in."""
+    if statement == "let":
+        return "title" if name == "title" else "abstract" if name == "abstract" else "dropped"
+    if statement == "set":
+        return "title" if name == "document" and argument == "title" else "dropped"
+    if statement == "show":
+        if authors:
+            return "author" if argument in ("", "name") else "dropped"
+        return "title" if argument == "title" else "abstract" if argument == "abstract" else "dropped"
+    if statement:
+        return "dropped"
+    if argument == "caption":
+        return "caption"
+    if argument not in _PROSE_ARGUMENTS:
+        return "dropped"
+    return _PURPOSES.get(name, "text")
+
+
+ProseSort = Literal["prose", "caption", "footnote", "cell", "words"]  # words: a heading or a title
+_KINDS: dict[ProseSort, SentenceKind] = {"caption": "caption", "footnote": "footnote", "cell": "table"}
+
+
+class TypstWriter:
     """Takes text and citations where the walk is; what content is for decides where they go."""
 
     def __init__(self, silent: bool = False) -> None:
-        self.outline = Outline()
+        self.outline = DraftOutline()
         self.title = ""
         self.authors: list[str] = []
         self._prose = Prose()
-        self._sort: Sort = "prose"
+        self._sort: ProseSort = "prose"
         self.silent = silent  # nothing is written here
         self._formula: tuple[str, str, int, int] | None = None  # a displayed one that the paragraph begins with
-        self._last = ""  # the last sign of the paragraph
-        self._saved: list[tuple[Prose, Sort, bool]] = []
-        self._queue: list[tuple[Prose, Sort]] = []  # notes and captions wait for the end of the paragraph
+        self._last_sign = ""  # the last sign of the paragraph
+        self._outer_states: list[tuple[Prose, ProseSort, bool]] = []
+        self._queue: list[tuple[Prose, ProseSort]] = []  # notes and captions wait for the end of the paragraph
 
     # -- text --------------------------------------------------------------
 
@@ -42,7 +109,7 @@ class Writer:
             return
         self._begin(text)
         self._prose.add(text, file, start, end)
-        self._last = text.rstrip()[-1]
+        self._last_sign = text.rstrip()[-1]
 
     def cite(self, marker: str, keys: tuple[str, ...], file: str, start: int, end: int) -> None:
         """Append a citation."""
@@ -50,14 +117,14 @@ class Writer:
             return
         self._begin(marker)
         self._prose.cite(marker, keys, file, start, end)
-        self._last = "]"
+        self._last_sign = "]"
 
-    def formula(self, shown: str, file: str, start: int, end: int) -> None:
+    def formula(self, text: str, file: str, start: int, end: int) -> None:
         """Append a formula; a displayed one that a paragraph begins with may belong to the one before."""
-        if shown.strip(" .,;") == EQUATION and not self._prose and not self._formula and not self.silent:
-            self._formula = shown, file, start, end
+        if text.strip(" .,;") == EQUATION and not self._prose and not self._formula and not self.silent:
+            self._formula = text, file, start, end
         else:
-            self.add(shown, file, start, end)
+            self.add(text, file, start, end)
 
     def break_sentence(self) -> None:
         self._prose.break_sentence()
@@ -65,7 +132,7 @@ class Writer:
     def _begin(self, text: str) -> None:
         formula, self._formula = self._formula, None
         if not self._prose and self._sort == "prose":
-            self._prose = self.outline.begin(EQUATION if formula else text)
+            self._prose = self.outline.begin_paragraph(EQUATION if formula else text)
         if formula:
             self._prose.add(f"{formula[0]} ", *formula[1:])
 
@@ -82,10 +149,10 @@ class Writer:
             self._queue.append((prose, self._sort))
             return
         if prose and not self.outline.in_references:
-            self.outline.end(prose, self._last)
+            self.outline.end_paragraph(prose, self._last_sign)
         elif formula:
             self.outline.formula(*formula)
-        if not self._saved:
+        if not self._outer_states:
             self._release()
 
     def _release(self) -> None:
@@ -93,7 +160,7 @@ class Writer:
             self.outline.block(prose, _KINDS[sort])
         self._queue.clear()
 
-    def enter(self, frame: Frame) -> None:
+    def enter(self, frame: TypstFrame) -> None:
         """Begin content that is for something."""
         if self._sort != "prose" and frame.purpose in ("heading", "title", "abstract", "author", "cell"):
             frame.purpose = "text"
@@ -104,12 +171,12 @@ class Writer:
         elif frame.purpose != "text":
             if self._formula:
                 self._begin("")
-            self._saved.append((self._prose, self._sort, self.silent))
+            self._outer_states.append((self._prose, self._sort, self.silent))
             self._prose = Prose()
             self._sort = frame.purpose if frame.purpose in ("caption", "footnote", "cell") else "words"
             self.silent = self.silent or frame.purpose == "dropped"
 
-    def leave(self, frame: Frame) -> None:
+    def leave(self, frame: TypstFrame) -> None:
         """End content that was for something."""
         if frame.purpose in ("caption", "footnote", "abstract"):
             self.flush()
@@ -117,8 +184,8 @@ class Writer:
             self.outline.heading("", 0)
         elif frame.purpose != "text":
             prose = self._prose
-            words = words_of(prose) if self._sort == "words" else ""
-            self._prose, self._sort, self.silent = self._saved.pop()
+            words = heading_words(prose) if self._sort == "words" else ""
+            self._prose, self._sort, self.silent = self._outer_states.pop()
             if frame.purpose == "cell" and prose.has_citations:
                 self._queue.append((prose, "cell"))
             elif frame.purpose == "heading" and not self.silent:

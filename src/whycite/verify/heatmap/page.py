@@ -1,23 +1,88 @@
-"""The heat map as one HTML file that asks nothing of the network and runs nothing but its own script."""
+"""The heat map: how hot each sentence is, as JSON, and as one HTML file that asks nothing of the network."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import json
+import math
 import re
+from collections.abc import Mapping
 from functools import cache
 from html import escape
 from importlib.resources import files
 from typing import Any
 
-from whycite.documents.model import Document
+from whycite.documents.model import Document, Sentence
 from whycite.errors import UserError
-from whycite.verify.heatmap.heat import check_threshold
-from whycite.verify.heatmap.jsonform import as_json
-from whycite.verify.model import Verification
+from whycite.verify.output import as_dict
+from whycite.verify.prose import with_asides
+from whycite.verify.verification import Passage, Verification
 
-__all__ = ["html"]
+__all__ = ["STEPS", "as_json", "by_index", "check_threshold", "heat", "html", "usual_threshold"]
+
+
+STEPS = 5
+_USUAL = 0.5
+_LOWEST = 0.05
+_FEWEST = 3  # sentences that a map should show
+
+
+def heat(score: float, threshold: float) -> int:
+    """0 below the threshold, else the step of the score from 1 to 5; a sentence's colour hangs on its score alone."""
+    return min(int(score * STEPS) + 1, STEPS) if score >= threshold else 0
+
+
+def usual_threshold(verification: Verification) -> float:
+    """0.5, or less where that shows fewer than three sentences; but never so low that all of a document is shaded."""
+    scores = sorted((passage.score for passage in verification.passages), reverse=True)
+    if not scores:
+        return _USUAL
+    third = math.floor(scores[min(_FEWEST, len(scores)) - 1] * 100) / 100
+    return max(min(third, _USUAL), _LOWEST)
+
+
+def check_threshold(threshold: float | None, verification: Verification) -> float:
+    """The threshold asked for, if it is one; None: the usual one."""
+    if threshold is None:
+        return usual_threshold(verification)
+    if not 0 <= threshold <= 1:
+        raise UserError(f"the threshold must be from 0 to 1, not {threshold}")
+    return threshold
+
+
+def by_index(verification: Verification) -> dict[int, Passage]:
+    """The passages by the place of their sentence in the document."""
+    return {passage.index: passage for passage in verification.passages}
+
+
+_DIGITS = 4  # of a score
+
+
+def as_json(document: Document, verification: Verification) -> dict[str, Any]:
+    """The verdict, the passages best first, and every sentence in reading order with its score and rank."""
+    document, passages = with_asides(document), by_index(verification)
+    return as_dict(verification) | {
+        "document": {"path": document.path, "title": document.paper.title, "year": document.paper.year},
+        "sections": [
+            {"heading": section.heading, "level": section.level, "type": section.type} for section in document.sections
+        ],
+        "sentences": [_sentence_dict(sentence, index, passages) for index, sentence in enumerate(document.sentences)],
+    }
+
+
+def _sentence_dict(sentence: Sentence, index: int, passages: Mapping[int, Passage]) -> dict[str, Any]:
+    passage = passages.get(index)
+    return {
+        "index": index,
+        "text": sentence.text,
+        "section": sentence.section,
+        "paragraph": sentence.paragraph,
+        "kind": sentence.kind,
+        "score": round(passage.score, _DIGITS) if passage else None,  # None: it was not scored
+        "rank": passage.rank if passage else None,
+    }
+
 
 # What would end the script element, or a line for old readers of JSON.
 _ESCAPES = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
@@ -45,7 +110,7 @@ def html(document: Document, verification: Verification, threshold: float | None
     }
     page = _asset("page.html")
     pieces = page.split("%%")  # names stand at the odd places, and what is put in is never looked through again
-    return "".join(parts[piece] if at % 2 else piece for at, piece in enumerate(pieces))
+    return "".join(parts[piece] if index % 2 else piece for index, piece in enumerate(pieces))
 
 
 def _without_script(verification: Verification) -> str:

@@ -7,9 +7,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from whycite.documents.model import Document, Sentence
-from whycite.verify.heatmap.heat import by_index, check_threshold, heat
-from whycite.verify.model import Passage, Verdict, Verification
+from whycite.verify.heatmap.page import by_index, check_threshold, heat
 from whycite.verify.prose import with_asides
+from whycite.verify.verification import Passage, Verdict, Verification
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
@@ -94,7 +94,7 @@ def _body(document: Document, passages: Mapping[int, Passage], top: int, whole: 
 
     section, cold = -1, 0
     numbered = list(enumerate(document.sentences))
-    for _, group in groupby(numbered, key=lambda each: (each[1].section, each[1].paragraph)):
+    for _, group in groupby(numbered, key=lambda pair: (pair[1].section, pair[1].paragraph)):
         paragraph = list(group)
         if not whole and not any(index in passages for index, _ in paragraph):
             cold += len(paragraph)
@@ -102,8 +102,8 @@ def _body(document: Document, passages: Mapping[int, Passage], top: int, whole: 
         if cold:
             yield _left_out(cold)
             cold = 0
-        if (at := paragraph[0][1].section) != section:
-            section = at
+        if (new_section := paragraph[0][1].section) != section:
+            section = new_section
             if heading := _heading(document, section):
                 yield Text(f"\n{heading}", style="bold cyan")
         yield _paragraph(paragraph, passages, top)

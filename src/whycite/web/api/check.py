@@ -15,29 +15,29 @@ from fastapi import APIRouter, Form, UploadFile
 from fastapi.responses import Response
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from whycite.documents.model import Document
 from whycite.errors import UserError
-from whycite.serving.problems import Problem
-from whycite.web.api.files import received
-from whycite.web.api.shared import PROBLEMS, Here, Server
+from whycite.web.guard import Problem
 from whycite.web.reading import read_folder
 from whycite.web.schemas import CheckAnswer
-from whycite.web.uploads import Upload, unpacked
-from whycite.web.writable import unwritable
+from whycite.web.server import PROBLEMS, CurrentServer, Server, receive_uploads
+from whycite.web.uploads import Upload, unpacked_folder
 
 if TYPE_CHECKING:
-    from whycite.check import Checked
+    from whycite.check.findings import CheckedDraft
 
-__all__ = ["router"]
+__all__ = ["router", "unwritable_reason"]
+
 
 router = APIRouter(prefix="/check", tags=["check"], responses=PROBLEMS)
 _PAPERS = 3  # for a sentence
-_TOLD = 20  # choices that could not be put in
+_MAX_REFUSALS = 20  # choices that could not be put in
 
 Threshold = Annotated[float | None, Form(ge=0, le=1)]
 Papers = Annotated[int, Form(ge=1, le=20)]
 
 
-class Choice(BaseModel):
+class CitationChoice(BaseModel):
     """A sentence, by file and place, and the key it is to cite."""
 
     file: str
@@ -45,11 +45,11 @@ class Choice(BaseModel):
     key: str
 
 
-_CHOICES = TypeAdapter(list[Choice])
+_CHOICES = TypeAdapter(list[CitationChoice])
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _CheckOptions:
     """How a draft is checked: from which worthiness on, with how many papers for a sentence."""
 
     threshold: float | None
@@ -58,7 +58,7 @@ class _Asked:
 
 @router.post("", response_model=CheckAnswer)
 async def check(
-    here: Here,
+    here: CurrentServer,
     files: list[UploadFile],
     threshold: Threshold = None,
     n: Papers = _PAPERS,
@@ -70,14 +70,14 @@ async def check(
     `findings` are those of the command line, of at most `limit` sentences from `offset` on; each of `sentences` names
     the one that is about it by its number in the list.
     """
-    sent = received(files, here.settings.files)
-    asked = _Asked(threshold, n)
-    return await here.work(lambda: _check(here, sent, asked, slice(offset, offset + limit)))
+    uploads = receive_uploads(files, here.settings.files)
+    options = _CheckOptions(threshold, n)
+    return await here.work(lambda: _check(here, uploads, options, slice(offset, offset + limit)))
 
 
 @router.post("/fix", response_class=Response)
 async def fix(
-    here: Here,
+    here: CurrentServer,
     files: list[UploadFile],
     choices: Annotated[str, Form(max_length=1_000_000)],
     threshold: Threshold = None,
@@ -88,49 +88,49 @@ async def fix(
     `threshold` and `n` are to be those of the check that offered the keys. What could not be put in is told in the
     header `x-refused`, percent-encoded JSON; where nothing could be, that is the answer (422).
     """
-    sent = received(files, here.settings.files)
+    uploads = receive_uploads(files, here.settings.files)
     try:
-        wanted = _CHOICES.validate_json(choices)
+        parsed_choices = _CHOICES.validate_json(choices)
     except ValidationError as error:
         raise Problem(422, 'choices must be a list of {"file": …, "start": …, "key": …}') from error
-    if not wanted:
+    if not parsed_choices:
         raise Problem(422, "choices is empty: name at least one citation that is to be put in.")
-    packed, refused = await here.work(lambda: _fix(here, sent, wanted, _Asked(threshold, n)))
+    packed, refused = await here.work(lambda: _fix(here, uploads, parsed_choices, _CheckOptions(threshold, n)))
     headers = {
         "content-disposition": 'attachment; filename="with-citations.zip"',
-        "x-refused": quote(json.dumps(refused[:_TOLD])),
+        "x-refused": quote(json.dumps(refused[:_MAX_REFUSALS])),
     }
     return Response(packed, media_type="application/zip", headers=headers)
 
 
-def _checked(here: Server, folder: Path, asked: _Asked) -> Checked:
-    from whycite.check import check as check_draft
+def _run_check(here: Server, folder: Path, options: _CheckOptions) -> CheckedDraft:
+    from whycite.check.pipeline import check_draft as check_draft
 
     document = read_folder(folder)
     try:
         library = here.current.library()
     except UserError:  # none yet: the draft's own bibliography is enough
-        return check_draft(document, threshold=asked.threshold, n=asked.n, use_library=False)
-    return check_draft(document, library, threshold=asked.threshold, n=asked.n)
+        return check_draft(document, threshold=options.threshold, n=options.n, use_library=False)
+    return check_draft(document, library, threshold=options.threshold, n=options.n)
 
 
-def _check(here: Server, sent: Sequence[Upload], asked: _Asked, shown: slice) -> Response:
-    with unpacked(sent) as folder:
-        checked = _checked(here, folder, asked)
-        told = json.dumps(_told(checked, shown, unwritable(checked.document, folder)), allow_nan=False)
-    return Response(_short(told, json.dumps(str(folder))[1:-1]).encode(), media_type="application/json")
+def _check(here: Server, uploads: Sequence[Upload], options: _CheckOptions, shown: slice) -> Response:
+    with unpacked_folder(uploads) as folder:
+        checked = _run_check(here, folder, options)
+        text = json.dumps(_answer_dict(checked, shown, unwritable_reason(checked.document, folder)), allow_nan=False)
+    return Response(_shorten_paths(text, json.dumps(str(folder))[1:-1]).encode(), media_type="application/json")
 
 
-def _told(checked: Checked, shown: slice, unwritable: str) -> dict[str, Any]:
-    from whycite.check import as_dict
+def _answer_dict(checked: CheckedDraft, shown: slice, unwritable: str) -> dict[str, Any]:
+    from whycite.check.findings import as_dict
 
     document = checked.document
-    places = {(each.file, each.start, each.end): at for at, each in enumerate(checked.findings)}
-    told = as_dict(checked)
+    places = {(finding.file, finding.start, finding.end): number for number, finding in enumerate(checked.findings)}
+    answer = as_dict(checked)
     sentences: list[dict[str, Any]] = []
     findings: list[dict[str, Any]] = []
     for index, sentence in list(enumerate(document.sentences))[shown]:
-        at = places.get((sentence.file, sentence.start, sentence.end))
+        finding_index = places.get((sentence.file, sentence.start, sentence.end))
         sentences.append(
             {
                 "index": index,
@@ -139,55 +139,85 @@ def _told(checked: Checked, shown: slice, unwritable: str) -> dict[str, Any]:
                 "paragraph": sentence.paragraph,
                 "kind": sentence.kind,
                 "start": sentence.start,
-                "finding": len(findings) if at is not None else None,
+                "finding": len(findings) if finding_index is not None else None,
             }
         )
-        if at is not None:
-            findings.append(told["findings"][at])
-    return told | {
+        if finding_index is not None:
+            findings.append(answer["findings"][finding_index])
+    return answer | {
         "findings": findings,
         "total": len(document.sentences),
-        "threshold": _usual(checked),
+        "threshold": _usual_threshold(checked),
         "unwritable": unwritable,
-        "sections": [{"heading": each.heading, "type": each.type, "level": each.level} for each in document.sections],
+        "sections": [
+            {"heading": section.heading, "type": section.type, "level": section.level} for section in document.sections
+        ],
         "sentences": sentences,
     }
 
 
-def _usual(checked: Checked) -> float:
+def _usual_threshold(checked: CheckedDraft) -> float:
     """The threshold of most sentences: sections have their own."""
     thresholds = sorted(finding.threshold for finding in checked.findings)
     return thresholds[len(thresholds) // 2] if thresholds else 0.5
 
 
-def _short(text: str, folder: Path | str) -> str:
+def _shorten_paths(text: str, folder: Path | str) -> str:
     """A text that names files as they were sent."""
     return text.replace(f"{folder}/", "").replace(str(folder), "the draft")
 
 
-def _fix(here: Server, sent: Sequence[Upload], wanted: Sequence[Choice], asked: _Asked) -> tuple[bytes, list[str]]:
-    from whycite.check.fixing import plan
+def _fix(
+    here: Server, uploads: Sequence[Upload], choices: Sequence[CitationChoice], options: _CheckOptions
+) -> tuple[bytes, list[str]]:
+    from whycite.check.fix import plan
 
-    with unpacked(sent) as folder:
-        checked = _checked(here, folder, asked)
-        places = {(_short(each.file, folder), each.start): at for at, each in enumerate(checked.findings)}
+    with unpacked_folder(uploads) as folder:
+        checked = _run_check(here, folder, options)
+        places = {
+            (_shorten_paths(finding.file, folder), finding.start): number
+            for number, finding in enumerate(checked.findings)
+        }
         chosen = {}
-        for choice in wanted:
-            at = places.get((choice.file, choice.start))
-            offered = checked.findings[at].recommendations if at is not None else ()
-            proposal = next((each for each in offered if each.key == choice.key), None)
-            if at is None or proposal is None:
+        for choice in choices:
+            finding_index = places.get((choice.file, choice.start))
+            offered = checked.findings[finding_index].recommendations if finding_index is not None else ()
+            proposal = next((candidate for candidate in offered if candidate.key == choice.key), None)
+            if finding_index is None or proposal is None:
                 raise Problem(
                     422, f"{choice.file}: no sentence there was offered '{choice.key}'; check the draft again."
                 )
-            chosen[at] = proposal
-        made = plan(checked, chosen, folder)
-        refused = [_short(f"{each.proposal.key}: {each.reason}", folder) for each in made.refused]
-        if not made.changes:
-            reasons = dict.fromkeys(_short(each.reason, folder) for each in made.refused)
-            raise Problem(422, f"Nothing was changed: {'; '.join(list(reasons)[:_TOLD])}.")
+            chosen[finding_index] = proposal
+        fix_plan = plan(checked, chosen, folder)
+        refused = [_shorten_paths(f"{refusal.proposal.key}: {refusal.reason}", folder) for refusal in fix_plan.refused]
+        if not fix_plan.changes:
+            reasons = dict.fromkeys(_shorten_paths(refusal.reason, folder) for refusal in fix_plan.refused)
+            raise Problem(422, f"Nothing was changed: {'; '.join(list(reasons)[:_MAX_REFUSALS])}.")
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-            for change in made.changes:
-                archive.writestr(_short(change.label, folder), change.after)
+            for change in fix_plan.changes:
+                archive.writestr(_shorten_paths(change.label, folder), change.new_content)
         return packed.getvalue(), refused
+
+
+_WRITABLE_FORMATS = ("latex", "markdown", "typst")
+
+
+def unwritable_reason(document: Document, folder: Path) -> str:
+    """Why no citation can be put into the draft that was read from a folder; empty where some can."""
+    from whycite.check.fix.citations import citation_style
+    from whycite.check.fix.edits import DraftProject
+    from whycite.check.fix.entries import find_bibliography
+
+    if document.format not in _WRITABLE_FORMATS:
+        style = citation_style(document, {})
+        return style if isinstance(style, str) else ""
+    if document.references:  # these at least can be cited
+        return ""
+    try:
+        project = DraftProject(document, folder)
+        project.read()
+    except UserError as error:
+        return str(error)
+    place = find_bibliography(project, document)
+    return f"{place}; or send the bibliography together with the draft" if isinstance(place, str) else ""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from fastapi import APIRouter
 from fastapi.responses import Response
 
-from whycite.recommend import Claim, as_bibtex, as_dict
-from whycite.structure import type_named
-from whycite.web.api.shared import PROBLEMS, Here, Server, answered
+from whycite.cite.bibtex import as_bibtex
+from whycite.cite.recommendations import Claim, as_dict
+from whycite.structure import parse_section_type
 from whycite.web.schemas import CiteAnswer, CiteQuestion
+from whycite.web.server import PROBLEMS, CurrentServer, Server, json_response
 
 __all__ = ["router"]
 
@@ -16,7 +17,7 @@ router = APIRouter(tags=["cite"])
 
 
 @router.post("/cite", response_model=CiteAnswer, responses=PROBLEMS)
-async def cite(question: CiteQuestion, here: Here) -> Response:
+async def cite(question: CiteQuestion, here: CurrentServer) -> Response:
     """The papers that a claim should cite, each with the evidence for it."""
     return await here.ask(lambda: _cite(here, question))
 
@@ -25,16 +26,19 @@ def _cite(here: Server, question: CiteQuestion) -> Response:
     claim = Claim(
         question.text,
         title=question.title,
-        section_type=type_named(question.section) if question.section else None,
+        section_type=parse_section_type(question.section) if question.section else None,
         cited=tuple(question.cited),
         year=question.year_max,
     )
     method = here.current.method(question.method)
-    found = method.recommend(claim, question.n)
+    recommendations = method.recommend(claim, question.n)
     doubt = getattr(method, "doubt", None)
-    told = {
+    answer = {
         "text": question.text,
-        "doubtful": bool(found) and doubt is not None and found[0].score < doubt,
-        "recommendations": [{**as_dict(each, question.explain), "bibtex": as_bibtex([each.paper])} for each in found],
+        "doubtful": bool(recommendations) and doubt is not None and recommendations[0].score < doubt,
+        "recommendations": [
+            {**as_dict(recommendation, question.explain), "bibtex": as_bibtex([recommendation.paper])}
+            for recommendation in recommendations
+        ],
     }
-    return answered(told)
+    return json_response(answer)

@@ -9,8 +9,8 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 
 from whycite.errors import UserError
-from whycite.web.api.shared import PROBLEMS, Here, Server, answered
 from whycite.web.schemas import Health
+from whycite.web.server import PROBLEMS, CurrentServer, Server, json_response
 
 __all__ = ["router"]
 
@@ -18,7 +18,7 @@ router = APIRouter(tags=["health"])
 
 
 @router.get("/health", response_model=Health, responses=PROBLEMS)
-async def health(here: Here) -> Response:
+async def health(here: CurrentServer) -> Response:
     """Version and library; whoever gets this answer can ask the rest."""
     return await here.ask(lambda: _health(here))
 
@@ -28,4 +28,4 @@ def _health(here: Server) -> Response:
     with suppress(UserError):
         documents = here.current.library().info().documents
     path = str(here.current.path)
-    return answered({"status": "ok", "version": version("whycite"), "library": path, "documents": documents})
+    return json_response({"status": "ok", "version": version("whycite"), "library": path, "documents": documents})

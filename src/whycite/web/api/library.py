@@ -1,119 +1,150 @@
-"""What is in the library: looking, adding, removing."""
+"""The library: looking, adding, removing, and the document of it that a request names."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import APIRouter, Path, Query, UploadFile
+from fastapi import APIRouter, Form, Path, Query, UploadFile
 from fastapi.responses import Response, StreamingResponse
 
-from whycite.serving.problems import Problem
+from whycite.documents.model import Document
+from whycite.errors import UserError
 from whycite.text.normalise import fold
 from whycite.web import schemas
-from whycite.web.api.files import received
-from whycite.web.api.shared import PROBLEMS, Here, Server, answered
-from whycite.web.uploads import lay_out
+from whycite.web.guard import Problem
+from whycite.web.reading import read_draft, read_stored
+from whycite.web.server import PROBLEMS, CurrentServer, Server, json_response, receive_uploads
+from whycite.web.uploads import write_uploads
 
 if TYPE_CHECKING:
-    from whycite.library import Entry, Library, Paper
+    from whycite.library import Library, LibraryDocument, Paper
 
-__all__ = ["entries", "router"]
+__all__ = ["DocumentId", "document_reader", "router", "searchable_entries"]
+
 
 router = APIRouter(prefix="/library", tags=["library"], responses=PROBLEMS)
 
 
-@router.get("", response_model=schemas.Info)
-async def info(here: Here) -> Response:
+@router.get("", response_model=schemas.InfoSchema)
+async def info(here: CurrentServer) -> Response:
     """How much is in the library, and where it is."""
-    return await here.ask(lambda: answered(asdict(here.current.library().info())))
+    return await here.ask(lambda: json_response(asdict(here.current.library().info())))
 
 
-@router.get("/documents", response_model=schemas.Documents)
+@router.get("/documents", response_model=schemas.DocumentPage)
 async def documents(
-    here: Here,
+    here: CurrentServer,
     offset: Annotated[int, Query(ge=0, le=100_000_000)] = 0,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     query: Annotated[str, Query(max_length=200)] = "",
 ) -> Response:
     """A page of the documents, newest first; `query`: those with all these words in title, path or year."""
-    return await here.ask(lambda: _documents(here, offset, limit, query))
+    return await here.ask(lambda: _find_documents(here, offset, limit, query))
 
 
-@router.post("/documents", status_code=202, response_model=schemas.Accepted)
-async def upload(here: Here, files: list[UploadFile]) -> Any:
+@router.post("/documents", status_code=202, response_model=schemas.UploadAnswer)
+async def upload(here: CurrentServer, files: list[UploadFile]) -> Any:
     """Add papers; how far it is, `/library/uploads/{id}` tells."""
-    sent = received(files, here.settings.files)
+    uploads = receive_uploads(files, here.settings.files)
     loop = asyncio.get_running_loop()
-    job = await here.work(lambda: here.adding.begin(lay_out(sent), len(sent), loop))
+    job = await here.work(lambda: here.uploads.enqueue(write_uploads(uploads), len(uploads), loop))
     return {"id": job.id}
 
 
 @router.get("/uploads/{id}", response_class=StreamingResponse)
-async def follow(here: Here, id: Annotated[str, Path(max_length=64)]) -> StreamingResponse:
+async def follow(here: CurrentServer, id: Annotated[str, Path(max_length=64)]) -> StreamingResponse:
     """How far an upload is, as server-sent events: `progress`, and at the end `done` or `failed`."""
-    events = here.adding.follow(id)
-    first = await anext(events)  # an id that is none says so before the stream begins
+    events = here.uploads.events(id)
+    first_event = await anext(events)  # an id that is none says so before the stream begins
 
     async def lines() -> AsyncIterator[str]:
-        yield _event(first)
+        yield _format_event(first_event)
         async for event in events:
-            yield _event(event)
+            yield _format_event(event)
 
     return StreamingResponse(lines(), media_type="text/event-stream")
 
 
-@router.delete("/documents/{id}", response_model=schemas.Removed)
-async def delete(here: Here, id: Annotated[str, Path(pattern=r"^-?[0-9]{1,20}$")]) -> Response:
+@router.delete("/documents/{id}", response_model=schemas.RemoveAnswer)
+async def delete(here: CurrentServer, id: Annotated[str, Path(pattern=r"^-?[0-9]{1,20}$")]) -> Response:
     """Remove a document with everything that only it brought; the file it came from is left alone."""
     return await here.work(lambda: _remove(here, id))
 
 
-@router.get("/statistics", response_model=schemas.Statistics)
-async def figures(here: Here) -> Response:
+@router.get("/statistics", response_model=schemas.StatisticsSchema)
+async def figures(here: CurrentServer) -> Response:
     """Papers by year, the most cited, and papers by how often they are cited."""
-    return await here.ask(lambda: answered(here.current.known(_figures)))
+    return await here.ask(lambda: json_response(here.current.answer_once(_statistics_dict)))
 
 
-def entries(library: Library) -> list[tuple[Entry, str]]:
+def searchable_entries(library: Library) -> list[tuple[LibraryDocument, str]]:
     """The documents of a library, newest first, each with what is searched."""
-    found = sorted(library.documents(), key=lambda entry: (entry.added, entry.path), reverse=True)
-    return [(entry, fold(f"{entry.title} {entry.path} {entry.year or ''}")) for entry in found]
+    newest_entries = sorted(library.documents(), key=lambda entry: (entry.added, entry.path), reverse=True)
+    return [(entry, fold(f"{entry.title} {entry.path} {entry.year or ''}")) for entry in newest_entries]
 
 
-def _documents(here: Server, offset: int, limit: int, query: str) -> Response:
+def _find_documents(here: Server, offset: int, limit: int, query: str) -> Response:
     words = fold(query).split()
-    found = [entry for entry, text in here.current.known(entries) if all(word in text for word in words)]
-    shown = [_entry(entry) for entry in found[offset : offset + limit]]
-    return answered({"total": len(found), "documents": shown})
+    matches = [
+        entry for entry, text in here.current.answer_once(searchable_entries) if all(word in text for word in words)
+    ]
+    shown = [_entry_dict(entry) for entry in matches[offset : offset + limit]]
+    return json_response({"total": len(matches), "documents": shown})
 
 
-def _paper(paper: Paper) -> dict[str, Any]:
+def _paper_dict(paper: Paper) -> dict[str, Any]:
     return {name: value for name, value in asdict(paper).items() if name != "abstract"}
 
 
-def _entry(entry: Entry) -> dict[str, Any]:
+def _entry_dict(entry: LibraryDocument) -> dict[str, Any]:
     return {**asdict(entry), "id": str(entry.id)}
 
 
-def _event(event: tuple[str, dict[str, Any]] | None) -> str:
+def _format_event(event: tuple[str, dict[str, Any]] | None) -> str:
     return ": still here\n\n" if event is None else f"event: {event[0]}\ndata: {json.dumps(event[1])}\n\n"
 
 
 def _remove(here: Server, id: str) -> Response:
     from whycite.library import remove
 
-    if not any(str(entry.id) == id for entry, _ in here.current.known(entries)):
+    if not any(str(entry.id) == id for entry, _ in here.current.answer_once(searchable_entries)):
         raise Problem(404, "The library has no such document.")
-    return answered({"removed": [_entry(entry) for entry in remove(here.current.path, [id])]})
+    return json_response({"removed": [_entry_dict(entry) for entry in remove(here.current.path, [id])]})
 
 
-def _figures(library: Library) -> dict[str, Any]:
+def _statistics_dict(library: Library) -> dict[str, Any]:
     from whycite.library import statistics
 
-    found = statistics(library)
-    most = [{"paper": _paper(paper), "support": support} for paper, support in found.most_cited]
-    return {"years": found.years, "support": found.support, "most_cited": most}
+    library_statistics = statistics(library)
+    most_cited = [{"paper": _paper_dict(paper), "support": support} for paper, support in library_statistics.most_cited]
+    return {"years": library_statistics.years, "support": library_statistics.support, "most_cited": most_cited}
+
+
+DocumentId = Annotated[str | None, Form(pattern=r"^-?[0-9]{1,20}$")]
+
+
+def document_reader(here: Server, files: list[UploadFile] | None, id: str | None) -> Callable[[], Document]:
+    """Reads the files that were sent, or the document of that id from where it was added."""
+    if bool(files) == (id is not None):
+        raise Problem(422, "Send a document, or name one of the library's.")
+    if id is not None:
+        return lambda: _read_library_document(here, id)
+    uploads = receive_uploads(files or [], here.settings.files)
+    return lambda: read_draft(uploads)
+
+
+def _read_library_document(here: Server, id: str) -> Document:
+    """The full text of a document, if it is still where it was added from."""
+    from whycite.library.paths import file_of
+
+    path = next((entry.path for entry, _ in here.current.answer_once(searchable_entries) if str(entry.id) == id), None)
+    if path is None:
+        raise Problem(404, "The library has no such document.")
+    file = file_of(path)
+    if file is None:
+        raise UserError("the library keeps no full text, and the file it came from is not there: open the file itself")
+    return read_stored(file, path)

@@ -8,9 +8,9 @@ from fastapi import APIRouter, Form, UploadFile
 from fastapi.responses import Response
 
 from whycite.documents.model import Document
-from whycite.web.api.papers import Id, given
-from whycite.web.api.shared import PROBLEMS, Here, answered
+from whycite.web.api.library import DocumentId, document_reader
 from whycite.web.schemas import VerifyAnswer
+from whycite.web.server import PROBLEMS, CurrentServer, json_response
 
 __all__ = ["router"]
 
@@ -19,40 +19,40 @@ router = APIRouter(tags=["verify"])
 
 @router.post("/verify", response_model=VerifyAnswer, responses=PROBLEMS)
 async def verify(
-    here: Here,
+    here: CurrentServer,
     claim: Annotated[str, Form(min_length=1, max_length=20_000)],
     files: list[UploadFile] | None = None,
-    document: Id = None,
+    document: DocumentId = None,
     n: Annotated[int, Form(ge=1, le=1000)] = 25,
 ) -> Response:
     """The verdict on a claim, the best `n` passages, and every sentence of the cited paper with its score.
 
     The paper is sent, or named by the id that it has in the library; then it is read from where it was added.
     """
-    paper = given(here, files, document)
+    paper = document_reader(here, files, document)
     return await here.work(lambda: _verify(claim, paper(), n))
 
 
 def _verify(claim: str, document: Document, n: int) -> Response:
-    from whycite.verify import verify as verify_claim
     from whycite.verify.heatmap import as_json
-    from whycite.verify.heatmap.heat import usual_threshold
-    from whycite.verify.jsonform import as_dict
+    from whycite.verify.heatmap.page import usual_threshold
     from whycite.verify.lexical import forms
+    from whycite.verify.output import as_dict
+    from whycite.verify.verifying import verify_claim as verify_claim
 
-    found = verify_claim(claim, document)
-    told = {
+    verification = verify_claim(claim, document)
+    answer = {
         "path": document.path,
         "title": document.paper.title,
-        **as_json(document, found),
-        "passages": as_dict(found, n)["passages"],
+        **as_json(document, verification),
+        "passages": as_dict(verification, n)["passages"],
         "warnings": list(document.warnings),
-        "threshold": usual_threshold(found),
+        "threshold": usual_threshold(verification),
         "steps": {
             "characters": sum(len(sentence.text) for sentence in document.sentences),
             "sentences": len(document.sentences),
-            "normalised": forms(found.claim),
-            "compared": len(found.passages),
+            "normalised": forms(verification.claim),
+            "compared": len(verification.passages),
         },
     }
-    return answered(told)
+    return json_response(answer)

@@ -1,0 +1,105 @@
+"""Do two versions give the same answers? Run: python benchmarks/answers.py record FILE, later compare BEFORE AFTER.
+
+`record` asks the installed `whycite` for the papers of 200 claims (library: 300 eLife articles; claims of 100 others),
+the findings of 20 drafts and 40 verdicts, and writes what it answers as JSON. `compare` counts the answers that differ.
+A library made by the version before can be asked instead of a new one: --library PATH.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import zstandard
+
+DATA = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
+ARTICLES, CLAIMS, DRAFTS, PAPERS = 300, 200, 20, 20
+
+
+def whycite(*arguments: str, text: str = "") -> str:
+    """What a command prints; findings are no failure."""
+    command = [sys.executable, "-m", "whycite", *arguments]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    return done.stdout if done.returncode in (0, 1) else f"exit {done.returncode}"
+
+
+def articles() -> Iterator[str]:
+    with zstandard.open(DATA / "elife" / "elife-00.jsonl.zst", "rt", encoding="utf-8") as file:
+        yield from file
+
+
+def claims() -> Iterator[str]:
+    """The first sentences of paragraphs that cite, of articles that are not in the library."""
+    for line in islice(articles(), ARTICLES, ARTICLES + 100):
+        for paragraph in json.loads(line)["body_text"][:8]:
+            sentence = paragraph["text"].partition(". ")[0]
+            if paragraph["cite_spans"] and len(sentence) > 40:
+                yield sentence
+
+
+def cite(library: str) -> dict[str, Any]:
+    questions = [json.dumps({"id": str(k), "text": claim}) for k, claim in enumerate(islice(claims(), CLAIMS))]
+    answers = whycite("cite", "--batch", "-", "--library", library, text="\n".join(questions))
+    return {f"cite {k}": answer for k, answer in enumerate(map(json.loads, answers.splitlines()))}
+
+
+def check(library: str) -> dict[str, Any]:
+    drafts = sorted(path.parent for path in (DATA / "drafts").glob("*/meta.json"))[::3][:DRAFTS]
+    return {f"check {path.name}": whycite("check", str(path), "--json", "--library", library) for path in drafts}
+
+
+def verify() -> dict[str, Any]:
+    papers = [*sorted((DATA / "jats-raw").glob("*.gz"))[:10], *sorted((DATA / "pdf").glob("*.pdf"))][:PAPERS]
+    with zstandard.open(DATA / "scifact" / "claims_train.jsonl.zst", "rt", encoding="utf-8") as file:
+        strange = [json.loads(line)["claim"] for line in file]
+    answers = {}
+    for k, paper in enumerate(papers):
+        title = json.loads(whycite("read", str(paper), "--json"))["title"]
+        for claim in (title, strange[k]):
+            answers[f"verify {paper.name}: {claim}"] = whycite("verify", str(paper), "--claim", claim, "--json")
+    return answers
+
+
+def record(file: Path, library: str | None) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["WHYCITE_CACHE"] = str(Path(folder, "cache"))
+        if library is None:
+            library = str(Path(folder, "library"))
+            corpus = Path(folder, "articles.jsonl")
+            corpus.write_text("".join(islice(articles(), ARTICLES)), encoding="utf-8")
+            whycite("add", str(corpus), "--library", library)
+        answers = {**cite(library), **check(library), **verify()}
+    file.write_text(json.dumps(answers, indent=1), encoding="utf-8")
+    print(f"{len(answers)} answers written to {file}")
+
+
+def compare(before: Path, after: Path) -> int:
+    """The number of answers that differ."""
+    old, new = (json.loads(path.read_text(encoding="utf-8")) for path in (before, after))
+    different = [name for name in {**old, **new} if old.get(name) != new.get(name)]
+    print(f"{len(old)} answers before, {len(new)} after, {len(different)} differ")
+    for name in different[:20]:
+        print(f"  {name}")
+    return len(different)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True, dest="command")
+    recording = commands.add_parser("record")
+    recording.add_argument("file", type=Path)
+    recording.add_argument("--library")
+    comparing = commands.add_parser("compare")
+    comparing.add_argument("before", type=Path)
+    comparing.add_argument("after", type=Path)
+    options = parser.parse_args()
+    if options.command == "record":
+        record(options.file, options.library)
+    else:
+        sys.exit(min(compare(options.before, options.after), 1))

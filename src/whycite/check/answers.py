@@ -1,0 +1,167 @@
+"""A library that is opened only when something is asked of it that it was not asked before."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from functools import cached_property, lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from whycite.check.memory import Memory, memory_key
+from whycite.cite.plugins import DEFAULT, load_method
+from whycite.cite.recommendations import Claim, Evidence, Method, Recommendation, as_dict
+from whycite.documents.model import Reference
+from whycite.models.runtime import disable_threads
+
+if TYPE_CHECKING:
+    from whycite.library import Library
+
+__all__ = ["CachedLibrary", "LibraryAnswer"]
+
+_EXTRA_THREADS = (
+    2  # claims than cores that are asked at once: while the store looks for some, others keep the cores busy
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryAnswer:
+    """The papers for a claim, best first, and the score below which it is doubtful that any fits, where it is known."""
+
+    papers: tuple[Recommendation, ...]
+    doubt: float | None
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether even the best does not clearly fit."""
+        return self.doubt is not None and bool(self.papers) and self.papers[0].score < self.doubt
+
+
+class CachedLibrary:
+    """A library at a path, or one that is open, with a memory of its answers."""
+
+    def __init__(self, library: Library | Path, memory: Memory | None = None, threads: int | None = None) -> None:
+        self._library = library
+        self._memory = memory
+        self._threads = threads or (os.cpu_count() or 1) + _EXTRA_THREADS
+
+    @cached_property
+    def library(self) -> Library:
+        """The library, open."""
+        return (
+            _open_library(self._library, json.dumps(self._state)) if isinstance(self._library, Path) else self._library
+        )
+
+    @cached_property
+    def _state(self) -> list[Any]:
+        """What answers depend on: they are the same where this is."""
+        release = version("whycite")
+        if not isinstance(self._library, Path):
+            return [release, str(self._library.path), self._library.version]
+        # Importing the store takes longer than all the rest; that there is a new commit can be seen from outside.
+        commits = self._library / "commits.lance" / "_versions"
+        return [release, str(self._library.resolve()), _modification_times(commits)]
+
+    def recommend(
+        self, claims: Sequence[Claim], n: int, on_answer: Callable[[], None] = lambda: None
+    ) -> list[LibraryAnswer]:
+        """The best papers for each claim; `told` is called as each answer is there."""
+        keys = [memory_key("papers and doubt", self._state, DEFAULT, n, asdict(claim)) for claim in claims]
+        memory_records = self._memory.get(keys) if self._memory else {}
+        missing = {key: claim for key, claim in zip(keys, claims, strict=True) if key not in memory_records}
+        for _ in range(len(claims) - len(missing)):
+            on_answer()
+        answers = self._compute_answers(missing, n, on_answer) if missing else {}
+        if self._memory:
+            self._memory.put({key: _answer_record(answer) for key, answer in answers.items()})
+        return [answers[key] if key in answers else _answer_from_record(memory_records[key]) for key in keys]
+
+    def _compute_answers(
+        self, claims: Mapping[bytes, Claim], n: int, on_answer: Callable[[], None]
+    ) -> dict[bytes, LibraryAnswer]:
+        method = self._method
+        doubt: float | None = getattr(method, "doubt", None)
+
+        def answer(claim: Claim) -> LibraryAnswer:
+            recommendations = method.recommend(claim, n)
+            on_answer()
+            return LibraryAnswer(tuple(recommendations), doubt)
+
+        # Where every thread has a claim, to share out what models do for one takes more time than it saves.
+        pool = ThreadPoolExecutor(self._threads, initializer=disable_threads if len(claims) >= self._threads else None)
+        try:
+            return dict(zip(claims, pool.map(answer, claims.values()), strict=True))
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    @cached_property
+    def _method(self) -> Method:
+        return _default_method(self.library)
+
+    def find(self, references: Sequence[Reference]) -> list[str | None]:
+        """The key of the library's paper for each reference, where it has the paper."""
+        if not references:
+            return []
+        key = memory_key("references", self._state, [asdict(reference) for reference in references])
+        memory_records = self._memory.get([key]) if self._memory else {}
+        paper_keys: list[str | None] = memory_records[key] if key in memory_records else self.library.find(references)
+        if self._memory and key not in memory_records:
+            self._memory.put({key: paper_keys})
+        return paper_keys
+
+
+@lru_cache(maxsize=1)
+def _open_library(path: Path, state: str) -> Library:
+    """The library in that state; it stays open for the next check of the same process."""
+    from whycite.library import Library
+
+    return Library.open(path)
+
+
+def _modification_times(folder: Path) -> list[tuple[str, int]]:
+    """The files in a folder and when each was made; a writer may drop some meanwhile."""
+    times = []
+    with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
+        for entry in entries:
+            with suppress(FileNotFoundError):
+                times.append((entry.name, entry.stat().st_mtime_ns))
+    return sorted(times)
+
+
+@lru_cache(maxsize=1)
+def _default_method(library: Library) -> Method:
+    return load_method(DEFAULT, library)
+
+
+def _answer_record(answer: LibraryAnswer) -> dict[str, Any]:
+    return {
+        "papers": [as_dict(recommendation, explain=True) for recommendation in answer.papers],
+        "doubt": answer.doubt,
+    }
+
+
+def _answer_from_record(record: Mapping[str, Any]) -> LibraryAnswer:
+    return LibraryAnswer(tuple(map(_recommendation_from_record, record["papers"])), record["doubt"])
+
+
+def _recommendation_from_record(record: Mapping[str, Any]) -> Recommendation:
+    """The recommendation that was kept."""
+    from whycite.library.records import Paper, SourceDocument
+
+    paper = record["paper"]
+    return Recommendation(
+        rank=record["rank"],
+        score=record["score"],
+        support=record["support"],
+        paper=Paper(**paper | {"authors": tuple(paper["authors"])}),
+        evidence=tuple(
+            Evidence(evidence["span"], evidence["score"], evidence["sentence"], SourceDocument(**evidence["source"]))
+            for evidence in record["evidence"]
+        ),
+        shares=record["explain"],
+    )

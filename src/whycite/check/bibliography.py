@@ -1,0 +1,261 @@
+"""The draft's own bibliography as a source of candidates: features of each entry for a sentence, in one score.
+
+What speaks for an entry: its title and abstract, its key, authors and venue, the other sentences of the draft that cite
+it, and where these stand. Whether it is cited at all says nothing here, nor does the order of the entries: where a
+citation is only being looked for, neither is known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whycite.documents.model import Document, Reference
+from whycite.models import Encoder
+from whycite.text.bm25 import Bm25Index
+from whycite.text.normalise import fold
+from whycite.text.tokens import terms
+
+__all__ = [
+    "DOUBT",
+    "FEATURES",
+    "WEIGHTS",
+    "BibliographyEntries",
+    "EntryFeatures",
+    "author_matcher",
+    "entry_order",
+    "entry_scores",
+    "family_names",
+    "key_terms",
+]
+
+
+FEATURES = ("title", "names", "paragraph", "meaning", "author", "year", "section", "near")
+MAX_ENTRIES = (
+    2_000  # entries that are all held against every sentence; of more, those that share words with it or are cited
+)
+_SHORTLIST_SIZE = 200  # of more than that
+_NEAR = 5.0  # sentences: how soon a citation elsewhere is far away
+_PARTS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z\d])|(?<=\d)(?=[^\W\d_])")
+_NAME = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
+_YEAR = re.compile(r"\b(?:1[89]|20)\d\d\b")
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class EntryFeatures:
+    """Entries held against a sentence, by their places in the bibliography."""
+
+    positions: Integers
+    features: Floats  # a row an entry, a column each of FEATURES
+    cosines: Floats  # with the sentence: of each citing sentence of the draft, in the order of `Entries.citing`
+
+
+class BibliographyEntries:
+    """The entries of a draft; vectors are made when they are first needed, so many texts at a time."""
+
+    def __init__(self, document: Document, encoder: Encoder) -> None:
+        self._encoder = encoder
+        self.document = document
+        self.references = document.references
+        self._places = {reference.id: place for place, reference in enumerate(self.references)}
+        self.texts = [sentence.without_citations() for sentence in document.sentences]
+        cited = [self._cited_places(index) for index in range(len(document.sentences))]
+        self.citing = [index for index, places in enumerate(cited) if places]
+        """The sentences that cite, by their places in the document."""
+        self.pairs = [(row, place) for row, index in enumerate(self.citing) for place in cited[index]]
+        """Which of these cites which entry."""
+        self._pair_rows = np.array([row for row, _ in self.pairs], np.int64)
+        self._pair_entries = np.array([place for _, place in self.pairs], np.int64)
+        self._families = [family_names(reference.authors) for reference in self.references]
+
+    def _cited_places(self, index: int) -> list[int]:
+        keys = (key for citation in self.document.sentences[index].citations for key in citation.keys)
+        return list(dict.fromkeys(self._places[key] for key in keys if key in self._places))
+
+    def features_of(self, sentences: Sequence[int]) -> list[EntryFeatures]:
+        """Entries held against sentences; what these cite themselves does not speak for anything."""
+        if not self.references or not sentences:
+            return [EntryFeatures(np.empty(0, np.int64), np.empty((0, len(FEATURES))), np.empty(0)) for _ in sentences]
+        queries = [terms(self.texts[index]) for index in sentences]
+        shortlists = [self._shortlist(query) for query in queries]
+        needed = sorted({place for places in shortlists for place in places.tolist()})
+        rows = {place: row for row, place in enumerate(needed)}
+        texts = [_entry_text(self.references[place]) for place in needed]
+        paragraphs = [self.paragraph(index) for index in sentences]
+        # All at once, so that all cores have something to do.
+        vectors = self._encoder.encode(
+            [
+                *texts,
+                *(self.texts[index] for index in self.citing),
+                *(self.texts[index] for index in sentences),
+                *paragraphs,
+            ]
+        ).astype(np.float64)
+        entry_vectors, citing_vectors, sentence_vectors, paragraph_vectors = np.split(
+            vectors, np.cumsum([len(texts), len(self.citing), len(sentences)]).tolist()
+        )
+        return [
+            self._features(
+                index,
+                queries[i],
+                places,
+                entry_vectors[[rows[place] for place in places.tolist()]],
+                citing_vectors,
+                sentence_vectors[i],
+                paragraph_vectors[i],
+            )
+            for i, (index, places) in enumerate(zip(sentences, shortlists, strict=True))
+        ]
+
+    def _features(
+        self,
+        index: int,
+        query: Sequence[str],
+        places: Integers,
+        entry_vectors: Floats,
+        citing_vectors: Floats,
+        sentence_vector: Floats,
+        paragraph_vector: Floats,
+    ) -> EntryFeatures:
+        sentence = self.document.sentences[index]
+        cosines = _dot_products(citing_vectors, sentence_vector)
+        from_elsewhere = np.array([self.citing[row] != index for row in self._pair_rows.tolist()], bool)
+        rows, entries = self._pair_rows[from_elsewhere], self._pair_entries[from_elsewhere]
+        citing_indices = np.array(self.citing, np.int64)
+        nearness = np.exp(-np.abs(citing_indices - index) / _NEAR) if len(citing_indices) else np.empty(0)
+        same_section = np.array(
+            [self.document.sentences[citing_index].section == sentence.section for citing_index in self.citing], bool
+        )
+        meaning = _dot_products(entry_vectors, sentence_vector)
+        features = {
+            "title": np.log1p(self._titles.scores(query)["plus"][places]),
+            "names": np.log1p(self._names.scores(query)["plus"][places]),
+            "paragraph": _dot_products(entry_vectors, paragraph_vector),
+            "meaning": np.maximum(meaning, self._best_by_entry(cosines[rows], entries, -1.0)[places]),
+            "author": self._author_matches(index, places),
+            "year": self._year_matches(index, places),
+            "section": np.log1p(np.bincount(entries[same_section[rows]], minlength=len(self.references))[places]),
+            "near": self._best_by_entry(nearness[rows], entries, 0.0)[places],
+        }
+        return EntryFeatures(
+            places, np.stack([features[name] for name in FEATURES], axis=1).astype(np.float64), cosines
+        )
+
+    def _best_by_entry(self, values: Floats, entries: Integers, otherwise: float) -> Floats:
+        """For every entry the best of the values that belong to it."""
+        best = np.full(len(self.references), otherwise)
+        np.maximum.at(best, entries, values)
+        return best
+
+    def _shortlist(self, query: Sequence[str]) -> Integers:
+        if len(self.references) <= MAX_ENTRIES:
+            return np.arange(len(self.references))
+        scores = self._titles.scores(query)["plus"] + self._names.scores(query)["plus"]
+        best = np.argsort(-scores, kind="stable")[:_SHORTLIST_SIZE]
+        return np.union1d(best[scores[best] > 0], np.unique(self._pair_entries))
+
+    def _author_matches(self, index: int, places: Integers) -> Floats:
+        match = author_matcher(self.texts[index])
+        return np.array([match(self._families[place]) for place in places.tolist()])
+
+    def _year_matches(self, index: int, places: Integers) -> Floats:
+        years = {int(year) for year in _YEAR.findall(self.texts[index])}
+        return np.array([float(self.references[place].year in years) for place in places.tolist()])
+
+    def paragraph(self, index: int) -> str:
+        """The paragraph of a sentence, without citations."""
+        return " ".join(self.texts[sentence_index] for sentence_index in self._paragraphs[self._paragraph_of(index)])
+
+    def _paragraph_of(self, index: int) -> tuple[int, int]:
+        sentence = self.document.sentences[index]
+        return sentence.section, sentence.paragraph
+
+    @cached_property
+    def _paragraphs(self) -> dict[tuple[int, int], list[int]]:
+        paragraphs: dict[tuple[int, int], list[int]] = {}
+        for index in range(len(self.document.sentences)):
+            paragraphs.setdefault(self._paragraph_of(index), []).append(index)
+        return paragraphs
+
+    @cached_property
+    def _titles(self) -> Bm25Index:
+        return self._index(lambda entry: terms(_entry_text(entry)))
+
+    @cached_property
+    def _names(self) -> Bm25Index:
+        return self._index(lambda entry: [*key_terms(entry.id), *terms(f"{' '.join(entry.authors)} {entry.venue}")])
+
+    def _index(self, words: Callable[[Reference], list[str]]) -> Bm25Index:
+        return Bm25Index(words(reference) for reference in self.references)
+
+
+def family_names(authors: Sequence[str]) -> list[str]:
+    """The family names of authors as they are compared."""
+    return [fold(name.partition(",")[0]) for name in authors]
+
+
+def author_matcher(sentence: str) -> Callable[[Sequence[str]], float]:
+    """Tells of family names: 1 where the sentence names the first of them, a half where another of the first five."""
+    text = fold(sentence)
+    names = set(_NAME.findall(text))
+
+    def is_mentioned(family: str) -> bool:
+        return len(family) > 2 and (family in names or (" " in family and f" {family} " in f" {text} "))
+
+    def match(authors: Sequence[str]) -> float:
+        if authors and is_mentioned(authors[0]):
+            return 1.0
+        return 0.5 if any(map(is_mentioned, authors[1:5])) else 0.0
+
+    return match
+
+
+def key_terms(key: str) -> list[str]:
+    """The words of a key: "smith_2010_deep", "Smith2010Deep" and "DBLP:conf/x/Smith10" all hold "smith"."""
+    return terms(" ".join(_PARTS.split(key)))
+
+
+def _entry_text(entry: Reference) -> str:
+    return " ".join(part for part in (entry.title or entry.text, entry.abstract) if part)
+
+
+def _dot_products(rows: Floats, vector: Floats) -> Floats:
+    # Not a matrix product: its last digits depend on the number of threads.
+    return (rows * vector).sum(axis=1) if len(rows) else np.empty(0)
+
+
+# Fitted by `python benchmarks/bibliography.py`, which measures on other drafts than it fits to, and prints these last:
+# a conditional logit over the entries of each draft, drafts with many citations weighing less for each of them.
+WEIGHTS: Mapping[str, float] = MappingProxyType(
+    {
+        "title": 0.25,
+        "names": 0.21,
+        "paragraph": 5.73,
+        "meaning": 9.3,
+        "author": 5.57,
+        "year": 2.47,
+        "section": 1.34,
+        "near": -0.92,
+    }
+)
+DOUBT = 0.5  # the cosine that 95 of 100 first entries reach where they are right: a first one below it is a poor one
+_DIGITS = 9  # scores that agree so far are equal: what differs is rounding, which no order may hang on
+
+
+def entry_scores(entries: EntryFeatures, weights: Mapping[str, float] = WEIGHTS) -> NDArray[np.float64]:
+    """The score of each entry."""
+    return np.asarray((entries.features * [weights[name] for name in FEATURES]).sum(axis=1))
+
+
+def entry_order(entries: EntryFeatures, weights: Mapping[str, float] = WEIGHTS) -> NDArray[np.int64]:
+    """Rows of `held`, the best first; of equal ones the first in the bibliography."""
+    return np.argsort(-entry_scores(entries, weights).round(_DIGITS), kind="stable")

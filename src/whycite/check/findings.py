@@ -1,0 +1,135 @@
+"""What a check finds in a draft, and its findings as JSON and in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any, Literal
+
+from whycite.cite.recommendations import Recommendation
+from whycite.cite.recommendations import as_dict as recommendation_dict
+from whycite.documents.model import Document
+
+__all__ = ["CheckedDraft", "Finding", "FindingKind", "Proposal", "as_dict", "as_html", "finding_dict", "finding_html"]
+
+
+FindingKind = Literal["needs-citation", "cited", "ok"]
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A paper that a sentence could cite, and the key to cite it by."""
+
+    recommendation: Recommendation
+    key: str  # the draft's own, or a new one in the style of its keys
+    in_bibliography: bool  # whether the draft's bibliography has it already
+    bibtex: str = ""  # the entry to add, where it has not
+    doubtful: bool = False  # whether nothing where it comes from clearly fits the sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A sentence of the draft and what is to be said of it.
+
+    Lines and columns count from 1, in code points; the end is the place behind the last character.
+    """
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    start: int  # offsets in the decoded file
+    end: int
+    section: str
+    section_type: str | None
+    text: str
+    worthiness: float
+    cites: tuple[str, ...]  # keys, as the draft has them
+    kind: FindingKind
+    threshold: float  # from which worthiness on a sentence like this one needs a citation
+    recommendations: tuple[Proposal, ...] = ()
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether even the best of the recommendations does not clearly fit."""
+        return bool(self.recommendations) and self.recommendations[0].doubtful
+
+    def _repr_html_(self) -> str:
+        return finding_html(self)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedDraft:
+    """A draft with a finding for each of its sentences, in order."""
+
+    document: Document
+    findings: tuple[Finding, ...]
+    warnings: tuple[str, ...] = ()
+    stages: Mapping[str, float] = field(default_factory=dict)  # seconds by stage
+
+    def _repr_html_(self) -> str:
+        return as_html(self)
+
+
+def as_html(checked: CheckedDraft) -> str:
+    """The sentences that need a citation, each with what it could cite; nothing in them is taken for HTML."""
+    needing = [finding for finding in checked.findings if finding.kind == "needs-citation"]
+    title = escape(checked.document.paper.title or checked.document.path)
+    return f"<p><b>{title}</b>: {len(needing)} of {len(checked.findings)} sentences need a citation</p>" + "".join(
+        map(finding_html, needing)
+    )
+
+
+def finding_html(finding: Finding) -> str:
+    """A sentence, shaded by its worthiness, and the papers proposed for it."""
+    from whycite.check.reporting.messages import NO_CLEAR_FIT
+
+    papers = "".join(
+        f"<li><code>{escape(proposal.key)}</code> {escape(proposal.recommendation.paper.title)}</li>"
+        for proposal in finding.recommendations
+    )
+    shade = f"background: rgba(214, 96, 26, {0.45 * finding.worthiness:.2f})"
+    return (
+        f'<p><span style="{shade}">{escape(finding.text)}</span><br>'
+        f"<small>{escape(finding.file)}:{finding.line}, {escape(finding.kind)}, {finding.worthiness:.0%}</small></p>"
+        + (f"<p><small>{NO_CLEAR_FIT}</small></p>" if finding.doubtful else "")
+        + (f"<ol>{papers}</ol>" if papers else "")
+    )
+
+
+def as_dict(checked: CheckedDraft) -> dict[str, Any]:
+    """What a check found, in plain types."""
+    return {
+        "path": checked.document.path,
+        "format": checked.document.format,
+        "title": checked.document.paper.title,
+        "findings": [finding_dict(finding) for finding in checked.findings],
+        "warnings": list(checked.warnings),
+    }
+
+
+def finding_dict(finding: Finding) -> dict[str, Any]:
+    """A finding in plain types."""
+    return {
+        "file": finding.file,
+        "line": finding.line,
+        "column": finding.column,
+        "end_line": finding.end_line,
+        "end_column": finding.end_column,
+        "section": finding.section,
+        "section_type": finding.section_type,
+        "text": finding.text,
+        "worthiness": finding.worthiness,
+        "threshold": finding.threshold,
+        "cites": list(finding.cites),
+        "kind": finding.kind,
+        "doubtful": finding.doubtful,
+        "recommendations": [_proposal_dict(proposal) for proposal in finding.recommendations],
+    }
+
+
+def _proposal_dict(proposal: Proposal) -> dict[str, Any]:
+    key = {"cite_key": proposal.key, "known": proposal.in_bibliography, "bibtex": proposal.bibtex}
+    return recommendation_dict(proposal.recommendation) | key

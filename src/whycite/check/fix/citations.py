@@ -1,0 +1,286 @@
+"""How a draft writes its citations, where in a sentence one goes, and whether it may stand there."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from whycite.documents.latex.cursor import LatexText
+from whycite.documents.model import Document
+
+__all__ = ["CitationPlace", "CitationStyle", "Surroundings", "citation_places", "citation_style"]
+
+
+# Commands whose citation stands in brackets or as a mark: the others print the name as a word of the sentence.
+_PARENTHETICAL = frozenset("cite citep parencite autocite smartcite supercite footcite onlinecite shortcite".split())
+_COMMAND = re.compile(r"\\([A-Za-z]+)(?!\*?[A-Za-z])")
+_ROLE = re.compile(r"\{(cite(?::(?:p|ps))?|citep)\}`|:(cite(?::p)?):`")
+_PACKAGE = re.compile(r"^[^%\n]*\\usepackage\s*(?:\[[^\]]{0,2000}\])?\s*\{[^}]*\b(biblatex|natbib|apacite)\b", re.M)
+_PANDOC_KEY = re.compile(r"\w+(?:[:.#$%&\-+?<>~/]\w+)*")
+_TYPST_KEY = re.compile(r"[^\W\d][\w:.-]*(?<![:.])")
+_TEX_KEY = re.compile(r"[^\s{}\\,%#~\"]+")
+_ROLE_KEY = re.compile(r"[^\s`{},;]+")
+_SPHINX = ("_toc.yml", "conf.py")  # files of a book whose Markdown has roles but no keys in brackets
+
+
+@dataclass(frozen=True, slots=True)
+class CitationStyle:
+    """What stands around a key, and before the whole."""
+
+    opening: str
+    closing: str
+    gap: str
+    key: re.Pattern[str]  # what a key must look like
+
+    def write(self, key: str) -> str | None:
+        """The citation of a key; none where the key cannot be written in this way."""
+        if self.key.fullmatch(key):
+            return f"{self.opening}{key}{self.closing}"
+        if self.opening == "[@" and not re.search(r"[\s{}]", key):
+            return f"[@{{{key}}}]"
+        if self.key is _TYPST_KEY and not re.search(r'[\s"\\]', key):
+            return f'#cite(label("{key}"))'
+        return None
+
+
+def citation_style(document: Document, texts: Mapping[str, str], file_names: Iterable[str] = ()) -> CitationStyle | str:
+    """The style of a draft whose files' texts are given by their names, or why it has none that can be written."""
+    if document.format == "latex":
+        return _latex_style(document, texts)
+    if document.format == "markdown":
+        return _markdown_style(document, texts, file_names)
+    if document.format == "typst":
+        calls = sum(written.startswith("#cite") for _, written in _written_citations(document, texts))
+        marks = sum(written.startswith("@") for _, written in _written_citations(document, texts))
+        opening, closing = ("#cite(<", ">)") if calls > marks else ("@", "")
+        return CitationStyle(opening, closing, " ", _TYPST_KEY)
+    return f"citations cannot be written into a draft of format {document.format}"
+
+
+def _latex_style(document: Document, texts: Mapping[str, str]) -> CitationStyle:
+    commands: Counter[str] = Counter()
+    gaps: Counter[str] = Counter()
+    for character, written in _written_citations(document, texts):
+        command = _COMMAND.match(written)
+        if command and command[1] in _PARENTHETICAL:
+            commands[command[1]] += 1
+            gaps[
+                "~" if character == "~" else " " if character.isspace() else "" if character.isalnum() else "other"
+            ] += 1
+    del gaps["other"]  # an opening bracket, another citation
+    usual_command = commands.most_common(1)[0][0] if commands else _package_command(texts.values())
+    gap = gaps.most_common(1)[0][0] if gaps else "~"
+    return CitationStyle(f"\\{usual_command}{{", "}", gap, _TEX_KEY)
+
+
+def _package_command(texts: Iterable[str]) -> str:
+    """The command of the package that the preamble loads."""
+    package = next((match[1] for text in texts if (match := _PACKAGE.search(text))), "")
+    return {"biblatex": "parencite", "natbib": "citep"}.get(package, "cite")
+
+
+def _markdown_style(document: Document, texts: Mapping[str, str], file_names: Iterable[str]) -> CitationStyle | str:
+    keys, roles, commands, printed = 0, Counter[str](), 0, 0
+    for _, written in _written_citations(document, texts):
+        role = _ROLE.match(written)
+        if role:
+            roles[role[0]] += 1
+        elif "@" in written or written.startswith(("{", ":")):
+            keys += 1
+        elif written.startswith("\\"):
+            commands += 1
+        else:
+            printed += 1
+    if commands > keys + roles.total() + printed:
+        return _latex_style(document, texts)
+    if printed > keys + roles.total():
+        return "the draft cites by numbers, names or links, not by keys: the citation has to be put in by hand"
+    if roles.total() > keys:
+        return CitationStyle(roles.most_common(1)[0][0], "`", " ", _ROLE_KEY)
+    if not keys and not set(_SPHINX).isdisjoint(file_names):
+        return CitationStyle("{cite:p}`", "`", " ", _ROLE_KEY)
+    return CitationStyle("[@", "]", " ", _PANDOC_KEY)
+
+
+def _written_citations(document: Document, texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Each citation as it stands in its file, with the character before it."""
+    for sentence in document.sentences:
+        text = texts.get(sentence.file, "")
+        for citation in sentence.citations:
+            yield text[max(0, citation.start - 1) : citation.start], text[citation.start : citation.end]
+
+
+# The end of a sentence: stops, then quotes, brackets and marks of emphasis that close behind them.
+_END = re.compile(r"(?P<stops>(?:[.!?…]|[:;,])*+)(?P<closers>(?:''|[\"”’»)\]}*_])*+)\Z")
+_TAIL_LENGTH = 200  # characters looked at for it
+_QUOTES = frozenset("'\"”’»")
+# Stops that belong to the word before them and end the sentence too: "U.S.", "et al.".
+_ABBREVIATION = re.compile(r"(?:(?<![^\W\d_])[^\W\d_]\.)+[^\W\d_]\Z|\b(?:etc|al|Inc|Ltd|Co|Corp|Jr|Sr)\Z")
+_DISPLAY_END = re.compile(r"\\end\s*\{(?P<name>[A-Za-z]+\*?)\}\Z|(?P<sign>\\\]|\$\$)\Z")
+_OPENING = {"\\]": "\\[", "$$": "$$"}
+_TYPST_DISPLAY = re.compile(r"\$\s(?:[^$\\]|\\.)*\s\$\Z", re.DOTALL)
+_COMMENT_SIGN = re.compile(r"(?<!\\)(?:\\\\)*(%)")
+
+
+@dataclass(frozen=True, slots=True)
+class CitationPlace:
+    """An offset for a citation; `lead` comes before it and its gap."""
+
+    offset: int
+    lead: str = ""
+
+
+def citation_places(text: str, start: int, end: int, format: str) -> Iterator[CitationPlace]:
+    """The offsets where the citation of the sentence text[start:end] could go, the best first."""
+    end = start + len(text[start:end].rstrip())
+    if (display_start := _before_display(text, start, end, format)) is not None:
+        end = display_start
+    if end <= start:
+        return
+    low = max(start, end - _TAIL_LENGTH)
+    tail = _END.search(text[low:end])
+    assert tail is not None  # it matches nothing at the end of any text
+    stops, closers = low + tail.start("stops"), low + tail.start("closers")
+    if _is_escaped(text, start, stops):  # "\," is a space, "\}" and "\)" are no brackets of the text
+        yield CitationPlace(end if format == "latex" or stops == closers == end else stops - 1)
+        return
+    word = stops - 2 if format == "latex" and _is_spaced(text, start, stops) else stops
+    if closers < end and stops < closers and _QUOTES.issuperset(text[closers:end]):
+        yield CitationPlace(end)  # what is quoted is left as it is
+    if stops == closers:
+        yield CitationPlace(word if stops == end else end)
+        return
+    if word <= start:
+        return
+    ending = text[max(start, word - 30) : word]
+    lead = "." if text[stops:closers] == "." and _ABBREVIATION.search(ending) else ""
+    yield CitationPlace(word, lead)
+    if lead:
+        yield CitationPlace(closers)
+
+
+def _before_display(text: str, start: int, end: int, format: str) -> int | None:
+    """Where the text before a formula on lines of its own ends, for a sentence that ends in one."""
+    segment = text[start:end]
+    if format == "typst":
+        formula = _TYPST_DISPLAY.search(segment)
+        begin = formula.start() if formula else -1
+    elif display := _DISPLAY_END.search(segment):
+        sign = _OPENING[display["sign"]] if display["sign"] else f"\\begin{{{display['name']}}}"
+        begin = segment.rfind(sign, 0, display.start())
+    else:
+        return None
+    if begin < 0:
+        return None
+    prose = segment[:begin].rstrip()
+    line = max(prose.rfind("\n"), prose.rfind("\r")) + 1
+    if format == "latex" and (comment := _COMMENT_SIGN.search(prose, line)):
+        prose = prose[: comment.start(1)].rstrip()
+    return start + len(prose)
+
+
+def _is_spaced(text: str, start: int, offset: int) -> bool:
+    """Whether a "\\@" stands before an offset, which is for the stop behind it."""
+    return text.endswith("\\@", start, offset) and not _is_escaped(text, start, offset - 2)
+
+
+def _is_escaped(text: str, start: int, offset: int) -> bool:
+    """Whether a backslash makes something else of the character."""
+    slashes = len(text[start:offset]) - len(text[start:offset].rstrip("\\"))
+    return slashes % 2 == 1
+
+
+# Commands whose argument is set as text; in those of others a citation may break.
+_TEXT_COMMANDS = frozenset(
+    "emph textbf textit textsl textsc textrm textsf texttt textmd textup textnormal text mbox footnote footnotetext "
+    "caption captionof subcaption textcolor colorbox parbox enquote enquote* textquote blockquote abstract abstracts "
+    "added replaced underline sidenote item noindent par label".split()
+)
+_OWNER = re.compile(r"\\([A-Za-z@]+\*?)\s*(?:(?:\[[^\[\]]{0,300}\]|\{[^{}]{0,300}\}|<[^<>]{0,30}>)\s*)*\Z")
+_BRACE = re.compile(r"\{")
+_BRACKET = re.compile(r"\\[A-Za-z@]+\*?\s*(?:\{[^{}]{0,300}\}\s*)?(\[)")
+_COMMENT = re.compile(r"(?<!\\)(?:\\\\)*%")
+_PARAGRAPH = re.compile(r"\r?\n[ \t]*\r?\n")
+_MARKDOWN_SIGN = re.compile(r"\\.|(`+)(?:(?!\1)[^`]|`(?!\1))*?\1(?!`)|\[|\]", re.DOTALL)
+
+
+class Surroundings:
+    """A file's text, and what each place in it stands in."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._source = LatexText(text, "")
+        self._starts: list[int] = []
+        self._above: list[int] = []  # for each brace, the index of the one around it, or -1
+        self._paired = False
+
+    def obstacle(self, offset: int, format: str, allowed: Collection[str] = ()) -> str:
+        """Why a citation must not stand at an offset; empty where it may. `allowed` commands may hold citations."""
+        if format == "latex":
+            return self._latex_obstacle(offset, allowed)
+        return _markdown_obstacle(self.text, offset) if format == "markdown" else ""
+
+    def owners(self, offset: int) -> Iterator[str]:
+        """The commands in whose arguments an offset lies, the innermost first; a bare group has the name ""."""
+        self._pair()
+        index = bisect_left(self._starts, offset) - 1
+        while index >= 0:
+            start = self._starts[index]
+            if (self._source.closing_brace(start) or 0) >= offset:
+                owner = _OWNER.search(self.text[max(0, start - 700) : start])
+                yield owner[1] if owner else ""
+            index = self._above[index]
+
+    def _pair(self) -> None:
+        """Find what is around each brace, once."""
+        if self._paired:
+            return
+        self._paired = True
+        opened: list[tuple[int, int]] = []  # index and end of those that are open
+        for brace in _BRACE.finditer(self.text):
+            close = self._source.closing_brace(brace.start())
+            if close is None:
+                continue
+            while opened and opened[-1][1] < brace.start():
+                opened.pop()
+            self._above.append(opened[-1][0] if opened else -1)
+            opened.append((len(self._starts), close))
+            self._starts.append(brace.start())
+
+    def _latex_obstacle(self, offset: int, allowed: Collection[str]) -> str:
+        line = max(self.text.rfind("\n", 0, offset), self.text.rfind("\r", 0, offset)) + 1
+        if _COMMENT.search(self.text, line, offset):
+            return "the sentence ends in a line with a comment"
+        for owner in self.owners(offset):
+            if owner and owner not in _TEXT_COMMANDS and owner not in allowed:
+                return f"the sentence ends in the argument of \\{owner}, where a citation may not be possible"
+        for bracket in _BRACKET.finditer(self.text, max(0, offset - 3000), offset):
+            close = self._source.closing_bracket(bracket.start(1))
+            if close is not None and close >= offset:
+                return "the sentence ends in an optional argument"
+        return ""
+
+
+def _markdown_obstacle(text: str, offset: int) -> str:
+    start, end = 0, len(text)
+    for blank in _PARAGRAPH.finditer(text):
+        if blank.end() <= offset:
+            start = blank.end()
+        else:
+            end = max(offset, blank.start())
+            break
+    opened: list[int] = []
+    for mark in _MARKDOWN_SIGN.finditer(text, start, end):
+        if mark.start() < offset < mark.end() and mark[0][0] == "`":
+            return "the sentence ends in code"
+        if mark[0] == "[":
+            opened.append(mark.start())
+        elif mark[0] == "]" and opened:
+            opening = opened.pop()
+            link = text.startswith(("(", "["), mark.end()) and text[opening - 1 : opening] not in ("!", "^")
+            if opening < offset <= mark.start() and link:
+                return "the sentence ends in the text of a link"
+    return ""

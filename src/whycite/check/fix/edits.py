@@ -1,0 +1,310 @@
+"""Edits of a draft's files: text put into their bytes, shown as a diff, written all or none."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import os
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from whycite.check.findings import Finding, Proposal
+from whycite.documents.model import Document
+from whycite.documents.reading import readers
+from whycite.documents.sources import DiskFolder, Source, decode, open_archive, unwrap
+from whycite.errors import UserError
+from whycite.files import atomic_write
+
+__all__ = [
+    "DraftProject",
+    "FileChange",
+    "FixPlan",
+    "Insertion",
+    "Refusal",
+    "apply",
+    "can_hold",
+    "hunks",
+    "insert",
+    "newline_at",
+    "text_of",
+]
+
+
+_BYTE_ORDER_MARKS = [
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+]
+_LINE_END = re.compile(r"\r\n|\n|\r")
+
+
+@dataclass(frozen=True, slots=True)
+class Insertion:
+    """Text that comes into a file at an offset of its decoded text."""
+
+    offset: int
+    text: str
+
+
+def text_of(data: bytes) -> str:
+    """The text of a file as readers see it; of one that is neither UTF-8 nor marked, one character a byte."""
+    return decode(data)[0]
+
+
+def insert(data: bytes, insertions: Sequence[Insertion]) -> bytes:
+    """The bytes with the texts put in; ValueError where the file's encoding lacks one of their letters.
+
+    Texts for the same place come in the order they are given in.
+    """
+    text = text_of(data)
+    skipped, codec = _codec(data)
+    pieces, byte_offset, text_offset = [data[:skipped]], skipped, 0
+    for insertion in sorted(insertions, key=lambda insertion: insertion.offset):
+        gap = text[text_offset : insertion.offset]
+        size = len(gap.encode(codec)) if codec else len(gap)
+        pieces += [data[byte_offset : byte_offset + size], insertion.text.encode(codec or "ascii")]
+        byte_offset, text_offset = byte_offset + size, insertion.offset
+    return b"".join([*pieces, data[byte_offset:]])
+
+
+def can_hold(data: bytes, text: str) -> bool:
+    """Whether a file's encoding has all letters of a text."""
+    return text.isascii() or _codec(data)[1] is not None
+
+
+def newline_at(text: str, offset: int) -> str:
+    """The line end in use next to an offset: that of the line before, else of the file's first line."""
+    line_ends = [match[0] for match in _LINE_END.finditer(text, max(0, offset - 10_000), offset)]
+    line_end = None if line_ends else _LINE_END.search(text)
+    return line_ends[-1] if line_ends else line_end[0] if line_end else "\n"
+
+
+def _codec(data: bytes) -> tuple[int, str | None]:
+    """How many bytes a mark at the start takes, and the encoding; none where each byte is a character."""
+    for mark, name in _BYTE_ORDER_MARKS:
+        if data.startswith(mark):
+            return len(mark), name
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return 0, None
+    return 0, "utf-8"
+
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
+_CONTEXT_LINES = 3  # lines shown before and after what changes
+
+
+def hunks(label: str, text: str, insertions: Sequence[Insertion]) -> str:
+    """The diff of one file; empty where nothing is put into it."""
+    if not insertions:
+        return ""
+    lines = list(_LINE.finditer(text))
+    changed = _changed_lines(lines, len(text), insertions)
+    diff = [f"--- {label}\n+++ {label}\n"]
+    shift = 0
+    for group in _groups(sorted(changed)):
+        start, stop = max(0, group[0] - _CONTEXT_LINES), min(len(lines), group[-1] + _CONTEXT_LINES + 1)
+        body: list[str] = []
+        for number in range(start, max(stop, group[-1] + 1)):
+            old = lines[number][0] if number < len(lines) else ""
+            if number not in changed:
+                body.append(_row(" ", old))
+                continue
+            body += [_row("-", old)] * bool(old)
+            body += [_row("+", new[0]) for new in _LINE.finditer(changed[number])]
+        removed = sum(row[0] in " -" for row in body)
+        added = sum(row[0] in " +" for row in body)
+        diff.append(f"@@ -{_range(start, removed)} +{_range(start + shift, added)} @@\n")
+        diff += body
+        shift += added - removed
+    return "".join(diff)
+
+
+def _changed_lines(lines: Sequence[re.Match[str]], length: int, insertions: Sequence[Insertion]) -> dict[int, str]:
+    """The new text of each line that changes, by its number from 0; one behind the last where lines are added."""
+    starts = [line.start() for line in lines]
+    whole = not lines or lines[-1][0].endswith(("\n", "\r"))
+    changed: dict[int, str] = {}
+    # From the last to the first, of those for one place too: each then finds its place as it was.
+    for _, insertion in sorted(enumerate(insertions), key=lambda pair: (pair[1].offset, pair[0]), reverse=True):
+        is_appended = insertion.offset == length and whole
+        number = len(lines) if is_appended else max(0, bisect_right(starts, insertion.offset) - 1)
+        old = changed.get(number, lines[number][0] if number < len(lines) else "")
+        column = insertion.offset - (starts[number] if number < len(lines) else length)
+        changed[number] = old[:column] + insertion.text + old[column:]
+    return changed
+
+
+def _groups(numbers: Sequence[int]) -> Iterator[list[int]]:
+    """The numbers in runs that share the lines around them."""
+    group: list[int] = []
+    for number in numbers:
+        if group and number - group[-1] > 2 * _CONTEXT_LINES:
+            yield group
+            group = []
+        group.append(number)
+    if group:
+        yield group
+
+
+def _row(sign: str, line: str) -> str:
+    if line.endswith(("\n", "\r")):
+        return f"{sign}{line}" if line.endswith("\n") else f"{sign}{line[:-1]}\n"
+    return f"{sign}{line}\n\\ No newline at end of file\n"
+
+
+def _range(start: int, count: int) -> str:
+    return f"{start + bool(count)},{count}"
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """A file with what comes into it."""
+
+    path: Path  # where it lies, links followed
+    label: str  # how the draft's messages call it
+    old_content: bytes
+    insertions: tuple[Insertion, ...]
+
+    @property
+    def new_content(self) -> bytes:
+        """The file as it will be."""
+        return insert(self.old_content, self.insertions)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A finding that is left as it is, and why."""
+
+    finding: Finding
+    proposal: Proposal
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class FixPlan:
+    """What a fix will do to a draft; nothing is written before it is applied."""
+
+    draft: str
+    changes: tuple[FileChange, ...] = ()
+    fixed: tuple[tuple[Finding, Proposal], ...] = ()
+    refused: tuple[Refusal, ...] = ()
+
+    def diff(self) -> str:
+        """The changes as a unified diff, for people to read and for `patch`."""
+        return "".join(hunks(change.label, text_of(change.old_content), change.insertions) for change in self.changes)
+
+
+class DraftProject:
+    """The folder of a draft; what is read from it is kept, so that every reading sees the same bytes."""
+
+    def __init__(self, document: Document, root: Path | None = None) -> None:
+        path = Path(document.path)
+        if "://" in document.path or not path.is_file():
+            raise UserError(f"{document.path}: not a file on disk (an archive, standard input): it cannot be changed")
+        root = _common_folder(document) if root is None else root if root.is_dir() else root.parent
+        self._name = Path(os.path.relpath(path, root)).as_posix()
+        if self._name.startswith("../") or not document.path.endswith(self._name):
+            raise UserError(f"{document.path}: lies outside {root}; nothing there is changed")
+        self._root = root
+        self._label = document.path.removesuffix(self._name)
+        self._format = document.format
+        self.contents: dict[str, bytes] = {}  # of every file that a reading opened, by its name
+        source = Source(DiskFolder(root), self._name)
+        if unwrap(source).name != self._name or open_archive(source) is not None:
+            raise UserError(f"{document.path}: compressed; unpack it, then it can be changed")
+
+    def read(self, insertions: Mapping[str, Sequence[Insertion]] | None = None) -> Document:
+        """The draft as it reads with texts put into its files."""
+        changed = {name: insert(self.contents[name], texts) for name, texts in (insertions or {}).items()}
+        folder = _EditedFolder(self._root, self._label, self.contents, changed)
+        document = next(iter(readers()[self._format].read(Source(folder, self._name))), None)
+        if document is None:
+            raise UserError(f"{self._label}{self._name}: holds no document any more; check it again")
+        return document
+
+    def name(self, file: str) -> str | None:
+        """The name of a file by what the document calls it; none where no reading opened it."""
+        name = file.removeprefix(self._label) if file.startswith(self._label) else ""
+        return name if name in self.contents else None
+
+    def names(self) -> list[str]:
+        """The names of all files of the folder."""
+        return DiskFolder(self._root).names()
+
+    def label(self, name: str) -> str:
+        """What the document calls a file."""
+        return self._label + name
+
+    def path(self, name: str) -> Path:
+        """Where a file lies, links followed; a link out of the folder is never read, so never followed."""
+        return (self._root / name).resolve()
+
+
+class _EditedFolder(DiskFolder):
+    """The folder on disk with some of its files changed."""
+
+    def __init__(self, root: Path, label: str, contents: dict[str, bytes], changed: Mapping[str, bytes]) -> None:
+        super().__init__(root, label)
+        self._contents = contents
+        self._changed = changed
+
+    def open(self, name: str) -> BinaryIO:
+        if name in self._changed:
+            return io.BytesIO(self._changed[name])
+        if name not in self._contents:
+            with super().open(name) as stream:
+                self._contents[name] = stream.read()
+        return io.BytesIO(self._contents[name])
+
+
+def _common_folder(document: Document) -> Path:
+    """The folder that holds all files of a draft."""
+    files = {document.path, *(sentence.file for sentence in document.sentences)}
+    return Path(os.path.commonpath([Path(file).parent.absolute() for file in files]))
+
+
+def apply(plan: FixPlan) -> None:
+    """Write the files of a plan; where one of them cannot be written, the others are put back as they were."""
+    new_contents = {change.path: change.new_content for change in plan.changes}
+    _check_unchanged(plan)
+    try:
+        with ExitStack() as files:
+            for change in plan.changes:
+                stream = files.enter_context(atomic_write(change.path))
+                stream.write(new_contents[change.path])
+                Path(stream.name).chmod(change.path.stat().st_mode & 0o7777)
+            _check_unchanged(plan)  # once more: the last moment before they are replaced
+    except BaseException:  # Ctrl-C between two files too
+        for change in plan.changes:
+            _restore(change, new_contents[change.path])
+        raise
+
+
+def _check_unchanged(plan: FixPlan) -> None:
+    for change in plan.changes:
+        if _current_bytes(change) != change.old_content:
+            raise UserError(f"{change.label}: has changed since it was checked; nothing is written: check it again")
+
+
+def _current_bytes(change: FileChange) -> bytes:
+    try:
+        return change.path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{change.label}: {error.strerror or error}; nothing is written") from error
+
+
+def _restore(change: FileChange, new_content: bytes) -> None:
+    """Undo one file, if it is what was just written."""
+    if change.path.is_file() and change.path.read_bytes() == new_content:
+        mode = change.path.stat().st_mode & 0o7777
+        with atomic_write(change.path) as stream:
+            stream.write(change.old_content)
+            Path(stream.name).chmod(mode)

@@ -1,0 +1,257 @@
+"""From proposals to a plan: every citation is tried on the draft, and kept only if it reads back as meant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from whycite.check.findings import CheckedDraft, Finding, Proposal
+from whycite.check.fix.citations import CitationStyle, Surroundings, citation_places, citation_style
+from whycite.check.fix.edits import DraftProject, FileChange, FixPlan, Insertion, Refusal, text_of
+from whycite.check.fix.entries import BibliographyFile, find_bibliography, leftover_keys, unnamed_reason
+from whycite.documents.identity import normalise_title
+from whycite.documents.model import Document, Sentence
+from whycite.errors import UserError
+
+__all__ = ["plan"]
+
+_FORBIDDEN_KINDS = {"table": "the sentence stands in a table", "heading": "the sentence stands in a heading"}
+_NOT_READ_BACK = "the citation would not be read as one of this sentence"
+
+
+def plan(checked: CheckedDraft, choices: Mapping[int, Proposal] | None = None, root: Path | None = None) -> FixPlan:
+    """What to put into the files of a draft so that it cites what was chosen.
+
+    `choices` gives proposals by the index of their finding; without it, every sentence that needs a citation gets
+    the best one, if that clearly fits. `root` is the folder that was checked, where it was a folder; nothing outside
+    it is changed.
+    """
+    if choices is None:
+        choices = {
+            index: finding.recommendations[0]
+            for index, finding in enumerate(checked.findings)
+            if finding.kind == "needs-citation" and finding.recommendations and not finding.doubtful
+        }
+    document = checked.document
+    if not choices:
+        return FixPlan(document.path)
+    project = DraftProject(document, root)
+    current = project.read()
+    if current.sentences != document.sentences:
+        raise UserError(f"{document.path}: has changed since it was checked; check it again")
+    return _Planner(project, current).plan([(checked.findings[index], choices[index]) for index in sorted(choices)])
+
+
+@dataclass(slots=True)
+class _Attempt:
+    """A proposal with the places that are left to try for it, the best first."""
+
+    finding: Finding
+    proposal: Proposal
+    name: str
+    insertions: list[Insertion]
+
+
+class _Planner:
+    """The state of one plan: what is refused, and what new entries look like."""
+
+    def __init__(self, project: DraftProject, document: Document) -> None:
+        self._project = project
+        self._document = document
+        self._refused: list[Refusal] = []
+        files = {sentence.file for sentence in document.sentences}
+        self._sources = {
+            project.label(name): Surroundings(text_of(data))
+            for name, data in project.contents.items()
+            if project.label(name) in files
+        }
+        self._sentences = {(s.file, s.start, s.end): s for s in document.sentences}
+        self._bibliography: BibliographyFile | str | None = None
+        self._entries: dict[str, str] = {}
+        self._titles: dict[str, str] = {}
+        self._leftover_keys = leftover_keys(project)
+        self._citing_commands: set[str] | None = None
+        self._sound_together = 0  # how many were last found to read back in one reading
+
+    def plan(self, chosen: Sequence[tuple[Finding, Proposal]]) -> FixPlan:
+        texts = {file: source.text for file, source in self._sources.items()}
+        style = unnamed_reason(self._project, self._document) or citation_style(
+            self._document, texts, self._project.names()
+        )
+        attempts: list[_Attempt] = []
+        seen: set[tuple[str, int, int, str]] = set()
+        for finding, proposal in chosen:
+            place = finding.file, finding.start, finding.end, proposal.key
+            if place in seen:
+                continue  # a file that the draft reads twice: what is put in once stands in both places
+            seen.add(place)
+            attempt = style if isinstance(style, str) else self._make_attempt(finding, proposal, style)
+            if isinstance(attempt, str):
+                self._refused.append(Refusal(finding, proposal, attempt))
+            else:
+                attempts.append(attempt)
+        sound_attempts = self._settle(attempts)
+        return FixPlan(
+            draft=self._document.path,
+            changes=tuple(self._changes(sound_attempts)),
+            fixed=tuple((attempt.finding, attempt.proposal) for attempt in sound_attempts),
+            refused=tuple(sorted(self._refused, key=lambda refusal: (refusal.finding.file, refusal.finding.start))),
+        )
+
+    # -- what to try -------------------------------------------------------
+
+    def _make_attempt(self, finding: Finding, proposal: Proposal, style: CitationStyle) -> _Attempt | str:
+        """What to put in for a proposal, or why nothing can be."""
+        sentence = self._sentences.get((finding.file, finding.start, finding.end))
+        name = self._project.name(finding.file)
+        if sentence is None or name is None:
+            return "the sentence is no longer there"
+        if sentence.kind in _FORBIDDEN_KINDS:
+            return _FORBIDDEN_KINDS[sentence.kind]
+        if any(proposal.key in citation.keys for citation in sentence.citations):
+            return f"the sentence cites {proposal.key} already"
+        written = style.write(proposal.key)
+        if written is None:
+            return f"the key {proposal.key!r} cannot be written as a citation of this draft"
+        if reason := self._add_entry(proposal):
+            return reason
+        source = self._sources[finding.file]
+        insertions, reason = [], "the sentence has no end to put a citation at"
+        for place in citation_places(source.text, sentence.start, sentence.end, self._document.format):
+            obstacle = self._obstacle(source, place.offset)
+            if obstacle:
+                reason = obstacle
+                continue
+            character = source.text[place.offset - 1 : place.offset]
+            gap = "" if not place.lead and (character.isspace() or character == "~") else style.gap
+            insertions.append(Insertion(place.offset, place.lead + gap + written))
+        return _Attempt(finding, proposal, name, insertions) if insertions else reason
+
+    def _add_entry(self, proposal: Proposal) -> str:
+        """Make the entry that a proposal needs; the reason where that fails."""
+        key = proposal.key
+        title = normalise_title(proposal.recommendation.paper.title)
+        reference = self._document.by_id.get(key)
+        if reference is not None:
+            same = proposal.in_bibliography or not title or normalise_title(reference.title) == title
+            if not same:
+                return f"the key {key} stands for another work in the bibliography"
+            return (
+                f"only the .bbl of an earlier run has {key}: put it into the .bib first"
+                if key in self._leftover_keys
+                else ""
+            )
+        if proposal.in_bibliography:
+            return f"the bibliography has no entry {key} any more"
+        if key in self._entries:
+            return "" if self._titles[key] == title else f"two new works have the key {key}"
+        if self._bibliography is None:
+            self._bibliography = find_bibliography(self._project, self._document)
+        if isinstance(self._bibliography, str):
+            return self._bibliography
+        try:
+            self._entries[key] = self._bibliography.entry(proposal)
+        except UserError as error:
+            return str(error)
+        self._titles[key] = title
+        return ""
+
+    def _obstacle(self, source: Surroundings, offset: int) -> str:
+        """Why a citation must not stand somewhere; commands in which the draft cites elsewhere may hold one."""
+        obstacle = source.obstacle(offset, self._document.format)
+        if obstacle and self._citing_commands is None:
+            self._citing_commands = {
+                owner
+                for sentence in self._document.sentences
+                for citation in sentence.citations
+                if self._document.format == "latex" and sentence.kind not in _FORBIDDEN_KINDS
+                for owner in self._sources[sentence.file].owners(citation.start)
+            }
+        return source.obstacle(offset, self._document.format, self._citing_commands or ()) if obstacle else ""
+
+    # -- whether it reads back ---------------------------------------------
+
+    def _settle(self, attempts: list[_Attempt]) -> list[_Attempt]:
+        """Those that read back as meant, each at the first of its places that does."""
+        sound_attempts: list[_Attempt] = []
+        waiting = attempts
+        while waiting:
+            sound = self._sound(waiting)
+            sound_attempts += sound
+            failed = [attempt for attempt in waiting if all(attempt is not sound_attempt for sound_attempt in sound)]
+            waiting = []
+            for attempt in failed:
+                attempt.insertions.pop(0)
+                if attempt.insertions:
+                    waiting.append(attempt)
+                else:
+                    self._refused.append(Refusal(attempt.finding, attempt.proposal, _NOT_READ_BACK))
+        if sound_attempts and len(sound_attempts) != self._sound_together and not self._reads_back(sound_attempts):
+            self._refused += [Refusal(attempt.finding, attempt.proposal, _NOT_READ_BACK) for attempt in sound_attempts]
+            return []
+        return sorted(sound_attempts, key=lambda attempt: (attempt.finding.file, attempt.finding.start))
+
+    def _sound(self, attempts: list[_Attempt]) -> list[_Attempt]:
+        """Those of some that read back, found by halves: mostly all do."""
+        if not attempts or self._reads_back(attempts):
+            self._sound_together = len(attempts)
+            return attempts
+        if len(attempts) == 1:
+            return []
+        half = len(attempts) // 2
+        return self._sound(attempts[:half]) + self._sound(attempts[half:])
+
+    def _reads_back(self, attempts: Sequence[_Attempt]) -> bool:
+        """Whether each sentence then has its citation, and all else reads as before."""
+        try:
+            document = self._project.read(self._insertions(attempts))
+        except (UserError, ValueError):  # a file that can no longer be read, or not take the text in
+            return False
+        added: dict[tuple[str, int, int], list[str]] = {}
+        for attempt in attempts:
+            added.setdefault((attempt.finding.file, attempt.finding.start, attempt.finding.end), []).append(
+                attempt.proposal.key
+            )
+        if len(document.sentences) != len(self._document.sentences) or document.sections != self._document.sections:
+            return False
+        return all(attempt.proposal.key in document.by_id for attempt in attempts) and all(
+            _reads_as_meant(old, new, added.get((old.file, old.start, old.end), []))
+            for old, new in zip(self._document.sentences, document.sentences, strict=True)
+        )
+
+    def _insertions(self, attempts: Sequence[_Attempt]) -> dict[str, list[Insertion]]:
+        """The texts by file, new entries too."""
+        insertions: dict[str, list[Insertion]] = {}
+        for attempt in attempts:
+            insertions.setdefault(attempt.name, []).append(attempt.insertions[0])
+        entries = {
+            attempt.proposal.key: self._entries[attempt.proposal.key]
+            for attempt in attempts
+            if attempt.proposal.key in self._entries
+        }
+        if entries and isinstance(self._bibliography, BibliographyFile):
+            insertions.setdefault(self._bibliography.name, []).append(self._bibliography.insertion(entries))
+        return insertions
+
+    def _changes(self, attempts: Sequence[_Attempt]) -> list[FileChange]:
+        changes: dict[Path, FileChange] = {}
+        for name, insertions in self._insertions(attempts).items():
+            path = self._project.path(name)
+            if path in changes:
+                raise UserError(f"{self._project.label(name)}: read under two names; nothing is changed")
+            changes[path] = FileChange(path, self._project.label(name), self._project.contents[name], tuple(insertions))
+        return list(changes.values())
+
+
+def _reads_as_meant(old: Sentence, new: Sentence, keys: Sequence[str]) -> bool:
+    """Whether a sentence says what it said and cites these keys besides."""
+    if not keys:
+        return old.text == new.text and [c.keys for c in old.citations] == [c.keys for c in new.citations]
+    old_keys = [key for citation in old.citations for key in citation.keys]
+    new_keys = [key for citation in new.citations for key in citation.keys]
+    return sorted([*old_keys, *keys]) == sorted(new_keys) and _letters(old) == _letters(new)
+
+
+def _letters(sentence: Sentence) -> str:
+    return "".join(filter(str.isalnum, sentence.without_citations()))

@@ -1,0 +1,213 @@
+"""Paragraphs of a document as a detector reads them, and labelled by CiteWorth's rules (SCOPE 4.1.2, 4.2.2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from whycite.check.calibration import bibliography_titles
+from whycite.check.detector import ParagraphText
+from whycite.documents.identity import paper_key
+from whycite.documents.model import Document, Section, Sentence
+from whycite.evidence.groups import MARK, TEXTUAL_SIGN, SplitSentence, join_texts, mark_citations, split_at_groups
+from whycite.evidence.words import has_content_words, leads_on
+
+__all__ = [
+    "UNLABELLED_TYPES",
+    "LabelledDocument",
+    "LabelledParagraph",
+    "LabelledSentence",
+    "bare_text",
+    "heading_paths",
+    "labelled_document",
+    "prose_paragraphs",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledSentence:
+    """A sentence without its citations, and whether it had any."""
+
+    text: str
+    worthy: bool
+    conform: bool  # as CiteWorth's rules ask: nothing but its end tells that a marker is gone
+    text_with_names: str = ""  # the text with the cited authors' names left in, where it had some
+    group_offsets: tuple[int, ...] = ()  # how many characters of the text stand before each group of citations
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledParagraph:
+    """A paragraph with the headings above it, the outermost first."""
+
+    headings: tuple[str, ...]
+    section_type: str | None
+    sentences: tuple[LabelledSentence, ...]
+
+    @property
+    def conform(self) -> bool:
+        """Whether every sentence conforms; on such paragraphs SCOPE trains (4.2.2)."""
+        return all(sentence.conform for sentence in self.sentences)
+
+    @property
+    def nonconform(self) -> bool:
+        """Whether no sentence conforms: SCOPE's third test split (4.2.2)."""
+        return not any(sentence.conform for sentence in self.sentences)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledDocument:
+    """A document's paragraphs; `date` as "2025-10-20", "2025" or ""."""
+
+    key: str
+    title: str
+    date: str
+    paragraphs: tuple[LabelledParagraph, ...]
+    titles: tuple[str, ...] = ()  # of its bibliography
+
+    def unlabelled(self) -> list[ParagraphText]:
+        """Its paragraphs as a detector is given them."""
+        return [
+            ParagraphText(
+                tuple(sentence.text for sentence in paragraph.sentences), paragraph.headings, paragraph.section_type
+            )
+            for paragraph in self.paragraphs
+        ]
+
+    @property
+    def texts(self) -> list[str]:
+        """Its sentences in order."""
+        return [sentence.text for paragraph in self.paragraphs for sentence in paragraph.sentences]
+
+    @property
+    def year(self) -> int | None:
+        """The year it came out, where that is known."""
+        return int(self.date[:4]) if self.date[:4].isdecimal() else None
+
+
+UNLABELLED_TYPES = frozenset(["abstract", "acknowledgement", "declaration", "references"])
+"""Types of sections where custom, not the sentence, decides whether there is a citation."""
+
+_MIN_LENGTH = 20  # characters of a conform sentence
+_END = re.compile(r"[.!?…][”’\"')\]]*$")
+_YEAR = re.compile(r"[\s,]*[(\[]?\s*(?:1[89]|20)\d\d[a-z]?\b[)\]]?")
+_TWO_STOPS = re.compile(r"\bal\.\.(?!\.)")
+# A marker that the reader did not recognise, so that it is still in the text.
+_UNREAD_MARKER = re.compile(
+    r"\bet al\.?,?\s?[(\[]?(?:1[89]|20)\d\d|\([^\W\d_a-z][\w'’-]+(?: and [\w'’-]+)?,? (?:1[89]|20)\d\d\)"
+)
+
+
+def labelled_document(document: Document, date: str = "") -> LabelledDocument:
+    """The paragraphs of a document whose sections have their types.
+
+    A sentence is worthy when it cites. Captions, notes, tables and headings are not asked about, nor sections where
+    nobody cites; a sentence of nothing but citations, and one that holds a marker nobody recognised, teach nothing.
+    """
+    headings = heading_paths(document.sections)
+    entry_titles = bibliography_titles(document.references)
+    paragraphs = []
+    for (section, _), sentences in groupby(
+        document.sentences, key=lambda sentence: (sentence.section, sentence.paragraph)
+    ):
+        type = document.sections[section].type if section < len(document.sections) else None
+        if type in UNLABELLED_TYPES:
+            continue
+        if labelled_sentences := tuple(_labelled_sentences(sentences, document)):
+            paragraphs.append(
+                LabelledParagraph(headings[section] if section < len(headings) else (), type, labelled_sentences)
+            )
+    year = f"{document.paper.year:04}" if document.paper.year else ""
+    key = paper_key(document.paper) or document.path
+    return LabelledDocument(key, document.paper.title, date or year, tuple(paragraphs), tuple(entry_titles))
+
+
+def bare_text(sentence: Sentence, document: Document) -> str:
+    """The text as worthiness sees it: citations gone, with their brackets and the names that belong to them."""
+    return (
+        join_texts(split_at_groups(sentence, document).texts) if sentence.citations else " ".join(sentence.text.split())
+    )
+
+
+def _labelled_sentences(sentences: Iterator[Sentence], document: Document) -> Iterator[LabelledSentence]:
+    for sentence in sentences:
+        if sentence.kind != "prose":
+            continue
+        parts = split_at_groups(sentence, document)
+        text = bare_text(sentence, document)
+        if not has_content_words(text) or _UNREAD_MARKER.search(text):
+            continue
+        text_with_names = _with_names(sentence) if sentence.citations else ""
+        worthy = bool(sentence.citations)
+        places = tuple(_group_offset(parts, group_index, text) for group_index in range(len(parts.groups)))
+        yield LabelledSentence(
+            text, worthy, _conforms(text, parts), text_with_names if text_with_names != text else "", places
+        )
+
+
+def _group_offset(parts: SplitSentence, group: int, text: str) -> int:
+    """How many characters of the text without citations stand before a group."""
+    return min(len(join_texts(parts.texts[: group + 1])), len(text))
+
+
+def _conforms(text: str, parts: SplitSentence) -> bool:
+    """Whether the sentence is whole without its citations: at most one group, and that at its end."""
+    whole = len(text) >= _MIN_LENGTH and not text[0].islower() and text[0].isalnum() and bool(_END.search(text))
+    if not parts.groups:
+        return whole
+    opening, ending = parts.texts[0], parts.texts[-1]
+    ends = len(parts.groups) == 1 and not has_content_words(ending) and not re.search(r"\w", ending)
+    return whole and ends and not parts.groups[0].is_textual and not leads_on(opening)
+
+
+def _with_names(sentence: Sentence) -> str:
+    """The text as one writes it who knows whom to cite but has no citation yet: "Doe et al. showed"."""
+    citations = iter(sorted(sentence.citations, key=lambda citation: citation.text_start))
+
+    def name(sign: re.Match[str]) -> str:
+        citation = next(citations)
+        return (
+            _YEAR.sub("", sentence.text[citation.text_start : citation.text_end])
+            if sign[0] == TEXTUAL_SIGN
+            else sign[0]
+        )
+
+    text = join_texts(" ".join(part.split()) for part in MARK.split(MARK.sub(name, mark_citations(sentence))))
+    return _TWO_STOPS.sub("al.", text)
+
+
+def heading_paths(sections: Sequence[Section]) -> list[tuple[str, ...]]:
+    """For each section the headings from the outermost to its own."""
+    above: list[Section] = []
+    paths = []
+    for section in sections:
+        while above and above[-1].level >= section.level:
+            above.pop()
+        above.append(section)
+        paths.append(tuple(ancestor.heading for ancestor in above if ancestor.heading))
+    return paths
+
+
+def prose_paragraphs(document: Document) -> list[tuple[ParagraphText, tuple[int, ...]]]:
+    """Every paragraph of prose without its citations, and which of the document's sentences are in it.
+
+    Captions, notes, tables and headings are not asked about, nor sections where nobody cites.
+    """
+    headings = heading_paths(document.sections)
+    paragraphs = []
+    for (section, _), run in groupby(
+        enumerate(document.sentences), key=lambda pair: (pair[1].section, pair[1].paragraph)
+    ):
+        has_section = section < len(document.sections)
+        type = document.sections[section].type if has_section else None
+        prose = [(index, sentence) for index, sentence in run if sentence.kind == "prose"]
+        if prose and type not in UNLABELLED_TYPES:
+            texts = tuple(bare_text(sentence, document) for _, sentence in prose)
+            paragraphs.append(
+                (
+                    ParagraphText(texts, headings[section] if has_section else (), type),
+                    tuple(index for index, _ in prose),
+                )
+            )
+    return paragraphs

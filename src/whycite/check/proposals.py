@@ -1,0 +1,339 @@
+"""Which papers sentences could cite: the draft's bibliography and a library, two rankings made one.
+
+Each tells for its papers the odds that they are the one that is wanted, and what both say of a paper adds up (a linear
+opinion pool): so a sure first of one source comes before a poor first of the other. Places alone, which the two have in
+common too, would not tell these apart. A source whose best paper is a poor one counts half.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import exp
+
+import numpy as np
+
+from whycite.check.answers import CachedLibrary
+from whycite.check.bibliography import (
+    DOUBT,
+    FEATURES,
+    MAX_ENTRIES,
+    WEIGHTS,
+    BibliographyEntries,
+    EntryFeatures,
+    author_matcher,
+    entry_order,
+    entry_scores,
+    family_names,
+)
+from whycite.check.findings import Proposal
+from whycite.check.keys import CitationKeys
+from whycite.cite.bibtex import bibtex_entry
+from whycite.cite.recommendations import Claim, Evidence, Recommendation, same_title
+from whycite.documents.identity import normalise_title, paper_key
+from whycite.documents.model import Document, Reference
+from whycite.evidence.words import has_content_words
+from whycite.models import Encoder
+
+__all__ = ["EntryFinder", "Proposals", "SourceRanking", "merge_rankings", "own_recommendations", "propose"]
+
+
+_MIN_CHANCE = 0.3  # the chance of the best paper below which none clearly fits: from it on most are right in drafts
+_MAX_SPANS = 5  # spans shown for a paper
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRanking:
+    """What one source recommends, best first, each with the draft's key where it has one."""
+
+    recommendations: Sequence[tuple[str | None, Recommendation]]
+    odds: Sequence[float]  # logarithms; the best entry of a bibliography has 0
+    doubtful: bool = False  # whether even the best is a poor one
+
+
+def merge_rankings(
+    bibliography: SourceRanking, library: SourceRanking, n: int, keys: CitationKeys
+) -> tuple[Proposal, ...]:
+    """The n best papers of both, each with its chance among all that either names."""
+    rankings = {"bibliography": bibliography, "library": library}
+    odds: dict[str, dict[str, float]] = {}
+    papers: dict[str, tuple[str | None, Recommendation]] = {}
+    highest = max((*bibliography.odds, *library.odds), default=0.0)
+    for source, ranking in rankings.items():
+        for (key, recommendation), logarithm in zip(ranking.recommendations, ranking.odds, strict=True):
+            name = f"key:{key}" if key is not None else f"paper:{recommendation.paper.key}"
+            source_odds = odds.setdefault(name, {})
+            if source in source_odds:  # two entries of the bibliography, or of the library, for one paper
+                continue
+            source_odds[source] = (0.5 if ranking.doubtful else 1.0) * exp(logarithm - highest)
+            papers[name] = (
+                key,
+                _combine_evidence(papers[name][1], recommendation) if name in papers else recommendation,
+            )
+    total = sum(sum(source_odds.values()) for source_odds in odds.values())
+    chances = {
+        name: {source: value / total for source, value in source_odds.items()} for name, source_odds in odds.items()
+    }
+    best = sorted(chances, key=lambda name: (-round(sum(chances[name].values()), 9), name))[:n]
+    unclear = not best or sum(chances[best[0]].values()) < _MIN_CHANCE
+    doubtful = {name: unclear or all(rankings[source].doubtful for source in chances[name]) for name in best}
+    return tuple(
+        _proposal(rank, *papers[name], chances[name], doubtful[name], keys) for rank, name in enumerate(best, start=1)
+    )
+
+
+def _proposal(
+    rank: int,
+    key: str | None,
+    candidate: Recommendation,
+    shares: Mapping[str, float],
+    doubtful: bool,
+    keys: CitationKeys,
+) -> Proposal:
+    recommendation = replace(candidate, rank=rank, score=sum(shares.values()), shares=dict(shares))
+    if key is not None:
+        return Proposal(recommendation, key, in_bibliography=True, doubtful=doubtful)
+    new = keys.key_for(candidate.paper)
+    return Proposal(
+        recommendation, new, in_bibliography=False, bibtex=bibtex_entry(new, candidate.paper), doubtful=doubtful
+    )
+
+
+def _combine_evidence(bibliography: Recommendation, library: Recommendation) -> Recommendation:
+    """What the draft and the library say of one paper."""
+    evidence = sorted((*bibliography.evidence, *library.evidence), key=lambda span: -span.score)[:_MAX_SPANS]
+    return replace(bibliography, support=bibliography.support + library.support, evidence=tuple(evidence))
+
+
+MAX_CANDIDATES = 20  # entries that are considered for a sentence
+_MAX_SENTENCES = 5  # sentences of the draft shown for an entry
+_MIN_TITLE_WORDS = 4  # of a title that needs no year to tell a paper
+
+
+def own_recommendations(
+    entries: BibliographyEntries, sentences: Sequence[int], masked: bool = False
+) -> list[SourceRanking]:
+    """The entries that fit sentences, best first; none from the future.
+
+    What a sentence cites itself is left out, unless it is `masked`: then it is as if it cited nothing.
+    """
+    return [
+        _recommend_entries(entries, index, candidates, masked)
+        for index, candidates in zip(sentences, entries.features_of(sentences), strict=True)
+    ]
+
+
+def _recommend_entries(
+    entries: BibliographyEntries, index: int, candidates: EntryFeatures, masked: bool
+) -> SourceRanking:
+    from whycite.library.records import Paper, SourceDocument
+
+    document = entries.document
+    cited = set() if masked else {key for citation in document.sentences[index].citations for key in citation.keys}
+    source = SourceDocument(paper_key(document.paper) or "", document.paper.title or document.path, document.paper.year)
+    values = entry_scores(candidates)
+    meanings, authors = (candidates.features[:, FEATURES.index(name)] for name in ("meaning", "author"))
+    recommendations: list[tuple[str | None, Recommendation]] = []
+    doubtful = True
+    for row in entry_order(candidates).tolist():
+        place = int(candidates.positions[row])
+        entry = entries.references[place]
+        if entry.id in cited or not _may_cite(entry, document):
+            continue
+        doubtful = bool(meanings[row] < DOUBT and not authors[row]) if not recommendations else doubtful
+        citing_rows = [
+            citing_row
+            for citing_row, entry_place in entries.pairs
+            if entry_place == place and entries.citing[citing_row] != index
+        ]
+        best = sorted(citing_rows, key=lambda citing_row: (-candidates.cosines[citing_row].round(6), citing_row))[
+            :_MAX_SENTENCES
+        ]
+        evidence = tuple(
+            Evidence(text, float(np.clip(candidates.cosines[citing_row], 0, 1)), text, source)
+            for citing_row in best
+            for text in [entries.texts[entries.citing[citing_row]]]
+        )
+        paper = Paper(
+            paper_key(entry) or f"entry:{entry.id}",
+            entry.title or entry.text,
+            entry.authors,
+            entry.year,
+            entry.venue,
+            entry.doi,
+            entry.abstract,
+        )
+        value = float(values[row])
+        recommendations.append(
+            (
+                entry.id,
+                Recommendation(len(recommendations) + 1, value, len(citing_rows), paper, evidence, {"fit": value}),
+            )
+        )
+        if len(recommendations) == MAX_CANDIDATES:
+            break
+    # A conditional logit: scores differ as the logarithms of odds do.
+    return SourceRanking(
+        tuple(recommendations),
+        tuple(recommendation.score - recommendations[0][1].score for _, recommendation in recommendations),
+        doubtful,
+    )
+
+
+def _may_cite(entry: Reference, document: Document) -> bool:
+    """Whether a draft may cite an entry: not newer than itself, and not itself."""
+    year = document.paper.year
+    if year is not None and entry.year is not None and entry.year > year:
+        return False
+    return not same_title(entry.title, document.paper.title)
+
+
+class EntryFinder:
+    """Tells the entry of the draft's bibliography that is a paper of a library."""
+
+    def __init__(self, references: Sequence[Reference], papers: Mapping[str, str]) -> None:
+        """`papers`: the library's key for the ids of entries, as far as they were looked up."""
+        self._by_key = {key: id for id, key in papers.items()}
+        self._by_title: dict[str, Reference] = {}
+        for reference in references:
+            if key := paper_key(reference):
+                self._by_key.setdefault(key, reference.id)
+            if title := normalise_title(reference.title):
+                self._by_title.setdefault(title, reference)
+
+    def key(self, recommendation: Recommendation) -> str | None:
+        """The entry's key, where the bibliography has the paper."""
+        paper = recommendation.paper
+        if paper.key in self._by_key:
+            return self._by_key[paper.key]
+        title = normalise_title(paper.title)
+        entry = self._by_title.get(title) if title else None
+        if entry is None:
+            return None
+        has_years = paper.year is not None and entry.year is not None
+        is_near = has_years and abs((paper.year or 0) - (entry.year or 0)) <= 1
+        return entry.id if is_near or len(title.split()) >= _MIN_TITLE_WORDS else None
+
+
+_LIBRARY_PAPERS = 20  # papers that a library is asked for, so that those which both sources know meet
+# Fitted to citing sentences of articles of three fields, half of them with what they cite taken out of the bibliography
+# (benchmarks/RESULTS.md): a paper whose score is so far above the doubtful ones is as likely as the best entry.
+_EVEN = 5.0
+_SCALE = 0.6
+
+
+@dataclass(slots=True)
+class Proposals:
+    """Proposals by the place of their sentence, and the seconds each source took."""
+
+    by_sentence: dict[int, tuple[Proposal, ...]]
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+def propose(
+    document: Document,
+    sentences: Sequence[int],
+    encoder: Encoder,
+    cached_library: CachedLibrary | None = None,
+    n: int = 3,
+    on_answer: Callable[[], None] = lambda: None,
+    *,
+    bibliography: bool = True,
+    masked: bool = False,
+) -> Proposals:
+    """The n best papers for each of the sentences, which are given by their places.
+
+    Without `bibliography` the library alone is asked; `masked`: as if each of the sentences cited nothing.
+    """
+    start = time.perf_counter()
+    entries = BibliographyEntries(document, encoder)
+    indices = [index for index in sentences if has_content_words(entries.texts[index])]
+    entry_rankings = (
+        own_recommendations(entries, indices, masked) if bibliography else [SourceRanking((), ())] * len(indices)
+    )
+    bibliography_end = time.perf_counter()
+    library_rankings = (
+        _rank_library(entries, indices, cached_library, max(_LIBRARY_PAPERS, n), on_answer, masked)
+        if cached_library and indices
+        else [SourceRanking((), ())] * len(indices)
+    )
+    keys = CitationKeys(document.references, _cited_keys(document))
+    proposals = {
+        index: merge_rankings(entry_rankings[i], library_rankings[i], n, keys) for i, index in enumerate(indices)
+    }
+    return Proposals(
+        proposals, {"bibliography": bibliography_end - start, "library": time.perf_counter() - bibliography_end}
+    )
+
+
+def _rank_library(
+    entries: BibliographyEntries,
+    sentences: Sequence[int],
+    cached_library: CachedLibrary,
+    n: int,
+    on_answer: Callable[[], None],
+    masked: bool,
+) -> list[SourceRanking]:
+    document = entries.document
+    references = document.references if len(document.references) <= MAX_ENTRIES else _cited_references(document)
+    paper_keys = cached_library.find(references)
+    papers = {reference.id: key for reference, key in zip(references, paper_keys, strict=True) if key}
+    finder = EntryFinder(document.references, papers)
+    answers = cached_library.recommend([_claim(entries, index, papers) for index in sentences], n, on_answer)
+    rankings = []
+    for index, answer in zip(sentences, answers, strict=True):
+        cited = set() if masked else {key for citation in document.sentences[index].citations for key in citation.keys}
+        candidates = [
+            (key, recommendation)
+            for recommendation in answer.papers
+            if (key := finder.key(recommendation)) not in cited
+        ]
+        odds = _odds(entries.texts[index], [recommendation for _, recommendation in candidates], answer.doubt)
+        rankings.append(SourceRanking(candidates, odds, answer.doubtful))
+    return rankings
+
+
+def _odds(sentence: str, recommendations: Sequence[Recommendation], doubt: float | None) -> list[float]:
+    """The odds of a library's papers, as those of a bibliography count: whom the sentence names is likely meant."""
+    if not recommendations:
+        return []
+    even = recommendations[0].score if doubt is None else doubt + _EVEN
+    author_match = author_matcher(sentence)
+    return [
+        _SCALE * (recommendation.score - even)
+        + WEIGHTS["author"] * author_match(family_names(recommendation.paper.authors))
+        for recommendation in recommendations
+    ]
+
+
+def _claim(entries: BibliographyEntries, index: int, papers: dict[str, str]) -> Claim:
+    """The sentence with what is around it; what its section cites elsewhere is cited beside it (SCOPE 3.3)."""
+    document, sentence = entries.document, entries.document.sentences[index]
+    cited = {
+        papers[key]
+        for place in entries.citing
+        for citing_sentence in [document.sentences[place]]
+        if citing_sentence.section == sentence.section and place != index
+        for citation in citing_sentence.citations
+        for key in citation.keys
+        if key in papers
+    }
+    paragraph = entries.paragraph(index)
+    return Claim(
+        entries.texts[index],
+        title=document.paper.title,
+        section_type=document.sections[sentence.section].type,
+        paragraph=paragraph if paragraph != entries.texts[index] else "",
+        cited=tuple(sorted(cited)),
+        year=document.paper.year,
+    )
+
+
+def _cited_references(document: Document) -> tuple[Reference, ...]:
+    cited = _cited_keys(document)
+    return tuple(reference for reference in document.references if reference.id in cited)
+
+
+def _cited_keys(document: Document) -> set[str]:
+    return {key for sentence in document.sentences for citation in sentence.citations for key in citation.keys}

@@ -1,0 +1,180 @@
+"""How likely each sentence of a draft needs a citation (SCOPE 3.2), and the rules that lower it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whycite.check.calibration import bibliography_titles, title_signs
+from whycite.check.detector import Detector, ParagraphText
+from whycite.check.memory import Memory, memory_key
+from whycite.check.paragraphs import UNLABELLED_TYPES, bare_text, prose_paragraphs
+from whycite.documents.model import Document
+from whycite.evidence.words import FUNCTION_WORDS, has_content_words
+from whycite.models import Encoder
+
+__all__ = ["Judgement", "adjust_worthiness", "is_english", "is_own_contribution", "judge", "method_names"]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A probability a sentence, by a detector that may have read the draft's bibliography."""
+
+    worthiness: NDArray[np.float64]
+    detector: Detector
+
+    def threshold(self, section_type: str | None) -> float:
+        """From which probability on a sentence in a section of this type needs a citation."""
+        if self.detector.bibliography is not None:
+            return self.detector.bibliography.threshold
+        return self.detector.thresholds.get(section_type or "", self.detector.thresholds[""])
+
+
+def judge(
+    document: Document,
+    detector: Detector,
+    encoder: Encoder,
+    memory: Memory | None = None,
+    ask_again: bool = False,
+) -> Judgement:
+    """A probability a sentence; 0 for what is not asked about: captions, tables, sections where nobody cites.
+
+    Citations are taken out before, so that a sentence is judged alike with and without them. What says the same as an
+    entry of the draft's bibliography is more likely. What tells of the authors' own work is less likely, and so is,
+    unless it is to `ask_again`, what names a method cited earlier in the draft.
+    """
+    prose = prose_paragraphs(document)
+    keys = [_paragraph_key(paragraph, detector) for paragraph, _ in prose]
+    memory_values = memory.get(keys) if memory else {}
+    missing = {key: paragraph for key, (paragraph, _) in zip(keys, prose, strict=True) if key not in memory_values}
+    arrays = dict(zip(missing, detector.worthiness(list(missing.values())), strict=True)) if missing else {}
+    new_values = {key: array.tolist() for key, array in arrays.items()}
+    if memory:
+        memory.put(new_values)
+    texts, worthiness = [""] * len(document.sentences), np.zeros(len(document.sentences))
+    for key, (paragraph, places) in zip(keys, prose, strict=True):
+        probabilities = new_values[key] if key in new_values else memory_values[key]
+        for index, text, value in zip(places, paragraph.sentences, probabilities, strict=True):
+            texts[index], worthiness[index] = text, value if has_content_words(text) else 0.0
+    informed = _informed_worthiness(document, texts, worthiness, detector, encoder)
+    probabilities = adjust_worthiness(document, informed, ask_again)
+    return Judgement(probabilities, detector)
+
+
+def _informed_worthiness(
+    document: Document, texts: Sequence[str], worthiness: NDArray[np.float64], detector: Detector, encoder: Encoder
+) -> NDArray[np.float64]:
+    """How worthy sentences are in the light of the draft's own bibliography, where that tells something."""
+    entry_titles, indices = (
+        bibliography_titles(document.references),
+        [index for index, text in enumerate(texts) if text],
+    )
+    if detector.bibliography is None or not entry_titles or not is_english([texts[index] for index in indices]):
+        return worthiness
+    features = title_signs(worthiness[indices], [texts[index] for index in indices], entry_titles, encoder)
+    informed = worthiness.copy()
+    informed[indices] = detector.bibliography.informed_worthiness(worthiness[indices], features)
+    return informed
+
+
+def _paragraph_key(paragraph: ParagraphText, detector: Detector) -> bytes:
+    return memory_key("worthiness", detector.name, paragraph.headings, paragraph.section_type, paragraph.sentences)
+
+
+_PART = r"(?:section|chapter|paper|work|article|thesis|part|appendix|document|book|manuscript|report)"
+_HERE = re.compile(
+    rf"\b(?:this|the (?:next|following|previous|present|remaining)) {_PART}s?\b|\bthe rest of (?:this|the) {_PART}\b",
+    re.IGNORECASE,
+)
+_OWN_WORK = re.compile(
+    rf"\b(?:we|I|this {_PART})\b(?: \w+ly| then| also| now| first| next| here| will| shall)*"
+    r" (?:propose|present|introduce|describe|discuss|contribute|organi[sz]e|outline|conclude|report|begin|turn)s?\b",
+    re.IGNORECASE,
+)
+# "AdaBoost", "BERT", "ResNet-50": names that are not written as other words are.
+_NAME = re.compile(r"\b(?:[A-Z][a-z]+[A-Z][\w-]*|[A-Z]{2,}[\w-]*|[a-z]+[A-Z][\w-]*)")
+_COMMON = re.compile(r"\b(?:the|of|and|is|that|to|in|with|for|are)\b", re.IGNORECASE)
+_ENGLISH = 0.13  # share of words that are such; in drafts in English it is 0.2 or more
+_LONG = 300  # words from which on that share alone tells
+_MIN_WORDS, _MIN_FUNCTION_SHARE = 60, 0.15  # words from which on few function words tell, and how many are few
+_MIN_FOREIGN_WORDS = 3  # different words of other languages that tell, where there are more of them than of English
+_WORD = re.compile(r"[^\W\d_]+")
+# Frequent words of other languages; none of them is a function word of English.
+_FOREIGN_WORDS = frozenset(
+    """
+    der die das und ist nicht ein eine einer eines den dem des mit für auf sich von zu wird werden wir dass auch wurde
+    schon aber oder als bei nach sind wie nur noch kann sie im zum zur über
+    le la les une dans que pour pas sur du au aux sont nous cette avec qui est ces dont ont été
+    el los las del una por con como para es se su más son entre este lo il di che non della delle sono dei nel gli è
+    het een van dat niet voor zijn wordt ook deze aan os da dos em não uma com ao foi são mais
+    och att det som på är av inte til og ikke af jeg vi med blev jest nie się na że jak oraz przez są które który
+    """.split()
+)
+_ODDS_FACTOR = 0.5  # of the odds
+
+
+def adjust_worthiness(
+    document: Document, probabilities: Sequence[float] | NDArray[np.float64], ask_again: bool = True
+) -> NDArray[np.float64]:
+    """The probabilities of a document's sentences, one each, with what its rules take away.
+
+    Captions, tables, headings and acknowledgements are not asked for; what authors say of their own work is rarely;
+    without `ask_again` neither is a method whose name stands in an earlier sentence that cites (SCOPE 6.4.2).
+    """
+    worthiness = np.array(probabilities, np.float64)
+    if len(worthiness) != len(document.sentences):
+        raise ValueError(f"{len(document.sentences)} sentences have {len(worthiness)} probabilities")
+    cited: set[str] = set()
+    for index, sentence in enumerate(document.sentences):
+        type = document.sections[sentence.section].type if sentence.section < len(document.sections) else None
+        methods = method_names(sentence.text)
+        if sentence.kind not in ("prose", "footnote") or type in UNLABELLED_TYPES:
+            worthiness[index] = 0.0
+        else:
+            cited_before = not ask_again and bool(methods) and methods <= cited
+            reasons = is_own_contribution(bare_text(sentence, document)) + cited_before
+            worthiness[index] = _lower_odds(worthiness[index], reasons)
+        if sentence.citations:
+            cited |= methods
+    return worthiness
+
+
+def is_own_contribution(text: str) -> bool:
+    """Whether a sentence tells what its authors do here: "we propose", "in the next section"."""
+    return bool(_OWN_WORK.search(text) or _HERE.search(text))
+
+
+def method_names(text: str) -> set[str]:
+    """What a sentence calls by names that are not written as other words are: "BERT", "AdaBoost"."""
+    return set(_NAME.findall(text))
+
+
+def is_english(texts: Sequence[str]) -> bool:
+    """Whether a draft is in English, the one language that the bundled model has learned; what is too short counts."""
+    words = sum(text.count(" ") + 1 for text in texts)
+    if words == 0 or sum(len(_COMMON.findall(text)) for text in texts) / words >= _ENGLISH:
+        return True
+    return words < _LONG and not _is_foreign(" ".join(texts).lower())
+
+
+def _is_foreign(text: str) -> bool:
+    """Whether a short text is clearly in another language: one sentence of English may do without "the" and "of"."""
+    letters = [letter for letter in text if letter.isalpha()]
+    if sum(letter > "\u024f" for letter in letters) > len(letters) / 2:  # beyond the Latin alphabets
+        return True
+    words = _WORD.findall(text)
+    english_count, foreign_count = (
+        sum(word in vocabulary for word in words) for vocabulary in (FUNCTION_WORDS, _FOREIGN_WORDS)
+    )
+    if len(words) >= _MIN_WORDS and english_count < _MIN_FUNCTION_SHARE * len(words):
+        return True
+    return foreign_count > english_count and len(_FOREIGN_WORDS.intersection(words)) >= _MIN_FOREIGN_WORDS
+
+
+def _lower_odds(probability: float, times: int) -> float:
+    odds = probability * _ODDS_FACTOR**times
+    return odds / (odds + 1 - probability)

@@ -1,0 +1,1 @@
+"""Which papers a claim should cite, with the evidence for each."""

@@ -1,0 +1,337 @@
+"""Scores of papers for a claim: features, what each counts, and what a score is made of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass, fields, replace
+from functools import lru_cache
+from math import log1p
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whycite.cite.recommendations import Claim
+from whycite.cite.search import CandidatePapers, ClaimMatches, ClaimQuery
+from whycite.errors import UserError
+from whycite.library.tables import identifier
+from whycite.models import Encoder
+from whycite.text.normalise import fold
+
+if TYPE_CHECKING:
+    from whycite.library import SpanCitation
+
+__all__ = [
+    "DIGITS",
+    "EVIDENCE",
+    "FILE",
+    "PAPER",
+    "SHARES",
+    "TITLE",
+    "FittedWeights",
+    "RankingFeatures",
+    "RankingScores",
+    "RankingWeights",
+    "candidate_features",
+    "full_match",
+    "match_features",
+    "score",
+    "shares",
+    "stored_with",
+]
+
+
+FILE = "weights.json"  # in the folder of the encoder whose cosines they are for
+
+
+@dataclass(frozen=True, slots=True)
+class RankingWeights:
+    """A weight for each feature of a piece of evidence, then one for each feature of a paper.
+
+    Fitted by softmax cross-entropy over the candidate papers of 4,000 claims from two subjects of eLife (Developmental
+    Biology, Immunology and Inflammation), the library being older articles of the same subject; `cocited` and `cited`
+    afterwards, with what earlier sentences of the article cite. These were fitted to granite-embedding-30m-english, and
+    serve encoders with which no weights lie (`stored_with`).
+    """
+
+    # A span that is a whole sentence.
+    sentence_cosine: float = 20.3
+    sentence_coverage: float = 2.0
+    # A span that is an entity or a piece of a sentence.
+    part: float = 5.5
+    part_cosine: float = 12.7
+    part_coverage: float = 1.8
+    part_equal: float = -4.0  # to the claim: a name is equal to itself wherever it stands, whatever paper is cited
+    # Any span.
+    lexical: float = 0.051
+    crowd: float = -0.2
+    same_section: float = 0.1
+    same_topic: float = 0.2
+    # The paper's own title (and abstract), where it is among the nearest.
+    title: float = -2.3
+    title_cosine: float = 24.2
+    title_coverage: float = 1.5
+    title_lexical: float = 0.0
+
+    # The paper, whatever speaks for it.
+    about: float = 16.6
+    support: float = 0.25
+    age: float = -0.18
+    cocited: float = 0.9
+    cited: float = 3.1
+    ranker: float = 0.0  # what the ranker says of claim and paper
+
+    @property
+    def evidence(self) -> NDArray[np.float64]:
+        """The weights of the columns of a piece of evidence."""
+        return _columns(self)[0]
+
+    @property
+    def paper(self) -> NDArray[np.float64]:
+        """The weights of the columns of a paper."""
+        return _columns(self)[1]
+
+
+@dataclass(frozen=True, slots=True)
+class FittedWeights:
+    """Weights, and the score of the best paper below which it is doubtful that any paper fits the claim."""
+
+    weights: RankingWeights
+    doubt: float | None = None  # None: that is not known
+
+    def write(self, folder: Path) -> None:
+        """Keep them with the encoder in a folder."""
+        content = {"doubt": self.doubt, "weights": asdict(self.weights)}
+        (folder / FILE).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+
+def stored_with(encoder: Encoder) -> FittedWeights:
+    """The weights that lie in an encoder's folder, else those above."""
+    folder: Path | None = getattr(encoder, "folder", None)
+    path = (folder or Path()) / FILE
+    if folder is None or not path.is_file():
+        return FittedWeights(RankingWeights())
+    try:
+        content = json.loads(path.read_text("utf-8"))
+        doubt = None if content["doubt"] is None else float(content["doubt"])
+        return FittedWeights(
+            RankingWeights(**{name: float(value) for name, value in content["weights"].items()}), doubt
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UserError(f"{path} holds no weights ({error}): make them with 'whycite train weights'") from error
+
+
+@lru_cache(maxsize=4)
+def _columns(weights: RankingWeights) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Kept, since every score asks for them."""
+    evidence, paper = np.split(np.array(astuple(weights)), [len(EVIDENCE)])
+    evidence.flags.writeable = paper.flags.writeable = False
+    return evidence, paper
+
+
+_NAMES = tuple(field.name for field in fields(RankingWeights))
+_FIRST_OF_PAPER = _NAMES.index("about")
+EVIDENCE, PAPER = _NAMES[:_FIRST_OF_PAPER], _NAMES[_FIRST_OF_PAPER:]
+
+# The part of a score that each feature is shown under.
+SHARES: Mapping[str, str] = MappingProxyType(
+    {
+        "sentence_cosine": "spans by meaning",
+        "part_cosine": "spans by meaning",
+        "sentence_coverage": "spans by words",
+        "part_coverage": "spans by words",
+        "lexical": "spans by words",
+        "part": "kind of span",
+        "part_equal": "kind of span",
+        "crowd": "kind of span",
+        "title": "title",
+        "title_cosine": "title",
+        "title_coverage": "title",
+        "title_lexical": "title",
+        "about": "title",
+        "support": "support",
+        "age": "recency",
+        "same_section": "context",
+        "same_topic": "context",
+        "cocited": "context",
+        "cited": "context",
+        "ranker": "ranker",
+    }
+)
+
+
+TITLE = -1  # stands for a span where a paper's own title is the evidence
+UNKNOWN_AGE = 12  # years
+_WHOLE = frozenset({"sentence", "context"})
+
+Booleans = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class RankingFeatures:
+    """A row for every piece of evidence and one for every paper; every paper has evidence, if only its title.
+
+    Columns are named in `weights.EVIDENCE` and `weights.PAPER`. The score of a paper is the logarithm of the sum of
+    exp(row · weights) over its evidence, plus its own row · weights.
+    """
+
+    papers: Integers  # ids, ascending
+    paper_index: Integers  # for each piece of evidence its paper, as a place in `papers`; ascending
+    spans: Integers  # for each piece of evidence the id of its span, or TITLE
+    evidence: Floats
+    paper: Floats
+
+    def select_papers(self, is_selected: Booleans) -> RankingFeatures:
+        """Of these papers only."""
+        rows = is_selected[self.paper_index]
+        paper_index = (np.cumsum(is_selected) - 1)[self.paper_index[rows]]
+        return RankingFeatures(
+            self.papers[is_selected], paper_index, self.spans[rows], self.evidence[rows], self.paper[is_selected]
+        )
+
+
+def full_match(words: int, texts: int) -> float:
+    """About the BM25 of a text that says all words of a claim, among so many texts.
+
+    A word of content is taken to weigh half of what the rarest one does: the weights are fitted to this scale.
+    """
+    return max(words, 1) * log1p(max(texts, 1)) / 2
+
+
+def match_features(matches: ClaimMatches, query: ClaimQuery, full: float, full_title: float) -> RankingFeatures:
+    """The features of all papers that were found, given full matches; those that `with_facts` knows are 0."""
+    papers = sorted({*matches.citations, *matches.titles})
+    places = {paper: place for place, paper in enumerate(papers)}
+    pairs = [(places[paper], span) for paper, spans in matches.citations.items() for span in spans]
+    titles = [(places[paper], TITLE) for paper in sorted(matches.titles)]
+    rows = np.concatenate([_span_features(matches, query, papers, pairs, full), _title_features(matches, full_title)])
+    paper_index, spans = np.array([*pairs, *titles], np.int64).reshape(-1, 2).T
+    order = np.lexsort((spans, paper_index))
+    cocited = np.array([matches.cocited.get(paper, 0.0) for paper in papers], np.float64)
+    return RankingFeatures(
+        np.array(papers, np.int64),
+        paper_index[order],
+        spans[order],
+        rows[order],
+        _table(len(papers), PAPER, {"cocited": cocited / (1 + cocited)}),
+    )
+
+
+def candidate_features(
+    features: RankingFeatures, candidates: CandidatePapers, claim: Claim, now: int
+) -> RankingFeatures:
+    """The features of those papers of which facts are known, with these."""
+    features = features.select_papers(np.isin(features.papers, [*candidates.papers]))
+    ids = features.papers.tolist()
+    papers = [candidates.papers[paper] for paper in ids]
+    ages = [UNKNOWN_AGE if paper.year is None else max(0, (claim.year or now) - paper.year) for paper in papers]
+    table = features.paper.copy()
+    table[:, PAPER.index("about")] = [paper.cosine for paper in papers]
+    table[:, PAPER.index("support")] = np.log1p([candidates.support.get(paper, 0) for paper in ids])
+    table[:, PAPER.index("age")] = np.log1p(ages)
+    table[:, PAPER.index("cited")] = np.isin(features.papers, [*map(identifier, claim.cited)])
+    return replace(features, paper=table)
+
+
+def _span_features(
+    matches: ClaimMatches, query: ClaimQuery, papers: Sequence[int], pairs: Sequence[tuple[int, int]], full: float
+) -> Floats:
+    hits = [matches.spans[span] for _, span in pairs]
+    cited = [matches.citations[papers[place]][span] for place, span in pairs]
+    whole = np.array([any(row.kind in _WHOLE for row in rows) for rows in cited], bool)
+    parts = {span for (_, span), is_whole in zip(pairs, whole.tolist(), strict=True) if not is_whole}
+    equal = {span for span in parts if fold(matches.spans[span].text) == query.folded}
+    cosine = np.array([hit.cosine for hit in hits], np.float64)
+    lexical = np.array([hit.lexical for hit in hits], np.float64)
+    coverage = lexical / full
+    columns = {
+        "sentence_cosine": whole * cosine,
+        "sentence_coverage": whole * coverage,
+        "part": ~whole,
+        "part_cosine": ~whole * cosine,
+        "part_coverage": ~whole * coverage,
+        "part_equal": ~whole * np.array([span in equal for _, span in pairs], bool),
+        "lexical": lexical,
+        "crowd": np.log([matches.crowds[span] for _, span in pairs]),
+        "same_section": np.array([_same_section(rows, query.claim) for rows in cited], bool),
+    }
+    if matches.topics:
+        columns["same_topic"] = np.array([max(matches.topics.get(row.document, 0.0) for row in rows) for rows in cited])
+    return _table(len(pairs), EVIDENCE, columns)
+
+
+def _title_features(matches: ClaimMatches, full: float) -> Floats:
+    hits = [matches.titles[paper] for paper in sorted(matches.titles)]
+    lexical = np.array([hit.lexical for hit in hits], np.float64)
+    columns = {
+        "title": np.ones(len(hits)),
+        "title_cosine": np.array([hit.cosine for hit in hits], np.float64),
+        "title_coverage": lexical / full,
+        "title_lexical": lexical,
+    }
+    return _table(len(hits), EVIDENCE, columns)
+
+
+def _same_section(rows: Sequence[SpanCitation], claim: Claim) -> bool:
+    return claim.section_type is not None and any(row.section_type == claim.section_type for row in rows)
+
+
+def _table(rows: int, names: Sequence[str], columns: Mapping[str, NDArray[np.generic]]) -> Floats:
+    table = np.zeros((rows, len(names)))
+    for name, values in columns.items():
+        table[:, names.index(name)] = values
+    return table
+
+
+DIGITS = 9  # scores that agree so far are equal: what differs is rounding, which no order may hang on
+NUMBER = "number of spans"
+
+
+@dataclass(frozen=True, slots=True)
+class RankingScores:
+    """The score of every paper, and how much every piece of evidence speaks for its own."""
+
+    papers: Floats
+    evidence: Floats  # r: its features times their weights
+    sums: Floats  # for each paper, log sum exp(r) over its evidence
+
+
+def score(features: RankingFeatures, weights: RankingWeights) -> RankingScores:
+    """The scores of papers: log sum exp(r) over their evidence, and what is known of the papers themselves."""
+    # Not matrix products: their last digits depend on the number of threads.
+    evidence = (features.evidence * weights.evidence).sum(axis=1)
+    paper_scores = (features.paper * weights.paper).sum(axis=1)
+    sums = _log_sums(evidence, features)
+    return RankingScores(sums + paper_scores, evidence, sums)
+
+
+def shares(features: RankingFeatures, weights: RankingWeights, scores: RankingScores, place: int) -> dict[str, float]:
+    """What the score of the paper at a place is made of; it is the sum of these.
+
+    log sum exp(r) is the mean of r, each piece of evidence weighing what it has of the sum, plus the entropy of these
+    weights: that part is what several spans say more than one.
+    """
+    rows = np.flatnonzero(features.paper_index == place)
+    weight = np.exp(scores.evidence[rows] - scores.sums[place])
+    means = (weight[:, None] * features.evidence[rows]).sum(axis=0) * weights.evidence
+    paper_terms = features.paper[place] * weights.paper
+    totals = dict.fromkeys([*SHARES.values(), NUMBER], 0.0)
+    for name, value in zip([*EVIDENCE, *PAPER], [*means.tolist(), *paper_terms.tolist()], strict=True):
+        totals[SHARES[name]] += value
+    totals[NUMBER] = float(scores.sums[place]) - float(means.sum())
+    return totals
+
+
+def _log_sums(evidence: Floats, features: RankingFeatures) -> Floats:
+    if not len(evidence):
+        return np.zeros(len(features.papers))
+    order = np.lexsort((-evidence, features.paper_index))  # best first, so that equal evidence gives equal sums
+    starts = np.searchsorted(features.paper_index, np.arange(len(features.papers)))
+    best = evidence[order][starts]
+    sums = np.add.reduceat(np.exp(evidence - best[features.paper_index])[order], starts)
+    return np.asarray(best + np.log(sums))

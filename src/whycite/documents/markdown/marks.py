@@ -1,0 +1,335 @@
+"""The marks inside a Markdown paragraph (code, formulas, brackets, emphasis, keys), and which belong together."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import unescape
+from itertools import accumulate
+from typing import Literal
+
+from whycite.documents.latex.formulas import EQUATION, display_text, math_text
+from whycite.documents.markdown.roles import read_role, read_tex
+
+__all__ = ["MarkdownToken", "TokenKind", "pair_tokens", "tokenise"]
+
+
+TokenKind = Literal["shown", "dropped", "cited", "key", "doi", "open", "close", "emphasis", "display", "break"]
+
+
+@dataclass(slots=True)
+class MarkdownToken:
+    """A mark at a range of the text; what stands between marks is text as it is."""
+
+    kind: TokenKind
+    start: int
+    end: int
+    text: str = ""  # what the range reads as
+    keys: tuple[str, ...] = ()
+    mate: int = -1  # index of the other bracket
+    opening: str = ""  # what stands before an opening bracket: "!", "^" or nothing
+
+
+def pair_tokens(text: str, tokens: list[MarkdownToken]) -> list[MarkdownToken]:
+    """The tokens, brackets and signs of emphasis paired, less those that have no partner."""
+    if tokens:
+        _pair_brackets(tokens)
+        _pair_emphasis(text, tokens)
+        tokens = _drop_plain_tokens(text, tokens)
+    return tokens
+
+
+def _drop_plain_tokens(text: str, tokens: Sequence[MarkdownToken]) -> list[MarkdownToken]:
+    """The tokens less those that read as what stands there; partners find each other at their new places."""
+    keep_flags = [
+        token.mate >= 0
+        if token.kind in ("open", "close")
+        else token.kind != "shown" or token.text != text[token.start : token.end]
+        for token in tokens
+    ]
+    places = list(accumulate(keep_flags, initial=0))
+    remaining = [token for token, stays in zip(tokens, keep_flags, strict=True) if stays]
+    if len(remaining) == len(tokens):
+        return remaining
+    for token in remaining:
+        if token.mate >= 0:
+            token.mate = places[token.mate]
+    return remaining
+
+
+def _pair_brackets(tokens: Sequence[MarkdownToken]) -> None:
+    open_indices: list[int] = []
+    for index, token in enumerate(tokens):
+        if token.kind == "open":
+            open_indices.append(index)
+        elif token.kind == "close" and open_indices:
+            token.mate = open_indices.pop()
+            tokens[token.mate].mate = index
+
+
+def _pair_emphasis(text: str, tokens: Sequence[MarkdownToken]) -> None:
+    """Make the signs of emphasis that have a partner disappear, and the others text."""
+    open_tokens: dict[str, list[MarkdownToken]] = {"*": [], "_": []}
+    unpaired: dict[int, int] = {}  # signs of a run that have no partner yet, by where it begins
+    for token in tokens:
+        if token.kind != "emphasis":
+            continue
+        sign = text[token.start]
+        opens, closes = _flanks(text, token.start, token.end)
+        unpaired[token.start] = token.end - token.start
+        while closes and unpaired[token.start] and open_tokens[sign]:
+            opener = open_tokens[sign][-1]
+            pair_count = min(unpaired[opener.start], unpaired[token.start])
+            unpaired[opener.start] -= pair_count
+            unpaired[token.start] -= pair_count
+            if not unpaired[opener.start]:
+                open_tokens[sign].pop()
+        if opens and unpaired[token.start]:
+            open_tokens[sign].append(token)
+    for token in tokens:
+        if token.kind == "emphasis":
+            token.kind, token.text = "shown", text[token.start] * unpaired[token.start]
+
+
+def _flanks(text: str, start: int, end: int) -> tuple[bool, bool]:
+    """Whether a run of signs can begin and can end emphasis, by what stands around it."""
+    previous_sign, next_sign = text[start - 1 : start] or " ", text[end : end + 1] or " "
+    solid_before, solid_after = not previous_sign.isspace(), not next_sign.isspace()
+    left_flanking = solid_after and (next_sign.isalnum() or not solid_before or not previous_sign.isalnum())
+    right_flanking = solid_before and (previous_sign.isalnum() or not solid_after or not next_sign.isalnum())
+    if text[start] == "_":
+        return left_flanking and (not right_flanking or not previous_sign.isalnum()), right_flanking and (
+            not left_flanking or not next_sign.isalnum()
+        )
+    return left_flanking, right_flanking
+
+
+_SPECIAL = re.compile(r"[\\`*_\[\]<@$^~{&]|!(?=\[)|:(?=[a-z]+[:`])|-{2,3}|https?://|www\.")
+_KEY = re.compile(r"@(?:\{([^{}\s]{1,200})\}|([^\W]\w*(?:[:.#$%&\-+?<>~/]\w+)*))")
+_AUTOLINK = re.compile(r"<([A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*|[\w.+-]{1,64}@[\w.-]{1,255})>")
+_DOI = re.compile(r"doi:|https?://(?:dx\.)?doi\.org/", re.IGNORECASE)
+_TAG = re.compile(r"</?[A-Za-z][\w:-]*(?:\s[^<>]{0,2000})?/?>")
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_MATH = re.compile(r"\$(?=[^\s$])((?:[^$\\]|\\.)+)(?<=\S)\$(?!\d)", re.DOTALL)
+_URL = re.compile(r"[^\s<>\[\]{}|\"^`\\]*")
+_NOTE = re.compile(r"\[\^[^\s\[\]]{1,100}\]")
+_SUPERSCRIPT = re.compile(r"\^([^\s^\\\[\]]{1,40})\^")
+_SUBSCRIPT = re.compile(r"~([^\s~\\\[\]]{1,40})~")
+_ATTRIBUTES = re.compile(r"\{[^{}\n]{0,500}\}")
+_COMPUTED_CODE = re.compile(r"(?:r|\{\w{1,10}\})\s")  # code whose value the rendered text shows
+_TICKS = re.compile(r"`+")
+_EMPHASIS_RUN = re.compile(r"\*+|_+")
+_PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
+
+
+class _MarkScanner:
+    """One pass over a paragraph; every search that fails is not made again."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens: list[MarkdownToken] = []
+        self._ticks: dict[int, list[int]] | None = None
+        self._missing: set[str] = set()
+        self._depth = 0  # brackets that are open
+
+    def scan(self) -> list[MarkdownToken]:
+        pos = 0
+        while mark := _SPECIAL.search(self.text, pos):
+            pos = _HANDLERS[mark[0][0]](self, mark.start(), mark.end())
+        return self.tokens
+
+    def add(self, kind: TokenKind, start: int, end: int, text: str = "", keys: tuple[str, ...] = ()) -> int:
+        self.tokens.append(MarkdownToken(kind, start, end, text, keys))
+        return end
+
+    def find(self, target: str, start: int) -> int:
+        """Where the next `what` is, or -1; a search in vain is remembered."""
+        if target in self._missing:
+            return -1
+        position = self.text.find(target, start)
+        if position < 0:
+            self._missing.add(target)
+        return position
+
+    def code(self, start: int, end: int) -> int:
+        ticks = _TICKS.match(self.text, start)
+        size = len(ticks[0]) if ticks else 1
+        close = self._closing_ticks(start + size, size)
+        if close < 0:
+            return start + size
+        inner = self.text[start + size : close]
+        raw = self.text.startswith("{=", close + size)
+        if raw:
+            tail = _ATTRIBUTES.match(self.text, close + size)
+            return self.add("dropped", start, tail.end() if tail else close + size)
+        if _COMPUTED_CODE.match(inner):
+            return self.add("shown", start, close + size, EQUATION)
+        self.add("dropped", start, start + size)
+        return self._attributes(self.add("dropped", close, close + size))
+
+    def _closing_ticks(self, start: int, size: int) -> int:
+        if self._ticks is None:
+            self._ticks = {}
+            for run in _TICKS.finditer(self.text):
+                self._ticks.setdefault(len(run[0]), []).append(run.start())
+        runs = self._ticks.get(size, [])
+        index = bisect_left(runs, start)
+        return runs[index] if index < len(runs) else -1
+
+    def _attributes(self, start: int) -> int:
+        attributes = _ATTRIBUTES.match(self.text, start)
+        return self.add("dropped", start, attributes.end()) if attributes else start
+
+    def emphasis(self, start: int, end: int) -> int:
+        run = _EMPHASIS_RUN.match(self.text, start)
+        return self.add("emphasis", start, run.end() if run else end)
+
+    def open(self, start: int, end: int, opening: str = "") -> int:
+        if self.find("]", end) < 0:
+            return end
+        note = None if opening else _NOTE.match(self.text, start)
+        if note:
+            return self.add("dropped", start, note.end())
+        self._depth += 1
+        self.add("open", start, end)
+        self.tokens[-1].opening = opening
+        return end
+
+    def image(self, start: int, end: int) -> int:
+        return self.open(start, end + 1, "!")
+
+    def close(self, start: int, end: int) -> int:
+        if not self._depth:
+            return end
+        self._depth -= 1
+        return self.add("close", start, end)
+
+    def angle(self, start: int, end: int) -> int:
+        link = _AUTOLINK.match(self.text, start)
+        if link and _DOI.match(link[1]):
+            return self.add("doi", start, link.end(), link[1])
+        if link:
+            self.add("dropped", start, start + 1)
+            return self.add("dropped", link.end() - 1, link.end())
+        tag = _TAG.match(self.text, start)
+        return self.add("dropped", start, tag.end()) if tag else end
+
+    def key(self, start: int, end: int) -> int:
+        previous_sign = self.text[start - 1] if start else " "
+        key = None if previous_sign.isalnum() or previous_sign == "_" else _KEY.match(self.text, start)
+        if key is None:
+            return end
+        last_end = self.tokens[-1].end if self.tokens else 0
+        hides_author = previous_sign == "-" and last_end < start and (start < 2 or not self.text[start - 2].isalnum())
+        return self.add("key", start - hides_author, key.end(), key[1] or key[2])
+
+    def dollar(self, start: int, end: int) -> int:
+        if self.text.startswith("$$", start):
+            close = self.find("$$", start + 2)
+            if close < 0:
+                return start + 2
+            return self._attributes(self.add("display", start, close + 2, display_text(self.text[start + 2 : close])))
+        formula = _MATH.match(self.text, start)
+        if formula is None:
+            return end
+        return self.add("shown", start, formula.end(), math_text(formula[1]))
+
+    def caret(self, start: int, end: int) -> int:
+        if self.text.startswith("[", end):
+            return self.open(start, end + 1, "^")
+        return self._script(_SUPERSCRIPT, start, end)
+
+    def tilde(self, start: int, end: int) -> int:
+        if self.text.startswith("~~", start):
+            return self.add("dropped", start, start + 2)
+        return self._script(_SUBSCRIPT, start, end)
+
+    def _script(self, form: re.Pattern[str], start: int, end: int) -> int:
+        script = form.match(self.text, start)
+        if script is None:
+            return end
+        self.add("dropped", start, end)
+        return self.add("dropped", script.end() - 1, script.end())
+
+    def brace(self, start: int, end: int) -> int:
+        if self.text.startswith("{{<", start):
+            close = self.find(">}}", start)
+            return self.add("dropped", start, close + 3) if close >= 0 else start + 3
+        if self.text.startswith(("#", "."), end):
+            return max(end, self._attributes(start))
+        return self.role(start, end)
+
+    def role(self, start: int, end: int) -> int:
+        role = read_role(self.text, start)
+        if role is None:
+            return end
+        return self.add("cited" if role.keys else "shown", start, role.end, role.text, role.keys)
+
+    def entity(self, start: int, end: int) -> int:
+        entity = _ENTITY.match(self.text, start)
+        return self.add("shown", start, entity.end(), unescape(entity[0])) if entity else end
+
+    def dashes(self, start: int, end: int) -> int:
+        return self.add("shown", start, end, "—" if end - start == 3 else "–")
+
+    def url(self, start: int, end: int) -> int:
+        url = _URL.match(self.text, end)
+        stop = url.end() if url else end
+        while stop > end and self.text[stop - 1] in ".,;:!?*_'$&~@-)":
+            stop -= 1
+        return stop
+
+    def backslash(self, start: int, end: int) -> int:
+        next_sign = self.text[end : end + 1]
+        if next_sign in ("(", "["):
+            closing = "\\)" if next_sign == "(" else "\\]"
+            close = self.find(closing, end + 1)
+            if close >= 0 and _looks_like_math(self.text[end + 1 : close]):
+                text = (math_text if next_sign == "(" else display_text)(self.text[end + 1 : close])
+                return self.add("shown" if next_sign == "(" else "display", start, close + 2, text)
+        if next_sign.isspace() or not next_sign:
+            return self.add("shown", start, end + len(next_sign), " ")
+        command = read_tex(self.text, start, self.find)
+        if command is not None:
+            kind: TokenKind = "cited" if command.keys else "display" if command.is_displayed else "shown"
+            self.add(kind, command.start, command.end, command.text, command.keys)
+            if command.inner:
+                self.add("dropped", command.inner[1], command.inner[1] + 1)
+            return command.end
+        if next_sign in _PUNCTUATION:
+            return self.add("shown", start, end + 1, next_sign)
+        return end
+
+
+def _looks_like_math(inner: str) -> bool:
+    """Whether "\\(…\\)" is a formula and not a bracket somebody escaped."""
+    return len(inner) < 2000 and any(sign in inner for sign in "\\^_=<>+") and "@" not in inner
+
+
+_HANDLERS: dict[str, Callable[[_MarkScanner, int, int], int]] = {
+    "`": _MarkScanner.code,
+    "*": _MarkScanner.emphasis,
+    "_": _MarkScanner.emphasis,
+    "[": _MarkScanner.open,
+    "]": _MarkScanner.close,
+    "!": _MarkScanner.image,
+    "<": _MarkScanner.angle,
+    "@": _MarkScanner.key,
+    "$": _MarkScanner.dollar,
+    "^": _MarkScanner.caret,
+    "~": _MarkScanner.tilde,
+    "{": _MarkScanner.brace,
+    ":": _MarkScanner.role,
+    "&": _MarkScanner.entity,
+    "-": _MarkScanner.dashes,
+    "h": _MarkScanner.url,
+    "w": _MarkScanner.url,
+    "\\": _MarkScanner.backslash,
+}
+
+
+def tokenise(text: str, extra_tokens: Sequence[MarkdownToken] = ()) -> list[MarkdownToken]:
+    """The marks of a paragraph and `more` in order; brackets and emphasis without a partner are text again."""
+    return pair_tokens(text, sorted([*extra_tokens, *_MarkScanner(text).scan()], key=lambda token: token.start))

@@ -1,0 +1,186 @@
+"""What the readers of Markdown, Typst and plain text share: joined text, cross references, the outline of a draft."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+
+from whycite.documents.builder import Builder, Prose
+from whycite.documents.model import SentenceKind
+
+__all__ = ["POINTER", "DraftOutline", "SourceSpan", "Stretch", "heading_words", "looks_like_pointer"]
+
+
+SourceSpan = tuple[int, int]
+
+
+class Stretch:
+    """Parts of one file joined: a paragraph without the marks of quotes and lists on its lines."""
+
+    def __init__(self, file: str, text: str, spans: Iterable[SourceSpan]) -> None:
+        self.file = file
+        self._starts: list[int] = []  # where each part begins in the joined text
+        self._source_starts: list[int] = []  # and in the file
+        parts: list[str] = []
+        length = 0
+        for start, end in spans:
+            if start < end:
+                self._starts.append(length)
+                self._source_starts.append(start)
+                parts.append(text[start:end])
+                length += end - start
+        self.text = "".join(parts)
+
+    def source_range(self, start: int, end: int) -> SourceSpan:
+        """The range of the file that a range of the joined text came from."""
+        if end <= start:
+            offset = self._source_offset(start)
+            return offset, offset
+        return self._source_offset(start), self._source_offset(end - 1) + 1
+
+    def locate(self, offset: int) -> int | None:
+        """Where a character of the file stands in the joined text, if it does."""
+        part = bisect_right(self._source_starts, offset) - 1
+        if part < 0:
+            return None
+        position = self._starts[part] + offset - self._source_starts[part]
+        return (
+            position
+            if position < (self._starts[part + 1] if part + 1 < len(self._starts) else len(self.text))
+            else None
+        )
+
+    def add_to(self, prose: Prose, start: int, end: int) -> None:
+        """Append a range of the text as it stands."""
+        part = bisect_right(self._starts, start) - 1
+        while start < end:
+            stop = min(end, self._starts[part + 1] if part + 1 < len(self._starts) else end)
+            prose.add(self.text[start:stop], self.file, self._source_starts[part] + start - self._starts[part])
+            start, part = stop, part + 1
+
+    def put(self, prose: Prose, text: str, start: int, end: int) -> None:
+        """Append text that stands for a range."""
+        prose.add(text, self.file, *self.source_range(start, end))
+
+    def cite(self, prose: Prose, marker: str, keys: tuple[str, ...], start: int, end: int) -> None:
+        """Append a citation that stands at a range."""
+        prose.cite(marker, keys, self.file, *self.source_range(start, end))
+
+    def _source_offset(self, position: int) -> int:
+        part = bisect_right(self._starts, position) - 1 if len(self._starts) > 1 else 0
+        return self._source_starts[part] + position - self._starts[part] if self._source_starts else 0
+
+
+POINTER = "REF"  # stands for what a cross reference prints
+_POINTER_PREFIX = re.compile(
+    r"(?:fig(?:ure)?|tbl|tab(?:le)?|eqn?|equation|sec(?:tion)?|lst|thm|lem|cor|prp|cnj|def|exm|exr|rem|alg|nte|tip|wrn"
+    r"|imp|cau)[-:]",
+    re.IGNORECASE,
+)
+
+
+def looks_like_pointer(key: str) -> bool:
+    """Whether a key is one of a cross reference by its look: "fig-one", "sec:two"."""
+    return _POINTER_PREFIX.match(key) is not None
+
+
+_REFERENCES_HEADING = re.compile(
+    r"(?:references?(?: cited| and notes)?|list of references|bibliography|literature(?: cited)?|works cited"
+    r"|cited literature|literaturverzeichnis|referencias|références|bibliographie)[:.]?",
+    re.IGNORECASE,
+)
+# What a section is called and never a paper.
+_SECTION_NAMES = re.compile(
+    r"(?:\d{1,2}\.?\s+)?(?:abstract|summary|introduction|background|motivation|related works?|previous works?"
+    r"|literature review|theory|methods?|methodology|materials? and methods?|methods? and materials?|experiments?"
+    r"|evaluation|analysis|results?|results and discussions?|discussions?|discussion and conclusions?|conclusions?"
+    r"|concluding remarks|limitations|future works?|acknowledge?ments?|appendix|appendices|references)[:.]?",
+    re.IGNORECASE,
+)
+_STOPS = (".", "!", "?")
+
+
+@dataclass(frozen=True)
+class _OutlineHeading:
+    text: str
+    level: int  # 1 is the top; 0 stands beside the others (the abstract)
+
+
+@dataclass(frozen=True)
+class _OutlineBlock:
+    prose: Prose
+    kind: SentenceKind
+
+
+class DraftOutline:
+    """Grows the headings and blocks of a draft; a reference list among them is told apart."""
+
+    def __init__(self) -> None:
+        self._events: list[_OutlineHeading | _OutlineBlock] = []
+        self._references_level = 0  # level of the heading of the reference list we are under
+        self._last_paragraph: Prose | None = None  # the paragraph a formula may belong to
+        self._unfinished = False  # it did not end with a full stop
+        self._continued = False  # a formula was added to it
+
+    @property
+    def in_references(self) -> bool:
+        """Whether we are under the heading of the reference list."""
+        return self._references_level > 0
+
+    def heading(self, text: str, level: int, prose: Prose | None = None) -> None:
+        """Begin a section; that of the reference list is none. A heading whose `prose` cites is kept as such too."""
+        self._last_paragraph = None
+        if self._references_level and level > self._references_level:
+            return
+        self._references_level = level if _REFERENCES_HEADING.fullmatch(text) else 0
+        if not self._references_level and (text or not level):
+            self._events.append(_OutlineHeading(text, level))
+        if prose and prose.has_citations and not self._references_level:
+            self.block(prose, "heading")
+
+    def block(self, prose: Prose, kind: SentenceKind) -> None:
+        """Add a caption, a footnote or a paragraph that no formula goes on with."""
+        if prose:
+            self._events.append(_OutlineBlock(prose, kind))
+
+    def begin_paragraph(self, text: str) -> Prose:
+        """The prose for a paragraph that begins with `text`: the last one, if a formula only interrupted it."""
+        goes_on = self._last_paragraph is not None and self._continued and text.lstrip()[:1].islower()
+        return self._last_paragraph if goes_on and self._last_paragraph is not None else Prose()
+
+    def end_paragraph(self, prose: Prose, text: str) -> None:
+        """Add a paragraph that ends with `text`."""
+        if prose is not self._last_paragraph:
+            self.block(prose, "prose")
+        self._last_paragraph, self._continued = prose, False
+        self._unfinished = not text.rstrip().endswith(_STOPS)
+
+    def formula(self, text: str, file: str, start: int, end: int) -> None:
+        """A displayed formula by itself: it belongs to the sentence before, if that goes on."""
+        if self._last_paragraph is not None and self._unfinished:
+            self._last_paragraph.add(f" {text} ", file, start, end)
+            self._unfinished = self._continued = not text.rstrip().endswith(_STOPS)
+
+    def fill(self, builder: Builder, titled: bool) -> str:
+        """Give all to a builder, levels counted from one; the title, where the only top heading is it."""
+        headings = [event for event in self._events if isinstance(event, _OutlineHeading) and event.level]
+        tops = [heading for heading in headings if heading.level == 1]
+        has_single_top = not titled and len(tops) == 1 < len(headings) and tops[0] is self._events[0]
+        title = tops[0] if has_single_top and not _SECTION_NAMES.fullmatch(tops[0].text) else None
+        highest = min((heading.level for heading in headings if heading is not title), default=1)
+        for event, following in pairwise([*self._events, None]):
+            if isinstance(event, _OutlineBlock):
+                builder.paragraph(event.prose, event.kind)
+            elif event and event is not title and (event.text or isinstance(following, _OutlineBlock)):
+                builder.section(event.text, max(1, event.level - highest + 1))
+        return title.text if title else ""
+
+
+def heading_words(prose: Prose) -> str:
+    """The words of a heading or a title, without what it cites."""
+    if not prose.has_citations:
+        return prose.text
+    return " ".join(sentence.without_citations() for sentence in prose.sentences(0, 0, "heading")).strip()

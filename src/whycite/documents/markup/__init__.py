@@ -1,1 +1,0 @@
-"""What the readers of Markdown, Typst and plain text share."""

@@ -1,0 +1,127 @@
+"""The whole way from PDF bytes to blocks of text in reading order; runs in the limited process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from whycite.documents.pdf.extraction import Extraction, extract
+from whycite.documents.pdf.floats import dense_lines, mark_captions, mark_floats, mark_formulas, prose_lines
+from whycite.documents.pdf.frontmatter import has_unheaded_abstract, mark_front, mark_title
+from whycite.documents.pdf.headings import find_headings, is_reference_heading
+from whycite.documents.pdf.layout import BodyMeasures, common_size, find_gutters, in_reading_order, measure, set_edges
+from whycite.documents.pdf.margins import drop_line_numbers, mark_contents, mark_footnotes, mark_furniture
+from whycite.documents.pdf.textblocks import BlockAssembler, split_entries, unheaded_list
+from whycite.documents.pdf.textflow import PdfText, Vocabulary
+from whycite.documents.pdf.textlines import PdfLine, PdfPage, lines_of
+
+__all__ = ["analyse"]
+
+_MAX_ASIDE = 500  # characters of what stands across the first page: the stamp of an archive
+_MAX_STAMP = 150  # characters that may stand on a scan that has no text layer
+_EARLIEST = 0.3  # of the pages: before, "References" is a line of the contents
+
+
+def analyse(data: bytes, alive: Callable[[], None]) -> dict[str, Any]:
+    """Title, front matter, blocks and reference entries of a PDF, as plain data."""
+    extraction = extract(data, alive)
+    pages = extraction.pages
+    page_lines, body = _lay_out(pages, alive)
+    ordered, running = _assign_roles(pages, page_lines, body, extraction.title, alive)
+    headings = find_headings([line for line in ordered if line.role in ("body", "formula")], running, body, alive)
+    assembler = BlockAssembler(Vocabulary(_texts(ordered, alive)), body, alive)
+    if has_unheaded_abstract(ordered, headings):
+        assembler.begin_section("Abstract")
+    has_reference_heading = any(is_reference_heading(heading.text) for heading in headings)
+    assembler.add_lines(ordered, headings, None if has_reference_heading else unheaded_list(ordered))
+    alive()
+    title = PdfText(assembler.vocabulary)
+    for line in ordered:
+        if line.role == "title":
+            title.add(line)
+    title_index = next((i for i, line in enumerate(ordered) if line.role == "title"), 0)
+    front = [line for line in ordered[title_index:] if line.role == "front"]
+    margins = [
+        *ordered[:title_index],
+        *(line for lines in page_lines[:1] for line in lines if line.role == "furniture"),
+    ]
+    return {
+        "title": title.text,
+        "metadata": extraction.title,
+        "front": [(line.cells, line.size, line.bold, line.italic) for line in front],
+        "margins": [line.text for line in margins],
+        "aside": pages[0].aside[:_MAX_ASIDE] if pages else "",
+        "blocks": assembler.blocks,
+        "references": split_entries(assembler.references, assembler.vocabulary),
+        "warnings": [*extraction.warnings, *_warnings(extraction)],
+    }
+
+
+def _lay_out(pages: Sequence[PdfPage], alive: Callable[[], None]) -> tuple[list[list[PdfLine]], BodyMeasures]:
+    """The lines of every page, those that are not part of the text marked, and what running text looks like."""
+    for page in pages:
+        drop_line_numbers(page)
+    gutters = find_gutters(pages, common_size(pages), alive)
+    page_lines = []
+    for page, strips in zip(pages, gutters, strict=True):
+        alive()
+        page_lines.append(lines_of(page.runs, page.number, strips))
+    body = measure(page_lines, alive)
+    mark_furniture(page_lines, [page.height for page in pages], body)
+    return page_lines, body
+
+
+def _assign_roles(
+    pages: Sequence[PdfPage],
+    page_lines: Sequence[Sequence[PdfLine]],
+    body: BodyMeasures,
+    metadata: str,
+    alive: Callable[[], None],
+) -> tuple[list[PdfLine], set[int]]:
+    """All lines in reading order with their roles, and the ids of those that are running text."""
+    ordered: list[PdfLine] = []
+    running: set[int] = set()
+    in_references = False  # a reference list has begun
+    for page, lines in zip(pages, page_lines, strict=True):
+        alive()
+        text_lines = in_reading_order([line for line in lines if line.role != "furniture"])
+        set_edges(text_lines, body.size)
+        if page is pages[0]:
+            mark_title(text_lines, metadata, body)
+        mark_contents(text_lines)
+        captions = mark_captions(text_lines, page.rules, body)
+        mark_floats(text_lines, captions, page.pictures, body)
+        list_start = 0 if in_references else len(text_lines)
+        if page.number >= _EARLIEST * len(pages) and not in_references:
+            list_start = next((i for i, line in enumerate(text_lines) if is_reference_heading(line.text)), list_start)
+            in_references = list_start < len(text_lines)
+        mark_footnotes(text_lines, page.rules, body, list_start)
+        prose = prose_lines(text_lines, body)
+        mark_formulas(text_lines, prose, body)
+        prose |= dense_lines(text_lines, body)
+        if page is pages[0]:
+            mark_front(text_lines, prose)
+        running |= prose
+        ordered += text_lines
+    return ordered, running
+
+
+def _texts(lines: Sequence[PdfLine], alive: Callable[[], None]) -> Iterator[str]:
+    for line in lines:
+        alive()
+        yield line.text
+
+
+def _warnings(extraction: Extraction) -> list[str]:
+    """What is to be said of pages that gave no text."""
+    warnings = []
+    if extraction.unread:
+        page_number, remaining = extraction.unread[0], len(extraction.unread) - 1
+        warnings.append(f"page {page_number}" + (f" and {remaining} more" if remaining else "") + " could not be read")
+    lengths = [(sum(len(run.text) for run in page.runs), page.scanned) for page in extraction.pages]
+    textless = sum(length < (_MAX_STAMP if scanned else 1) for length, scanned in lengths)
+    if textless == len(lengths) and not extraction.unread:
+        warnings.append("no text layer; run OCR first")
+    elif 2 * textless > len(lengths):
+        warnings.append(f"{textless} of {len(lengths)} pages have no text layer; run OCR first")
+    return warnings

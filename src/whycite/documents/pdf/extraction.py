@@ -1,0 +1,443 @@
+"""From PDF bytes to pages of text runs, through pdfium; only ever called in the limited process."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import time
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+from whycite.documents.pdf.textlines import Box, Font, PdfPage, TextRun
+from whycite.errors import UserError
+
+__all__ = ["Extraction", "Fonts", "PdfiumApi", "api", "drawings", "extract", "font_of", "runs_of"]
+
+
+_MAX_OBJECTS = 4_000  # of a page, looked at for pictures and rules
+_MAX_RULE_HEIGHT = 3.0  # a drawing no higher than that is a rule
+
+
+class PdfiumApi:
+    """Functions on plain addresses: typed pointers would cost half of the time."""
+
+    def __init__(self) -> None:
+        import pypdfium2.raw as c
+
+        self.matrix, self.rectangle = c.FS_MATRIX, c.FS_RECTF
+        address, integer = ctypes.c_void_p, ctypes.c_int
+
+        def plain(function: Any, result: Any, *arguments: Any) -> Any:
+            return ctypes.CFUNCTYPE(result, *arguments)(ctypes.cast(function, address).value or 0)
+
+        self.text_index = plain(c.FPDFText_GetTextIndexFromCharIndex, integer, address, integer)
+        self.text_object = plain(c.FPDFText_GetTextObject, address, address, integer)
+        self.origin = plain(c.FPDFText_GetCharOrigin, integer, address, integer, address, address)
+        self.loose_box = plain(c.FPDFText_GetLooseCharBox, integer, address, integer, address)
+        self.tight_box = plain(c.FPDFText_GetCharBox, integer, address, integer, *[address] * 4)
+        self.char_matrix = plain(c.FPDFText_GetMatrix, integer, address, integer, address)
+        self.font_size = plain(c.FPDFTextObj_GetFontSize, integer, address, address)
+        self.font = plain(c.FPDFTextObj_GetFont, address, address)
+        self.font_name = plain(c.FPDFFont_GetBaseFontName, ctypes.c_size_t, address, address, ctypes.c_size_t)
+        self.weight = plain(c.FPDFFont_GetWeight, integer, address)
+        self.italic_angle = plain(c.FPDFFont_GetItalicAngle, integer, address, address)
+
+
+@cache
+def api() -> PdfiumApi:
+    """The functions, bound once a process."""
+    return PdfiumApi()
+
+
+def drawings(page: Any, area: float) -> tuple[list[Box], list[Box], bool]:
+    """The boxes of the images and embedded graphics of a page, its horizontal rules, whether an image fills it."""
+    import pypdfium2.raw as c
+
+    pictures: list[Box] = []
+    rules: list[Box] = []
+    is_scanned = False
+    x_min, y_min, x_max, y_max = (ctypes.c_float() for _ in range(4))
+    for i in range(min(c.FPDFPage_CountObjects(page.raw), _MAX_OBJECTS)):
+        page_object = c.FPDFPage_GetObject(page.raw, i)
+        kind = c.FPDFPageObj_GetType(page_object)
+        if kind == c.FPDF_PAGEOBJ_TEXT or not c.FPDFPageObj_GetBounds(page_object, x_min, y_min, x_max, y_max):
+            continue
+        box = (x_min.value, y_min.value, x_max.value, y_max.value)
+        width, height = box[2] - box[0], box[3] - box[1]
+        if height < _MAX_RULE_HEIGHT and width > 20:
+            rules.append(box)
+        elif kind != c.FPDF_PAGEOBJ_PATH and 0.005 * area < width * height < 0.6 * area:
+            pictures.append(box)
+        is_scanned = is_scanned or (kind == c.FPDF_PAGEOBJ_IMAGE and width * height >= 0.6 * area)
+    return pictures, rules, is_scanned
+
+
+_MATH = re.compile(
+    r"cmmi|cmsy|cmex|cmbsy|cmmib|msam|msbm|mtmi|mtsy|mtex|eufm|eurm|eusm|rsfs|lasy|stmary|math|symbol|mt-?extra"
+    r"|txsy|txmi|txex|pxsy|pxmi|pxex|txsym|pxsym|esint|bbold|dsrom|wasy|fourier-m|universal-?greek|greekwithmathpi",
+    re.IGNORECASE,
+)
+_BOLD = re.compile(r"bold|black|heavy|semibd|demi|[-.,]bd|cmbx|ecbx|sfbx|cmssbx|-medi\b|-sb\b|-b$|_b$", re.IGNORECASE)
+_ITALIC = re.compile(r"ital|obliq|slant|cmti|cmsl|ecti|sfti|[-.,]it\b|-i$|_i$", re.IGNORECASE)
+_CAPITALS = re.compile(r"cmcsc|eccc|small-?caps|caps|[-.]sc\b", re.IGNORECASE)
+_MONO = re.compile(r"courier|mono|typewriter|cmtt|ectt|sftt|consolas|menlo", re.IGNORECASE)
+_BOLD_WEIGHT = 600
+
+
+def font_of(name: str, weight: int, slant: int) -> Font:
+    """The font of a base name as it stands in the file ("ABCDEF+Times-Bold")."""
+    name = name.partition("+")[2] or name
+    name = name[:80]
+    math = bool(_MATH.search(name))
+    return Font(
+        name=name,
+        bold=bool(_BOLD.search(name)) or weight >= _BOLD_WEIGHT,
+        italic=bool(_ITALIC.search(name)) or (slant != 0 and not math),
+        math=math,
+        mono=bool(_MONO.search(name)),
+        capitals=bool(_CAPITALS.search(name)),
+    )
+
+
+_HYPHEN = "\ufffe"  # what pdfium writes for a hyphen at the end of a line
+_MARKS = "\u0301\u0300\u0308\u0302\u0303\u030c\u030a\u0327\u0304\u0307\u030b\u0306"
+_COMBINING = dict(zip("´`¨ˆ˜ˇ˚¸¯˙˝˘", _MARKS, strict=True))
+_DOTLESS = {"ı": "i", "ȷ": "j"}
+# What TeX's two text encodings have where others have control characters: bitmap fonts do not tell what they print.
+_TEX = dict(zip("\x1b\x1c\x1d\x1e\x1f\x0b\x0c\r\x0e\x0f\x10\x11\x15\x16", "ﬀﬁﬂﬃﬄﬀﬁﬂﬃﬄ“”–—", strict=True))
+_CONTROL = re.compile(r"[\x0b\x0c\x0e-\x11\x15\x16\x1b-\x1f]|\r(?!\n)")
+_WORD = re.compile(r"[a-z]{3,}")
+_BITMAP = "bitmap"  # the name we give
+_MIN_FONT_WORDS = 3  # a font that sets so many on a page sets text
+_NO_FONT = font_of("", 0, 0)
+_MIN_SIZE = 2.0  # fonts drawn by procedures (Type 3) often claim a size below
+_MAX_COORDINATE = 1e5  # points; what stands farther out, or nowhere, is not on the page
+_MAX_RUN_LENGTH = 1_000  # characters of a run; a longer word is none, and shall not cost more
+_MAX_HEIGHTS = 400
+_ASCENT = 0.7  # height of the tallest letters and digits of a font, in units of its size
+
+
+class Fonts:
+    """The fonts of a document; those without a size get one from the height of their letters."""
+
+    def __init__(self) -> None:
+        self._by_handle: dict[int, Font] = {}
+        self._by_name: dict[tuple[str, int, int], Font] = {}
+        self._heights: dict[int, list[float]] = {}
+        self._nameless: list[Font] = []  # kept, since `_heights` knows them by id
+
+    def turn_page(self) -> None:
+        """Forget the handles: pdfium may give those of a closed page to other fonts."""
+        self._by_handle.clear()
+
+    def style(self, text: Any, index: int, key: int) -> tuple[int, float, Font]:
+        """Quarter turns to the left, size as printed (0: not told) and font of a text object."""
+        matrix, size = api().matrix(), ctypes.c_float(0)
+        if not key or not api().char_matrix(text, index, ctypes.byref(matrix)):
+            return 0, 0.0, _NO_FONT
+        api().font_size(key, ctypes.byref(size))
+        handle = api().font(key) or 0
+        if handle not in self._by_handle:
+            self._by_handle[handle] = self._font(*_describe_font(handle))
+        if abs(matrix.a) >= abs(matrix.b):
+            turn = 0 if matrix.a >= 0 else 2
+        else:
+            turn = 1 if matrix.b > 0 else 3
+        printed = abs(size.value) * max(abs(matrix.c), abs(matrix.d))
+        return turn, round(printed, 1) if _MIN_SIZE <= printed <= _MAX_COORDINATE else 0.0, self._by_handle[handle]
+
+    def _font(self, name: str, weight: int, slant: int) -> Font:
+        """One font for each name; those without a name are kept apart."""
+        if not name:
+            self._nameless.append(font_of(name, weight, slant))
+            return self._nameless[-1]
+        key = (name, weight, slant)
+        if key not in self._by_name:
+            self._by_name[key] = font_of(*key)
+        return self._by_name[key]
+
+    def note_height(self, font: Font, height: float) -> None:
+        """Note the height of a letter of a font that tells no size."""
+        heights = self._heights.setdefault(id(font), [])
+        if len(heights) < _MAX_HEIGHTS:
+            heights.append(height)
+
+    def resize(self, runs: Sequence[TextRun]) -> None:
+        """Where most text is in fonts that tell no size, give them the one their letters show."""
+        unsized = [run for run in runs if id(run.font) in self._heights]
+        if 2 * sum(len(run.text) for run in unsized) < sum(len(run.text) for run in runs):
+            return  # only symbols are: they keep the size of the text around them
+        sizes = {key: sorted(heights)[int(0.85 * len(heights))] / _ASCENT for key, heights in self._heights.items()}
+        for run in unsized:
+            run.size = min(max(round(sizes[id(run.font)], 1), _MIN_SIZE), 60.0)
+
+    def name_text_fonts(self, runs: Sequence[TextRun]) -> None:
+        """Where most text is in fonts without a name, name those that set words: the others set formulas."""
+        nameless = [run for run in runs if not run.font.name]
+        if 2 * sum(len(run.text) for run in nameless) < sum(len(run.text) for run in runs):
+            return
+        total: Counter[int] = Counter()
+        words: Counter[int] = Counter()
+        for run in nameless:
+            total[id(run.font)] += len(run.text)
+            words[id(run.font)] += len(run.text) if run.text[:3].isalpha() and len(run.text) > 2 else 0
+        texts = {key: replace(_NO_FONT, name=_BITMAP) for key, count in total.items() if 3 * words[key] > count}
+        for run in nameless:
+            run.font = texts.get(id(run.font), run.font)
+
+
+def _describe_font(handle: int) -> tuple[str, int, int]:
+    """Name, weight and slant of a font."""
+    buffer = ctypes.create_string_buffer(256)
+    if not handle or not 0 < api().font_name(handle, buffer, len(buffer)) <= len(buffer):
+        return "", 0, 0
+    slant = ctypes.c_int(0)
+    api().italic_angle(handle, ctypes.byref(slant))
+    return buffer.value.decode("utf-8", "replace"), api().weight(handle), slant.value
+
+
+def runs_of(textpage: Any, text: str, offset: int, fonts: Fonts) -> Iterator[tuple[int, TextRun]]:
+    """The runs of a page in stream order, each with its direction; offsets count from `offset`."""
+    call = api()
+    raw = ctypes.cast(textpage.raw, ctypes.c_void_p)
+    places = _places(raw, textpage.count_chars(), text)
+    ligatures = _ligatures(raw, text, places)
+    styles: dict[int, tuple[int, float, Font]] = {}
+    x, y, box = ctypes.c_double(), ctypes.c_double(), call.rectangle()
+    sides = [ctypes.c_double() for _ in range(4)]
+    at_x, at_y, at_box, at_sides = ctypes.byref(x), ctypes.byref(y), ctypes.byref(box), [*map(ctypes.byref, sides)]
+    run: TextRun | None = None
+    direction, spaced, last_x0, usual_size = 0, True, 0.0, 10.0
+    for i, place in enumerate(places):
+        if place < 0:
+            continue
+        character = text[place]
+        if place in ligatures:
+            character = ligatures[place]
+        if "\x7f" <= character <= "\x9f":  # control characters that a broken font made of symbols
+            continue
+        if character <= " " or character == _HYPHEN or character.isspace():
+            if run is not None and run.text in _COMBINING:  # raised accents look like a line of their own
+                continue
+            if run is not None:
+                run.hyphen = character == _HYPHEN
+                yield direction, run
+                run = None
+            spaced = character != _HYPHEN
+            continue
+        key = call.text_object(raw, i) or 0
+        style = styles.get(key)
+        if style is None:
+            style = styles[key] = fonts.style(raw, i, key)
+        turn, size, font = style
+        call.origin(raw, i, at_x, at_y)
+        call.loose_box(raw, i, at_box)
+        if turn == 0:
+            x0, x1, base = box.left, box.right, y.value
+        elif turn == 1:
+            x0, x1, base = box.bottom, box.top, -x.value
+        elif turn == 2:
+            x0, x1, base = -box.right, -box.left, -y.value
+        else:
+            x0, x1, base = -box.top, -box.bottom, x.value
+        if not (abs(x0) < _MAX_COORDINATE and abs(x1) < _MAX_COORDINATE and abs(base) < _MAX_COORDINATE):
+            continue
+        if size:
+            usual_size = size
+        else:
+            size = usual_size
+            call.tight_box(raw, i, *at_sides)
+            if character.isalnum():
+                fonts.note_height(
+                    font, sides[3].value - sides[2].value if turn % 2 == 0 else sides[1].value - sides[0].value
+                )
+        start = offset + place
+        if (
+            run is not None
+            and run.end == start
+            and run.font is font
+            and run.size == size
+            and abs(run.y - base) < 0.05 * size
+            and last_x0 - 0.3 * size < x0 < run.x1 + 0.5 * size  # the letters of a ligature share one box
+            and character not in _COMBINING
+            and run.text not in _COMBINING
+            and len(run.text) == run.end - run.start < _MAX_RUN_LENGTH
+        ):
+            run.text += character
+            run.x1, run.end, last_x0 = x1, start + 1, x0
+            continue
+        new_run = TextRun(character, x0, x1, base, size, font, start, start + 1, spaced)
+        if run is not None:
+            if composed := _compose_accent(run, new_run):
+                run.text, run.x0, run.x1, run.y, run.end = composed, x0, x1, base, start + 1
+                last_x0 = x0
+                continue
+            yield direction, run
+        run, direction, spaced, last_x0 = new_run, turn, False, x0
+    if run is not None:
+        yield direction, run
+
+
+def _ligatures(raw: Any, text: str, places: Sequence[int]) -> dict[int, str]:
+    """What control characters stand for, by place: next to a letter, in a font without a name that sets words."""
+    positions = [match.start() for match in _CONTROL.finditer(text)]
+    if not positions:
+        return {}
+    call = api()
+    index = {place: i for i, place in enumerate(places)}
+
+    def font_at(place: int) -> int:
+        handle = call.font(call.text_object(raw, index[place]) or 0) if place in index else 0
+        return handle or 0
+
+    words = Counter(font_at(match.start()) for match in _WORD.finditer(text))
+    texts = {font for font, count in words.items() if font and count >= _MIN_FONT_WORDS and not _describe_font(font)[0]}
+    return {
+        position: _TEX[text[position]]
+        for position in positions
+        for font in (font_at(position),)
+        if font in texts
+        and any(text[i : i + 1].isalnum() and font_at(i) == font for i in (max(position - 1, 0), position + 1))
+    }
+
+
+def _places(raw: Any, count: int, text: str) -> Sequence[int]:
+    """Where each character of a page stands in its text; -1 for those that do not.
+
+    pdfium counts in UTF-16, and control characters have a place on the page but none in its text.
+    """
+    if len(text) == count and text.isascii():
+        return range(count)
+    units: list[int] = []
+    for position, character in enumerate(text):
+        units.append(position)
+        if character > "\uffff":
+            units.append(-1)
+    if len(units) == count:
+        return units
+    indices = (api().text_index(raw, i) for i in range(count))
+    return [units[index] if 0 <= index < len(units) else -1 for index in indices]
+
+
+def _compose_accent(accent: TextRun, letter: TextRun) -> str:
+    """The accented letter where a letter is printed under a separate accent, else nothing."""
+    middle = (accent.x0 + accent.x1) / 2
+    if accent.text not in _COMBINING or not letter.x0 - 1 <= middle <= letter.x1 + 1:
+        return ""
+    plain = _DOTLESS.get(letter.text, letter.text)
+    composed = unicodedata.normalize("NFC", plain + _COMBINING[accent.text])
+    return composed if len(composed) == 1 else ""
+
+
+MAX_PAGES = 1_000
+MAX_CHARACTERS = 5_000_000
+MAX_PAGE_CHARACTERS = 100_000
+# A page takes some 20 ms. Long documents may take long; a few pages may not.
+FREE_SECONDS = 2.5
+PAGE_SECONDS = 0.06
+
+
+@dataclass(slots=True)
+class Extraction:
+    """The pages that could be read, and what the file says of itself."""
+
+    pages: list[PdfPage] = field(default_factory=list)
+    title: str = ""
+    page_count: int = 0
+    unread: list[int] = field(default_factory=list)  # numbers of pages that could not be read
+    warnings: list[str] = field(default_factory=list)
+
+
+def extract(data: bytes, alive: Callable[[], None]) -> Extraction:
+    """The runs of every page; pages that cannot be read, or cost too much, become warnings."""
+    document = _open_document(data)
+    alive()
+    try:
+        extraction = Extraction(page_count=len(document), title=_title(document))
+        fonts = Fonts()
+        extraction.pages = list(_read_pages(document, fonts, extraction, alive))
+        runs = [run for page in extraction.pages for run in page.runs]
+        fonts.resize(runs)
+        fonts.name_text_fonts(runs)
+        return extraction
+    finally:
+        document.close()
+
+
+def _open_document(data: bytes) -> Any:
+    """The document, or a sentence on why there is none."""
+    import pypdfium2 as pdfium
+    import pypdfium2.raw as c
+
+    if b"%PDF-" not in data[:1024]:
+        raise UserError("not a PDF; its first bytes are those of something else" if data else "an empty file, no PDF")
+    try:
+        return pdfium.PdfDocument(data)
+    except pdfium.PdfiumError as error:
+        if getattr(error, "err_code", None) == c.FPDF_ERR_PASSWORD:
+            raise UserError("encrypted; remove the password first") from error
+        raise UserError("a broken PDF that cannot be opened; is it complete?") from error
+
+
+def _title(document: Any) -> str:
+    """The title of the file's metadata; none where it is no text."""
+    try:
+        return str(document.get_metadata_value("Title"))
+    except UnicodeDecodeError:
+        return ""
+
+
+def _read_pages(document: Any, fonts: Fonts, extraction: Extraction, alive: Callable[[], None]) -> Iterator[PdfPage]:
+    import pypdfium2 as pdfium
+
+    offset = total = 0
+    start_time = time.process_time()
+    for number in range(extraction.page_count):
+        spent = time.process_time() - start_time
+        slow = spent > FREE_SECONDS and spent > PAGE_SECONDS * number
+        if number >= MAX_PAGES or total > MAX_CHARACTERS or slow:
+            why = "they take too long" if slow else "there are too many"
+            extraction.warnings.append(f"only the first {number} of {extraction.page_count} pages were read: {why}")
+            return
+        alive()
+        try:
+            page = document[number]
+            try:
+                pdf_page, length = _read_page(page, number, offset, fonts)
+            finally:
+                page.close()
+        except (pdfium.PdfiumError, RecursionError, ValueError):
+            extraction.unread.append(number + 1)
+            offset += 1
+            continue
+        offset += length + 1
+        total += length
+        yield pdf_page
+
+
+def _read_page(page: Any, number: int, offset: int, fonts: Fonts) -> tuple[PdfPage, int]:
+    """A page and the length of its text; what is not written in its main direction stays apart."""
+    width, height = page.get_size()
+    textpage = page.get_textpage()
+    fonts.turn_page()
+    try:
+        if textpage.count_chars() > MAX_PAGE_CHARACTERS:
+            raise ValueError("more characters than any printed page has")
+        text = textpage.get_text_range()
+        turned: tuple[list[TextRun], ...] = ([], [], [], [])
+        for turn, run in runs_of(textpage, text, offset, fonts):
+            turned[turn].append(run)
+    finally:
+        textpage.close()
+    main = max(range(4), key=lambda turn: sum(len(run.text) for run in turned[turn]))
+    aside = " ".join(run.text for turn in range(4) if turn != main for run in turned[turn])
+    pictures, rules, scanned = drawings(page, width * height)
+    if main % 2:
+        width, height = height, width
+    if main:  # they stand where the page has them, not where its text is turned to
+        pictures, rules = [], []
+    return PdfPage(number, width, height, turned[main], pictures, rules, scanned, aside), len(text)

@@ -1,0 +1,266 @@
+"""The layout of pages: size and pitch of the running text, columns and their gutters, reading order."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+
+from whycite.documents.pdf.textlines import Gutter, PdfLine, PdfPage, TextRun
+
+__all__ = ["BodyMeasures", "common_size", "find_gutters", "in_reading_order", "measure", "set_edges"]
+
+
+@dataclass(frozen=True, slots=True)
+class BodyMeasures:
+    """What the running text of a document looks like."""
+
+    size: float
+    pitch: float  # from baseline to baseline
+    bold: bool
+    mono: bool
+    steady: bool  # sizes tell something: they waver where a text was read from a scan
+    top: float  # highest and lowest baseline of running text, on most pages
+    bottom: float
+
+
+def common_size(pages: Iterable[PdfPage]) -> float:
+    """The size most characters have."""
+    sizes: Counter[float] = Counter()
+    for page in pages:
+        for run in page.runs:
+            sizes[run.size] += len(run.text)
+    return _mode(sizes, 0.04) or 10.0
+
+
+def measure(pages: Sequence[Sequence[PdfLine]], alive: Callable[[], None]) -> BodyMeasures:
+    """Size, pitch and extent of the running text; `pages` are the lines of each page."""
+    running = []
+    for lines in pages:
+        alive()
+        running.append([line for line in lines if _is_running(line)])
+    sample = [line for lines in running for line in lines] or [line for lines in pages for line in lines]
+    sizes: Counter[float] = Counter()
+    for line in sample:
+        sizes[line.size] += line.length
+    size = _mode(sizes, 0.06) or 10.0
+    pitches: Counter[float] = Counter()
+    for lines in running:
+        alive()
+        columns: defaultdict[tuple[int, int], list[PdfLine]] = defaultdict(list)
+        for line in lines:
+            if abs(line.size - size) < 0.08 * size:
+                columns[line.columns].append(line)
+        for column in columns.values():
+            for above, below in pairwise(sorted(column, key=lambda line: -line.y)):
+                if 0.8 * size < above.y - below.y < 2.6 * size:
+                    pitches[round(above.y - below.y, 1)] += 1
+    tops = sorted(max(line.y for line in lines) for lines in running if lines)
+    bottoms = sorted(min(line.y for line in lines) for lines in running if lines)
+    return BodyMeasures(
+        size=size,
+        pitch=_mode(pitches, 0.03) or 1.2 * size,
+        bold=2 * sum(line.bold for line in sample) > len(sample),
+        mono=2 * sum(line.main.font.mono for line in sample) > len(sample),
+        steady=2 * sum(abs(line.size - size) < 0.02 * size for line in sample) > len(sample),
+        top=tops[int(0.75 * len(tops))] if tops else 1e9,
+        bottom=bottoms[int(0.25 * len(bottoms))] if bottoms else -1e9,
+    )
+
+
+def set_edges(lines: Sequence[PdfLine], size: float) -> None:
+    """Tell every line of a page where its column begins and ends."""
+    columns: defaultdict[tuple[int, int], list[PdfLine]] = defaultdict(list)
+    for line in lines:
+        columns[line.columns].append(line)
+    for group in columns.values():
+        typical = [line for line in group if line.size > 0.85 * size and line.length > 20] or group
+        left_edge = _edge([line.x0 for line in typical], lowest=True)
+        right_edge = _edge([line.x1 for line in typical], lowest=False)
+        for line in group:
+            line.column_left, line.column_right = left_edge, right_edge
+
+
+def _is_running(line: PdfLine) -> bool:
+    """Whether a line looks like running text: many words, no wide gaps, mostly letters."""
+    words = line.text.split()
+    letters = sum(map(str.isalpha, line.text))
+    return len(words) >= 6 and letters > 0.7 * line.length and max(line.gaps, default=0) < 2 and not line.main.font.math
+
+
+def _edge(values: list[float], lowest: bool) -> float:
+    """The outermost value that several lines share, else the outermost."""
+    counts = Counter(round(value / 2) for value in values)
+    shared = [key for key, count in counts.items() if count + counts[key + 1] >= max(3, 0.15 * len(values))]
+    if not shared:
+        return min(values) if lowest else max(values)
+    key = min(shared) if lowest else max(shared)
+    near = [value for value in values if abs(value / 2 - key) <= 1]
+    return min(near) if lowest else max(near)
+
+
+def _mode(counts: Counter[float], tolerance: float) -> float:
+    """The value with most weight within a share of `tolerance` on either side."""
+    ordered = sorted(counts)
+    best, best_weight = 0.0, 0.0
+    low = high = 0
+    weight = 0
+    for value in ordered:
+        while high < len(ordered) and ordered[high] <= value * (1 + tolerance):
+            weight += counts[ordered[high]]
+            high += 1
+        while ordered[low] < value * (1 - tolerance):
+            weight -= counts[ordered[low]]
+            low += 1
+        score = weight + 0.5 * counts[value]  # of values in one heap, the one met most
+        if score > best_weight:
+            best, best_weight = value, score
+    return best
+
+
+Rows = dict[int, list[TextRun]]
+_MAX_WIDTH = 5_000  # points; no page of a paper is as wide
+_MIN_ROWS = 6  # a column has more lines than that
+
+
+def find_gutters(pages: Sequence[PdfPage], body_size: float, alive: Callable[[], None]) -> list[list[Gutter]]:
+    """The gutters of every page; a page that shows none of its own gets those most pages have."""
+    rows = [_rows(page, body_size) for page in pages]
+    gutters = []
+    for page, row in zip(pages, rows, strict=True):
+        alive()
+        gutters.append(_page_gutters(page, row, body_size))
+    votes = Counter(_gutter_key(strips) for strips in gutters if strips)
+    if votes:
+        best, count = votes.most_common(1)[0]
+        usual = [strips for strips in gutters if _gutter_key(strips) == best]
+        if count >= min(2, len(pages)) and 2 * count >= len(pages):
+            return [strips if _agrees(strips, usual[0], body_size) else usual[0] for strips in gutters]
+        if count >= min(2, len(pages)) and 5 * count >= len(pages):
+            return [strips or usual[0] for strips in gutters]
+    for i, strips in enumerate(gutters):
+        if not strips:
+            alive()
+            gutters[i] = _part_gutters(pages[i], rows[i], body_size)
+    return gutters
+
+
+def _gutter_key(gutters: Sequence[Gutter]) -> tuple[int, ...]:
+    return tuple(round((start + end) / 2 / 12) for start, end in gutters)
+
+
+def _agrees(strips: Sequence[Gutter], usual: Sequence[Gutter], body_size: float) -> bool:
+    """Whether a page's gutters are those of the other pages, moved a little."""
+    return len(strips) == len(usual) and all(
+        abs(sum(a) - sum(b)) / 2 < 3 * body_size for a, b in zip(strips, usual, strict=True)
+    )
+
+
+def _rows(page: PdfPage, body_size: float) -> Rows:
+    """The runs of ordinary size, by height."""
+    rows: Rows = {}
+    for run in page.runs:
+        if 0.6 * body_size < run.size < 1.5 * body_size and run.x0 >= 0 and run.x1 <= page.width:
+            rows.setdefault(round(run.y / (0.6 * body_size)), []).append(run)
+    return rows
+
+
+def _part_gutters(page: PdfPage, rows: Rows, body_size: float) -> list[Gutter]:
+    """Gutters of the lower or upper part of a page: a reference list in columns under text that has none."""
+    heights = sorted(rows)
+    for part in (heights[: int(0.6 * len(heights))], heights[: int(0.3 * len(heights))], heights[len(heights) // 2 :]):
+        chosen = {height: rows[height] for height in part}
+        gutters = _page_gutters(page, chosen, body_size)
+        if len(gutters) == 1 and _are_columns(chosen, gutters[0]):
+            return gutters
+    return []
+
+
+def _are_columns(rows: Rows, gutter: Gutter) -> bool:
+    """Whether words stand on both sides of a gutter in the middle; a table is seldom so even, and has numbers."""
+    runs = [run for row in rows.values() for run in row]
+    x_min, x_max = min(run.x0 for run in runs), max(run.x1 for run in runs)
+    letters = sum(sum(map(str.isalpha, run.text)) for run in runs)
+    even = abs((gutter[0] - x_min) - (x_max - gutter[1])) < 0.1 * (x_max - x_min)
+    return even and letters > 0.7 * sum(len(run.text) for run in runs)
+
+
+def _page_gutters(page: PdfPage, rows: Rows, body_size: float) -> list[Gutter]:
+    """Strips that few rows have ink in, with rows of running text on both sides."""
+    width = int(page.width) + 2
+    if len(rows) < _MIN_ROWS or width > _MAX_WIDTH:
+        return []
+    cover = [0] * width
+    for row in rows.values():
+        for x in {x for run in row for x in range(int(run.x0 + 0.5), min(int(run.x1 + 0.5) + 1, width))}:
+            cover[x] += 1
+    inked = [x for x in range(width) if cover[x] > 2]
+    if not inked:
+        return []
+    ink_start, ink_end = inked[0], inked[-1] + 1
+    peak = sorted(cover[ink_start:ink_end])[int(0.8 * (ink_end - ink_start - 1))]
+    gutters: list[Gutter] = []
+    edge = ink_start
+    for is_low, group in groupby(range(ink_start, ink_end), key=lambda x: cover[x] <= 0.35 * peak):
+        strip = list(group)
+        start, end = strip[0], strip[-1] + 1
+        narrow = min(start - edge, ink_end - end) < 6 * body_size
+        if is_low and end - start >= 0.6 * body_size and not narrow:
+            gutter = _narrow_strip(cover, start, end)
+            if _is_gutter(rows, edge, gutter, ink_end):
+                gutters.append(gutter)
+                edge = end
+    return gutters
+
+
+def _narrow_strip(cover: list[int], start: int, end: int) -> Gutter:
+    """The whitest part of a strip."""
+    lowest = min(cover[start:end])
+    inner = [x for x in range(start, end) if cover[x] <= lowest + 1]
+    return (float(inner[0]), float(inner[-1] + 1))
+
+
+def _is_gutter(rows: Rows, text_start: int, gutter: Gutter, text_end: int) -> bool:
+    """Whether rows of running text stand on both sides, not cells of a table."""
+    start, end = gutter
+    filled_left = filled_right = seen_left = seen_right = 0
+    for row in rows.values():
+        if any(run.x0 < start - 1 and run.x1 > end + 1 for run in row):
+            continue
+        on_left = sum(run.x1 - run.x0 for run in row if text_start - 1 <= run.x0 and run.x1 <= start + 2)
+        on_right = sum(run.x1 - run.x0 for run in row if run.x0 >= end - 2)
+        seen_left += on_left > 0
+        seen_right += on_right > 0
+        filled_left += on_left > 0.55 * (start - text_start)
+        filled_right += on_right > 0.55 * min(text_end - end, start - text_start)
+    enough = min(filled_left, filled_right) >= _MIN_ROWS
+    return enough and 2.2 * filled_left >= seen_left and 2.2 * filled_right >= seen_right
+
+
+def in_reading_order(lines: Sequence[PdfLine]) -> list[PdfLine]:
+    """Lines of a page as they are read: column after column between the lines that reach over several."""
+    ordered: list[PdfLine] = []
+    band: list[PdfLine] = []
+    spanning = [line for line in lines if line.columns[0] != line.columns[1]]
+    divider_ids = {id(line) for line in spanning if not _intrudes(line, lines)}
+    for line in sorted(lines, key=lambda line: (-line.y, line.x0)):
+        if id(line) in divider_ids:
+            ordered += _by_column(band)
+            band = []
+            ordered.append(line)
+        else:
+            band.append(line)
+    return ordered + _by_column(band)
+
+
+def _intrudes(line: PdfLine, lines: Sequence[PdfLine]) -> bool:
+    """Whether a line of one column merely sticks out into the next, which has text beside it."""
+    return any(
+        neighbour is not line and neighbour.columns[0] > line.columns[0] and abs(neighbour.y - line.y) < 0.5 * line.size
+        for neighbour in lines
+    )
+
+
+def _by_column(band: list[PdfLine]) -> list[PdfLine]:
+    return sorted(band, key=lambda line: (line.columns[0], -line.y, line.x0))

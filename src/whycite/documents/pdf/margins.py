@@ -1,0 +1,216 @@
+"""What stands around the text of a page: running heads, page and line numbers, footnotes."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from itertools import pairwise
+
+from whycite.documents.pdf.floats import is_caption_label
+from whycite.documents.pdf.layout import BodyMeasures
+from whycite.documents.pdf.textlines import Box, PdfLine, PdfPage, TextRun
+
+__all__ = ["begins_footnote", "drop_line_numbers", "mark_contents", "mark_footnotes", "mark_furniture"]
+
+
+_MARGIN_ROWS = 5  # so many rows from the top or bottom may be furniture
+_FOLIO = re.compile(
+    r"(?:page\s*|p\.\s*|S|e)?[-–—|\[(]*\s*(?:\d{1,6}|[ivxlc]{1,7})\s*[-–—|\])]*(?:\s*(?:of|/)\s*\d{1,5})?",
+    re.IGNORECASE,
+)
+_LEADER = re.compile(r"(?:\.\s?){5}\s?[\divxlc]{1,5}$")
+_DIGITS = re.compile(r"\d+")
+_MIN_LINE_NUMBERS = 5
+_JITTER = 1.5  # points by which numbers of one column stand aside
+
+
+def drop_line_numbers(page: PdfPage) -> None:
+    """Take out the numbers that count the lines of a manuscript in its margin."""
+    numbers = [run for run in page.runs if run.text.isdigit() and len(run.text) <= 4]
+    number_ids: set[int] = set()
+    for edge in (_right_edge, _left_edge):
+        column: list[TextRun] = []
+        for run in [*sorted(numbers, key=edge), None]:
+            if run is not None and (not column or edge(run) - edge(column[-1]) < _JITTER):
+                column.append(run)
+                continue
+            if len(column) >= _MIN_LINE_NUMBERS and _counts_lines(column, page):
+                number_ids.update(map(id, column))
+            column = [] if run is None else [run]
+    page.runs = [run for run in page.runs if id(run) not in number_ids]
+
+
+def _right_edge(run: TextRun) -> float:
+    return run.x1
+
+
+def _left_edge(run: TextRun) -> float:
+    return run.x0
+
+
+def _counts_lines(column: list[TextRun], page: PdfPage) -> bool:
+    column = sorted(column, key=lambda run: -run.y)
+    values = [int(run.text) for run in column]
+    steps = Counter(below - above for above, below in pairwise(values))
+    step, count = steps.most_common(1)[0]
+    x_min, x_max = min(run.x0 for run in column), max(run.x1 for run in column)
+    runs_beyond = sum(run.x0 < x_min - 1 for run in page.runs), sum(run.x1 > x_max + 1 for run in page.runs)
+    return step in (1, 5) and count > 0.8 * (len(column) - 1) and min(runs_beyond) < len(column)
+
+
+def mark_furniture(pages: Sequence[Sequence[PdfLine]], heights: Sequence[float], body: BodyMeasures) -> None:
+    """Give running heads, feet and page numbers the role "furniture"."""
+    edges = [[_outermost_rows(lines, top) for top in (True, False)] for lines in pages]
+    pattern_counts: Counter[tuple[int, str, int]] = Counter()
+    place_counts: Counter[tuple[int, int]] = Counter()
+    for page in edges:
+        for end, rows in enumerate(page):
+            pattern_counts.update({(end, _pattern(row), key) for row in rows for key in _height_bins(row)})
+            place_counts.update(
+                (end, key) for row in rows[:1] if _stands_apart(row, rows[1:2], body) for key in _height_bins(row)
+            )
+    for page, height in zip(edges, heights, strict=True):
+        for end, rows in enumerate(page):
+            outer_rows = _count_outer_rows(rows, body, end == 0) if len(pages) > 1 else 0
+            for i, row in enumerate(rows):
+                if 0.2 * height < row[0].y < 0.8 * height:
+                    break
+                apart = _stands_apart(row, rows[i + 1 : i + 2], body)
+                pattern = _pattern(row)
+                repeats = max(pattern_counts[end, pattern, key] for key in _height_bins(row)) if pattern else 0
+                same_place = max(place_counts[end, key] for key in _height_bins(row))
+                if (
+                    i < outer_rows
+                    or _is_folio(row)
+                    or repeats >= (2 if len(pages) < 8 else 3)
+                    or (apart and same_place > max(2, 0.4 * len(pages)))
+                ):
+                    for line in row:
+                        line.role = "furniture"
+                else:
+                    break
+
+
+def _count_outer_rows(rows: Sequence[Sequence[PdfLine]], body: BodyMeasures, top: bool) -> int:
+    """How many of the outermost rows lie beyond the text of most pages, with white space between."""
+    edge = body.top + 0.6 * body.pitch if top else body.bottom - 0.6 * body.pitch
+    beyond = [row for row in rows if (row[0].y > edge if top else row[0].y < edge)]
+    count = len(beyond)
+    return count if beyond and _stands_apart(beyond[-1], rows[count : count + 1], body) else 0
+
+
+def mark_contents(lines: Sequence[PdfLine]) -> None:
+    """Give the lines of a table of contents ("Methods . . . . . 12") the role "contents"."""
+    for line in lines:
+        if line.role == "body" and _LEADER.search(line.text):
+            line.role = "contents"
+
+
+def _height_bins(row: Sequence[PdfLine]) -> tuple[int, int]:
+    """Two overlapping bins of height, so that neighbours always share one."""
+    return int(row[0].y // 8), int((row[0].y + 4) // 8) + 100_000
+
+
+def _outermost_rows(lines: Sequence[PdfLine], top: bool) -> list[list[PdfLine]]:
+    """The outermost rows of a page, from the edge inwards; lines of one baseline form a row."""
+    rows: list[list[PdfLine]] = []
+    for line in sorted(lines, key=lambda line: -line.y if top else line.y):
+        if rows and abs(rows[-1][0].y - line.y) < 0.4 * line.size:
+            rows[-1].append(line)
+        elif len(rows) == _MARGIN_ROWS + 1:
+            break
+        else:
+            rows.append([line])
+    return rows
+
+
+def _pattern(row: Sequence[PdfLine]) -> str:
+    text = " ".join(line.text for line in sorted(row, key=lambda line: line.x0))
+    return "" if is_caption_label(text) else _DIGITS.sub("#", text).lower()
+
+
+def _is_folio(row: Sequence[PdfLine]) -> bool:
+    return len(row) == 1 and bool(_FOLIO.fullmatch(row[0].text))
+
+
+def _stands_apart(row: Sequence[PdfLine], inner: Sequence[Sequence[PdfLine]], body: BodyMeasures) -> bool:
+    """Whether more white space than between two lines separates a row from the next one inwards."""
+    return not inner or abs(row[0].y - inner[0][0].y) > 1.45 * max(body.pitch, 1.2 * row[0].size)
+
+
+_MAX_UNMARKED_LINES = 12  # of notes without a mark
+_FOOTNOTE_MARK = re.compile(r"(?:\d{1,2}|[*∗†‡§¶♯♭⋆])\s?(?![\d.,)%])\S")
+
+
+def begins_footnote(line: PdfLine) -> bool:
+    """Whether a line begins with the mark of a footnote."""
+    return bool(_FOOTNOTE_MARK.match(line.text)) and (
+        not line.text[0].isdigit()
+        or line.runs[0].size < 0.85 * line.size
+        or line.runs[0].y > line.y + 0.15 * line.size
+        or line.text.lstrip("0123456789 ")[:1].isupper()
+        or "http" in line.text[:9]
+        or "www." in line.text[:7]
+    )
+
+
+def mark_footnotes(lines: Sequence[PdfLine], rules: Sequence[Box], body: BodyMeasures, list_start: int) -> None:
+    """Give the footnotes of a page (lines in reading order) the role "footnote".
+
+    In a column that has a line of a reference list (from `listed` on) only a rule tells them from its entries.
+    """
+    columns: defaultdict[tuple[int, int], list[PdfLine]] = defaultdict(list)
+    for line in lines:
+        if line.role == "body":
+            columns[line.columns].append(line)
+    entries = {id(line) for line in lines[list_start:]}
+    for column in columns.values():
+        column.sort(key=lambda line: -line.y)
+        has_entries = any(id(line) in entries for line in column)
+        for line in column[_first_note(column, rules, body, has_entries) :]:
+            line.role = "footnote"
+
+
+def _first_note(column: Sequence[PdfLine], rules: Sequence[Box], body: BodyMeasures, has_entries: bool) -> int:
+    """Where the footnotes of a column begin, from the top."""
+    start = len(column)
+    tight = 0.9 * body.pitch
+    pitches = [above.y - below.y for above, below in pairwise(column)]
+    while start > 0:
+        line = column[start - 1]
+        small = line.size <= 0.94 * body.size
+        narrow = line.size <= 1.04 * body.size and any(
+            0 < pitch <= tight for pitch in pitches[max(start - 2, 0) : start]
+        )
+        if not small and not narrow:
+            break
+        start -= 1
+    small_start = start
+    ruled = False
+    while start < len(column):
+        line = column[start]
+        above = column[start - 1] if start else None
+        ruled = any(
+            line.y + 0.5 * line.size < rule[1] < (above.y if above else line.y + 3 * line.size)
+            and abs(rule[0] - line.column_left) < 20
+            for rule in rules
+        )
+        if ruled or (begins_footnote(line) and not has_entries):
+            break
+        start += 1
+    if ruled or has_entries:
+        return start
+    unmarked, marked = column[small_start:start], column[start : start + 1]
+    alike = all(
+        abs(line.size - note.size) <= 0.05 * note.size and line.x0 < note.x0 + note.size
+        for note in marked
+        for line in unmarked
+    )
+    return small_start if alike and _is_small_print(unmarked, column[:small_start], body) else start
+
+
+def _is_small_print(notes: Sequence[PdfLine], text: Sequence[PdfLine], body: BodyMeasures) -> bool:
+    """Whether lines without any mark are notes all the same: few, small, and under running text."""
+    under_text = bool(text) and abs(text[-1].size - body.size) <= 0.05 * body.size
+    return under_text and len(notes) <= _MAX_UNMARKED_LINES and all(line.size <= 0.88 * body.size for line in notes)

@@ -1,0 +1,316 @@
+"""Blocks of a document out of lines with roles: headings, paragraphs, captions, footnotes, reference entries."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from whycite.documents.markers import split_references
+from whycite.documents.pdf.frontmatter import abstract_mark
+from whycite.documents.pdf.headings import PdfHeading, is_reference_heading
+from whycite.documents.pdf.layout import BodyMeasures
+from whycite.documents.pdf.margins import begins_footnote
+from whycite.documents.pdf.textflow import PdfText, Vocabulary, same_paragraph
+from whycite.documents.pdf.textlines import PdfLine
+
+__all__ = ["BlockAssembler", "split_entries", "unheaded_list"]
+
+
+@dataclass
+class BlockAssembler:
+    """Turns lines with roles into blocks; what interrupts a paragraph comes after it."""
+
+    vocabulary: Vocabulary
+    body: BodyMeasures
+    alive: Callable[[], None]
+    blocks: list[dict[str, Any]] = field(default_factory=list)
+    references: list[PdfLine] = field(default_factory=list)
+    _paragraph: PdfText | None = None
+    _last_line: PdfLine | None = None
+    _small: bool = False  # the paragraph is set smaller than the text
+    _paused_paragraph: tuple[PdfText, PdfLine] | None = None
+    _interrupted: bool = False  # a caption, table or footnote stands after the last line of the paragraph
+    _note: tuple[PdfText, int] | None = None  # the last footnote and its page: it may go on in the next column
+    _asides: list[dict[str, Any]] = field(default_factory=list)
+
+    def add_lines(self, lines: Sequence[PdfLine], headings: Sequence[PdfHeading], list_start: PdfLine | None) -> None:
+        """Go through all lines of the document in reading order; a reference list may begin without a heading."""
+        by_line = {id(heading.lines[0]): heading for heading in headings}
+        listing: PdfHeading | None = None  # the heading of the reference list we are in
+        aside: list[PdfLine] = []
+        formula: list[PdfLine] = []
+        page = -1
+        for line in lines:
+            if line.page != page:
+                page = line.page
+                self.alive()
+            if aside and not _continues_aside(aside, line):
+                self._add_aside(aside)
+                aside = []
+            if formula and line.role not in ("formula", "crumb"):
+                self._add_formula(formula)
+                formula = []
+            heading = by_line.get(id(line))
+            if line is list_start:
+                self._end_paragraph()
+                listing = PdfHeading([line], "References")
+            if heading is not None:
+                if listing is None or _ends_list(listing, heading):
+                    self._end_paragraph()
+                    listing = heading if is_reference_heading(heading.text) else None
+                    self._add_heading(heading)
+                    continue
+                for heading_line in heading.lines:
+                    heading_line.role = "body"
+            if line.role in ("caption", "table", "footnote"):
+                aside.append(line)
+            elif listing is not None and line.role in ("body", "formula", "heading"):
+                self.references.append(line)
+            elif line.role == "formula":
+                formula.append(line)
+            elif line.role == "body":
+                self._add_body_line(line)
+        self._add_formula(formula)
+        self._end_paragraph()
+        self._add_aside(aside)
+        self.blocks += self._asides
+
+    def begin_section(self, text: str, level: int = 1) -> None:
+        """Begin a section."""
+        self.blocks.append({"kind": "heading", "level": level, "text": text})
+
+    def _add_heading(self, heading: PdfHeading) -> None:
+        text = PdfText(self.vocabulary)
+        for line in heading.lines:
+            text.add(line)
+        self.begin_section(text.text, heading.level)
+
+    def _add_body_line(self, line: PdfLine) -> None:
+        if line.page <= 1 and (mark := abstract_mark(line)):
+            self._end_paragraph()
+            self.begin_section("Abstract")
+            line = _without_start(line, mark)
+            if not line.runs:
+                return
+        small = self.body.steady and line.size < 0.91 * self.body.size
+        if self._paragraph is not None and small != self._small:
+            self._change_size(small, self._paragraph)
+        self._small = small
+        if self._paragraph is not None and self._last_line is not None:
+            if same_paragraph(self._last_line, line, self._paragraph, self.body, self._interrupted):
+                self._paragraph.add(line)
+                self._last_line, self._interrupted = line, False
+                return
+            self._end_paragraph()
+        self._paragraph = PdfText(self.vocabulary)
+        self._paragraph.add(line)
+        self._last_line, self._interrupted = line, False
+
+    def _change_size(self, small: bool, text: PdfText) -> None:
+        """Small print does not end the paragraph it interrupts, nor go on with it."""
+        if small and self._last_line is not None and not text.finished:
+            self._paused_paragraph = text, self._last_line
+            self._paragraph = self._last_line = None
+        elif not small and self._paused_paragraph is not None:
+            self._asides.append(_block("prose", text))
+            (self._paragraph, self._last_line), self._paused_paragraph = self._paused_paragraph, None
+        else:
+            self._end_paragraph()
+
+    def _add_formula(self, lines: list[PdfLine]) -> None:
+        if lines and self._paragraph is not None:
+            end = lines[-1].text[-1:]
+            self._paragraph.add_placeholder("EQUATION" + (end if end in ".,;" else ""), lines)
+            self._last_line = lines[-1]
+
+    def _add_aside(self, lines: list[PdfLine]) -> None:
+        """Keep a caption, table or footnote until the paragraph it interrupts is whole."""
+        if not lines:
+            return
+        role = lines[0].role
+        self._interrupted = True
+        if role == "footnote" and self._note is not None and _continues_note(*self._note, lines[0]):
+            for line in lines:
+                self._note[0].add(line)
+            return
+        text = PdfText(self.vocabulary)
+        for line in lines:
+            if role == "table":
+                text.end_sentence()
+            text.add(line)
+        if role == "footnote":
+            self._note = text, lines[-1].page
+        self._asides.append(_block(role, text))
+        if self._paragraph is None:
+            self.blocks += self._asides
+            self._asides = []
+
+    def _end_paragraph(self) -> None:
+        if self._paused_paragraph is not None:
+            self.blocks.append(_block("prose", self._paused_paragraph[0]))
+            self._paused_paragraph = None
+        if self._paragraph is not None:
+            self.blocks.append(_block("prose", self._paragraph))
+        self.blocks += self._asides
+        self._asides, self._paragraph, self._last_line = [], None, None
+
+
+def _block(kind: str, text: PdfText) -> dict[str, Any]:
+    return {"kind": kind, "pieces": text.pieces, "breaks": text.breaks}
+
+
+def _continues_aside(aside: Sequence[PdfLine], line: PdfLine) -> bool:
+    """Whether a line goes on with the caption, table or footnote before it."""
+    previous = aside[-1]
+    if line.role != previous.role or line.page != previous.page or (line.role == "footnote" and begins_footnote(line)):
+        return False
+    return line.role == "table" or 0 < previous.y - line.y < 2.2 * previous.size
+
+
+def _continues_note(note: PdfText, page: int, line: PdfLine) -> bool:
+    """Whether a line without a mark goes on with a footnote that broke off at the foot of a column."""
+    begins_new = not line.text[:1].islower() or line.text.startswith(("http", "www."))
+    return line.page <= page + 1 and not note.finished and not begins_new
+
+
+def _ends_list(listing: PdfHeading, heading: PdfHeading) -> bool:
+    """Whether a heading ends the reference list it stands in."""
+    return heading.level <= listing.level and (
+        heading.style >= listing.style or bool(heading.number) or heading.text.lower().startswith(("appendix", "suppl"))
+    )
+
+
+def _without_start(line: PdfLine, length: int) -> PdfLine:
+    """A line without its first characters."""
+    runs = []
+    gone = 0
+    for run in line.runs:
+        gone += run.spaced and bool(gone)
+        cut = max(0, min(length - gone, len(run.text)))
+        gone += len(run.text)
+        if cut < len(run.text):
+            run.text, run.start = run.text[cut:], run.start + cut
+            runs.append(run)
+    return PdfLine(runs, line.page, line.columns, line.column_left, line.column_right)
+
+
+_LABEL = re.compile(
+    r"(?:\[(?P<bracket>[^\[\]]{1,40})\]|\(?(?P<number>\d{1,4})[.)]|(?P<bare>\d{1,4})(?=\s+[^\W\d_a-z]))\s*"
+)
+_FIRST_LABEL = re.compile(r"(\[|\(?)1([\].)])\s")
+_MIN_ENTRIES = 5  # entries; fewer may be any list
+_EARLIEST = 0.4  # of the document: no reference list begins before
+_YEAR = re.compile(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)")
+
+
+def unheaded_list(lines: Sequence[PdfLine]) -> PdfLine | None:
+    """The first line of a numbered reference list that stands at the end of a document without a heading."""
+    body = [line for line in lines if line.role == "body"]
+    for i in range(len(body) - 1, int(_EARLIEST * len(body)), -1):
+        first_label = _FIRST_LABEL.match(body[i].text)
+        if first_label:
+            labels = [f"{first_label[1]}{n}{first_label[2]}" for n in range(2, _MIN_ENTRIES + 1)]
+            rest = iter(body[i + 1 :])
+            counted = all(any(line.text.startswith(label) for line in rest) for label in labels)
+            entries = sum(line.text.startswith(first_label[1] or tuple("123456789")) for line in body[i:])
+            dated = sum(bool(_YEAR.search(line.text)) for line in body[i:])
+            if counted and 2 * dated > entries:
+                return body[i]
+    return None
+
+
+def split_entries(lines: Sequence[PdfLine], vocabulary: Vocabulary) -> list[tuple[str, str]]:
+    """Id and text of every entry; entries without a printed label are called "ref1", "ref2", …"""
+    if not lines:
+        return []
+    printed = "\n".join(line.text for line in lines)
+    labelled = [entry for entry in split_references(printed) if not entry[0].startswith("ref")]
+    if 2 * sum(bool(_YEAR.search(entry[1])) for entry in labelled) > len(labelled) > 2:
+        starts = {printed.count("\n", 0, entry[2]) for entry in labelled}
+        groups = _group_lines(lines, starts)
+    else:
+        groups = _group_by_layout(lines) or _group_lines(
+            lines, {printed.count("\n", 0, e[2]) for e in split_references(printed)}
+        )
+    entries = []
+    for group in groups:
+        text = PdfText(vocabulary)
+        for line in group:
+            text.add(line)
+        entries.append(text.text)
+    return _with_ids(entries)
+
+
+def _group_lines(lines: Sequence[PdfLine], starts: set[int]) -> list[list[PdfLine]]:
+    groups: list[list[PdfLine]] = []
+    for i, line in enumerate(lines):
+        if i in starts or not groups:
+            groups.append([])
+        groups[-1].append(line)
+    return groups
+
+
+def _group_by_layout(lines: Sequence[PdfLine]) -> list[list[PdfLine]]:
+    """Entries by hanging indent, or by the white space between them; nothing where neither tells."""
+    size = Counter(line.size for line in lines).most_common(1)[0][0]
+    insets = _insets(lines, size)
+    flush = [inset < 0.4 * size for inset in insets]
+    hung = sum(0.5 * size < inset < 5 * size for inset in insets)
+    if 0.15 * len(lines) < sum(flush) < 0.85 * len(lines) and hung > 0.6 * (len(lines) - sum(flush)):
+        starts = {i for i, is_flush in enumerate(flush) if is_flush}
+        if _are_plausible(lines, starts):
+            return _group_lines(lines, starts)
+    steps = [a.y - b.y if a.columns == b.columns and a.page == b.page else 0.0 for a, b in pairwise(lines)]
+    pitch = min((step for step in steps if step > 0.8 * size), default=0.0)
+    wide = {i + 1 for i, step in enumerate(steps) if pitch and step > 1.2 * pitch}
+    if wide:
+        wide |= {0} | {i + 1 for i, step in enumerate(steps) if step <= 0 and _ends_entry(lines[i].text)}
+        if _are_plausible(lines, wide):
+            return _group_lines(lines, wide)
+    return []
+
+
+def _insets(lines: Sequence[PdfLine], size: float) -> list[float]:
+    """How far each line is indented in its column; one that only goes on with an entry is indented throughout."""
+    columns: dict[tuple[int, tuple[int, int]], list[float]] = {}
+    for line in lines:
+        columns.setdefault((line.page, line.columns), []).append(line.x0)
+    edges = {key: min(starts) for key, starts in columns.items()}
+    for (page, column), starts in columns.items():
+        even = max(starts) - min(starts) < 0.4 * size
+        column_edges = [edge for (p, c), edge in edges.items() if c == column and p != page]
+        if even and column_edges and 0.5 * size < min(starts) - min(column_edges) < 4 * size:
+            edges[page, column] = min(column_edges)
+    return [line.x0 - edges[line.page, line.columns] for line in lines]
+
+
+def _are_plausible(lines: Sequence[PdfLine], starts: set[int]) -> bool:
+    """Whether most of the groups hold a year and few hold many lines."""
+    groups = _group_lines(lines, starts)
+    dated = sum(any(_YEAR.search(line.text) for line in group) for group in groups)
+    return len(groups) >= 3 and dated > 0.75 * len(groups) and len(lines) / len(groups) < 8
+
+
+def _ends_entry(text: str) -> bool:
+    return text.rstrip().endswith((".", ")", "]")) or bool(re.search(r"\d$", text))
+
+
+def _with_ids(entries: Sequence[str]) -> list[tuple[str, str]]:
+    """Entries with the labels they are printed with, where most have one; ids are told apart."""
+    labels = [_LABEL.match(entry) for entry in entries]
+    has_labels = 2 * sum(label is not None for label in labels) > len(entries)
+    seen: Counter[str] = Counter()
+    pairs = []
+    for count, (entry, label) in enumerate(zip(entries, labels, strict=True), 1):
+        id = f"ref{count}"
+        if has_labels and label:
+            id = label["bracket"] or label["number"] or label["bare"]
+            entry = entry[label.end() :]
+        seen[id] += 1
+        if entry.strip():
+            pairs.append((id if seen[id] == 1 else f"{id}-{seen[id]}", entry.strip()))
+    return pairs

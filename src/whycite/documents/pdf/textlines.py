@@ -1,0 +1,245 @@
+"""What a PDF page holds: runs of characters in one font, and the lines they form in a column."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+__all__ = ["Box", "Font", "Gutter", "PdfLine", "PdfPage", "TextRun", "lines_of"]
+
+
+Box = tuple[float, float, float, float]  # x0, y0, x1, y1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Font:
+    """What a font's name and flags tell."""
+
+    name: str
+    bold: bool
+    italic: bool
+    math: bool
+    mono: bool
+    capitals: bool  # small letters look like small capitals
+
+
+@dataclass(slots=True)
+class TextRun:
+    """A word or part of one: characters without white space, in one font, on one baseline."""
+
+    text: str
+    x0: float
+    x1: float
+    y: float  # baseline, growing upwards
+    size: float
+    font: Font
+    start: int  # range in the document's text; as long as `text` unless characters were composed
+    end: int
+    spaced: bool  # white space stands before it
+    hyphen: bool = False  # pdfium took the hyphen after it for one at a line's end
+
+
+@dataclass(slots=True)
+class PdfPage:
+    """The runs of a page in the order of its content stream, its pictures and its horizontal rules."""
+
+    number: int
+    width: float
+    height: float
+    runs: list[TextRun]
+    pictures: list[Box]
+    rules: list[Box]
+    scanned: bool = False  # an image covers most of it
+    aside: str = ""  # what is written across the main direction
+
+
+_CELL_GAP = 1.2  # a gap between two cells, in units of the size
+_MAX_LINES_BACK = 6  # so many lines back a segment may join
+_MAX_MARK_LENGTH = 3  # characters of a footnote's mark, at most
+_MAX_RUNS = 400  # of a line; no printed line has more, and hostile ones shall not cost more
+Gutter = tuple[float, float]  # the white strip between two columns, from x to x
+
+
+@dataclass
+class PdfLine:
+    """What stands on one baseline of one column; `columns` are the first and the last it reaches over."""
+
+    runs: list[TextRun]
+    page: int
+    columns: tuple[int, int] = (0, 0)
+    column_left: float = 0.0  # edges of its column
+    column_right: float = 0.0
+    role: str = "body"
+
+    @cached_property
+    def text(self) -> str:
+        """The words of the line."""
+        parts = [(" " if run.spaced else "") + run.text + "-" * run.hyphen for run in self.runs]
+        return "".join(parts).strip()
+
+    @cached_property
+    def x0(self) -> float:
+        return min(run.x0 for run in self.runs)
+
+    @cached_property
+    def x1(self) -> float:
+        return max(run.x1 for run in self.runs)
+
+    @cached_property
+    def main(self) -> TextRun:
+        """A run of the size, font and baseline that most of the line's characters have."""
+        weights: Counter[tuple[float, str, float]] = Counter()
+        for run in self.runs:
+            weights[run.size, run.font.name, run.y] += len(run.text)
+        best = max(weights, key=lambda key: weights[key])
+        return next(run for run in self.runs if (run.size, run.font.name, run.y) == best)
+
+    @property
+    def y(self) -> float:
+        """The baseline."""
+        return self.main.y
+
+    @property
+    def size(self) -> float:
+        return self.main.size
+
+    @cached_property
+    def length(self) -> int:
+        """How many characters, white space left out."""
+        return sum(len(run.text) for run in self.runs)
+
+    @cached_property
+    def bold(self) -> bool:
+        return 2 * sum(len(run.text) for run in self.runs if run.font.bold) > self.length
+
+    @cached_property
+    def italic(self) -> bool:
+        return 2 * sum(len(run.text) for run in self.runs if run.font.italic) > self.length
+
+    @cached_property
+    def cells(self) -> list[str]:
+        """The text between gaps that are wide, or far wider than most."""
+        usual_gap = sorted(self.gaps)[len(self.gaps) // 2] if self.gaps else 0
+        threshold = min(_CELL_GAP, max(_CELL_GAP / 2, 2 * usual_gap)) * self.size
+        cells: list[list[TextRun]] = [[self.runs[0]]]
+        for previous, run in pairwise(self.runs):
+            if run.spaced and run.x0 - previous.x1 > threshold:
+                cells.append([])
+            cells[-1].append(run)
+        return [
+            "".join((" " if run.spaced else "") + run.text for run in cell if not self.raised(run)).strip()
+            for cell in cells
+        ]
+
+    def raised(self, run: TextRun) -> bool:
+        """Whether a run is small and stands above the baseline; one hardly smaller must stand higher."""
+        lift = run.y - self.y
+        return (run.size < 0.85 * self.size and lift > 0.15 * self.size) or (
+            run.size < 0.95 * self.size and lift > 0.3 * self.size
+        )
+
+    @cached_property
+    def gaps(self) -> list[float]:
+        """The white space between neighbouring words, in units of the line's size."""
+        return [(b.x0 - a.x1) / self.size for a, b in pairwise(self.runs) if b.spaced]
+
+
+def lines_of(runs: Sequence[TextRun], page: int, gutters: Sequence[Gutter]) -> list[PdfLine]:
+    """The lines of a page from the top down; no line holds words from both sides of a gutter it leaves white."""
+    segments = [_place_in_columns(segment, gutters) for segment in _segments(runs, gutters)]
+    lines: list[PdfLine] = []
+    by_columns: dict[tuple[int, int], list[list[TextRun]]] = {}
+    for columns, segment in segments:
+        by_columns.setdefault(columns, []).append(segment)
+    for columns, group in by_columns.items():
+        lines += [PdfLine(runs, page, columns) for runs in _merge_segments(group)]
+    lines.sort(key=lambda line: (-line.y, line.x0))
+    return lines
+
+
+def _segments(runs: Iterable[TextRun], gutters: Sequence[Gutter]) -> list[list[TextRun]]:
+    """Neighbours in the content stream that go on along one baseline."""
+    segments: list[list[TextRun]] = []
+    base: TextRun | None = None  # the largest run of the segment
+    for run in runs:
+        if base is not None:
+            previous = segments[-1][-1]
+            size = max(base.size, run.size)
+            level = abs(run.y - base.y) <= (0.2 if run.size > 0.85 * base.size else 0.55) * size
+            onward = run.x0 >= previous.x1 - 0.5 * size
+            if level and onward and not _spans_gutter(previous, run, gutters):
+                segments[-1].append(run)
+                if run.size > base.size * 1.05:
+                    base = run
+                continue
+        segments.append([run])
+        base = run
+    return segments
+
+
+def _spans_gutter(previous: TextRun, run: TextRun, gutters: Sequence[Gutter]) -> bool:
+    """Whether the white space between two words is a gutter."""
+    gap = run.x0 - previous.x1
+    for start, end in gutters:
+        middle = (start + end) / 2
+        wide = gap >= 0.7 * (end - start) and gap >= 0.45 * run.size
+        if wide and previous.x1 <= middle + 1 and run.x0 >= middle - 1:
+            return True
+    return False
+
+
+def _place_in_columns(segment: list[TextRun], gutters: Sequence[Gutter]) -> tuple[tuple[int, int], list[TextRun]]:
+    """A segment with the first and the last column it stands in."""
+    x0, x1 = min(run.x0 for run in segment), max(run.x1 for run in segment)
+    slack = 0.5 * segment[0].size
+    first_column = sum(x0 > (start + end) / 2 - min(slack, (end - start) / 2) for start, end in gutters)
+    last_column = sum(x1 > end + slack for _, end in gutters)
+    return (first_column, max(first_column, last_column)), segment
+
+
+def _merge_segments(segments: list[list[TextRun]]) -> list[list[TextRun]]:
+    """Segments of one column that share a baseline, joined; small raised or lowered ones join what they touch."""
+    lines: list[tuple[TextRun, list[TextRun]]] = []  # the run that sets baseline and size, all runs
+    for segment in sorted(segments, key=lambda runs: -_base(runs).y):
+        base = _base(segment)
+        for i in range(len(lines) - 1, max(len(lines) - _MAX_LINES_BACK, 0) - 1, -1):
+            line_base, runs = lines[i]
+            near = abs(line_base.y - base.y) <= _reach(base, segment, line_base, runs) * max(base.size, line_base.size)
+            if near and len(runs) < _MAX_RUNS and not _overlap(runs, segment):
+                runs += segment
+                lines[i] = (max(line_base, base, key=lambda run: (run.size, -run.x0)), runs)
+                break
+        else:
+            lines.append((base, list(segment)))
+    return [_set_spaces(sorted(runs, key=lambda run: run.x0)) for _, runs in lines]
+
+
+def _reach(base: TextRun, segment: list[TextRun], line_base: TextRun, runs: list[TextRun]) -> float:
+    """How far from each other, in units of the size, two baselines of one line may be: farther for a raised mark."""
+    ratio = base.size / line_base.size
+    if not 0.85 < ratio < 1.18:
+        return 0.5
+    mark = segment if ratio < 0.95 else runs if ratio > 1.05 else ()
+    return 0.5 if mark and sum(len(run.text) for run in mark) <= _MAX_MARK_LENGTH else 0.25
+
+
+def _base(segment: list[TextRun]) -> TextRun:
+    return max(segment, key=lambda run: (run.size, len(run.text)))
+
+
+def _overlap(runs: list[TextRun], segment: list[TextRun]) -> bool:
+    x0, x1 = segment[0].x0, max(run.x1 for run in segment)
+    slack = max(0.5, 0.25 * min(segment[0].size, x1 - x0))  # slanted letters and signs lean over their neighbours
+    x0, x1 = x0 + slack, x1 - slack
+    return any(run.x0 < x1 and x0 < run.x1 for run in runs)
+
+
+def _set_spaces(runs: list[TextRun]) -> list[TextRun]:
+    """Runs from left to right, with white space where neighbours that met only now stand apart."""
+    for previous, run in pairwise(runs):
+        if run.start != previous.end:
+            run.spaced = run.spaced or run.x0 - previous.x1 > 0.15 * max(previous.size, run.size)
+    return runs

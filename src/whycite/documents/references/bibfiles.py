@@ -1,0 +1,62 @@
+"""The bibliography files a draft names, opened beside it and read each in its format."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable
+
+from whycite.documents.model import Reference
+from whycite.documents.references import bbl, bibtex, csljson, hayagriva, ris
+from whycite.documents.references.reader import Parse
+from whycite.documents.sources import Source, decode
+
+__all__ = ["load_bibliography", "nearby_bibliography"]
+
+_PARSERS: dict[str, Parse] = {
+    ".bib": bibtex.parse,
+    ".bibtex": bibtex.parse,
+    ".biblatex": bibtex.parse,
+    ".bbl": bbl.parse,
+    ".json": csljson.parse,
+    ".csljson": csljson.parse,
+    ".ris": ris.parse,
+    ".yaml": hayagriva.parse,
+    ".yml": hayagriva.parse,
+}
+
+
+def load_bibliography(source: Source, names: Iterable[str]) -> tuple[list[Reference], list[str]]:
+    """The references of the files named, from the draft's folder or the root, and what went wrong."""
+    references: list[Reference] = []
+    warnings: list[str] = []
+    for name in dict.fromkeys(names):
+        file = _find_file(source, name)
+        if file is None:
+            warnings.append(f"{source.path}: bibliography {name}: no such file in this folder")
+            continue
+        parse = _PARSERS.get(posixpath.splitext(file.name)[1].lower())
+        if parse is None:
+            warnings.append(f"{source.path}: bibliography {name}: not a format that is read")
+            continue
+        text, warning = decode(file.data())
+        entries, complaints = parse(text, file.path)
+        references += entries
+        warnings += [f"{file.path}: {warning}"] * bool(warning) + complaints
+    return references, warnings
+
+
+def nearby_bibliography(source: Source) -> str | None:
+    """The one BibTeX file in the draft's folder, else the one below it, where the draft names none."""
+    names = [name for name in source.folder.names() if name.lower().endswith(".bib")]
+    here = posixpath.dirname(source.name)
+    local_names = [name for name in names if posixpath.dirname(name) == here]
+    candidates = local_names or names
+    return "/" + candidates[0] if len(candidates) == 1 else None
+
+
+def _find_file(source: Source, name: str) -> Source | None:
+    """A file by its path from the draft or, with a slash in front or else, from the root of the project."""
+    name = name.strip()
+    inner = posixpath.join(posixpath.dirname(source.name), name)
+    sibling = None if name.startswith("/") else source.sibling(inner) or source.sibling(inner + ".bib")
+    return sibling or source.sibling(name.lstrip("/")) or source.sibling(name.lstrip("/") + ".bib")

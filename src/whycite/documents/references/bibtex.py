@@ -1,0 +1,393 @@
+"""BibTeX and biblatex files: entries read in one pass, well formed or not, and the references they stand for."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import NamedTuple
+
+from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_isbn, normalise_pmid
+from whycite.documents.model import Reference
+from whycite.documents.references.names import parse_people
+from whycite.documents.references.reader import JOURNALS, BibliographyReader, join_title, strip_markup, year_of
+from whycite.text.accents import untex
+
+__all__ = ["READER", "BibtexEntry", "parse", "read_entries", "reference_of"]
+
+
+_MAX_WARNINGS = 100
+_MACRO_LENGTH = 10_000  # no abbreviation is longer; they may double each other
+_MACRO_BUDGET = 1 << 24  # characters that abbreviations may add to one file
+
+# The blanks before an @ that begins a line; a line of comment; the head of an entry.
+_HEAD = re.compile(r"\n[^\S\n]*+(?:%[^\n]*+|(?=@))|@(\w++)\s*+([{(])")
+_KEY = re.compile(
+    r"\s*+\{*+(?:(?!\w+=[\"{\d])([^,\s{}]++(?:[ \t]++[^,\s{}=\"]++)*+)\s*+(?=[,}])"
+    r"|([^,\s{}=\"()]++)(?!\s*+=))"  # with no comma behind it
+)
+
+_GAP = r"(?:\s++|%[^\n]*+)*+"
+_WORD = r"[^\s,={}\"#%()@]++"
+# Behind a key or a value: the name of the next field, or the end of the entry.
+_FIELD = re.compile(rf"{_GAP}(?:,{_GAP})?(?:({_WORD}(?:[ \t]++{_WORD})*+)\s*+=[\s=]*+|([}})]))?")
+_NAME = re.compile(r"(?<![\w:+.-])([A-Za-z][\w:+.-]*+)\s*+=[\s=]*+")
+_TRAILING_FIELD = re.compile(r"\s*+,\s*+[A-Za-z][\w-]*+\s*+=")
+_FIELD_NAMES = (
+    "abstract address annote archiveprefix author booktitle chapter crossref date date-added doi edition editor "
+    "eprint eprinttype file howpublished institution isbn issn issue journal journaltitle key keywords language "
+    "location month note number organization pages pmid primaryclass publisher school series subtitle title type "
+    "url urldate volume year"
+).split()
+# A known field at the beginning of a line: where a value that is never closed has to end.
+_FIELD_LINE = re.compile(rf"\n[ \t]*+(?:,[ \t]*+)?(?:{'|'.join(_FIELD_NAMES)})[ \t]*+=", re.IGNORECASE)
+
+_BARE = re.compile(r"(?!%|[A-Za-z][\w:+.-]*+\s*+=)[^\s,#{}\")=@][^\s,#{}\")@]*+|\)++")
+_JOIN = re.compile(r"\s*+(#?)\s*+")
+_CLOSING = {"{": "}", "(": ")", '"': '"'}
+# Not one behind a backslash; but two backslashes are a line break, and what stands behind them counts.
+_SIGNS = {opening: re.compile(rf"[{{}}{closing}](?<!(?<!\\)\\.)") for opening, closing in _CLOSING.items()}
+
+_MONTHS = {
+    "jan": "January", "feb": "February", "mar": "March", "apr": "April", "may": "May", "jun": "June",
+    "jul": "July", "aug": "August", "sep": "September", "oct": "October", "nov": "November", "dec": "December",
+}  # fmt: skip
+
+# The pieces of a value, and whether each stands bare: an abbreviation, if there is one of that name.
+_Value = tuple[tuple[str, bool], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BibtexEntry:
+    """An entry with its fields as TeX, names in lower case, abbreviations written out."""
+
+    type: str
+    key: str
+    fields: dict[str, str]
+    line: int
+
+
+class _RawEntry(NamedTuple):
+    """An entry before its abbreviations are known."""
+
+    type: str
+    key: str
+    fields: list[tuple[str, _Value]]
+    line: int
+    mended: bool
+
+
+def read_entries(text: str, file: str) -> tuple[list[BibtexEntry], list[str]]:
+    """Every entry with a key in file order, the first where a key stands twice, and warnings."""
+    text = "\n" + text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    macros = _Macros()
+    raw_entries: dict[str, _RawEntry] = {}
+    warnings: list[str] = []
+    for raw in _split_entries(text):
+        if raw.type == "string":
+            for name, value in raw.fields:
+                macros.define(name, value)
+        elif not raw.key:
+            warnings.append(f"{file}:{raw.line}: entry without a key left out")
+        elif earlier := raw_entries.get(raw.key):
+            twice = f"key '{raw.key}' stands twice; the entry of line {earlier.line} is used"
+            warnings.append(f"{file}:{raw.line}: {twice}")
+        else:
+            raw_entries[raw.key] = raw
+            if raw.mended:
+                broken = f"entry '{raw.key}' is not well formed; read as far as possible"
+                warnings.append(f"{file}:{raw.line}: {broken}")
+    entries = [BibtexEntry(raw.type, raw.key, macros.expand_all(raw.fields), raw.line) for raw in raw_entries.values()]
+    if macros.spent > _MACRO_BUDGET:
+        warnings.append(f"{file}: abbreviations (@string) expand to too much text; some were left out")
+    surplus = len(warnings) - _MAX_WARNINGS
+    return entries, warnings[:_MAX_WARNINGS] + [f"{file}: {surplus} more warnings"] * (surplus > 0)
+
+
+def _split_entries(text: str) -> Iterator[_RawEntry]:
+    """The entries and abbreviations of a file, well formed or not."""
+    starts, limits = _heads(text)
+    line, counted, end = 0, 0, 0
+    for start, following in pairwise(starts):
+        head = _HEAD.match(text, start) if start >= end else None
+        if head is None:
+            continue
+        line += text.count("\n", counted, start)
+        counted = start
+        # A line that begins an entry ends the one before, closed or not: one slip must not cost the rest of the file.
+        limit = limits[bisect_right(limits, start)]
+        kind, position, closing, key = head[1].lower(), head.end(), _CLOSING[head[2]], ""
+        if kind in ("comment", "preamble"):
+            end = _closing_position(text, position - 1, limit)
+            continue
+        if kind != "string" and (key_match := _KEY.match(text, position, following)):
+            key, position = key_match[1] or key_match[2], key_match.end()
+        fields, end, closed = _fields(text, position, limit, closing)
+        no_comma = key and fields and text[position] != ","
+        mended = not closed or no_comma or _TRAILING_FIELD.match(text, end, limit)
+        if mended:
+            end = starts[bisect_left(starts, end)]
+            fields = _mended_fields(text, position, end, closing)
+        yield _RawEntry(kind, key, fields, line, bool(mended))
+
+
+def _heads(text: str) -> tuple[list[int], list[int]]:
+    """Where entries may begin, and those of these places that begin a line; the end of the text closes both."""
+    starts: list[int] = []
+    limits: list[int] = []
+    line_start = -1
+    for head in _HEAD.finditer(text):
+        if not head[1]:
+            line_start = head.end()
+            continue
+        starts.append(head.start())
+        if head.start() == line_start:
+            limits.append(line_start)
+    return [*starts, len(text)], [*limits, len(text)]
+
+
+def _fields(text: str, position: int, limit: int, closing: str) -> tuple[list[tuple[str, _Value]], int, bool]:
+    """The fields from `at` on, where reading ended, and whether that is the end of the entry."""
+    fields: list[tuple[str, _Value]] = []
+    while (field := _FIELD.match(text, position, limit)) and field[1]:
+        value, position = _value(text, field.end(), limit, closing)
+        fields.append((field[1].lower(), value))
+    return fields, field.end() if field else position, bool(field and field[2] == closing)
+
+
+def _mended_fields(text: str, position: int, end: int, closing: str) -> list[tuple[str, _Value]]:
+    """Every `name = value` of a broken entry; no value goes on past a line that begins a field."""
+    stops = [line.start() for line in _FIELD_LINE.finditer(text, position, end)] + [end]
+    fields: list[tuple[str, _Value]] = []
+    while name := _NAME.search(text, position, end):
+        value, position = _value(text, name.end(), stops[bisect_left(stops, name.end())], closing)
+        fields.append((name[1].lower(), value))
+    return fields
+
+
+def _value(text: str, position: int, limit: int, closing: str) -> tuple[_Value, int]:
+    """The value at `at` and where it ends: pieces in braces, in quotes or bare, joined by #; bare words in a row."""
+    value: list[tuple[str, bool]] = []
+    gap, joined = "", True
+    while position < limit and text[position] != closing:
+        if text[position] == "{" or (text[position] == '"' and joined):
+            end = _closing_position(text, position, limit)
+            if end == limit:
+                return tuple(value) or ((text[position + 1 : end].rstrip(', \n}"'), False),), limit
+            piece, bare, position = text[position + 1 : end], False, end + 1
+        elif word := _BARE.match(text, position, limit):
+            piece, bare, position = word[0], True, word.end()
+        else:
+            break
+        value += [(gap, False), (piece, bare)] if gap else [(piece, bare)]
+        if join := _JOIN.match(text, position, limit):
+            joined, position = bool(join[1]), join.end()
+            gap = "" if joined else join[0]
+    return tuple(value), position
+
+
+def _closing_position(text: str, opening: int, limit: int) -> int:
+    """Where the brace, bracket or quote at `at` is closed, braces within it aside; `limit` if it never is."""
+    closing, depth = _CLOSING[text[opening]], 0
+    end = text.find(closing, opening + 1, limit)
+    if end < 0:
+        return limit
+    if text[end - 1] != "\\" and text.find("{", opening + 1, end) < 0:
+        return end
+    for sign in _SIGNS[text[opening]].finditer(text, opening + 1, limit):
+        if sign[0] == closing and depth <= 0:
+            return sign.start()
+        if sign[0] == "{":
+            depth += 1
+        elif sign[0] == "}":
+            depth -= 1
+    return limit
+
+
+class _Macros:
+    """The abbreviations of a file; what they may add to it is limited, for they can double each other."""
+
+    def __init__(self) -> None:
+        self._values = dict(_MONTHS)
+        self._defined: set[str] = set()
+        self.spent = 0
+
+    def define(self, name: str, value: _Value) -> None:
+        """Set an abbreviation; the first definition holds. One in terms of itself finds nothing there yet."""
+        if name not in self._defined:
+            self._defined.add(name)
+            self._values[name] = self._expand(value)[:_MACRO_LENGTH]
+
+    def expand_all(self, fields: list[tuple[str, _Value]]) -> dict[str, str]:
+        """The text of every field, the first where one stands twice."""
+        texts: dict[str, str] = {}
+        for name, value in fields:
+            texts.setdefault(name, self._expand(value))
+        return texts
+
+    def _expand(self, value: _Value) -> str:
+        return "".join(self._expand_name(piece) if bare else piece for piece, bare in value)
+
+    def _expand_name(self, name: str) -> str:
+        text = self._values.get(name.lower())
+        if text is None:
+            return name
+        self.spent += len(text)
+        return text if self.spent <= _MACRO_BUDGET else ""
+
+
+_NEVER_CITED = {"xdata", "bibnote", "control"}
+_WHOLE_WORKS = {
+    "book", "mvbook", "collection", "mvcollection", "reference", "mvreference", "proceedings", "mvproceedings",
+    "booklet", "manual", "thesis", "phdthesis", "mastersthesis", "report", "techreport",
+}  # fmt: skip
+_PARTS_OF_BOOKS = {"inbook", "bookinbook", "suppbook"}
+_VENUES = (
+    "journaltitle", "journal", "booktitle", "maintitle", "series", "school", "institution", "organization",
+    "publisher", "howpublished",
+)  # fmt: skip
+# What a part takes over from the whole it stands in; the whole's own identifiers would be wrong for it.
+_INHERITED = {
+    "journaltitle", "journal", "booktitle", "maintitle", "series", "publisher", "organization", "institution",
+    "school", "year", "date", "month", "volume", "editor", "location", "address",
+}  # fmt: skip
+_MAX_INHERITED = 1000
+_MAX_DEPTH = 3  # entries that take over from entries that take over …
+_MAX_PARENTS = 6
+_MAX_SEARCHED = 2000  # identifiers are looked for in this much of a field
+
+_JOURNAL_MACRO = re.compile(r"\s*\{?\\([a-z]{2,8})\}?\s*")
+_SAYS_PMID = re.compile(r"pmid|pubmed", re.IGNORECASE)
+_ENTRY_START = re.compile(r"^\s*@\s*[A-Za-z]{3,30}\s*[{(]", re.MULTILINE)
+
+
+def parse(text: str, file: str) -> tuple[list[Reference], list[str]]:
+    """The references of a BibTeX or biblatex file, and warnings on what could not be read."""
+    entries, warnings = read_entries(text, file)
+    by_key = {entry.key: entry for entry in entries}
+    references: dict[str, Reference] = {}
+    for entry in entries:
+        if entry.type not in _NEVER_CITED:
+            references[entry.key] = reference_of(entry, _with_inherited(entry, by_key))
+    for entry in entries:
+        for alias in entry.fields.get("ids", "").split(","):
+            if alias.strip() and entry.key in references:
+                references.setdefault(alias.strip(), replace(references[entry.key], id=alias.strip()))
+    return list(references.values()), warnings
+
+
+def reference_of(entry: BibtexEntry, fields: Mapping[str, str]) -> Reference:
+    """The reference that an entry with these fields, as TeX, stands for."""
+    title = join_title(_text(fields, "title"), _text(fields, "subtitle"))
+    authors = parse_people(fields.get("author", "")) or parse_people(fields.get("editor", ""))
+    note = "" if title else _text(fields, "note") or _text(fields, "howpublished")
+    return Reference(
+        id=entry.key,
+        title=title,
+        authors=authors,
+        year=_year(fields),
+        venue=_venue(fields),
+        doi=_first_identifier(normalise_doi, fields, "doi", "url", "note", "howpublished", "ee"),
+        arxiv=_arxiv(fields),
+        pmid=_pmid(fields),
+        isbn=normalise_isbn(_searchable(fields, "isbn")) if entry.type in _WHOLE_WORKS else "",
+        abstract=_text(fields, "abstract"),
+        text=note,
+    )
+
+
+def _with_inherited(entry: BibtexEntry, by_key: Mapping[str, BibtexEntry]) -> Mapping[str, str]:
+    """The fields with what `crossref` and `xdata` add; the entry's own come first."""
+    if "crossref" not in entry.fields and "xdata" not in entry.fields:
+        return entry.fields
+    fields = dict(entry.fields)
+    seen = {entry.key}
+    waiting = [(entry, 0)]
+    while waiting:
+        child, depth = waiting.pop(0)
+        data = [key.strip() for key in child.fields.get("xdata", "").split(",", _MAX_PARENTS)]
+        for key in [*data, child.fields.get("crossref", "").strip()]:
+            parent = by_key.get(key)
+            if parent is None or key in seen or depth == _MAX_DEPTH or len(seen) > _MAX_PARENTS:
+                continue
+            seen.add(key)
+            waiting.append((parent, depth + 1))
+            for name, value in _inheritable_fields(parent, entry.type, key in data).items():
+                if len(value) <= _MAX_INHERITED:
+                    fields.setdefault(name, value)
+    return fields
+
+
+def _inheritable_fields(parent: BibtexEntry, child_type: str, whole: bool) -> dict[str, str]:
+    """What a parent gives: all of a data container; of a book or journal what also holds for its parts."""
+    names = parent.fields.keys() & (_INHERITED | {"author", "title", "subtitle", "doi", "eprint", "url"})
+    if whole:
+        return {name: parent.fields[name] for name in names}
+    inherited = {name: parent.fields[name] for name in names & _INHERITED}
+    if "title" in parent.fields:
+        title = "journaltitle" if parent.type == "periodical" else "booktitle"
+        inherited.setdefault(title, parent.fields["title"])
+    if child_type in _PARTS_OF_BOOKS and "author" in parent.fields:
+        inherited["author"] = parent.fields["author"]
+    return inherited
+
+
+def _year(fields: Mapping[str, str]) -> int | None:
+    years = (year_of(untex(fields[name][:200])) for name in ("year", "date", "issued", "eventdate") if name in fields)
+    return next((year for year in years if year is not None), None)
+
+
+def _venue(fields: Mapping[str, str]) -> str:
+    for name in _VENUES:
+        value = fields.get(name, "")
+        macro = _JOURNAL_MACRO.fullmatch(value)
+        venue = JOURNALS.get(macro[1], "") if macro else strip_markup(untex(value))
+        if venue and not (name == "howpublished" and ("http" in venue or "www." in venue)):
+            return venue
+    return ""
+
+
+def _arxiv(fields: Mapping[str, str]) -> str:
+    eprint = _searchable(fields, "eprint")
+    archive = _searchable(fields, "archiveprefix") or _searchable(fields, "eprinttype")
+    if eprint and archive.lower() in ("", "arxiv"):
+        # Old numbers may stand without their archive: eprint = {0601001}, primaryclass = {astro-ph}.
+        arxiv = normalise_arxiv(eprint) or normalise_arxiv(f"{_searchable(fields, 'primaryclass')}/{eprint}")
+        if arxiv:
+            return arxiv
+    elif eprint and (arxiv := normalise_arxiv(f"{archive}/{eprint}")):
+        return arxiv
+    volume = _searchable(fields, "volume")
+    if volume.startswith("abs/"):  # how DBLP writes arXiv papers
+        return normalise_arxiv(f"arXiv:{volume[4:]}")
+    return _first_identifier(
+        normalise_arxiv, fields, "arxiv", "arxivid", "doi", "url", "journal", "note", "howpublished", "number"
+    )
+
+
+def _pmid(fields: Mapping[str, str]) -> str:
+    if pmid := normalise_pmid(_searchable(fields, "pmid")):
+        return pmid
+    if _searchable(fields, "eprinttype").lower() == "pubmed":
+        return normalise_pmid(_searchable(fields, "eprint"))
+    # Elsewhere a number is a PMID only where it is called one.
+    pmid_fields = {name: fields.get(name, "") for name in ("note", "url") if _SAYS_PMID.search(fields.get(name, ""))}
+    return _first_identifier(normalise_pmid, pmid_fields, "note", "url")
+
+
+def _first_identifier(normalise: Callable[[str], str], fields: Mapping[str, str], *names: str) -> str:
+    """The first identifier that one of the fields holds."""
+    return next((identifier for name in names if (identifier := normalise(_searchable(fields, name)))), "")
+
+
+def _text(fields: Mapping[str, str], name: str) -> str:
+    return strip_markup(untex(fields.get(name, "")))
+
+
+def _searchable(fields: Mapping[str, str], name: str) -> str:
+    return untex(fields.get(name, "")[:_MAX_SEARCHED])
+
+
+READER = BibliographyReader("bibtex", (".bib", ".bibtex"), parse, lambda head: bool(_ENTRY_START.search(head)))

@@ -1,0 +1,76 @@
+"""What the readers of bibliographies share: a document of references only, and how fields are cleaned."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from html import unescape
+
+from whycite.documents.builder import Builder
+from whycite.documents.model import Document, Reference
+from whycite.documents.sources import Source, decode
+
+__all__ = ["JOURNALS", "BibliographyReader", "Parse", "join_title", "strip_markup", "year_of"]
+
+Parse = Callable[[str, str], tuple[list[Reference], list[str]]]
+
+# Journals as the databases of astronomy and physics name them in TeX.
+JOURNALS = {
+    "aj": "AJ", "apj": "ApJ", "apjl": "ApJL", "apjlett": "ApJL", "apjs": "ApJS", "apjsupp": "ApJS", "ao": "AO",
+    "apss": "Ap&SS", "aap": "A&A", "aapr": "A&AR", "aaps": "A&AS", "actaa": "AcA", "araa": "ARA&A",
+    "azh": "AZh", "baas": "BAAS", "bac": "BAC", "caa": "CAA", "cjaa": "ChJAA", "icarus": "Icarus",
+    "jcap": "JCAP", "jcp": "JChPh", "jgr": "JGR", "jrasc": "JRASC", "memras": "MmRAS", "mnras": "MNRAS",
+    "na": "NewA", "nar": "NewAR", "nat": "Nature", "nphysa": "NuPhA", "pasa": "PASA", "pasj": "PASJ",
+    "pasp": "PASP", "physrep": "PhR", "pra": "PhRvA", "prb": "PhRvB", "prc": "PhRvC", "prd": "PhRvD",
+    "pre": "PhRvE", "prl": "PhRvL", "procspie": "Proc. SPIE", "psj": "PSJ", "qjras": "QJRAS", "rmxaa": "RMxAA",
+    "solphys": "SoPh", "ssr": "SSRv", "zap": "ZAp",
+}  # fmt: skip
+
+_YEAR = re.compile(r"(?<!\d)(?:1\d{3}|2[01]\d{2})(?=\d{4}(?!\d)|(?!\d))")
+_TAG = re.compile(r"</?(?:i|b|u|p|em|tt|sc|sub|sup|inf|span|strong|italic|bold|scp|jats:\w{1,20})\b[^<>]{0,200}>")
+
+
+@dataclass(frozen=True)
+class BibliographyReader:
+    """Reads a bibliography file as a document that has references and nothing else."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    parse: Parse
+    looks_right: Callable[[str], bool]  # of the first characters of a file
+
+    def sniff(self, head: bytes) -> bool:
+        return b"\0" not in head and self.looks_right(decode(head)[0])
+
+    def read(self, source: Source) -> Iterator[Document]:
+        builder = Builder(source.path, self.name)
+        text, warning = decode(source.data())
+        references, warnings = self.parse(text, source.path)
+        for message in [f"{source.path}: {warning}"] * bool(warning) + warnings:
+            builder.warn(message)
+        if not references:
+            builder.warn(f"{source.path}: no entry found")
+        yield builder.document(Reference(id=""), references)
+
+
+def year_of(text: str) -> int | None:
+    """The first year in a date of any form ("2010", "2010-05-03", "20100503", "May 2010a")."""
+    match = _YEAR.search(text[:200])
+    return int(match[0]) if match else None
+
+
+def strip_markup(text: str) -> str:
+    """Text without HTML entities and tags, white space folded."""
+    if "&" in text or "<" in text:
+        text = _TAG.sub("", unescape(unescape(text)))
+    return " ".join(text.split())
+
+
+def join_title(title: str, subtitle: str) -> str:
+    """A title with its subtitle, without the full stop some exports put behind."""
+    if title.endswith(".") and not title.endswith(".."):
+        title = title[:-1]
+    if not title or not subtitle:
+        return title or subtitle
+    return f"{title} {subtitle}" if title[-1] in "?!:–—" else f"{title}: {subtitle}"

@@ -1,0 +1,121 @@
+"""RIS, the tagged lines that EndNote, Mendeley and publishers write, and PubMed's `.nbib`."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_isbn, normalise_pmid
+from whycite.documents.model import Reference
+from whycite.documents.references.names import parse_people, person
+from whycite.documents.references.reader import BibliographyReader, join_title, strip_markup, year_of
+
+__all__ = ["READER", "parse"]
+
+_LINE = re.compile(r"([A-Z][A-Z0-9]{1,3})[ ]{0,3}-(?: (.*))?", re.DOTALL)
+_START = re.compile(r"^\ufeff?\s*(?:TY  ?- ?[A-Z]|PMID ?- ?\d)", re.MULTILINE)
+_MEDLINE = re.compile(r"pubmed|medline|nlm", re.IGNORECASE)
+_MAX_SEARCHED = 2000
+
+_PEOPLE = ("AU", "A1", "A2", "A3", "ED")
+_TITLES = ("TI", "T1", "CT", "BT", "ST")
+_VENUES = ("T2", "JF", "JO", "JA", "J1", "J2", "BT", "T3", "PB", "JT", "TA")
+_YEARS = ("PY", "Y1", "DA", "DP", "DEP")
+_WHOLE_WORKS = {"BOOK", "EDBOOK", "EBOOK", "THES", "RPRT", "CONF"}
+
+RisFields = Mapping[str, list[str]]
+
+
+def parse(text: str, file: str) -> tuple[list[Reference], list[str]]:
+    """The references of an RIS or `.nbib` file; a record's id is its ID tag, its PMID, or its place in the file."""
+    references: dict[str, Reference] = {}
+    warnings: list[str] = []
+    for number, (line, fields) in enumerate(_records(text), 1):
+        reference = _reference(fields, number)
+        if reference.id in references:
+            warnings.append(f"{file}:{line}: id '{reference.id}' stands twice; the first record is used")
+        else:
+            references[reference.id] = reference
+    return list(references.values()), warnings[:100]
+
+
+def _records(text: str) -> Iterator[tuple[int, RisFields]]:
+    """Each record with the line it begins at; a new one begins at TY or PMID even where ER is missing."""
+    values: list[tuple[str, list[str]]] = []  # a tag and the lines of its value
+    start_line = 1
+    for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
+        match = _LINE.fullmatch(line)
+        if match is None:
+            if values and line.strip():  # a value that goes on
+                values[-1][1].append(line.strip())
+            continue
+        tag, value = match[1], (match[2] or "").strip()
+        if tag in ("TY", "ER") or (tag == "PMID" and (not values or values[0][0] != "TY")):
+            if values:
+                yield start_line, _fields(values)
+            values, start_line = [], number
+        if tag != "ER":
+            values.append((tag, [value]))
+    if values:
+        yield start_line, _fields(values)
+
+
+def _fields(values: list[tuple[str, list[str]]]) -> RisFields:
+    fields: defaultdict[str, list[str]] = defaultdict(list)
+    for tag, lines in values:
+        fields[tag].append(" ".join(lines))
+    return fields
+
+
+def _reference(fields: RisFields, number: int) -> Reference:
+    pubmed = "TY" not in fields
+    people = _values(fields, ("FAU", "AU") if pubmed else _PEOPLE)
+    url = " ".join(_values(fields, ("UR",)) + _values(fields, ("L3",)) + _values(fields, ("M3",)))[:_MAX_SEARCHED]
+    doi = _doi(fields, url)
+    accession = _first_value(fields, "AN")[:_MAX_SEARCHED]
+    pmid = normalise_pmid(_first_value(fields, "PMID")[:_MAX_SEARCHED]) or normalise_pmid(url)
+    if not pmid and _MEDLINE.search(f"{_first_value(fields, 'DB')} {_first_value(fields, 'DP')}"):
+        pmid = normalise_pmid(accession)
+    return Reference(
+        id=_first_value(fields, "ID") or _first_value(fields, "PMID") or f"ref{number}",
+        title=join_title(_first_value(fields, *_TITLES), ""),
+        authors=tuple(name for name in map(_person, people) if name),
+        year=next((year for tag in _YEARS if (year := year_of(_first_value(fields, tag)))), None),
+        venue=_first_value(fields, "JT", "TA") if pubmed else _first_value(fields, *_VENUES),
+        doi=doi,
+        arxiv=normalise_arxiv(doi) or normalise_arxiv(url) or normalise_arxiv(accession),
+        pmid=pmid,
+        isbn=normalise_isbn(_first_value(fields, "SN")[:_MAX_SEARCHED])
+        if _first_value(fields, "TY") in _WHOLE_WORKS
+        else "",
+        abstract=_first_value(fields, "AB", "N2"),
+    )
+
+
+def _doi(fields: RisFields, url: str) -> str:
+    """The DOI; PubMed puts it into lines such as `LID - 10.1/x [doi]`."""
+    values = [*fields.get("DO", []), *fields.get("DI", [])]
+    values += [value for tag in ("LID", "AID") for value in fields.get(tag, []) if "[doi]" in value]
+    values += [url, *fields.get("N1", [])]
+    return next((doi for value in values if (doi := normalise_doi(value[:_MAX_SEARCHED]))), "")
+
+
+def _values(fields: RisFields, tags: tuple[str, ...]) -> list[str]:
+    """The values of the first of the tags that stands there; AU and A1 name the same people."""
+    return next((fields[tag] for tag in tags if fields.get(tag)), [])
+
+
+def _first_value(fields: RisFields, *tags: str) -> str:
+    return next((strip_markup(value) for tag in tags for value in fields.get(tag, []) if value), "")
+
+
+def _person(name: str) -> str:
+    """RIS writes "Family, Given, Suffix", and institutions without a comma."""
+    family, _, given_names = strip_markup(name).partition(",")
+    if given_names:
+        return person(family, given_names.replace(",", " "))
+    return next(iter(parse_people(name)), "") if len(name.split()) < 4 else strip_markup(name)
+
+
+READER = BibliographyReader("ris", (".ris", ".nbib"), parse, lambda head: bool(_START.search(head)))

@@ -1,0 +1,233 @@
+"""Runs a function in another process that may use only so much memory and time, on input nobody trusts."""
+
+from __future__ import annotations
+
+import atexit
+import importlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import IO, Any
+
+from whycite.errors import UserError
+
+__all__ = ["Worker", "serve"]
+
+MAX_MEMORY = 1 << 30  # bytes of address space
+MAX_ANSWER = 256 << 20
+_PULSE_SECONDS = 0.25  # seconds between two signs of life
+_LENGTH_BYTES = 8  # bytes that say how long a message is
+_MAX_JOBS = 200  # a process that has done so many is replaced, so that whatever leaks is given back
+_START_SECONDS = 30.0  # seconds it may take to start a process on a busy machine
+# What a process that fell silent is ended with, and how it looks then.
+_LATE, _LATE_STATUS = (signal.SIGTERM, 1) if sys.platform == "win32" else (signal.SIGALRM, -signal.SIGALRM)
+_SCRIPT = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]);"
+    "from whycite.documents.sandbox import serve; serve(sys.argv[2], int(sys.argv[3]))"
+)
+
+
+class Worker:
+    """A limited process that runs one function ("module:name") on one input after another.
+
+    The function takes the bytes and another function to call as a sign of life, and returns plain data that JSON
+    can hold. A process that crashed, ran out of memory or fell silent is gone; the next input gets a fresh one.
+    """
+
+    def __init__(self, function: str, memory: int = MAX_MEMORY) -> None:
+        self._function = function
+        self._memory = memory
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._owner = 0  # the process that started it: a fork of it must not talk to the same worker
+        self._jobs = 0
+        atexit.register(self.close)
+
+    def run(self, data: bytes, name: str, seconds: float) -> Any:
+        """What the function makes of `data`; where it fails a UserError that begins with `name`.
+
+        `seconds` may pass without a sign of life.
+        """
+        with self._lock:
+            answer = None
+            process = self._ready_process()
+            try:
+                if _await_request(process, _START_SECONDS if self._jobs == 1 else seconds):
+                    answer = _exchange(process, data, seconds)
+            finally:  # on Ctrl-C too: a process in the middle of a job is of no use any more
+                if answer is None:
+                    self._stop()
+        if answer is None:
+            raise UserError(f"{name}: {_reason(process.returncode, seconds)}")
+        if "error" in answer:
+            raise UserError(f"{name}: {answer['error']}")
+        return answer["result"]
+
+    def close(self) -> None:
+        """End the process, if there is one."""
+        with self._lock:
+            self._stop()
+
+    def _ready_process(self) -> subprocess.Popen[bytes]:
+        """The process, a fresh one where there is none or it has done its share."""
+        if self._process is not None and (self._owner != os.getpid() or self._process.poll() is not None):
+            self._process = None
+        if self._process is not None and self._jobs >= _MAX_JOBS:
+            self._stop()
+        if self._process is None:
+            arguments = [sys.executable, "-c", _SCRIPT, json.dumps(sys.path), self._function, str(self._memory)]
+            self._process = subprocess.Popen(
+                arguments,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,  # Ctrl-C reaches us alone, and we end it
+            )
+            self._owner, self._jobs = os.getpid(), 0
+        self._jobs += 1
+        return self._process
+
+    def _stop(self) -> None:
+        process, self._process = self._process, None
+        if process is None or self._owner != os.getpid():
+            return
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                try:
+                    pipe.close()
+                except BrokenPipeError:
+                    continue  # what was still to be written is of no interest
+
+
+def _await_request(process: subprocess.Popen[bytes], seconds: float) -> bool:
+    """Wait until the process asks for a job; whether it does."""
+    assert process.stdout is not None
+    with _Alarm(process, seconds):
+        return _read(process.stdout, 0) is not None
+
+
+def _exchange(process: subprocess.Popen[bytes], data: bytes, seconds: float) -> dict[str, Any] | None:
+    """Send a job and wait for the answer; None where the process ended instead."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    answer: bytes | None = b""
+    try:
+        with _Alarm(process, seconds):
+            _write(process.stdin, f"{seconds:.3f}".encode())
+            _write(process.stdin, data)
+        while answer == b"":  # a sign of life
+            with _Alarm(process, seconds):
+                answer = _read(process.stdout, MAX_ANSWER)
+        decoded = json.loads(answer) if answer else None
+    except (BrokenPipeError, ValueError, RecursionError):  # gone, or no longer itself
+        return None
+    return decoded if isinstance(decoded, dict) else None
+
+
+class _Alarm:
+    """Kills a process unless what it is asked to do is done in time."""
+
+    def __init__(self, process: subprocess.Popen[bytes], seconds: float) -> None:
+        self._timer = threading.Timer(seconds, process.send_signal, [_LATE])
+        self._timer.daemon = True
+
+    def __enter__(self) -> None:
+        self._timer.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+
+
+def _write(stream: IO[bytes], message: bytes) -> None:
+    stream.write(len(message).to_bytes(_LENGTH_BYTES, "big"))
+    stream.write(message)
+    stream.flush()
+
+
+def _read(stream: IO[bytes], limit: int) -> bytes | None:
+    """The next message; None at the end of the stream or where it is longer than `most`."""
+    head = stream.read(_LENGTH_BYTES)
+    length = int.from_bytes(head, "big")
+    if len(head) < _LENGTH_BYTES or length > limit:
+        return None
+    message = stream.read(length)
+    return message if len(message) == length else None
+
+
+def _reason(status: int | None, seconds: float) -> str:
+    """Why a process ended, in words."""
+    if status == _LATE_STATUS:
+        return f"gave up after {seconds:g} seconds; the file is too large or made to waste time"
+    return "the reader crashed or ran out of memory on it; the file is broken or made to do harm"
+
+
+def serve(function: str, memory: int) -> None:
+    """What the limited process does: run the function on every message until there are no more."""
+    source, sink = sys.stdin.buffer, sys.stdout.buffer
+    sys.stdout = sys.stderr  # a stray print must not end up between the messages
+    module, _, name = function.partition(":")
+    work = getattr(importlib.import_module(module), name)
+    _limit(memory)
+    while True:
+        _write(sink, b"")  # ready
+        head, data = _read(source, sys.maxsize), _read(source, sys.maxsize)
+        if head is None or data is None:
+            return
+        pulse = _Pulse(sink, float(head))
+        pulse()
+        _write(sink, _answer(work, data, pulse, memory))
+        del data
+        _expire(0)
+
+
+class _Pulse:
+    """The sign of life, given often enough and no oftener."""
+
+    def __init__(self, sink: IO[bytes], seconds: float) -> None:
+        self._sink, self._seconds = sink, seconds
+        self._last_pulse = 0.0
+
+    def __call__(self) -> None:
+        now = time.monotonic()
+        if now - self._last_pulse > min(_PULSE_SECONDS, self._seconds / 4):
+            self._last_pulse = now
+            _expire(self._seconds + 1)
+            _write(self._sink, b"")
+
+
+def _answer(work: Callable[..., Any], data: bytes, alive: Callable[[], None], memory: int) -> bytes:
+    """What the function says, or what went wrong."""
+    try:
+        return json.dumps({"result": work(data, alive)}).encode()
+    except UserError as error:
+        reason = str(error)
+    except MemoryError:
+        reason = f"needs more than {memory >> 20} MB of memory; too large or made to waste it"
+    except Exception as error:  # noqa: BLE001 - whatever goes wrong is told to the one who asked
+        reason = f"could not be read ({type(error).__name__}: {error})"
+    return json.dumps({"error": reason}).encode()
+
+
+def _expire(seconds: float) -> None:
+    """End this process after that time, should nobody be left to do it; 0: never."""
+    if sys.platform != "win32":
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+def _limit(memory: int) -> None:
+    """No more memory than that, no files written, no core dumps."""
+    if sys.platform == "win32":
+        return  # there are no such limits; the time limit holds
+    import resource
+
+    for limit, value in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_CORE, 0)):
+        _, hard = resource.getrlimit(limit)
+        if hard == resource.RLIM_INFINITY or value < hard:
+            resource.setrlimit(limit, (value, value))

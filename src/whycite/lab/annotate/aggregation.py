@@ -1,0 +1,373 @@
+"""One label out of several labellers': by vote or GLAD, held against gold and each other (the thesis, 4.2 to 4.5).
+
+A labeller of skill a answers a task of easiness e^b rightly with probability 1 / (1 + exp(-a e^b)). Skills and b have
+the paper's priors, normal around 1 with variance 1; both labels are equally likely beforehand. What is expected and
+what is most likely are found in turns.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whycite.errors import UserError
+from whycite.lab.annotate.tasks import KINDS, LABELS, LabellingTask, TaskKind
+
+__all__ = [
+    "METHODS",
+    "AggregatedLabel",
+    "AggregationRow",
+    "AnswersByTask",
+    "GladEstimate",
+    "aggregate",
+    "area_under_curve",
+    "compare_methods",
+    "f1",
+    "first_votes",
+    "glad",
+    "kappa",
+    "label_tasks",
+    "labeller_agreement",
+    "mutual_kappa",
+    "vote",
+]
+
+
+AnswersByTask = Mapping[str, Mapping[str, str]]
+"""Task -> labeller -> label, the first to answer first."""
+
+
+@dataclass(frozen=True, slots=True)
+class AggregatedLabel:
+    """The label that several labellers give a task together."""
+
+    label: str
+    share: float  # of the votes, or the probability that the label is right
+    votes: int
+
+
+def first_votes(answers: AnswersByTask, votes: int) -> dict[str, dict[str, str]]:
+    """The tasks with so many answers or more, with the first so many of them."""
+    if votes < 1:
+        raise UserError(f"a vote needs 1 labeller or more, not {votes}")
+    return {
+        task: dict(list(task_labels.items())[:votes])
+        for task, task_labels in answers.items()
+        if len(task_labels) >= votes
+    }
+
+
+def vote(answers: AnswersByTask, least: float = 0.5) -> dict[str, AggregatedLabel]:
+    """The label of most, where its share is at least `least` and above a half; tasks without such a label are left out.
+
+    Majority 0.5, high majority 0.8 (4 of 5), unanimous 1.
+    """
+    if not 0.5 <= least <= 1:
+        raise UserError(f"the share of votes must be from 0.5 to 1, not {least}")
+    voted_labels = {}
+    for task, task_labels in answers.items():
+        labels = list(task_labels.values())
+        label = max(labels, key=labels.count)
+        share = labels.count(label) / len(labels)
+        if share > 0.5 and share >= least - 1e-9:  # 4 / 5 of votes is 0.8, however it is written
+            voted_labels[task] = AggregatedLabel(label, share, len(labels))
+    return voted_labels
+
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+_ROUNDS = 200
+_STEPS = 3  # of Newton's method in a round, for skills and for easiness
+_HALVINGS = 30
+_SMALL = 1e-7  # gain a vote in a round, below which it is time to stop
+_PRIOR = 1.0  # mean of skills and of b
+
+
+@dataclass(frozen=True, slots=True)
+class GladEstimate:
+    """What GLAD found."""
+
+    labels: dict[str, AggregatedLabel]
+    skill: dict[str, float]  # of each labeller: 0 is chance, below 0 says the contrary
+    easiness: dict[str, float]  # of each task, above 0
+    history: tuple[float, ...]  # logarithm of the posterior of skills and easiness after each round; it never falls
+
+
+@dataclass(frozen=True, slots=True)
+class _VoteArrays:
+    """Every vote: on which task, by whom, 1 for the first label or -1 for the second."""
+
+    task: Integers
+    labeller: Integers
+    sign: Floats
+
+
+def glad(answers: AnswersByTask, labels: tuple[str, str], rounds: int = _ROUNDS) -> GladEstimate:
+    """The most likely label of each task with its probability; of two as likely, the first."""
+    ballots = [(task, labeller, label) for task, votes in answers.items() for labeller, label in votes.items()]
+    if not ballots:
+        raise UserError("there are no answers to aggregate")
+    if unknown := {label for _, _, label in ballots} - set(labels):
+        raise UserError(f"GLAD chooses between '{labels[0]}' and '{labels[1]}', and there is '{min(unknown)}'")
+    tasks, labellers = (
+        _number_names(task for task, _, _ in ballots),
+        _number_names(labeller for _, labeller, _ in ballots),
+    )
+    votes = _VoteArrays(
+        np.array([tasks[task] for task, _, _ in ballots]),
+        np.array([labellers[labeller] for _, labeller, _ in ballots]),
+        np.array([1.0 if label == labels[0] else -1.0 for _, _, label in ballots]),
+    )
+    skill, b, history = np.full(len(labellers), _PRIOR), np.full(len(tasks), _PRIOR), [-np.inf]
+    for _ in range(rounds):
+        first_probability = _first_label_probability(votes, skill, b)
+        correctness = np.where(
+            votes.sign > 0, first_probability[votes.task], 1 - first_probability[votes.task]
+        )  # probability of each vote's truth
+        for _ in range(_STEPS):
+            skill = _better_skill(votes, skill, b, correctness)
+            b = _better_easiness(votes, skill, b, correctness)
+        history.append(_posterior(votes, skill, b))
+        if history[-1] - history[-2] < _SMALL * len(ballots):
+            break
+    first_probability = _first_label_probability(votes, skill, b)
+    return GladEstimate(
+        {
+            task: _most_likely_label(float(first_probability[index]), labels, len(answers[task]))
+            for task, index in tasks.items()
+        },
+        {labeller: float(skill[index]) for labeller, index in labellers.items()},
+        {task: float(np.exp(b[index])) for task, index in tasks.items()},
+        tuple(history[1:]),
+    )
+
+
+def _number_names(names: Iterable[str]) -> dict[str, int]:
+    return {name: index for index, name in enumerate(dict.fromkeys(names))}
+
+
+def _most_likely_label(probability: float, labels: tuple[str, str], votes: int) -> AggregatedLabel:
+    return (
+        AggregatedLabel(labels[0], probability, votes)
+        if probability >= 0.5
+        else AggregatedLabel(labels[1], 1 - probability, votes)
+    )
+
+
+def _strength(votes: _VoteArrays, skill: Floats, b: Floats) -> Floats:
+    """The logarithm of the odds that each vote is right."""
+    return np.asarray(skill[votes.labeller] * np.exp(b[votes.task]))
+
+
+def _first_label_probability(votes: _VoteArrays, skill: Floats, b: Floats) -> Floats:
+    """The probability of the first label for each task: a vote's odds multiply."""
+    odds = np.bincount(votes.task, votes.sign * _strength(votes, skill, b), len(b))
+    return np.asarray(np.exp(-np.logaddexp(0, -odds)))
+
+
+def _posterior(votes: _VoteArrays, skill: Floats, b: Floats) -> float:
+    """Its logarithm, but for a constant; the true labels are summed over."""
+    x = _strength(votes, skill, b)
+    if_first = np.bincount(votes.task, -np.logaddexp(0, -votes.sign * x), len(b))
+    if_second = np.bincount(votes.task, -np.logaddexp(0, votes.sign * x), len(b))
+    prior = ((skill - _PRIOR) ** 2).sum() + ((b - _PRIOR) ** 2).sum()
+    return float(np.logaddexp(if_first, if_second).sum() - prior / 2)
+
+
+def _expected_log_likelihood(x: Floats, correctness: Floats) -> Floats:
+    """What is expected of the logarithm of each vote's probability."""
+    return np.asarray(-correctness * np.logaddexp(0, -x) - (1 - correctness) * np.logaddexp(0, x))
+
+
+def _better_skill(votes: _VoteArrays, skill: Floats, b: Floats, correctness: Floats) -> Floats:
+    """A step of Newton's method for each skill; the expectation is concave in it."""
+
+    def worth(value: Floats) -> Floats:
+        expectations = _expected_log_likelihood(_strength(votes, value, b), correctness)
+        return np.asarray(np.bincount(votes.labeller, expectations, len(value)) - (value - _PRIOR) ** 2 / 2)
+
+    ease = np.exp(b[votes.task])
+    predictions = _sigmoid(skill[votes.labeller] * ease)
+    slope = np.bincount(votes.labeller, (correctness - predictions) * ease, len(skill)) - (skill - _PRIOR)
+    bend = np.bincount(votes.labeller, predictions * (1 - predictions) * ease**2, len(skill)) + 1
+    return _take_step(skill, slope / bend, worth)
+
+
+def _better_easiness(votes: _VoteArrays, skill: Floats, b: Floats, correctness: Floats) -> Floats:
+    """A step for each b; the part of the curvature that is surely negative is used alone."""
+
+    def worth(value: Floats) -> Floats:
+        expectations = _expected_log_likelihood(_strength(votes, skill, value), correctness)
+        return np.asarray(np.bincount(votes.task, expectations, len(value)) - (value - _PRIOR) ** 2 / 2)
+
+    x = _strength(votes, skill, b)
+    predictions = _sigmoid(x)
+    slope = np.bincount(votes.task, (correctness - predictions) * x, len(b)) - (b - _PRIOR)
+    bend = np.bincount(votes.task, predictions * (1 - predictions) * x**2, len(b)) + 1
+    return _take_step(b, np.clip(slope / bend, -1, 1), worth)
+
+
+def _take_step(values: Floats, step: Floats, worth: Callable[[Floats], Floats]) -> Floats:
+    """Each value moved by its step, by half of it where that would be worse, and so on."""
+    baseline = worth(values)
+    for _ in range(_HALVINGS):
+        worse = worth(values + step) < baseline
+        if not worse.any():
+            return values + step
+        step = np.where(worse, step / 2, step)
+    return np.asarray(np.where(worth(values + step) < baseline, values, values + step))
+
+
+def _sigmoid(x: Floats) -> Floats:
+    return np.asarray(np.exp(-np.logaddexp(0, -x)))
+
+
+_SHARED = 2  # tasks that two labellers must share to be compared
+
+
+def kappa(first_labels: Sequence[str], second_labels: Sequence[str]) -> float:
+    """Agreement beyond chance, from -1 to 1; 1 where both say one and the same thing throughout."""
+    labels = set(first_labels) | set(second_labels)
+    seen = sum(a == b for a, b in zip(first_labels, second_labels, strict=True)) / len(first_labels)
+    chance = sum(first_labels.count(label) * second_labels.count(label) for label in labels) / len(first_labels) ** 2
+    return 1.0 if chance == 1 else (seen - chance) / (1 - chance)
+
+
+def area_under_curve(scores: Sequence[float], positive: Sequence[bool]) -> float | None:
+    """The probability that a positive one scores above another, of equal ones half; None where either is missing."""
+    above = [score for score, good in zip(scores, positive, strict=True) if good]
+    below = [score for score, good in zip(scores, positive, strict=True) if not good]
+    if not above or not below:
+        return None
+    ordered = sorted(below)
+    won = sum(bisect_left(ordered, score) + bisect_right(ordered, score) for score in above)
+    return won / 2 / len(above) / len(below)
+
+
+def f1(predicted: Sequence[str], gold: Sequence[str], label: str) -> float:
+    """The harmonic mean of precision and recall of a label; 0 where it is never right."""
+    hits = sum(a == b == label for a, b in zip(predicted, gold, strict=True))
+    return 2 * hits / (predicted.count(label) + gold.count(label)) if hits else 0.0
+
+
+def mutual_kappa(answers: AnswersByTask) -> float | None:
+    """The mean kappa of pairs of labellers who share tasks, weighted by how many; None where none do."""
+    by_labeller: dict[str, dict[str, str]] = {}
+    for task, task_labels in answers.items():
+        for labeller, label in task_labels.items():
+            by_labeller.setdefault(labeller, {})[task] = label
+    total, weight = 0.0, 0
+    for first_labels, second_labels in combinations(by_labeller.values(), 2):
+        shared = sorted(first_labels.keys() & second_labels.keys())
+        if len(shared) >= _SHARED:
+            total += kappa([first_labels[task] for task in shared], [second_labels[task] for task in shared]) * len(
+                shared
+            )
+            weight += len(shared)
+    return total / weight if weight else None
+
+
+METHODS = ("vote", "glad")
+_VOTES = (3, 4, 5)
+
+
+@dataclass(frozen=True, slots=True)
+class AggregationRow:
+    """A way to aggregate the answers of a kind of task, and what it is worth where gold is known."""
+
+    kind: TaskKind
+    method: str
+    votes: int
+    tasks: int  # with a label and gold
+    kappa: float
+    auc: float | None  # of the labels themselves
+    auc_soft: float | None  # of the share of votes, or of GLAD's probability
+    f1: float  # of the first label; of comparisons the mean of both, since neither option is the positive one
+
+
+def aggregate(answers: AnswersByTask, method: str, kind: TaskKind) -> dict[str, AggregatedLabel]:
+    """The labels of tasks of a kind."""
+    if method not in METHODS:
+        raise UserError(f"no way '{method}' to aggregate; there are: {', '.join(METHODS)}")
+    if not answers:
+        return {}
+    return glad(answers, LABELS[kind]).labels if method == "glad" else vote(answers)
+
+
+def label_tasks(
+    tasks: Mapping[str, LabellingTask], answers: AnswersByTask, method: str, least: float = 0.5
+) -> dict[str, AggregatedLabel]:
+    """The labels of all tasks whose share of votes, or probability, is high enough."""
+    labels: dict[str, AggregatedLabel] = {}
+    for kind, kind_answers in _by_kind(tasks, answers).items():
+        labels |= aggregate(kind_answers, method, kind)
+    return {task: task_label for task, task_label in labels.items() if task_label.share >= least - 1e-9}
+
+
+def labeller_agreement(tasks: Mapping[str, LabellingTask], answers: AnswersByTask) -> dict[TaskKind, float]:
+    """For each kind of task, the mean kappa of labellers with each other, where they can be compared."""
+    kappas = {kind: mutual_kappa(kind_answers) for kind, kind_answers in _by_kind(tasks, answers).items()}
+    return {kind: value for kind, value in kappas.items() if value is not None}
+
+
+def _by_kind(tasks: Mapping[str, LabellingTask], answers: AnswersByTask) -> dict[TaskKind, AnswersByTask]:
+    return {kind: {id: task_labels for id, task_labels in answers.items() if tasks[id].kind == kind} for kind in KINDS}
+
+
+def compare_methods(
+    tasks: Mapping[str, LabellingTask], answers: AnswersByTask, votes: Sequence[int] = _VOTES
+) -> list[AggregationRow]:
+    """A row for each kind, method and number of votes (votes that can tie are no majority: GLAD takes them alone).
+
+    GLAD learns skills from all tasks of the kind, those without gold too.
+    """
+    rows = []
+    for kind, kind_answers in _by_kind(tasks, answers).items():
+        for method in METHODS:
+            for number in votes:
+                if method == "vote" and number % 2 == 0:
+                    continue
+                labels = aggregate(first_votes(kind_answers, number), method, kind)
+                checked_labels = {
+                    task: task_label for task, task_label in labels.items() if tasks[task].gold is not None
+                }
+                if checked_labels:
+                    rows.append(
+                        _row(
+                            kind,
+                            method,
+                            number,
+                            checked_labels,
+                            {task: tasks[task].gold or "" for task in checked_labels},
+                        )
+                    )
+    return rows
+
+
+def _row(
+    kind: TaskKind, method: str, votes: int, labels: Mapping[str, AggregatedLabel], gold: Mapping[str, str]
+) -> AggregationRow:
+    positive_label, negative_label = LABELS[kind]
+    gold_labels, predicted = [gold[task] for task in labels], [task_label.label for task_label in labels.values()]
+    positive = [label == positive_label for label in gold_labels]
+    soft = [
+        task_label.share if task_label.label == positive_label else 1 - task_label.share
+        for task_label in labels.values()
+    ]
+    positives = f1(predicted, gold_labels, positive_label)
+    return AggregationRow(
+        kind=kind,
+        method=method,
+        votes=votes,
+        tasks=len(labels),
+        kappa=kappa(predicted, gold_labels),
+        auc=area_under_curve([float(label == positive_label) for label in predicted], positive),
+        auc_soft=area_under_curve(soft, positive),
+        f1=(positives + f1(predicted, gold_labels, negative_label)) / 2 if kind == "BR" else positives,
+    )

@@ -1,0 +1,228 @@
+"""Files of answers, one line an act: what was acknowledged is on disk, whatever happens to the program."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from whycite.errors import UserError
+from whycite.lab.annotate.tasks import ACTIONS, LABELS, AnswerEntry, LabellingTask
+from whycite.lab.jsonlines import as_line, text_of
+
+__all__ = ["Answers", "answers_by_task", "as_dict", "entry_line", "parse_entries", "read_entries"]
+
+
+_LINE_START = b'{"task": '  # what every line begins with
+
+
+def read_entries(path: Path, tasks: Mapping[str, LabellingTask]) -> list[AnswerEntry]:
+    """The acts in a file of answers, in their order."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror or error}") from error
+    return parse_entries(content, str(path), tasks)[0]
+
+
+def parse_entries(content: bytes, path: str, tasks: Mapping[str, LabellingTask]) -> tuple[list[AnswerEntry], int]:
+    """The acts, and how many bytes hold them: a last line cut off while it was written was never acknowledged."""
+    entries, whole = [], 0
+    for number, line in enumerate(content.splitlines(keepends=True), 1):
+        place = f"{path}:{number}"
+        if line.strip():
+            row = _parse_line(line)
+            is_unfinished = whole + len(line) == len(content) and not line.endswith(b"\n")
+            if row is None and is_unfinished and (line.startswith(_LINE_START) or _LINE_START.startswith(line)):
+                break
+            if row is None:
+                raise UserError(f"{place}: not a line of a file of answers; name another file")
+            entries.append(_parse_entry(row, place, tasks))
+        whole += len(line)
+    return entries, whole
+
+
+def answers_by_task(entries: list[AnswerEntry], tasks: Mapping[str, LabellingTask]) -> dict[str, dict[str, str]]:
+    """Task -> labeller -> label as it stands after all undoing, the first to answer first; for tasks with answers."""
+    answers: dict[str, dict[str, str]] = {}
+    for entry in entries:
+        labels = answers.setdefault(entry.task, {})
+        labels.pop(entry.labeller, None)
+        if entry.action == "answer":
+            labels[entry.labeller] = entry.label
+    return {task: answers[task] for task in tasks if answers.get(task)}
+
+
+def entry_line(entry: AnswerEntry) -> bytes:
+    """The line of an act."""
+    return as_line(as_dict(entry)).encode()
+
+
+def as_dict(entry: AnswerEntry) -> dict[str, Any]:
+    """An act as JSON."""
+    return {
+        "task": entry.task,
+        "labeller": entry.labeller,
+        "action": entry.action,
+        "label": entry.label,
+        "submission": entry.submission,
+        "at": entry.time,
+    }
+
+
+def _parse_line(line: bytes) -> dict[str, Any] | None:
+    try:
+        row = json.loads(line.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return None
+    return row if isinstance(row, dict) else None
+
+
+def _parse_entry(row: Mapping[str, Any], place: str, tasks: Mapping[str, LabellingTask]) -> AnswerEntry:
+    id, action = text_of(row, "task", place), text_of(row, "action", place, "answer")
+    if id not in tasks:
+        raise UserError(f"{place}: an answer to '{id}', which is not among the tasks; do both files belong together?")
+    if action not in ACTIONS:
+        raise UserError(f'{place}: "action" must be one of {", ".join(ACTIONS)}')
+    label = text_of(row, "label", place, "")
+    labels = LABELS[tasks[id].kind]
+    if action == "answer" and label not in labels:
+        raise UserError(f'{place}: "label" must be one of {", ".join(labels)}')
+    return AnswerEntry(
+        task=id,
+        labeller=text_of(row, "labeller", place),
+        action=action,
+        label=label,
+        submission=text_of(row, "submission", place, ""),
+        time=text_of(row, "at", place, ""),
+    )
+
+
+class Answers:
+    """An append-only file of answers, open for writing by one program at a time; and what stands in it."""
+
+    def __init__(self, path: Path, tasks: Mapping[str, LabellingTask]) -> None:
+        self.path = path
+        self.tasks = tasks
+        self.by_task: dict[str, dict[str, str]] = {}  # task -> labeller -> label; "" for one that was skipped
+        self.by_labeller: dict[str, list[str]] = {}  # the tasks each has answered or skipped, the last one last
+        self.acts = 0  # lines
+        self._by_submission: dict[str, AnswerEntry] = {}  # by submission
+        self._failed_offset: int | None = None  # where a line begins that could not be written whole
+        self._write_lock = threading.Lock()
+        if not path.resolve().parent.is_dir():
+            raise UserError(f"{path.parent}: no such folder")
+        self._file_lock = FileLock(f"{path}.lock")
+        try:
+            self._file_lock.acquire(timeout=0)
+        except Timeout as error:
+            raise UserError(f"{path}: another program collects answers there; stop it, or name another file") from error
+        except OSError as error:
+            raise UserError(f"{path}: {error.strerror or error}") from error
+        try:
+            self._file = self._open()
+        except BaseException:
+            self._file_lock.release()
+            raise
+
+    def _open(self) -> int:
+        try:
+            file = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
+        except OSError as error:
+            raise UserError(f"{self.path}: {error.strerror or error}") from error
+        try:
+            with os.fdopen(os.dup(file), "rb") as stream:
+                content = stream.read()
+            entries, whole = parse_entries(content, str(self.path), self.tasks)
+            for entry in entries:
+                self._count(entry)
+            os.ftruncate(file, whole)
+            os.lseek(file, whole, os.SEEK_SET)
+            if whole and not content[:whole].endswith(b"\n"):
+                self._put(file, b"\n")
+            _sync_folder(self.path.resolve().parent)
+        except BaseException:
+            os.close(file)
+            raise
+        return file
+
+    def __enter__(self) -> Answers:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._write_lock:
+            file, self._file = self._file, -1  # its number may soon be another file's, and an answer still come
+            os.close(file)
+            self._file_lock.release()
+
+    def label_of(self, labeller: str, task: str) -> str | None:
+        """The label that a labeller gave a task, "" for one that was skipped, None for neither."""
+        return self.by_task.get(task, {}).get(labeller)
+
+    def votes(self, task: str) -> int:
+        """How many answered a task."""
+        return sum(bool(label) for label in self.by_task.get(task, {}).values())
+
+    def record(self, entry: AnswerEntry) -> AnswerEntry:
+        """Write an act and return it once it is on disk; one that was sent before is returned as it was then."""
+        with self._write_lock:
+            if entry.submission and (earlier_entry := self._by_submission.get(entry.submission)):
+                return earlier_entry
+            self._put(self._file, entry_line(entry))
+            self._count(entry)
+            return entry
+
+    def _put(self, file: int, line: bytes) -> None:
+        """All of the line on disk, or an error; what a failed one left is cut off before the next."""
+        try:
+            if self._failed_offset is not None:
+                os.ftruncate(file, self._failed_offset)
+                self._failed_offset = None
+            start = os.lseek(file, 0, os.SEEK_END)
+        except OSError as error:
+            raise self._write_error(error) from error
+        try:
+            while line:
+                line = line[os.write(file, line) :]
+            os.fsync(file)
+        except OSError as error:
+            self._failed_offset = start
+            raise self._write_error(error) from error
+
+    def _write_error(self, error: OSError) -> UserError:
+        return UserError(f"{self.path}: the answer could not be kept: {error.strerror or error}")
+
+    def _count(self, entry: AnswerEntry) -> None:
+        labels, task_ids = self.by_task.setdefault(entry.task, {}), self.by_labeller.setdefault(entry.labeller, [])
+        if entry.labeller in labels:
+            del labels[entry.labeller]
+            task_ids.remove(entry.task)
+        if entry.action != "undo":
+            labels[entry.labeller] = entry.label if entry.action == "answer" else ""
+            task_ids.append(entry.task)
+        self.acts += 1
+        if entry.submission:
+            self._by_submission[entry.submission] = entry
+
+
+def _sync_folder(folder: Path) -> None:
+    """Keep the name of a new file too; not every platform lets a folder be opened for that."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)

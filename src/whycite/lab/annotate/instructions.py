@@ -1,0 +1,87 @@
+"""What labellers are told, after figures A.1 to A.3 of the thesis."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from whycite.lab.annotate.tasks import LABELS, TaskKind
+
+__all__ = ["INSTRUCTIONS", "AnswerChoice", "Instructions"]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerChoice:
+    """An answer, what it is called on the page, and the key that gives it."""
+
+    label: str
+    text: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Instructions:
+    """The page's words for a kind of task."""
+
+    title: str
+    steps: tuple[str, ...]
+    guide: str
+    hints: tuple[str, ...]
+    question: str
+    choices: tuple[AnswerChoice, AnswerChoice]
+
+
+def _choices(
+    kind: TaskKind, first_button: tuple[str, str], second_button: tuple[str, str]
+) -> tuple[AnswerChoice, AnswerChoice]:
+    first_label, second_label = LABELS[kind]
+    return AnswerChoice(first_label, *first_button), AnswerChoice(second_label, *second_button)
+
+
+_READ = "Read both sentences to the end, and make sure that you understand them. A minute or two is enough."
+_JUDGE = "How does the second sentence relate to the first?"
+
+INSTRUCTIONS: Mapping[TaskKind, Instructions] = MappingProxyType(
+    {
+        "BR": Instructions(
+            "Which option backs the claim better?",
+            (
+                "Read the claim.",
+                "Read both options.",
+                "Make sure that you understand all three sentences.",
+                "Choose the option that better supports the claim.",
+                "If clearly neither supports it at all, choose either.",
+            ),
+            "What makes an option the better one, the most important first:",
+            (
+                "It speaks directly of what is claimed.",
+                "It gives evidence for a part of the claim.",
+                "It is about the same topic.",
+                "It has something in it that touches the claim's topic.",
+            ),
+            "Which one?",
+            _choices("BR", ("Option 1", "1"), ("Option 2", "2")),
+        ),
+        "BC-E": Instructions(
+            _JUDGE,
+            (
+                _READ,
+                "Decide whether the second sentence gives evidence for the first.",
+                "If it is only related and gives no evidence, choose “Not evidence”.",
+            ),
+            "Look for:",
+            ("an idea, a method or an explanation in the second sentence that the first one rests on.",),
+            "Is this evidence?",
+            _choices("BC-E", ("Evidence", "e"), ("Not evidence", "n")),
+        ),
+        "BC-R": Instructions(
+            _JUDGE,
+            (_READ, "Decide whether the second sentence is related to the first."),
+            "Look for:",
+            ("an idea, a method or an explanation in the second sentence that has to do with the first one.",),
+            "Is this related?",
+            _choices("BC-R", ("Related", "r"), ("Unrelated", "n")),
+        ),
+    }
+)

@@ -1,0 +1,198 @@
+"""Data sets of comparisons, their parts, and the order of sentences they give (the thesis, 2.1.3 and 4.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+from whycite.errors import UserError
+from whycite.lab.annotate.aggregation import AnswersByTask, vote
+from whycite.lab.annotate.tasks import LabellingTask, TaskOption, names_to_swap, swap_label
+from whycite.lab.packing import group_by_names, order_by_lot, pack_groups
+
+__all__ = [
+    "DATASETS",
+    "PARTS",
+    "SentencePair",
+    "SentenceRanking",
+    "as_dict",
+    "balanced_ranks",
+    "build_datasets",
+    "rank_sentences",
+    "split",
+    "swap_evenly",
+]
+
+
+_MIN_SHARES: Mapping[str, float] = MappingProxyType({"majority": 0.5, "high-majority": 0.8, "unanimous": 1.0})
+DATASETS = (*_MIN_SHARES, "augmented")
+
+
+@dataclass(frozen=True, slots=True)
+class SentencePair:
+    """A claim and two sentences, the label says which backs it better."""
+
+    id: str
+    claim: str
+    first_option: TaskOption
+    second_option: TaskOption
+    label: str
+    citing: str
+    document: str
+    share: float  # of the votes; 1 where no one was asked
+    is_labelled: bool = True  # whether labellers compared them
+
+
+def build_datasets(tasks: Mapping[str, LabellingTask], answers: AnswersByTask) -> dict[str, list[SentencePair]]:
+    """The four data sets. Augmented: majority, and sentences that won every time against sentences not sampled."""
+    compared = {task: task_labels for task, task_labels in answers.items() if tasks[task].kind == "BR"}
+    datasets = {name: _voted_pairs(tasks, compared, least) for name, least in _MIN_SHARES.items()}
+    return datasets | {"augmented": [*datasets["majority"], *_augmented_pairs(tasks, datasets["majority"])]}
+
+
+def swap_evenly(pairs: Iterable[SentencePair], seed: int = 0) -> list[SentencePair]:
+    """The pairs with options swapped so that either is the better one equally often."""
+    pairs = list(pairs)
+    swap = names_to_swap({pair.id: pair.label for pair in pairs}, seed)
+    return [_swap_pair(pair) if pair.id in swap else pair for pair in pairs]
+
+
+def as_dict(pair: SentencePair) -> dict[str, Any]:
+    """A pair as JSON."""
+    return {
+        "id": pair.id,
+        "claim": pair.claim,
+        "options": [{"index": option.index, "text": option.text} for option in (pair.first_option, pair.second_option)],
+        "label": pair.label,
+        "citing": pair.citing,
+        "document": pair.document,
+        "share": pair.share,
+        "asked": pair.is_labelled,
+    }
+
+
+def _voted_pairs(tasks: Mapping[str, LabellingTask], compared: AnswersByTask, least: float) -> list[SentencePair]:
+    return [
+        SentencePair(
+            id,
+            task.claim,
+            task.options[0],
+            task.options[1],
+            task_label.label,
+            task.citing,
+            task.document,
+            task_label.share,
+        )
+        for id, task_label in vote(compared, least).items()
+        for task in [tasks[id]]
+    ]
+
+
+def _augmented_pairs(tasks: Mapping[str, LabellingTask], majority: Sequence[SentencePair]) -> list[SentencePair]:
+    """Each sentence that was never the worse one, against those that its claim's tasks carry as less like it."""
+    won: dict[tuple[str, str, int], SentencePair] = {}
+    lost: set[tuple[str, str, int]] = set()
+    for pair in majority:
+        better, worse = (
+            (pair.first_option, pair.second_option) if pair.label == "1" else (pair.second_option, pair.first_option)
+        )
+        won.setdefault((pair.claim, pair.document, better.index), replace(pair, first_option=better, label="1"))
+        lost.add((pair.claim, pair.document, worse.index))
+    return [
+        replace(
+            pair,
+            id=f"{pair.id}+{pair.first_option.index}-{distractor.index}",
+            second_option=distractor,
+            share=1.0,
+            is_labelled=False,
+        )
+        for winner, pair in won.items()
+        if winner not in lost
+        for distractor in tasks[pair.id].discarded
+    ]
+
+
+def _swap_pair(pair: SentencePair) -> SentencePair:
+    return replace(pair, first_option=pair.second_option, second_option=pair.first_option, label=swap_label(pair.label))
+
+
+PARTS = ("train", "dev", "test")
+
+
+def split(
+    datasets: Mapping[str, Sequence[SentencePair]], dev: float = 0.15, test: float = 0.15, seed: int = 0
+) -> dict[str, dict[str, list[SentencePair]]]:
+    """Data set -> part -> pairs; sizes are those asked for in the first data set, as near as whole groups allow.
+
+    All data sets are parted by the same documents, so what is learned from one can be measured on another. Each part
+    is balanced by swapping options.
+    """
+    if min(dev, test) <= 0 or dev + test >= 1:
+        raise UserError(f"the shares of dev and test must be above 0 and together below 1, not {dev} and {test}")
+    first_dataset, every = next(iter(datasets.values())), [pair for pairs in datasets.values() for pair in pairs]
+    groups = order_by_lot(group_by_names(first_dataset, _names), lambda group: min(pair.id for pair in group), seed)
+    in_test, rest = pack_groups(groups, round(test * len(first_dataset)))
+    in_dev, rest = pack_groups(rest, round(dev * len(first_dataset)))
+    if not (in_test and in_dev and rest):
+        raise UserError(
+            f"{len(first_dataset)} comparison{'s' * (len(first_dataset) != 1)} with an agreed answer, "
+            f"in {len(groups)} group{'s' * (len(groups) != 1)} without a document in common, "
+            "cannot be parted; collect more"
+        )
+    part_of = {
+        name: part
+        for part, chosen in zip(PARTS, (rest, in_dev, in_test), strict=True)
+        for group in chosen
+        for pair in group
+        for name in _names(pair)
+    }
+    if unassigned := [pair for pair in every if _names(pair)[0] not in part_of]:
+        raise ValueError(f"{unassigned[0].id} is in none of the parts of the first data set")
+    return {
+        name: {part: swap_evenly((p for p in pairs if part_of[_names(p)[0]] == part), seed) for part in PARTS}
+        for name, pairs in datasets.items()
+    }
+
+
+def _names(pair: SentencePair) -> tuple[str, ...]:
+    """The documents of a pair; where none is named, the claim."""
+    return tuple(name for name in (pair.citing, pair.document) if name) or (pair.claim,)
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceRanking:
+    """The sentences of a claim that were compared, the best first, each with its wins less its losses."""
+
+    claim: str
+    document: str
+    order: tuple[tuple[TaskOption, int], ...]
+
+
+def balanced_ranks(comparisons: Iterable[tuple[int, int]]) -> dict[int, int]:
+    """Of (better, worse) comparisons: wins less losses of each item; the share that was compared is left out, as it is
+    the same for all."""
+    scores: dict[int, int] = {}
+    for better, worse in comparisons:
+        scores[better] = scores.get(better, 0) + 1
+        scores[worse] = scores.get(worse, 0) - 1
+    return scores
+
+
+def rank_sentences(pairs: Iterable[SentencePair]) -> list[SentenceRanking]:
+    """For each claim and document, its compared sentences in order; equal ones in the order of the document."""
+    grouped: dict[tuple[str, str, str], list[SentencePair]] = {}
+    for pair in pairs:
+        grouped.setdefault((pair.claim, pair.citing, pair.document), []).append(pair)
+    ranked = []
+    for (claim, _, document), claim_pairs in grouped.items():
+        options = {option.index: option for pair in claim_pairs for option in (pair.first_option, pair.second_option)}
+        won = [
+            (pair.first_option, pair.second_option) if pair.label == "1" else (pair.second_option, pair.first_option)
+            for pair in claim_pairs
+        ]
+        scores = balanced_ranks((better.index, worse.index) for better, worse in won)
+        order = sorted(scores, key=lambda index: (-scores[index], index))
+        ranked.append(SentenceRanking(claim, document, tuple((options[index], scores[index]) for index in order)))
+    return ranked

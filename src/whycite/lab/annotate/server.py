@@ -1,0 +1,142 @@
+"""The labellers' page, served on this machine alone."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable
+from dataclasses import asdict
+from importlib.resources import files
+from typing import Annotated, Any, Literal
+
+from fastapi import FastAPI, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from whycite.errors import UserError
+from whycite.lab.annotate.assignment import Desk
+from whycite.lab.annotate.instructions import INSTRUCTIONS
+from whycite.lab.annotate.tasks import LabellingTask
+from whycite.web.guard import MEDIA_TYPE, AccessRules, Guard, problem_body
+
+__all__ = ["HOST", "application", "listen", "run"]
+
+HOST = "127.0.0.1"
+_MAX_REQUEST_BYTES = 1 << 20  # bytes of a request
+_ASSETS = {
+    "/": ("page.html", "text/html; charset=utf-8"),
+    "/page.js": ("page.js", "text/javascript; charset=utf-8"),
+    "/page.css": ("page.css", "text/css; charset=utf-8"),
+}
+
+
+def _name(name: str) -> str:
+    name = " ".join(name.split())
+    if not name or not name.isprintable():
+        raise ValueError("a name has letters")
+    return name
+
+
+Name = Annotated[str, Field(max_length=64), AfterValidator(_name)]
+Submission = Annotated[str, Field(min_length=8, max_length=64)]
+
+
+class AnswerRequest(BaseModel):
+    """What the page sends when a labeller answers or skips."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    task: Annotated[str, Field(max_length=1000)]
+    labeller: Name
+    action: Literal["answer", "skip"]
+    label: Annotated[str, Field(max_length=64)] = ""
+    submission: Submission
+
+
+class UndoRequest(BaseModel):
+    """What it sends when a labeller takes the last act back."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    labeller: Name
+    submission: Submission
+
+
+def application(desk: Desk) -> Guard:
+    """The page and what it talks to."""
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    _serve_assets(app)
+
+    @app.get("/api/instructions")
+    def instructions() -> dict[str, Any]:
+        return {kind: asdict(words) for kind, words in INSTRUCTIONS.items()}
+
+    @app.get("/api/next")
+    def next_task(labeller: Annotated[Name, Query()]) -> dict[str, Any]:
+        return _state(desk, labeller, desk.next(labeller))
+
+    @app.post("/api/answers")
+    def answer(request: AnswerRequest) -> dict[str, Any]:
+        desk.take(request.task, request.labeller, request.action, request.label, request.submission)
+        return _state(desk, request.labeller, desk.next(request.labeller))
+
+    @app.post("/api/undo")
+    def undo(request: UndoRequest) -> dict[str, Any]:
+        task = desk.undo(request.labeller, request.submission)
+        return _state(desk, request.labeller, task or desk.next(request.labeller))
+
+    @app.exception_handler(UserError)
+    def refuse_user_error(request: Request, error: UserError) -> Response:
+        return Response(problem_body(400, str(error)), 400, media_type=MEDIA_TYPE)
+
+    @app.exception_handler(RequestValidationError)
+    def refuse_malformed(request: Request, error: RequestValidationError) -> Response:
+        place = ".".join(str(part) for part in error.errors()[0]["loc"][1:])
+        return Response(problem_body(422, f"'{place}' is missing or not as it should be"), 422, media_type=MEDIA_TYPE)
+
+    return Guard(app, AccessRules(HOST, max_bytes=_MAX_REQUEST_BYTES))
+
+
+def _serve_assets(app: FastAPI) -> None:
+    for path, (name, kind) in _ASSETS.items():
+        content = files("whycite.lab.annotate").joinpath("assets", name).read_bytes()
+        app.add_route(path, _asset(content, kind), methods=["GET"])
+
+
+def _asset(content: bytes, kind: str) -> Callable[[Request], Response]:
+    def asset(request: Request) -> Response:
+        return Response(content, media_type=kind)
+
+    return asset
+
+
+def _state(desk: Desk, labeller: str, task: LabellingTask | None) -> dict[str, Any]:
+    """What a labeller sees next; not where the sentences stand, nor which answer is right."""
+    shown = None
+    if task is not None:
+        texts = [option.text for option in task.options]
+        shown = {"id": task.id, "kind": task.kind, "claim": task.claim, "options": texts}
+    return {"labeller": labeller, "task": shown, "progress": asdict(desk.progress(labeller))}
+
+
+def listen(port: int) -> socket.socket:
+    """A socket on this machine's own address; port 0: any that is free."""
+    listening = socket.socket()
+    if os.name == "posix":  # elsewhere it would let two programs share the port
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((HOST, port))
+        listening.listen()  # who comes before the server is ready waits
+    except OSError as error:
+        listening.close()
+        raise UserError(f"port {port}: {error.strerror or error}; name another with --port") from error
+    return listening
+
+
+def run(app: Guard, listening: socket.socket) -> None:
+    """Serve until the program is stopped."""
+    import uvicorn
+
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off", access_log=False))
+    server.run(sockets=[listening])

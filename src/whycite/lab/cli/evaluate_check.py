@@ -1,0 +1,237 @@
+"""`whycite eval worthiness` and `eval pipeline`: which sentences need a citation, and SCOPE's pipeline on drafts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from whycite.cli.progress import count_progress, stage_progress
+from whycite.cli.terminal import AsJson, count, escape_markup, print_json, say
+from whycite.errors import MissingExtra, UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from whycite.check.detector import FolderDetector
+    from whycite.lab.scope.pipeline import PipelineOutcome
+    from whycite.lab.scope.worthinessmeasures import WorthinessScores
+
+__all__ = ["pipeline", "worthiness"]
+
+
+_WIDTH = 120  # of tables that no terminal bounds
+
+
+def worthiness(
+    data: Annotated[
+        list[Path] | None, typer.Option(metavar="PATH...", help="Articles: files, folders, archives; newest first.")
+    ] = None,
+    extra_paths: Annotated[list[Path] | None, typer.Argument(metavar="PATH", hidden=True)] = None,  # --data *.jsonl
+    drafts: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="A folder of drafts, each in a folder of its own.")
+    ] = None,
+    test: Annotated[int, typer.Option(min=1, help="The newest articles, to measure on.")] = 200,
+    trained: Annotated[int, typer.Option(min=1, help="Older articles that baselines learn from.")] = 1000,
+    model: Annotated[
+        str | None, typer.Option(metavar="DIR", help="A model of 'whycite train worthiness', if not the bundled one.")
+    ] = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="What bibliographies are compared by, if not the bundled encoder."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="What decides every draw.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Repeat SCOPE's table 3 on articles, or measure on drafts whose citations are masked.
+
+    A draft is decided by what drafts of other projects teach: versions of one project share the first word of their
+    folder's name ("thesis-early", "thesis-late").
+    """
+    from rich.console import Console
+
+    if bool(data) == (drafts is not None) or (extra_paths and not data):
+        raise UserError("give articles with --data, or a folder of drafts with --drafts")
+    console, errors = Console(highlight=False), Console(stderr=True, highlight=False)
+    if data:
+        rows = _measure_articles([*data, *(extra_paths or ())], test, trained, model, encoder, seed, errors)
+    else:
+        rows = _measure_drafts(cast(Path, drafts), model, encoder, errors)
+    if as_json:
+        keys = ("method", "sentences_of", "sentences", "P", "R", "F1")
+        print_json({"seed": seed, "rows": [dict(zip(keys, row, strict=True)) for row in rows]})
+    else:
+        _show_worthiness(rows, console)
+
+
+WorthinessFigures = tuple[str, str, int, float, float, float]
+
+
+def _row(method: str, kind: str, sentences: int, scores: WorthinessScores) -> WorthinessFigures:
+    return method, kind, sentences, scores.precision, scores.recall, scores.f1
+
+
+def _measure_articles(
+    data: Sequence[Path],
+    test: int,
+    trained: int,
+    model: str | None,
+    encoder: str | None,
+    seed: int,
+    errors: Console,
+) -> list[WorthinessFigures]:
+    from importlib.util import find_spec
+
+    if find_spec("scipy") is None:
+        raise MissingExtra("Evaluation", "eval")
+    from whycite import models
+    from whycite.check.detector import load_detector
+    from whycite.lab.scope.worthinessmeasures import split_by_date
+    from whycite.lab.scope.worthinesstable import worthiness_table
+    from whycite.lab.train.worthiness.documents import read_labelled
+
+    dev = max(1, test // 2)
+    with count_progress(errors, "article") as tell:
+        documents = list(islice(read_labelled(data, tell), trained + dev + test))
+    table_rows = worthiness_table(
+        split_by_date(documents, dev, test),
+        load_detector(model, decision="articles"),
+        models.load_encoder(encoder or models.DEFAULT),
+        seed,
+    )
+    return [_row(row.method, row.kind, row.sentences, row.scores) for row in table_rows]
+
+
+def _measure_drafts(folder: Path, model: str | None, encoder: str | None, errors: Console) -> list[WorthinessFigures]:
+    import whycite
+    from whycite import models
+    from whycite.check.detector import load_detector
+    from whycite.check.paragraphs import labelled_document
+    from whycite.lab.scope.pipeline import drafts_in
+    from whycite.lab.scope.worthinessdrafts import cross_fit, score_draft
+    from whycite.lab.scope.worthinessmeasures import TITLES
+
+    detector = cast("FolderDetector", load_detector(model, decision="drafts"))
+    compared = models.load_encoder(encoder or models.DEFAULT)
+    drafts = []
+    with count_progress(errors, "draft") as tell:
+        for path in drafts_in(folder):
+            name = path.name
+            drafts.append(
+                score_draft(name, name.partition("-")[0], labelled_document(whycite.read(path)), detector, compared)
+            )
+            tell(len(drafts))
+    number = sum(len(scored_draft.worthy) for scored_draft in drafts)
+    english = sum(len(scored_draft.worthy) for scored_draft in drafts if scored_draft.english)
+    alone, informed = cross_fit([replace(scored_draft, signs=None) for scored_draft in drafts]), cross_fit(drafts)
+    method = f"{detector.name}, {TITLES}"
+    return [
+        _row(detector.name, "all drafts", number, alone.all),
+        _row(detector.name, "drafts in English", english, alone.english),
+        _row(method, "all drafts", number, informed.all),
+        _row(method, "drafts in English", english, informed.english),
+        *(
+            _row(method, scored_draft.name, len(scored_draft.worthy), scores)
+            for scored_draft, scores in informed.by_draft
+        ),
+    ]
+
+
+def _show_worthiness(rows: Sequence[WorthinessFigures], console: Console) -> None:
+    from rich import box
+    from rich.table import Table
+
+    table = Table("Method", "Sentences of", box=box.SIMPLE)
+    for name in ("Sentences", "P", "R", "F1"):
+        table.add_column(name, justify="right")
+    for method, kind, sentences, *values in rows:
+        table.add_row(method, kind, f"{sentences:,}", *(f"{value:.3f}" for value in values))
+    if not console.is_terminal:
+        console.width = max(console.width, _WIDTH)
+    say(console, "Precision, recall and F1 of the sentences that cite.")
+    console.print(table)
+
+
+def pipeline(
+    folder: Annotated[Path, typer.Argument(metavar="DRAFTS", help="A folder of drafts, each in a folder of its own.")],
+    library: Annotated[
+        str | None, typer.Option("--library", metavar="PATH", help="Papers of this library, too.")
+    ] = None,
+    bibliography: Annotated[
+        bool, typer.Option(help="Whether papers of the drafts' own bibliographies are recommended.")
+    ] = True,
+    threshold: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, metavar="T", help="From which worthiness on, if not from the model's own."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Repeat SCOPE's evaluation of the complete pipeline (its section 5.6) on your drafts.
+
+    Citations are masked, sentence by sentence, and asked back: is the sentence found, and a paper that it cites?
+    """
+    from rich.console import Console
+
+    from whycite.check.detector import load_detector
+    from whycite.errors import UserError
+    from whycite.lab.scope.pipeline import as_dict, drafts_in, run
+    from whycite.models import load_encoder
+    from whycite.models.cache import CachedEncoder
+
+    if not bibliography and library is None:
+        raise UserError("without the drafts' own bibliographies papers must come from a library: give --library")
+    opened = None
+    if library is not None:
+        from whycite.library import Library
+
+        opened = Library.open(library)
+    errors = Console(stderr=True, highlight=False)
+    drafts = drafts_in(folder)
+    with stage_progress(errors) as watch:
+        outcome = run(
+            drafts,
+            load_detector(),
+            CachedEncoder(load_encoder()),
+            opened,
+            threshold=threshold,
+            bibliography=bibliography,
+            watch=watch,
+        )
+    for sentence in outcome.unread:
+        errors.print(f"warning: {escape_markup(sentence)}", soft_wrap=True)
+    if as_json:
+        print_json(as_dict(outcome))
+    else:
+        _show_pipeline(outcome, Console(highlight=False))
+
+
+def _show_pipeline(outcome: PipelineOutcome, console: Console) -> None:
+    from rich import box
+    from rich.table import Table
+
+    from whycite.lab.scope.pipeline import PUBLISHED, PUBLISHED_MS, as_dict
+
+    figures = as_dict(outcome)
+    worthy = figures["worthy"] / figures["sentences"]
+    say(
+        console,
+        f"{count(outcome.drafts, 'draft')}, {count(figures['sentences'], 'sentence')}, {worthy:.1%} of which cite.",
+    )
+    table = Table("", *PUBLISHED, title="The complete pipeline (SCOPE's table 8)", box=box.SIMPLE, title_justify="left")
+    table.add_row("these drafts", *(f"{figures[name]:.3f}" for name in PUBLISHED))
+    table.add_row("SCOPE, on its own", *(f"{value:.3f}" for value in PUBLISHED.values()))
+    console.print(table)
+    times = Table("Stage", "ms", title="Time by stage (SCOPE's 5.6)", box=box.SIMPLE, title_justify="left")
+    for stage, value in figures["milliseconds"].items():
+        times.add_row(f"{stage}, {_STAGE_UNITS.get(stage, 'a sentence found worthy')}", f"{value:,.1f}")
+    for stage, value in PUBLISHED_MS.items():
+        times.add_row(f"SCOPE: {stage}, {_STAGE_UNITS.get(stage, 'a sentence found worthy')}", f"{value:,.1f}")
+    console.print(times)
+
+
+_STAGE_UNITS = {"extraction": "a sentence", "worthiness": "a paragraph", "prefetcher": "a section"}

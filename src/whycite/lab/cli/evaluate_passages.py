@@ -1,0 +1,319 @@
+"""`whycite eval passages`: which sentences back a claim, by every model, on the same pairs and documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from whycite.cli.progress import stage_progress
+from whycite.cli.terminal import AsJson, count, escape_markup, print_json, printable, say
+from whycite.lab.cli.train_passages import PairKind, load_lexicon, require_extra, similarity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rich.console import Console
+
+    from whycite.lab.evaluate.topics import Watch
+    from whycite.lab.thesis.datasets import PassageCase
+    from whycite.lab.thesis.experiment import Fit
+    from whycite.lab.thesis.measures import Scorer
+    from whycite.models.rankers import Ranker
+
+__all__ = ["passages", "show_report"]
+
+
+_MEASURES = ("pairwise", "MRR", "MAP", "nDCG@10", "R@1", "R@3", "R@5", "R@10", "F1@2")
+_INTERVAL_MEASURES = ("pairwise", "MRR")  # measures whose interval is shown
+
+
+def show_report(report: Mapping[str, Any], console: Console) -> None:
+    """All tables that there are figures for."""
+    for name, facts in report.get("datasets", {}).items():
+        say(
+            console,
+            printable(
+                f"{name}: {count(facts['cases'], 'claim')}, {facts['with_gold']:,} with sentences that back them, "
+                f"{count(facts['documents'], 'document')}; {count(facts['hard'], 'hard pair')}, "
+                f"{facts['augmented']:,} augmented."
+            ),
+        )
+    if "pairs" in report:
+        _show_pairs(report["pairs"], console)
+    for name, methods in report.get("documents", {}).items():
+        _show_documents(name, methods, console)
+    for name, methods in report.get("selection", {}).items():
+        rows = [
+            [method, *(f"{scores[key]:.3f}" for key in ("precision", "recall", "f1"))]
+            for method, scores in methods.items()
+        ]
+        _print_table(
+            f"{name}: sentences chosen, as SciFact counts them", ("Method", "precision", "recall", "F1"), rows, console
+        )
+    if report.get("one_for_all_folds"):
+        shared = " and ".join(report["one_for_all_folds"])
+        caution = "one ranker for all folds; where it was trained on these data sets, its figures say nothing"
+        say(console, f"{shared}: {caution}.")
+        console.print()
+    for name, labels in report.get("labels", {}).items():
+        _show_labels(name, labels, console)
+    for name, kinds in report.get("altered", {}).items():
+        heads = ("Altered", "claims", "less backed", "backed before", "not any more")
+        rows = [
+            [kind, f"{figures['pairs']}", f"{figures['share']:.0%}", f"{figures['backed']}", f"{figures['lost']}"]
+            for kind, figures in kinds.items()
+        ]
+        _print_table(f"{name}: claims altered so that they say something else", heads, rows, console)
+
+
+def _show_pairs(datasets: Mapping[str, Any], console: Console) -> None:
+    """Tables 7.1 and 7.2: accuracy on pairs, with what the thesis had on pairs of its own."""
+    from whycite.lab.thesis.baselines import BEST, DOCUMENT, PAIRWISE
+    from whycite.lab.thesis.comparisons import KINDS
+
+    thesis = {
+        model: (f"{PAIRWISE['majority'][column]:.3f}", f"{PAIRWISE['augmented'][column]:.3f}")
+        for model, column in (("lstm", "rnn"), ("bilstm", "bidirectional"), ("bidaf", "attention"))
+    } | {
+        "document": (f"{DOCUMENT['base']:.3f}", ""),
+        "document-attention": (f"{DOCUMENT['inter-sentence attention']:.3f}", ""),
+    }
+    heads = ["Method"]
+    for name in datasets:
+        for kind in KINDS:
+            heads += [f"{name}\n{kind}", "\n95 %"]
+    heads += ["thesis\nmajority", "thesis\naugmented"]
+    rows = []
+    for method in next(iter(datasets.values())):
+        cells = [method]
+        for methods in datasets.values():
+            for kind in KINDS:
+                cells += _interval_cells(methods[method][kind])
+        rows.append([*cells, *thesis.get(method, ("", ""))])
+    _print_table("Which of two sentences backs the claim (the thesis's tables 7.1 and 7.2)", heads, rows, console)
+    say(console, f"The thesis's best on its own pairs: {BEST} (its conclusion; {_best(PAIRWISE):.3f} in table 7.1).")
+    console.print()
+
+
+def _best(table: Mapping[str, Mapping[str, float]]) -> float:
+    return max(value for row in table.values() for value in row.values())
+
+
+def _show_documents(name: str, methods: Mapping[str, Any], console: Console) -> None:
+    heads = ["Method"]
+    for measure in _MEASURES:
+        heads += [measure, "95 %"] if measure in _INTERVAL_MEASURES else [measure]
+    rows = []
+    for method, figures in methods.items():
+        cells = [method]
+        for measure in _MEASURES:
+            cells += (
+                _interval_cells(figures[measure])
+                if measure in _INTERVAL_MEASURES
+                else [f"{figures[measure]['mean']:.3f}"]
+            )
+        rows.append(cells)
+    _print_table(f"{name}: all sentences of the document in order", heads, rows, console)
+
+
+def _show_labels(name: str, labels: Mapping[str, Any], console: Console) -> None:
+    say(
+        console,
+        printable(
+            f"{name}: label accuracy {labels['accuracy']:.3f}, macro F1 {labels['macro_f1']:.3f}; "
+            f"the most frequent label alone {labels['majority']:.3f}."
+        ),
+    )
+    verdicts = list(next(iter(labels["confusion"].values())))
+    rows = [[label, *(str(row[verdict]) for verdict in verdicts)] for label, row in labels["confusion"].items()]
+    _print_table(f"{name}: labels (down) and verdicts (across)", ("Label", *verdicts), rows, console)
+
+
+def _interval_cells(value: Mapping[str, float]) -> list[str]:
+    return [f"{value['mean']:.3f}", f"{value['low']:.2f}–{value['high']:.2f}"]
+
+
+def _print_table(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]], console: Console) -> None:
+    from rich import box
+    from rich.table import Table
+
+    say(console, printable(title))  # a title of the table's own is wrapped to its width
+    table = Table(box=box.SIMPLE, padding=(0, 1, 0, 0))
+    table.add_column(heads[0], no_wrap=True)
+    for head in heads[1:]:
+        table.add_column(head, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(*map(escape_markup, row))
+    console.print(table)
+
+
+_WIDTH = 140  # of tables that no terminal bounds
+_ALL_MODELS = "rnn,gru,lstm,bilstm,bidaf,document,document-attention,document-bidaf"
+
+
+def passages(
+    data: Annotated[list[Path], typer.Option(metavar="DIR", help="Folders named clscisumm, scifact or citint.")],
+    extra_paths: Annotated[list[Path] | None, typer.Argument(metavar="PATH", hidden=True)] = None,
+    models: Annotated[
+        str, typer.Option(metavar="M1,M2", help="Models of the thesis to train and compare; '' for none.")
+    ] = _ALL_MODELS,
+    ranker: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="A ranker beside them: a folder, one with folders fold-1, fold-2, …, or a file of its scores.",
+        ),
+    ] = None,
+    encoder: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Encoders beside the bundled one: a folder, a Hugging Face name."),
+    ] = None,
+    vectors: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Vectors of words in GloVe's text form for the models.")
+    ] = None,
+    pairs: Annotated[PairKind, typer.Option(help="Pairs that the models learn from.")] = PairKind.augmented,
+    folds: Annotated[int, typer.Option(min=1, help="Parts to test in turn; 1: the split of the thesis.")] = 5,
+    epochs: Annotated[int, typer.Option(min=1, help="Times that a model is shown every pair at most.")] = 12,
+    verdicts: Annotated[bool, typer.Option(help="Judge labelled and altered claims too.")] = True,
+    altered: Annotated[int, typer.Option(min=1, help="Claims of each data set that are altered.")] = 100,
+    work: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where trained models are kept for the next run.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="What decides every draw: the same seed, the same figures.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Repeat the experiment of "Why did they cite that?" (its section 7.1) on data sets that mark what backs a claim.
+
+    Models are trained on documents that share nothing with those they are tested on.
+    """
+    from rich.console import Console
+
+    from whycite.lab.thesis import experiment
+    from whycite.lab.thesis.datasets import load_datasets
+    from whycite.lab.thesis.experiment import report
+    from whycite.models import DEFAULT
+
+    chosen = [name for part in models.split(",") if (name := part.strip())]
+    datasets = load_datasets([*data, *(extra_paths or ())])
+    ordered = {name: cases for name, cases in datasets.items() if any(case.gold for case in cases)}
+    console, errors = Console(highlight=False), Console(stderr=True, highlight=False)
+    if not console.is_terminal:
+        console.width = max(console.width, _WIDTH)
+
+    def tell(sentence: str) -> None:
+        if errors.is_terminal:
+            errors.print(escape_markup(sentence), soft_wrap=True)
+
+    near, rankers = similarity(DEFAULT), _load_rankers(ranker, folds, ordered)
+    figures: dict[str, Any] = {"seed": seed, "folds": folds, "learnt_from": pairs.value}
+    with stage_progress(errors) as watch:
+        if ordered:
+            methods = _baselines(near, encoder or [], rankers)
+            if chosen:
+                methods |= _train_models(chosen, ordered, near, vectors, pairs, epochs, seed, work, tell)
+            scored_methods = ("ranker", "verify") if ranker and ranker.is_file() else ()
+            figures |= report(experiment.run(ordered, methods, near, folds, seed, watch, scored_methods))
+            figures["one_for_all_folds"] = [
+                name
+                for name in ("ranker", "verify")
+                if name in methods and not scored_methods and len(set(rankers)) == 1 and rankers[0]
+            ]
+        figures |= _judge_claims(datasets, altered, seed, watch) if verdicts else {}
+    if as_json:
+        print_json(figures)
+    else:
+        show_report(figures, console)
+
+
+def _load_rankers(path: Path | None, folds: int, datasets: Mapping[str, list[PassageCase]]) -> list[Ranker | None]:
+    """One for each fold: those in fold-1, fold-2, …, else the one in the folder, or scores in a file.
+
+    None by default: the bundled one has learnt from all of CL-SciSumm and SciFact, so its figures would say nothing.
+    """
+    from whycite.lab.train.verifyweights import load_unseen_scores
+    from whycite.models.rankers import load_ranker
+
+    if path is None:
+        return [None] * folds
+    if path.is_file():
+        return [load_unseen_scores(path, [case for cases in datasets.values() for case in cases])] * folds
+    if not (path / "fold-1").is_dir():
+        return [load_ranker(path)] * folds
+    return [load_ranker(path / f"fold-{fold + 1}") for fold in range(folds)]
+
+
+def _baselines(near: Scorer, encoders: list[str], rankers: list[Ranker | None]) -> dict[str, Fit]:
+    """Words, encoders, the ranker, and what `verify` makes of all of them."""
+    from whycite.lab.thesis.baselines import bm25, side_by_side
+    from whycite.lab.thesis.experiment import fixed_fit
+    from whycite.lab.train.verifyweights import verify_fit
+    from whycite.models import load_encoder
+    from whycite.models.cache import CachedEncoder
+
+    methods = {"bm25": fixed_fit(bm25()), "encoder": fixed_fit(near)}
+    methods |= {f"encoder {Path(name).name}": fixed_fit(similarity(name)) for name in encoders}
+    read = [side_by_side(ranker) for ranker in rankers if ranker is not None]
+    if read:
+        methods["ranker"] = lambda parts, fold: read[fold]
+    methods["verify"] = verify_fit(CachedEncoder(load_encoder()), rankers)
+    return methods
+
+
+def _judge_claims(datasets: Mapping[str, list[PassageCase]], altered: int, seed: int, watch: Watch) -> dict[str, Any]:
+    """How right verdicts are on labelled claims that they were not fitted to, and on the same ones altered.
+
+    As `verify` gives them on Citation-Integrity, whose dev part nothing of it has learnt from; on SciFact, of which it
+    knows all, without its ranker and with weights fitted anew to other claims.
+    """
+    from whycite.lab.thesis.experiment import drops_as_dict, labels_as_dict, split
+    from whycite.lab.thesis.verdicts import Verifier, altered_pairs, judge_cases, measure_drops
+    from whycite.lab.train.verifyweights import refit_weights
+    from whycite.models import load_encoder
+    from whycite.models.cache import CachedEncoder
+    from whycite.models.rankers import ranker_of
+    from whycite.verify.verifying import verify_sentences as verified
+
+    encoder = CachedEncoder(load_encoder())  # brings no ranker along, as the plain one would
+    claim_sets: dict[str, tuple[list[PassageCase], Verifier]] = {}
+    if "citint" in datasets:
+        unseen = [case for case in datasets["citint"] if case.id.startswith("dev:")]
+        claim_sets["citint dev"] = unseen, partial(verified, ranker=ranker_of(load_encoder()), encoder=encoder)
+    if "scifact" in datasets:
+        watch("verdicts: fitting", 0, None)
+        parts = split(datasets["scifact"], seed=seed)
+        weights = refit_weights(parts, encoder)
+        claim_sets["scifact test"] = list(parts.test), partial(verified, encoder=encoder, weights=weights)
+    labels = {name: judge_cases(cases, verifier, watch) for name, (cases, verifier) in claim_sets.items()}
+    fallen = {
+        name: drops_as_dict(measure_drops(altered_pairs(cases, altered, seed), verifier, watch))
+        for name, (cases, verifier) in claim_sets.items()
+    }
+    return {"labels": labels_as_dict(labels), "altered": fallen} if labels else {}
+
+
+def _train_models(
+    models: list[str],
+    datasets: Mapping[str, list[PassageCase]],
+    near: Scorer,
+    vectors: Path | None,
+    pairs: PairKind,
+    epochs: int,
+    seed: int,
+    work: Path | None,
+    tell: Callable[[str], None],
+) -> dict[str, Fit]:
+    """The models of the thesis, trained for each fold."""
+    require_extra()
+    from whycite.lab.thesis.modelstore import PassageTrainer, fold_trainer
+    from whycite.lab.thesis.networks import PassageRecipe
+    from whycite.models import DEFAULT
+
+    recipes = {name: PassageRecipe(model=name, epochs=epochs, seed=seed) for name in models}
+    width = next(iter(recipes.values())).words
+    lexicon = load_lexicon(vectors, DEFAULT, width, [case for cases in datasets.values() for case in cases])
+    maker = PassageTrainer(lexicon, near, pairs.value, tell)
+    return {name: fold_trainer(maker, recipe, work) for name, recipe in recipes.items()}

@@ -1,0 +1,152 @@
+"""The true entry of a masked citation among all entries of its draft: how high does it come?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whycite.check.bibliography import FEATURES, BibliographyEntries
+from whycite.documents.model import Document
+from whycite.errors import UserError
+from whycite.evidence.words import has_content_words
+from whycite.models import Encoder
+from whycite.text.bm25 import Bm25Index
+from whycite.text.tokens import terms
+
+__all__ = [
+    "MaskedCitation",
+    "MaskedCitationOutcome",
+    "cross_fit",
+    "fit_entry_weights",
+    "mask_citations",
+    "project_name",
+    "reciprocal_rank",
+]
+
+Floats = NDArray[np.float64]
+_STEPS = 50
+_REGULARISATION = 1.0  # holds back weights of what hardly ever occurs
+_FOLDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedCitation:
+    """A citation that was masked: the true entries, and what is known of all of them without it."""
+
+    project: str
+    draft: str
+    true: tuple[int, ...]  # rows of the features
+    features: Floats
+    bm25: Floats  # of the titles: what is to be beaten
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedCitationOutcome:
+    """What was measured: for each case the reciprocal rank of its best true entry, and the weights for all drafts."""
+
+    cases: Sequence[MaskedCitation]
+    reciprocal_ranks: Floats
+    bm25: Floats
+    weights: Mapping[str, float]
+
+    @property
+    def ratio(self) -> float:
+        """How many times as high as BM25's our mean reciprocal rank is."""
+        return float(self.reciprocal_ranks.mean() / self.bm25.mean())
+
+
+def project_name(name: str) -> str:
+    """What versions of a draft, and drafts of one author, share: "thesis" of "thesis-old"."""
+    return name.partition("-")[0]
+
+
+def mask_citations(document: Document, name: str, encoder: Encoder) -> list[MaskedCitation]:
+    """Every citation of a draft whose entry is known, masked with all others of its sentence."""
+    entries = BibliographyEntries(document, encoder)
+    citing_sentences = [index for index in entries.citing if has_content_words(entries.texts[index])]
+    if not citing_sentences:
+        return []
+    titles = Bm25Index(terms(entry.title or entry.text) for entry in document.references)
+    places = {entry.id: place for place, entry in enumerate(document.references)}
+    masked_citations = []
+    for sentence_index, entry_features in zip(citing_sentences, entries.features_of(citing_sentences), strict=True):
+        rows = {place: row for row, place in enumerate(entry_features.positions.tolist())}
+        bm25 = titles.scores(terms(entries.texts[sentence_index]))["okapi"][entry_features.positions]
+        for citation in document.sentences[sentence_index].citations:
+            true = tuple(dict.fromkeys(rows[places[key]] for key in citation.keys if places.get(key) in rows))
+            if true:
+                masked_citations.append(MaskedCitation(project_name(name), name, true, entry_features.features, bm25))
+    return masked_citations
+
+
+def reciprocal_rank(values: Floats, true: Sequence[int]) -> float:
+    """1 / rank of the best true entry; equal ones share the middle of their places."""
+    rounded = values.round(9)
+    best = rounded[list(true)].max()
+    return float(1 / ((rounded > best).sum() + ((rounded == best).sum() + 1) / 2))
+
+
+def fit_entry_weights(examples: Sequence[MaskedCitation]) -> dict[str, float]:
+    """The weights that make the true entries most likely among all of their drafts (a conditional logit)."""
+    if not examples:
+        raise UserError("weights need citations to be fitted to")
+    often = Counter(case.draft for case in examples)
+    spread = np.concatenate([case.features for case in examples]).std(axis=0) + 1e-9
+    data = [(case.features / spread, list(case.true), often[case.draft] ** -0.5) for case in examples]
+    weights = np.zeros(len(FEATURES))
+    loss, slope, bend = _likelihood(data, weights)
+    for _ in range(_STEPS):
+        step, length = np.linalg.solve(bend, slope), 1.0
+        while (new := _likelihood(data, weights - length * step))[0] > loss and length > 1e-6:
+            length /= 2
+        if loss - new[0] < 1e-6 * loss:
+            break
+        weights, (loss, slope, bend) = weights - length * step, new
+    return dict(zip(FEATURES, (weights / spread).tolist(), strict=True))
+
+
+def cross_fit(
+    examples: Sequence[MaskedCitation], tell: Callable[[str], None] = lambda _: None
+) -> MaskedCitationOutcome:
+    """Each project measured with weights that were fitted to the others."""
+    sizes = Counter(case.project for case in examples)
+    folds: dict[str, int] = {}
+    filled = [0] * _FOLDS
+    for name, size in sorted(sizes.items(), key=lambda pair: (-pair[1], pair[0])):
+        folds[name] = filled.index(min(filled))
+        filled[folds[name]] += size
+    reciprocal_ranks = np.zeros(len(examples))
+    for fold in range(_FOLDS):
+        test_indices = [index for index, case in enumerate(examples) if folds[case.project] == fold]
+        training_cases = [case for case in examples if folds[case.project] != fold]
+        if not test_indices:
+            continue
+        tell(f"fold {fold + 1} of {_FOLDS}: {len(test_indices)} citations, weights from {len(training_cases)}")
+        weights = np.array([fit_entry_weights(training_cases)[name] for name in FEATURES])
+        for index in test_indices:
+            reciprocal_ranks[index] = reciprocal_rank(
+                (examples[index].features * weights).sum(axis=1), examples[index].true
+            )
+    bm25 = np.array([reciprocal_rank(case.bm25, case.true) for case in examples])
+    return MaskedCitationOutcome(examples, reciprocal_ranks, bm25, fit_entry_weights(examples))
+
+
+def _likelihood(data: Sequence[tuple[Floats, list[int], float]], weights: Floats) -> tuple[float, Floats, Floats]:
+    """How unlikely the true entries are, with slope and bend; it is convex."""
+    loss = _REGULARISATION * float((weights * weights).sum()) / 2
+    slope, bend = _REGULARISATION * weights, _REGULARISATION * np.eye(len(weights))
+    for features, true, weight in data:
+        values = features @ weights
+        values -= values.max()
+        chances = np.exp(values)
+        total = chances.sum()
+        chances /= total
+        mean = chances @ features
+        loss += weight * float(np.log(total) - values[true].mean())
+        slope = slope + weight * (mean - features[true].mean(axis=0))
+        bend = bend + weight * ((features * chances[:, None]).T @ features - np.outer(mean, mean))
+    return loss, slope, bend

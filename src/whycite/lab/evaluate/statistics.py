@@ -1,0 +1,115 @@
+"""Draws that a seed decides, confidence intervals and paired t-tests (ILCiteR, 7.2 and 7.3)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TypeVar
+
+import numpy as np
+
+from whycite.errors import MissingExtra, UserError
+
+__all__ = ["Interval", "PairedTest", "bootstrap", "bootstrap_by_document", "draw", "paired_t_test"]
+
+
+Thing = TypeVar("Thing")
+
+
+def draw(elements: Iterable[Thing], id: Callable[[Thing], str], number: int, seed: int) -> list[Thing]:
+    """So many of the things, or all where there are fewer.
+
+    Each has a lot that hangs on the seed and its id alone, so a larger draw holds the smaller one.
+    """
+
+    def lot(element: Thing) -> bytes:
+        return blake2b(f"{seed} {id(element)}".encode("utf-8", "surrogatepass")).digest()
+
+    return sorted(elements, key=lot)[:number]
+
+
+_AT_ONCE = 2**22  # numbers drawn at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A mean and the confidence interval around it."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class PairedTest:
+    """A paired t-test: the mean difference, its t and the two-sided p."""
+
+    difference: float
+    t: float
+    p: float
+
+
+def bootstrap(values: Sequence[float], confidence: float = 0.95, samples: int = 10_000, seed: int = 0) -> Interval:
+    """The percentile bootstrap interval of the mean; the same values and seed give the same interval."""
+    if not values:
+        raise UserError("a confidence interval needs at least one query")
+    if not 0 < confidence < 1:
+        raise UserError(f"confidence must be between 0 and 1, not {confidence}")
+    if samples < 1:
+        raise UserError(f"samples must be 1 or more, not {samples}")
+    measured = np.asarray(values, np.float64)
+    random = np.random.default_rng(seed)
+    rows = max(_AT_ONCE // len(measured), 1)
+    means = np.concatenate(
+        [
+            measured[random.integers(len(measured), size=(min(rows, samples - start), len(measured)))].mean(axis=1)
+            for start in range(0, samples, rows)
+        ]
+    )
+    low, high = np.quantile(means, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return Interval(float(measured.mean()), float(low), float(high))
+
+
+def paired_t_test(scores: Sequence[float], baseline_scores: Sequence[float]) -> PairedTest:
+    """Whether the first values differ from the second, which are of the same queries in the same order."""
+    if len(scores) != len(baseline_scores):
+        raise ValueError(f"{len(scores)} values cannot be paired with {len(baseline_scores)}")
+    if len(scores) < 2:
+        raise UserError(f"a paired t-test needs at least two queries, not {len(scores)}")
+    differences = np.subtract(scores, baseline_scores, dtype=np.float64)
+    mean, freedom = float(differences.mean()), len(differences) - 1
+    if np.all(differences == differences[0]):  # no spread: nothing to be uncertain of
+        return PairedTest(mean, math.copysign(math.inf, mean) if mean else 0.0, 0.0 if mean else 1.0)
+    t = mean / (float(differences.std(ddof=1)) / math.sqrt(len(differences)))
+    return PairedTest(mean, t, 2 * _student_cdf(-abs(t), freedom))
+
+
+def _student_cdf(t: float, freedom: int) -> float:
+    """The probability of a value of Student's distribution below t."""
+    try:
+        from scipy.special import stdtr  # type: ignore[import-untyped]
+    except ImportError as error:
+        raise MissingExtra("Evaluation", "eval") from error
+    return float(stdtr(freedom, t))
+
+
+_CONFIDENCE = 0.95
+
+
+def bootstrap_by_document(
+    values: Sequence[float], documents: Sequence[Hashable], samples: int = 2000, seed: int = 0
+) -> Interval:
+    """The mean of the values and its 95 % bootstrap interval over documents, one of which each value is of."""
+    if not values:
+        raise UserError("a confidence interval needs at least one value")
+    if len(values) != len(documents):
+        raise ValueError(f"{len(values)} values of {len(documents)} documents")
+    numbers = {document: number for number, document in enumerate(dict.fromkeys(documents))}
+    groups = np.array([numbers[document] for document in documents])
+    sums, sizes = np.bincount(groups, values), np.bincount(groups)
+    drawn = np.random.default_rng(seed).integers(len(sums), size=(samples, len(sums)))
+    means = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
+    low, high = np.quantile(means, [(1 - _CONFIDENCE) / 2, (1 + _CONFIDENCE) / 2])
+    return Interval(float(np.mean(values)), float(low), float(high))

@@ -1,0 +1,99 @@
+"""Runs and true papers as files of TREC's form, which every evaluation program reads.
+
+A run has lines "query Q0 paper rank score tag", the truth (qrels) "query 0 paper 1". White space in the names of
+queries and papers is percent-encoded, as is the percent sign itself: "title:a%20study". Reading takes it back.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+from whycite.errors import UserError
+from whycite.files import write_lines
+from whycite.lab.evaluate.comparison import Run, Truth
+
+__all__ = ["read_qrels", "read_run", "write_qrels", "write_run"]
+
+
+def write_run(path: Path, run: Run, tag: str = "whycite") -> None:
+    """Write a run in one step; a query without papers leaves no line."""
+    for query, papers in run.items():
+        scores = [score for _, score in papers]
+        if not all(map(math.isfinite, scores)) or any(later > score for score, later in pairwise(scores)):
+            raise UserError(f"the scores of query '{query}' must be finite and fall from first to last")
+    lines = (
+        f"{_name(query)} Q0 {_name(key)} {rank} {float(score)!r} {_name(tag)}\n"
+        for query, papers in run.items()
+        for rank, (key, score) in enumerate(papers, start=1)
+    )
+    write_lines(path, lines)
+
+
+def read_run(path: Path) -> dict[str, list[tuple[str, float]]]:
+    """The run of a file: by score, where that is equal by rank."""
+    papers_by_query: dict[str, list[tuple[float, int, str]]] = {}
+    for place, (query, _, key, rank, score, _) in _lines(path, 6):
+        try:
+            value, position = float(score), int(rank)
+        except ValueError as error:
+            raise UserError(f"{place}: '{rank} {score}' is not a rank and a score") from error
+        if not math.isfinite(value):
+            raise UserError(f"{place}: the score must be finite, not {value}")
+        papers_by_query.setdefault(query, []).append((-value, position, key))
+    return {query: [(key, -score) for score, _, key in sorted(papers)] for query, papers in papers_by_query.items()}
+
+
+def write_qrels(path: Path, truth: Truth) -> None:
+    """Write the true papers in one step; a query without any leaves no line."""
+    write_lines(path, (f"{_name(query)} 0 {_name(key)} 1\n" for query, keys in truth.items() for key in sorted(keys)))
+
+
+def read_qrels(path: Path) -> dict[str, set[str]]:
+    """The true papers of a file: those whose relevance is above 0."""
+    keys_by_query: dict[str, set[str]] = {}
+    for place, (query, _, key, relevance) in _lines(path, 4):
+        try:
+            is_relevant = int(relevance) > 0
+        except ValueError as error:
+            raise UserError(f"{place}: the relevance '{relevance}' is not a whole number") from error
+        if is_relevant:
+            keys_by_query.setdefault(query, set()).add(key)
+    return keys_by_query
+
+
+def _name(text: str) -> str:
+    if not text:
+        raise UserError("a query or a paper without a name cannot be written to a TREC file")
+    return "".join(
+        quote(sign, safe="", errors="surrogatepass") if sign == "%" or sign.isspace() or _lone(sign) else sign
+        for sign in text
+    )
+
+
+def _lone(sign: str) -> bool:
+    """Whether this is half of a pair of surrogates, which no file can hold as it is."""
+    return "\ud800" <= sign <= "\udfff"
+
+
+def _lines(path: Path, fields: int) -> Iterator[tuple[str, list[str]]]:
+    """The fields of each line, decoded, with the place to name in a complaint; empty lines are left out."""
+    try:
+        lines = path.read_text("utf-8").split("\n")
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: not a text file in UTF-8") from error
+    for number, line in enumerate(lines, start=1):
+        place, parts = f"{path}:{number}", line.split()
+        if parts and len(parts) != fields:
+            raise UserError(f"{place}: a line must have {fields} fields, this one has {len(parts)}")
+        try:
+            decoded = [unquote(part, errors="surrogatepass") for part in parts]
+        except UnicodeDecodeError as error:
+            raise UserError(f"{place}: a percent sign that encodes nothing must be written %25") from error
+        if parts:
+            yield place, decoded

@@ -1,0 +1,204 @@
+"""ILCiteR's methods by name (the rows of its tables 4 and 5): nearest spans, rank ensembling, ranked papers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from threading import Lock
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whycite.errors import UserError
+from whycite.lab.ilciter.database import EvidenceDatabase
+from whycite.text.bm25 import Bm25Index, Integers
+from whycite.text.tokens import words
+
+__all__ = [
+    "METHODS",
+    "Encode",
+    "IlciterMethods",
+    "IlciterPaper",
+    "SpanVectors",
+    "candidate_spans",
+    "ensemble",
+    "rank_papers",
+    "ranks",
+]
+
+
+Encode = Callable[[Sequence[str]], NDArray[np.float32]]
+"""Texts in, a vector of length one for each; in the paper SciBERT's vector of [CLS]."""
+
+_LARGE = 2**27  # numbers; above, vectors are kept with half the digits
+
+
+class SpanVectors:
+    """Vectors of spans, each encoded when it is first asked for and then kept."""
+
+    def __init__(self, spans: Sequence[str], encode: Encode) -> None:
+        self._spans, self._encode = spans, encode
+        self._is_encoded = np.zeros(len(spans), bool)
+        self._vectors: NDArray[np.floating] | None = None
+        self._lock = Lock()
+
+    def cosines(self, query: str, chosen: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The cosine of the query with each of the chosen spans."""
+        vector = self._encode_texts([query])[0].astype(np.float64)
+        # Not a matrix product: its last digits depend on the number of threads.
+        return np.asarray((self._vectors_of(chosen) * vector).sum(axis=1))
+
+    def _vectors_of(self, chosen: NDArray[np.int64]) -> NDArray[np.float64]:
+        with self._lock:
+            unknown = chosen[~self._is_encoded[chosen]]
+            if len(unknown):
+                vectors = self._encode_texts([self._spans[span] for span in unknown])
+                if self._vectors is None:
+                    size = len(self._spans), vectors.shape[1]
+                    self._vectors = np.empty(size, np.float16 if size[0] * size[1] > _LARGE else np.float32)
+                self._vectors[unknown] = vectors
+                self._is_encoded[unknown] = True
+            if self._vectors is None:
+                return np.empty((0, 1))
+            return self._vectors[chosen].astype(np.float64)
+
+    def _encode_texts(self, texts: list[str]) -> NDArray[np.float32]:
+        vectors = self._encode(texts)
+        if vectors.ndim != 2 or len(vectors) != len(texts):
+            raise ValueError(f"the encoder gave an array of shape {vectors.shape} for {len(texts)} texts")
+        return vectors
+
+
+SpanIds = NDArray[np.int64]
+
+
+def candidate_spans(lists: Sequence[SpanIds]) -> SpanIds:
+    """The spans that stand in any of the lists, in the order of the database."""
+    return reduce(np.union1d, lists)
+
+
+def ranks(ranking: SpanIds, spans: SpanIds) -> NDArray[np.int64]:
+    """The place of each span in a list, from 0; a span that is missing gets the length of the list."""
+    places = {int(span): place for place, span in enumerate(ranking)}
+    return np.array([places.get(int(span), len(places)) for span in spans], np.int64)
+
+
+def ensemble(lists: Sequence[SpanIds], spans: SpanIds) -> list[tuple[int, int]]:
+    """The spans with the sum of their ranks in the lists, lowest first, of equal ones the first of the database."""
+    total = np.sum([ranks(ranking, spans) for ranking in lists], axis=0)
+    order = np.lexsort((spans, total))
+    return [(int(spans[index]), int(total[index])) for index in order]
+
+
+@dataclass(frozen=True, slots=True)
+class IlciterPaper:
+    """A paper with the evidence that speaks for it."""
+
+    paper: int  # index into the database's papers
+    rank_of_best: int  # of its best span: the sum of its ranks in the lists of the method, from 0
+    support: int  # over all candidate spans
+    score: float  # 1 for the first paper, 1/2 for the second, and so on: the order and nothing else
+    evidence: tuple[int, ...]  # the candidate spans that cite it, best first
+
+
+@dataclass(slots=True)
+class _Tally:
+    best: int
+    support: int = 0
+    evidence: list[int] = field(default_factory=list)
+
+
+def rank_papers(database: EvidenceDatabase, evidence: Iterable[tuple[int, int]]) -> list[IlciterPaper]:
+    """The papers of spans, given best first with their ranks: by best rank, then support, year (new first) and key.
+
+    Ranks, not places, are compared, as in the published runs: where two spans have the same rank, support decides
+    between their papers. A paper without a year comes after those with one.
+    """
+    tallies: dict[int, _Tally] = {}
+    for span, rank in evidence:
+        for paper, support in database.cited[span]:
+            tally = tallies.setdefault(paper, _Tally(rank))
+            tally.support += support
+            tally.evidence.append(span)
+
+    def precedence(paper: int) -> tuple[int, int, int, str]:
+        key, year = database.papers[paper]
+        return tallies[paper].best, -tallies[paper].support, -(year or 0), key
+
+    return [
+        IlciterPaper(paper, tallies[paper].best, tallies[paper].support, 1 / place, tuple(tallies[paper].evidence))
+        for place, paper in enumerate(sorted(tallies, key=precedence), start=1)
+    ]
+
+
+PREFETCHED = 50  # spans of each BM25
+LONG = 2.5  # a query is long that has so many times the tokens of the average span (7.3), about 50 in the paper
+
+_PLUS = "plus-rank-bm25"
+_LISTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "bm25-okapi": ("okapi",),
+        "bm25-plus": ("plus",),
+        "bm25-plus-rank-bm25": (_PLUS,),
+        "encoder": ("encoder",),
+        "ensemble-okapi-encoder": ("okapi", "encoder"),
+        "ensemble-plus-encoder": (_PLUS, "encoder"),
+        "ensemble-all": ("okapi", _PLUS, "encoder"),
+    }
+)
+_SHORT, _LONG = ("okapi", _PLUS), (_PLUS, "encoder")
+
+METHODS = (*_LISTS, "ilciter")
+
+
+class IlciterMethods:
+    """The published methods over a database.
+
+    Each orders the spans that are among the 50 best by Okapi or by BM25+, and ranks the papers these cite:
+
+    - `bm25-okapi`, `bm25-plus-rank-bm25`: by one BM25, as published (table 4)
+    - `bm25-plus`: by textbook BM25+, which then also takes part in fetching the spans
+    - `encoder`: by the cosine of vectors ("SciBERT only", table 5)
+    - `ensemble-okapi-encoder`, `ensemble-plus-encoder`, `ensemble-all`: by the sum of ranks (table 5)
+    - `ilciter`: Okapi and BM25+ for short queries, BM25+ and encoder for long ones (conditional ensembling, 6.2.1)
+
+    BM25+ is rank_bm25's everywhere but in `bm25-plus`, because the published runs used it.
+    """
+
+    def __init__(self, database: EvidenceDatabase, encode: Encode) -> None:
+        self.database = database
+        self._index = Bm25Index(map(words, database.spans))
+        self._vectors = SpanVectors(database.spans, encode)
+        self.longest_short = LONG * self._index.average  # in tokens; what is longer is a long query
+
+    def rank(self, method: str, query: str) -> list[IlciterPaper]:
+        """The papers for a query, best first."""
+        return self.rank_all(query, (method,))[method]
+
+    def rank_all(self, query: str, methods: Sequence[str] = METHODS) -> dict[str, list[IlciterPaper]]:
+        """The papers for a query by several methods, for which spans are fetched and encoded once."""
+        if unknown := [method for method in methods if method not in METHODS]:
+            raise UserError(f"no method '{unknown[0]}'; there are: {', '.join(METHODS)}")
+        tokens = words(query)
+        conditional = _LONG if len(tokens) > self.longest_short else _SHORT
+        list_names = {method: _LISTS.get(method, conditional) for method in methods}
+        lists = self._index.best(tokens, PREFETCHED)
+        published = candidate_spans([lists["okapi"], lists[_PLUS]])
+        textbook = candidate_spans([lists["okapi"], lists["plus"]])
+        if any("encoder" in names for names in list_names.values()):
+            lists["encoder"] = self._nearest(query, published)
+        return {
+            method: rank_papers(
+                self.database,
+                ensemble([lists[name] for name in names], textbook if "plus" in names else published),
+            )
+            for method, names in list_names.items()
+        }
+
+    def _nearest(self, query: str, spans: Integers) -> Integers:
+        """The spans by their cosine with the query, of equal ones the first of the database."""
+        if not len(spans):
+            return spans
+        return spans[(-self._vectors.cosines(query, spans)).argsort(kind="stable")]

@@ -1,0 +1,344 @@
+"""Papers that a draft or a section may cite next (SCOPE 3.3): citing documents, the pool, recommenders by name."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib.metadata import EntryPoint, entry_points
+from itertools import groupby
+from pathlib import Path
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whycite.documents.identity import Papers, normalise_title, paper_key
+from whycite.documents.model import Document, Reference, Sentence
+from whycite.errors import UserError
+from whycite.evidence.groups import join_texts, split_at_groups
+from whycite.structure import label
+
+__all__ = [
+    "DEFAULT_RECOMMENDER",
+    "POOL_SIZE",
+    "CandidatePaper",
+    "CitedSet",
+    "CitingContext",
+    "CitingCorpus",
+    "CitingDocument",
+    "DraftPart",
+    "Lessons",
+    "Pool",
+    "Recommender",
+    "RecommenderFactory",
+    "SetUnit",
+    "check_pool_size",
+    "cited_sets",
+    "gather_citations",
+    "load_recommender",
+    "pool_of",
+    "recommender_names",
+]
+
+
+POOL_SIZE = 2000  # papers in a pool (SCOPE 4.5.5)
+
+
+@dataclass(frozen=True, slots=True)
+class CandidatePaper:
+    """A paper that is cited, or may be."""
+
+    key: str
+    title: str = ""
+    abstract: str = ""
+    year: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DraftPart:
+    """A draft or a section of one, as far as it is written; what is not known may be left out."""
+
+    cited: tuple[CandidatePaper, ...] = ()  # so far; none of them is recommended
+    title: str = ""  # of the draft; a paper with this title is not recommended
+    section_types: tuple[str, ...] = ()  # of a whole draft all that it has
+    text: str = ""  # the claim, with what is known around it: for methods that look for each sentence anew
+    year: int | None = None  # no newer paper is recommended
+
+
+@dataclass(frozen=True, slots=True)
+class CitedSet:
+    """What a document cites, or what it cites in its sections of one type (SCOPE 4.2.3)."""
+
+    document: str
+    title: str
+    section_types: tuple[str, ...]
+    papers: tuple[str, ...]  # keys, each once, in order
+
+
+@dataclass(frozen=True, slots=True)
+class Lessons:
+    """What recommenders learn from; the last four are for those that are trained."""
+
+    sets: Sequence[CitedSet]
+    papers: Mapping[str, CandidatePaper]
+    floor: int = 1  # documents that must cite a paper before it is recommended (SCOPE 4.5.2)
+    seed: int = 0
+    epochs: int = 20
+    encoder: str | None = None  # that gives words their vectors, if not the bundled one
+    word_vectors: Path | None = None  # a file of word vectors in its place
+
+    def __post_init__(self) -> None:
+        if self.floor < 1:
+            raise UserError(f"a paper must be cited at least once to be known, not {self.floor} times")
+        if self.epochs < 1:
+            raise UserError(f"there must be at least one epoch, not {self.epochs}")
+
+
+class Recommender(Protocol):
+    """Recommends candidate papers for a draft or a section: keys with scores, best first."""
+
+    @property
+    def name(self) -> str: ...
+
+    def recommend(self, part: DraftPart, k: int = POOL_SIZE) -> list[tuple[str, float]]: ...
+
+
+def check_pool_size(k: int) -> None:
+    """Refuse a pool of less than one paper."""
+    if k < 1:
+        raise UserError(f"a pool must hold at least one paper, not {k}")
+
+
+SetUnit = Literal["paper", "section"]
+"""Whether a set is all that a paper cites, or what it cites in its sections of one type."""
+
+
+@dataclass(frozen=True, slots=True)
+class CitingContext:
+    """A sentence that cites, without its citations, in its paragraph; `papers` are the keys of what it cites."""
+
+    paragraph: tuple[str, ...]
+    position: int  # the sentence's place in the paragraph
+    section_type: str  # "" where the heading tells none
+    papers: frozenset[str]
+
+    @property
+    def sentence(self) -> str:
+        """The sentence itself."""
+        return self.paragraph[self.position]
+
+
+@dataclass(frozen=True, slots=True)
+class CitingDocument:
+    """A document and its sentences that cite; `date` as "2025-10-20", "2025" or ""."""
+
+    key: str
+    title: str
+    abstract: str
+    year: int | None
+    date: str
+    contexts: tuple[CitingContext, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CitingCorpus:
+    """Documents, oldest first, each once, and all papers that they cite."""
+
+    documents: tuple[CitingDocument, ...]
+    papers: Mapping[str, CandidatePaper]
+
+
+def gather_citations(documents: Iterable[Document], date: Callable[[Reference], str] | None = None) -> CitingCorpus:
+    """What documents cite; references that mean the same paper have one key. `date`: if more than the year is known."""
+    identity = Papers()
+    references: list[CandidatePaper] = []
+    citing_documents: list[tuple[int, CitingDocument]] = []  # with the number of the document's own reference
+    for document in map(label, documents):
+        paper_number = len(references)
+        numbers = {
+            reference.id: str(paper_number + offset) for offset, reference in enumerate(document.references, start=1)
+        }
+        for reference in (document.paper, *document.references):
+            identity.add(reference)
+            references.append(
+                CandidatePaper(
+                    paper_key(reference) or f"{document.path}#{reference.id}",
+                    reference.title or reference.text,
+                    reference.abstract,
+                    reference.year,
+                )
+            )
+        year = document.paper.year
+        day = (date(document.paper) if date else "") or (f"{year:04}" if year else "")
+        paper = references[paper_number]
+        contexts = tuple(_contexts(document, numbers))
+        citing_documents.append(
+            (paper_number, CitingDocument(paper.key, paper.title, paper.abstract, year, day, contexts))
+        )
+    groups = identity.groups()
+    papers = _merge_papers(references, groups, identity.representatives())
+    unique_documents: dict[int, CitingDocument] = {}
+    for paper_number, citing_document in sorted(citing_documents, key=lambda pair: (pair[1].date, pair[1].key)):
+        contexts = tuple(_with_paper_keys(citing_document.contexts, groups, papers, groups[paper_number]))
+        if contexts:
+            keyed_document = replace(citing_document, key=papers[groups[paper_number]].key, contexts=contexts)
+            unique_documents.setdefault(groups[paper_number], keyed_document)
+    cited = {
+        key
+        for citing_document in unique_documents.values()
+        for context in citing_document.contexts
+        for key in context.papers
+    }
+    return CitingCorpus(tuple(unique_documents.values()), {paper.key: paper for paper in papers if paper.key in cited})
+
+
+def cited_sets(documents: Iterable[CitingDocument], by: SetUnit) -> list[CitedSet]:
+    """The sets of papers that documents cite, all together or by section type (SCOPE 4.2.3)."""
+    if by not in ("paper", "section"):
+        raise UserError(f"sets are by paper or by section, not by '{by}'")
+    sets = []
+    for document in documents:
+        papers: dict[str, set[str]] = {}
+        for context in document.contexts:
+            papers.setdefault(context.section_type, set()).update(context.papers)
+        types = {type: sorted(cited) for type, cited in sorted(papers.items())}
+        if by == "section":
+            sets += [CitedSet(document.key, document.title, (type,), tuple(cited)) for type, cited in types.items()]
+        else:
+            together = sorted({key for cited in types.values() for key in cited})
+            sets.append(CitedSet(document.key, document.title, tuple(types), tuple(together)))
+    return sets
+
+
+def _contexts(document: Document, numbers: Mapping[str, str]) -> Iterator[CitingContext]:
+    """The sentences that cite, with the numbers of references in place of keys."""
+    prose = (sentence for sentence in document.sentences if sentence.kind == "prose")
+    for (section, _), group in groupby(prose, key=lambda sentence: (sentence.section, sentence.paragraph)):
+        sentences = list(group)
+        if not any(sentence.citations for sentence in sentences):
+            continue
+        type = document.sections[section].type if section < len(document.sections) else None
+        paragraph = tuple(_unmarked(sentence, document) for sentence in sentences)
+        for position, sentence in enumerate(sentences):
+            keys = (key for citation in sentence.citations for key in citation.keys)
+            papers = frozenset(numbers[key] for key in keys if key in numbers)
+            if papers and paragraph[position]:
+                yield CitingContext(paragraph, position, type or "", papers)
+
+
+def _unmarked(sentence: Sentence, document: Document) -> str:
+    return (
+        join_texts(split_at_groups(sentence, document).texts) if sentence.citations else " ".join(sentence.text.split())
+    )
+
+
+def _merge_papers(
+    references: list[CandidatePaper], groups: list[int], representatives: list[int]
+) -> list[CandidatePaper]:
+    """Each paper by its best key, with a title, the longest abstract and a year."""
+    merged = [references[index] for index in representatives]
+    for group, reference in zip(groups, references, strict=True):
+        paper = merged[group]
+        title = paper.title or reference.title
+        abstract = max(paper.abstract, reference.abstract, key=len)
+        merged[group] = replace(paper, title=title, abstract=abstract, year=paper.year or reference.year)
+    return merged
+
+
+def _with_paper_keys(
+    contexts: Iterable[CitingContext], groups: list[int], papers: list[CandidatePaper], own_group: int
+) -> Iterator[CitingContext]:
+    for context in contexts:
+        cited = frozenset(papers[group].key for number in context.papers if (group := groups[int(number)]) != own_group)
+        if cited:
+            yield replace(context, papers=cited)
+
+
+_UNKNOWN = -10_000  # a year before all others: what is not known to be newer may be cited
+
+
+class Pool:
+    """Papers in the order of their keys, so that nothing hangs on the order in which they came."""
+
+    def __init__(self, papers: Iterable[CandidatePaper]) -> None:
+        by_key = {paper.key: paper for paper in papers}
+        if not by_key:
+            raise UserError("there is no paper to recommend: give more data, or lower the number of citations asked")
+        self.papers = tuple(by_key[key] for key in sorted(by_key))
+        self.place: Mapping[str, int] = {paper.key: place for place, paper in enumerate(self.papers)}
+        self._years = np.array([_UNKNOWN if paper.year is None else paper.year for paper in self.papers])
+
+    def __len__(self) -> int:
+        return len(self.papers)
+
+    def places(self, papers: Iterable[CandidatePaper]) -> NDArray[np.int64]:
+        """Where those of the papers that are known stand, each once, in order."""
+        return np.array(sorted({self.place[paper.key] for paper in papers if paper.key in self.place}), np.int64)
+
+    def allowed(self, part: DraftPart) -> NDArray[np.bool_]:
+        """Which papers may be recommended: none that is cited, none newer than the draft, not the draft itself."""
+        allowed = np.ones(len(self.papers), np.bool_)
+        if part.year is not None:
+            allowed &= self._years <= part.year
+        if part.title:
+            allowed[self._titles.get(normalise_title(part.title), [])] = False
+        allowed[self.places(part.cited)] = False
+        return allowed
+
+    def best(
+        self, scores: NDArray[np.floating], part: DraftPart, k: int, *, above: float | None = None
+    ) -> list[tuple[str, float]]:
+        """The best k that are allowed, of equal ones by key; with `above` none whose score is not higher."""
+        check_pool_size(k)
+        allowed = self.allowed(part)
+        if above is not None:
+            allowed &= scores > above
+        among = np.flatnonzero(allowed)
+        if len(among) > k:
+            values = scores[among]
+            among = among[values >= np.partition(values, len(among) - k)[len(among) - k]]
+        among = among[np.argsort(-scores[among], kind="stable")][:k]
+        return [(self.papers[place].key, float(scores[place])) for place in among]
+
+    @cached_property
+    def _titles(self) -> Mapping[str, list[int]]:
+        places_by_title: dict[str, list[int]] = defaultdict(list)
+        for place, paper in enumerate(self.papers):
+            if title := normalise_title(paper.title):
+                places_by_title[title].append(place)
+        return dict(places_by_title)
+
+
+def pool_of(lessons: Lessons) -> Pool:
+    """The papers that enough documents cite, in however many sections each."""
+    counts = Counter(
+        key for _, key in {(cited_set.document, key) for cited_set in lessons.sets for key in cited_set.papers}
+    )
+    return Pool(lessons.papers[key] for key, number in counts.items() if number >= lessons.floor)
+
+
+DEFAULT_RECOMMENDER = "local-bm25"  # finds more than all others in SCOPE's table 7
+_GROUP = "whycite.candidates"
+
+RecommenderFactory = Callable[[str, Lessons], Recommender]
+"""What an entry point names: makes the recommender of that name from what there is to learn."""
+
+
+def recommender_names() -> list[str]:
+    """The name of every installed recommender."""
+    return sorted(_entries())
+
+
+def load_recommender(name: str, lessons: Lessons) -> Recommender:
+    """The recommender of that name; what it needs is loaded now, so that training asks for its packages only here."""
+    entries = _entries()
+    if name not in entries:
+        raise UserError(f"no recommender of candidates '{name}'; there are: {', '.join(sorted(entries))}")
+    make: RecommenderFactory = entries[name].load()
+    return make(name, lessons)
+
+
+def _entries() -> dict[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group=_GROUP)}

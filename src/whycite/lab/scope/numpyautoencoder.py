@@ -1,0 +1,203 @@
+"""The adversarial autoencoder over sets of cited papers, run in plain numpy, and its title vectors (SCOPE 3.3)."""
+
+from __future__ import annotations
+
+import json
+import math
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whycite.errors import UserError
+from whycite.files import atomic_write
+from whycite.lab.scope.candidates import POOL_SIZE, CandidatePaper, DraftPart, Pool
+from whycite.models import Encoder
+from whycite.text.tokens import terms
+
+__all__ = [
+    "LAYERS",
+    "Autoencoder",
+    "TitleWords",
+    "learn_title_words",
+    "load_autoencoder",
+    "save_autoencoder",
+    "vectors_by",
+    "vectors_in",
+]
+
+
+Vectors = NDArray[np.float32]
+WordLookup = Callable[[Sequence[str]], tuple[list[str], Vectors]]
+"""Gives words that have a vector, and their vectors."""
+
+
+class TitleWords:
+    """The words of titles that are known, each with its weight and vector; other words say nothing."""
+
+    def __init__(self, words: Sequence[str], weights: NDArray[np.float32], vectors: Vectors) -> None:
+        self.words, self.weights, self.vectors = tuple(words), weights, vectors
+        self._place = {word: place for place, word in enumerate(self.words)}
+
+    @property
+    def dimensions(self) -> int:
+        """How long a vector is."""
+        return int(self.vectors.shape[1])
+
+    def vector(self, title: str) -> Vectors:
+        """The words' vectors added up by TF-IDF weights of length 1; zeros if no word is known."""
+        counted = Counter(place for term in terms(title) if (place := self._place.get(term)) is not None)
+        if not counted:
+            return np.zeros(self.dimensions, np.float32)
+        places = np.array(sorted(counted))
+        weights = np.array([counted[place] for place in places.tolist()], np.float32) * self.weights[places]
+        weighted_sum: Vectors = (weights / np.linalg.norm(weights)) @ self.vectors[places]
+        return weighted_sum
+
+
+def learn_title_words(titles: Iterable[str], look_up: WordLookup) -> TitleWords:
+    """The words of these titles, the rarer the heavier."""
+    title_terms = [set(terms(title)) for title in titles]
+    containing = Counter(term for term_set in title_terms for term in term_set)
+    words, vectors = look_up(sorted(containing))
+    if not words:
+        raise UserError("no word of the titles has a vector: give a file of word vectors for their language")
+    weights = [math.log((1 + len(title_terms)) / (1 + containing[word])) + 1 for word in words]
+    return TitleWords(words, np.array(weights, np.float32), vectors)
+
+
+def vectors_by(encoder: Encoder) -> WordLookup:
+    """The vectors that an encoder gives words alone."""
+
+    def look_up(words: Sequence[str]) -> tuple[list[str], Vectors]:
+        return list(words), encoder.encode(list(words))
+
+    return look_up
+
+
+def vectors_in(path: Path) -> WordLookup:
+    """The vectors in a text file as GloVe's and word2vec's: a word and its numbers a line, perhaps a line of counts."""
+
+    def look_up(words: Sequence[str]) -> tuple[list[str], Vectors]:
+        vocabulary, vectors = set(words), {}
+        length = 0
+        try:
+            with path.open(encoding="utf-8", errors="replace") as file:
+                for number, line in enumerate(file, start=1):
+                    word, *values = line.split() if line.strip() else ("",)
+                    if number == 1 and len(values) == 1:
+                        continue  # word2vec says first how many there are
+                    length = length or len(values)
+                    if word in vocabulary:
+                        vectors[word] = _numbers(values, length, path, number)
+        except OSError as error:
+            raise UserError(f"{path}: {error.strerror or error}") from error
+        words_with_vectors = sorted(vectors)
+        return words_with_vectors, np.array([vectors[word] for word in words_with_vectors], np.float32)
+
+    return look_up
+
+
+def _numbers(values: Sequence[str], length: int, path: Path, line: int) -> list[float]:
+    try:
+        numbers = [float(value) for value in values]
+    except ValueError as error:
+        raise UserError(f"{path}, line {line}: a word and its numbers must stand there ({error})") from error
+    if len(numbers) != length or not numbers:
+        raise UserError(f"{path}, line {line}: {len(numbers)} numbers, where other words have {length}")
+    return numbers
+
+
+_FORM = "whycite-autoencoder-1"
+LAYERS = ("encoder", "encoder.hidden", "code", "decoder", "decoder.hidden", "papers")
+"""Its layers in the order they are gone through; each has a weight (inputs x outputs) and a bias."""
+
+Floats = NDArray[np.float32]
+
+
+class Autoencoder:
+    """Recommends what it reconstructs of a set beside what is in it; conditions stand beside the code."""
+
+    def __init__(
+        self,
+        name: str,
+        pool: Pool,
+        weights: Mapping[str, Floats],
+        titles: TitleWords | None = None,
+        sections: tuple[str, ...] = (),
+    ) -> None:
+        self.name, self.pool, self.weights = name, pool, weights
+        self.titles, self.sections = titles, sections
+
+    def recommend(self, part: DraftPart, k: int = POOL_SIZE) -> list[tuple[str, float]]:
+        """The papers that most likely belong to the set; the score is the probability the autoencoder gives."""
+        return self.pool.best(self.scores(part), part, k)
+
+    def scores(self, part: DraftPart) -> Floats:
+        """The probability of every paper of the pool, by place."""
+        cited, weights = self.pool.places(part.cited), self.weights
+        state = weights["encoder.bias"]
+        if len(cited):
+            state = state + weights["encoder.weight"][cited].mean(axis=0)
+        state = np.maximum(state, 0)
+        state = np.maximum(self._layer_output("encoder.hidden", state), 0)
+        state = np.concatenate([self._layer_output("code", state), *self._conditions(part)])
+        for layer in ("decoder", "decoder.hidden"):
+            state = np.maximum(self._layer_output(layer, state), 0)
+        odds = np.exp(-np.clip(self._layer_output("papers", state), -60, 60))
+        return (1 / (1 + odds)).astype(np.float32)
+
+    def _layer_output(self, layer: str, state: Floats) -> Floats:
+        # Not a matrix product: its last digits depend on the number of threads, which a busy machine waits for.
+        output: Floats = np.einsum("i,ij->j", state, self.weights[f"{layer}.weight"]) + self.weights[f"{layer}.bias"]
+        return output
+
+    def _conditions(self, part: DraftPart) -> list[Floats]:
+        conditions = []
+        if self.titles is not None:
+            conditions.append(self.titles.vector(part.title))
+        if self.sections:
+            # The first row stands for a section whose type is not known.
+            rows = [self.sections.index(type) if type in self.sections else 0 for type in part.section_types] or [0]
+            conditions.append(self.weights["sections"][sorted(rows)].mean(axis=0))
+        return conditions
+
+
+def save_autoencoder(model: Autoencoder, path: Path) -> None:
+    """Write all of it to one .npz file."""
+    arrays: dict[str, Any] = {f"weights/{name}": values for name, values in model.weights.items()}
+    about: dict[str, Any] = {
+        "form": _FORM,
+        "name": model.name,
+        "sections": model.sections,
+        "papers": [asdict(paper) for paper in model.pool.papers],
+    }
+    if model.titles is not None:
+        about["words"] = model.titles.words
+        arrays |= {"titles/weights": model.titles.weights, "titles/vectors": model.titles.vectors}
+    arrays["about"] = np.frombuffer(json.dumps(about).encode(), np.uint8)
+    with atomic_write(path) as file:
+        np.savez(file, **arrays)
+
+
+def load_autoencoder(path: Path) -> Autoencoder:
+    """The autoencoder in a file."""
+    try:
+        # Opened here: numpy leaves a file open that turns out to be no archive.
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            about = json.loads(arrays["about"].tobytes())
+            if about["form"] != _FORM:
+                raise ValueError(f"its form is {about['form']}")
+            weights = {name.removeprefix("weights/"): arrays[name] for name in arrays if name.startswith("weights/")}
+            titles = None
+            if "words" in about:
+                titles = TitleWords(about["words"], arrays["titles/weights"], arrays["titles/vectors"])
+            pool = Pool(CandidatePaper(**paper) for paper in about["papers"])
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
+        raise UserError(f"{path} holds no autoencoder that can be read ({error}): train it again") from error
+    return Autoencoder(about["name"], pool, weights, titles, tuple(about["sections"]))

@@ -1,0 +1,403 @@
+"""Rerankers with SCOPE's input variants (4.4.4), side by side on sentences that cite (5.4, 5.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whycite.errors import UserError
+from whycite.lab.evaluate.topics import Watch
+from whycite.lab.scope.candidates import (
+    CandidatePaper,
+    CitingCorpus,
+    DraftPart,
+    Lessons,
+    Recommender,
+    SetUnit,
+    cited_sets,
+    load_recommender,
+    pool_of,
+    recommender_names,
+)
+from whycite.lab.scope.inputvariants import (
+    VARIANTS,
+    ClaimPlace,
+    RankerVariant,
+    claim_input,
+    paper_input,
+    ranker_variant,
+)
+from whycite.lab.scope.prefetching import (
+    CONTEXT_FREE,
+    HeldOutContext,
+    check_share,
+    draft_part,
+    held_out_contexts,
+    place_of,
+    split,
+)
+from whycite.lab.scope.recommenders import Bm25, LocalBm25
+from whycite.models import Encoder, runtime
+from whycite.models.rankers import RANKER_SETTINGS, Ranker, claim_text
+from whycite.text.tokens import terms
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+__all__ = [
+    "DROPS",
+    "PREFETCH",
+    "Bm25Reranker",
+    "CombinedReranker",
+    "EncoderReranker",
+    "MeanWithError",
+    "RankerReranker",
+    "RerankFigures",
+    "RerankOutcome",
+    "RerankSetting",
+    "Reranker",
+    "TokenRoom",
+    "as_dict",
+    "rerankers",
+    "room_of",
+    "run",
+]
+
+
+_TEMPERATURE = 0.05  # at which a ranker's scores and cosines are added
+Floats = NDArray[np.floating]
+
+
+class Reranker(Protocol):
+    """Scores papers for a claim and the draft around it; higher is better."""
+
+    @property
+    def name(self) -> str: ...
+
+    def score(self, place: ClaimPlace, papers: Sequence[CandidatePaper]) -> Floats: ...
+
+
+class TokenRoom:
+    """How many tokens a ranker reads of a claim and a paper together, and how many a word takes."""
+
+    def __init__(self, longest: int, cost: Callable[[str], int]) -> None:
+        self.longest, self.cost = longest, cost
+
+    def for_claim(self, texts: Iterable[str]) -> int:
+        """Tokens for a claim beside any of these texts, where the longer of two is cut (longest-first)."""
+        marks = 3 + self.cost(claim_text("paper", "").strip())
+        longest = max((sum(self.cost(word) for word in text.split()) for text in texts), default=0)
+        return max(self.longest // 2, self.longest - longest) - marks
+
+
+def room_of(folder: Path) -> TokenRoom:
+    """What the ranker in a folder has room for, by its own tokenizer."""
+    about = runtime.read_settings(folder, RANKER_SETTINGS)
+    tokenizer: Tokenizer = runtime.open_tokenizer(folder, about.max_tokens)
+
+    @lru_cache(maxsize=200_000)
+    def cost(word: str) -> int:
+        return len(tokenizer.encode(f" {word}", add_special_tokens=False).ids)
+
+    return TokenRoom(about.max_tokens, cost)
+
+
+class RankerReranker:
+    """A ranker that reads claim and paper side by side, as an input variant has them."""
+
+    def __init__(
+        self, ranker: Ranker, variant: RankerVariant, room: TokenRoom | None = None, name: str = "ranker"
+    ) -> None:
+        self._ranker, self._variant, self._room = ranker, variant, room
+        self.name = f"{name}-{variant.name}"
+        self._scores: dict[tuple[ClaimPlace, tuple[str, ...]], Floats] = {}
+
+    def score(self, place: ClaimPlace, papers: Sequence[CandidatePaper]) -> Floats:
+        """The ranker's scores; worked out once, since others build on them."""
+        key = place, tuple(candidate.key for candidate in papers)
+        if key not in self._scores:
+            self._scores[key] = self._score(place, papers)
+        return self._scores[key]
+
+    def _score(self, place: ClaimPlace, papers: Sequence[CandidatePaper]) -> Floats:
+        texts = [
+            paper_input(self._variant, candidate.title, candidate.abstract, candidate.year) for candidate in papers
+        ]
+        if self._room is None:
+            return self._ranker.score("paper", claim_input(self._variant, place), texts)
+        query = claim_input(self._variant, place, self._room.for_claim(texts), self._room.cost)
+        return self._ranker.score("paper", query, texts)
+
+
+class Bm25Reranker:
+    """Local BM25: terms weighed over all papers, not only over the candidates."""
+
+    def __init__(self, papers: Iterable[CandidatePaper], variant: RankerVariant, masked: bool) -> None:
+        self._papers, self._variant, self._masked = list(papers), variant, masked
+        masking = "" if variant.context == "abstract" else " (with masking)" if masked else " (no masking)"
+        self.name = f"bm25-{variant.name}{masking}"
+
+    def score(self, place: ClaimPlace, papers: Sequence[CandidatePaper]) -> Floats:
+        """BM25 of title and abstract for all of the claim's text, which is not cut."""
+        index, places = self._index
+        scores = index.scores(terms(claim_input(self._variant, place, masked=self._masked)))
+        return scores[[places[candidate.key] for candidate in papers]]
+
+    @cached_property
+    def _index(self) -> tuple[Bm25, dict[str, int]]:
+        texts = (terms(f"{candidate.title} {candidate.abstract}") for candidate in self._papers)
+        return Bm25(texts, k1=1.5, b=0.75), {candidate.key: place for place, candidate in enumerate(self._papers)}
+
+
+class EncoderReranker:
+    """The cosine of the encoder's vectors of claim and paper."""
+
+    def __init__(self, encoder: Encoder, variant: RankerVariant) -> None:
+        self._encoder, self._variant = encoder, variant
+        self.name = f"encoder-{variant.name}"
+        self._vectors: dict[str, NDArray[np.float32]] = {}
+
+    def score(self, place: ClaimPlace, papers: Sequence[CandidatePaper]) -> Floats:
+        """Cosines; papers' vectors are made once."""
+        new = {candidate.key: paper_input(self._variant, candidate.title, candidate.abstract) for candidate in papers}
+        new = {key: text for key, text in new.items() if key not in self._vectors}
+        if new:
+            self._vectors |= dict(zip(new, self._encoder.encode(list(new.values())), strict=True))
+        claim_vector = self._encoder.encode([claim_input(self._variant, place)])[0]
+        return np.array([float((self._vectors[candidate.key] * claim_vector).sum()) for candidate in papers])
+
+
+class CombinedReranker:
+    """A ranker on top of the encoder, as ours is trained."""
+
+    def __init__(self, ranker: RankerReranker, encoder: EncoderReranker) -> None:
+        self._ranker, self._encoder = ranker, encoder
+        self.name = f"{ranker.name} + {encoder.name}"
+
+    def score(self, place: ClaimPlace, papers: Sequence[CandidatePaper]) -> Floats:
+        """The ranker's scores, and the cosines by their temperature."""
+        scores: Floats = self._ranker.score(place, papers) + self._encoder.score(place, papers) / _TEMPERATURE
+        return scores
+
+
+def rerankers(
+    papers: Iterable[CandidatePaper],
+    encoder: Encoder | None,
+    rankers: Sequence[tuple[str, Ranker, TokenRoom | None]],
+    variants: Sequence[RankerVariant] = VARIANTS,
+) -> tuple[list[Reranker], list[Reranker]]:
+    """Those of table 6, all variants, and those of table 7, each with the paragraph.
+
+    BM25 and the cosine have no use for section and year, so they have fewer variants.
+    """
+    everything = list(papers)
+    best = ranker_variant("paragraph")
+    plain = [input_variant for input_variant in variants if not input_variant.section]
+    masking = [
+        (input_variant, masked)
+        for input_variant in plain
+        for masked in (True, False)
+        if masked or input_variant.context == "paragraph"
+    ]
+    lexical = {
+        masked_variant: Bm25Reranker(everything, *masked_variant)
+        for masked_variant in dict.fromkeys([*masking, (best, False)])
+    }
+    cosines = (
+        {input_variant: EncoderReranker(encoder, input_variant) for input_variant in dict.fromkeys([*plain, best])}
+        if encoder
+        else {}
+    )
+    table_6: list[Reranker] = []
+    table_7: list[Reranker] = []
+    for name, ranker, room in rankers:
+        ranker_rerankers = {
+            input_variant: RankerReranker(ranker, input_variant, room, name)
+            for input_variant in dict.fromkeys([*variants, best])
+        }
+        combined = {
+            input_variant: CombinedReranker(ranker_rerankers[input_variant], cosine)
+            for input_variant, cosine in cosines.items()
+        }
+        table_6 += [
+            *(ranker_rerankers[input_variant] for input_variant in variants),
+            *(combined[input_variant] for input_variant in plain if input_variant in combined),
+        ]
+        table_7 += [ranker_rerankers[best], *([combined[best]] if cosines else [])]
+    table_6 += [
+        *(lexical[input_variant] for input_variant in masking),
+        *(cosines[input_variant] for input_variant in plain if input_variant in cosines),
+    ]
+    return table_6, [*table_7, lexical[best, False], *([cosines[best]] if cosines else [])]
+
+
+DROPS = (0.2, 0.5, 0.8)
+PREFETCH = ("aae-section-title", "co-occurrence", "most-popular", "local-bm25")
+
+
+@dataclass(frozen=True, slots=True)
+class RerankSetting:
+    """What is to be measured."""
+
+    prefetch: tuple[str, ...] = PREFETCH
+    drops: tuple[float, ...] = DROPS
+    by: SetUnit = "section"
+    k: int = 100  # candidates a sentence; SCOPE has 2,000
+    floor: int = 1
+    epochs: int = 20
+    held_out: int | None = None
+    limit: int = 200
+    seed: int = 0
+    encoder: str | None = None
+    word_vectors: Path | None = None
+
+    def check(self) -> None:
+        """Say at once, not after the data is read, that something cannot be measured."""
+        installed_names = recommender_names()
+        if unknown := [name for name in self.prefetch if name not in installed_names]:
+            raise UserError(f"no recommender of candidates '{unknown[0]}'; there are: {', '.join(installed_names)}")
+        for drop in self.drops:
+            check_share(drop)
+
+
+@dataclass(frozen=True, slots=True)
+class MeanWithError:
+    """A mean over sentences, with its standard error."""
+
+    mean: float
+    error: float
+
+
+@dataclass(frozen=True, slots=True)
+class RerankFigures:
+    """What a reranker makes of the candidates of a prefetcher; `drop` where that one hangs on it."""
+
+    prefetch: str  # "oracle" or a recommender
+    drop: float | None
+    reranker: str
+    mrr: MeanWithError
+    recall: dict[int, MeanWithError]  # at k; the share of the true papers
+    found: MeanWithError  # the share of the true papers that are among the candidates
+
+
+@dataclass(frozen=True, slots=True)
+class RerankOutcome:
+    """All figures; those over the oracle's candidates are kept apart from those over real ones."""
+
+    setting: RerankSetting
+    documents: int
+    held_out: int
+    papers: int
+    contexts: int
+    oracle: tuple[RerankFigures, ...]  # tables 6 and 9
+    real: tuple[RerankFigures, ...]  # table 7
+
+
+_CUTOFFS = (5, 10)
+
+
+def run(
+    gathered: CitingCorpus, setting: RerankSetting, oracle: Sequence[Reranker], real: Sequence[Reranker], watch: Watch
+) -> RerankOutcome:
+    """Ask the rerankers: all of `oracle` with the true papers among the candidates, those of `real` as it is found."""
+    setting.check()
+    parts = split(gathered.documents, setting.held_out, seed=setting.seed)
+    lessons = Lessons(
+        cited_sets(parts.learned, setting.by),
+        gathered.papers,
+        setting.floor,
+        setting.seed,
+        setting.epochs,
+        setting.encoder,
+        setting.word_vectors,
+    )
+    pool_places = pool_of(lessons).place
+    questions = held_out_contexts(parts.held_out, pool_places, gathered.papers, setting.seed, setting.limit)
+    if not questions:
+        raise UserError("no sentence that is held out cites a paper that is known: give more data, or lower the floor")
+    experiment = _RerankExperiment(gathered, lessons, questions, setting, watch)
+    oracle_pools = [experiment.oracle(question) for question in questions]
+    oracle_figures = [experiment.measure("oracle", None, reranker, oracle_pools) for reranker in oracle]
+    real_figures: list[RerankFigures] = []
+    for name in setting.prefetch if real else ():
+        watch(f"learning {name}", 0, None)
+        prefetcher = load_recommender(name, lessons)
+        drops: Sequence[float | None] = (None,) if name in CONTEXT_FREE else setting.drops
+        for drop in drops:
+            pools = [experiment.prefetch(prefetcher, question, drop) for question in questions]
+            real_figures += [experiment.measure(name, drop, reranker, pools) for reranker in real]
+    return RerankOutcome(
+        setting,
+        len(gathered.documents),
+        len(parts.held_out),
+        len(pool_places),
+        len(questions),
+        tuple(oracle_figures),
+        tuple(real_figures),
+    )
+
+
+def as_dict(outcome: RerankOutcome) -> dict[str, Any]:
+    """All numbers."""
+    figures = asdict(outcome)
+    figures["setting"]["word_vectors"] = str(outcome.setting.word_vectors or "")
+    return figures
+
+
+class _RerankExperiment:
+    """The sentences that are asked, and all that is known around them."""
+
+    def __init__(
+        self,
+        gathered: CitingCorpus,
+        lessons: Lessons,
+        questions: Sequence[HeldOutContext],
+        setting: RerankSetting,
+        watch: Watch,
+    ) -> None:
+        self._papers, self._questions, self._setting, self._watch = gathered.papers, questions, setting, watch
+        self._pool = pool_of(lessons)
+        self._local = LocalBm25(self._pool)
+
+    def oracle(self, question: HeldOutContext) -> list[str]:
+        """BM25's candidates for sentence, title and abstract, the true papers among them (SCOPE 4.4.4)."""
+        text = claim_input(ranker_variant("default"), place_of(question))
+        part = DraftPart((), question.document.title, (), text, question.document.year)
+        keys = [key for key, _ in self._local.recommend(part, self._setting.k) if key not in question.truth]
+        return [*sorted(question.truth), *keys][: max(self._setting.k, len(question.truth))]
+
+    def prefetch(self, prefetcher: Recommender, question: HeldOutContext, drop: float | None) -> list[str]:
+        """A recommender's candidates for the section, or the draft, without the sentence."""
+        setting = self._setting
+        part = draft_part(question, self._pool.place, self._papers, drop, setting.seed, setting.by)
+        return [key for key, _ in prefetcher.recommend(part, setting.k)]
+
+    def measure(
+        self, prefetch: str, drop: float | None, reranker: Reranker, pools: Sequence[Sequence[str]]
+    ) -> RerankFigures:
+        """Every sentence's candidates in the reranker's order; of equal ones by key, not as they were found."""
+        ranks, coverages = [], []
+        recalls: dict[int, list[float]] = {cutoff: [] for cutoff in _CUTOFFS}
+        for number, (question, keys) in enumerate(zip(self._questions, pools, strict=True)):
+            self._watch(f"{prefetch}, {reranker.name}", number, len(self._questions))
+            keys = sorted(keys)
+            scores = reranker.score(place_of(question), [self._papers[key] for key in keys])
+            order = [keys[index] for index in np.argsort(-np.asarray(scores), kind="stable")]
+            ranks.append(next((1 / rank for rank, key in enumerate(order, start=1) if key in question.truth), 0.0))
+            coverages.append(len(question.truth.intersection(keys)) / len(question.truth))
+            for cutoff in _CUTOFFS:
+                recalls[cutoff].append(len(question.truth.intersection(order[:cutoff])) / len(question.truth))
+        recall = {cutoff: _mean_with_error(values) for cutoff, values in recalls.items()}
+        return RerankFigures(
+            prefetch, drop, reranker.name, _mean_with_error(ranks), recall, _mean_with_error(coverages)
+        )
+
+
+def _mean_with_error(values: Sequence[float]) -> MeanWithError:
+    return MeanWithError(float(np.mean(values)), float(np.std(values) / np.sqrt(len(values))))

@@ -1,0 +1,122 @@
+"""Worthiness on raw drafts (SCOPE 6.2): citations masked, decided by what other drafts taught than those measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whycite.check.calibration import fit_calibration, title_signs
+from whycite.check.detector import Decision, FolderDetector
+from whycite.check.paragraphs import LabelledDocument
+from whycite.check.worthiness import is_english
+from whycite.errors import UserError
+from whycite.lab.scope.worthinessmeasures import WorthinessScores, best_threshold, learn_bibliography, measure
+from whycite.models import Encoder
+
+__all__ = ["DraftScores", "ScoredDraft", "cross_fit", "fit_decision", "score_draft"]
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredDraft:
+    """The sentences of a draft: whether they cite, and a model's scores; `project` is what versions of it share."""
+
+    name: str
+    project: str
+    sentences: tuple[str, ...]
+    worthy: Labels
+    scores: Floats
+    signs: Floats | None = None  # what its bibliography tells, where that is asked; all nan where it tells nothing
+
+    @property
+    def english(self) -> bool:
+        """Whether it is in the language that the bundled model has learned."""
+        return is_english(self.sentences)
+
+
+@dataclass(frozen=True, slots=True)
+class DraftScores:
+    """All sentences of all drafts, each decided by what other projects taught; and of each draft."""
+
+    all: WorthinessScores
+    english: WorthinessScores
+    by_draft: tuple[tuple[ScoredDraft, WorthinessScores], ...]
+
+
+def score_draft(
+    name: str, project: str, document: LabelledDocument, detector: FolderDetector, encoder: Encoder | None = None
+) -> ScoredDraft:
+    """A draft as a detector scores it; with an encoder, its bibliography is asked too."""
+    labelled = [sentence for paragraph in document.paragraphs for sentence in paragraph.sentences]
+    paragraphs = document.unlabelled()
+    draft = ScoredDraft(
+        name,
+        project,
+        tuple(sentence.text for sentence in labelled),
+        np.array([sentence.worthy for sentence in labelled], bool),
+        np.concatenate([*detector.scores(paragraphs), np.zeros(0)]).astype(np.float64),
+    )
+    if encoder is None:
+        return draft
+    titles = document.titles if draft.english else ()
+    return replace(draft, signs=title_signs(detector.probabilities(draft.scores), draft.sentences, titles, encoder))
+
+
+def fit_decision(drafts: Sequence[ScoredDraft]) -> Decision:
+    """What makes the labels of drafts most likely, and the threshold where F1 over all their sentences is highest."""
+    worthy = np.concatenate([*(draft.worthy for draft in drafts), np.zeros(0, bool)])
+    scores = np.concatenate([*(draft.scores for draft in drafts), np.zeros(0)])
+    if not worthy.any():
+        raise UserError("calibration needs drafts that cite")
+    calibration = fit_calibration(scores, worthy, shift=True)
+    bibliography_inputs = [
+        (calibration.probabilities(draft.scores), draft.signs, draft.worthy)
+        for draft in drafts
+        if draft.signs is not None
+    ]
+    weights = learn_bibliography(*zip(*bibliography_inputs, strict=True)) if bibliography_inputs else None
+    return Decision(calibration, {"": best_threshold(worthy, calibration.probabilities(scores))}, weights)
+
+
+def cross_fit(drafts: Sequence[ScoredDraft]) -> DraftScores:
+    """Every draft measured by the decision that drafts of all other projects make, of which those in English count.
+
+    So it is with the bundled model: what drafts in other languages have in common is not what the English ones have.
+    """
+    projects = sorted({draft.project for draft in drafts})
+    if len(projects) < 2:
+        raise UserError("cross-fitting needs drafts of two projects or more")
+    decisions = {
+        project: fit_decision(_training_drafts([draft for draft in drafts if draft.project != project]))
+        for project in projects
+    }
+    decided = {draft.name: _decide(draft, decisions[draft.project]) for draft in drafts}
+    return DraftScores(
+        _pooled_scores(drafts, decided),
+        _pooled_scores([draft for draft in drafts if draft.english], decided),
+        tuple((draft, measure(draft.worthy, decided[draft.name])) for draft in drafts),
+    )
+
+
+def _decide(draft: ScoredDraft, decision: Decision) -> Labels:
+    alone = decision.calibration.probabilities(draft.scores)
+    if draft.signs is None or decision.bibliography is None:
+        return alone >= decision.thresholds[""]
+    return decision.bibliography.informed_worthiness(alone, draft.signs) >= decision.bibliography.threshold
+
+
+def _training_drafts(drafts: Sequence[ScoredDraft]) -> Sequence[ScoredDraft]:
+    return [draft for draft in drafts if draft.english] or drafts
+
+
+def _pooled_scores(drafts: Sequence[ScoredDraft], decided: dict[str, Labels]) -> WorthinessScores:
+    none = np.zeros(0, bool)
+    return measure(
+        np.concatenate([none, *(draft.worthy for draft in drafts)]),
+        np.concatenate([none, *(decided[draft.name] for draft in drafts)]),
+    )

@@ -1,0 +1,191 @@
+"""How well worthiness is told (SCOPE 4.2.2, 5.2): splits, measures of the worthy class, thresholds, reliability."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whycite.check.calibration import BibliographyWeights, fit_bibliography
+from whycite.check.paragraphs import LabelledDocument, LabelledParagraph
+from whycite.errors import UserError
+from whycite.lab.evaluate.statistics import draw
+
+__all__ = [
+    "KINDS",
+    "TITLES",
+    "ReliabilityBin",
+    "WorthinessScores",
+    "WorthinessSplit",
+    "best_threshold",
+    "learn_bibliography",
+    "measure",
+    "paragraph_kind",
+    "reliability",
+    "split_by_date",
+    "split_by_document",
+    "split_by_year",
+    "thresholds_by_type",
+]
+
+Labels = NDArray[np.bool_]
+Probabilities = NDArray[np.float64]
+KINDS = ("conform", "non-conform", "mixed")
+"""Kinds of paragraphs: every sentence conforms, none does, some do. SCOPE tests on the first two and on all."""
+
+TITLES = "with the titles of the bibliography"
+"""How what a detector says is called where it reads them too."""
+
+_MIN_SENTENCES = 300  # sentences of a section type, before it has a threshold of its own
+
+
+@dataclass(frozen=True, slots=True)
+class WorthinessSplit:
+    """Documents to learn from, to choose by and to measure on."""
+
+    train: tuple[LabelledDocument, ...]
+    dev: tuple[LabelledDocument, ...]
+    test: tuple[LabelledDocument, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WorthinessScores:
+    """Precision, recall and F1 of the worthy class."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReliabilityBin:
+    """Sentences whose probability lies from `low` to `high`: how many, their mean probability, how many are worthy."""
+
+    low: float
+    high: float
+    number: int
+    expected: float
+    worthy: float
+
+
+def split_by_date(documents: Iterable[LabelledDocument], dev: int, test: int) -> WorthinessSplit:
+    """The newest documents for the test, those before them for dev; of one day by key."""
+    ordered = sorted(documents, key=lambda document: (document.date, document.key))
+    return _split_tail(ordered, dev, test)
+
+
+def split_by_year(documents: Iterable[LabelledDocument], dev: int, test: int) -> WorthinessSplit:
+    """Train on the years before `dev`, choose on those before `test`, measure on the rest, as SCOPE does (4.2.1)."""
+    if dev >= test:
+        raise UserError(f"the first year of the test ({test}) must come after the first of dev ({dev})")
+    dated_documents = [document for document in documents if document.year is not None]
+    return WorthinessSplit(
+        tuple(document for document in dated_documents if (document.year or 0) < dev),
+        tuple(document for document in dated_documents if dev <= (document.year or 0) < test),
+        tuple(document for document in dated_documents if (document.year or 0) >= test),
+    )
+
+
+def split_by_document(documents: Iterable[LabelledDocument], dev: int, test: int, seed: int = 0) -> WorthinessSplit:
+    """Documents by lot, so that no document is in two parts."""
+    all_documents = list(documents)
+    return _split_tail(draw(all_documents, lambda document: document.key, len(all_documents), seed), dev, test)
+
+
+def _split_tail(ordered: Sequence[LabelledDocument], dev: int, test: int) -> WorthinessSplit:
+    if min(dev, test) < 1:
+        raise UserError(f"dev and test need at least one document each, not {dev} and {test}")
+    if len(ordered) <= dev + test:
+        raise UserError(f"{len(ordered)} documents are too few to hold out {dev + test}; give more or hold out fewer")
+    end = len(ordered) - test
+    return WorthinessSplit(tuple(ordered[: end - dev]), tuple(ordered[end - dev : end]), tuple(ordered[end:]))
+
+
+def paragraph_kind(paragraph: LabelledParagraph) -> str:
+    """The kind of a paragraph, one of `KINDS`."""
+    if paragraph.conform:
+        return "conform"
+    return "non-conform" if paragraph.nonconform else "mixed"
+
+
+def measure(worthy: Labels, decided: Labels) -> WorthinessScores:
+    """What decisions are worth; 0 where nothing was or should have been found."""
+    hits = int((worthy & decided).sum())
+    precision = hits / max(int(decided.sum()), 1)
+    recall = hits / max(int(worthy.sum()), 1)
+    return WorthinessScores(precision, recall, 2 * precision * recall / (precision + recall) if hits else 0.0)
+
+
+def best_threshold(worthy: Labels, probabilities: Probabilities) -> float:
+    """The probability from which on sentences are called worthy so that F1 is highest."""
+    if not len(worthy):
+        raise UserError("a threshold needs sentences to be chosen by")
+    order = np.argsort(-probabilities, kind="stable")
+    hits = np.cumsum(worthy[order])
+    f1 = 2 * hits / (np.arange(1, len(worthy) + 1) + max(int(worthy.sum()), 1))
+    ranked = probabilities[order]
+    tie_ends = np.append(ranked[1:] < ranked[:-1], True)  # a threshold cannot part equal ones
+    return float(ranked[np.argmax(np.where(tie_ends, f1, -1))])
+
+
+def learn_bibliography(
+    worthiness: Sequence[Probabilities], signs: Sequence[Probabilities], worthy: Sequence[Labels]
+) -> BibliographyWeights | None:
+    """What bibliographies count as the sentences of documents have it, with the threshold that is best on these."""
+    bibliography = fit_bibliography(worthiness, signs, worthy)
+    if bibliography is None:
+        return None
+    informed = np.concatenate(
+        [bibliography.informed_worthiness(*signals) for signals in zip(worthiness, signs, strict=True)]
+    )
+    return replace(bibliography, threshold=best_threshold(np.concatenate(worthy), informed))
+
+
+def thresholds_by_type(
+    worthy: Labels, probabilities: Probabilities, types: Sequence[str | None], rounds: int = 2
+) -> Mapping[str, float]:
+    """A threshold for each section type, so that F1 over all sentences is highest (SCOPE 6.4.2).
+
+    Types with few sentences have that of all, under the name "".
+    """
+    general = best_threshold(worthy, probabilities)
+    names = np.array([type or "" for type in types])
+    masks = {name: names == name for name in sorted(set(names) - {""}) if (names == name).sum() >= _MIN_SENTENCES}
+    thresholds = dict.fromkeys(masks, general)
+    decided = probabilities >= general
+    for _ in range(rounds):
+        for name, mask in masks.items():
+            outside_counts = int((worthy & decided)[~mask].sum()), int(decided[~mask].sum())
+            thresholds[name] = _best_threshold_within(
+                worthy[mask], probabilities[mask], *outside_counts, int(worthy.sum())
+            )
+            decided = np.where(mask, probabilities >= thresholds[name], decided)
+    return {"": general, **thresholds}
+
+
+def _best_threshold_within(
+    worthy: Labels, probabilities: Probabilities, outside_hits: int, called: int, all_worthy: int
+) -> float:
+    """The best threshold for some of the sentences, when those right and those called worthy elsewhere are known."""
+    order = np.argsort(-probabilities, kind="stable")
+    ranked = np.append(np.inf, probabilities[order])  # none of them may be best
+    hits = outside_hits + np.append(0, np.cumsum(worthy[order]))
+    f1 = 2 * hits / np.maximum(called + np.arange(len(ranked)) + all_worthy, 1)
+    tie_ends = np.append(ranked[1:] < ranked[:-1], True)
+    return float(min(ranked[np.argmax(np.where(tie_ends, f1, -1))], 1.0))
+
+
+def reliability(worthy: Labels, probabilities: Probabilities, bins: int = 10) -> list[ReliabilityBin]:
+    """Whether probabilities hold: sentences in bins of the same width; empty ones are left out."""
+    if bins < 1:
+        raise UserError(f"there must be at least one bin, not {bins}")
+    places = np.minimum((probabilities * bins).astype(int), bins - 1)
+    filled_bins = []
+    for place in range(bins):
+        in_bin = places == place
+        if number := int(in_bin.sum()):
+            expected, share = float(probabilities[in_bin].mean()), float(worthy[in_bin].mean())
+            filled_bins.append(ReliabilityBin(place / bins, (place + 1) / bins, number, expected, share))
+    return filled_bins

@@ -1,0 +1,256 @@
+"""Claims, the documents they cite and the sentences that back them: CL-SciSumm, Citation-Integrity, SciFact.
+
+Which sentence says so is not known: the data names the first of the five that were retrieved for every claim.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+from whycite.documents.jsontext import as_dict, as_list, as_text
+from whycite.documents.markers import find_markers
+from whycite.documents.model import Citation, Sentence
+from whycite.errors import UserError
+from whycite.lab.jsonlines import read_rows
+
+__all__ = [
+    "CITINT_LABELS",
+    "CITINT_PARTS",
+    "SCIFACT_LABELS",
+    "Label",
+    "PassageCase",
+    "claim_of",
+    "load_citint",
+    "load_clscisumm",
+    "load_clscisumm_automatic",
+    "load_datasets",
+    "load_scifact",
+    "numbers",
+    "rationales",
+    "says_something",
+    "texts",
+]
+
+
+Label = Literal["backed", "contradicted", "not found"]
+
+
+@dataclass(frozen=True, slots=True)
+class PassageCase:
+    """A claim and a document, the gold sentences by index; no gold: nobody marked any, or there are none."""
+
+    id: str
+    dataset: str
+    claim: str  # without citation markers
+    citing: str  # where the claim comes from: no two parts of a split share it
+    document: str
+    sentences: tuple[str, ...]
+    gold: frozenset[int] = frozenset()
+    label: Label | None = None  # None: the data set does not tell
+    sections: tuple[str, ...] = ()  # a heading for each sentence, where known
+    rationales: tuple[frozenset[int], ...] = ()  # sets of gold sentences, each enough by itself, where known
+
+    def __post_init__(self) -> None:
+        if not self.gold <= set(range(len(self.sentences))):
+            raise ValueError(f"{self.id}: gold {sorted(self.gold)} is not among {len(self.sentences)} sentences")
+        if not frozenset[int]().union(*self.rationales) <= self.gold:
+            raise ValueError(f"{self.id}: a rationale has sentences that are not gold")
+        if self.sections and len(self.sections) != len(self.sentences):
+            raise ValueError(f"{self.id}: {len(self.sections)} headings for {len(self.sentences)} sentences")
+
+
+# Names before a year in brackets, names of others, numbers in brackets, and what held markers. Every loop takes a
+# bounded stretch a turn, so all are linear.
+_NAME = r"[A-Z][\w’'-]{1,40}"
+_NARRATIVE = re.compile(
+    rf"\b{_NAME}(?:(?:, {_NAME}){{0,3}},? (?:and|&) {_NAME})?(?:[’']s)? ?[(\[](?:1[89]|20)\d\d[a-z]?[)\]]"
+)
+_COAUTHORS = re.compile(rf"\b{_NAME}(?:,? (?:and|&) {_NAME})?,? et al\b\.?")
+_NUMBERS = re.compile(r"[(\[]\d{1,3}(?:\s?[-–,;]\s?\d{1,3}){0,20}\]")
+_MASK = r"<\|(?:cit|multi_cit|other_cit)\|>"
+_NAMED_MASK = re.compile(rf"(?<=[(;]) ?{_NAME}(?: (?:and|&) {_NAME})?,? {_MASK}")
+_MASKED = re.compile(rf"(?:(?<!\d)(?:\d{{1,3}}\s?[-–,;]\s?){{1,20}})?{_MASK}(?:\s?[-–,;]\s?\d{{1,3}}(?![\w%])){{0,20}}")
+_HUSK = re.compile(r"[(\[][\s,;:&.–-]*[)\]]")
+_BEFORE_STOP = re.compile(r"\s+([.,;:!?)\]])")
+
+
+def claim_of(citing: str) -> str:
+    """A citing sentence without its citation markers: "(Doe and Roe, 2004)", "Doe et al. (2004)", "[12]", "<|cit|>"."""
+    text = _without_markers(_MASKED.sub(" ", _NAMED_MASK.sub(" ", citing)))
+    for pattern in (_NARRATIVE, _COAUTHORS, _NUMBERS, _HUSK):
+        text = pattern.sub(" ", text)
+    return _BEFORE_STOP.sub(r"\1", " ".join(text.split())).lstrip(" .,;:")
+
+
+def says_something(claim: str) -> bool:
+    """Whether anything is left that a sentence could back."""
+    return any(map(str.isalpha, claim))
+
+
+def _without_markers(text: str) -> str:
+    markers = (Citation((), marker.start, marker.end, marker.start, marker.end) for marker in find_markers(text, ()))
+    return Sentence(text, 0, 0, "", 0, len(text), tuple(markers)).without_citations()
+
+
+def texts(value: object) -> tuple[str, ...]:
+    """The strings of a list."""
+    return tuple(map(as_text, as_list(value)))
+
+
+def numbers(value: object) -> frozenset[int]:
+    """The whole numbers of a list."""
+    return frozenset(number for number in as_list(value) if isinstance(number, int))
+
+
+def rationales(row: dict[str, Any]) -> dict[str, tuple[tuple[frozenset[int], ...], str]]:
+    """In rows of SciFact's form: the rationales of each document, each a set of sentences, and the label."""
+    evidence: dict[str, tuple[tuple[frozenset[int], ...], str]] = {}
+    for document, entries in as_dict(row.get("evidence")).items():
+        marked = [as_dict(rationale) for rationale in as_list(entries)]
+        sets = tuple(filter(None, (numbers(rationale.get("sentences")) for rationale in marked)))
+        evidence[document] = sets, next((as_text(rationale.get("label")) for rationale in marked), "")
+    return evidence
+
+
+_AGREEING = 0.5  # overlap of the copied text and the sentences that the ids name; below, the ids are doubtful
+
+
+@dataclass(frozen=True, slots=True)
+class _ScisummDocument:
+    sentences: tuple[str, ...]
+    sections: tuple[str, ...]
+    places: dict[int, int]  # by the number a sentence has in the data set
+
+
+def load_clscisumm(folder: Path) -> list[PassageCase]:
+    """The cases marked by people; rows whose ids and copied text disagree are left out."""
+    return list(_scisumm_cases(folder, "train.jsonl", "train-documents.jsonl", "clscisumm"))
+
+
+def load_clscisumm_automatic(folder: Path) -> list[PassageCase]:
+    """The cases whose gold was found by likeness of words, two sentences each: for training, and noisy at that."""
+    return list(_scisumm_cases(folder, "auto-scisummnet.jsonl", "auto-documents.jsonl", "clscisumm-automatic"))
+
+
+def _scisumm_cases(folder: Path, rows: str, documents: str, dataset: str) -> Iterator[PassageCase]:
+    documents_by_id = {as_text(row.get("paper_id")): _scisumm_document(row) for row in read_rows(folder, documents)}
+    for row in read_rows(folder, rows):
+        agreement = row.get("offset_text_jaccard", 1.0)
+        claim = claim_of(as_text(row.get("citance")))
+        if not isinstance(agreement, int | float) or agreement < _AGREEING or not says_something(claim):
+            continue
+        id, cited = as_text(row.get("citance_id")), as_text(row.get("topic"))
+        document = documents_by_id.get(cited)
+        marked = numbers(row.get("gold_sids"))
+        if document is None or not marked <= document.places.keys():
+            raise UserError(f"{folder}: {rows} has gold for '{id}' that is not in {documents}")
+        if marked:
+            yield PassageCase(
+                id=id,
+                dataset=dataset,
+                claim=claim,
+                citing=as_text(row.get("citing_paper")),
+                document=cited,
+                sentences=document.sentences,
+                gold=frozenset(document.places[number] for number in marked),
+                sections=document.sections,
+            )
+
+
+def _scisumm_document(row: dict[str, Any]) -> _ScisummDocument:
+    sentences = [as_dict(sentence) for sentence in as_list(row.get("sentences"))]
+    return _ScisummDocument(
+        tuple(as_text(sentence.get("text")) for sentence in sentences),
+        tuple(as_text(sentence.get("section")) for sentence in sentences),
+        {number: index for index, sentence in enumerate(sentences) if isinstance(number := sentence.get("sid"), int)},
+    )
+
+
+CITINT_PARTS = ("train", "dev")
+CITINT_LABELS: Mapping[str, Label] = MappingProxyType({"SUPPORT": "backed", "REFUTE": "contradicted"})
+_CLAIMS_PER_ARTICLE = (
+    1000  # documents are numbered by cited article, then by claim: 66003 is the fourth claim about article 66
+)
+
+
+def load_citint(folder: Path, part: str) -> list[PassageCase]:
+    """The cases of a published part, with a label and no gold; five sentences of the cited article each, or fewer."""
+    if part not in CITINT_PARTS:
+        raise UserError(f"no part '{part}' of Citation-Integrity; there are: {', '.join(CITINT_PARTS)}")
+    retrieved = {as_text(row.get("doc_id")): texts(row.get("abstract")) for row in read_rows(folder, "corpus.jsonl")}
+    cases = []
+    for row in read_rows(folder, f"claims_{part}.jsonl"):
+        id, evidence = as_text(row.get("id")), rationales(row)
+        claim = claim_of(as_text(row.get("claim")))
+        for document in texts(row.get("cited_doc_ids")):
+            label = evidence[document][1] if document in evidence else ""
+            if not document.isdecimal() or document not in retrieved or (label and label not in CITINT_LABELS):
+                raise UserError(f"{folder}: the evidence of claim '{id}' in document '{document}' cannot be understood")
+            if says_something(claim):
+                cases.append(
+                    PassageCase(
+                        id=f"{part}:{id}",
+                        dataset="citint",
+                        claim=claim,
+                        citing=f"{part} claim {id}",
+                        document=str(int(document) // _CLAIMS_PER_ARTICLE),
+                        sentences=retrieved[document],
+                        label=CITINT_LABELS[label] if label else "not found",
+                    )
+                )
+    return cases
+
+
+SCIFACT_LABELS: Mapping[str, Label] = MappingProxyType({"SUPPORT": "backed", "CONTRADICT": "contradicted"})
+
+
+def load_scifact(folder: Path) -> list[PassageCase]:
+    """A case for each claim and each abstract it cites; where the abstract has no evidence, without gold."""
+    abstracts = {as_text(row.get("doc_id")): texts(row.get("abstract")) for row in read_rows(folder, "corpus.jsonl")}
+    cases = []
+    for row in read_rows(folder, "claims_train.jsonl"):
+        id, evidence = as_text(row.get("id")), rationales(row)
+        for document in dict.fromkeys([*evidence, *texts(row.get("cited_doc_ids"))]):
+            sets, label = evidence.get(document, ((), ""))
+            gold = frozenset[int]().union(*sets)
+            sentences = abstracts.get(document)
+            if sentences is None or not gold <= set(range(len(sentences))) or (gold and label not in SCIFACT_LABELS):
+                raise UserError(f"{folder}: the evidence of claim '{id}' in abstract '{document}' cannot be understood")
+            cases.append(
+                PassageCase(
+                    id=f"{id}:{document}",
+                    dataset="scifact",
+                    claim=as_text(row.get("claim")),
+                    citing=f"claim {id}",
+                    document=document,
+                    sentences=sentences,
+                    gold=gold,
+                    label=SCIFACT_LABELS[label] if gold else "not found",
+                    rationales=sets,
+                )
+            )
+    return cases
+
+
+_LOADERS: dict[str, Callable[[Path], list[PassageCase]]] = {
+    "clscisumm": load_clscisumm,
+    "scifact": load_scifact,
+    "citint": lambda folder: [case for part in CITINT_PARTS for case in load_citint(folder, part)],
+}
+
+
+def load_datasets(folders: Sequence[Path]) -> dict[str, list[PassageCase]]:
+    """The cases of each folder, which has the name of its data set."""
+    cases: dict[str, list[PassageCase]] = {}
+    for folder in folders:
+        name = folder.resolve().name
+        if name not in _LOADERS:
+            raise UserError(f"{folder}: no data set of passages; there are folders named {', '.join(_LOADERS)}")
+        if name not in cases:
+            cases[name] = _LOADERS[name](folder)
+    return cases

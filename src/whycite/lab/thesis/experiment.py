@@ -1,0 +1,273 @@
+"""Every way to score sentences on the same cases and pairs, trained on others (the thesis, sections 4.3 and 7.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whycite.errors import UserError
+from whycite.lab.evaluate.statistics import Interval, bootstrap_by_document, draw
+from whycite.lab.evaluate.topics import Watch
+from whycite.lab.packing import group_by_names, pack_groups
+from whycite.lab.thesis.comparisons import KINDS, ComparisonKind, SentenceComparison, comparison_score, make_comparisons
+from whycite.lab.thesis.datasets import PassageCase
+from whycite.lab.thesis.measures import MEASURES, Scorer, Selection, best_threshold, choose_sentences, measure_selection
+from whycite.lab.thesis.verdicts import LABELS, VERDICTS, BackingDrop, LabelFigures
+
+__all__ = [
+    "CaseSplit",
+    "Fit",
+    "PassageExperiment",
+    "drops_as_dict",
+    "fixed_fit",
+    "folds",
+    "join_parts",
+    "labels_as_dict",
+    "report",
+    "run",
+    "split",
+    "without_shared_documents",
+]
+
+
+_DEV = 0.15
+
+
+@dataclass(frozen=True, slots=True)
+class CaseSplit:
+    """Cases to learn from, to choose by, and to report on."""
+
+    train: tuple[PassageCase, ...]
+    dev: tuple[PassageCase, ...]
+    test: tuple[PassageCase, ...]
+
+
+def split(cases: Sequence[PassageCase], dev: float = 0.15, test: float = 0.15, seed: int = 0) -> CaseSplit:
+    """Parts of about these shares; no document, citing or cited, stands in two of them. The seed decides which."""
+    if min(dev, test) <= 0 or dev + test >= 1:
+        raise UserError(f"the shares of dev and test must be above 0 and together below 1, not {dev} and {test}")
+    groups = draw(_groups(cases), lambda group: group[0].id, len(cases), seed)
+    chosen_test, rest = pack_groups(groups, round(test * len(cases)))
+    chosen_dev, rest = pack_groups(rest, round(dev * len(cases)))
+    if not (chosen_test and chosen_dev and rest):
+        raise UserError(f"{len(cases)} cases in {len(groups)} groups that share no document are too few to part")
+    return CaseSplit(_in_order(cases, rest), _in_order(cases, chosen_dev), _in_order(cases, chosen_test))
+
+
+def folds(cases: Sequence[PassageCase], number: int, seed: int = 0) -> list[CaseSplit]:
+    """Every case once in a test part, of about equal size; of the others dev gets 15 %. No two parts share a document.
+
+    One fold is the split of the thesis.
+    """
+    if number == 1:
+        return [split(cases, seed=seed)]
+    groups = draw(_groups(cases), lambda group: group[0].id, len(cases), seed)
+    if not 1 < number <= len(groups):
+        raise UserError(f"folds must be from 1 to {len(groups)}, the groups that share no document, not {number}")
+    tests: list[list[list[PassageCase]]] = [[] for _ in range(number)]
+    for group in sorted(groups, key=len, reverse=True):
+        min(tests, key=lambda test: sum(map(len, test))).append(group)
+    splits = []
+    for test in tests:
+        rest = [group for group in groups if not any(group is test_group for test_group in test)]
+        dev, train = pack_groups(rest, round(_DEV * sum(map(len, rest))))
+        if not (dev and train):
+            raise UserError(f"{len(cases)} cases in {len(groups)} groups that share no document are too few to part")
+        splits.append(CaseSplit(_in_order(cases, train), _in_order(cases, dev), _in_order(cases, test)))
+    return splits
+
+
+def without_shared_documents(cases: Iterable[PassageCase], excluded: Iterable[PassageCase]) -> list[PassageCase]:
+    """The cases that share no document, citing or cited, with the others."""
+    excluded_documents = {name for case in excluded for name in (case.citing, case.document)}
+    return [case for case in cases if case.citing not in excluded_documents and case.document not in excluded_documents]
+
+
+def _groups(cases: Iterable[PassageCase]) -> list[list[PassageCase]]:
+    """Cases that are joined by a document, over however many steps."""
+    return group_by_names(cases, lambda case: (case.document, case.citing))
+
+
+def _in_order(cases: Iterable[PassageCase], groups: Iterable[list[PassageCase]]) -> tuple[PassageCase, ...]:
+    chosen = {id(case) for group in groups for case in group}
+    return tuple(case for case in cases if id(case) in chosen)
+
+
+Fit = Callable[[CaseSplit, int], Scorer]
+"""Learns from the parts of a fold, which is given by number, to score the sentences of others."""
+
+CaseScores = dict[PassageCase, NDArray[np.float64]]
+
+
+@dataclass(frozen=True, slots=True)
+class PassageExperiment:
+    """The cases of each data set that were tested, the pairs made of them, and what each method gave every sentence."""
+
+    cases: dict[str, tuple[PassageCase, ...]]
+    pairs: dict[str, dict[ComparisonKind, tuple[SentenceComparison, ...]]]
+    scores: dict[str, CaseScores]
+    selected: dict[str, dict[PassageCase, frozenset[int]]]
+
+    def accuracy(self, method: str, dataset: str, kind: ComparisonKind) -> Interval:
+        """The share of pairs that are right (tables 7.1 and 7.2), with its interval by document."""
+        comparisons, scores = self.pairs[dataset][kind], self.scores[method]
+        return bootstrap_by_document(
+            [comparison_score(comparison, scores[comparison.case]) for comparison in comparisons],
+            _documents(comparisons),
+        )
+
+    def ranking(self, method: str, dataset: str) -> dict[str, Interval]:
+        """Every measure of the order of whole documents, over cases with gold."""
+        judged = [case for case in self.cases[dataset] if case.gold]
+        documents = [case.document for case in judged]
+        return {
+            name: bootstrap_by_document([measure(self.scores[method][case], _gold(case)) for case in judged], documents)
+            for name, measure in MEASURES.items()
+        }
+
+    def selection(self, method: str, dataset: str) -> Selection:
+        """The sentences that a threshold chooses, which is the best one on dev, as SciFact counts them."""
+        return measure_selection((case, self.selected[method][case]) for case in self.cases[dataset])
+
+
+def fixed_fit(scorer: Scorer) -> Fit:
+    """What learns nothing here."""
+    return lambda parts, fold: scorer
+
+
+def run(
+    datasets: Mapping[str, Sequence[PassageCase]],
+    methods: Mapping[str, Fit],
+    similarity: Scorer,
+    number: int = 5,
+    seed: int = 0,
+    watch: Watch = lambda stage, count, total: None,
+    gold_only: Collection[str] = (),
+) -> PassageExperiment:
+    """Fit every method to each fold's training parts, of all data sets together, and score its test parts.
+
+    `gold_only` are methods that only know cases with gold: what they would choose elsewhere cannot be told.
+    """
+    if not datasets:
+        raise UserError("there is no data set that tells which sentences back a claim")
+    parted = {name: folds(list(cases), number, seed) for name, cases in datasets.items()}
+    tested = {name: tuple(case for part in parts for case in part.test) for name, parts in parted.items()}
+    pairs: dict[str, dict[ComparisonKind, tuple[SentenceComparison, ...]]] = {}
+    for name, cases in tested.items():
+        watch(f"pairs of {name}", 0, None)
+        pairs[name] = {kind: tuple(make_comparisons(cases, similarity, kind, seed)) for kind in KINDS}
+        if not pairs[name]["hard"]:
+            raise UserError(f"{name}: no gold sentence is among the ten most similar to its claim")
+    scores: dict[str, CaseScores] = {method: {} for method in methods}
+    selected: dict[str, dict[PassageCase, frozenset[int]]] = {method: {} for method in methods}
+    for fold in range(number):
+        together = join_parts([parts[fold] for parts in parted.values()])
+        for method, fit in methods.items():
+            watch(f"fold {fold + 1} of {number}: {method}", 0, None)
+            scorer = fit(together, fold)
+            for name, parts in parted.items():
+                for index, case in enumerate(parts[fold].test):
+                    watch(f"fold {fold + 1} of {number}: {method}, {name}", index, len(parts[fold].test))
+                    if case.gold or method not in gold_only:
+                        scores[method][case] = _score_case(scorer, case)
+                if method not in gold_only and any(case.rationales for case in parts[fold].dev):
+                    threshold = best_threshold([(case, _score_case(scorer, case)) for case in parts[fold].dev])
+                    selected[method] |= {
+                        case: choose_sentences(scores[method][case], threshold) for case in parts[fold].test
+                    }
+    return PassageExperiment(tested, pairs, scores, selected)
+
+
+def _score_case(scorer: Scorer, case: PassageCase) -> NDArray[np.float64]:
+    scores = np.asarray(scorer(case.claim, case.sentences), np.float64)
+    if scores.shape != (len(case.sentences),) or np.isnan(scores).any():
+        raise ValueError(f"{case.id}: the scorer did not give each of {len(case.sentences)} sentences a number")
+    return scores
+
+
+def join_parts(parts: Sequence[CaseSplit]) -> CaseSplit:
+    return CaseSplit(
+        tuple(case for part in parts for case in part.train),
+        tuple(case for part in parts for case in part.dev),
+        tuple(case for part in parts for case in part.test),
+    )
+
+
+def _documents(comparisons: Sequence[SentenceComparison]) -> list[str]:
+    return [comparison.case.document for comparison in comparisons]
+
+
+def _gold(case: PassageCase) -> NDArray[np.bool_]:
+    gold = np.zeros(len(case.sentences), np.bool_)
+    gold[list(case.gold)] = True
+    return gold
+
+
+def report(experiment: PassageExperiment) -> dict[str, Any]:
+    """Of each data set how much there is, and every figure of every method."""
+    return {
+        "datasets": {name: _dataset(experiment, name) for name in experiment.cases},
+        "pairs": {
+            name: {
+                method: {kind: _interval(experiment.accuracy(method, name, kind)) for kind in KINDS}
+                for method in experiment.scores
+            }
+            for name in experiment.cases
+        },
+        "documents": {
+            name: {
+                method: {measure: _interval(value) for measure, value in experiment.ranking(method, name).items()}
+                for method in experiment.scores
+            }
+            for name in experiment.cases
+        },
+        "selection": {
+            name: {
+                method: {"precision": selection.precision, "recall": selection.recall, "f1": selection.f1}
+                for method, selected in experiment.selected.items()
+                if selected
+                for selection in [experiment.selection(method, name)]
+            }
+            for name in experiment.cases
+            if any(case.rationales for case in experiment.cases[name])
+        },
+    }
+
+
+def labels_as_dict(datasets: Mapping[str, LabelFigures]) -> dict[str, Any]:
+    """Of each data set the accuracy of verdicts, and how often each label was given each verdict."""
+    return {
+        name: {
+            "accuracy": figures.accuracy,
+            "majority": figures.majority,
+            "macro_f1": figures.macro_f1,
+            "confusion": {
+                label: dict(zip(VERDICTS, row, strict=True))
+                for label, row in zip(LABELS, figures.confusion, strict=True)
+            },
+        }
+        for name, figures in datasets.items()
+    }
+
+
+def drops_as_dict(drops: Mapping[str, BackingDrop]) -> dict[str, Any]:
+    """For each kind of alteration how `backed` falls."""
+    return {kind: asdict(drop) for kind, drop in drops.items()}
+
+
+def _dataset(experiment: PassageExperiment, name: str) -> dict[str, int]:
+    cases = experiment.cases[name]
+    return {
+        "cases": len(cases),
+        "with_gold": sum(bool(case.gold) for case in cases),
+        "documents": len({case.document for case in cases}),
+        **{kind: len(experiment.pairs[name][kind]) for kind in KINDS},
+    }
+
+
+def _interval(value: Interval) -> dict[str, float]:
+    return {"mean": value.mean, "low": value.low, "high": value.high}

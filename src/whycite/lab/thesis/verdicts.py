@@ -1,0 +1,161 @@
+"""Verdicts beside the labels people gave, and on claims altered so that they say something else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import get_args
+
+from whycite.errors import UserError
+from whycite.lab.evaluate.statistics import draw
+from whycite.lab.evaluate.topics import Watch
+from whycite.lab.thesis.alterations import KINDS, Alteration, alter
+from whycite.lab.thesis.datasets import Label, PassageCase
+from whycite.verify.verification import Verdict, Verification
+
+__all__ = [
+    "LABELS",
+    "VERDICTS",
+    "AlteredPair",
+    "BackingDrop",
+    "LabelFigures",
+    "Verifier",
+    "altered_pairs",
+    "backing",
+    "judge_cases",
+    "measure_drops",
+    "measure_joint_drops",
+    "measure_labels",
+]
+
+
+LABELS: tuple[Label, ...] = get_args(Label)
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelFigures:
+    """How often verdicts are right: `confusion` has a row for each label, a column for each verdict."""
+
+    accuracy: float
+    majority: float  # accuracy of the most frequent label given always
+    macro_f1: float
+    confusion: tuple[tuple[int, ...], ...]
+
+
+def measure_labels(labels: Sequence[Label], verdicts: Sequence[Verdict]) -> LabelFigures:
+    """Accuracy and mean F1 over labels; `could not check` is never right."""
+    if not labels:
+        raise UserError("there is no case with a label to evaluate")
+    counts = Counter(zip(labels, verdicts, strict=True))
+    confusion = tuple(tuple(counts[label, verdict] for verdict in VERDICTS) for label in LABELS)
+    by_label = Counter(labels)
+    by_verdict = Counter(verdicts)
+    f1 = [2 * counts[label, label] / total for label in LABELS if (total := by_label[label] + by_verdict[label])]
+    return LabelFigures(
+        accuracy=sum(counts[label, label] for label in LABELS) / len(labels),
+        majority=max(by_label.values()) / len(labels),
+        macro_f1=sum(f1) / len(f1),
+        confusion=confusion,
+    )
+
+
+Verifier = Callable[[str, Sequence[str]], Verification]
+"""A claim and the sentences of a document in, a verdict out."""
+
+
+@dataclass(frozen=True, slots=True)
+class AlteredPair:
+    """A claim that is backed, and the same altered in one way."""
+
+    case: PassageCase
+    kind: Alteration
+    altered: str
+
+
+@dataclass(frozen=True, slots=True)
+class BackingDrop:
+    """Of so many pairs the share in which `backed` is less sure of the altered claim.
+
+    `backed`: how many were backed before; `lost`: how many of these are not any more.
+    """
+
+    pairs: int
+    share: float
+    backed: int
+    lost: int
+
+
+def judge_cases(
+    cases: Sequence[PassageCase], verifier: Verifier, watch: Watch = lambda stage, count, total: None
+) -> LabelFigures:
+    """The verdicts on all cases that have a label."""
+    labelled = [(case, case.label) for case in cases if case.label is not None]
+    verdicts = []
+    for index, (case, _) in enumerate(labelled):
+        watch(f"verdicts on {case.dataset}", index, len(labelled))
+        verdicts.append(verifier(case.claim, case.sentences).verdict)
+    return measure_labels([label for _, label in labelled], verdicts)
+
+
+def altered_pairs(cases: Sequence[PassageCase], number: int = 100, seed: int = 0) -> list[AlteredPair]:
+    """So many claims that people found backed, each altered once; the kinds of alteration take turns."""
+    pairs: list[AlteredPair] = []
+    candidates = draw(
+        [case for case in cases if case.label == "backed"], lambda case: f"{case.dataset} {case.id}", len(cases), seed
+    )
+    while candidates and len(pairs) < number:
+        kind = KINDS[len(pairs) % len(KINDS)]
+        # Of this kind the first that can be altered so, else of any other.
+        for candidate_kind in (kind, *(other_kind for other_kind in KINDS if other_kind != kind)):
+            next_pair = next((pair for case in candidates if (pair := _alter_case(case, candidate_kind, seed))), None)
+            if next_pair is not None:
+                break
+        if next_pair is None:
+            break
+        pairs.append(next_pair)
+        candidates.remove(next_pair.case)
+    return pairs
+
+
+def _alter_case(case: PassageCase, kind: Alteration, seed: int) -> AlteredPair | None:
+    altered = alter(case.claim, kind, Random(f"{seed} {case.id}"))
+    return AlteredPair(case, kind, altered.text) if altered else None
+
+
+def backing(verification: Verification) -> float:
+    """The probability that the claim is backed: 0 where nothing could be checked."""
+    return verification.chances.get("backed", 0.0)
+
+
+def measure_drops(
+    pairs: Sequence[AlteredPair], verifier: Verifier, watch: Watch = lambda stage, count, total: None
+) -> dict[str, BackingDrop]:
+    """For each kind of alteration and for all: in how many pairs the altered claim is less backed than the claim."""
+    return measure_joint_drops([(pairs, verifier)], watch)
+
+
+def measure_joint_drops(
+    batches: Sequence[tuple[Sequence[AlteredPair], Verifier]], watch: Watch = lambda stage, count, total: None
+) -> dict[str, BackingDrop]:
+    """The same for pairs of several data sets together, each with the verifier that has not seen them."""
+    by_kind: dict[str, list[tuple[Verification, Verification]]] = {"all": []}
+    total = sum(len(pairs) for pairs, _ in batches)
+    for pair, verifier in ((pair, verifier) for pairs, verifier in batches for pair in pairs):
+        watch("altered claims", len(by_kind["all"]), total)
+        original, altered = (verifier(claim, pair.case.sentences) for claim in (pair.case.claim, pair.altered))
+        by_kind["all"].append((original, altered))
+        by_kind.setdefault(pair.kind, []).append((original, altered))
+    return {kind: _backing_drop(verifications) for kind, verifications in by_kind.items() if verifications}
+
+
+def _backing_drop(verifications: Sequence[tuple[Verification, Verification]]) -> BackingDrop:
+    backed = [altered for original, altered in verifications if original.verdict == "backed"]
+    return BackingDrop(
+        pairs=len(verifications),
+        share=sum(backing(altered) < backing(original) for original, altered in verifications) / len(verifications),
+        backed=len(backed),
+        lost=sum(altered.verdict != "backed" for altered in backed),
+    )

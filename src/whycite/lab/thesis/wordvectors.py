@@ -1,0 +1,105 @@
+"""Words as vectors: those of a file in GloVe's form, or the input vectors of an encoder's tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whycite.errors import UserError
+from whycite.lab.train.bases import load_base
+from whycite.text.tokens import words
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+__all__ = ["PADDING", "WordVectors", "encoder_word_vectors", "read_word_vectors"]
+
+PADDING = 0  # where no word is, and for words that are not known: a vector of zeros
+# The words at the top of a file are the most frequent ones: so many are kept whether the data has them or not.
+_FREQUENT_WORDS = 100_000
+
+_SPREAD = 0.4  # of the numbers in GloVe's vectors, which recurrent networks learn well from
+
+
+@dataclass(frozen=True, slots=True)
+class WordVectors:
+    """Words by number and their vectors, of which the first is zeros; words are those of a tokenizer where given."""
+
+    name: str
+    vectors: NDArray[np.float32]
+    numbers: Mapping[str, int]
+    version: str  # other vectors have another
+    tokenizer: Tokenizer | None = None
+
+    def ids(self, text: str, longest: int) -> list[int]:
+        """The numbers of a text's first words; one padding for a text without any."""
+        if self.tokenizer is not None:
+            # More than any word has letters, so that a page without blanks does not take its time.
+            cut = text[: 32 * longest].encode("utf-8", "replace").decode("utf-8")
+            word_ids = [number + 1 for number in self.tokenizer.encode(cut, add_special_tokens=False).ids]
+        else:
+            word_ids = [self.numbers.get(word, self.numbers.get(word.lower(), PADDING)) for word in words(text)]
+        return word_ids[:longest] or [PADDING]
+
+
+def encoder_word_vectors(name: str, width: int) -> WordVectors:
+    """The vectors that an encoder begins with, one a token, on the `width` axes along which they differ most."""
+    base = load_base(name)
+    embeddings = base.model.get_input_embeddings().weight.detach().numpy()
+    vectors = embeddings.astype(np.float64)
+    if vectors.shape[1] > width:
+        centred = vectors - vectors.mean(axis=0)
+        # eigh gives the axes by rising spread; which end of an axis is up is chosen, so that machines agree.
+        axes = np.linalg.eigh(centred.T @ centred)[1][:, : -width - 1 : -1]
+        vectors = centred @ (axes * np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(width)]))
+    scale = _SPREAD / (float(vectors.std()) or 1.0)
+    return WordVectors(name, _with_padding(vectors * scale), {}, _version(embeddings, width), base.tokenizer)
+
+
+def read_word_vectors(path: Path, texts: Iterable[str]) -> WordVectors:
+    """The vectors of a text file, a line each: the word, then its numbers. The texts' words and the first are kept."""
+    needed_words = {form for text in texts for word in words(text) for form in (word, word.lower())}
+    numbers: dict[str, int] = {}
+    rows: list[NDArray[np.float32]] = []
+    width = 0
+    try:
+        with path.open(encoding="utf-8") as lines:
+            for line_number, line in enumerate(lines, start=1):
+                word, *values = line.rstrip().split(" ")
+                if line_number == 1 and len(values) == 1:  # word2vec's files begin with how many there are
+                    continue
+                width = width or len(values)
+                if len(values) > width:  # a few words of the published files hold blanks
+                    continue
+                if word in numbers or (line_number > _FREQUENT_WORDS and word not in needed_words):
+                    continue
+                row = np.array(values, np.float32)
+                if len(row) != width or not np.isfinite(row).all():
+                    raise UserError(f"{path}, line {line_number}: not a word and {width} numbers")
+                numbers[word] = len(rows) + 1
+                rows.append(row)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except ValueError as error:
+        raise UserError(f"{path}: no vectors of words in text form (a word and its numbers a line)") from error
+    if not rows or not width:
+        raise UserError(f"{path}: no vectors of words in text form (a word and its numbers a line)")
+    padded_vectors = _with_padding(np.stack(rows).astype(np.float16))  # as they are kept with a model
+    return WordVectors(path.name, padded_vectors, numbers, _version(padded_vectors, *numbers))
+
+
+def _version(vectors: NDArray[np.floating], *details: object) -> str:
+    """Of the vectors as they were given, since machines differ in the last digits of what is worked out of them."""
+    digest = blake2b(np.ascontiguousarray(vectors).data, digest_size=8)
+    digest.update("\0".join(map(str, details)).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+def _with_padding(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
+    return np.concatenate([np.zeros((1, vectors.shape[1])), vectors]).astype(np.float32)

@@ -1,0 +1,260 @@
+"""From data to the folder of a model: trained, exported, compared with what was trained, with its card."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import torch
+
+from whycite.errors import UserError
+from whycite.files import make_folder
+from whycite.lab.thesis.datasets import PassageCase
+from whycite.lab.train import claimencoder, parity, ranker
+from whycite.lab.train.bases import Base, load_base, save_base
+from whycite.lab.train.cards import file_name, write_card
+from whycite.lab.train.claimencoder import ClaimExamples
+from whycite.lab.train.corpus import Corpus
+from whycite.lab.train.export import check_exportable, export, export_scores
+from whycite.lab.train.rankerexamples import (
+    RankList,
+    Stance,
+    altered_stances,
+    backed_pairs,
+    draw_claims,
+    hide_abstracts,
+    marked_stances,
+    paper_lists,
+    passage_lists,
+    same_span_pairs,
+    span_lists,
+)
+from whycite.lab.train.vectors import Tensor, Tokens, encode
+from whycite.models.rankers import RANKER_SETTINGS, claim_text
+from whycite.models.runtime import MODEL
+
+__all__ = ["CorpusSplit", "build_claim_encoder", "build_ranker", "split_corpus"]
+
+Tell = Callable[[str], None]
+_TRAINED_FOLDER = "trained"  # the model as it was trained, to train on from
+_CHECKPOINT = "checkpoint.pt"
+_PARITY_SAMPLE = 500  # texts or pairs that the export is compared on
+_LIST_LENGTH = 30  # a list of candidates
+_REPEATS = 2  # what people marked is shown
+_PAPERS_PER_SPAN = 4  # claims are compared with papers so many times as often as with spans
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusSplit:
+    """What is trained on, and the newest articles before the cut, which are not."""
+
+    trained: Corpus
+    held_out: Corpus
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """What a card says of it."""
+        sentences = sum(len(article.sentences) for article in self.trained.articles)
+        papers = len(self.trained.papers)
+        trained = f"{_describe_corpus(self.trained)}, {sentences:,} citing sentences, {papers:,} cited papers"
+        return {"Trained on": trained, "Held out": _describe_corpus(self.held_out)}
+
+
+def split_corpus(corpus: Corpus, held_out: int, until: str = "", without: Iterable[str] = ()) -> CorpusSplit:
+    """The corpus without articles from the day `until` on and those of the given keys; its newest ones apart."""
+    eligible = (corpus.until(until) if until else corpus).without(without)
+    if len(eligible.articles) <= held_out:
+        remainder = f"{len(eligible.articles)} of {len(corpus.articles)} articles are left"
+        raise UserError(f"{remainder}, too few to hold out {held_out}: give more data, or lower --held-out")
+    parts = CorpusSplit(eligible.only(eligible.articles[:-held_out]), eligible.only(eligible.articles[-held_out:]))
+    if not parts.trained.papers.keys() & parts.held_out.papers.keys():
+        raise UserError("the articles held out cite nothing that the others cite: give more data, or raise --held-out")
+    return parts
+
+
+def build_claim_encoder(
+    parts: CorpusSplit, base_name: str, out: Path, recipe: claimencoder.EncoderRecipe, tell: Tell
+) -> None:
+    """A claim encoder in the folder `out`, trained from the base; a stopped run goes on after its last epoch."""
+    base = _load_exportable_base(base_name, out)
+    measured = claimencoder.train(base, parts.trained, parts.held_out, recipe, tell, out / _CHECKPOINT)
+    use = base.facts
+    save_base(
+        out / _TRAINED_FOLDER,
+        base.model.cpu(),
+        base.tokenizer,
+        pooling=use.pooling,
+        max_tokens=use.max_tokens,
+        prefix=use.prefix,
+    )
+    texts = [sentence.text for article in parts.held_out.articles for sentence in article.sentences][:_PARITY_SAMPLE]
+    with _staging_folder(out) as new:
+        export(out / _TRAINED_FOLDER, new, name=out.resolve().name)
+        parity_figures = parity.encoder_parity(base, new, texts)
+        description = "A claim encoder: texts that cite the same paper, and that paper, lie close together."
+        introduction = "On the held-out articles, before training, after each epoch, and in the end:"
+        write_card(
+            new, out, description, base_name, parts.facts, asdict(recipe), introduction, measured, parity_figures
+        )
+    (out / _CHECKPOINT).unlink()
+    tell(f"written to {out}: " + ", ".join(f"{name} {value:.4f}" for name, value in parity_figures.items()))
+
+
+def build_ranker(
+    parts: CorpusSplit,
+    passages: Sequence[PassageCase],
+    encoder: str,
+    base_name: str,
+    out: Path,
+    number: int,
+    recipe: ranker.RankerRecipe,
+    tell: Tell,
+    unseen: Collection[str] = (),
+    paraphrases: Sequence[tuple[str, str]] = (),
+) -> None:
+    """A ranker in the folder `out`, trained from the base on lists that the encoder makes.
+
+    `unseen` are keys of articles that the encoder was not trained on: only these ask, since what an encoder knows by
+    heart it finds better than it will find anything else. `alike` are pairs of texts that say the same.
+    """
+    base = _load_exportable_base(base_name, out)
+    lists, held_out = _build_lists(load_base(encoder), parts, number, Random(recipe.seed), unseen)
+    lists = [rank_list for rank_list in lists if rank_list.relevant]
+    marked = [case for case in passages if not case.dataset.endswith("automatic")]
+    lists += passage_lists(case for case in passages if case.dataset.endswith("automatic"))
+    if not lists:
+        raise UserError("the encoder finds no right paper for any claim, so that there is nothing to learn: give more")
+    stances = list(altered_stances([*paraphrases, *same_span_pairs(lists)], Random(recipe.seed)))
+    tell(f"{len(lists)} lists and {len(stances)} stances to train on, {len(held_out)} lists held out")
+    scorer = ranker.train(base, lists, recipe, tell, stances)
+    if marked:
+        scorer = _settle(base, scorer, marked, lists, stances, recipe, tell)
+    measured = _measure(base, scorer, held_out, recipe.longest)
+    tell(", ".join(f"{name} {value:.4f}" for name, value in measured.items()))
+    scorer.cpu()
+    name, longest = out.resolve().name, recipe.longest
+    pairs = [
+        (rank_list.claim, text) for rank_list in lists if rank_list.kind == "paper" for text in rank_list.texts[:5]
+    ][:_PARITY_SAMPLE]
+    with _staging_folder(out) as new:
+        export_scores(
+            scorer.model, scorer.head, base.tokenizer, new, name=name, max_tokens=longest, file=RANKER_SETTINGS
+        )
+        parity_figures = parity.ranker_parity(base, scorer, new, pairs, longest)
+        description = (
+            "A ranker: a claim and a paper, a citing span or a passage side by side, one score. Asked for the stance "
+            "of a passage it scores above 0 what says so, and below 0 what says otherwise."
+        )
+        introduction = (
+            f"On {len(held_out)} lists of thirty papers for claims of the held-out articles, a right one in each:"
+        )
+        facts = {"Lists by": file_name(encoder), **parts.facts}
+        write_card(new, out, description, base_name, facts, asdict(recipe), introduction, [measured], parity_figures)
+    tell(f"written to {out}: " + ", ".join(f"{name} {value:.4f}" for name, value in parity_figures.items()))
+
+
+def _settle(
+    base: Base,
+    scorer: ranker.RankerNetwork,
+    marked: Sequence[PassageCase],
+    lists: Sequence[RankList],
+    stances: Sequence[Stance],
+    recipe: ranker.RankerRecipe,
+    tell: Tell,
+) -> ranker.RankerNetwork:
+    """The scorer trained on by smaller steps on what people marked, with some of what it learnt before."""
+    chance = Random(recipe.seed)
+    settling_lists = [*passage_lists(marked)] * _REPEATS
+    settling_stances = [*marked_stances(marked, chance), *altered_stances([*backed_pairs(marked)] * _REPEATS, chance)]
+    settling_lists += chance.sample(lists, min(len(lists), len(settling_lists)))
+    settling_stances += chance.sample(stances, min(len(stances), len(settling_stances)))
+    tell(f"{len(settling_lists)} lists and {len(settling_stances)} stances to settle on")
+    smaller = replace(recipe, epochs=_REPEATS, rate=recipe.rate / 2)
+    return ranker.train(base, settling_lists, smaller, tell, settling_stances, scorer)
+
+
+def _load_exportable_base(name: str, out: Path) -> Base:
+    """The base, if what is made of it can be exported into a folder that holds no model yet."""
+    if (make_folder(out) / MODEL).exists():
+        raise UserError(f"{out} holds a model already: name another --out, or remove it")
+    base = load_base(name)
+    check_exportable(name, base.config)
+    return base
+
+
+@contextmanager
+def _staging_folder(out: Path) -> Iterator[Path]:
+    """A new folder whose files are moved to `out` in the end: a model that fails is not kept."""
+    with TemporaryDirectory(dir=out) as new:
+        yield Path(new)
+        for file in sorted(Path(new).iterdir()):
+            file.replace(out / file.name)
+
+
+def _describe_corpus(corpus: Corpus) -> str:
+    dates = [article.date for article in corpus.articles if article.date]
+    period = f" of {dates[0]} to {dates[-1]}" if dates else ""
+    return f"{len(corpus.articles):,} articles{period}"
+
+
+def _build_lists(
+    finder: Base, parts: CorpusSplit, number: int, chance: Random, unseen: Collection[str]
+) -> tuple[list[RankList], list[RankList]]:
+    """Lists to train on, and lists for claims of the held-out articles over the same papers."""
+    finder.model.to("cuda" if torch.cuda.is_available() else "cpu")
+    examples = ClaimExamples(parts.trained)
+    articles = (
+        {index for index, article in enumerate(parts.trained.articles) if article.key in unseen} if unseen else None
+    )
+    drawn_claims = draw_claims(examples, number, chance, articles)
+    held_out_claims = [
+        (-1, view.text, frozenset(view.papers))
+        for article in parts.held_out.articles
+        for sentence in article.sentences
+        for view in sentence.views
+    ]
+    held_out_claims = chance.sample(held_out_claims, min(len(held_out_claims), 500))
+    texts = [*examples.texts, *(text for _, text, _ in held_out_claims)]
+    tokens = Tokens(finder, texts, finder.facts.max_tokens)
+
+    def vectors(chosen: Sequence[int]) -> Tensor:
+        return encode(finder.model, tokens, chosen, finder.facts.pooling)
+
+    sentence_vectors = vectors([sentence.text for sentence in examples.sentences])
+    title_vectors = vectors([examples.abstracts[paper] for paper in sorted(examples.titles)])
+    claim_vectors = vectors([text for _, text, _ in drawn_claims])
+    papers = paper_lists(examples, drawn_claims, claim_vectors, sentence_vectors, title_vectors, _LIST_LENGTH)
+    span_count = len(drawn_claims) // _PAPERS_PER_SPAN
+    spans = span_lists(examples, drawn_claims[:span_count], claim_vectors[:span_count], sentence_vectors, _LIST_LENGTH)
+    text_count = len(examples.texts)
+    examples.texts.extend(texts[text_count:])
+    held_out = [(home, text_count + position, cited) for position, (home, _, cited) in enumerate(held_out_claims)]
+    held_out_lists = paper_lists(
+        examples, held_out, vectors(range(text_count, len(texts))), sentence_vectors, title_vectors, _LIST_LENGTH
+    )
+    return [*hide_abstracts(papers, chance), *spans], [rank_list for rank_list in held_out_lists if rank_list.relevant]
+
+
+def _measure(base: Base, scorer: ranker.RankerNetwork, lists: Sequence[RankList], longest: int) -> dict[str, float]:
+    """MRR within the lists: by the encoder, by the ranker, by both."""
+    pairs = ranker.PairTokens(base, longest)
+    ranks: dict[str, list[float]] = {"MRR by the encoder": [], "by the ranker": [], "by both": []}
+    scorer.eval()
+    with torch.no_grad():
+        for rank_list in lists:
+            text_pairs = [(claim_text(rank_list.kind, rank_list.claim), text) for text in rank_list.texts]
+            ranker_scores = ranker.score(scorer, pairs, text_pairs).float().cpu().numpy()
+            encoder_scores = np.array(rank_list.scores)
+            for name, scores in zip(
+                ranks, (encoder_scores, ranker_scores, encoder_scores + ranker_scores), strict=True
+            ):
+                order = np.argsort(-scores, kind="stable").tolist()
+                ranks[name].append(
+                    next(1 / rank for rank, position in enumerate(order, 1) if position in rank_list.relevant)
+                )
+    return {name: float(np.mean(values)) if values else 0.0 for name, values in ranks.items()}

@@ -1,0 +1,102 @@
+"""Makes the folder of an encoder from a Hugging Face model; needs the extra "train"."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from whycite.errors import UserError
+from whycite.models import encoders, hub, runtime
+from whycite.models.runtime import MODEL, TOKENIZER, ModelSettings, Pooling
+
+__all__ = ["check_exportable", "export", "export_scores"]
+
+_BERTS = ("bert",)
+_ROBERTAS = ("roberta", "xlm-roberta", "camembert")
+_ACTIVATIONS = ("gelu", "gelu_new", "gelu_pytorch_tanh")
+
+
+def export(
+    source: str | Path,
+    out: Path,
+    *,
+    name: str = "",
+    pooling: Pooling | None = None,
+    max_tokens: int | None = None,
+    prefix: str | None = None,
+) -> ModelSettings:
+    """Write model.onnx (8 bits), tokenizer.json and encoder.json into `out`, from a folder or by Hugging Face name.
+
+    It is called `name`, else as `out` is; what is not said of its use is as the source says.
+    """
+    folder = encoders.model_folder(source)
+    if folder is None or not (folder / hub.CONFIG).is_file():
+        raise UserError(f"{source} is no folder of a Hugging Face model: it needs {hub.CONFIG}")
+    hub.require("Exporting an encoder", "onnx")
+    with hub.quiet() as transformers:
+        config = transformers.AutoConfig.from_pretrained(folder, **hub.LOCAL)
+    check_exportable(folder, config)
+    source_settings, tokenizer, model = hub.settings_of(folder), hub.tokenizer_of(folder), hub.model_of(folder)
+    settings = ModelSettings(
+        name or out.resolve().name,
+        dimensions=config.hidden_size,
+        max_tokens=min(
+            max_tokens or source_settings.max_tokens, config.max_position_embeddings - _first_position(config)
+        ),
+        pooling=pooling or source_settings.pooling,
+        prefix=source_settings.prefix if prefix is None else prefix,
+    )
+    out.mkdir(parents=True, exist_ok=True)
+    _write_graph(model, settings.pooling, out / MODEL)
+    if (folder / TOKENIZER).is_file():
+        (out / TOKENIZER).write_bytes((folder / TOKENIZER).read_bytes())
+    else:
+        tokenizer.save(str(out / TOKENIZER))
+    settings = replace(settings, version=runtime.model_version(out, settings))
+    settings.write(out)
+    return settings
+
+
+def export_scores(
+    model: Any, head: Any, tokenizer: Any, out: Path, *, name: str, max_tokens: int, file: str
+) -> ModelSettings:
+    """Write a model that gives one number a text, by the linear layer `head` at its first token, with its facts."""
+    hub.require("Exporting a model", "onnx")
+    check_exportable(out, model.config)
+    out.mkdir(parents=True, exist_ok=True)
+    settings = ModelSettings(name, max_tokens=max_tokens)
+    _write_graph(model, "cls", out / MODEL, head)
+    plain = type(tokenizer).from_str(tokenizer.to_str())
+    plain.no_padding()
+    plain.no_truncation()
+    plain.save(str(out / TOKENIZER), pretty=False)
+    settings = replace(settings, version=runtime.model_version(out, settings))
+    settings.write(out, file)
+    return settings
+
+
+def _write_graph(model: Any, pooling: Pooling, path: Path, head: Any = None) -> None:
+    from whycite.lab.train.quantisation import EncoderShape, OutputKind, build_graph
+
+    config = model.config
+    weights = {name: weight.numpy() for name, weight in model.state_dict().items()}
+    if head is not None:
+        weights |= {f"head.{name}": weight.numpy() for name, weight in head.state_dict().items()}
+    layers, heads = config.num_hidden_layers, config.num_attention_heads
+    output: OutputKind = "vectors" if head is None else "scores"
+    shape = EncoderShape(layers, heads, config.layer_norm_eps, _first_position(config), pooling, output)
+    path.write_bytes(build_graph(weights, shape).SerializeToString(deterministic=True))
+
+
+def _first_position(config: Any) -> int:
+    return int(config.pad_token_id) + 1 if config.model_type in _ROBERTAS else 0
+
+
+def check_exportable(folder: str | Path, config: Any) -> None:
+    """Refuse a model of a kind that no graph can be built for."""
+    supported = (*_BERTS, *_ROBERTAS)
+    if config.model_type not in supported:
+        raise UserError(f"{folder} is a '{config.model_type}'; what can be exported is: {', '.join(supported)}")
+    if config.hidden_act not in _ACTIVATIONS:
+        raise UserError(f"{folder} uses '{config.hidden_act}'; what can be exported is: {', '.join(_ACTIVATIONS)}")

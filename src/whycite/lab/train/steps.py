@@ -1,0 +1,82 @@
+"""Steps of training, and where it goes on after it was stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any
+
+import torch
+
+from whycite.errors import UserError
+from whycite.files import atomic_write
+from whycite.lab.train.vectors import Tensor
+
+__all__ = ["Checkpoint", "TrainingSteps"]
+
+_WARM = 0.05  # of all steps
+_STEEPEST = 1.0
+
+
+class TrainingSteps:
+    """AdamW whose rate rises, then falls in a straight line to nothing."""
+
+    def __init__(self, model: Any, rate: float, count: int) -> None:
+        self._model = model
+        # What only moves or stretches is not drawn to zero.
+        decayed = [parameter for parameter in model.parameters() if parameter.ndim > 1]
+        undecayed = [parameter for parameter in model.parameters() if parameter.ndim <= 1]
+        groups = [{"params": decayed, "weight_decay": 0.01}, {"params": undecayed, "weight_decay": 0.0}]
+        self.optimiser = torch.optim.AdamW(groups, lr=rate)
+        warm = max(1, int(_WARM * count))
+        self.schedule = torch.optim.lr_scheduler.LambdaLR(
+            self.optimiser, lambda step: min((step + 1) / warm, max(0.0, (count - step) / max(1, count - warm)))
+        )
+
+    def take(self, loss: Tensor) -> Tensor:
+        """One step against the loss."""
+        self.optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self._model.parameters(), _STEEPEST)
+        self.optimiser.step()
+        self.schedule.step()
+        return loss.detach()
+
+
+class Checkpoint:
+    """A file with all that training needs to go on; that of other data or another recipe is refused."""
+
+    def __init__(self, path: Path | None, recipe: Mapping[str, object]) -> None:
+        self._path, self._recipe = path, dict(recipe)
+
+    def save(self, model: Any, steps: TrainingSteps, measured: list[dict[str, float]]) -> None:
+        """Keep the state after an epoch, in place of the last."""
+        if self._path is None:
+            return
+        state = {
+            "recipe": self._recipe,
+            "measured": measured,
+            "model": model.state_dict(),
+            "optimiser": steps.optimiser.state_dict(),
+            "schedule": steps.schedule.state_dict(),
+        }
+        with atomic_write(self._path) as file:
+            torch.save(state, file)
+
+    def resume(self, model: Any, steps: TrainingSteps) -> list[dict[str, float]]:
+        """Put the kept state back; what was measured by then, nothing if there is none."""
+        if self._path is None or not self._path.is_file():
+            return []
+        try:
+            state = torch.load(self._path, map_location=next(model.parameters()).device, weights_only=True)
+            same = state["recipe"] == self._recipe
+        except (EOFError, RuntimeError, UnpicklingError, TypeError, LookupError) as error:
+            raise UserError(f"{self._path} cannot be gone on from ({error}): remove it to begin anew") from error
+        if not same:
+            raise UserError(f"{self._path} is of other data or another recipe: remove it, or name another --out")
+        model.load_state_dict(state["model"])
+        steps.optimiser.load_state_dict(state["optimiser"])
+        steps.schedule.load_state_dict(state["schedule"])
+        measured: list[dict[str, float]] = state["measured"]
+        return measured

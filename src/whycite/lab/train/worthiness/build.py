@@ -1,0 +1,176 @@
+"""From documents to the folder of a worthiness model: trained, exported, compared with the trained one, a card."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from whycite.check.calibration import BibliographyWeights, Calibration, title_signs
+from whycite.check.detector import DESCRIPTION_FILE, Decision, DetectorDescription, DetectorHead, FolderDetector
+from whycite.check.paragraphs import LabelledDocument
+from whycite.errors import UserError
+from whycite.files import make_folder
+from whycite.lab.scope.worthinessmeasures import (
+    WorthinessSplit,
+    best_threshold,
+    learn_bibliography,
+    measure,
+    split_by_date,
+)
+from whycite.lab.train.bases import Base, load_base, save_base
+from whycite.lab.train.cards import write_card
+from whycite.lab.train.export import check_exportable
+from whycite.lab.train.worthiness.recipe import WorthinessRecipe
+from whycite.lab.train.worthiness.training import JudgedSentences, WorthinessOutcome, frame_of, train
+from whycite.models import hub
+from whycite.models import load_encoder as load_encoder
+from whycite.models.runtime import ENCODER_SETTINGS as ENCODER
+from whycite.models.runtime import MODEL
+
+__all__ = ["build_worthiness_model", "detector_parity", "export_detector", "is_exportable"]
+
+
+_MIN_CORRELATION = 0.95  # correlation of scores
+
+
+def export_detector(
+    network: Any, base: Base, recipe: WorthinessRecipe, decisions: Mapping[str, Decision], name: str, out: Path
+) -> None:
+    """Write model.onnx (8 bits), tokenizer.json, head.npz and worthiness.json into `out`.
+
+    A base that no graph can be built for, such as Longformer, is kept as it was trained, and run by torch.
+    """
+    save_base(out, network["backbone"].cpu(), base.tokenizer)
+    if is_exportable(base):
+        _write_graph(network["backbone"], out / MODEL)
+        for file in [*out.glob("*.safetensors"), out / hub.CONFIG]:
+            file.unlink()
+    (out / ENCODER).unlink()
+    hidden, output = network["head"][1], network["head"][4]
+    DetectorHead(_array(hidden.weight), _array(hidden.bias), _array(output.weight)[0], _array(output.bias)).write(out)
+    DetectorDescription(name, recipe.variant, recipe.readout, frame_of(base, recipe).limit, decisions).write(out)
+
+
+def is_exportable(base: Base) -> bool:
+    """Whether a graph in 8 bits can be built for the base."""
+    try:
+        check_exportable(base.name, base.config)
+    except UserError:
+        return False
+    return True
+
+
+def _write_graph(backbone: Any, path: Path) -> None:
+    from whycite.lab.train.quantisation import EncoderShape, build_graph
+
+    config = backbone.config
+    first_position = 0 if config.model_type == "bert" else int(config.pad_token_id) + 1
+    weights = {name: _array(weight) for name, weight in backbone.state_dict().items()}
+    layers, heads = config.num_hidden_layers, config.num_attention_heads
+    shape = EncoderShape(layers, heads, config.layer_norm_eps, first_position, output="states")
+    path.write_bytes(build_graph(weights, shape).SerializeToString(deterministic=True))
+
+
+def _array(weight: Any) -> Any:
+    return weight.detach().float().cpu().numpy()
+
+
+def detector_parity(folder: Path, documents: Sequence[LabelledDocument], judged: JudgedSentences) -> dict[str, float]:
+    """How the exported model's scores of sentences go with the trained one's, and what F1 each reaches."""
+    exported = np.concatenate(
+        FolderDetector(folder, 1).scores([paragraph for document in documents for paragraph in document.unlabelled()])
+    )
+    trained = judged.scores[: len(exported)]
+    worthy = judged.worthy[: len(exported)]
+    correlation = float(np.corrcoef(exported, trained)[0, 1])
+    if not correlation >= _MIN_CORRELATION:
+        raise UserError(f"{folder}: the exported model differs from the trained one (correlation {correlation:.3f})")
+    return {
+        "correlation of scores": correlation,
+        "F1 in 8 bits": _best_f1(worthy, exported),
+        "F1 as trained": _best_f1(worthy, trained),
+    }
+
+
+def _best_f1(worthy: Any, scores: Any) -> float:
+    return measure(worthy, scores >= best_threshold(worthy, scores.astype(np.float64))).f1
+
+
+Tell = Callable[[str], None]
+_PARITY_DOCUMENTS = 20  # documents that the export is compared on
+_DESCRIPTION = "A worthiness model: how likely each sentence of a paragraph needs a citation."
+
+
+def build_worthiness_model(
+    documents: Iterable[LabelledDocument],
+    out: Path,
+    recipe: WorthinessRecipe,
+    tell: Tell,
+    dev: int = 100,
+    test: int = 200,
+    workers: int = 0,
+    deadline: float = math.inf,
+) -> WorthinessOutcome:
+    """A worthiness model in the folder `out`; the newest documents are held out to choose by and to measure on."""
+    if (make_folder(out) / DESCRIPTION_FILE).exists():
+        raise UserError(f"{out} holds a model already: name another --out, or remove it")
+    base = load_base(recipe.base)
+    if recipe.judge:
+        load_base(recipe.judge)  # to say at once where there is none
+    parts = split_by_date(documents, dev, test)
+    outcome = train(parts.train, parts.dev, parts.test, recipe, tell, workers, deadline)
+    figures = outcome.report
+    calibration = Calibration(**figures["calibration"])
+    # One threshold: those by section type were never better on documents they were not chosen by.
+    chosen = Decision(
+        calibration, {"": figures["thresholds"][""]}, _bibliography(parts.dev, outcome.dev, calibration, tell)
+    )
+    with TemporaryDirectory(dir=out) as temporary:
+        new = Path(temporary)
+        export_detector(outcome.network, base, recipe, {"articles": chosen}, out.resolve().name, new)
+        parity_figures = detector_parity(new, parts.test[:_PARITY_DOCUMENTS], outcome.test)
+        rows = [{key: float(value) for key, value in figures["test"]["all"].items()}]
+        introduction = (
+            "All sentences of the documents held out for the test, at the threshold that is best on those before:"
+        )
+        write_card(
+            new, out, _DESCRIPTION, recipe.base, _facts(parts), asdict(recipe), introduction, rows, parity_figures
+        )
+        for file in sorted(new.iterdir()):
+            file.replace(out / file.name)
+    tell(f"written to {out}: " + ", ".join(f"{name} {value:.4f}" for name, value in parity_figures.items()))
+    return outcome
+
+
+def _bibliography(
+    documents: Sequence[LabelledDocument], judged: JudgedSentences, calibration: Calibration, tell: Tell
+) -> BibliographyWeights | None:
+    """What bibliographies count, as the documents to choose by have it; none where these tell nothing."""
+    sizes = [sum(len(paragraph.sentences) for paragraph in document.paragraphs) for document in documents]
+    ends = np.cumsum(sizes)[:-1]
+    probabilities = np.split(calibration.probabilities(judged.scores), ends)
+    if not any(document.titles for document in documents):
+        return None
+    tell(f"reading the bibliographies of {sum(bool(document.titles) for document in documents)} documents")
+    encoder = load_encoder()
+    document_signs = [
+        title_signs(document_probabilities, document.texts, document.titles, encoder)
+        for document, document_probabilities in zip(documents, probabilities, strict=True)
+    ]
+    return learn_bibliography(probabilities, document_signs, np.split(judged.worthy, ends))
+
+
+def _facts(parts: WorthinessSplit) -> dict[str, object]:
+    def describe(documents: Sequence[LabelledDocument]) -> str:
+        dates = [document.date for document in documents if document.date]
+        period = f" of {dates[0]} to {dates[-1]}" if dates else ""
+        sentences = sum(len(paragraph.sentences) for document in documents for paragraph in document.paragraphs)
+        return f"{len(documents):,} documents{period}, {sentences:,} sentences"
+
+    return {"Trained on": describe(parts.train), "Chosen by": describe(parts.dev), "Measured on": describe(parts.test)}

@@ -1,0 +1,126 @@
+"""The network: a base reads packed paragraphs, one hidden layer judges each sentence (SCOPE 3.2)."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from numpy.typing import NDArray
+
+from whycite.lab.train.worthiness import mpnet
+from whycite.lab.train.worthiness.batches import WorthinessBatch
+from whycite.lab.train.worthiness.recipe import Readout, WorthinessRecipe
+
+__all__ = ["build_network", "scores", "states"]
+
+
+_PACKABLE = ("bert", "roberta")
+
+
+def states(backbone: Any, tokens: Any, positions: Any, bounds: Any, longest: int) -> Any:
+    """The state of every token; passes lie between the bounds, none is longer than `longest`."""
+    if backbone.config.model_type == "mpnet":
+        return mpnet.mpnet_states(backbone, tokens, positions, *_pass_rows(bounds))
+    if backbone.config.model_type not in _PACKABLE:
+        return _padded_states(backbone, tokens, bounds)
+    first_position = 0 if backbone.config.model_type == "bert" else int(backbone.config.pad_token_id) + 1
+    embed, layer = _bert_functions(tokens.is_cuda)
+    rows = embed(backbone.embeddings, tokens, positions + first_position)
+    for encoder_layer in backbone.encoder.layer:
+        rows = layer(encoder_layer, rows, bounds, longest)
+    return rows
+
+
+@cache
+def _bert_functions(compiled: bool) -> tuple[Any, Any]:
+    import torch
+
+    if not compiled:
+        return _embed, _bert_layer
+    return torch.compile(_embed, dynamic=False), torch.compile(_bert_layer, dynamic=False)
+
+
+def _embed(embeddings: Any, tokens: Any, positions: Any) -> Any:
+    rows = (
+        embeddings.word_embeddings(tokens)
+        + embeddings.position_embeddings(positions)
+        + embeddings.token_type_embeddings.weight[0]
+    )
+    return embeddings.dropout(embeddings.LayerNorm(rows))
+
+
+def _bert_layer(block: Any, rows: Any, bounds: Any, longest: int) -> Any:
+    from torch.nn.functional import gelu
+
+    self_attention = block.attention.self
+    heads = self_attention.num_attention_heads
+    query, key, value = (
+        part(rows).unflatten(1, (heads, -1))
+        for part in (self_attention.query, self_attention.key, self_attention.value)
+    )
+    seen = _attention(query, key, value, bounds, longest).flatten(1)
+    out = block.attention.output
+    rows = out.LayerNorm(rows + out.dropout(out.dense(seen)))
+    out = block.output
+    return out.LayerNorm(rows + out.dropout(out.dense(gelu(block.intermediate.dense(rows)))))
+
+
+def _attention(query: Any, key: Any, value: Any, bounds: Any, longest: int) -> Any:
+    """What each token takes from those of its pass."""
+    if query.is_cuda:
+        from torch.nn.attention.varlen import varlen_attn
+
+        return varlen_attn(query, key, value, bounds, bounds, longest, longest)
+    from torch.nn.functional import scaled_dot_product_attention
+
+    rows, mask = _pass_rows(bounds)
+    query, key, value = (part[rows].transpose(1, 2) for part in (query, key, value))
+    return scaled_dot_product_attention(query, key, value, mask[:, None, None]).transpose(1, 2)[mask]
+
+
+def _pass_rows(bounds: Any) -> tuple[Any, Any]:
+    """The places of the tokens of each pass, one pass a row, and which of them are its own."""
+    import torch
+
+    starts, sizes = bounds[:-1].long(), bounds.diff()
+    starts, sizes = starts[sizes > 0], sizes[sizes > 0]
+    within = torch.arange(int(sizes.max()), device=bounds.device)
+    mask = within < sizes[:, None]
+    return (starts[:, None] + within).where(mask, torch.zeros_like(starts)[:, None]), mask
+
+
+def _padded_states(backbone: Any, tokens: Any, bounds: Any) -> Any:
+    rows, mask = _pass_rows(bounds)
+    filled = tokens[rows].masked_fill(~mask, backbone.config.pad_token_id)
+    return backbone(filled, attention_mask=mask.long()).last_hidden_state[mask]
+
+
+def build_network(backbone: Any, recipe: WorthinessRecipe) -> Any:
+    """The network: `backbone`, a hidden layer with tanh as wide as it, one output; and one for `marks` of tokens."""
+    from torch import nn
+
+    width = backbone.config.hidden_size
+    head = nn.Sequential(
+        nn.Dropout(recipe.dropout), nn.Linear(width, width), nn.Tanh(), nn.Dropout(recipe.dropout), nn.Linear(width, 1)
+    )
+    return nn.ModuleDict({"backbone": backbone, "head": head, "marks": nn.Linear(width, 1)})
+
+
+def scores(network: Any, batch: WorthinessBatch, readout: Readout, limit: int, device: Any) -> tuple[Any, Any]:
+    """The score of each sentence of a batch, the logarithm of its odds; and that of each token to have a mark."""
+    import torch
+
+    def on_device(array: NDArray[Any]) -> Any:
+        return torch.from_numpy(array).to(device, non_blocking=True)
+
+    tokens, positions, bounds = (on_device(array) for array in (batch.tokens, batch.positions, batch.bounds))
+    token_states = states(network["backbone"], tokens, positions, bounds, limit)
+    if readout == "separator":
+        readouts = token_states.index_select(0, on_device(batch.separators)).float()
+    else:
+        owner, number = on_device(batch.owner), len(batch.sentences)
+        readouts = torch.zeros(number + 1, token_states.shape[1], device=device).index_add(
+            0, owner, token_states.float()
+        )[:number]
+        readouts = readouts / torch.bincount(owner, minlength=number + 1)[:number, None]
+    return network["head"](readouts).squeeze(1).float(), network["marks"](token_states).squeeze(1).float()

@@ -1,0 +1,390 @@
+"""One training: optimiser and loss, epochs, held-out F1, the best weights, calibration and the final report."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whycite.check.calibration import Calibration, fit_calibration
+from whycite.check.modelinputs import SequenceFrame
+from whycite.check.paragraphs import LabelledDocument
+from whycite.errors import UserError
+from whycite.lab.scope.worthinessmeasures import KINDS, best_threshold, measure, reliability, thresholds_by_type
+from whycite.lab.train.bases import Base, load_base
+from whycite.lab.train.worthiness.batches import (
+    PLACE,
+    UNKNOWN,
+    TokenTexts,
+    WorthinessBatch,
+    WorthinessBatches,
+    shuffled_paragraphs,
+    tokenize_documents,
+)
+from whycite.lab.train.worthiness.network import build_network, scores
+from whycite.lab.train.worthiness.recipe import WorthinessRecipe
+
+__all__ = [
+    "JudgedSentences",
+    "Watch",
+    "WorthinessOptimiser",
+    "WorthinessOutcome",
+    "WorthinessReader",
+    "frame_of",
+    "judge",
+    "judge_out_of_fold",
+    "learn",
+    "load_batches",
+    "precision",
+    "report",
+    "train",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedSentences:
+    """Sentences with scores and labels, the kinds of their paragraphs, and the types of their sections."""
+
+    scores: NDArray[np.float32]
+    worthy: NDArray[np.bool_]
+    kinds: NDArray[np.object_]
+    types: tuple[str | None, ...]
+
+    def best(self, calibration: Calibration | None = None) -> tuple[float, float]:
+        """The best threshold on these sentences themselves, and F1 there."""
+        probabilities = (calibration or Calibration()).probabilities(self.scores)
+        threshold = best_threshold(self.worthy, probabilities)
+        return threshold, measure(self.worthy, probabilities >= threshold).f1
+
+
+def report(dev: JudgedSentences, test: JudgedSentences) -> dict[str, Any]:
+    """Calibration and thresholds as dev has them, and what they are worth on test."""
+    calibration = fit_calibration(dev.scores, dev.worthy)
+    on_dev, on_test = calibration.probabilities(dev.scores), calibration.probabilities(test.scores)
+    thresholds = thresholds_by_type(dev.worthy, on_dev, dev.types)
+    threshold = thresholds[""]
+    sentence_thresholds = np.array([thresholds.get(type or "", threshold) for type in test.types])
+    rows = {"all": np.full(len(test.worthy), True)} | {name: test.kinds == index for index, name in enumerate(KINDS)}
+    bins = reliability(test.worthy, on_test)
+    return {
+        "calibration": asdict(calibration),
+        "thresholds": thresholds,
+        "dev": asdict(measure(dev.worthy, on_dev >= threshold)),
+        "test": {
+            name: {
+                "sentences": int(mask.sum()),
+                "share": float(test.worthy[mask].mean()) if mask.any() else 0.0,
+                **asdict(measure(test.worthy[mask], on_test[mask] >= threshold)),
+            }
+            for name, mask in rows.items()
+        },
+        "test_by_type": asdict(measure(test.worthy, on_test >= sentence_thresholds)),
+        "test_best": test.best(calibration),
+        "reliability": [asdict(interval) for interval in bins],
+        "calibration_error": sum(interval.number * abs(interval.expected - interval.worthy) for interval in bins)
+        / len(test.worthy),
+    }
+
+
+Watch = Callable[[str], None]
+"""Told in a few words how it goes."""
+
+_CLIP = 1.0
+_REPORT_INTERVAL = 20.0  # seconds between two words of progress
+
+
+class WorthinessOptimiser:
+    """Optimiser and schedule, over all epochs; `targets` are how worthy each sentence is to be called."""
+
+    def __init__(
+        self,
+        network: Any,
+        recipe: WorthinessRecipe,
+        targets: NDArray[np.float32],
+        device: Any,
+        deadline: float,
+        watch: Watch,
+    ) -> None:
+        import torch
+
+        self._network, self._recipe, self._targets = network, recipe, targets
+        self._device, self._watch = device, watch
+        self._start_time, self._deadline = time.monotonic(), deadline
+        learning = list(network.parameters())
+        plain = [weight for weight in learning if weight.ndim < 2]
+        full = [weight for weight in learning if weight.ndim >= 2]
+        self._optimizer = torch.optim.AdamW(
+            [{"params": full, "weight_decay": recipe.decay}, {"params": plain, "weight_decay": 0.0}],
+            lr=recipe.rate,
+            fused=device.type == "cuda",
+        )
+
+    def advance(self, progress: float) -> bool:
+        """Whether training ends here, when such a share of it is done; sets the rate: up in a line, then down."""
+        progress = max(progress, (time.monotonic() - self._start_time) / self._deadline)
+        warm = self._recipe.warm_up
+        for group in self._optimizer.param_groups:
+            group["lr"] = self._recipe.rate * min(progress / warm, max(1 - progress, 0) / (1 - warm))
+        return progress >= 1
+
+    def epoch(self, maker: WorthinessBatches, epoch: int, workers: int) -> float:
+        """Learn from every paragraph once, or until it is over; the mean loss."""
+        import torch
+
+        self._network.train()
+        total, number = torch.zeros((), device=self._device), 0
+        last_report = time.monotonic()
+        for step, batch in enumerate(load_batches(maker, workers)):
+            if self.advance((epoch + step / len(maker)) / self._recipe.epochs):
+                break
+            total += self._step(batch, maker.frame.limit)
+            number += 1
+            if time.monotonic() - last_report > _REPORT_INTERVAL:
+                last_report = time.monotonic()
+                self._watch(f"  epoch {epoch + (step + 1) / len(maker):.2f}, loss {float(total) / number:.4f}")
+        return float(total) / max(number, 1)
+
+    def _step(self, batch: WorthinessBatch, limit: int) -> Any:
+        import torch
+
+        device = self._device
+        with precision(device):
+            sentence_scores, marks = scores(self._network, batch, self._recipe.readout, limit, device)
+        labels = torch.from_numpy(self._targets[batch.sentences]).to(device)
+        main = torch.nn.functional.binary_cross_entropy_with_logits(sentence_scores, labels)
+        loss = main + self._recipe.marks * _place_loss(marks, torch.from_numpy(batch.marks).to(device))
+        self._optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self._network.parameters(), _CLIP)
+        self._optimizer.step()
+        return main.detach()
+
+
+def _place_loss(scores: Any, marks: Any) -> Any:
+    """Cross entropy of tokens of which it is known whether citations stood behind them, for each that had some."""
+    import torch
+
+    is_known = marks != UNKNOWN
+    losses = torch.nn.functional.binary_cross_entropy_with_logits(scores, (marks == PLACE).float(), reduction="none")
+    return (losses * is_known).sum() / (marks == PLACE).sum().clamp(min=1)
+
+
+def precision(device: Any) -> Any:
+    """In 16 bits where the machine is made for it."""
+    import torch
+
+    return torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda")
+
+
+def load_batches(maker: WorthinessBatches, workers: int) -> Any:
+    """The batches of a maker, made by other processes where there are some."""
+    from torch.utils.data import DataLoader
+
+    return DataLoader(maker, batch_size=None, num_workers=workers, collate_fn=_identity)
+
+
+def _identity(batch: Any) -> Any:
+    return batch
+
+
+Numbers = NDArray[np.int64]
+_FROM_PADDING = ("roberta", "xlm-roberta", "camembert", "mpnet", "longformer")  # where they count places from
+
+
+@dataclass(frozen=True, slots=True)
+class WorthinessReader:
+    """A network, and how texts are given to it."""
+
+    network: Any
+    frame: SequenceFrame
+    recipe: WorthinessRecipe
+    workers: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class WorthinessOutcome:
+    """What training made: the network with its best weights, scores of the held-out sentences, all figures."""
+
+    network: Any
+    dev: JudgedSentences
+    test: JudgedSentences
+    report: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _DocumentParts:
+    """The numbers of the documents to learn from, to choose by and to measure on."""
+
+    train: Numbers
+    dev: Numbers
+    test: Numbers
+
+
+def train(
+    documents: Sequence[LabelledDocument],
+    dev: Sequence[LabelledDocument],
+    test: Sequence[LabelledDocument],
+    recipe: WorthinessRecipe,
+    watch: Watch = print,
+    workers: int = 0,
+    deadline: float = math.inf,
+) -> WorthinessOutcome:
+    """Train on documents, keep the weights that do best on dev, measure on test.
+
+    By `deadline`, seconds from the start, it is over whatever it has seen: the rate falls in time.
+    """
+    start_time = time.monotonic()
+
+    def time_left() -> float:
+        return max(deadline - (time.monotonic() - start_time), 1e-9)
+
+    every = [*documents, *dev, *test]
+    texts = tokenize_documents(every, load_base(recipe.base).tokenizer, recipe.noise, recipe.seed, workers)
+    numbers = np.arange(len(every))
+    parts = _DocumentParts(*np.split(numbers, np.cumsum([len(documents), len(dev)])))
+    watch(f"{len(texts.worthy)} sentences, {texts.worthy.mean():.3f} worthy; {time.monotonic() - start_time:.0f} s")
+    targets = texts.worthy.astype(np.float32)
+    if recipe.folds and recipe.soft:
+        judge_texts = texts
+        if recipe.judge:
+            judge_texts = tokenize_documents(
+                every, load_base(recipe.judge).tokenizer, recipe.noise, recipe.seed, workers
+            )
+        soft = judge_out_of_fold(
+            judge_texts, parts.train, parts.dev, recipe.judging, watch, workers, _share(recipe) * time_left()
+        )
+        del judge_texts  # as large as `texts`
+        is_judged = ~np.isnan(soft)
+        targets[is_judged] += recipe.soft * (soft - targets)[is_judged]
+    reader, epochs = learn(texts, targets, parts.train, parts.dev, recipe, watch, workers, time_left())
+    on_dev, on_test = (judge(reader, texts, part) for part in (parts.dev, parts.test))
+    figures = {"recipe": asdict(recipe), "epochs": epochs, **report(on_dev, on_test)}
+    figures["test_by_heading"] = {
+        form: judge(replace(reader, recipe=replace(recipe, heading=form)), texts, parts.test).best()[1]
+        for form in (("none", "type", "top", "path") if recipe.heading == "any" else ())
+    }
+    figures["seconds"] = time.monotonic() - start_time
+    return WorthinessOutcome(reader.network, on_dev, on_test, figures)
+
+
+def _share(recipe: WorthinessRecipe) -> float:
+    """The share of the work that is done by those that judge: by what each learns from, and its size."""
+
+    def size(name: str) -> int:
+        return sum(weight.numel() for weight in load_base(name).model.parameters())
+
+    larger = size(recipe.judge) / size(recipe.base) if recipe.judge else 1.0
+    work = larger * (recipe.folds - 1) / 2
+    return work / (work + 1)
+
+
+def judge_out_of_fold(
+    texts: TokenTexts,
+    documents: Numbers,
+    dev: Numbers,
+    recipe: WorthinessRecipe,
+    watch: Watch = print,
+    workers: int = 0,
+    deadline: float = math.inf,
+) -> NDArray[np.float32]:
+    """How likely each sentence of the documents is worthy, by a model that has not learned from its document."""
+    soft = np.full(len(texts.worthy), np.nan, np.float32)
+    shorter = replace(recipe, epochs=(recipe.epochs + 1) // 2)
+    fold_of = np.arange(len(documents)) % recipe.folds
+    for fold in range(recipe.folds):
+        watch(f"part {fold + 1} of {recipe.folds}, judged by what the others teach")
+        learning_documents, fold_documents = documents[fold_of != fold], documents[fold_of == fold]
+        targets = texts.worthy.astype(np.float32)
+        reader, _ = learn(texts, targets, learning_documents, dev, shorter, watch, workers, deadline / recipe.folds)
+        sentences, fold_scores = _scores(reader, texts, fold_documents)
+        soft[sentences] = _calibration(judge(reader, texts, dev)).probabilities(fold_scores)
+    return soft
+
+
+def _calibration(judged: JudgedSentences) -> Calibration:
+    """What makes scores hold on these sentences, if they tell it: too few may turn scores round."""
+    calibration = fit_calibration(judged.scores, judged.worthy) if judged.worthy.any() else Calibration()
+    return calibration if calibration.scale > 0 else Calibration()
+
+
+def learn(
+    texts: TokenTexts,
+    targets: NDArray[np.float32],
+    documents: Numbers,
+    dev: Numbers,
+    recipe: WorthinessRecipe,
+    watch: Watch = print,
+    workers: int = 0,
+    deadline: float = math.inf,
+) -> tuple[WorthinessReader, list[dict[str, float]]]:
+    """Learn how worthy the sentences of documents are, by `targets`; the weights of the epoch that is best on dev.
+
+    With them comes what was seen after each epoch.
+    """
+    import torch
+
+    start_time = time.monotonic()
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    torch.manual_seed(recipe.seed)
+    torch.set_float32_matmul_precision("high")
+    base = load_base(recipe.base)
+    network = build_network(base.model, recipe).to(device)
+    reader = WorthinessReader(network, frame_of(base, recipe), recipe, workers)
+    fitting = WorthinessOptimiser(network, recipe, targets, device, deadline, watch)
+    best: dict[str, Any] = {}
+    epochs: list[dict[str, float]] = []
+    for epoch in range(recipe.epochs):
+        if time.monotonic() - start_time > deadline:
+            break
+        order = shuffled_paragraphs(texts, documents, recipe, epoch)
+        loss = fitting.epoch(
+            WorthinessBatches(texts, reader.frame, recipe, order, epoch, learning=True), epoch, workers
+        )
+        threshold, f1 = judge(reader, texts, dev).best()
+        epochs.append({"loss": loss, "dev_f1": f1, "threshold": threshold, "seconds": time.monotonic() - start_time})
+        watch(f"epoch {epoch + 1}: loss {loss:.4f}, dev F1 {f1:.4f} at {threshold:.2f}, {epochs[-1]['seconds']:.0f} s")
+        if f1 >= max(row["dev_f1"] for row in epochs):
+            best = {name: value.detach().clone() for name, value in network.state_dict().items()}
+    if not best:
+        raise UserError("the deadline came before the first epoch; give more time")
+    network.load_state_dict(best)
+    return reader, epochs
+
+
+def frame_of(base: Base, recipe: WorthinessRecipe) -> SequenceFrame:
+    """The signs that the base's tokenizer puts around a text."""
+    config, signs = base.config, base.tokenizer.encode("a").ids
+    longest = getattr(config, "max_position_embeddings", None)
+    if longest is None or len(signs) < 3:
+        raise UserError(f"'{base.name}' does not read between two signs up to a length: name a BERT or RoBERTa")
+    if config.model_type in _FROM_PADDING:
+        longest -= config.pad_token_id + 1
+    return SequenceFrame(signs[0], signs[-1], min(recipe.limit, longest))
+
+
+def judge(reader: WorthinessReader, texts: TokenTexts, documents: Numbers) -> JudgedSentences:
+    """The scores of all sentences of documents."""
+    sentences, sentence_scores = _scores(reader, texts, documents)
+    kinds, types = texts.by_sentence(texts.kinds)[sentences], texts.by_sentence(texts.types)[sentences]
+    return JudgedSentences(sentence_scores, texts.worthy[sentences], kinds, tuple(types))
+
+
+def _scores(reader: WorthinessReader, texts: TokenTexts, documents: Numbers) -> tuple[Numbers, NDArray[np.float32]]:
+    """The sentences of documents, in order, and the score of each."""
+    import torch
+
+    network = reader.network.eval()
+    device = next(network.parameters()).device
+    paragraphs = np.flatnonzero(np.isin(texts.documents, documents))
+    maker = WorthinessBatches(texts, reader.frame, reader.recipe, paragraphs, 0, learning=False)
+    batch_scores, sentences = [], [np.zeros(0, np.int64)]
+    with torch.inference_mode(), precision(device):
+        for batch in load_batches(maker, reader.workers):
+            batch_scores.append(scores(network, batch, reader.recipe.readout, reader.frame.limit, device)[0])
+            sentences.append(batch.sentences)
+    return np.concatenate(sentences), torch.cat(batch_scores).cpu().numpy() if batch_scores else np.zeros(0, np.float32)

@@ -1,0 +1,68 @@
+"""A library for other programs: ILCiteR's own form, documents of TREC collections, and all that is said in it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from xml.sax.saxutils import escape
+
+from whycite.library.reader import Library
+from whycite.library.tables import identifier, read_columns
+
+__all__ = ["CitedSpan", "cited_spans", "export_ilciter", "export_trec"]
+
+
+@dataclass(frozen=True, slots=True)
+class CitedSpan:
+    """What a document says when it cites a paper: the span of section 5.2, and the sentence it stands in."""
+
+    document: int
+    sentence: str
+    section_type: str | None
+    text: str
+    paper: int
+
+
+def export_ilciter(library: Library) -> Iterator[dict[str, Any]]:
+    """Each span with the papers it cites and their support, as ILCiteR's evidence database has it (5.3)."""
+    cited: dict[str, Counter[int]] = {}
+    for text, paper in library.pairs():
+        cited.setdefault(text, Counter())[paper] += 1
+    papers = library.papers(sorted({paper for support in cited.values() for paper in support}))
+    for text, support in cited.items():
+        ranked = sorted(support.items(), key=lambda pair: (-pair[1], papers[pair[0]].key))
+        yield {
+            "span": text,
+            "papers": [
+                {
+                    "key": papers[paper].key,
+                    "title": papers[paper].title,
+                    "year": papers[paper].year,
+                    "authors": list(papers[paper].authors),
+                    "support": count,
+                }
+                for paper, count in ranked
+            ],
+        }
+
+
+def export_trec(library: Library) -> Iterator[str]:
+    """Each span as a TREC document, its id as the number of the document."""
+    for text in dict.fromkeys(text for text, _ in library.pairs()):
+        yield f"<DOC>\n<DOCNO>{identifier(text)}</DOCNO>\n<TEXT>\n{escape(text)}\n</TEXT>\n</DOC>\n"
+
+
+def cited_spans(library: Library) -> Iterator[CitedSpan]:
+    """All that documents say when they cite, one document after the other, in the order of the text."""
+    store = library._store
+    spans = read_columns(store["spans"], ["id", "text"])
+    texts = dict(zip(spans["id"].to_pylist(), spans["text"].to_pylist(), strict=True))
+    columns = ["document", "place", "sentence", "section_type", "span", "paper"]
+    rows = read_columns(store["citations"], columns, "kind != 'context'")
+    order = [(name, "ascending") for name in ("document", "place", "span", "paper")]
+    for batch in rows.sort_by(order).to_batches():
+        for row in zip(*(batch[name].to_pylist() for name in columns), strict=True):
+            document, _, sentence, section_type, span, version = row
+            yield CitedSpan(document, texts[sentence], section_type, texts[span], library._paper_of(version))

@@ -1,0 +1,215 @@
+"""The papers that a library knows, and which of them the references of new documents are.
+
+A reference is filed under its own key as a version of a paper. Versions that mean the same work (documents.identity)
+share the id of the one with the best key, so that citations need not be touched when two papers turn out to be one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whycite.documents.identity import Papers, key_rank, paper_key, traits
+from whycite.documents.model import Reference
+from whycite.library.store import Store
+from whycite.library.tables import identifier, matching, read_columns
+
+__all__ = ["KnownPapers", "PaperChanges", "reference_of", "version_of"]
+
+Integers = NDArray[np.int64]
+_FIELDS = ("title", "authors", "year", "venue", "doi", "arxiv", "pmid", "isbn", "abstract")
+_COLUMNS = ("id", "key", "text", *_FIELDS)
+
+
+def version_of(reference: Reference) -> int:
+    """The id under which a reference is filed; 0 where nothing says what it is."""
+    key = paper_key(reference)
+    return identifier(key) if key else 0
+
+
+@dataclass(frozen=True, slots=True)
+class PaperChanges:
+    """What a batch of references changes in the papers of a library."""
+
+    new: Mapping[int, Reference]  # versions not seen before
+    updated: Mapping[int, Reference]  # known versions of which more is known now, with all that is known
+    moved: Mapping[int, int]  # versions, new ones too, and the version that stands for them
+
+
+class KnownPapers:
+    """Keeps ids and traits in memory, numbers only; what papers are called stays on disk."""
+
+    def __init__(self, store: Store) -> None:
+        self._papers = store["papers"]
+        rows = read_columns(self._papers, ["id", "same_as", "traits"])
+        ids, same = (rows[name].to_numpy().astype(np.int64) for name in ("id", "same_as"))
+        column = rows["traits"].combine_chunks()
+        lengths = np.asarray(column.value_lengths()).astype(np.int64)
+        trait_ids = np.asarray(column.flatten()).astype(np.int64)
+        order = np.argsort(trait_ids, kind="stable")
+        self._ids: Integers = np.sort(ids)
+        self._traits: Integers = trait_ids[order]
+        self._owners: Integers = np.repeat(ids, lengths)[order]
+        self._added: set[int] = set()
+        self._added_traits: defaultdict[int, list[int]] = defaultdict(list)
+        merged = ids != same
+        self._same_as: dict[int, int] = dict(zip(ids[merged].tolist(), same[merged].tolist(), strict=True))
+        self._versions: defaultdict[int, set[int]] = defaultdict(set)
+        for version, paper in self._same_as.items():
+            self._versions[paper].add(version)
+
+    def __contains__(self, version: int) -> bool:
+        position = np.searchsorted(self._ids, version)
+        return version in self._added or bool(position < len(self._ids) and self._ids[position] == version)
+
+    def paper_of(self, version: int) -> int:
+        """The version that stands for the paper of this one."""
+        return self._same_as.get(version, version)
+
+    def record_references(self, papers: Iterable[Reference], references: Iterable[Reference]) -> PaperChanges:
+        """File what documents say of themselves, who know best, and references; those of one key complete each other.
+
+        So they do with what was filed before: it must not matter what is added together.
+        """
+        own_references = _merge_references(papers, {})
+        merged = _merge_references(references, own_references)
+        new = {version: reference for version, reference in merged.items() if version not in self}
+        old = self.references(merged.keys() - new.keys())
+        updated = {
+            version: _fill_gaps(merged[version], reference)
+            if version in own_references
+            else _fill_gaps(reference, merged[version])
+            for version, reference in old.items()
+        }
+        updated = {
+            version: reference for version, reference in updated.items() if not _same_fields(reference, old[version])
+        }
+        nearby = self._nearby([*new.values(), *updated.values()])
+        near = old | self.references(nearby - old.keys()) | updated
+        moved = self._join_versions({version: near[version] for version in nearby}, new)
+        self._added.update(new)
+        for version, reference in (new | updated).items():
+            for trait in traits(reference):
+                self._added_traits[trait].append(version)
+        for version, paper in moved.items():
+            self._move(version, paper)
+        return PaperChanges(new, updated, moved)
+
+    def find(self, references: Sequence[Reference]) -> list[str | None]:
+        """The key of the paper for each reference that is known, by its key or as a version of a known work."""
+        versions = [version_of(reference) for reference in references]
+        new = {v: reference for v, reference in zip(versions, references, strict=True) if v and v not in self}
+        nearby = self.references(self._nearby(new.values()))
+        joined = self._join_versions(nearby, new)
+        families: dict[int, int] = {}
+        for version, paper in joined.items():
+            if version not in new:
+                families[paper] = version  # a known version whose paper would now go by another name
+        papers = []
+        for version in versions:
+            paper = self.paper_of(version) if version in self else joined.get(version, 0)
+            papers.append(self.paper_of(families.get(paper, paper)))
+        keys = {row["id"]: row["key"] for row in self._rows({paper for paper in papers if paper in self})}
+        return [keys.get(paper) for paper in papers]
+
+    def regroup_without(self, gone: Mapping[int, Reference]) -> dict[int, int]:
+        """The versions near those that are gone whose paper is another one now."""
+        near = self.references(self._nearby(gone.values()) - gone.keys())
+        papers = self._join_versions({}, near)  # as if they were new: what was one paper need not stay one
+        return {version: paper for version, paper in papers.items() if self.paper_of(version) != paper}
+
+    def references(self, versions: Collection[int]) -> dict[int, Reference]:
+        """What is known of versions."""
+        return {row["id"]: reference_of(row) for row in self._rows(versions)}
+
+    def _nearby(self, references: Iterable[Reference]) -> set[int]:
+        """Known versions that share a trait with a reference, and the other versions of their papers."""
+        versions: set[int] = set()
+        trait_ids = np.array(sorted({trait for reference in references for trait in traits(reference)}), np.int64)
+        begins, ends = (np.searchsorted(self._traits, trait_ids, side) for side in ("left", "right"))
+        for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
+            versions.update(self._owners[begin:end].tolist())
+        for trait in trait_ids.tolist():
+            versions.update(self._added_traits.get(trait, ()))
+        papers = {self._same_as.get(version, version) for version in versions}
+        return papers.union(*(self._versions.get(paper, ()) for paper in papers)) if papers else versions
+
+    def _join_versions(self, old: Mapping[int, Reference], new: Mapping[int, Reference]) -> dict[int, int]:
+        """The versions whose paper changes: those of the new references, and what they bring together."""
+        everything = {**old, **new}
+        judge = Papers()
+        for reference in everything.values():
+            judge.add(reference)
+        families: defaultdict[object, set[int]] = defaultdict(set)
+        for version, family in zip(everything, judge.groups(), strict=True):
+            families[family].add(version)
+        for version in old:  # what was one paper stays one
+            families[f"known {self._same_as.get(version, version)}"].add(version)
+        moved = {}
+        for members in _connected_sets(families.values()):
+            representative = min(
+                members, key=lambda version: (key_rank(everything[version]), paper_key(everything[version]))
+            )
+            for version in members:
+                if version in new or self._same_as.get(version, version) != representative:
+                    moved[version] = representative
+        return moved
+
+    def _move(self, version: int, paper: int) -> None:
+        self._versions[self._same_as.get(version, version)].discard(version)
+        self._same_as.pop(version, None)
+        if version != paper:
+            self._same_as[version] = paper
+            self._versions[paper].add(version)
+
+    def _rows(self, versions: Collection[int]) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = matching(self._papers, "id", sorted(versions), _COLUMNS).to_pylist()
+        return sorted(rows, key=lambda row: row["id"])
+
+
+def reference_of(row: Mapping[str, Any]) -> Reference:
+    """A row of the table of papers as the reference it came from; a title that is not searched is a printed entry."""
+    fields = {name: row[name] for name in _FIELDS} | {"authors": tuple(row["authors"] or ())}
+    if not row["text"]:
+        fields |= {"title": "", "text": row["title"]}
+    return Reference(row["key"], **fields)
+
+
+def _merge_references(references: Iterable[Reference], existing: Mapping[int, Reference]) -> dict[int, Reference]:
+    """References by version, with what is known of it."""
+    merged = dict(existing)
+    for reference in references:
+        if version := version_of(reference):
+            merged[version] = _fill_gaps(merged[version], reference) if version in merged else reference
+    return merged
+
+
+def _same_fields(reference: Reference, other_reference: Reference) -> bool:
+    return all(getattr(reference, name) == getattr(other_reference, name) for name in _FIELDS)
+
+
+def _fill_gaps(reference: Reference, other_reference: Reference) -> Reference:
+    """What is known of a paper, with the gaps filled from another reference to it."""
+    gaps = {
+        name: getattr(other_reference, name)
+        for name in _FIELDS
+        if not getattr(reference, name) and getattr(other_reference, name)
+    }
+    return replace(reference, **gaps) if gaps else reference
+
+
+def _connected_sets(families: Iterable[set[int]]) -> list[set[int]]:
+    """Sets that have a member in common, joined."""
+    home: dict[int, set[int]] = {}
+    for family in families:
+        joined = set(family)
+        for overlapping in {id(home[member]): home[member] for member in family if member in home}.values():
+            joined |= overlapping
+        for member in joined:
+            home[member] = joined
+    return list({id(family): family for family in home.values()}.values())

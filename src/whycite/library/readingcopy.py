@@ -1,0 +1,373 @@
+"""The reading copy of a commit: what answers need, laid out so that it is at hand, and how it is made.
+
+LanceDB finds rows; to fetch the hundreds that an answer needs takes it longer than to find them. The copy holds them
+again, one after the other in files, and says in arrays where each begins. Only the arrays are mapped into memory: of
+what is read from the files nothing stays there. The copy is made by whoever writes (`copying`) and belongs to one
+commit. Without it the tables answer the same, more slowly.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from threading import Lock
+from typing import Any
+from uuid import uuid4
+from weakref import finalize
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from whycite.errors import UserError
+from whycite.library.store import Commit, Store, Table
+from whycite.library.support import SupportCounts
+from whycite.library.tables import ROW, identifier, read_columns, scan_columns, table_schemas, take
+
+__all__ = [
+    "CITATION_COLUMNS",
+    "CODED_COLUMNS",
+    "MANIFEST",
+    "RECORD_COLUMNS",
+    "CopiedCitations",
+    "CopiedRows",
+    "ReadingCopy",
+    "citation_dtype",
+    "copy_folder",
+    "open_copy",
+    "write_copy",
+]
+
+
+RECORD_COLUMNS = {
+    "spans": ("text",),
+    "papers": ("key", "title", "authors", "year", "venue", "doi", "abstract", "text"),
+}  # of each row, behind its vector
+CITATION_COLUMNS = {
+    "span": ("span", "paper", "document", "sentence", "place", "kind", "section_type"),
+    "paper": ("paper", "document", "place"),
+}  # what is copied of citations, in the order of their spans and in that of the papers
+CODED_COLUMNS = ("kind", "section_type")  # columns of citations that hold few words again and again: they are numbered
+MANIFEST = "facts.json"
+_FOLDER = "reading"
+_LAYOUT = 2  # raised when the copy is laid out in another way
+
+Integers = NDArray[np.int64]
+Array = NDArray[Any]
+
+
+def copy_folder(library: Path, commit: Commit | None = None) -> Path:
+    """Where the copy of a commit is, or all of them with their heaps."""
+    if commit is None:
+        return library / _FOLDER
+    state = f"{_LAYOUT} {commit.number} {commit.encoder} {commit.time} {sorted(commit.versions.items())}"
+    return library / _FOLDER / f"{commit.number}-{identifier(state):x}"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingCopy:
+    """What is copied of a library."""
+
+    folder: Path
+    spans: CopiedRows
+    papers: CopiedRows
+    citations: CopiedCitations
+    same_as: dict[int, int]  # versions of papers, and the version that stands for each, where it is another
+    support: SupportCounts
+
+
+def open_copy(library: Path, commit: Commit) -> ReadingCopy | None:
+    """The copy of a commit; nothing where there is none."""
+    folder = copy_folder(library, commit)
+    try:
+        content = (folder / MANIFEST).read_bytes()
+        manifest = json.loads(content)
+        spans, papers = (CopiedRows(folder, name, manifest[name], commit.dimensions) for name in RECORD_COLUMNS)
+        versions, same_as = _load(folder, "papers", "same_as").tolist()
+        citations = CopiedCitations(folder, manifest["words"])
+        support = SupportCounts(*_load(folder, "papers", "support"))
+        if (folder / MANIFEST).read_bytes() != content:  # made anew meanwhile, in other heaps: it would be half of each
+            return None
+        return ReadingCopy(folder, spans, papers, citations, dict(zip(versions, same_as, strict=True)), support)
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        EOFError,
+    ):  # not made yet, dropped just now, damaged: the tables have all
+        return None
+
+
+class _RecordFile:
+    """A file of which pieces are read."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        self._lock = Lock()
+        finalize(self, os.close, self._file)
+
+    def read(self, starts: Sequence[int], lengths: Sequence[int]) -> list[bytes]:
+        """The pieces that begin at some places and have some lengths."""
+        pieces = []
+        with self._lock:
+            for start, length in zip(starts, lengths, strict=True):
+                os.lseek(self._file, start, os.SEEK_SET)
+                pieces.append(os.read(self._file, length))
+        if [*map(len, pieces)] != list(lengths):
+            raise self.damaged()
+        return pieces
+
+    def damaged(self) -> UserError:
+        """What to say where it does not hold what it should."""
+        library = next(folder.parent for folder in self.path.parents if folder.name == _FOLDER)
+        return UserError(f"{library}: its reading copy is damaged; make it anew with: whycite library compact")
+
+
+class CopiedRows:
+    """The copied rows of a table, in the order of the table."""
+
+    def __init__(self, folder: Path, name: str, heap: str, dimensions: int) -> None:
+        """`heap`: name of the file that holds them."""
+        load = partial(_load, folder, name)
+        self.ids, self.places, self.starts, self.lengths = map(load, ("ids", "places", "starts", "lengths"))
+        self._by_id, self._sorted = load("order"), load("sorted")
+        self.heap = _RecordFile(folder.parent / heap)
+        self._columns = RECORD_COLUMNS[name]
+        self._vector_bytes = 2 * dimensions  # bytes
+        self._schema = table_schemas(dimensions)[name].append(pa.field(ROW, pa.uint64()))
+
+    def matching(self, column: str, ids: Sequence[int], columns: Sequence[str]) -> pa.Table:
+        """The rows of these ids."""
+        return self._rows(np.sort(self.find(np.unique(np.array(ids, np.int64)))), columns)
+
+    def take(self, places: Sequence[int], columns: Sequence[str]) -> pa.Table:
+        """The rows at these places, with their places."""
+        unique_places = np.unique(np.array(places, np.uint64))
+        positions = np.searchsorted(self.places, unique_places)
+        if len(unique_places) and (
+            positions[-1] == len(self.places) or (self.places[positions] != unique_places).any()
+        ):
+            raise self.heap.damaged()
+        return self._rows(positions, [*columns, ROW])
+
+    def find(self, ids: Integers) -> Integers:
+        """Where those of the ids are that are there."""
+        positions = np.searchsorted(self._sorted, ids)
+        in_range = positions < len(self._sorted)
+        positions = positions[in_range]
+        row_numbers: Integers = self._by_id[positions[self._sorted[positions] == ids[in_range]]]
+        return row_numbers
+
+    def _rows(self, positions: Integers, columns: Sequence[str]) -> pa.Table:
+        column_values: dict[str, Any] = {"id": self.ids[positions], ROW: self.places[positions]}
+        needs_record = not column_values.keys() | {"vector"} >= {*columns}
+        if needs_record or "vector" in columns:
+            lengths = self.lengths[positions] if needs_record else np.full(len(positions), self._vector_bytes)
+            records = self.heap.read(self.starts[positions].tolist(), lengths.tolist())
+            vectors = pa.array(np.frombuffer(b"".join(record[: self._vector_bytes] for record in records), np.float16))
+            column_values["vector"] = pa.FixedSizeListArray.from_arrays(vectors, self._vector_bytes // 2)
+            if needs_record:
+                values = json.loads(b"[%s]" % b",".join(record[self._vector_bytes :] for record in records))
+                column_values |= {name: [fields[k] for fields in values] for k, name in enumerate(self._columns)}
+        return pa.table(
+            [column_values[name] for name in columns], pa.schema([self._schema.field(name) for name in columns])
+        )
+
+
+class CopiedCitations:
+    """The copied citations."""
+
+    def __init__(self, folder: Path, words: dict[str, list[str]]) -> None:
+        """`words`: those that each column of words holds, which has their numbers; -1 where there is none."""
+        self._ids = {column: _load(folder, f"citations.{column}", "ids") for column in CITATION_COLUMNS}
+        self._begins = {column: _load(folder, f"citations.{column}", "begins") for column in CITATION_COLUMNS}
+        self._rows = {column: _RecordFile(folder / f"citations.{column}.rows") for column in CITATION_COLUMNS}
+        self._words = {name: pa.array(words[name], pa.string()) for name in CODED_COLUMNS}
+        self._schema = table_schemas(1)["citations"]
+
+    def matching(self, column: str, ids: Sequence[int], columns: Sequence[str]) -> pa.Table:
+        """The rows whose span or paper is one of the ids; of those by paper not every column is there."""
+        unique_ids, stored_ids = np.unique(np.array(ids, np.int64)), self._ids[column]
+        positions = np.searchsorted(stored_ids, unique_ids)
+        in_range = positions < len(stored_ids)
+        positions = positions[in_range][stored_ids[positions[in_range]] == unique_ids[in_range]]
+        dtype = citation_dtype(column)
+        begins, ends = self._begins[column][positions], self._begins[column][positions + 1]
+        pieces = self._rows[column].read(
+            (begins * dtype.itemsize).tolist(), ((ends - begins) * dtype.itemsize).tolist()
+        )
+        rows = np.frombuffer(b"".join(pieces), dtype)
+        column_values = [
+            self._decode_words(name, rows[name]) if name in CODED_COLUMNS else rows[name] for name in columns
+        ]
+        return pa.table(column_values, pa.schema([self._schema.field(name) for name in columns]))
+
+    def _decode_words(self, name: str, numbers: Array) -> pa.Array:
+        return self._words[name].take(pa.array(numbers, mask=numbers < 0))
+
+
+def citation_dtype(column: str) -> np.dtype[Any]:
+    """How a citation is written, of those in the order of their spans or papers."""
+    sizes = dict.fromkeys(CODED_COLUMNS, np.int16) | {"place": np.int32}
+    return np.dtype([(name, sizes.get(name, np.int64)) for name in CITATION_COLUMNS[column]])
+
+
+def _load(folder: Path, name: str, column: str) -> Array:
+    values: Array = np.load(folder / f"{name}.{column}.npy", mmap_mode="r")
+    return values.view(np.ndarray)  # as it is, without the class for files, which is slow
+
+
+_BATCH = 10_000  # rows fetched together
+_WASTE = 2  # a heap may be so many times as large as what is still needed of it
+_SMALL = 16 << 20  # bytes; a heap that has fewer is soon written anew, and has no waste
+_STAGING = ".making"
+
+
+def write_copy(store: Store, anew: bool = False) -> None:
+    """Make the copy of the store's commit, which its tables are at, unless it is there; or all of it `anew`."""
+    folder = copy_folder(store.path, store.commit)
+    previous = None if anew else _latest_copy(store)
+    if previous is not None and previous.folder == folder:
+        return
+    home = copy_folder(store.path)
+    staging = home / _STAGING
+    shutil.rmtree(staging, ignore_errors=True)  # of a writer that was ended
+    staging.mkdir(parents=True)
+    manifest: dict[str, Any] = {
+        "spans": _copy_rows(store, "spans", staging, previous.spans if previous else None),
+        "papers": _copy_rows(store, "papers", staging, previous.papers if previous else None),
+    }
+    merged = read_columns(store["papers"], ["id", "same_as"], "id != same_as").sort_by("id")
+    same_as = np.array([merged["id"].to_numpy(), merged["same_as"].to_numpy()])
+    np.save(staging / "papers.same_as.npy", same_as)
+    manifest["words"] = _copy_citations(store["citations"], staging, same_as)
+    (staging / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
+    shutil.rmtree(folder, ignore_errors=True)
+    staging.rename(folder)
+    for entry in home.iterdir():
+        if entry.is_dir() and entry != folder:
+            shutil.rmtree(entry, ignore_errors=True)  # where it is open and cannot go, it goes the next time
+        elif entry.is_file() and entry.name not in (manifest["spans"], manifest["papers"]):
+            with suppress(PermissionError):
+                entry.unlink()
+
+
+def _latest_copy(store: Store) -> ReadingCopy | None:
+    """The last copy of those whose places of rows still count: none of before the library was moved to an encoder."""
+    for commit in reversed(store.commits()):
+        if commit.encoder != store.commit.encoder:
+            return None
+        if (reading_copy := open_copy(store.path, commit)) is not None:
+            return reading_copy
+    return None
+
+
+def _copy_rows(store: Store, name: str, staging: Path, previous: CopiedRows | None) -> str:
+    """Copy a table; the name of its heap."""
+    table = store[name]
+    rows = read_columns(table, ["id", ROW]).sort_by(ROW)
+    ids, places = rows["id"].to_numpy(), rows[ROW].to_numpy()
+    starts, lengths = np.zeros(len(ids), np.int64), np.zeros(len(ids), np.int32)
+    reusable = np.zeros(len(ids), bool)
+    if previous is not None and len(previous.ids):
+        positions, reusable = _reusable_rows(previous, ids, places, same_places=name != "spans")
+        starts[reusable], lengths[reusable] = previous.starts[positions], previous.lengths[positions]
+        heap_size, needed = previous.heap.path.stat().st_size, int(lengths.sum())
+        if needed * _WASTE < heap_size or needed < heap_size < _SMALL:
+            reusable[:] = False
+    heap = (
+        previous.heap.path if previous is not None and reusable.any() else staging.parent / f"{name}-{uuid4().hex}.heap"
+    )
+    with heap.open("ab") as file:
+        end = file.tell()
+        for positions, records in _records(table, RECORD_COLUMNS[name], places, np.flatnonzero(~reusable)):
+            sizes = np.array([len(record) for record in records], np.int64)
+            starts[positions], lengths[positions] = end + np.cumsum(sizes) - sizes, sizes
+            end += file.write(b"".join(records))
+    order = np.argsort(ids, kind="stable").astype(np.int32)
+    columns = {"ids": ids, "places": places, "starts": starts, "lengths": lengths, "order": order, "sorted": ids[order]}
+    for column, values in columns.items():
+        np.save(staging / f"{name}.{column}.npy", values)
+    return heap.name
+
+
+def _reusable_rows(
+    previous: CopiedRows, ids: Integers, places: Array, same_places: bool
+) -> tuple[Integers, NDArray[np.bool_]]:
+    """Where the copy before has rows, and which.
+
+    A span is what its id says. A paper may have been told more: then it is in another place, and so it is in tables
+    that were packed.
+    """
+    reusable = np.isin(ids, previous.ids)
+    positions = previous.find(ids[reusable])
+    if same_places:
+        same = previous.places[positions] == places[reusable]
+        positions, reusable[reusable] = positions[same], same
+    return positions, reusable
+
+
+def _records(
+    table: Table, columns: tuple[str, ...], places: Array, missing: Integers
+) -> Iterator[tuple[Integers, list[bytes]]]:
+    """The rows that are wanted as they stand in the heap, batch by batch, and which they are."""
+    selected_columns = ["vector", *columns, ROW]
+    if 2 * len(missing) > len(places):
+        batches: Iterator[Any] = scan_columns(table, selected_columns)
+    else:
+        parts = (places[missing[start : start + _BATCH]].tolist() for start in range(0, len(missing), _BATCH))
+        batches = (batch for part in parts for batch in take(table, part, selected_columns[:-1]).to_batches())
+    is_missing = np.zeros(len(places), bool)
+    is_missing[missing] = True
+    for batch in batches:
+        positions = np.searchsorted(places, batch[ROW].to_numpy())
+        selected = is_missing[positions]
+        rows = batch.filter(pa.array(selected))
+        if len(rows):
+            vectors = rows["vector"].flatten().to_numpy().reshape(len(rows), -1)
+            fields = zip(*(rows[column].to_pylist() for column in columns), strict=True)
+            yield (
+                positions[selected],
+                [vector.tobytes() + _encode_row(row) for vector, row in zip(vectors, fields, strict=True)],
+            )
+
+
+def _encode_row(row: tuple[Any, ...]) -> bytes:
+    return json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+
+
+def _copy_citations(table: Table, staging: Path, same_as: Integers) -> dict[str, list[str]]:
+    """Copy the citations, column by column, since all of them take much memory; the words of columns of words."""
+    words: dict[str, list[str]] = {}
+    for by, columns in CITATION_COLUMNS.items():
+        ids = read_columns(table, [by])[by].to_numpy()
+        order = np.argsort(ids, kind="stable")
+        rows = np.empty(len(ids), citation_dtype(by))
+        for name in columns:
+            column = read_columns(table, [name])[name].combine_chunks()
+            if name in CODED_COLUMNS:
+                encoded = column.dictionary_encode()
+                words[name], column = encoded.dictionary.to_pylist(), encoded.indices.fill_null(-1)
+            rows[name] = column.to_numpy()[order]
+        rows.tofile(staging / f"citations.{by}.rows")
+        unique_ids, begins = np.unique(rows[by], return_index=True)
+        np.save(staging / f"citations.{by}.ids.npy", unique_ids)
+        np.save(staging / f"citations.{by}.begins.npy", np.append(begins, len(rows)))
+    support = SupportCounts.count(_standing_versions(rows["paper"], same_as), rows["document"], rows["place"])
+    np.save(staging / "papers.support.npy", np.array([support.papers, support.counts]))
+    return words
+
+
+def _standing_versions(versions: Integers, same_as: Integers) -> Integers:
+    """The version that stands for each."""
+    merged = np.isin(versions, same_as[0])
+    papers = versions.copy()
+    papers[merged] = same_as[1, np.searchsorted(same_as[0], versions[merged])]
+    return papers

@@ -1,0 +1,175 @@
+"""The tables of a library, the ids of their rows, and small questions to them.
+
+Ids are hashes of content, so the same documents make the same rows, whenever and in whatever batches they are added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from typing import Any
+
+import pyarrow as pa
+
+__all__ = [
+    "COMMITS",
+    "ROW",
+    "SCHEMA",
+    "TABLES",
+    "TableRows",
+    "id_chunks",
+    "id_condition",
+    "identifier",
+    "matching",
+    "read_columns",
+    "scan_columns",
+    "table_schemas",
+    "take",
+]
+
+
+SCHEMA = 1  # raised when an older program could not read what a newer one writes
+
+TABLES = ("papers", "documents", "spans", "citations")
+
+# One row a commit: the version of every table that belongs to it.
+COMMITS = pa.schema(
+    [
+        ("commit", pa.int64()),
+        ("schema", pa.int32()),
+        ("encoder", pa.string()),
+        ("dimensions", pa.int32()),
+        ("time", pa.string()),
+        *((table, pa.int64()) for table in TABLES),
+    ]
+)
+
+
+def table_schemas(dimensions: int) -> dict[str, pa.Schema]:
+    """The schema of each table, with vectors of so many dimensions."""
+    vector = pa.list_(pa.float16(), dimensions)
+    return {
+        # A row for each version of a work; versions share `same_as`, the id of the version that stands for them.
+        "papers": pa.schema(
+            [
+                ("id", pa.int64()),
+                ("same_as", pa.int64()),
+                ("key", pa.string()),
+                ("title", pa.string()),
+                ("authors", pa.list_(pa.string())),
+                ("year", pa.int32()),
+                ("venue", pa.string()),
+                ("doi", pa.string()),
+                ("arxiv", pa.string()),
+                ("pmid", pa.string()),
+                ("isbn", pa.string()),
+                ("abstract", pa.string()),
+                ("text", pa.string()),  # what is searched: title and abstract
+                ("traits", pa.list_(pa.int64())),  # where versions of one work may meet
+                ("vector", vector),
+            ]
+        ),
+        "documents": pa.schema(
+            [
+                ("id", pa.int64()),
+                ("hash", pa.string()),
+                ("paper", pa.int64()),
+                ("key", pa.string()),
+                ("title", pa.string()),
+                ("year", pa.int32()),
+                ("path", pa.string()),
+                ("format", pa.string()),
+                ("added", pa.string()),
+                ("citations", pa.int32()),
+                ("references", pa.list_(pa.int64())),  # papers of its bibliography, cited in the text or not
+            ]
+        ),
+        "spans": pa.schema([("id", pa.int64()), ("text", pa.string()), ("vector", vector)]),
+        "citations": pa.schema(
+            [
+                ("span", pa.int64()),
+                ("paper", pa.int64()),  # the version that is cited
+                ("document", pa.int64()),
+                ("sentence", pa.int64()),
+                ("kind", pa.string()),
+                ("section_type", pa.string()),
+                ("place", pa.int32()),
+                ("start", pa.int64()),
+                ("end", pa.int64()),
+            ]
+        ),
+    }
+
+
+def identifier(text: str) -> int:
+    """The id of a row, from what makes it the row it is."""
+    digest = blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
+    return int.from_bytes(digest, "big") >> 1  # int64 has no room for the last bit
+
+
+ROW = "_rowid"  # the column that says where in the table a row is
+_ROW_FIELD = pa.field(ROW, pa.uint64())
+_AT_ONCE = 4_000  # ids in one question
+_BATCH = 20_000  # rows read together: in batches of the usual size a whole table takes ten times as long
+
+
+class TableRows:
+    """A table that answers by itself."""
+
+    def __init__(self, table: Any) -> None:
+        self._table = table
+
+    def matching(self, column: str, ids: Sequence[int], columns: Sequence[str]) -> pa.Table:
+        """The rows whose column holds one of the ids, in the order of the table."""
+        return matching(self._table, column, ids, columns)
+
+    def take(self, places: Sequence[int], columns: Sequence[str]) -> pa.Table:
+        """The rows at these places, each once and in the order of the table, with their places."""
+        return take(self._table, places, columns)
+
+
+def id_condition(column: str, ids: Sequence[int]) -> str:
+    """The condition that a column holds one of these ids."""
+    return f"{column} IN ({', '.join(map(str, ids))})"
+
+
+def id_chunks(ids: Sequence[int]) -> Iterator[Sequence[int]]:
+    """The ids in parts that one question can hold."""
+    for start in range(0, len(ids), _AT_ONCE):
+        yield ids[start : start + _AT_ONCE]
+
+
+def matching(table: Any, column: str, ids: Sequence[int], columns: Sequence[str]) -> pa.Table:
+    """The rows whose column holds one of the ids, in the order of the table."""
+    if not ids:
+        return _schema(table, columns).empty_table()  # limit(0) is no limit
+    parts = [
+        table.search().where(id_condition(column, chunk)).select(list(columns)).to_arrow() for chunk in id_chunks(ids)
+    ]
+    return pa.concat_tables(parts)
+
+
+def take(table: Any, rows: Sequence[int], columns: Sequence[str]) -> pa.Table:
+    """The rows at these places, each once and in the order of the table, with their places."""
+    if not rows:
+        return _schema(table, [*columns, ROW]).empty_table()
+    selection: pa.Table = table.take_row_ids(list(rows)).with_row_id().select([*columns, ROW]).to_arrow()
+    return selection.sort_by(ROW)
+
+
+def read_columns(table: Any, columns: Sequence[str], where: str | None = None) -> pa.Table:
+    """Columns of all rows, or of those that a condition holds for, in the order of the table."""
+    return pa.Table.from_batches(scan_columns(table, columns, where), _schema(table, columns))
+
+
+def scan_columns(table: Any, columns: Sequence[str], where: str | None = None) -> Iterator[pa.RecordBatch]:
+    """What `whole` gives, batch by batch."""
+    query = table.search().select([name for name in columns if name != ROW]).with_row_id(ROW in columns)
+    if where is not None:
+        query = query.where(where)
+    return (batch.select(list(columns)) for batch in query.to_batches(_BATCH))
+
+
+def _schema(table: Any, columns: Sequence[str]) -> pa.Schema:
+    schema = table.schema.append(_ROW_FIELD)
+    return pa.schema([schema.field(column) for column in columns])

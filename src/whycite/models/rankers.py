@@ -1,0 +1,153 @@
+"""The ranker: what it reads of a claim and a text, side by side, and the one score it gives."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import cache, cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whycite.errors import UserError
+from whycite.models import Encoder, runtime
+from whycite.models.runtime import batches, map_threaded
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+__all__ = [
+    "RANKER_FOLDER",
+    "RANKER_SETTINGS",
+    "OnnxRanker",
+    "Ranker",
+    "TargetKind",
+    "claim_text",
+    "load_ranker",
+    "paper_text",
+    "passage_text",
+    "ranker_of",
+    "side_by_side",
+]
+
+
+TargetKind = Literal["paper", "passage", "span", "stance"]
+"""What a claim is compared with: a paper, a sentence of the paper it cites, a text that cites the same paper.
+
+A stance is asked of a sentence of the cited paper too: above 0 it says so, below it says otherwise.
+"""
+
+
+def claim_text(kind: TargetKind, claim: str) -> str:
+    """The claim, told apart by what it is compared with."""
+    return f"{kind}: {claim}"
+
+
+def paper_text(title: str, *details: str) -> str:
+    """A paper as far as it is known: the title, then the abstract, or what others say when they cite it."""
+    return "\n".join(filter(None, (title, *details)))
+
+
+def passage_text(sentence: str, *neighbours: str) -> str:
+    """A sentence, then those before and after it, if they are to be seen."""
+    return "\n".join(filter(None, (sentence, " ".join(neighbours))))
+
+
+def side_by_side(claim: Sequence[int], text: Sequence[int], longest: int) -> list[int]:
+    """The tokens of the claim, then those of the text without its first mark; the longer one is cut at its end.
+
+    Both come with the marks that their tokenizer puts at either end.
+    """
+    room = longest - len(claim) - len(text) + 1
+    if room < 0:
+        half = longest // 2
+        limit = max(half, longest - len(text) + 1)
+        if len(claim) > limit:
+            claim = [*claim[: limit - 1], claim[-1]]
+        limit = longest - len(claim)
+        text = [*text[:limit], text[-1]] if len(text) > limit + 1 else text
+    return [*claim, *text[1:]]
+
+
+RANKER_SETTINGS = "ranker.json"
+RANKER_FOLDER = "ranker"  # in the folder of the encoder that it goes with
+
+
+class Ranker(Protocol):
+    """Says how well texts go with a claim; higher is better, and only scores of one kind compare."""
+
+    @property
+    def name(self) -> str: ...
+
+    def score(self, kind: TargetKind, claim: str, texts: Sequence[str]) -> NDArray[np.float32]: ...
+
+
+def load_ranker(folder: Path, threads: int | None = None) -> Ranker:
+    """The ranker in a folder; the same object each time. `threads`: by default all cores."""
+    if threads is not None and threads < 1:
+        raise UserError(f"threads must be 1 or more, not {threads}")
+    if not (folder / RANKER_SETTINGS).is_file():
+        raise UserError(f"{folder} holds no ranker: make one with 'whycite train ranker'")
+    return _open_ranker(folder, threads or os.cpu_count() or 1)
+
+
+@cache
+def _open_ranker(folder: Path, threads: int) -> Ranker:
+    return OnnxRanker(folder, threads)
+
+
+def ranker_of(encoder: Encoder) -> Ranker | None:
+    """The ranker that lies in an encoder's folder, if there is one."""
+    folder: Path | None = getattr(encoder, "folder", None)
+    return (
+        load_ranker(folder / RANKER_FOLDER) if folder and (folder / RANKER_FOLDER / RANKER_SETTINGS).is_file() else None
+    )
+
+
+class OnnxRanker:
+    """The ranker that lies in a folder as an ONNX model and a tokenizer; both are opened when they are first needed.
+
+    A score is the same to the bit whatever texts are beside it, and on any number of threads.
+    """
+
+    def __init__(self, folder: Path, threads: int) -> None:
+        self._folder, self.threads = folder, threads
+        self._settings = runtime.read_settings(folder, RANKER_SETTINGS)
+
+    @cached_property
+    def name(self) -> str:
+        """What it is called, and its version; a model that is another than its facts say is refused."""
+        version = runtime.model_version(self._folder, self._settings)
+        if self._settings.version not in ("", version):
+            raise UserError(f"{self._folder} holds another model than {RANKER_SETTINGS} says: copy the folder again")
+        return f"{self._settings.name}@{version}"
+
+    def score(self, kind: TargetKind, claim: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One score a text, in order."""
+        claim_ids = self._ids(claim_text(kind, claim))
+        rows = [side_by_side(claim_ids, self._ids(text), self._settings.max_tokens) for text in texts]
+        work = list(batches([len(row) for row in rows]))
+        arrays = [np.array([rows[i] for i in batch], np.int64) for batch in work]
+        scores = np.empty(len(texts), np.float32)
+        for batch, batch_scores in zip(work, map_threaded(self._run, arrays, self.threads), strict=True):
+            scores[batch] = batch_scores
+        return scores
+
+    def _ids(self, text: str) -> list[int]:
+        ids: list[int] = self._tokenizer.encode(runtime.clean_input(text, self._settings)).ids
+        return ids
+
+    def _run(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
+        scores: NDArray[np.float32] = self._session.run(None, {"input_ids": ids})[0]
+        return scores
+
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
+        return runtime.open_tokenizer(self._folder, self._settings.max_tokens)
+
+    @cached_property
+    def _session(self) -> Any:
+        _ = self.name  # a model that is refused is not opened
+        return runtime.open_session(self._folder / runtime.MODEL)

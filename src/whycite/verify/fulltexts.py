@@ -1,0 +1,197 @@
+"""The full texts at hand: which file of a folder, or document of a library, is the paper that a reference means."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from whycite import documents
+from whycite.documents.identity import group_references, normalise_title, tells_paper
+from whycite.documents.model import Document, Reference
+from whycite.documents.reading import readers
+from whycite.documents.sources import DiskFolder
+from whycite.errors import UserError
+from whycite.files import atomic_write, make_folder
+from whycite.models.cache import cache_folder
+
+if TYPE_CHECKING:
+    from whycite.library import Library
+
+__all__ = ["FullText", "match_references", "open_full_text", "texts_in_folder", "texts_in_library"]
+
+_LOG = logging.getLogger("whycite")
+_FIELDS = ("title", "authors", "year", "venue", "doi", "arxiv", "pmid")
+_PACKED = (".gz", ".zst", ".bz2", ".xz", ".zip", ".tgz")
+_BIBLIOGRAPHIES = frozenset({"bibtex", "bbl", "ris", "csljson"})
+_TITLE_WORDS = 4  # words of a title that is believed without author and year
+_VERSION = 1  # of what is kept
+
+
+@dataclass(frozen=True, slots=True)
+class FullText:
+    """A paper whose full text is at hand: the file that holds it, its path in there, and what it says it is."""
+
+    file: str
+    path: str
+    paper: Reference
+    problem: str = ""  # why it could not be read
+
+
+def texts_in_folder(folder: Path | str, progress: Callable[[int], None] | None = None) -> list[FullText]:
+    """The papers in a folder; what each file says of itself is kept, and read again once the file has changed."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise UserError(f"{folder}: no such folder of papers")
+    name = blake2b(str(folder.resolve()).encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
+    cache_path = cache_folder() / "papers" / f"{name}.json"
+    cached_files = _load_cache(cache_path)
+    current_files: dict[str, Any] = {}
+    full_texts: list[FullText] = []
+    for number, path in enumerate(_files(folder), 1):
+        try:
+            state = path.stat()
+        except FileNotFoundError:  # moved since the folder was listed
+            continue
+        mark = [_VERSION, state.st_mtime_ns, state.st_size]
+        cached_entry = cached_files.get(str(path), {})
+        entry: dict[str, Any] = (
+            cached_entry if cached_entry.get("mark") == mark else {"mark": mark, "papers": _papers_of_file(path)}
+        )
+        current_files[str(path)] = entry
+        full_texts += (_full_text(path, fields) for fields in entry["papers"])
+        if progress:
+            progress(number)
+    if current_files != cached_files:
+        _save_cache(cache_path, current_files)
+    return full_texts
+
+
+def texts_in_library(library: Library) -> list[FullText]:
+    """The documents of a library whose files are still there."""
+    full_texts = []
+    for entry in library.documents():
+        kind, _, name = entry.key.partition(":")
+        identifiers: dict[str, Any] = {kind: name} if kind in ("doi", "arxiv", "pmid") else {}
+        file = _on_disk(entry.path)
+        problem = "" if file else f"{entry.path}: the file is gone"
+        full_texts.append(
+            FullText(file, entry.path, Reference("", title=entry.title, year=entry.year, **identifiers), problem)
+        )
+    return full_texts
+
+
+def match_references(references: Sequence[Reference], full_texts: Sequence[FullText]) -> list[FullText | None]:
+    """For each reference the paper at hand that it means: by identifiers, by title, author and year, or by title."""
+    numbers = group_references([*(full_text.paper for full_text in full_texts), *references])
+    by_number: dict[int, FullText] = {}
+    by_title: dict[str, list[FullText]] = {}
+    for full_text, number in zip(full_texts, numbers, strict=False):
+        by_number.setdefault(number, full_text)
+        title = normalise_title(full_text.paper.title)
+        if title.count(" ") + 1 >= _TITLE_WORDS:
+            by_title.setdefault(title, []).append(full_text)
+    numbered_references = zip(references, numbers[len(full_texts) :], strict=True)
+    return [by_number.get(number) or _match_title(reference, by_title) for reference, number in numbered_references]
+
+
+def _match_title(reference: Reference, by_title: dict[str, list[FullText]]) -> FullText | None:
+    """The one paper of the reference's title; identifiers that differ keep apart what is called the same."""
+    title = normalise_title(reference.title)
+    same = by_title.get(title, [])
+    if not title and reference.text:
+        printed = normalise_title(reference.text)
+        same = [
+            full_text
+            for name, texts in by_title.items()
+            if tells_paper(name) and name in printed
+            for full_text in texts
+        ]
+    fitting = [full_text for full_text in same if not _differ(reference, full_text.paper)]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _differ(reference: Reference, paper: Reference) -> bool:
+    if reference.year and paper.year and abs(reference.year - paper.year) > 5:
+        return True
+    return bool(
+        reference.doi
+        and paper.doi
+        and reference.doi.lower() != paper.doi.lower()
+        and not (reference.arxiv or paper.arxiv)
+    )
+
+
+def open_full_text(full_text: FullText) -> Document:
+    """The document of a paper at hand."""
+    if full_text.problem:
+        raise UserError(full_text.problem)
+    for document in documents.stream(full_text.file):
+        if document.path == full_text.path or full_text.file == full_text.path:
+            return document
+    raise UserError(f"{full_text.path}: is no longer in its file")
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    suffixes = tuple(
+        suffix for name, reader in readers().items() if name not in _BIBLIOGRAPHIES for suffix in reader.suffixes
+    )
+    for name in DiskFolder(folder).names():
+        if name.lower().endswith((*suffixes, *_PACKED)):
+            yield folder / name
+
+
+def _papers_of_file(path: Path) -> list[dict[str, Any]]:
+    """What the documents of a file say they are; of one that cannot be read, why."""
+    try:
+        return [
+            {
+                "path": document.path,
+                "problem": "" if document.sentences else _problem(document),
+                **_paper_fields(document.paper),
+            }
+            for document in documents.stream(path)
+        ]
+    except UserError as error:
+        return [{"path": str(path), "problem": str(error)}]
+
+
+def _problem(document: Document) -> str:
+    return document.warnings[0] if document.warnings else f"{document.path}: holds no text that can be read"
+
+
+def _paper_fields(paper: Reference) -> dict[str, Any]:
+    return {name: value for name, value in asdict(paper).items() if name in _FIELDS and value}
+
+
+def _full_text(path: Path, fields: dict[str, Any]) -> FullText:
+    reference_fields = {name: fields[name] for name in _FIELDS if name in fields}
+    reference_fields["authors"] = tuple(reference_fields.get("authors", ()))
+    return FullText(str(path), str(fields["path"]), Reference("", **reference_fields), str(fields.get("problem", "")))
+
+
+def _on_disk(path: str) -> str:
+    place = Path(path)
+    candidates: Iterable[Path] = (place, Path(path.rpartition(":")[0] or path), *place.parents)
+    return next((str(candidate) for candidate in candidates if candidate.is_file()), "")
+
+
+def _load_cache(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}  # nothing was kept, or it is damaged: it can be made again
+    return content if isinstance(content, dict) else {}
+
+
+def _save_cache(path: Path, content: dict[str, Any]) -> None:
+    try:
+        make_folder(path.parent)
+        with atomic_write(path) as file:
+            file.write(json.dumps(content).encode())
+    except UserError as error:
+        _LOG.warning("%s; the papers are read again next time", error)

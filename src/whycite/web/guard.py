@@ -1,0 +1,223 @@
+"""Who may ask: only pages of this very server, under its own name, with its token; problems as in RFC 9457.
+
+A page on the internet can make a browser send requests to this machine. It cannot hide where it comes from (Origin,
+Sec-Fetch-Site), and after rebinding its name it cannot hide under which name it asks (Host).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import parse_qs, quote, unquote, urlsplit
+
+from starlette.exceptions import HTTPException
+
+__all__ = ["COOKIE", "MEDIA_TYPE", "AccessRules", "Guard", "Problem", "is_loopback", "problem_body"]
+
+
+MEDIA_TYPE = "application/problem+json"
+
+
+class Problem(HTTPException):
+    """An answer that is an error: its HTTP status and one plain sentence.
+
+    As one of the framework's own it gets through where others, raised while a request is read, would be covered up.
+    """
+
+    def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(status, detail)
+        self.headers: dict[str, str] = dict(headers or {})
+
+    @property
+    def status(self) -> int:
+        """The HTTP status."""
+        return self.status_code
+
+
+def problem_body(status: int, detail: str) -> bytes:
+    """The JSON of a problem."""
+    return json.dumps({"title": HTTPStatus(status).phrase, "status": status, "detail": detail}).encode()
+
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+COOKIE = "whycite-token"
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_ANY = frozenset({"0.0.0.0", "::", ""})  # bound to every address: only the token tells friends from others
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+        "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",  # but for what says otherwise: what is in a library stays there
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AccessRules:
+    """Under which host the server is bound, the token ("": none is asked for), and how many bytes it takes."""
+
+    host: str = "127.0.0.1"
+    token: str = ""
+    max_bytes: int = 8 << 20  # bytes of a request
+    max_file_bytes: int = 256 << 20  # of one that brings files
+    seconds: float = 30.0  # without a byte of a request that is not all there
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a server bound to a host."""
+    return host in _LOOPBACK
+
+
+class Guard:
+    """Lets requests through to an application, or answers them itself with what is wrong."""
+
+    def __init__(self, app: Application, rules: AccessRules) -> None:
+        self._app, self._rules = app, rules
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})  # nothing here speaks it
+            return
+        has_started = False
+
+        async def guarded(message: Message) -> None:
+            nonlocal has_started
+            if message["type"] == "http.response.start":
+                has_started = True
+                present = {name for name, _ in message.get("headers", ())}
+                default_headers = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
+                message["headers"] = [
+                    *message.get("headers", ()),
+                    *(pair for pair in default_headers if pair[0] not in present),
+                ]
+            await send(message)
+
+        try:
+            headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+            self._check(scope, headers)
+            max_bytes = self._rules.max_file_bytes if _brings_files(headers) else self._rules.max_bytes
+            if _length(headers) > max_bytes:
+                raise _too_large(max_bytes)
+            if self._rules.token and (moved := _token_in_address(scope)):
+                await _send_answer(guarded, 303, b"", {"location": moved[0], "set-cookie": _cookie(moved[1])})
+                return
+            await self._app(scope, _limit_body(receive, max_bytes, self._rules.seconds), guarded)
+        except Problem as problem:
+            if has_started:
+                raise
+            headers = {"content-type": MEDIA_TYPE, **problem.headers}
+            await _send_answer(guarded, problem.status, problem_body(problem.status, problem.detail), headers)
+
+    def _check(self, scope: Scope, headers: dict[str, str]) -> None:
+        name = _host(headers.get("host", ""))
+        rules = self._rules
+        if rules.host not in _ANY and name not in (_LOOPBACK | {rules.host.lower()}):
+            raise Problem(421, "This server does not go by that name: open it under the address it printed.")
+        origin = headers.get("origin")
+        site = headers.get("sec-fetch-site", "same-origin")
+        if scope["method"] not in _SAFE:
+            if origin is not None and (origin == "null" or urlsplit(origin).netloc != headers.get("host")):
+                raise Problem(403, "Another page asked for this: only pages of this server may.")
+            if site not in ("same-origin", "none"):
+                raise Problem(403, "Another site asked for this: only pages of this server may.")
+        if rules.token and not secrets.compare_digest(_token(scope, headers).encode(), rules.token.encode()):
+            raise Problem(
+                401,
+                "A token is needed: open the address that the server printed, or send it as 'Authorization: Bearer'.",
+                {"www-authenticate": "Bearer"},
+            )
+
+
+def _host(header: str) -> str:
+    """The name in a Host header, without its port and brackets."""
+    try:
+        return (urlsplit(f"//{header}").hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+
+
+def _token(scope: Scope, headers: dict[str, str]) -> str:
+    kind, _, credential = headers.get("authorization", "").partition(" ")
+    if kind.lower() == "bearer":
+        return credential.strip()
+    if moved := _token_in_address(scope):
+        return moved[1]
+    # Cookies of other servers of the same name come too, and need not be well-formed.
+    pairs = (pair.strip().partition("=") for pair in headers.get("cookie", "").split(";"))
+    return next((unquote(value) for name, _, value in pairs if name == COOKIE), "")
+
+
+def _token_in_address(scope: Scope) -> tuple[str, str] | None:
+    """The path, and the token that stands behind it: it is put into a cookie, so that it stays in no history."""
+    tokens = parse_qs(scope["query_string"].decode("latin-1")).get("token")
+    if scope["method"] != "GET" or not tokens or scope["path"].startswith("/api/"):
+        return None
+    return "/" + scope["path"].lstrip("/\\").replace("\\", "/"), tokens[0]
+
+
+def _cookie(token: str) -> str:
+    return f"{COOKIE}={quote(token, safe='')}; HttpOnly; Path=/; SameSite=Strict"
+
+
+def _brings_files(headers: dict[str, str]) -> bool:
+    return headers.get("content-type", "").lower().startswith("multipart/form-data")
+
+
+def _length(headers: dict[str, str]) -> int:
+    length = headers.get("content-length", "0")
+    if not length.isascii() or not length.isdecimal() or len(length) > 18:
+        raise Problem(400, "The request does not say how long it is in a way that can be understood.")
+    return int(length)
+
+
+def _limit_body(receive: Receive, max_bytes: int, seconds: float) -> Receive:
+    """What is received, until it is too much or too slow: a request need not say how long it is."""
+    received = 0
+    complete = False
+
+    async def limited() -> Message:
+        nonlocal received, complete
+        if complete:  # what is awaited now is the end of the connection, however long that takes
+            return await receive()
+        try:
+            message = await asyncio.wait_for(receive(), seconds)
+        except TimeoutError:
+            raise Problem(408, f"The request stopped half-way: nothing came for {seconds:.0f} seconds.") from None
+        complete = not message.get("more_body", False)
+        received += len(message.get("body", b""))
+        if received > max_bytes:
+            raise _too_large(max_bytes)
+        return message
+
+    return limited
+
+
+def _too_large(max_bytes: int) -> Problem:
+    return Problem(413, f"The request is too large: at most {max_bytes >> 20} MB are taken at once.")
+
+
+async def _send_answer(send: Send, status: int, body: bytes, headers: dict[str, str]) -> None:
+    header_pairs = [(name.encode(), value.encode("latin-1", "replace")) for name, value in headers.items()]
+    header_pairs.append((b"content-length", str(len(body)).encode()))
+    await send({"type": "http.response.start", "status": status, "headers": header_pairs})
+    await send({"type": "http.response.body", "body": body})

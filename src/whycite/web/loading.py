@@ -1,0 +1,138 @@
+"""What answers need: the library as it is now, and modules and models that are loaded once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from whycite.cite.plugins import DEFAULT, load_method
+from whycite.cite.recommendations import Method
+from whycite.errors import MissingExtra, UserError
+
+if TYPE_CHECKING:
+    from whycite.library import Library
+
+__all__ = ["CurrentLibrary", "LazyLoader", "load_documents", "load_questions", "warm"]
+
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class _LibrarySnapshot:
+    """A library at one commit, with what was found out about it; all of it goes when there is a newer one."""
+
+    state: int
+    library: Library
+    methods: dict[str, Method] = field(default_factory=dict)
+    answers: dict[Callable[..., Any], Any] = field(default_factory=dict)
+    lock: Lock = field(default_factory=Lock)
+
+
+class CurrentLibrary:
+    """Opens the library at a path once, and again when it has changed."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._lock = Lock()
+        self._snapshot: _LibrarySnapshot | None = None
+
+    @property
+    def path(self) -> Path:
+        """Where the library is, or will be."""
+        from whycite.library.paths import default_path
+
+        return (self._path or default_path()).expanduser()
+
+    def library(self) -> Library:
+        """The library at its last commit."""
+        return self._refresh().library
+
+    def method(self, name: str = DEFAULT) -> Method:
+        """A method over the library."""
+        snapshot = self._refresh()
+        with snapshot.lock:
+            if name not in snapshot.methods:
+                snapshot.methods[name] = load_method(name, snapshot.library)
+            return snapshot.methods[name]
+
+    def answer_once(self, function: Callable[[Library], T]) -> T:
+        """What a function says of the library; it is asked once for each commit."""
+        snapshot = self._refresh()
+        with snapshot.lock:
+            if function not in snapshot.answers:
+                snapshot.answers[function] = function(snapshot.library)
+            answer: T = snapshot.answers[function]
+            return answer
+
+    def _refresh(self) -> _LibrarySnapshot:
+        from whycite.library import Library
+
+        with self._lock:
+            state = self._state()
+            if self._snapshot is None or self._snapshot.state != state:
+                self._snapshot = _LibrarySnapshot(state, Library.open(self._path))
+            return self._snapshot
+
+    def _state(self) -> int:
+        """Changes with every commit, and takes no time to see."""
+        try:
+            return (self.path / "commits.lance" / "_versions").stat().st_mtime_ns
+        except OSError:  # no library yet: opening says so
+            return 0
+
+
+class LazyLoader:
+    """Calls a function before the first that needs it; who comes meanwhile waits."""
+
+    def __init__(self, function: Callable[[], None]) -> None:
+        self._function = function
+        self._lock = Lock()
+        self._is_loaded = False
+
+    def __call__(self) -> None:
+        """Return once it has been called."""
+        with self._lock:
+            if not self._is_loaded:
+                self._function()
+                self._is_loaded = True
+
+
+def load_questions() -> None:
+    """Import what it takes to answer a question; the models open their files meanwhile."""
+    with ThreadPoolExecutor(1) as pool:
+        opened = pool.submit(_open_models)
+    opened.result()
+
+
+def load_documents() -> None:
+    """Import what it takes to look at whole documents."""
+    import whycite.check.fix
+    import whycite.check.pipeline
+    import whycite.verify  # noqa: F401
+
+
+def warm(current: CurrentLibrary) -> None:
+    """Ask a first question, so that models and tables are at hand for the first of somebody else."""
+    from whycite.check.detector import load_detector
+    from whycite.cite.recommendations import Claim
+
+    try:
+        current.method().recommend(Claim("the first question takes longest"), 1)
+        load_detector()
+    except (UserError, MissingExtra):
+        return  # no library yet, or none that can be opened: whoever asks is told
+
+
+def _open_models() -> None:
+    from whycite.models import load_encoder
+    from whycite.models.rankers import ranker_of
+
+    encoder = load_encoder()
+    encoder.encode(["a word"])
+    if ranker := ranker_of(encoder):
+        ranker.score("paper", "a word", ["another"])

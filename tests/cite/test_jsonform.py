@@ -1,0 +1,50 @@
+"""The JSON of a recommendation, key by key."""
+
+import json
+
+import pytest
+
+from whycite.cite.recommendations import Evidence, Recommendation, as_dict
+from whycite.library import Paper, SourceDocument
+
+
+@pytest.fixture
+def recommendation() -> Recommendation:
+    paper = Paper("doi:10.1/x", "On cells", ("Doe, Jane", "Müller, K"), 2010, "Cell", "10.1/x", "An abstract.")
+    evidence = Evidence("cells", 0.5, "It is about cells.", SourceDocument("doi:10.1/y", "Elsewhere", None))
+    return Recommendation(1, 12.5, 3, paper, (evidence,), {"title": 10.0, "support": 2.5})
+
+
+def test_the_keys_of_the_interface(recommendation: Recommendation) -> None:
+    assert as_dict(recommendation) == {
+        "rank": 1,
+        "score": 12.5,
+        "support": 3,
+        "paper": {
+            "key": "doi:10.1/x",
+            "title": "On cells",
+            "authors": ["Doe, Jane", "Müller, K"],
+            "year": 2010,
+            "venue": "Cell",
+            "doi": "10.1/x",
+        },
+        "evidence": [
+            {
+                "span": "cells",
+                "score": 0.5,
+                "sentence": "It is about cells.",
+                "source": {"key": "doi:10.1/y", "title": "Elsewhere", "year": None},
+            }
+        ],
+    }
+
+
+def test_explained(recommendation: Recommendation) -> None:
+    explained = as_dict(recommendation, explain=True)
+    assert explained.pop("explain") == {"title": 10.0, "support": 2.5}
+    assert explained == as_dict(recommendation)
+
+
+def test_it_is_json(recommendation: Recommendation) -> None:
+    found = as_dict(recommendation, explain=True)
+    assert json.loads(json.dumps(found)) == found

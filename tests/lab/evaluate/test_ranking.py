@@ -1,0 +1,121 @@
+"""Claims put to methods, over small stand-ins for library, encoder and default method."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from whycite.cite import plugins
+from whycite.cite.recommendations import Claim
+from whycite.errors import UserError
+from whycite.lab.ilciter import METHODS
+from whycite.lab.ilciter.cases import ClaimCase, HeldOutPaper
+from whycite.lab.ilciter.experiment import (
+    ALL_METHODS,
+    DEPTH,
+    check_methods,
+    database_of,
+    rank,
+    recommend_papers,
+    support_of,
+)
+from whycite.library import Library
+from whycite.models import load_encoder
+
+OCCURRENCES = [
+    ("sleep helps memory", "doi:10.1/a", 2001),
+    ("sleep helps memory", "doi:10.1/b", 2010),
+    ("sleep helps memory", "doi:10.1/b", 2010),
+    ("memory fades", "doi:10.1/a", None),
+    ("mice run", "doi:10.1/c", None),
+]
+SOURCE = HeldOutPaper("doi:10.1/x", "On sleep", 2020, ("doi:10.1/a", "doi:10.1/b"), {"4": "Sleep helps. So it is."})
+CASE = ClaimCase("x#0", "sleep and memory", 0, "introduction", "4", 1, ("doi:10.1/b",))
+
+
+@dataclass
+class Stand:
+    """A library that holds these occurrences, an encoder that finds all texts alike, and a method that keeps claims."""
+
+    found: list[tuple[str, str, int | None]] = field(default_factory=lambda: list(OCCURRENCES))
+    scores: Sequence[float] = ()
+    asked: list[tuple[Claim, int]] = field(default_factory=list)
+
+    encoder = load_encoder().name
+    path = Path("nowhere")
+
+    def occurrences(self) -> list[tuple[str, str, int | None]]:
+        return self.found
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.ones((len(texts), 1), np.float32)
+
+    def recommend(self, claim: Claim, n: int = 10) -> list[Any]:
+        self.asked.append((claim, n))
+        return [SimpleNamespace(paper=SimpleNamespace(key=f"p{at}"), score=s) for at, s in enumerate(self.scores)]
+
+
+@pytest.fixture
+def stand(monkeypatch: pytest.MonkeyPatch) -> Any:
+    made = Stand()
+    import_module("whycite.library.encoding")  # it keeps the load that it finds when it is first imported
+    monkeypatch.setattr("whycite.models.load_encoder", lambda: made)
+    monkeypatch.setattr(plugins, "load_method", lambda name, library: made)
+    return made
+
+
+@given(st.permutations(OCCURRENCES))
+def test_the_database_does_not_hang_on_the_order_of_the_library(found: list[tuple[str, str, int | None]]) -> None:
+    class Shuffled(Library):
+        def __init__(self) -> None:
+            pass
+
+        def occurrences(self) -> Any:
+            return iter(found)
+
+    database = database_of(Shuffled())
+    assert list(database.spans) == ["memory fades", "mice run", "sleep helps memory"]
+    assert support_of(database) == {"doi:10.1/a": 2, "doi:10.1/b": 2, "doi:10.1/c": 1}
+
+
+def test_published_methods(stand: Any) -> None:
+    runs = rank(stand, database_of(stand), [SOURCE], [CASE], ("ilciter", "bm25-okapi"), lambda *told: None)
+    assert list(runs) == ["ilciter", "bm25-okapi"]
+    # Both papers have the best span and are cited twice by what was found; b is newer.
+    assert runs["bm25-okapi"] == runs["ilciter"] == {"x#0": [("doi:10.1/b", 1.0), ("doi:10.1/a", 0.5)]}
+    assert not stand.asked
+
+
+def test_what_the_default_method_is_told(stand: Any) -> None:
+    names = ("whycite", "whycite+context", "whycite+draft")
+    told: list[tuple[str, int, int | None]] = []
+    runs = rank(stand, database_of(stand), [SOURCE], [CASE], names, lambda *a: told.append(a), "Sleep")
+    paragraph = "Sleep helps. So it is."
+    assert stand.asked == [
+        (Claim("sleep and memory"), DEPTH),
+        (Claim("sleep and memory", "On sleep", "introduction", paragraph), DEPTH),
+        # What the draft cites before the claim, not what it cites later.
+        (Claim("sleep and memory", "On sleep", "introduction", paragraph, ("doi:10.1/a",), 2020), DEPTH),
+    ]
+    assert list(runs) == list(names)
+    assert [stage for stage, _, _ in told] == [f"Sleep, {name}" for name in names]
+
+
+def test_scores_never_rise(stand: Any) -> None:
+    stand.scores = [0.9, 0.5, 0.5 + 1e-12, 0.1]
+    assert recommend_papers(stand, Claim("sleep")) == [("p0", 0.9), ("p1", 0.5), ("p2", 0.5), ("p3", 0.1)]
+
+
+def test_method_names() -> None:
+    assert check_methods(["whycite", "ilciter", "whycite"]) == ("whycite", "ilciter")
+    assert set(METHODS) < set(ALL_METHODS)
+    with pytest.raises(UserError, match="no method 'best'; there are: bm25-okapi, "):
+        check_methods(["best"])

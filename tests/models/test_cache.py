@@ -1,0 +1,262 @@
+"""Vectors that are remembered: the same as without, each text encoded once, and no harm from a broken file."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+import platformdirs
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from whycite.models import cache
+from whycite.models.cache import CachedEncoder, cache_folder
+
+
+class Counting:
+    """Gives each text a direction of its own, and keeps what it was asked for."""
+
+    def __init__(self, name: str = "counting@1", dimensions: int = 16) -> None:
+        self.name, self.dimensions = name, dimensions
+        self.asked: list[str] = []
+
+    def encode(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> NDArray[np.float32]:
+        """One unit vector a text."""
+        self.asked += texts
+        if progress:
+            progress(len(texts))
+        vectors = np.empty((len(texts), self.dimensions), np.float32)
+        for row, text in enumerate(texts):
+            seed = blake2b(f"{self.name} {text}".encode("utf-8", "surrogatepass"), digest_size=4).digest()
+            vectors[row] = np.random.default_rng(list(seed)).standard_normal(self.dimensions)
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors
+
+
+def _plain(texts: Sequence[str], encoder: Counting | None = None) -> NDArray[np.float32]:
+    """What comes without a file, as exact as a library keeps it."""
+    return (encoder or Counting()).encode(texts).astype(np.float16).astype(np.float32)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "folder" / "vectors.sqlite"
+
+
+def test_no_text_is_encoded_twice(file: Path) -> None:
+    first, second = Counting(), Counting()
+    made = CachedEncoder(first, file).encode(["a", "b", "a"])
+    again = CachedEncoder(second, file).encode(["b", "c", "a", "c"])
+    assert (first.asked, second.asked) == (["a", "b"], ["c"])
+    np.testing.assert_array_equal(made, _plain(["a", "b", "a"]))
+    np.testing.assert_array_equal(again, _plain(["b", "c", "a", "c"]))
+    assert made.dtype == np.float32
+
+
+def test_it_is_the_encoder_to_whoever_asks(file: Path) -> None:
+    encoder = CachedEncoder(Counting("x@2", 7), file)
+    assert (encoder.name, encoder.dimensions) == ("x@2", 7)
+    assert encoder.encode([]).shape == (0, 7)
+    with pytest.raises(TypeError, match="not one text"):
+        encoder.encode("text")
+
+
+@settings(max_examples=25)
+@given(st.lists(st.lists(st.text(st.characters(codec=None), max_size=5), max_size=6), max_size=4))
+def test_any_texts_in_any_order(tmp_path_factory: pytest.TempPathFactory, calls: list[list[str]]) -> None:
+    file = tmp_path_factory.mktemp("cache") / "vectors.sqlite"
+    encoder = Counting()
+    for texts in calls:
+        np.testing.assert_array_equal(CachedEncoder(encoder, file).encode(texts), _plain(texts))
+    assert sorted(encoder.asked) == sorted({text for texts in calls for text in texts})
+
+
+def test_encoders_do_not_mix(file: Path) -> None:
+    for encoder in (Counting("x@1"), Counting("x@2"), Counting("x@2", 5), Counting("x@2")):
+        np.testing.assert_array_equal(CachedEncoder(encoder, file).encode(["a"]), _plain(["a"], encoder))
+        assert encoder.asked[0] == "a"  # of vectors of another length it makes no use
+
+
+def test_progress_counts_every_text(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "_AT_ONCE", 3)
+    CachedEncoder(Counting(), file).encode(["a", "b"])
+    told: list[int] = []
+    CachedEncoder(Counting(), file).encode(["a", "c", "c", "b", "d"], told.append)
+    assert sum(told) == 5
+    assert all(told)
+
+
+def test_what_is_encoded_when_it_is_stopped_is_kept(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "_AT_ONCE", 2)
+
+    class Stopped(Counting):
+        def encode(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> NDArray[np.float32]:
+            if "e" in texts:
+                raise KeyboardInterrupt
+            return super().encode(texts, progress)
+
+    with pytest.raises(KeyboardInterrupt):
+        CachedEncoder(Stopped(), file).encode(list("abcdefg"))
+    encoder = Counting()
+    CachedEncoder(encoder, file).encode(list("abcdefg"))
+    assert encoder.asked == list("efg")
+
+
+def test_the_oldest_go_when_the_file_is_full(file: Path) -> None:
+    texts = [f"text {at}" for at in range(2_000)]
+    limit = 400_000
+    for at in range(0, len(texts), 100):
+        CachedEncoder(Counting(dimensions=384), file, limit).encode(texts[at : at + 100])
+    assert file.stat().st_size < 1.3 * limit
+    encoder = Counting(dimensions=384)
+    CachedEncoder(encoder, file, limit=None).encode(texts)
+    gone = len(encoder.asked)
+    assert encoder.asked == texts[:gone]
+    assert 1_500 < gone < 1_800  # 400 vectors have room
+
+
+def test_a_limit_below_one_vector_keeps_nothing_and_ends(file: Path, caplog: pytest.LogCaptureFixture) -> None:
+    encoder = CachedEncoder(Counting(), file, limit=1)
+    np.testing.assert_array_equal(encoder.encode(["a", "b"]), _plain(["a", "b"]))
+    with closing(sqlite3.connect(file)) as database:
+        assert database.execute("SELECT count(*) FROM vectors").fetchone() == (0,)
+    assert not caplog.records
+
+
+def _as_garbage(file: Path) -> None:
+    file.write_bytes(b"not a database" * 1_000)
+
+
+def _as_folder(file: Path) -> None:
+    file.mkdir()
+
+
+def _below_a_file(file: Path) -> None:
+    file.parent.rmdir()
+    file.parent.write_text("a file")
+
+
+def _of_another_program(file: Path) -> None:
+    with closing(sqlite3.connect(file)) as database:
+        database.execute("CREATE TABLE vectors (word TEXT)")
+
+
+def _cut(file: Path) -> None:
+    CachedEncoder(Counting(), file).encode([f"text {at}" for at in range(500)])
+    file.write_bytes(file.read_bytes()[:5_000])
+
+
+@pytest.mark.parametrize("harm", [_as_garbage, _as_folder, _below_a_file, _of_another_program, _cut])
+def test_a_file_that_cannot_be_used_is_told_of_once(
+    file: Path, harm: Callable[[Path], None], caplog: pytest.LogCaptureFixture
+) -> None:
+    file.parent.mkdir()
+    harm(file)
+    texts = [f"text {at}" for at in range(500)]
+    encoder = CachedEncoder(Counting(), file)
+    for some in (texts, texts[:3], ["new"]):
+        np.testing.assert_array_equal(encoder.encode(some), _plain(some))
+    assert len(caplog.messages) == 1
+    assert caplog.messages[0].startswith(f"{file}: vectors cannot be kept there (")
+
+
+@pytest.mark.parametrize("at", [0.3, 0.5, 0.9], ids=str)
+def test_damaged_bytes_are_never_taken_for_a_vector(file: Path, at: float) -> None:
+    texts = [f"text {number}" for number in range(500)]
+    CachedEncoder(Counting(dimensions=384), file).encode(texts)
+    content = bytearray(file.read_bytes())
+    begin = int(len(content) * at)
+    content[begin : begin + 3_000] = b"\x5a" * 3_000
+    file.write_bytes(content)
+    encoder = Counting(dimensions=384)
+    np.testing.assert_array_equal(CachedEncoder(encoder, file).encode(texts), _plain(texts, Counting(dimensions=384)))
+    assert encoder.asked
+
+
+def test_a_file_that_others_hold_is_done_without(
+    file: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(cache, "_PATIENCE", 0.05)
+    CachedEncoder(Counting(), file).encode(["a"])
+    with closing(sqlite3.connect(file)) as database:
+        database.execute("BEGIN IMMEDIATE")
+        encoder = Counting()
+        np.testing.assert_array_equal(CachedEncoder(encoder, file).encode(["a", "b"]), _plain(["a", "b"]))
+        assert encoder.asked == ["b"]  # whoever writes hinders no reader
+    assert ["locked" in message for message in caplog.messages] == [True]
+
+
+def test_several_at_once(file: Path, caplog: pytest.LogCaptureFixture) -> None:
+    texts = [f"text {at}" for at in range(60)]
+
+    def work(first: int) -> None:
+        for at in range(20):
+            some = texts[first + at :: 7]
+            np.testing.assert_array_equal(CachedEncoder(Counting(), file, limit=50_000).encode(some), _plain(some))
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(4)))
+    assert not caplog.records
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kills a process")
+def test_killed_processes_leave_it_whole(file: Path, caplog: pytest.LogCaptureFixture) -> None:
+    code = """
+import sys, numpy as np
+from pathlib import Path
+from whycite.models.cache import CachedEncoder
+class Equal:
+    name, dimensions = "equal@1", 384
+    def encode(self, texts, progress=None):
+        return np.full((len(texts), 384), 0.5, np.float32)
+encoder = CachedEncoder(Equal(), Path(sys.argv[1]))
+for at in range(1_000_000):
+    encoder.encode([f"{at} {number}" for number in range(100)])
+    print(at, flush=True)
+"""
+    for after in (0.0, 0.05):
+        with subprocess.Popen([sys.executable, "-c", code, str(file)], stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            time.sleep(after)
+            process.kill()
+    encoder = Counting("equal@1", 384)
+    assert (CachedEncoder(encoder, file).encode([f"0 {number}" for number in range(100)]) == 0.5).all()
+    assert not encoder.asked
+    assert not caplog.records
+    with closing(sqlite3.connect(file)) as database:
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_remembering_costs_little(file: Path) -> None:
+    """The bundled encoder takes three milliseconds of a core for a text."""
+    texts = [f"Cells of kind {at} grow in ponds" for at in range(5_000)]
+
+    class Quick(Counting):
+        def encode(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> NDArray[np.float32]:
+            return np.full((len(texts), 384), 0.5, np.float32)
+
+    began = time.process_time()
+    for _ in range(2):
+        CachedEncoder(Quick(dimensions=384), file).encode(texts)
+    assert (time.process_time() - began) / len(texts) < 0.001
+
+
+def test_where_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("WHYCITE_CACHE", str(tmp_path / "own"))
+    assert cache_folder() == tmp_path / "own"
+    CachedEncoder(Counting()).encode(["a"])
+    assert [found.suffix for found in (tmp_path / "own").iterdir()] == [".sqlite"]
+    monkeypatch.setenv("WHYCITE_CACHE", "~/vectors")
+    assert cache_folder() == Path.home() / "vectors"
+    monkeypatch.delenv("WHYCITE_CACHE")
+    assert cache_folder() == platformdirs.user_cache_path("whycite", appauthor=False)

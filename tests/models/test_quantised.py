@@ -1,0 +1,137 @@
+"""The graph in 8 bits beside the same encoder in plain numpy."""
+
+from math import erf
+
+import numpy as np
+import onnxruntime  # type: ignore[import-untyped]
+import pytest
+from numpy.typing import NDArray
+
+from whycite.lab.train.quantisation import EncoderShape, WeightArrays, build_graph
+from whycite.models.runtime import Pooling
+
+Array = NDArray[np.float32]
+WIDTH, INNER, VOCABULARY, POSITIONS = 32, 64, 50, 20
+
+
+def random_weights(layers: int, seed: int = 0) -> dict[str, Array]:
+    random = np.random.default_rng(seed)
+    sizes: dict[str, tuple[int, ...]] = {
+        "embeddings.word_embeddings.weight": (VOCABULARY, WIDTH),
+        "embeddings.position_embeddings.weight": (POSITIONS, WIDTH),
+        "embeddings.token_type_embeddings.weight": (2, WIDTH),
+    }
+    norms = ["embeddings.LayerNorm"]
+    for layer in range(layers):
+        name = f"encoder.layer.{layer}"
+        dense = {f"attention.self.{part}": (WIDTH, WIDTH) for part in ("query", "key", "value")}
+        dense |= {"attention.output.dense": (WIDTH, WIDTH)}
+        dense |= {"intermediate.dense": (INNER, WIDTH), "output.dense": (WIDTH, INNER)}
+        sizes |= {f"{name}.{part}.weight": size for part, size in dense.items()}
+        sizes |= {f"{name}.{part}.bias": size[:1] for part, size in dense.items()}
+        norms += [f"{name}.attention.output.LayerNorm", f"{name}.output.LayerNorm"]
+    made = {name: random.normal(0, 0.3, size).astype(np.float32) for name, size in sizes.items()}
+    for norm in norms:
+        made[f"{norm}.weight"] = random.normal(1, 0.1, WIDTH).astype(np.float32)
+        made[f"{norm}.bias"] = random.normal(0, 0.1, WIDTH).astype(np.float32)
+    return made
+
+
+def plain(weights: WeightArrays, shape: EncoderShape, ids: NDArray[np.int64]) -> Array:
+    """What the encoder is by definition, one text at a time."""
+    return np.stack([_text(weights, shape, row) for row in ids])
+
+
+def _text(w: WeightArrays, shape: EncoderShape, ids: NDArray[np.int64]) -> Array:
+    def dense(x: Array, name: str) -> Array:
+        return x @ w[f"{name}.weight"].T + w[f"{name}.bias"]
+
+    def norm(x: Array, name: str) -> Array:
+        centred = x - x.mean(-1, keepdims=True)
+        scaled = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + shape.epsilon)
+        return np.asarray(scaled * w[f"{name}.weight"] + w[f"{name}.bias"], np.float32)
+
+    places = np.arange(len(ids)) + shape.first_position
+    x = w["embeddings.word_embeddings.weight"][ids] + w["embeddings.position_embeddings.weight"][places]
+    x = norm(x + w["embeddings.token_type_embeddings.weight"][0], "embeddings.LayerNorm")
+    for layer in range(shape.layers):
+        name = f"encoder.layer.{layer}"
+        query, key, value = (
+            dense(x, f"{name}.attention.self.{part}").reshape(len(ids), shape.heads, -1).swapaxes(0, 1)
+            for part in ("query", "key", "value")
+        )
+        scores = np.exp(query @ key.swapaxes(1, 2) / np.sqrt(query.shape[-1]))
+        seen = (scores / scores.sum(-1, keepdims=True) @ value).swapaxes(0, 1).reshape(len(ids), -1)
+        x = norm(x + dense(seen, f"{name}.attention.output.dense"), f"{name}.attention.output.LayerNorm")
+        inner = dense(x, f"{name}.intermediate.dense")
+        inner = inner * (1 + np.vectorize(erf)(inner / 2**0.5)) / 2
+        x = norm(x + dense(inner, f"{name}.output.dense"), f"{name}.output.LayerNorm")
+    pooled = x[0] if shape.pooling == "cls" else x.mean(0)
+    return np.asarray(pooled / np.linalg.norm(pooled), np.float32)
+
+
+def run(weights: WeightArrays, shape: EncoderShape, ids: NDArray[np.int64]) -> Array:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    model = build_graph(weights, shape).SerializeToString()
+    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    (found,) = session.run(None, {"input_ids": ids})
+    return np.asarray(found)
+
+
+@pytest.mark.parametrize("pooling", ["cls", "mean"])
+@pytest.mark.parametrize("first", [0, 2], ids=["bert", "roberta"])
+@pytest.mark.parametrize("layers", [1, 3])
+def test_close_to_the_definition(pooling: Pooling, first: int, layers: int) -> None:
+    shape = EncoderShape(layers, heads=4, epsilon=1e-5, first_position=first, pooling=pooling)
+    weights = random_weights(layers)
+    ids = np.random.default_rng(1).integers(0, VOCABULARY, (7, 11))
+    found, wanted = run(weights, shape, ids), plain(weights, shape, ids)
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, rtol=1e-5)
+    assert (found * wanted).sum(1).min() > 0.995
+    assert (found @ wanted.T).argmax(1).tolist() == list(range(7))
+
+
+@pytest.mark.parametrize("pooling", ["cls", "mean"])
+def test_rows_do_not_see_each_other(pooling: Pooling) -> None:
+    shape, weights = EncoderShape(2, 4, 1e-5, pooling=pooling), random_weights(2)
+    ids = np.random.default_rng(2).integers(0, VOCABULARY, (9, 6))
+    together = run(weights, shape, ids)
+    for row, vector in zip(ids, together, strict=True):
+        np.testing.assert_array_equal(run(weights, shape, row[None])[0], vector)
+
+
+def test_weights_that_are_all_zero() -> None:
+    shape, weights = EncoderShape(1, 4, 1e-5), random_weights(1)
+    weights["encoder.layer.0.output.dense.weight"][:] = 0
+    weights["embeddings.word_embeddings.weight"][0] = 0
+    ids = np.array([[0, 1, 2], [3, 0, 0]])
+    np.testing.assert_allclose(run(weights, shape, ids), plain(weights, shape, ids), atol=0.02)
+
+
+def test_same_weights_same_bytes() -> None:
+    shape, weights = EncoderShape(2, 4, 1e-5), random_weights(2)
+    first, second = (build_graph(weights, shape).SerializeToString(deterministic=True) for _ in range(2))
+    assert first == second
+
+
+@pytest.mark.parametrize("texts", [1, 3, 8])
+def test_scores_are_read_at_the_first_token(texts: int) -> None:
+    weights = random_weights(2)
+    random = np.random.default_rng(5)
+    head = random.normal(0, 1, (1, WIDTH)).astype(np.float32)
+    weights |= {"head.weight": head, "head.bias": np.array([0.25], np.float32)}
+    ids = random.integers(0, VOCABULARY, (texts, 9))
+    states = run(weights, EncoderShape(2, 4, 1e-12, output="states"), ids)
+    scores = run(weights, EncoderShape(2, 4, 1e-12, output="scores"), ids)
+    assert states.shape == (texts, 9, WIDTH)
+    assert scores == pytest.approx(states[:, 0] @ head[0] + 0.25, abs=2e-3)
+    alone = [run(weights, EncoderShape(2, 4, 1e-12, output="scores"), row[None])[0] for row in ids]
+    assert scores.tolist() == alone
+
+
+def test_states_are_those_of_the_definition() -> None:
+    weights, ids = random_weights(2), np.array([[0, 5, 7, 9, 2]])
+    states = run(weights, EncoderShape(2, 4, 1e-12, output="states"), ids)[0, 0]
+    vector = run(weights, EncoderShape(2, 4, 1e-12), ids)[0]
+    assert states / np.linalg.norm(states) == pytest.approx(vector, abs=2e-3)

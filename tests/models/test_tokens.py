@@ -1,0 +1,40 @@
+"""Models of one family share a tokenizer's words, and each cuts where it must."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tokenizers import Tokenizer
+
+import whycite
+from tests.models.conftest import Make
+from whycite.models import runtime
+from whycite.models.runtime import TOKENIZER
+
+TEXT = "Cells divide <s> where <mask> stars shine: Äpfel, 3.5 µm, and 東京 too. " * 9
+
+
+def _models() -> list[Path]:
+    return [path.parent for path in sorted((Path(whycite.__file__).parent / "models").rglob(TOKENIZER))]
+
+
+@pytest.mark.parametrize("folder", _models(), ids=lambda folder: str(folder.name))
+def test_shared_or_not_it_is_the_tokenizer_of_the_file(folder: Path) -> None:
+    alone = Tokenizer.from_file(str(folder / TOKENIZER))
+    alone.enable_truncation(20)
+    short, whole = runtime.open_tokenizer(folder, 20), runtime.open_tokenizer(folder, None)
+    assert short.to_str() == alone.to_str()
+    assert short.encode(TEXT).ids == alone.encode(TEXT).ids
+    assert len(short.encode(TEXT).ids) == 20 < len(whole.encode(TEXT).ids)
+
+
+def test_a_file_that_changed_is_read_again(folder: Make) -> None:
+    made = folder()
+    before = runtime.open_tokenizer(made, None)
+    assert before.encode("cells divide").ids == [1, 2]  # and nothing is padded
+    path = made / TOKENIZER
+    content = json.loads(path.read_text("utf-8"))
+    content["model"]["vocab"] |= {"cells": 2, "divide": 1}
+    path.write_text(json.dumps(content), "utf-8")
+    assert runtime.open_tokenizer(made, None).encode("cells divide").ids == [2, 1]
+    assert before.encode("cells divide").ids == [1, 2]
