@@ -1,8 +1,6 @@
 """A library is asked only what it was not asked before."""
 
-import os
 from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from threading import get_ident
 from typing import Any, cast
@@ -114,25 +112,6 @@ def test_a_new_commit_is_seen_from_outside(tmp_path: Path) -> None:
     before = CachedLibrary(tmp_path / "library")._state
     (versions / "2.manifest").write_bytes(b"")
     assert CachedLibrary(tmp_path / "library")._state != before
-
-
-def test_a_commit_that_is_dropped_while_it_is_looked_at_counts_as_gone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    versions = tmp_path / "library" / "commits.lance" / "_versions"
-    versions.mkdir(parents=True)
-    (versions / "2.manifest").write_bytes(b"")
-    expected = CachedLibrary(tmp_path / "library")._state
-    (versions / "1.manifest").write_bytes(b"")
-    listed = os.scandir
-
-    def dropped(folder: Path) -> Any:
-        entries = list(listed(folder))
-        (versions / "1.manifest").unlink()
-        return nullcontext(iter(entries))
-
-    monkeypatch.setattr(os, "scandir", dropped)
-    assert CachedLibrary(tmp_path / "library")._state == expected
 
 
 def test_a_library_stays_open_until_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,12 +1,14 @@
 """Documents go by the absolute path of their file, from wherever it is named."""
 
 import os
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
 import pytest
 
-from whycite.library.paths import absolute, file_of, stands_alone, stored_path
+from whycite.library.paths import absolute, file_of, library_exists, library_state, stands_alone, stored_path
 
 
 @pytest.fixture(autouse=True)
@@ -53,3 +55,25 @@ def test_not_on_disk(path: str) -> None:
     assert file_of(path) is None
     assert stored_path(path) == path
     assert not stands_alone(path)
+
+
+def test_a_commit_dropped_while_commits_are_read_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = tmp_path / "library"
+    assert not library_exists(library)
+    assert library_state(library) == []
+    versions = library / "commits.lance" / "_versions"
+    versions.mkdir(parents=True)
+    assert library_exists(library)
+    (versions / "2.manifest").touch()
+    expected = library_state(library)
+    (versions / "1.manifest").touch()
+    scandir = os.scandir
+
+    def drop_one(folder: Path) -> Any:
+        entries = list(scandir(folder))
+        (versions / "1.manifest").unlink()
+        return nullcontext(iter(entries))
+
+    monkeypatch.setattr(os, "scandir", drop_one)
+    assert library_state(library) == expected
+    assert len(expected) == 1

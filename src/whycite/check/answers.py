@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from importlib.metadata import version
@@ -17,6 +16,7 @@ from whycite.check.memory import Memory, memory_key
 from whycite.cite.plugins import DEFAULT, load_method
 from whycite.cite.recommendations import Claim, Evidence, Method, Recommendation, as_dict
 from whycite.documents.model import Reference
+from whycite.library.paths import library_state
 from whycite.models.runtime import disable_threads
 
 if TYPE_CHECKING:
@@ -64,8 +64,7 @@ class CachedLibrary:
         if not isinstance(self._library, Path):
             return [release, str(self._library.path), self._library.version]
         # Importing the store takes longer than all the rest; that there is a new commit can be seen from outside.
-        commits = self._library / "commits.lance" / "_versions"
-        return [release, str(self._library.resolve()), _modification_times(commits)]
+        return [release, str(self._library.resolve()), library_state(self._library)]
 
     def recommend(
         self, claims: Sequence[Claim], n: int, on_answer: Callable[[], None] = lambda: None
@@ -121,16 +120,6 @@ def _open_library(path: Path, state: str) -> Library:
     from whycite.library import Library
 
     return Library.open(path)
-
-
-def _modification_times(folder: Path) -> list[tuple[str, int]]:
-    """The files in a folder and when each was made; a writer may drop some meanwhile."""
-    times = []
-    with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
-        for entry in entries:
-            with suppress(FileNotFoundError):
-                times.append((entry.name, entry.stat().st_mtime_ns))
-    return sorted(times)
 
 
 @lru_cache(maxsize=1)

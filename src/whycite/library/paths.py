@@ -1,17 +1,30 @@
-"""Where libraries are, and how they call the files that their documents came from.
+"""Where libraries are, what can be seen of them without opening them, and the paths of their documents.
 
 A document is a file, a member of an archive (`papers.zip/a.tex`) or a record of a file (`papers.jsonl:12`).
+Nothing here imports the store, which takes a second to load.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 
 import platformdirs
 
-__all__ = ["absolute", "default_path", "file_of", "stands_alone", "stored_path"]
+__all__ = [
+    "absolute",
+    "default_path",
+    "file_of",
+    "library_exists",
+    "library_state",
+    "stands_alone",
+    "stored_path",
+]
+
+_COMMITS = "commits.lance"  # LanceDB's folder of the table `commits`, which every library has
+_RECORD = re.compile(r":\d+\Z")
 
 
 def default_path() -> Path:
@@ -22,7 +35,19 @@ def default_path() -> Path:
     )
 
 
-_RECORD = re.compile(r":\d+\Z")
+def library_exists(path: Path) -> bool:
+    """Whether there is a library at the path; it may still be empty or damaged, which opening it shows."""
+    return (path / _COMMITS).is_dir()
+
+
+def library_state(path: Path) -> list[tuple[str, int]]:
+    """The commits of a library and their times, which change with every commit; empty where there is none."""
+    commits = []
+    with suppress(FileNotFoundError, NotADirectoryError), os.scandir(path / _COMMITS / "_versions") as entries:
+        for entry in entries:
+            with suppress(FileNotFoundError):  # dropped by a writer just now
+                commits.append((entry.name, entry.stat().st_mtime_ns))
+    return sorted(commits)
 
 
 def absolute(path: str) -> str:

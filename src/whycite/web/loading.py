@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from whycite.cite.plugins import DEFAULT, load_method
 from whycite.cite.recommendations import Method
 from whycite.errors import MissingExtra, UserError
+from whycite.library.paths import default_path, library_state
 
 if TYPE_CHECKING:
     from whycite.library import Library
@@ -26,7 +27,7 @@ T = TypeVar("T")
 class _LibrarySnapshot:
     """A library at one commit, with what was found out about it; all of it goes when there is a newer one."""
 
-    state: int
+    state: list[tuple[str, int]]
     library: Library
     methods: dict[str, Method] = field(default_factory=dict)
     answers: dict[Callable[..., Any], Any] = field(default_factory=dict)
@@ -44,8 +45,6 @@ class CurrentLibrary:
     @property
     def path(self) -> Path:
         """Where the library is, or will be."""
-        from whycite.library.paths import default_path
-
         return (self._path or default_path()).expanduser()
 
     def library(self) -> Library:
@@ -73,17 +72,10 @@ class CurrentLibrary:
         from whycite.library import Library
 
         with self._lock:
-            state = self._state()
+            state = library_state(self.path)
             if self._snapshot is None or self._snapshot.state != state:
                 self._snapshot = _LibrarySnapshot(state, Library.open(self._path))
             return self._snapshot
-
-    def _state(self) -> int:
-        """Changes with every commit, and takes no time to see."""
-        try:
-            return (self.path / "commits.lance" / "_versions").stat().st_mtime_ns
-        except OSError:  # no library yet: opening says so
-            return 0
 
 
 class LazyLoader:

@@ -20,6 +20,7 @@ from whycite.files import atomic_write
 from whycite.lab.evaluate.topics import PublicationRecords, publication_record, read_publication_records
 from whycite.library import Library
 from whycite.library.export import cited_spans
+from whycite.library.paths import library_exists
 from whycite.library.writer import search_text, storable_text
 from whycite.models.rankers import paper_text
 
@@ -178,8 +179,6 @@ def _article(key: str, date: str, subjects: list[str], sentences: list[Any]) -> 
     )
 
 
-_COMMITS = "commits.lance"  # every library has it
-
 Watch = Callable[[int], None]
 """Told how many documents are read."""
 
@@ -189,7 +188,7 @@ Warn = Callable[[str], None]
 
 def corpus_of(paths: Sequence[Path], jobs: int = 1, watch: Watch | None = None, warn: Warn | None = None) -> Corpus:
     """The corpus in a packed file, that of a library, or that of all documents at the paths."""
-    ready = [path for path in paths if is_packed(path) or (path / _COMMITS).is_dir()]
+    ready = [path for path in paths if is_packed(path) or library_exists(path)]
     if not ready:
         return from_files(paths, jobs, watch, warn)
     if len(paths) > 1:
