@@ -1,12 +1,13 @@
-"""Where tests find the real data, and what they do without it."""
+"""Where tests find the real data, what they do without it, and how they run a command."""
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from typer.testing import CliRunner, Result
 
 # In the background of a shell Ctrl-C is ignored, and what tests start would ignore it too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -37,3 +38,17 @@ def data() -> Path:
     if not folder.is_dir():
         pytest.skip("no real data at hand: set WHYCITE_DATA to its folder")
     return folder
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Result]:
+    """Runs a command in this process; what it raised is in the result."""
+    from whycite.cli import app
+
+    monkeypatch.setenv("WHYCITE_LIBRARY", str(tmp_path / "own library"))  # never the user's
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def invoke(*arguments: str | Path, stdin: str | bytes = "") -> Result:
+        return CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
+
+    return invoke

@@ -18,7 +18,7 @@ from whycite.errors import UserError
 from whycite.library.tables import identifier
 
 if TYPE_CHECKING:
-    from tests.cite.conftest import FakeEncoder, FakeLibrary
+    from tests.fakes import FakeEncoder, FakeLibrary
 
 COSINES = st.integers(0, 20).map(lambda number: number / 20)
 # Text of the span, papers it cites, cosine, BM25, kind.

@@ -16,7 +16,7 @@ from whycite.cite.search import candidate_papers, prepare_claim, search_library
 from whycite.library.tables import identifier
 
 if TYPE_CHECKING:
-    from tests.cite.conftest import FakeEncoder, FakeLibrary
+    from tests.fakes import FakeEncoder, FakeLibrary
 
 
 class Axes:

@@ -1,10 +1,8 @@
-"""A small library of two papers, and ways to run commands on it."""
+"""A small library of two papers."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
 ATTENTION = """\
 ---
@@ -50,8 +48,6 @@ Honeybees that forage sleep at night and hang their antennae [@kaiser].
 We find the hours of sleep with a transformer, a network of attention layers [@vaswani].
 """
 
-Run = Callable[..., Result]
-
 
 @pytest.fixture(scope="session")
 def papers(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -70,17 +66,3 @@ def library(papers: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("libraries") / "library"
     assert add(path, [papers], jobs=1).added == 2
     return path
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
-    """Runs a command in this process; what it raised is in the result."""
-    from whycite.cli import app
-
-    monkeypatch.setenv("WHYCITE_LIBRARY", str(tmp_path / "own library"))  # never the user's
-    monkeypatch.setenv("COLUMNS", "100")
-
-    def invoke(*arguments: str | Path, stdin: str | bytes = "") -> Result:
-        return CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
-
-    return invoke

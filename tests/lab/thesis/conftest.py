@@ -1,14 +1,33 @@
-"""Toy claims: which sentence is right, the words tell, or the sentence before."""
+"""Small data sets in the form of the real ones, and toy claims whose words tell which sentence is right."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
+import zstandard
 
 from whycite.lab.thesis.comparisons import SentenceComparison
 from whycite.lab.thesis.datasets import PassageCase
 from whycite.lab.thesis.wordvectors import WordVectors
+
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Writes rows to a file of the folder that it returns, compressed where the name says so."""
+
+    def write_rows(name: str, rows: Iterable[Any]) -> Path:
+        data = "".join(json.dumps(row) + "\n" for row in rows).encode()
+        (tmp_path / name).write_bytes(zstandard.compress(data) if name.endswith(".zst") else data)
+        return tmp_path
+
+    return write_rows
+
 
 TOPICS = ["ants", "bees", "cats", "dogs"]
 OTHERS = ["show", "that", "results", "grow", "slowly", "here", "and", "there"]

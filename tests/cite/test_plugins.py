@@ -19,7 +19,7 @@ from whycite.library import Library
 from whycite.models import load_encoder
 
 if TYPE_CHECKING:
-    from tests.cite.conftest import FakeEncoder, FakeLibrary
+    from tests.fakes import FakeEncoder, FakeLibrary
 
 
 @pytest.fixture(autouse=True)

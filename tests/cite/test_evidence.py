@@ -12,7 +12,7 @@ from whycite.cite.recommendations import Claim
 from whycite.library import SpanCitation
 
 if TYPE_CHECKING:
-    from tests.cite.conftest import FakeEncoder, FakeLibrary
+    from tests.fakes import FakeEncoder, FakeLibrary
 
 
 def piece(sentence: int) -> EvidencePiece:

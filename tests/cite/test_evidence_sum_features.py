@@ -14,7 +14,7 @@ from whycite.cite.scoring import EVIDENCE, PAPER, TITLE, RankingFeatures, full_m
 from whycite.library.tables import identifier
 
 if TYPE_CHECKING:
-    from tests.cite.conftest import FakeEncoder, FakeLibrary
+    from tests.fakes import FakeEncoder, FakeLibrary
 
 
 def of_evidence(features: RankingFeatures, span: str | None, paper: str) -> dict[str, float]:

@@ -16,7 +16,7 @@ from whycite.documents.sources import DiskFolder, Source
 @pytest.fixture(scope="module")
 def benchmark() -> ModuleType:
     """The module that measures; it is a script, not part of the package."""
-    path = Path(__file__).resolve().parents[2] / "benchmarks" / "pdf.py"
+    path = Path(__file__).resolve().parents[3] / "benchmarks" / "pdf.py"
     spec = importlib.util.spec_from_file_location("benchmarks_pdf", path)
     assert spec is not None
     assert spec.loader is not None

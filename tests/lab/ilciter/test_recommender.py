@@ -15,7 +15,7 @@ from whycite.lab.ilciter import EvidenceDatabase, IlciterMethods
 from whycite.lab.ilciter.recommender import make
 
 if TYPE_CHECKING:
-    from tests.cite.conftest import FakeEncoder, FakeLibrary
+    from tests.fakes import FakeEncoder, FakeLibrary
 
 
 @pytest.fixture

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.fakes import FakeEncoder, FakeLibrary
+
 FACTS = [
     ("Sleep spindles support the consolidation of memory", "10.1/spindles"),
     ("Place cells fire when the animal is at one place", "10.1/place"),
@@ -45,3 +47,21 @@ def corpus() -> Callable[..., Path]:
         return path
 
     return write
+
+
+@pytest.fixture(scope="session")
+def new_library() -> type[FakeLibrary]:
+    """Makes an empty library."""
+    return FakeLibrary
+
+
+@pytest.fixture
+def library() -> FakeLibrary:
+    """An empty library."""
+    return FakeLibrary()
+
+
+@pytest.fixture(scope="session")
+def encoder() -> FakeEncoder:
+    """The encoder of these libraries."""
+    return FakeEncoder()

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from tests.documents.test_pdf import Paper, assemble, fill, prose, sentences
+from tests.documents.pdf.test_pdf import Paper, assemble, fill, prose, sentences
 from whycite.documents.model import Document
 from whycite.documents.pdf import READER
 
