@@ -7,7 +7,7 @@ import pytest
 
 import whycite
 from tests.check.conftest import TEX, WordDetector, WordEncoder
-from whycite.check.findings import CheckedDraft, as_dict
+from whycite.check.findings import CheckedDraft, checked_draft_json
 from whycite.check.pipeline import check_draft
 from whycite.errors import UserError
 
@@ -140,7 +140,7 @@ def test_windows_line_ends_change_nothing_but_offsets(run, draft: Path) -> None:
 
 
 def test_json_has_the_keys_that_are_promised(run, draft: Path) -> None:  # type: ignore[no-untyped-def]
-    found = json.loads(json.dumps(as_dict(run(draft))))
+    found = json.loads(json.dumps(checked_draft_json(run(draft))))
     finding = found["findings"][0]
     assert {
         "file", "line", "column", "end_line", "end_column", "section", "section_type", "text", "worthiness", "cites",

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.check.conftest import WordDetector, WordEncoder
-from whycite.check.findings import CheckedDraft, as_dict
+from whycite.check.findings import CheckedDraft, checked_draft_json
 from whycite.check.pipeline import check_draft
 from whycite.cli.terminal import json_line
 from whycite.documents.sources import decode
@@ -23,7 +23,7 @@ def stands_right(checked: CheckedDraft) -> None:
         assert 0 <= finding.worthiness <= 1
         assert len({proposal.key for proposal in finding.recommendations}) == len(finding.recommendations)
         assert (finding.kind == "cited") == bool(finding.cites) or finding.kind == "cited"
-    json_line(as_dict(checked))
+    json_line(checked_draft_json(checked))
 
 
 @pytest.mark.parametrize("name", SOME)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from whycite.cite.recommendations import Evidence, Recommendation, as_dict
+from whycite.cite.recommendations import Evidence, Recommendation, recommendation_json
 from whycite.library import Paper, SourceDocument
 
 
@@ -16,7 +16,7 @@ def recommendation() -> Recommendation:
 
 
 def test_the_keys_of_the_interface(recommendation: Recommendation) -> None:
-    assert as_dict(recommendation) == {
+    assert recommendation_json(recommendation) == {
         "rank": 1,
         "score": 12.5,
         "support": 3,
@@ -40,11 +40,11 @@ def test_the_keys_of_the_interface(recommendation: Recommendation) -> None:
 
 
 def test_explained(recommendation: Recommendation) -> None:
-    explained = as_dict(recommendation, explain=True)
+    explained = recommendation_json(recommendation, explain=True)
     assert explained.pop("explain") == {"title": 10.0, "support": 2.5}
-    assert explained == as_dict(recommendation)
+    assert explained == recommendation_json(recommendation)
 
 
 def test_it_is_json(recommendation: Recommendation) -> None:
-    found = as_dict(recommendation, explain=True)
+    found = recommendation_json(recommendation, explain=True)
     assert json.loads(json.dumps(found)) == found

@@ -8,8 +8,8 @@ import pytest
 from whycite import documents
 from whycite.documents import Document, Reference, Section, Sentence
 from whycite.errors import UserError
-from whycite.verify.heatmap import as_json
-from whycite.verify.output import as_dict
+from whycite.verify.heatmap import heat_map_json
+from whycite.verify.output import verification_json
 from whycite.verify.verifying import open_document, verify_claim, verify_sentences
 
 CLAIM = "Honeybees that forage sleep at night"
@@ -59,7 +59,7 @@ def test_captions_and_boxes_of_a_published_article_are_searched(paper: Path) -> 
     assert found.verdict == "backed"
     assert found.passages[0].index == len(read.sentences)
     assert found.passages[0].section.endswith("(caption)")
-    assert as_json(article, found)["sentences"][found.passages[0].index]["text"] == caption.text
+    assert heat_map_json(article, found)["sentences"][found.passages[0].index]["text"] == caption.text
     assert verify_claim(claim, read).verdict != "backed"
 
 
@@ -204,7 +204,7 @@ def test_one_document_many_claims(paper: Path) -> None:
 
 
 def test_json(paper: Path) -> None:
-    found = as_dict(verify_claim(CLAIM, paper), 2)
+    found = verification_json(verify_claim(CLAIM, paper), 2)
     assert found.keys() == {"claim", "verdict", "confidence", "chances", "reason", "passages"}
     assert len(found["passages"]) == 2
     assert found["passages"][0].keys() == {"rank", "index", "score", "text", "section"}

@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from whycite import cite
-from whycite.cite.recommendations import as_dict
+from whycite.cite.recommendations import recommendation_json
 from whycite.web.server import ServerSettings
 
 Clients = Callable[..., TestClient]
@@ -28,7 +28,7 @@ def test_cite_answers_as_the_command_line_does(client: TestClient, kept_library:
     assert answer["recommendations"][0]["paper"]["title"].startswith("Killer whales feeding on schooling herring")
     assert answer["recommendations"][0]["bibtex"].startswith("@article{domenici2000killer,")
     told = [{key: value for key, value in each.items() if key != "bibtex"} for each in answer["recommendations"]]
-    assert told == json.loads(json.dumps([as_dict(each, True) for each in cite(CLAIM, kept_library, 2)]))
+    assert told == json.loads(json.dumps([recommendation_json(each, True) for each in cite(CLAIM, kept_library, 2)]))
 
 
 def test_no_paper_is_newer_than_asked(client: TestClient) -> None:

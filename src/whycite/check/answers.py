@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from whycite.check.memory import Memory, memory_key
 from whycite.cite.plugins import DEFAULT, load_method
-from whycite.cite.recommendations import Claim, Evidence, Method, Recommendation, as_dict
+from whycite.cite.recommendations import Claim, Evidence, Method, Recommendation, recommendation_json
 from whycite.documents.model import Reference
 from whycite.library.paths import library_state
 from whycite.models.runtime import disable_threads
@@ -129,7 +129,7 @@ def _default_method(library: Library) -> Method:
 
 def _answer_record(answer: LibraryAnswer) -> dict[str, Any]:
     return {
-        "papers": [as_dict(recommendation, explain=True) for recommendation in answer.papers],
+        "papers": [recommendation_json(recommendation, explain=True) for recommendation in answer.papers],
         "doubt": answer.doubt,
     }
 

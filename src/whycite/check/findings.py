@@ -5,13 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any, Literal
+from typing import Literal
 
-from whycite.cite.recommendations import Recommendation
-from whycite.cite.recommendations import as_dict as recommendation_dict
+from typing_extensions import TypedDict
+
+from whycite.cite.recommendations import Recommendation, RecommendationJson, recommendation_json
 from whycite.documents.model import Document
 
-__all__ = ["CheckedDraft", "Finding", "FindingKind", "Proposal", "as_dict", "as_html", "finding_dict", "finding_html"]
+__all__ = [
+    "CheckedDraft",
+    "CheckedDraftJson",
+    "Finding",
+    "FindingJson",
+    "FindingKind",
+    "Proposal",
+    "as_html",
+    "checked_draft_json",
+    "finding_html",
+]
 
 
 FindingKind = Literal["needs-citation", "cited", "ok"]
@@ -99,19 +110,54 @@ def finding_html(finding: Finding) -> str:
     )
 
 
-def as_dict(checked: CheckedDraft) -> dict[str, Any]:
-    """What a check found, in plain types."""
+class ProposalJson(RecommendationJson):
+    """A paper that a sentence could cite, and the key to cite it by."""
+
+    cite_key: str
+    known: bool  # whether the draft's bibliography has it
+
+
+class FindingJson(TypedDict):
+    """A sentence of a draft, whether it needs a citation, and what it could cite."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    section: str
+    section_type: str | None
+    text: str
+    worthiness: float
+    threshold: float
+    cites: list[str]
+    kind: FindingKind
+    doubtful: bool
+    recommendations: list[ProposalJson]
+
+
+class CheckedDraftJson(TypedDict):
+    """The findings of a draft."""
+
+    path: str
+    format: str
+    title: str
+    findings: list[FindingJson]
+    warnings: list[str]
+
+
+def checked_draft_json(checked: CheckedDraft) -> CheckedDraftJson:
+    """A checked draft as JSON."""
     return {
         "path": checked.document.path,
         "format": checked.document.format,
         "title": checked.document.paper.title,
-        "findings": [finding_dict(finding) for finding in checked.findings],
+        "findings": [_finding_json(finding) for finding in checked.findings],
         "warnings": list(checked.warnings),
     }
 
 
-def finding_dict(finding: Finding) -> dict[str, Any]:
-    """A finding in plain types."""
+def _finding_json(finding: Finding) -> FindingJson:
     return {
         "file": finding.file,
         "line": finding.line,
@@ -126,10 +172,14 @@ def finding_dict(finding: Finding) -> dict[str, Any]:
         "cites": list(finding.cites),
         "kind": finding.kind,
         "doubtful": finding.doubtful,
-        "recommendations": [_proposal_dict(proposal) for proposal in finding.recommendations],
+        "recommendations": [_proposal_json(proposal) for proposal in finding.recommendations],
     }
 
 
-def _proposal_dict(proposal: Proposal) -> dict[str, Any]:
-    key = {"cite_key": proposal.key, "known": proposal.in_bibliography, "bibtex": proposal.bibtex}
-    return recommendation_dict(proposal.recommendation) | key
+def _proposal_json(proposal: Proposal) -> ProposalJson:
+    return {
+        **recommendation_json(proposal.recommendation),
+        "cite_key": proposal.key,
+        "known": proposal.in_bibliography,
+        "bibtex": proposal.bibtex,
+    }

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, NotRequired, Protocol
+
+from typing_extensions import TypedDict
 
 from whycite.documents.identity import normalise_title
 from whycite.errors import UserError
@@ -18,12 +20,15 @@ __all__ = [
     "Claim",
     "Evidence",
     "Method",
+    "PaperJson",
     "Recommendation",
+    "RecommendationJson",
     "Recommendations",
-    "as_dict",
     "as_html",
     "check_number",
     "is_allowed",
+    "paper_json",
+    "recommendation_json",
     "same_title",
 ]
 
@@ -133,21 +138,62 @@ def _span_html(evidence: Evidence) -> str:
     return f"<blockquote>{escape(evidence.sentence or evidence.span)}<br><small>{escape(source)}</small></blockquote>"
 
 
-def as_dict(recommendation: Recommendation, explain: bool = False) -> dict[str, Any]:
-    """The recommendation in plain types; `explain` adds what its score is made of."""
-    fields: dict[str, Any] = {
+class PaperJson(TypedDict):
+    """A paper in the library."""
+
+    key: str
+    title: str
+    authors: list[str]
+    year: int | None
+    venue: str
+    doi: str
+
+
+class SourceJson(TypedDict):
+    """The document a span comes from."""
+
+    key: str
+    title: str
+    year: int | None
+
+
+class EvidenceJson(TypedDict):
+    """A span that cites the paper, and the sentence it is part of."""
+
+    span: str
+    score: float
+    sentence: str
+    source: SourceJson
+
+
+class RecommendationJson(TypedDict):
+    """A paper and the evidence for citing it."""
+
+    rank: int
+    score: float
+    support: int
+    paper: PaperJson
+    evidence: list[EvidenceJson]
+    explain: NotRequired[dict[str, float]]  # what the score is made of
+    bibtex: NotRequired[str]
+
+
+def recommendation_json(recommendation: Recommendation, explain: bool = False) -> RecommendationJson:
+    """A recommendation as JSON; `explain` adds what its score is made of."""
+    result: RecommendationJson = {
         "rank": recommendation.rank,
         "score": recommendation.score,
         "support": recommendation.support,
-        "paper": _paper_dict(recommendation.paper),
-        "evidence": [_evidence_dict(evidence) for evidence in recommendation.evidence],
+        "paper": paper_json(recommendation.paper),
+        "evidence": [_evidence_json(evidence) for evidence in recommendation.evidence],
     }
     if explain:
-        fields["explain"] = dict(recommendation.shares)
-    return fields
+        result["explain"] = dict(recommendation.shares)
+    return result
 
 
-def _paper_dict(paper: Paper) -> dict[str, Any]:
+def paper_json(paper: Paper) -> PaperJson:
+    """A paper as JSON."""
     return {
         "key": paper.key,
         "title": paper.title,
@@ -158,7 +204,7 @@ def _paper_dict(paper: Paper) -> dict[str, Any]:
     }
 
 
-def _evidence_dict(evidence: Evidence) -> dict[str, Any]:
+def _evidence_json(evidence: Evidence) -> EvidenceJson:
     source = evidence.source
     return {
         "span": evidence.span,

@@ -53,14 +53,14 @@ def add(
     read = report.added + report.replaced + report.unchanged > 0
     info = Library.open(library).info() if read else None
     if as_json:
-        print_json(_as_dict(report) | {"library": asdict(info) if info else None})
+        print_json(_report_json(report) | {"library": asdict(info) if info else None})
     if info is None:
         raise UserError(_unreadable_message(report, paths))
     if not as_json:
         _show_report(report, info, Console(highlight=False))
 
 
-def _as_dict(report: AddReport) -> dict[str, Any]:
+def _report_json(report: AddReport) -> dict[str, Any]:
     return asdict(report) | {
         "skipped": [{"path": path, "reason": reason} for path, reason in report.skipped],
         "warnings": [{"path": path, "warning": warning} for path, warning in report.warnings],

@@ -212,11 +212,11 @@ def _write_report(reports: Sequence[CheckedDraft], format: CheckFormat, out: str
 
 
 def _render(reports: Sequence[CheckedDraft], format: CheckFormat) -> bytes:
-    from whycite.check.findings import as_dict
+    from whycite.check.findings import checked_draft_json
     from whycite.cli.terminal import json_line
 
     if format is CheckFormat.json:
-        return b"".join(json_line(as_dict(checked)) for checked in reports)
+        return b"".join(json_line(checked_draft_json(checked)) for checked in reports)
     from whycite.check.reporting import github, html, sarif
 
     report = {CheckFormat.sarif: sarif.report, CheckFormat.github: github.report, CheckFormat.html: html.report}[format]

@@ -87,13 +87,11 @@ def _print_answer(
     from rich.console import Console
 
     from whycite.cite.bibtex import as_bibtex
-    from whycite.cite.recommendations import as_dict
+    from whycite.cite.recommendations import recommendation_json
     from whycite.cli import results
 
     if format is CiteFormat.json:
-        print_json(
-            {"text": claim.text, "recommendations": [as_dict(recommendation, explain) for recommendation in answer]}
-        )
+        print_json({"text": claim.text, "recommendations": [recommendation_json(paper, explain) for paper in answer]})
     elif format is CiteFormat.trec:
         print(_trec_run("1", answer, method.name), end="")
     elif format is CiteFormat.bibtex:
@@ -109,7 +107,7 @@ def _print_answer(
 def _answer_batch(
     path: str, context: Mapping[str, Any], method: Method, n: int, format: CiteFormat, explain: bool
 ) -> None:
-    from whycite.cite.recommendations import as_dict
+    from whycite.cite.recommendations import recommendation_json
     from whycite.cli.batch import BatchClaim, map_in_order, open_input, parse_claim, read_lines
     from whycite.cli.progress import count_progress
 
@@ -124,12 +122,8 @@ def _answer_batch(
                 if format is CiteFormat.trec:
                     sys.stdout.write(_trec_run(str(batch_claim.id), recommendations, method.name))
                 else:
-                    print_json(
-                        {
-                            "id": batch_claim.id,
-                            "recommendations": [as_dict(recommendation, explain) for recommendation in recommendations],
-                        }
-                    )
+                    answers = [recommendation_json(paper, explain) for paper in recommendations]
+                    print_json({"id": batch_claim.id, "recommendations": answers})
                 answer_count += 1
                 sys.stdout.flush()
                 tell(answer_count)

@@ -44,7 +44,7 @@ def demo(as_json: AsJson = False) -> None:
     from rich.console import Console
 
     from whycite.cite.plugins import load_method
-    from whycite.cite.recommendations import Claim, as_dict
+    from whycite.cite.recommendations import Claim, recommendation_json
     from whycite.cli import results
     from whycite.demo.corpus import articles, licences
 
@@ -63,7 +63,7 @@ def demo(as_json: AsJson = False) -> None:
         _print_step(console, f'whycite cite "{claim}" -n {_PAPERS}')
         results.show_recommendations(answer, claim, console, spans=1)
         if as_json:
-            print_json({"text": claim, "recommendations": [as_dict(paper) for paper in answer]})
+            print_json({"text": claim, "recommendations": [recommendation_json(paper) for paper in answer]})
     _check(library, console, as_json)
     _verify(article_paths, console, as_json)
     _print_step(console, "What next")
@@ -75,7 +75,7 @@ def _check(library: Library, console: Console, as_json: bool) -> None:
     """Where the draft that comes with the demo lacks citations."""
     from importlib.resources import as_file, files
 
-    from whycite.check.findings import as_dict
+    from whycite.check.findings import checked_draft_json
     from whycite.check.pipeline import check_draft
     from whycite.cli import results
 
@@ -84,13 +84,13 @@ def _check(library: Library, console: Console, as_json: bool) -> None:
         _print_step(console, f"whycite check {_short_path(str(draft))} -n {_PAPERS}")
         results.show_findings([checked], console)
     if as_json:
-        print_json(as_dict(checked))
+        print_json(checked_draft_json(checked))
 
 
 def _verify(articles: Sequence[Path], console: Console, as_json: bool) -> None:
     """Whether an article says what it is cited for, and where."""
     from whycite.cli import results
-    from whycite.verify.output import as_dict
+    from whycite.verify.output import verification_json
     from whycite.verify.verifying import verify_claim
 
     article = next((path for path in articles if CITED_DOI.partition("/")[2] in path.name), articles[0])
@@ -98,7 +98,7 @@ def _verify(articles: Sequence[Path], console: Console, as_json: bool) -> None:
     _print_step(console, f'whycite verify --claim "{VERIFIED_CLAIM}" {article.name} -n {_PASSAGES}')
     results.show_verification(verification, console, _PASSAGES)
     if as_json:
-        print_json(as_dict(verification))
+        print_json(verification_json(verification))
 
 
 def _open_library(articles: Sequence[Path], console: Console) -> Library:

@@ -34,7 +34,7 @@ def read(
     from rich.console import Console
 
     from whycite.documents import stream
-    from whycite.documents.jsondocument import as_dict
+    from whycite.documents.jsondocument import document_json
     from whycite.structure import label
 
     console = Console(highlight=False)
@@ -42,7 +42,7 @@ def read(
     for document in stream(path, format):
         has_document = True
         if as_json:
-            print_json(as_dict(label(document)))
+            print_json(document_json(label(document)))
         else:
             _show_document(label(document), console)
     if not has_document:

@@ -305,6 +305,7 @@ def _shorten_claim(text: str) -> str:
 
 def answer_record(line: str, place: str) -> dict[str, Any]:
     """The answer to a record of a batch: a score for each sentence in their order, and the verdict."""
+    from whycite.verify.output import verdict_json
     from whycite.verify.verifying import verify_sentences
 
     try:
@@ -321,14 +322,7 @@ def answer_record(line: str, place: str) -> dict[str, Any]:
     scores = [0.0] * len(record["sentences"])
     for passage in verification.passages:
         scores[passage.index] = round(passage.score, 6)
-    return {
-        "id": record["id"],
-        "scores": scores,
-        "verdict": verification.verdict,
-        "confidence": round(verification.confidence, 4),
-        "chances": {name: round(chance, 4) for name, chance in verification.chances.items()},
-        "reason": verification.reason,
-    }
+    return {"id": record["id"], "scores": scores, **verdict_json(verification)}
 
 
 def _check_record(record: dict[str, Any], place: str) -> None:

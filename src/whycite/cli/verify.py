@@ -115,7 +115,7 @@ def _verify_claim(
     from whycite.cli.results import show_verification
     from whycite.cli.terminal import open_output
     from whycite.documents.sources import decode
-    from whycite.verify.output import as_dict
+    from whycite.verify.output import verification_json
     from whycite.verify.verifying import open_document
 
     if claim == "-":
@@ -135,7 +135,7 @@ def _verify_claim(
 
         verification = open_document(document, progress=advance).verify(claim)
     if format is VerifyFormat.json:
-        print_json({"path": document.path, "title": document.paper.title, **as_dict(verification, n)})
+        print_json({"path": document.path, "title": document.paper.title, **verification_json(verification, n)})
     elif format is VerifyFormat.html:
         from whycite.verify.heatmap import html
 
@@ -166,7 +166,7 @@ def _verify_draft(
     from whycite.cli.progress import stage_progress
     from whycite.cli.results import show_verdicts
     from whycite.verify.drafts import CitationVerdict, verify_draft
-    from whycite.verify.output import citation_as_dict
+    from whycite.verify.output import citation_verdict_json
 
     opened_library = None
     if papers is None or library is not None:
@@ -180,7 +180,7 @@ def _verify_draft(
             for checked in verify_draft(document, papers, opened_library, progress=watch):
                 citation_verdicts.append(checked)
                 if format is VerifyFormat.json:
-                    print_json(citation_as_dict(checked, n))
+                    print_json(citation_verdict_json(checked, n))
                     sys.stdout.flush()
     except KeyboardInterrupt:
         raise Interruption(f"{count(len(citation_verdicts), 'citation')} checked") from None

@@ -4,31 +4,93 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, NotRequired
+
+from typing_extensions import TypedDict
 
 from whycite.documents.identity import paper_key
 from whycite.documents.model import Citation, Document, Reference, Section, Sentence
 
-__all__ = ["as_dict", "from_plain", "to_plain"]
+__all__ = ["DocumentJson", "SectionJson", "document_json", "from_plain", "section_json", "to_plain"]
 
 
-def as_dict(document: Document) -> dict[str, Any]:
-    """The document in plain types."""
+class SectionJson(TypedDict):
+    """A section of a document."""
+
+    heading: str
+    type: str | None
+    level: int
+
+
+class CitationJson(TypedDict):
+    """A citation in a sentence, with the document's own keys."""
+
+    keys: list[str]
+    start: int
+    end: int
+
+
+class SentenceJson(TypedDict):
+    """A sentence, where it is, and its citations."""
+
+    text: str
+    section: str
+    section_type: str | None
+    paragraph: int
+    file: str
+    start: int
+    end: int
+    citations: list[CitationJson]
+    claim: NotRequired[str]  # the text without its citations
+
+
+class ReferenceJson(TypedDict):
+    """An entry in a document's bibliography."""
+
+    id: str
+    key: str
+    title: str
+    authors: list[str]
+    year: int | None
+    venue: str
+    doi: str
+
+
+class DocumentJson(TypedDict):
+    """A document as whycite reads it."""
+
+    path: str
+    format: str
+    title: str
+    year: int | None
+    sections: list[SectionJson]
+    sentences: list[SentenceJson]
+    references: list[ReferenceJson]
+    warnings: list[str]
+
+
+def document_json(document: Document, claims: bool = False) -> DocumentJson:
+    """A document as `whycite read` prints it; `claims` adds the text of each sentence without its citations."""
     return {
         "path": document.path,
         "format": document.format,
         "title": document.paper.title,
         "year": document.paper.year,
-        "sections": [{"heading": s.heading, "type": s.type, "level": s.level} for s in document.sections],
-        "sentences": [_sentence_dict(sentence, document) for sentence in document.sentences],
-        "references": [_reference_dict(reference) for reference in document.references],
+        "sections": [section_json(section) for section in document.sections],
+        "sentences": [_sentence_json(sentence, document, claims) for sentence in document.sentences],
+        "references": [_reference_json(reference) for reference in document.references],
         "warnings": list(document.warnings),
     }
 
 
-def _sentence_dict(sentence: Sentence, document: Document) -> dict[str, Any]:
+def section_json(section: Section) -> SectionJson:
+    """A section as JSON."""
+    return {"heading": section.heading, "type": section.type, "level": section.level}
+
+
+def _sentence_json(sentence: Sentence, document: Document, claims: bool) -> SentenceJson:
     section = document.sections[sentence.section]
-    return {
+    result: SentenceJson = {
         "text": sentence.text,
         "section": section.heading,
         "section_type": section.type,
@@ -38,9 +100,12 @@ def _sentence_dict(sentence: Sentence, document: Document) -> dict[str, Any]:
         "end": sentence.end,
         "citations": [{"keys": list(c.keys), "start": c.start, "end": c.end} for c in sentence.citations],
     }
+    if claims:
+        result["claim"] = sentence.without_citations()
+    return result
 
 
-def _reference_dict(reference: Reference) -> dict[str, Any]:
+def _reference_json(reference: Reference) -> ReferenceJson:
     return {
         "id": reference.id,
         "key": paper_key(reference),

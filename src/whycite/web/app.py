@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from importlib.metadata import version
+from typing import Any
 
 import uvicorn
 from fastapi import APIRouter, FastAPI, Request
@@ -30,10 +33,21 @@ _SLOW_THREADS = 2  # threads for whole documents
 _SLOW_WAITING = 16
 _RETRY_AFTER = "10"  # seconds after which another writer may be done
 _MAX_MISTAKES = 3  # mistakes that are told of at once
+_RESULT_NAME = re.compile(r"(?<=[a-z])Json\b")
 _STATUS_DETAILS = {
     404: "There is nothing at this address.",
     405: "This address is asked in another way: see Allow, and /api/openapi.json.",
 }
+
+
+class _Application(FastAPI):
+    """Describes results under their plain names: `Paper` for what `PaperJson` defines."""
+
+    def openapi(self) -> dict[str, Any]:
+        """The OpenAPI description."""
+        if self.openapi_schema is None:
+            self.openapi_schema = json.loads(_RESULT_NAME.sub("", json.dumps(super().openapi())))
+        return self.openapi_schema
 
 
 def create(settings: ServerSettings | None = None) -> Guard:
@@ -62,7 +76,7 @@ def assemble(settings: ServerSettings) -> tuple[Guard, Server]:
         yield
         server.close()
 
-    app = FastAPI(
+    app = _Application(
         title="whycite",
         version=version("whycite"),
         summary="Know what to cite, where, and why.",

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whycite.errors import UserError
-from whycite.verify.heatmap import as_json, html
+from whycite.verify.heatmap import heat_map_json, html
 from whycite.verify.heatmap.page import _embedded
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def test_all_that_is_needed_is_in_it(make: Make) -> None:
     data = data_of(page)
     assert data["threshold"] == 0.5
     assert data["top"] == 10
-    assert data["sentences"] == as_json(document, verification)["sentences"]
+    assert data["sentences"] == heat_map_json(document, verification)["sentences"]
     assert data["document"]["path"] == "bees.md"  # the folder is no one's business
     assert "<title>contradicted: Bees sleep 77 hours.</title>" in page
     assert "Bees sleep 77 hours. — contradicted." in page.split("<noscript>")[1].split("</noscript>")[0]

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from whycite.errors import UserError
-from whycite.verify.heatmap import as_json, terminal
+from whycite.verify.heatmap import heat_map_json, terminal
 from whycite.verify.heatmap.page import heat, usual_threshold
 from whycite.verify.verification import Verification
 
@@ -100,9 +100,9 @@ def test_the_usual_threshold_shows_something(make: Make) -> None:
     assert usual_threshold(make(scores=(0.001,) * 6)[1]) == 0.05  # nothing stands out: nothing is shaded
 
 
-def test_as_json(make: Make) -> None:
+def test_heat_map_json(make: Make) -> None:
     document, verification = make()
-    content = json.loads(json.dumps(as_json(document, replace(verification, passages=verification.passages[:3]))))
+    content = json.loads(json.dumps(heat_map_json(document, replace(verification, passages=verification.passages[:3]))))
     assert content["verdict"] == "contradicted"
     assert content["confidence"] == 0.87
     assert content["document"] == {"path": "papers/bees.md", "title": "How bees rest", "year": 2023}

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from whycite.check.findings import CheckedDraft, Finding
 from whycite.check.reporting.messages import is_reported, message, printable, relative_path
-from whycite.cite.recommendations import as_dict
+from whycite.cite.recommendations import recommendation_json
 
 __all__ = ["report"]
 
@@ -82,7 +82,8 @@ def _result(finding: Finding, seen: Counter[str]) -> dict[str, Any]:
             "cites": list(finding.cites),
             "doubtful": finding.doubtful,
             "recommendations": [
-                {**as_dict(proposal.recommendation), "citationKey": proposal.key, "known": proposal.in_bibliography}
+                recommendation_json(proposal.recommendation)
+                | {"citationKey": proposal.key, "known": proposal.in_bibliography}
                 for proposal in finding.recommendations
             ],
         },

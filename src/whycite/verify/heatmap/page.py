@@ -7,19 +7,21 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping
 from functools import cache
 from html import escape
 from importlib.resources import files
 from typing import Any
 
+from typing_extensions import TypedDict
+
+from whycite.documents.jsondocument import SectionJson, section_json
 from whycite.documents.model import Document, Sentence
 from whycite.errors import UserError
-from whycite.verify.output import as_dict
+from whycite.verify.output import VerificationJson, verification_json
 from whycite.verify.prose import with_asides
 from whycite.verify.verification import Passage, Verification
 
-__all__ = ["STEPS", "as_json", "by_index", "check_threshold", "heat", "html", "usual_threshold"]
+__all__ = ["HeatMapJson", "by_index", "check_threshold", "heat", "heat_map_json", "html", "usual_threshold"]
 
 
 STEPS = 5
@@ -59,27 +61,56 @@ def by_index(verification: Verification) -> dict[int, Passage]:
 _DIGITS = 4  # of a score
 
 
-def as_json(document: Document, verification: Verification) -> dict[str, Any]:
-    """The verdict, the passages best first, and every sentence in reading order with its score and rank."""
+class CitedPaperJson(TypedDict):
+    """The cited paper."""
+
+    path: str
+    title: str
+    year: int | None
+
+
+class ScoredSentenceJson(TypedDict):
+    """A sentence of the cited paper in reading order; without a score if it was not compared."""
+
+    index: int
+    text: str
+    section: int
+    paragraph: int
+    kind: str
+    score: float | None
+    rank: int | None
+
+
+class HeatMapJson(VerificationJson):
+    """The verdict, the best passages, and every sentence in reading order with its score and rank."""
+
+    document: CitedPaperJson
+    sections: list[SectionJson]
+    sentences: list[ScoredSentenceJson]
+
+
+def heat_map_json(document: Document, verification: Verification, n: int | None = None) -> HeatMapJson:
+    """A heat map with the best `n` passages as JSON."""
     document, passages = with_asides(document), by_index(verification)
-    return as_dict(verification) | {
+    return {
+        **verification_json(verification, n),
         "document": {"path": document.path, "title": document.paper.title, "year": document.paper.year},
-        "sections": [
-            {"heading": section.heading, "level": section.level, "type": section.type} for section in document.sections
+        "sections": [section_json(section) for section in document.sections],
+        "sentences": [
+            _scored_sentence_json(sentence, index, passages.get(index))
+            for index, sentence in enumerate(document.sentences)
         ],
-        "sentences": [_sentence_dict(sentence, index, passages) for index, sentence in enumerate(document.sentences)],
     }
 
 
-def _sentence_dict(sentence: Sentence, index: int, passages: Mapping[int, Passage]) -> dict[str, Any]:
-    passage = passages.get(index)
+def _scored_sentence_json(sentence: Sentence, index: int, passage: Passage | None) -> ScoredSentenceJson:
     return {
         "index": index,
         "text": sentence.text,
         "section": sentence.section,
         "paragraph": sentence.paragraph,
         "kind": sentence.kind,
-        "score": round(passage.score, _DIGITS) if passage else None,  # None: it was not scored
+        "score": round(passage.score, _DIGITS) if passage else None,
         "rank": passage.rank if passage else None,
     }
 
@@ -92,9 +123,9 @@ def html(document: Document, verification: Verification, threshold: float | None
     """The page: claim and verdict, best passages, the document in colours from a threshold on, and an overview."""
     if top < 1:
         raise UserError(f"the number of passages must be 1 or more, not {top}")
-    content = as_json(document, verification)
-    content["document"]["path"] = re.split(r"[\\/]", document.path)[-1]  # a page is passed on, folders are private
-    content |= {"threshold": check_threshold(threshold, verification), "top": top}
+    heat_map = heat_map_json(document, verification)
+    heat_map["document"]["path"] = re.split(r"[\\/]", document.path)[-1]  # a page is passed on, folders are private
+    content = {**heat_map, "threshold": check_threshold(threshold, verification), "top": top}
     style, script = _asset("page.css"), _asset("page.js")
     policy = (
         f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; img-src data:; "

@@ -8,23 +8,22 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 from urllib.parse import quote
 
 from fastapi import APIRouter, Form, UploadFile
 from fastapi.responses import Response
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from whycite.check.findings import CheckedDraft, FindingJson, checked_draft_json
+from whycite.documents.jsondocument import section_json
 from whycite.documents.model import Document
 from whycite.errors import UserError
 from whycite.web.guard import Problem
 from whycite.web.reading import read_folder
-from whycite.web.schemas import CheckAnswer
+from whycite.web.schemas import CheckAnswer, CheckedSentence
 from whycite.web.server import PROBLEMS, CurrentServer, Server, receive_uploads
 from whycite.web.uploads import Upload, unpacked_folder
-
-if TYPE_CHECKING:
-    from whycite.check.findings import CheckedDraft
 
 __all__ = ["router", "unwritable_reason"]
 
@@ -117,18 +116,15 @@ def _run_check(here: Server, folder: Path, options: _CheckOptions) -> CheckedDra
 def _check(here: Server, uploads: Sequence[Upload], options: _CheckOptions, shown: slice) -> Response:
     with unpacked_folder(uploads) as folder:
         checked = _run_check(here, folder, options)
-        text = json.dumps(_answer_dict(checked, shown, unwritable_reason(checked.document, folder)), allow_nan=False)
+        text = json.dumps(_answer(checked, shown, unwritable_reason(checked.document, folder)), allow_nan=False)
     return Response(_shorten_paths(text, json.dumps(str(folder))[1:-1]).encode(), media_type="application/json")
 
 
-def _answer_dict(checked: CheckedDraft, shown: slice, unwritable: str) -> dict[str, Any]:
-    from whycite.check.findings import as_dict
-
-    document = checked.document
+def _answer(checked: CheckedDraft, shown: slice, unwritable: str) -> CheckAnswer:
+    document, draft = checked.document, checked_draft_json(checked)
     places = {(finding.file, finding.start, finding.end): number for number, finding in enumerate(checked.findings)}
-    answer = as_dict(checked)
-    sentences: list[dict[str, Any]] = []
-    findings: list[dict[str, Any]] = []
+    sentences: list[CheckedSentence] = []
+    findings: list[FindingJson] = []
     for index, sentence in list(enumerate(document.sentences))[shown]:
         finding_index = places.get((sentence.file, sentence.start, sentence.end))
         sentences.append(
@@ -143,15 +139,14 @@ def _answer_dict(checked: CheckedDraft, shown: slice, unwritable: str) -> dict[s
             }
         )
         if finding_index is not None:
-            findings.append(answer["findings"][finding_index])
-    return answer | {
+            findings.append(draft["findings"][finding_index])
+    return {
+        **draft,
         "findings": findings,
         "total": len(document.sentences),
         "threshold": _usual_threshold(checked),
         "unwritable": unwritable,
-        "sections": [
-            {"heading": section.heading, "type": section.type, "level": section.level} for section in document.sections
-        ],
+        "sections": [section_json(section) for section in document.sections],
         "sentences": sentences,
     }
 

@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 
 from whycite.cite.bibtex import as_bibtex
-from whycite.cite.recommendations import Claim, as_dict
+from whycite.cite.recommendations import Claim, recommendation_json
 from whycite.structure import parse_section_type
 from whycite.web.schemas import CiteAnswer, CiteQuestion
 from whycite.web.server import PROBLEMS, CurrentServer, Server, json_response
@@ -33,11 +33,11 @@ def _cite(here: Server, question: CiteQuestion) -> Response:
     method = here.current.method(question.method)
     recommendations = method.recommend(claim, question.n)
     doubt = getattr(method, "doubt", None)
-    answer = {
+    answer: CiteAnswer = {
         "text": question.text,
         "doubtful": bool(recommendations) and doubt is not None and recommendations[0].score < doubt,
         "recommendations": [
-            {**as_dict(recommendation, question.explain), "bibtex": as_bibtex([recommendation.paper])}
+            {**recommendation_json(recommendation, question.explain), "bibtex": as_bibtex([recommendation.paper])}
             for recommendation in recommendations
         ],
     }

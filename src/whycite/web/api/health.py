@@ -28,4 +28,5 @@ def _health(here: Server) -> Response:
     with suppress(UserError):
         documents = here.current.library().info().documents
     path = str(here.current.path)
-    return json_response({"status": "ok", "version": version("whycite"), "library": path, "documents": documents})
+    answer: Health = {"status": "ok", "version": version("whycite"), "library": path, "documents": documents}
+    return json_response(answer)

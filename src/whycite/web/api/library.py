@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Form, Path, Query, UploadFile
 from fastapi.responses import Response, StreamingResponse
 
+from whycite.cite.recommendations import paper_json
 from whycite.documents.model import Document
 from whycite.errors import UserError
+from whycite.library.records import LibraryInfo
 from whycite.text.normalise import fold
 from whycite.web import schemas
 from whycite.web.guard import Problem
@@ -21,7 +23,7 @@ from whycite.web.server import PROBLEMS, CurrentServer, Server, json_response, r
 from whycite.web.uploads import write_uploads
 
 if TYPE_CHECKING:
-    from whycite.library import Library, LibraryDocument, Paper
+    from whycite.library import Library, LibraryDocument
 
 __all__ = ["DocumentId", "document_reader", "router", "searchable_entries"]
 
@@ -29,7 +31,7 @@ __all__ = ["DocumentId", "document_reader", "router", "searchable_entries"]
 router = APIRouter(prefix="/library", tags=["library"], responses=PROBLEMS)
 
 
-@router.get("", response_model=schemas.InfoSchema)
+@router.get("", response_model=LibraryInfo)
 async def info(here: CurrentServer) -> Response:
     """How much is in the library, and where it is."""
     return await here.ask(lambda: json_response(asdict(here.current.library().info())))
@@ -75,10 +77,10 @@ async def delete(here: CurrentServer, id: Annotated[str, Path(pattern=r"^-?[0-9]
     return await here.work(lambda: _remove(here, id))
 
 
-@router.get("/statistics", response_model=schemas.StatisticsSchema)
+@router.get("/statistics", response_model=schemas.Statistics)
 async def figures(here: CurrentServer) -> Response:
     """Papers by year, the most cited, and papers by how often they are cited."""
-    return await here.ask(lambda: json_response(here.current.answer_once(_statistics_dict)))
+    return await here.ask(lambda: json_response(here.current.answer_once(_statistics_json)))
 
 
 def searchable_entries(library: Library) -> list[tuple[LibraryDocument, str]]:
@@ -92,15 +94,11 @@ def _find_documents(here: Server, offset: int, limit: int, query: str) -> Respon
     matches = [
         entry for entry, text in here.current.answer_once(searchable_entries) if all(word in text for word in words)
     ]
-    shown = [_entry_dict(entry) for entry in matches[offset : offset + limit]]
+    shown = [_entry_json(entry) for entry in matches[offset : offset + limit]]
     return json_response({"total": len(matches), "documents": shown})
 
 
-def _paper_dict(paper: Paper) -> dict[str, Any]:
-    return {name: value for name, value in asdict(paper).items() if name != "abstract"}
-
-
-def _entry_dict(entry: LibraryDocument) -> dict[str, Any]:
+def _entry_json(entry: LibraryDocument) -> dict[str, Any]:
     return {**asdict(entry), "id": str(entry.id)}
 
 
@@ -113,15 +111,20 @@ def _remove(here: Server, id: str) -> Response:
 
     if not any(str(entry.id) == id for entry, _ in here.current.answer_once(searchable_entries)):
         raise Problem(404, "The library has no such document.")
-    return json_response({"removed": [_entry_dict(entry) for entry in remove(here.current.path, [id])]})
+    return json_response({"removed": [_entry_json(entry) for entry in remove(here.current.path, [id])]})
 
 
-def _statistics_dict(library: Library) -> dict[str, Any]:
+def _statistics_json(library: Library) -> schemas.Statistics:
     from whycite.library import statistics
 
     library_statistics = statistics(library)
-    most_cited = [{"paper": _paper_dict(paper), "support": support} for paper, support in library_statistics.most_cited]
-    return {"years": library_statistics.years, "support": library_statistics.support, "most_cited": most_cited}
+    return {
+        "years": library_statistics.years,
+        "support": library_statistics.support,
+        "most_cited": [
+            {"paper": paper_json(paper), "support": support} for paper, support in library_statistics.most_cited
+        ],
+    }
 
 
 DocumentId = Annotated[str | None, Form(pattern=r"^-?[0-9]{1,20}$")]

@@ -5,10 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter, UploadFile
 from fastapi.responses import Response
 
-from whycite.documents.jsondocument import as_dict
-from whycite.documents.model import Document
+from whycite.documents.jsondocument import DocumentJson, document_json
 from whycite.web.api.library import DocumentId, document_reader
-from whycite.web.schemas import ReadAnswer
 from whycite.web.server import PROBLEMS, CurrentServer, json_response
 
 __all__ = ["router"]
@@ -16,19 +14,11 @@ __all__ = ["router"]
 router = APIRouter(tags=["read"])
 
 
-@router.post("/read", response_model=ReadAnswer, responses=PROBLEMS)
+@router.post("/read", response_model=DocumentJson, responses=PROBLEMS)
 async def read(here: CurrentServer, files: list[UploadFile] | None = None, document: DocumentId = None) -> Response:
     """Sections with types, sentences, citations and references of a document; several files are one project.
 
     It is sent, or named by the id that it has in the library; then it is read from where it was added.
     """
     read_document = document_reader(here, files, document)
-    return await here.work(lambda: _read(read_document()))
-
-
-def _read(document: Document) -> Response:
-    """As the command line tells it, with each sentence also as a claim: without its citations."""
-    answer = as_dict(document)
-    for sentence, shown in zip(document.sentences, answer["sentences"], strict=True):
-        shown["claim"] = sentence.without_citations()
-    return json_response(answer)
+    return await here.work(lambda: json_response(document_json(read_document(), claims=True)))

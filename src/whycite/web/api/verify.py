@@ -34,18 +34,15 @@ async def verify(
 
 
 def _verify(claim: str, document: Document, n: int) -> Response:
-    from whycite.verify.heatmap import as_json
-    from whycite.verify.heatmap.page import usual_threshold
+    from whycite.verify.heatmap.page import heat_map_json, usual_threshold
     from whycite.verify.lexical import forms
-    from whycite.verify.output import as_dict
-    from whycite.verify.verifying import verify_claim as verify_claim
+    from whycite.verify.verifying import verify_claim
 
     verification = verify_claim(claim, document)
-    answer = {
+    answer: VerifyAnswer = {
         "path": document.path,
         "title": document.paper.title,
-        **as_json(document, verification),
-        "passages": as_dict(verification, n)["passages"],
+        **heat_map_json(document, verification, n),
         "warnings": list(document.warnings),
         "threshold": usual_threshold(verification),
         "steps": {
