@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from whycite.check.paragraphs import prose_paragraphs
-from whycite.check.worthiness import adjust_worthiness, is_english, is_own_contribution, method_names
+from whycite.check.worthiness import adjust_worthiness, is_own_contribution, method_names
 from whycite.documents.model import Citation, Document, Reference, Section, Sentence
 
 
@@ -30,51 +30,6 @@ def test_names() -> None:
         "AdaBoost",
         "BERT",
     }
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "The cells of the mouse are in the blood.",
-        "Previous studies have shown that anaphora can be resolved without full parsing.",
-        "Deep learning outperforms classical methods.",
-        "Van der Waals forces matter.",
-        "Bees sleep at night. De la Cruz et al. measured how long they do so.",
-        "Many animals die when they cannot rest. Few authors have asked why this should be so.",
-        "1. 2. 3.",
-    ],
-)
-def test_english_however_short(text: str) -> None:
-    assert is_english([text] if text else [])
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Bienen schlafen in der Nacht. Sie brauchen die Ruhe, und ohne sie finden sie den Weg nicht.",
-        "Les cellules de la souris sont dans le sang. Voir la figure suivante.",
-        "Las abejas duermen por la noche. Sin el descanso no encuentran el camino que lleva a su casa.",
-        "Le api dormono di notte. Senza il riposo non trovano la strada che porta alla loro casa.",
-        "Bijen slapen in de nacht. Zonder rust vinden ze de weg niet, en dat is voor het volk een gevaar.",
-        "As abelhas dormem à noite. Sem o descanso não encontram o caminho para a casa, que é uma colmeia.",
-        "Bin sover om natten. Utan vila hittar de inte vägen, och det är en fara som vi har mätt på fältet.",
-        "Bier sover om natten. Uden hvile finder de ikke vejen, og det er en fare som vi har målt på marken.",
-        "Pszczoły śpią w nocy. Bez snu nie wracają do ula, który jest ich domem, oraz gubią się na łące.",
-        "Пчёлы спят ночью.",
-        "蜜蜂在夜间睡觉。",
-        "Mehiläiset nukkuvat öisin ja lentävät päivisin. " * 11,  # a language that is not known needs more text
-    ],
-    ids=["German", "French", "Spanish", "Italian", "Dutch", "Portuguese", "Swedish", "Danish", "Polish", "Russian",
-         "Chinese", "Finnish"],
-)  # fmt: skip
-def test_other_languages(text: str) -> None:
-    assert not is_english([text])
-
-
-def test_a_long_draft_is_told_by_its_most_common_words() -> None:
-    assert not is_english(["Figure one, table two, see below."] * 60)
-    assert is_english(["Figure one of the table, see below."] * 60)
 
 
 def cite(text: str) -> Citation:

@@ -1,39 +1,25 @@
-"""Which claims are not in English."""
+"""What is a quotation of the claim and what is its best backing."""
 
-import pytest
+from whycite.verify.prose import quotes
 
-from whycite.verify.prose import is_foreign_claim
-
-
-@pytest.mark.parametrize(
-    "claim",
-    [
-        "Der Biber baut eine Burg von 3,5 m Höhe.",
-        "Le castor construit une digue avec les branches.",
-        "El castor construye una presa con ramas.",
-        "Il castoro costruisce una diga nel fiume.",
-        "O castor constrói uma barragem com ramos.",
-        "De bever bouwt een dam voor zijn burcht.",
-        "Бобры строят плотины",
-        "海狸在河流上建造许多大坝来保护自己",
-    ],
-)
-def test_other_languages(claim: str) -> None:
-    assert is_foreign_claim(claim)
+CLAIM = "Bees sleep at night and hang their antennae low"
 
 
-@pytest.mark.parametrize(
-    "claim",
-    [
-        "Beavers build dams",
-        "Large beavers repair old dams",
-        "Van der Waals forces hold wood",
-        "De novo dams fail",
-        "Beavers of Las Vegas and La Paz build dams",
-        "α-helix β-sheet γ-turn",
-        "Castor fiber",
-        "",
-    ],
-)
-def test_english_or_unclear(claim: str) -> None:
-    assert not is_foreign_claim(claim)
+def test_in_quotation_marks() -> None:
+    assert quotes(CLAIM, "Doe said “bees sleep at night and hang their antennae low”, which is wrong.")
+
+
+def test_word_for_word_but_anothers() -> None:
+    assert quotes(CLAIM, "According to Doe et al., bees sleep at night and hang their antennae low.")
+
+
+def test_the_same_words_as_its_own_are_backing() -> None:
+    assert not quotes(CLAIM, "Bees sleep at night and hang their antennae low.")
+
+
+def test_other_words_in_quotation_marks() -> None:
+    assert not quotes(CLAIM, "Doe called it “a deep sleep of the hive that lasts for hours”.")
+
+
+def test_a_few_words_are_said_twice_by_chance() -> None:
+    assert not quotes("Bees sleep", "Doe said “bees sleep” (Doe, 2010).")

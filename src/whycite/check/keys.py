@@ -11,8 +11,8 @@ from itertools import count, product
 from typing import TYPE_CHECKING
 
 from whycite.documents.model import Reference
-from whycite.evidence.words import FUNCTION_WORDS
 from whycite.text.normalise import fold, spell_greek
+from whycite.text.wordlists import FUNCTION_WORDS
 
 if TYPE_CHECKING:
     from whycite.library import Paper

@@ -17,12 +17,13 @@ from whycite.check.draftfiles import DraftFiles
 from whycite.check.findings import CheckedDraft, Finding, FindingKind, Proposal
 from whycite.check.memory import Memory
 from whycite.check.proposals import propose
-from whycite.check.worthiness import is_english, judge
+from whycite.check.worthiness import judge
 from whycite.cite.recommendations import check_number
 from whycite.documents.model import Document
 from whycite.errors import UserError
 from whycite.models import Encoder
-from whycite.models.encoders import load_encoder as load_encoder
+from whycite.models.encoders import load_encoder
+from whycite.text.language import is_english_draft
 
 if TYPE_CHECKING:
     from whycite.library import Library
@@ -104,7 +105,7 @@ def check_draft(
         )
         for index in indices
     )
-    if not is_english([sentence.text for sentence in document.sentences]):
+    if not is_english_draft([sentence.text for sentence in document.sentences]):
         warnings = (FOREIGN, *warnings)
     return CheckedDraft(document, findings, (*document.warnings, *warnings), clock.seconds | proposals.seconds)
 

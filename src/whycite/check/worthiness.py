@@ -14,10 +14,11 @@ from whycite.check.detector import Detector, ParagraphText
 from whycite.check.memory import Memory, memory_key
 from whycite.check.paragraphs import UNLABELLED_TYPES, bare_text, prose_paragraphs
 from whycite.documents.model import Document
-from whycite.evidence.words import FUNCTION_WORDS, has_content_words
+from whycite.evidence.words import has_content_words
 from whycite.models import Encoder
+from whycite.text.language import is_english_draft
 
-__all__ = ["Judgement", "adjust_worthiness", "is_english", "is_own_contribution", "judge", "method_names"]
+__all__ = ["Judgement", "adjust_worthiness", "is_own_contribution", "judge", "method_names"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ def _informed_worthiness(
         bibliography_titles(document.references),
         [index for index, text in enumerate(texts) if text],
     )
-    if detector.bibliography is None or not entry_titles or not is_english([texts[index] for index in indices]):
+    if detector.bibliography is None or not entry_titles or not is_english_draft([texts[index] for index in indices]):
         return worthiness
     features = title_signs(worthiness[indices], [texts[index] for index in indices], entry_titles, encoder)
     informed = worthiness.copy()
@@ -97,23 +98,6 @@ _OWN_WORK = re.compile(
 )
 # "AdaBoost", "BERT", "ResNet-50": names that are not written as other words are.
 _NAME = re.compile(r"\b(?:[A-Z][a-z]+[A-Z][\w-]*|[A-Z]{2,}[\w-]*|[a-z]+[A-Z][\w-]*)")
-_COMMON = re.compile(r"\b(?:the|of|and|is|that|to|in|with|for|are)\b", re.IGNORECASE)
-_ENGLISH = 0.13  # share of words that are such; in drafts in English it is 0.2 or more
-_LONG = 300  # words from which on that share alone tells
-_MIN_WORDS, _MIN_FUNCTION_SHARE = 60, 0.15  # words from which on few function words tell, and how many are few
-_MIN_FOREIGN_WORDS = 3  # different words of other languages that tell, where there are more of them than of English
-_WORD = re.compile(r"[^\W\d_]+")
-# Frequent words of other languages; none of them is a function word of English.
-_FOREIGN_WORDS = frozenset(
-    """
-    der die das und ist nicht ein eine einer eines den dem des mit für auf sich von zu wird werden wir dass auch wurde
-    schon aber oder als bei nach sind wie nur noch kann sie im zum zur über
-    le la les une dans que pour pas sur du au aux sont nous cette avec qui est ces dont ont été
-    el los las del una por con como para es se su más son entre este lo il di che non della delle sono dei nel gli è
-    het een van dat niet voor zijn wordt ook deze aan os da dos em não uma com ao foi são mais
-    och att det som på är av inte til og ikke af jeg vi med blev jest nie się na że jak oraz przez są które który
-    """.split()
-)
 _ODDS_FACTOR = 0.5  # of the odds
 
 
@@ -151,28 +135,6 @@ def is_own_contribution(text: str) -> bool:
 def method_names(text: str) -> set[str]:
     """What a sentence calls by names that are not written as other words are: "BERT", "AdaBoost"."""
     return set(_NAME.findall(text))
-
-
-def is_english(texts: Sequence[str]) -> bool:
-    """Whether a draft is in English, the one language that the bundled model has learned; what is too short counts."""
-    words = sum(text.count(" ") + 1 for text in texts)
-    if words == 0 or sum(len(_COMMON.findall(text)) for text in texts) / words >= _ENGLISH:
-        return True
-    return words < _LONG and not _is_foreign(" ".join(texts).lower())
-
-
-def _is_foreign(text: str) -> bool:
-    """Whether a short text is clearly in another language: one sentence of English may do without "the" and "of"."""
-    letters = [letter for letter in text if letter.isalpha()]
-    if sum(letter > "\u024f" for letter in letters) > len(letters) / 2:  # beyond the Latin alphabets
-        return True
-    words = _WORD.findall(text)
-    english_count, foreign_count = (
-        sum(word in vocabulary for word in words) for vocabulary in (FUNCTION_WORDS, _FOREIGN_WORDS)
-    )
-    if len(words) >= _MIN_WORDS and english_count < _MIN_FUNCTION_SHARE * len(words):
-        return True
-    return foreign_count > english_count and len(_FOREIGN_WORDS.intersection(words)) >= _MIN_FOREIGN_WORDS
 
 
 def _lower_odds(probability: float, times: int) -> float:

@@ -8,8 +8,8 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from whycite.documents.references.names import parse_people
-from whycite.evidence.words import FUNCTION_WORDS
 from whycite.text.normalise import fold, spell_greek
+from whycite.text.wordlists import FUNCTION_WORDS
 
 if TYPE_CHECKING:
     from whycite.library import Paper

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whycite.cite.recommendations import Claim, is_allowed, same_title
-from whycite.evidence.words import FUNCTION_WORDS
 from whycite.library.tables import identifier
 from whycite.models import Encoder
 from whycite.text.normalise import fold
 from whycite.text.tokens import terms
+from whycite.text.wordlists import FUNCTION_WORDS
 
 if TYPE_CHECKING:
     from whycite.library import Library, PaperHit, PaperOutline, SourceDocument, SpanCitation, SpanHit

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from whycite.cli.terminal import count, printable, say
 from whycite.errors import UserError
-from whycite.evidence.words import FUNCTION_WORDS
 from whycite.text.lemmas import lemma
 from whycite.text.tokens import terms
+from whycite.text.wordlists import FUNCTION_WORDS
 
 if TYPE_CHECKING:
     from rich.console import Console

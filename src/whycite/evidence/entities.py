@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from whycite.errors import UserError
 from whycite.evidence.groups import CitationGroup, SplitSentence
-from whycite.evidence.words import FUNCTION_WORDS, last_word
+from whycite.evidence.words import last_word
+from whycite.text.wordlists import FUNCTION_WORDS
 
 if TYPE_CHECKING:
     from spacy.language import Language

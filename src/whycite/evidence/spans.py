@@ -20,7 +20,6 @@ from whycite.errors import UserError
 from whycite.evidence.entities import find_entities
 from whycite.evidence.groups import SplitSentence, join_texts, split_at_groups
 from whycite.evidence.words import (
-    CONJUNCTIONS,
     has_content_words,
     last_word,
     leads_on,
@@ -28,6 +27,7 @@ from whycite.evidence.words import (
     trim_piece,
     trim_sentence,
 )
+from whycite.text.wordlists import CONJUNCTIONS
 
 __all__ = ["EvidenceSpan", "SpanKind", "extract", "extract_many"]
 

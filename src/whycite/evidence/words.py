@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from whycite.text.wordlists import DETERMINERS, FUNCTION_WORDS, PREPOSITIONS
+
 __all__ = [
-    "CONJUNCTIONS",
-    "FUNCTION_WORDS",
     "has_content_words",
     "last_word",
     "leads_on",
@@ -18,39 +18,6 @@ __all__ = [
 ]
 
 
-# After these a clause begins: what stands before them belongs to another claim.
-CONJUNCTIONS = frozenset(
-    "and or but nor yet so whereas while whilst although though because since that if when".split()
-)
-_DETERMINERS = frozenset(
-    "a an the this these those each every both all any some no such my our your his her its their".split()
-)
-_PREPOSITIONS = frozenset(
-    """
-    about above across after against along amid among around as at before behind below beneath beside besides between
-    beyond by despite during except for from in inside into like near of off on onto out outside over past per
-    regarding since than through throughout till to toward towards under underneath unlike until up upon via with
-    within without following see e.g i.e cf
-    """.split()
-)
-# Closed classes: no name of anything ends with one of these.
-FUNCTION_WORDS = (
-    CONJUNCTIONS
-    | _DETERMINERS
-    | _PREPOSITIONS
-    | frozenset(
-        """
-        either neither same other others another own one ones
-        i me mine we us ours you yours he him she hers it they them theirs itself themselves
-        who whom whose which what where why how there here
-        am is are was were be been being has have had having do does did doing done can could may might must shall
-        should will would cannot ll ve re don didn doesn isn aren wasn weren won wouldn couldn shouldn s t d m
-        not only also very too quite rather just even still already again once then thus hence therefore however
-        moreover furthermore further more most much many few less least several well ever never now
-        et al etc
-        """.split()
-    )
-)
 # Words that point at something else, and what stands in place of a formula or a cross-reference.
 _EMPTY_WORDS = FUNCTION_WORDS | frozenset(
     """
@@ -83,7 +50,7 @@ def last_word(text: str) -> str:
 def leads_on(text: str) -> bool:
     """Whether the text ends in a preposition or an article: "as suggested by", "we follow the"."""
     word = last_word(text)
-    return word in _PREPOSITIONS or word in _DETERMINERS
+    return word in PREPOSITIONS or word in DETERMINERS
 
 
 def _is_content_word(word: str) -> bool:

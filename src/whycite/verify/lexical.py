@@ -8,10 +8,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from whycite.evidence.words import FUNCTION_WORDS
 from whycite.text.bm25 import Bm25Index
 from whycite.text.lemmas import lemma
 from whycite.text.tokens import terms
+from whycite.text.wordlists import FUNCTION_WORDS
 
 __all__ = ["SentenceLexicon", "forms"]
 

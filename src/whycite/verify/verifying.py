@@ -12,12 +12,12 @@ from whycite import documents, structure
 from whycite.documents.model import Document
 from whycite.errors import UserError
 from whycite.evidence.words import has_content_words
-from whycite.models import Encoder
-from whycite.models import load_encoder as load_encoder
+from whycite.models import Encoder, load_encoder
 from whycite.models.rankers import Ranker, ranker_of
+from whycite.text.language import is_foreign_sentence, is_foreign_text
 from whycite.verify.features import PassageWeights, shipped_weights
 from whycite.verify.passages import PreparedDocument, RankedSentences
-from whycite.verify.prose import is_foreign, is_foreign_claim, own_sentences, quotes, with_asides
+from whycite.verify.prose import own_sentences, quotes, with_asides
 from whycite.verify.verdict import collect_signs, judge
 from whycite.verify.verification import Passage, Verification
 
@@ -34,7 +34,7 @@ class OpenDocument:
     ) -> None:
         self._prepared, self._path = prepared, path
         self._indices, self._headings = tuple(indices), tuple(headings)
-        self._foreign = is_foreign(" ".join(prepared.sentences[:400]))
+        self._foreign = is_foreign_text(" ".join(prepared.sentences[:400]))
 
     def verify(self, claim: str, k: int | None = None) -> Verification:
         """The verdict on a claim and its passages, the best `k` or all."""
@@ -44,7 +44,7 @@ class OpenDocument:
         if not self._indices:
             return _unchecked(claim, f"{self._path or 'the document'} has no text that could be read")
         ranked = self._prepared.rank(claim)
-        if self._foreign or is_foreign_claim(claim):
+        if self._foreign or is_foreign_sentence(claim):
             passages = self._passages(ranked, frozenset(), k)
             reason = "the document is not in English" if self._foreign else "the claim does not seem to be in English"
             return Verification(claim, "could not check", 0.0, passages, reason)

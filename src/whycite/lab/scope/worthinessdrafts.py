@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from whycite.check.calibration import fit_calibration, title_signs
 from whycite.check.detector import Decision, FolderDetector
 from whycite.check.paragraphs import LabelledDocument
-from whycite.check.worthiness import is_english
 from whycite.errors import UserError
 from whycite.lab.scope.worthinessmeasures import WorthinessScores, best_threshold, learn_bibliography, measure
 from whycite.models import Encoder
+from whycite.text.language import is_english_draft
 
 __all__ = ["DraftScores", "ScoredDraft", "cross_fit", "fit_decision", "score_draft"]
 
@@ -36,7 +36,7 @@ class ScoredDraft:
     @property
     def english(self) -> bool:
         """Whether it is in the language that the bundled model has learned."""
-        return is_english(self.sentences)
+        return is_english_draft(self.sentences)
 
 
 @dataclass(frozen=True, slots=True)
