@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import combinations, islice
 from typing import Literal
 
+from whycite.text.wordlists import load_words
 from whycite.verify.lexical import forms
 from whycite.verify.polarity import is_negated, word_ways
 
@@ -160,9 +161,7 @@ _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _CLAUSE_END = re.compile(r"[.;:!?]\s|[.;:!?]$")
 # What a comparison is told by; behind "than" a number is a bound.
 _THAN = re.compile(
-    r"\b(?P<word>more|less|better|worse|fewer|higher|lower|greater|larger|smaller|bigger|faster|slower|quicker|"
-    r"stronger|weaker|longer|shorter|earlier|later|easier|harder|simpler|cheaper|richer|poorer|closer|deeper|wider|"
-    r"older|younger|heavier|lighter|safer|rarer|warmer|colder|denser)\b"
+    rf"\b(?P<word>{'|'.join(sorted(load_words('whycite.verify', 'comparatives')))})\b"
     r"(?P<between>(?: (?!(?:more|less|better|worse|higher|lower|greater|than)\b)[^\s,;]+){0,6}),? "
     r"(?:than|(?:as |when )?compared (?:to|with)|relative to) "
     r"(?!\d|half|one\b|two\b|just\b|expected|chance|ever\b|that\b)",

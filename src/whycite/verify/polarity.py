@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.resources import files
 
 from whycite.verify.lexical import forms
 
@@ -65,42 +67,8 @@ def denied_words(text: str) -> frozenset[str]:
 
 
 _CONTEXT_REACH = 6  # words on either side
+_MIN_STEM = 4  # letters; no stem in the data is shorter
 
-# Stems of words that point up and down, a pair of lists for each way that things can point.
-_OPPOSITES: dict[str, tuple[str, str]] = {
-    "direction": (
-        "increas* elevat* rais* rise* rising rose higher greater more larger enhanc* upregulat* up-regulat* "
-        "activat* promot* stimulat* induc* facilitat* amplif* augment* accelerat* gain* boost* strengthen* "
-        "potentiat* hyperactiv* overexpress* over-express* enrich* exacerbat*",
-        "decreas* reduc* lower* fewer less smaller diminish* downregulat* down-regulat* inhibit* suppress* "
-        "block* repress* impair* attenuat* declin* fall* fell loss lost slow* weaken* abolish* prevent* deplet* "
-        "hypoactiv* underexpress* abrogat* ameliorat* alleviat* dampen* disrupt*",
-    ),
-    "quality": ("improv* better superior outperform* best beneficial", "worse* inferior deteriorat* harm* degrad*"),
-    "sign": ("positive positively", "negative negatively inverse inversely"),
-    "need": (
-        "necessary required requires require essential indispensable need needs needed",
-        "dispensable unnecessary",
-    ),
-    "presence": ("presence present with", "absence absent without lack lacks lacking lacked devoid"),
-    "sensitivity": ("sensitiv* susceptib* vulnerab*", "resistan* tolera* protect*"),
-    "time": ("early earlier before faster quick* short*", "late later after slower delay* long* prolong*"),
-    "likeness": ("similar* same identical equal* comparable", "differ* distinct dissimilar* unlike unequal"),
-    "height": ("high highly maximal strong stronger", "low minimal weak weaker"),
-    "cause": ("caus*", "hinder*"),
-    "frequency": ("common frequent", "rare infrequent"),
-    "dependence": ("dependent", "independent"),
-    "course": ("acute", "chronic"),
-    "ligand": ("agonist*", "antagonist*"),
-    "excitation": ("excitatory", "inhibitory"),
-    "tumour": ("malignant", "benign"),
-    "stability": ("stabil*", "destabil* unstable"),
-    "front": ("anterior", "posterior"),
-    "back": ("dorsal", "ventral"),
-    "distance": ("proximal", "distal"),
-    "stream": ("upstream", "downstream"),
-    "ability": ("able can capable success* sufficient", "unable cannot incapable fail* insufficient"),
-}
 _WORD = re.compile(r"[a-z]+(?:-regulat[a-z]*)?", re.IGNORECASE)
 
 
@@ -186,15 +154,24 @@ def _context(words: list[str], position: int) -> dict[str, float]:
 
 
 def word_ways(word: str) -> Iterator[tuple[str, bool]]:
-    """The ways in which a word points, and whether up."""
-    yield from _WHOLE.get(word, ())
-    for length in range(4, len(word) + 1):
-        yield from _STEMS.get(word[:length], ())
+    """The ways in which a word points, and whether up: ("direction", True) for "increased"."""
+    whole_words, stems = _opposites()
+    yield from whole_words.get(word, ())
+    for length in range(_MIN_STEM, len(word) + 1):
+        yield from stems.get(word[:length], ())
 
 
-_WHOLE: dict[str, list[tuple[str, bool]]] = {}
-_STEMS: dict[str, list[tuple[str, bool]]] = {}
-for _way, _lists in _OPPOSITES.items():
-    for _up, _word_list in zip((True, False), _lists, strict=True):
-        for _entry in _word_list.split():
-            (_STEMS if _entry.endswith("*") else _WHOLE).setdefault(_entry.rstrip("*"), []).append((_way, _up))
+_Ways = dict[str, list[tuple[str, bool]]]
+
+
+@cache
+def _opposites() -> tuple[_Ways, _Ways]:
+    """The ways of whole words, and those of stems, from `data/opposites.toml`."""
+    whole_words: _Ways = {}
+    stems: _Ways = {}
+    tables = tomllib.loads(files("whycite.verify").joinpath("data", "opposites.toml").read_text("utf-8"))
+    for way, table in tables.items():
+        for up, words in ((True, table["up"]), (False, table["down"])):
+            for word in words.split():
+                (stems if word.endswith("*") else whole_words).setdefault(word.rstrip("*"), []).append((way, up))
+    return whole_words, stems

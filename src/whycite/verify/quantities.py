@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.resources import files
 
 from whycite.text.lemmas import lemma
+from whycite.text.wordlists import load_words
 
 __all__ = ["UNIT", "Quantity", "quantities", "unit"]
 
@@ -18,42 +21,6 @@ _NAMED_PREFIXES = {
     "pico": 1e-12, "nano": 1e-9, "micro": 1e-6, "milli": 1e-3, "centi": 1e-2, "deci": 1e-1, "kilo": 1e3,
     "mega": 1e6, "giga": 1e9, "tera": 1e12,
 }  # fmt: skip
-# Symbols that take prefixes: their dimension and size.
-_SYMBOLS: dict[str, tuple[str, float]] = {
-    "g": ("mass", 1), "m": ("length", 1), "s": ("time", 1), "L": ("volume", 1), "l": ("volume", 1),
-    "mol": ("amount", 1), "M": ("concentration", 1), "Hz": ("frequency", 1), "V": ("voltage", 1),
-    "A": ("current", 1), "W": ("power", 1), "J": ("energy", 1), "Pa": ("pressure", 1), "N": ("force", 1),
-    "Da": ("molecular mass", 1), "eV": ("energy, eV", 1), "bp": ("bases", 1), "b": ("bases", 1),
-    "B": ("bytes", 1), "cal": ("heat", 1), "Gy": ("dose", 1), "Sv": ("dose, Sv", 1), "T": ("field", 1),
-    "F": ("capacitance", 1), "S": ("conductance", 1), "Bq": ("activity", 1), "U": ("enzyme", 1), "pc": ("parsec", 1),
-    "W·h": ("energy, Wh", 1), "Wh": ("energy, Wh", 1), "Ω": ("resistance", 1), "bar": ("pressure", 1e5),
-}  # fmt: skip
-# Symbols and abbreviations that take none.
-_PLAIN_UNITS: dict[str, tuple[str, float]] = {
-    "%": ("%", 1), "‰": ("%", 0.1), "pp": ("percentage points", 1), "min": ("time", 60), "h": ("time", 3600),
-    "hr": ("time", 3600), "hrs": ("time", 3600), "sec": ("time", 1), "secs": ("time", 1), "mins": ("time", 60),
-    "d": ("time", 86400), "dpi": ("time", 86400), "dpc": ("time", 86400), "hpi": ("time", 3600),
-    "yr": ("time", 31557600), "yrs": ("time", 31557600), "y": ("time", 31557600),
-    "°C": ("°C", 1), "°F": ("°F", 1), "K": ("K", 1), "°": ("angle", 1), "Å": ("length", 1e-10), "ha": ("area", 1e4),
-    "mmHg": ("mmHg", 1), "rpm": ("rotation", 1), "dB": ("dB", 1), "ppm": ("ppm", 1), "ppb": ("ppm", 1e-3),
-    "IU": ("IU", 1), "m2": ("area", 1), "cm2": ("area", 1e-4), "mm2": ("area", 1e-6), "km2": ("area", 1e6),
-    "m3": ("volume", 1000), "cm3": ("volume", 1e-3), "mm3": ("volume", 1e-6), "cc": ("volume", 1e-3),
-    "dl": ("volume", 0.1), "dL": ("volume", 0.1),
-}  # fmt: skip
-# Names in the singular; those of the first line take named prefixes.
-_UNIT_NAMES: dict[str, tuple[str, float]] = {
-    "gram": ("mass", 1), "meter": ("length", 1), "metre": ("length", 1), "liter": ("volume", 1),
-    "litre": ("volume", 1), "second": ("time", 1), "molar": ("concentration", 1), "mole": ("amount", 1),
-    "hertz": ("frequency", 1), "volt": ("voltage", 1), "watt": ("power", 1), "joule": ("energy", 1),
-    "dalton": ("molecular mass", 1), "byte": ("bytes", 1), "base": ("bases", 1), "calorie": ("heat", 1),
-    "percent": ("%", 1), "per cent": ("%", 1), "percentage point": ("percentage points", 1),
-    "percent point": ("percentage points", 1), "minute": ("time", 60), "hour": ("time", 3600),
-    "day": ("time", 86400), "week": ("time", 604800), "month": ("time", 2629800), "year": ("time", 31557600),
-    "decade": ("time", 315576000), "tonne": ("mass", 1e6), "ton": ("mass", 1e6), "mile": ("length", 1609.344),
-    "inch": ("length", 0.0254), "foot": ("length", 0.3048), "degree celsius": ("°C", 1), "degree": ("angle", 1),
-    "base pair": ("bases", 1),
-}  # fmt: skip
-
 _LETTERS = r"[A-Za-zµμΩÅ°%‰][A-Za-z·]{0,5}[23]?"
 UNIT = re.compile(
     r"percentage points?|percent points?|per ?cent|degrees? celsius|base pairs?|"
@@ -78,26 +45,34 @@ def _unit(text: str) -> tuple[str, float] | None:
             if part is not None:
                 dimension, size = f"{dimension}/{part[0]}", size / part[1]
         return dimension, size
-    if text in _PLAIN_UNITS:
-        return _PLAIN_UNITS[text]
-    if text in _SYMBOLS:
-        return _SYMBOLS[text]
-    if text[1:] in _SYMBOLS and text[0] in _PREFIXES:
-        dimension, size = _SYMBOLS[text[1:]]
+    if text in (plain := _units("plain")):
+        return plain[text]
+    if text in (symbols := _units("symbols")):
+        return symbols[text]
+    if text[1:] in symbols and text[0] in _PREFIXES:
+        dimension, size = symbols[text[1:]]
         return dimension, size * _PREFIXES[text[0]]
     return _unit_by_name(" ".join(text.lower().split()))
 
 
 def _unit_by_name(name: str) -> tuple[str, float] | None:
+    names = _units("names")
     name = {"feet": "foot", "inches": "inch", "percents": "percent"}.get(name, name)
-    singular = name.replace("degrees ", "degree ").removesuffix("s") if name not in _UNIT_NAMES else name
-    if singular in _UNIT_NAMES:
-        return _UNIT_NAMES[singular]
+    singular = name.replace("degrees ", "degree ").removesuffix("s") if name not in names else name
+    if singular in names:
+        return names[singular]
     for prefix, factor in _NAMED_PREFIXES.items():
-        if singular.startswith(prefix) and singular[len(prefix) :] in _UNIT_NAMES:
-            dimension, size = _UNIT_NAMES[singular[len(prefix) :]]
+        if singular.startswith(prefix) and singular[len(prefix) :] in names:
+            dimension, size = names[singular[len(prefix) :]]
             return dimension, size * factor
     return None
+
+
+@cache
+def _units(table: str) -> dict[str, tuple[str, float]]:
+    """The units in a table of `data/units.toml`, each with its dimension and size."""
+    tables = tomllib.loads(files("whycite.verify").joinpath("data", "units.toml").read_text("utf-8"))
+    return {name: (dimension, size) for name, (dimension, size) in tables[table].items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,19 +157,11 @@ _MEASURE_NAME = re.compile(
     r"(?<![\w-])(?P<name>[A-Za-zα-ωΑ-Ω][\w²-]{0,11}?)(?:[- ]?(?:values?|scores?|measures?))?\s?"
     r"(?:=|<|>|≤|≥|≈|~|of|was|is|at|to|reaches|reached)\s?$"
 )
-_MEASURE_NAMES = frozenset(
-    "p n r r2 or hr rr auc auroc f1 f k df t z d accuracy precision recall sensitivity specificity map mrr ndcg bleu "
-    "rouge kappa alpha beta bmi".split()
-)
+_MEASURE_NAMES = load_words("whycite.verify", "measures")
 
-# What a number belongs to that is none of the claim's: figures, references, kinds of things, confidence levels.
+# A number after one of these is a label, and a confidence level says nothing about what is measured.
 _LABELLED = re.compile(
-    r"\b(?:fig(?:ure|s)?\.?|tables?|tab\.|sections?|sec\.|chapter|eqs?\.?|equation|refs?\.?|appendix|algorithm|"
-    r"supplementary|theorem|lemma|step|type|phase|grade|stage|class|group|level|layer|version|model|experiment|"
-    r"exon|chromosome|serine|residues?|day|figs?|page|pp?\.|vol\.|no\.|chapter|line|case|study|cohort|dataset|"
-    r"grant|isbn|doi|covid|panel|box|movie|video|file|question|item|cluster|area|region|task|track|semeval|conll|"
-    r"muc|trec|duc|tac|subgroup)\s?#?\s?$",
-    re.IGNORECASE,
+    rf"\b(?:{'|'.join(map(re.escape, sorted(load_words('whycite.verify', 'labels'))))})\s?#?\s?$", re.IGNORECASE
 )
 _LEVEL = re.compile(r"\s?%?\s?(?:CIs?\b|confidence|credible|CrI)", re.IGNORECASE)
 _MARKER = re.compile(
@@ -202,10 +169,7 @@ _MARKER = re.compile(
 )
 _NOUN = re.compile(r"[- ]?(?P<noun>[a-z][a-z-]{2,20})")
 _DECADE = re.compile(r"'?s\b")
-_NOT_COUNTED = frozenset(
-    "and or of in to the with from for by at on than per as is are was were times fold that were those these which "
-    "different distinct other more most further new separate independent out percent".split()
-)
+_NOT_COUNTED = load_words("whycite.verify", "uncounted")
 
 
 def quantities(text: str) -> list[Quantity]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from whycite.documents.latex.cursor import LatexText
 from whycite.documents.model import Document
+from whycite.text.wordlists import load_words
 
 __all__ = ["CitationPlace", "CitationStyle", "Surroundings", "citation_places", "citation_style"]
 
@@ -193,12 +194,6 @@ def _is_escaped(text: str, start: int, offset: int) -> bool:
     return slashes % 2 == 1
 
 
-# Commands whose argument is set as text; in those of others a citation may break.
-_TEXT_COMMANDS = frozenset(
-    "emph textbf textit textsl textsc textrm textsf texttt textmd textup textnormal text mbox footnote footnotetext "
-    "caption captionof subcaption textcolor colorbox parbox enquote enquote* textquote blockquote abstract abstracts "
-    "added replaced underline sidenote item noindent par label".split()
-)
 _OWNER = re.compile(r"\\([A-Za-z@]+\*?)\s*(?:(?:\[[^\[\]]{0,300}\]|\{[^{}]{0,300}\}|<[^<>]{0,30}>)\s*)*\Z")
 _BRACE = re.compile(r"\{")
 _BRACKET = re.compile(r"\\[A-Za-z@]+\*?\s*(?:\{[^{}]{0,300}\}\s*)?(\[)")
@@ -255,7 +250,7 @@ class Surroundings:
         if _COMMENT.search(self.text, line, offset):
             return "the sentence ends in a line with a comment"
         for owner in self.owners(offset):
-            if owner and owner not in _TEXT_COMMANDS and owner not in allowed:
+            if owner and owner not in load_words("whycite.check", "text-commands") and owner not in allowed:
                 return f"the sentence ends in the argument of \\{owner}, where a citation may not be possible"
         for bracket in _BRACKET.finditer(self.text, max(0, offset - 3000), offset):
             close = self._source.closing_bracket(bracket.start(1))
