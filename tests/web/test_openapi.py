@@ -63,7 +63,11 @@ def test_every_answer_is_described() -> None:
     described = create(ServerSettings(Path("nowhere")))
     from starlette.testclient import TestClient
 
-    paths = TestClient(described, base_url="http://127.0.0.1").get("/api/openapi.json").json()["paths"]
+    description = TestClient(described, base_url="http://127.0.0.1").get("/api/openapi.json").json()
+    results = {name: schema for name, schema in description["components"]["schemas"].items() if "Body_" not in name}
+    assert {"Paper", "Recommendation", "Finding", "Passage", "Document", "LibraryInfo"} <= set(results)
+    assert not [name for name, schema in results.items() if name.endswith("Json") or not schema["description"]]
+    paths = description["paths"]
     assert set(paths) == ASKED
     for path, operations in paths.items():
         for operation in operations.values():
