@@ -212,7 +212,7 @@ def _texts(articles: Sequence[Article]) -> Iterator[str]:
 
 
 def _spans(path: Path) -> list[str]:
-    texts: list[str] = Library.open(path)._store["spans"].search().select(["text"]).to_arrow()["text"].to_pylist()
+    texts: list[str] = Library.open(path).snapshot.all_rows("spans", ["text"])["text"].to_pylist()
     return texts
 
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from whycite.documents.model import Document, Reference
 from whycite.errors import UserError
 from whycite.library import Library, add_documents, compact, readingcopy, remove, store
-from whycite.library.readingcopy import CITATION_COLUMNS, CopiedCitations, CopiedRows, copy_folder, open_copy
+from whycite.library.readingcopy import CITATION_COLUMNS, copy_folder, open_copy
 from whycite.library.store import Store, open_store
-from whycite.library.tables import matching, read_columns, take
+from whycite.library.tables import read_columns, rows_at, rows_by_id
 
 Make = Callable[..., Document]
 
@@ -60,9 +60,7 @@ def _answers(library: Library, encoder: Any) -> tuple[Any, ...]:
 def _same_without(place: Path, encoder: Any) -> None:
     """Check that the copy is used, and answers as the tables do."""
     with_copy = Library.open(place)
-    assert isinstance(with_copy._spans, CopiedRows)
-    assert isinstance(with_copy._papers, CopiedRows)
-    assert isinstance(with_copy._citations, CopiedCitations)
+    assert with_copy.snapshot.reading_copy
     bare = shutil.copytree(place, place.with_name(f"{place.name} without copy"), dirs_exist_ok=True)
     shutil.rmtree(copy_folder(bare))
     assert _answers(with_copy, encoder) == _answers(Library.open(bare), encoder)
@@ -97,7 +95,7 @@ def test_rows_are_those_of_the_table(built: Path, table: str, seed: int, data: s
     held = _store(built)
     copy = open_copy(built, held.commit)
     assert copy is not None
-    rows = {"spans": copy.spans, "papers": copy.papers}[table]
+    rows = copy.rows[table]
     columns = {
         "spans": ["id", "text", "vector"],
         "papers": ["id", "key", "title", "authors", "year", "venue", "doi", "abstract", "text", "vector"],
@@ -106,12 +104,12 @@ def test_rows_are_those_of_the_table(built: Path, table: str, seed: int, data: s
     rows_held = read_columns(held[table], ["id", "_rowid"])
     chance = random.Random(seed)
     ids = chance.choices([*rows_held["id"].to_pylist(), 0, 7, 2**62], k=chance.randrange(30))
-    expected = matching(held[table], "id", sorted(set(ids)), asked)
-    found = rows.matching("id", ids, asked)
+    expected = rows_by_id(held[table], "id", sorted(set(ids)), asked)
+    found = rows.rows_by_id("id", ids, asked)
     assert found.schema == expected.schema
     assert found.to_pylist() == expected.to_pylist()
     places = chance.choices(rows_held["_rowid"].to_pylist(), k=chance.randrange(30))
-    assert rows.take(places, asked).to_pylist() == take(held[table], sorted(set(places)), asked).to_pylist()
+    assert rows.rows_at(places, asked).to_pylist() == rows_at(held[table], sorted(set(places)), asked).to_pylist()
 
 
 @pytest.mark.parametrize("column", ["span", "paper"])
@@ -124,13 +122,13 @@ def test_citations_are_those_of_the_table(built: Path, column: str) -> None:
     found, expected = (
         sorted(rows.to_pylist(), key=repr)
         for rows in (
-            copy.citations.matching(column, ids, columns),
-            matching(held["citations"], column, sorted(set(ids)), columns),
+            copy.citations.rows_by_id(column, ids, columns),
+            rows_by_id(held["citations"], column, sorted(set(ids)), columns),
         )
     )
     assert found == expected
     assert len(found) > 10
-    assert copy.citations.matching(column, [], columns).to_pylist() == []
+    assert copy.citations.rows_by_id(column, [], columns).to_pylist() == []
 
 
 def test_what_is_added_later_is_appended(place: Path, encoder: Any, numbered: Make) -> None:
@@ -214,7 +212,7 @@ def test_ended_while_it_copies(
         patch.setattr(np, "save", ending)
         with pytest.raises(Killed):
             add_documents(place, [numbered(9)], jobs=1, encoder=encoder)
-    assert not isinstance(Library.open(place)._spans, CopiedRows)
+    assert Library.open(place).snapshot.reading_copy is None
     assert Library.open(place).info().documents == 5
     assert _answers(Library.open(place), encoder)[0] != before[0]
     assert add_documents(place, [numbered(9)], jobs=1, encoder=encoder).unchanged == 1
@@ -248,7 +246,7 @@ def test_a_copy_that_cannot_be_opened_is_left_alone(place: Path, encoder: Any, n
     elif damage == "no heap":
         _heap(place, "papers").unlink()
     library = Library.open(place)
-    assert isinstance(library._spans, CopiedRows) == (damage == "nothing")
+    assert (library.snapshot.reading_copy is not None) == (damage == "nothing")
     assert _answers(library, encoder) == before
     add_documents(place, [numbered(9)], jobs=1, encoder=encoder)
     _same_without(place, encoder)
@@ -280,7 +278,7 @@ def test_a_copy_made_anew_while_it_is_opened_is_not_half_of_each(
 
     monkeypatch.setattr(readingcopy, "_load", loaded)
     library = Library.open(place)
-    assert not isinstance(library._spans, CopiedRows)
+    assert library.snapshot.reading_copy is None
     assert _answers(library, encoder) == before
     _same_without(place, encoder)
 

@@ -24,7 +24,7 @@ from whycite.library.paths import default_path, file_of, stands_alone, stored_pa
 from whycite.library.readingcopy import write_copy
 from whycite.library.records import AddProgress, AddReport
 from whycite.library.store import Store, create_store, open_store, plain_errors, writing
-from whycite.library.tables import identifier, matching, read_columns
+from whycite.library.tables import identifier, read_columns, rows_by_id
 from whycite.library.writer import BatchWriter, content_hash, storable_text, timed
 from whycite.models import Encoder, load_encoder
 from whycite.models.cache import CachedEncoder
@@ -82,7 +82,7 @@ class Intake:
 
     def update_moved_paths(self) -> bool:
         """File documents whose file was moved under its new path; whether there were any."""
-        rows = matching(self._documents, "id", sorted(self._moved), self._documents.schema.names)
+        rows = rows_by_id(self._documents, "id", sorted(self._moved), self._documents.schema.names)
         if rows.num_rows:
             paths = pa.array([self._moved[document] for document in rows["id"].to_pylist()], pa.string())
             column = rows.schema.get_field_index("path")

@@ -4,25 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 from xml.sax.saxutils import escape
 
 from whycite.library.reader import Library
-from whycite.library.tables import identifier, read_columns
+from whycite.library.tables import identifier
 
-__all__ = ["CitedSpan", "cited_spans", "export_ilciter", "export_trec"]
-
-
-@dataclass(frozen=True, slots=True)
-class CitedSpan:
-    """What a document says when it cites a paper: the span of section 5.2, and the sentence it stands in."""
-
-    document: int
-    sentence: str
-    section_type: str | None
-    text: str
-    paper: int
+__all__ = ["export_ilciter", "export_trec"]
 
 
 def export_ilciter(library: Library) -> Iterator[dict[str, Any]]:
@@ -52,17 +40,3 @@ def export_trec(library: Library) -> Iterator[str]:
     """Each span as a TREC document, its id as the number of the document."""
     for text in dict.fromkeys(text for text, _ in library.pairs()):
         yield f"<DOC>\n<DOCNO>{identifier(text)}</DOCNO>\n<TEXT>\n{escape(text)}\n</TEXT>\n</DOC>\n"
-
-
-def cited_spans(library: Library) -> Iterator[CitedSpan]:
-    """All that documents say when they cite, one document after the other, in the order of the text."""
-    store = library._store
-    spans = read_columns(store["spans"], ["id", "text"])
-    texts = dict(zip(spans["id"].to_pylist(), spans["text"].to_pylist(), strict=True))
-    columns = ["document", "place", "sentence", "section_type", "span", "paper"]
-    rows = read_columns(store["citations"], columns, "kind != 'context'")
-    order = [(name, "ascending") for name in ("document", "place", "span", "paper")]
-    for batch in rows.sort_by(order).to_batches():
-        for row in zip(*(batch[name].to_pylist() for name in columns), strict=True):
-            document, _, sentence, section_type, span, version = row
-            yield CitedSpan(document, texts[sentence], section_type, texts[span], library._paper_of(version))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from whycite.documents.identity import Papers, key_rank, paper_key, traits
 from whycite.documents.model import Reference
 from whycite.library.store import Store
-from whycite.library.tables import identifier, matching, read_columns
+from whycite.library.tables import identifier, read_columns, rows_by_id
 
 __all__ = ["KnownPapers", "PaperChanges", "reference_of", "version_of"]
 
@@ -168,7 +168,7 @@ class KnownPapers:
             self._versions[paper].add(version)
 
     def _rows(self, versions: Collection[int]) -> list[dict[str, Any]]:
-        rows: list[dict[str, Any]] = matching(self._papers, "id", sorted(versions), _COLUMNS).to_pylist()
+        rows: list[dict[str, Any]] = rows_by_id(self._papers, "id", sorted(versions), _COLUMNS).to_pylist()
         return sorted(rows, key=lambda row: row["id"])
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from whycite.errors import UserError
 from whycite.library.store import Commit, Store, Table
 from whycite.library.support import SupportCounts
-from whycite.library.tables import ROW, identifier, read_columns, scan_columns, table_schemas, take
+from whycite.library.tables import ROW, identifier, read_columns, rows_at, scan_columns, table_schemas
 
 __all__ = [
     "CITATION_COLUMNS",
@@ -75,8 +75,7 @@ class ReadingCopy:
     """What is copied of a library."""
 
     folder: Path
-    spans: CopiedRows
-    papers: CopiedRows
+    rows: Mapping[str, CopiedRows]  # spans and papers
     citations: CopiedCitations
     same_as: dict[int, int]  # versions of papers, and the version that stands for each, where it is another
     support: SupportCounts
@@ -88,13 +87,13 @@ def open_copy(library: Path, commit: Commit) -> ReadingCopy | None:
     try:
         content = (folder / MANIFEST).read_bytes()
         manifest = json.loads(content)
-        spans, papers = (CopiedRows(folder, name, manifest[name], commit.dimensions) for name in RECORD_COLUMNS)
+        rows = {name: CopiedRows(folder, name, manifest[name], commit.dimensions) for name in RECORD_COLUMNS}
         versions, same_as = _load(folder, "papers", "same_as").tolist()
         citations = CopiedCitations(folder, manifest["words"])
         support = SupportCounts(*_load(folder, "papers", "support"))
         if (folder / MANIFEST).read_bytes() != content:  # made anew meanwhile, in other heaps: it would be half of each
             return None
-        return ReadingCopy(folder, spans, papers, citations, dict(zip(versions, same_as, strict=True)), support)
+        return ReadingCopy(folder, rows, citations, dict(zip(versions, same_as, strict=True)), support)
     except (
         OSError,
         ValueError,
@@ -143,11 +142,11 @@ class CopiedRows:
         self._vector_bytes = 2 * dimensions  # bytes
         self._schema = table_schemas(dimensions)[name].append(pa.field(ROW, pa.uint64()))
 
-    def matching(self, column: str, ids: Sequence[int], columns: Sequence[str]) -> pa.Table:
+    def rows_by_id(self, column: str, ids: Sequence[int], columns: Sequence[str]) -> pa.Table:
         """The rows of these ids."""
         return self._rows(np.sort(self.find(np.unique(np.array(ids, np.int64)))), columns)
 
-    def take(self, places: Sequence[int], columns: Sequence[str]) -> pa.Table:
+    def rows_at(self, places: Sequence[int], columns: Sequence[str]) -> pa.Table:
         """The rows at these places, with their places."""
         unique_places = np.unique(np.array(places, np.uint64))
         positions = np.searchsorted(self.places, unique_places)
@@ -192,7 +191,7 @@ class CopiedCitations:
         self._words = {name: pa.array(words[name], pa.string()) for name in CODED_COLUMNS}
         self._schema = table_schemas(1)["citations"]
 
-    def matching(self, column: str, ids: Sequence[int], columns: Sequence[str]) -> pa.Table:
+    def rows_by_id(self, column: str, ids: Sequence[int], columns: Sequence[str]) -> pa.Table:
         """The rows whose span or paper is one of the ids; of those by paper not every column is there."""
         unique_ids, stored_ids = np.unique(np.array(ids, np.int64)), self._ids[column]
         positions = np.searchsorted(stored_ids, unique_ids)
@@ -241,8 +240,7 @@ def write_copy(store: Store, anew: bool = False) -> None:
     shutil.rmtree(staging, ignore_errors=True)  # of a writer that was ended
     staging.mkdir(parents=True)
     manifest: dict[str, Any] = {
-        "spans": _copy_rows(store, "spans", staging, previous.spans if previous else None),
-        "papers": _copy_rows(store, "papers", staging, previous.papers if previous else None),
+        name: _copy_rows(store, name, staging, previous.rows[name] if previous else None) for name in RECORD_COLUMNS
     }
     merged = read_columns(store["papers"], ["id", "same_as"], "id != same_as").sort_by("id")
     same_as = np.array([merged["id"].to_numpy(), merged["same_as"].to_numpy()])
@@ -323,7 +321,7 @@ def _records(
         batches: Iterator[Any] = scan_columns(table, selected_columns)
     else:
         parts = (places[missing[start : start + _BATCH]].tolist() for start in range(0, len(missing), _BATCH))
-        batches = (batch for part in parts for batch in take(table, part, selected_columns[:-1]).to_batches())
+        batches = (batch for part in parts for batch in rows_at(table, part, selected_columns[:-1]).to_batches())
     is_missing = np.zeros(len(places), bool)
     is_missing[missing] = True
     for batch in batches:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 __all__ = [
     "AddProgress",
     "AddReport",
+    "CitedSpan",
     "LibraryDocument",
     "LibraryInfo",
     "Paper",
@@ -99,6 +100,17 @@ class SpanCitation:
     kind: str
     section_type: str | None
     place: int
+
+
+@dataclass(frozen=True, slots=True)
+class CitedSpan:
+    """What a document says when it cites a paper: the span of section 5.2, and the sentence it stands in."""
+
+    document: int
+    sentence: str
+    section_type: str | None
+    text: str
+    paper: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,15 +16,14 @@ __all__ = [
     "ROW",
     "SCHEMA",
     "TABLES",
-    "TableRows",
     "id_chunks",
     "id_condition",
     "identifier",
-    "matching",
     "read_columns",
+    "rows_at",
+    "rows_by_id",
     "scan_columns",
     "table_schemas",
-    "take",
 ]
 
 
@@ -113,21 +112,6 @@ _AT_ONCE = 4_000  # ids in one question
 _BATCH = 20_000  # rows read together: in batches of the usual size a whole table takes ten times as long
 
 
-class TableRows:
-    """A table that answers by itself."""
-
-    def __init__(self, table: Any) -> None:
-        self._table = table
-
-    def matching(self, column: str, ids: Sequence[int], columns: Sequence[str]) -> pa.Table:
-        """The rows whose column holds one of the ids, in the order of the table."""
-        return matching(self._table, column, ids, columns)
-
-    def take(self, places: Sequence[int], columns: Sequence[str]) -> pa.Table:
-        """The rows at these places, each once and in the order of the table, with their places."""
-        return take(self._table, places, columns)
-
-
 def id_condition(column: str, ids: Sequence[int]) -> str:
     """The condition that a column holds one of these ids."""
     return f"{column} IN ({', '.join(map(str, ids))})"
@@ -139,7 +123,7 @@ def id_chunks(ids: Sequence[int]) -> Iterator[Sequence[int]]:
         yield ids[start : start + _AT_ONCE]
 
 
-def matching(table: Any, column: str, ids: Sequence[int], columns: Sequence[str]) -> pa.Table:
+def rows_by_id(table: Any, column: str, ids: Sequence[int], columns: Sequence[str]) -> pa.Table:
     """The rows whose column holds one of the ids, in the order of the table."""
     if not ids:
         return _schema(table, columns).empty_table()  # limit(0) is no limit
@@ -149,7 +133,7 @@ def matching(table: Any, column: str, ids: Sequence[int], columns: Sequence[str]
     return pa.concat_tables(parts)
 
 
-def take(table: Any, rows: Sequence[int], columns: Sequence[str]) -> pa.Table:
+def rows_at(table: Any, rows: Sequence[int], columns: Sequence[str]) -> pa.Table:
     """The rows at these places, each once and in the order of the table, with their places."""
     if not rows:
         return _schema(table, [*columns, ROW]).empty_table()

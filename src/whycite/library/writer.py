@@ -21,7 +21,7 @@ from whycite.evidence.words import trim_sentence
 from whycite.library.papers import KnownPapers, PaperChanges, reference_of, version_of
 from whycite.library.paths import stored_path
 from whycite.library.store import Store
-from whycite.library.tables import id_chunks, identifier, matching, read_columns
+from whycite.library.tables import id_chunks, identifier, read_columns, rows_by_id
 from whycite.models import Encoder
 
 __all__ = [
@@ -186,8 +186,8 @@ def remove_documents(store: Store, documents: Sequence[int], encoder: Encoder) -
     """Delete documents, their citations, and the spans and papers that no other document brings."""
     if not documents:
         return
-    gone = matching(store["documents"], "id", documents, ["id", "paper", "references"]).to_pylist()
-    cited = matching(store["citations"], "document", documents, ["span", "sentence"])
+    gone = rows_by_id(store["documents"], "id", documents, ["id", "paper", "references"]).to_pylist()
+    cited = rows_by_id(store["citations"], "document", documents, ["span", "sentence"])
     spans = {*_values(cited, "span"), *_values(cited, "sentence")}
     _delete(store["citations"], "document", documents)
     _delete(store["documents"], "id", documents)
@@ -201,7 +201,7 @@ def remove_documents(store: Store, documents: Sequence[int], encoder: Encoder) -
 def _still_cited(store: Store, spans: Sequence[int]) -> set[int]:
     cited_ids: set[int] = set()
     for column in ("span", "sentence"):
-        cited_ids |= _values(matching(store["citations"], column, spans, [column]), column)
+        cited_ids |= _values(rows_by_id(store["citations"], column, spans, [column]), column)
     return cited_ids
 
 
@@ -228,7 +228,7 @@ def reassign_versions(store: Store, moved: Mapping[int, int]) -> None:
         return
     papers = store["papers"]
     # Whole rows: of single columns all of a piece of the table is written, and its index lost.
-    rows = matching(papers, "id", sorted(moved), papers.schema.names)
+    rows = rows_by_id(papers, "id", sorted(moved), papers.schema.names)
     same_as = pa.array([moved[version] for version in rows["id"].to_pylist()], pa.int64())
     rows = rows.set_column(papers.schema.get_field_index("same_as"), papers.schema.field("same_as"), same_as)
     papers.merge_insert("id").when_matched_update_all().execute(rows)
@@ -237,7 +237,7 @@ def reassign_versions(store: Store, moved: Mapping[int, int]) -> None:
 def _drop_abstracts(store: Store, versions: Iterable[int], encoder: Encoder) -> None:
     """Take back the abstracts of papers that are still cited, but whose text is gone."""
     columns = ["same_as", "key", *Reference.__dataclass_fields__]
-    rows = matching(store["papers"], "id", sorted(versions), columns).to_pylist()
+    rows = rows_by_id(store["papers"], "id", sorted(versions), columns).to_pylist()
     references = {row["id"]: replace(reference_of(row), abstract="") for row in rows if row["abstract"]}
     if references:
         same_as = {row["id"]: row["same_as"] for row in rows}

@@ -19,7 +19,6 @@ from whycite.evidence.words import trim_sentence
 from whycite.files import atomic_write
 from whycite.lab.evaluate.topics import PublicationRecords, publication_record, read_publication_records
 from whycite.library import Library
-from whycite.library.export import cited_spans
 from whycite.library.paths import library_exists
 from whycite.library.writer import search_text, storable_text
 from whycite.models.rankers import paper_text
@@ -199,7 +198,7 @@ def corpus_of(paths: Sequence[Path], jobs: int = 1, watch: Watch | None = None, 
 def from_library(library: Library) -> Corpus:
     """The corpus of the documents in a library; of dates it knows the year."""
     sentences_by_document: dict[int, dict[str, CitingSentence]] = {}
-    for mention in cited_spans(library):
+    for mention in library.cited_spans():
         sentences = sentences_by_document.setdefault(mention.document, {})
         citing_sentence = sentences.get(mention.sentence, CitingSentence(mention.sentence, mention.section_type, ()))
         views = {view.text: view.papers for view in citing_sentence.views}

@@ -1,0 +1,122 @@
+"""Search of a library's spans and papers, by words and by meaning at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from lancedb.background_loop import LOOP
+from lancedb.query import MatchQuery
+from numpy.typing import NDArray
+
+from whycite.library.snapshot import Snapshot
+from whycite.library.store import AsyncTable
+from whycite.library.tables import ROW
+
+__all__ = ["SearchHits", "cosines", "search_tables"]
+
+
+Floats = NDArray[np.float32]
+T = TypeVar("T")
+_PROBES = 40  # partitions of vectors that are searched: all of 160,000 vectors, a quarter of a million
+_OVERFETCH = 2  # times k rows are compared by their exact vectors, since the index has rounded ones
+_MAX_WORDS = 200  # of a text that are searched
+_MAX_SCANNED_WORDS = 5 * _MAX_WORDS  # of a text that are read to find them, since words repeat
+_TIES = (32, 1_000)  # rows fetched beyond the k best: LanceDB returns any of those that tie
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHits:
+    """Rows that a search found, by id, with what speaks for each."""
+
+    ids: NDArray[np.int64]
+    texts: Sequence[str]
+    cosines: Floats
+    lexical: Floats  # BM25; 0 where only the vectors found the row
+
+
+def search_tables(
+    snapshot: Snapshot, text: str, meaning: Callable[[], Floats], limits: Mapping[str, int]
+) -> list[SearchHits]:
+    """Of each table the best rows by words together with the best by meaning, in the order of their ids.
+
+    `limits` has the tables and how many rows to find in each way. `meaning` gives the vector of the text; it is called
+    while the words are searched.
+    """
+    # LanceDB's blocking interface needs a thread for each query, and half as much processor time again.
+    by_words = _start_searches(_search_words(snapshot.searchable[name], text, k) for name, k in limits.items())
+    try:
+        vector = meaning()
+        by_meaning = _start_searches(
+            _search_vectors(snapshot.searchable[name], vector, k) for name, k in limits.items()
+        )
+        matches = zip(limits.items(), by_words.result(), by_meaning.result(), strict=True)
+    except BaseException:
+        by_words.cancel()
+        raise
+    return [_fetch_hits(snapshot, name, k, vector, scores, near) for (name, k), scores, near in matches]
+
+
+def cosines(rows: pa.Table, vector: Floats) -> Floats:
+    """The cosine of each row's vector with a vector."""
+    column = rows["vector"].combine_chunks()
+    matrix = column.flatten().to_numpy().astype(np.float32).reshape(len(rows), column.type.list_size)
+    # Not a matrix product: its last digits depend on the neighbouring rows and on the number of threads.
+    similarities: Floats = (matrix * vector.astype(np.float32)).sum(axis=1)
+    return similarities
+
+
+def _start_searches(searches: Iterable[Coroutine[Any, Any, T]]) -> Future[list[T]]:
+    """Start searches, which run in the background."""
+
+    async def gather_all() -> list[T]:
+        return await asyncio.gather(*searches)
+
+    return asyncio.run_coroutine_threadsafe(gather_all(), LOOP.loop)
+
+
+def _fetch_hits(
+    snapshot: Snapshot, table: str, k: int, vector: Floats, scores: dict[int, float], near: set[int]
+) -> SearchHits:
+    """The k best rows in each way among those at the places that the searches gave."""
+    rows = snapshot.rows_at(table, [*(scores.keys() | near)], ["id", "vector", "text"]).sort_by("id")
+    places, cosine = rows[ROW].to_pylist(), cosines(rows, vector)
+    lexical = np.array([scores.get(place, 0.0) for place in places], np.float32)
+    lexical[_beyond(lexical, k)] = 0
+    nearest = np.array([place in near for place in places], bool)
+    nearest[_beyond(np.where(nearest, cosine, -np.inf), k)] = False
+    is_hit = nearest | (lexical > 0)
+    rows = rows.filter(is_hit)
+    return SearchHits(rows["id"].to_numpy(), rows["text"].to_pylist(), cosine[is_hit], lexical[is_hit])
+
+
+def _beyond(values: NDArray[np.floating[Any]], k: int) -> NDArray[np.int64]:
+    """Where values are that are not among the k best; of equal ones the first are better."""
+    return np.argsort(-values, kind="stable")[k:]
+
+
+async def _search_words(table: AsyncTable, text: str, k: int) -> dict[int, float]:
+    """The scores of the k best rows, and of all that are as good as the last of these, by their places."""
+    words = [*dict.fromkeys(text.split()[:_MAX_SCANNED_WORDS])][:_MAX_WORDS]
+    query = MatchQuery(" ".join(words), "text")  # type: ignore[call-arg]  # its fields have defaults
+    for extra in _TIES:
+        request = table.query().nearest_to_text(query).limit(k + extra)
+        rows = await request.with_row_id().select([ROW, "_score"]).to_arrow()
+        scores = rows["_score"].to_numpy()
+        if len(rows) < k + extra or np.count_nonzero(scores > scores.min()) >= k:
+            break
+    threshold = np.sort(scores)[-k:].min(initial=np.inf)
+    rows = rows.filter(scores >= threshold)
+    return dict(zip(rows[ROW].to_pylist(), rows["_score"].to_pylist(), strict=True))
+
+
+async def _search_vectors(table: AsyncTable, vector: Floats, k: int) -> set[int]:
+    """The places of rows among which the k best are, as far as the index can tell."""
+    query = table.query().nearest_to(vector.astype(np.float32)).column("vector").distance_type("dot")
+    rows = await query.nprobes(_PROBES).limit(_OVERFETCH * k).with_row_id().select([ROW, "_distance"]).to_arrow()
+    return {*rows[ROW].to_pylist()}

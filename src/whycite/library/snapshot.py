@@ -1,0 +1,85 @@
+"""The one way to read a library: its rows at one commit, from the reading copy or from the tables.
+
+The commit with which `add`, `remove`, `reindex` or `compact` ends has a reading copy, which answers fast. Without it,
+while a long `add` is under way or in a library of an older version, the tables answer the same, more slowly.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from whycite.library.readingcopy import open_copy
+from whycite.library.store import Store
+from whycite.library.support import SupportCounts
+from whycite.library.tables import read_columns, rows_at, rows_by_id
+
+__all__ = ["Snapshot"]
+
+_SUPPORT_COLUMNS = ("paper", "document", "place")
+
+
+class Snapshot:
+    """The rows of a library at one commit, whatever is written to it later."""
+
+    def __init__(self, store: Store) -> None:
+        store.checkout_commit()
+        self._store = store
+        self.searchable = dict(zip(("spans", "papers"), store.open_async("spans", "papers"), strict=True))
+        self.reading_copy = open_copy(store.path, store.commit)
+
+    def rows_by_id(self, table: str, column: str, ids: Iterable[int], columns: Sequence[str]) -> pa.Table:
+        """The rows whose column holds one of the ids; of citations by paper only paper, document and place."""
+        copy, unique_ids = self.reading_copy, sorted(set(ids))
+        if copy is None or table == "documents":
+            return rows_by_id(self._store[table], column, unique_ids, columns)
+        source = copy.citations if table == "citations" else copy.rows[table]
+        return source.rows_by_id(column, unique_ids, columns)
+
+    def rows_at(self, table: str, places: Sequence[int], columns: Sequence[str]) -> pa.Table:
+        """The spans or papers at these places of their table, each once and in its order, with their places."""
+        if self.reading_copy:
+            return self.reading_copy.rows[table].rows_at(places, columns)
+        return rows_at(self._store[table], places, columns)
+
+    def all_rows(self, table: str, columns: Sequence[str], where: str | None = None) -> pa.Table:
+        """All rows of a table, or those that meet a condition."""
+        return read_columns(self._store[table], columns, where)
+
+    def paper_of(self, version: int) -> int:
+        """The version that stands for the paper of this one."""
+        return self.same_as.get(version, version)
+
+    def versions_of(self, papers: Iterable[int]) -> set[int]:
+        """All versions of papers."""
+        return {version for paper in papers for version in (paper, *self._versions.get(paper, ()))}
+
+    def support(self, papers: Sequence[int] | None = None) -> SupportCounts:
+        """In how many places papers are cited, in whatever version; by default all papers."""
+        if self.reading_copy:
+            return self.reading_copy.support
+        if papers is None:
+            rows = self.all_rows("citations", _SUPPORT_COLUMNS)
+        else:
+            rows = self.rows_by_id("citations", "paper", self.versions_of(papers), _SUPPORT_COLUMNS)
+        cited = np.array([self.paper_of(version) for version in rows["paper"].to_pylist()], np.int64)
+        return SupportCounts.count(cited, rows["document"].to_numpy(), rows["place"].to_numpy())
+
+    @cached_property
+    def same_as(self) -> dict[int, int]:
+        """Versions of papers, and the version that stands for each, where it is another."""
+        if self.reading_copy:
+            return self.reading_copy.same_as
+        rows = self.all_rows("papers", ["id", "same_as"], "id != same_as")
+        return dict(zip(rows["id"].to_pylist(), rows["same_as"].to_pylist(), strict=True))
+
+    @cached_property
+    def _versions(self) -> dict[int, list[int]]:
+        versions: defaultdict[int, list[int]] = defaultdict(list)
+        for version, paper in self.same_as.items():
+            versions[paper].append(version)
+        return dict(versions)
