@@ -81,7 +81,7 @@ def test_the_encoder_of_the_library(library: FakeLibrary, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("encoder", ["fake@1", "claims-30m@00000000"])
 def test_an_encoder_that_cannot_be_had(library: FakeLibrary, monkeypatch: pytest.MonkeyPatch, encoder: str) -> None:
-    with pytest.raises(UserError, match=f"the encoder of the library, {encoder}, cannot be had"):
+    with pytest.raises(UserError, match=f"the library's encoder {encoder} is not available"):
         load_method("whycite", named(library, monkeypatch, encoder))
 
 

@@ -170,7 +170,7 @@ def test_without_a_library_the_user_is_told_how_to_make_one(run: Run, tmp_path: 
     result = run("cite", CLAIM)
     assert isinstance(result.exception, UserError)
     assert str(result.exception) == (
-        f"{tmp_path / 'own library'}: no library here yet; make one with: whycite add FOLDER"
+        f"{tmp_path / 'own library'}: no library here yet; create one with: whycite add FOLDER"
     )
 
 

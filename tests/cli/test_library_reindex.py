@@ -26,7 +26,7 @@ Run = Callable[..., Result]
 STOPPED = """
 import os, signal, sys
 from whycite.library import maintenance
-maintenance._BATCH = 2
+maintenance._PROGRESS_TEXTS = 2
 encode, calls = maintenance.CachedEncoder.encode, []
 def stop(self, texts, progress=None):
     calls.append(texts)

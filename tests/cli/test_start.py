@@ -22,7 +22,7 @@ def test_nothing_heavy_is_loaded_before_a_command_needs_it() -> None:
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ("cite claim", "no library here yet; make one with: whycite add FOLDER"),
+        ("cite claim", "no library here yet; create one with: whycite add FOLDER"),
         ("add nowhere", "nowhere: no such file or folder"),
     ],
     ids=["cite", "add"],

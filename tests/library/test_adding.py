@@ -83,7 +83,7 @@ def test_the_same_paper_elsewhere_is_skipped(place: Path, encoder: Any, tmp_path
     add(place, [first], jobs=1, encoder=encoder)
     report = add(place, [second], jobs=1, encoder=encoder)
     assert report.added == 0
-    assert report.skipped == [(str(second), f"is the same paper as {first}")]
+    assert report.skipped == [(str(second), f"same paper as {first}")]
     first.unlink()  # it has moved
     report = add(place, [second], jobs=1, encoder=encoder)
     assert (report.added, report.replaced) == (0, 1)
@@ -93,7 +93,7 @@ def test_the_same_paper_elsewhere_is_skipped(place: Path, encoder: Any, tmp_path
 def test_what_holds_nothing_is_skipped(place: Path, encoder: Any, make: Make, numbered: Make) -> None:
     unreadable = make("b.pdf", warnings=("b.pdf: is locked with a password",))
     report = add_documents(place, [make("a.md"), unreadable, numbered(1)], jobs=1, encoder=encoder)
-    assert report.skipped == [("a.md", "holds no text"), ("b.pdf", "b.pdf: is locked with a password")]
+    assert report.skipped == [("a.md", "contains no text"), ("b.pdf", "b.pdf: is locked with a password")]
     assert report.added == 1
     assert report.warnings == [("b.pdf", "b.pdf: is locked with a password")]
 
@@ -158,7 +158,7 @@ def test_evidence_for_nobody_knows_what_is_left_out(place: Path, encoder: Any, m
 def test_progress_tells_what_is_on_disk(
     place: Path, encoder: Any, numbered: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_BATCH", 2)
+    monkeypatch.setattr(module, "_BATCH_DOCUMENTS", 2)
     seen: list[tuple[AddProgress, int]] = []
 
     def look(progress: AddProgress) -> None:
@@ -190,7 +190,7 @@ def test_slow_documents_are_kept_before_there_are_many(
 def test_an_error_in_the_middle_keeps_what_was_told(
     place: Path, encoder: Any, numbered: Make, content: Read, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_BATCH", 2)
+    monkeypatch.setattr(module, "_BATCH_DOCUMENTS", 2)
 
     def papers() -> Any:
         yield from (numbered(at) for at in range(3))
@@ -223,7 +223,7 @@ def test_two_of_one_paper_in_one_file_settle(place: Path, encoder: Any, numbered
     first, second = numbered(1), numbered(1, year=2021)
     report = add_documents(place, [first, second], jobs=1, encoder=encoder)
     assert (report.added, report.replaced) == (1, 0)
-    assert report.skipped == [("paper1.md", "is the same paper as paper1.md")]
+    assert report.skipped == [("paper1.md", "same paper as paper1.md")]
     before, version = content(place), Library.open(place).version
     add_documents(place, [first, second], jobs=1, encoder=encoder)
     assert (content(place), Library.open(place).version) == (before, version)

@@ -58,12 +58,12 @@ def test_a_folder_that_is_gone_or_changed(place: Path, folder: Path, numbered: M
     (folder / "encoder.json").write_text(json.dumps(facts | {"max_tokens": 9}))
     told = "with: whycite library reindex$"
     with pytest.raises(
-        UserError, match=rf"of the library, {name}, cannot be had: here is brief@[0-9a-f]{{8}}; .*{told}"
+        UserError, match=rf"library's encoder {name} is not available: installed is brief@[0-9a-f]{{8}}; .*{told}"
     ):
         add_documents(place, [numbered(2)], jobs=1)
     shutil.rmtree(folder)
     encoders._open_encoder.cache_clear()
-    with pytest.raises(UserError, match=rf"of the library, {name}, cannot be had: no encoder '{folder}'.*{told}"):
+    with pytest.raises(UserError, match=rf"library's encoder {name} is not available: no encoder '{folder}'.*{told}"):
         add_documents(place, [numbered(2)], jobs=1)
     reindex(place)
     assert add_documents(place, [numbered(2)], jobs=1).added == 1
@@ -74,19 +74,19 @@ def test_a_folder_that_is_gone_or_changed(place: Path, folder: Path, numbered: M
 def test_notes_that_somebody_changed(place: Path, content: str) -> None:
     place.mkdir()
     (place / "encoders.json").write_text(content)
-    with pytest.raises(UserError, match="cannot be had: no encoder"):
+    with pytest.raises(UserError, match="is not available: no encoder"):
         encoder_of("brief@1", place)
 
 
 def test_a_version_of_the_bundled_encoder_that_is_not_here() -> None:
-    told = rf"{DEFAULT}@00000000, cannot be had: here is {load_encoder().name}; .* with: whycite library reindex"
+    told = rf"{DEFAULT}@00000000 is not available: installed is {load_encoder().name}; .* with: whycite library reindex"
     with pytest.raises(UserError, match=told):
         encoder_of(f"{DEFAULT}@00000000")
 
 
 def test_the_encoder_of_a_library_that_is_there_stays(place: Path, folder: Path, numbered: Make) -> None:
     add_documents(place, [numbered(1)], jobs=1)
-    told = rf"made by {load_encoder().name}, not by brief@.*with: whycite library reindex --encoder {folder}$"
+    told = rf"uses the encoder {load_encoder().name}, not brief@.*with: whycite library reindex --encoder {folder}$"
     with pytest.raises(UserError, match=told):
         add_documents(place, [numbered(2)], jobs=1, encoder=folder)
     assert Library.open(place).encoder == load_encoder().name

@@ -25,7 +25,7 @@ WORKER = Path(__file__).with_name("worker.py")
 
 def test_there_is_none(place: Path) -> None:
     for ask in (Library.open, compact, lambda at: remove(at, ["a.md"])):
-        with pytest.raises(UserError, match="no library here yet; make one with: whycite add FOLDER"):
+        with pytest.raises(UserError, match="no library here yet; create one with: whycite add FOLDER"):
             ask(place)
     assert not place.exists()
 
@@ -33,7 +33,7 @@ def test_there_is_none(place: Path) -> None:
 def test_a_file_is_no_library(place: Path, encoder: Any, numbered: Make) -> None:
     place.write_text("notes")
     for ask in (Library.open, lambda at: add_documents(at, [numbered(1)], encoder=encoder)):
-        with pytest.raises(UserError, match="is a file, not a library"):
+        with pytest.raises(UserError, match="not a library but a file"):
             ask(place)
     with pytest.raises(UserError, match="Not a directory"):
         add_documents(place / "below", [numbered(1)], encoder=encoder)
@@ -44,7 +44,7 @@ def test_a_folder_of_other_things_is_left_alone(place: Path, encoder: Any, numbe
     place.mkdir()
     (place / "thesis.tex").write_text("text")
     for ask in (Library.open, lambda at: add_documents(at, [numbered(1)], encoder=encoder)):
-        with pytest.raises(UserError, match=r"is not a library \(it holds thesis\.tex\); name another folder"):
+        with pytest.raises(UserError, match=r"not a library \(it contains thesis\.tex\); choose another folder"):
             ask(place)
     assert [file.name for file in place.iterdir()] == ["thesis.tex"]
 
@@ -57,14 +57,18 @@ def test_of_a_newer_program(place: Path, encoder: Any, numbered: Make) -> None:
     last = max(commits.to_arrow().to_pylist(), key=lambda row: row["commit"])
     commits.add([last | {"commit": last["commit"] + 1, "schema": last["schema"] + 1}])
     for ask in (Library.open, compact, lambda at: add_documents(at, [numbered(2)], encoder=encoder)):
-        with pytest.raises(UserError, match=r"newer whycite \(schema 2, this one knows 1\); update whycite"):
+        with pytest.raises(
+            UserError, match=r"newer version of whycite \(schema 2, this version supports 1\); update whycite"
+        ):
             ask(place)
 
 
 def test_another_encoder(place: Path, encoder: Any, numbered: Make) -> None:
     add_documents(place, [numbered(1)], jobs=1, encoder=encoder)
     other = type(encoder)("fake@2")
-    told = r"made by fake@1, not by fake@2; use that encoder, or move .* with: whycite library reindex --encoder fake$"
+    told = (
+        r"uses the encoder fake@1, not fake@2; omit --encoder, or move .* with: whycite library reindex --encoder fake$"
+    )
     with pytest.raises(UserError, match=told):
         add_documents(place, [numbered(2)], jobs=1, encoder=other)
     assert Library.open(place).info().documents == 1
@@ -86,15 +90,15 @@ def test_what_was_begun_and_not_finished_is_begun_again(
 @pytest.mark.parametrize(
     ("error", "told"),
     [
-        (OSError(errno.ENOSPC, "No space left on device"), "the disk is full; what was added before is safe"),
+        (OSError(errno.ENOSPC, "No space left on device"), "the disk is full; everything added so far is safe"),
         (RuntimeError("lance error: No space left on device (os error 28), x.rs:1"), "the disk is full"),
-        (OSError(errno.EROFS, "Read-only file system"), "may not be written; choose another place with --library"),
-        (PermissionError(errno.EACCES, "Permission denied"), "may not be written"),
-        (RuntimeError("lance error: Permission denied (os error 13)"), "may not be written"),
+        (OSError(errno.EROFS, "Read-only file system"), "not writable; choose another folder with --library"),
+        (PermissionError(errno.EACCES, "Permission denied"), "not writable"),
+        (RuntimeError("lance error: Permission denied (os error 13)"), "not writable"),
         (OSError(errno.EIO, "Input/output error"), "Input/output error"),
         (OSError("strange"), "strange"),
-        (RuntimeError("lance error: Not found: x, /src/x.rs"), r"cannot be used \(lance error: Not found: x\)"),
-        (ValueError("file does not appear to be a Lance file"), "put back a copy of the folder"),
+        (RuntimeError("lance error: Not found: x, /src/x.rs"), r"cannot be read \(lance error: Not found: x\)"),
+        (ValueError("file does not appear to be a Lance file"), "restore the folder from a backup"),
     ],
 )  # fmt: skip
 def test_what_the_disk_refuses(place: Path, error: Exception, told: str) -> None:
@@ -138,7 +142,7 @@ def test_damaged_files(place: Path, encoder: Any, numbered: Make, table: str, ha
         library.citations([hit.id for hit in hits])
         list(library.documents())
 
-    with pytest.raises(UserError, match=r"cannot be used \("):
+    with pytest.raises(UserError, match=r"cannot be read \("):
         ask()
     for write in (lambda: add_documents(place, [numbered(3)], jobs=1, encoder=encoder), lambda: compact(place)):
         with suppress(UserError):  # it need not read what is damaged
@@ -148,7 +152,7 @@ def test_damaged_files(place: Path, encoder: Any, numbered: Make, table: str, ha
 def test_lost_commits_do_not_make_it_a_new_library(place: Path, encoder: Any, numbered: Make) -> None:
     add_documents(place, [numbered(1)], jobs=1, encoder=encoder)
     shutil.rmtree(place / "commits.lance" / "_versions")
-    with pytest.raises(UserError, match="cannot be used"):
+    with pytest.raises(UserError, match="cannot be read"):
         add_documents(place, [numbered(2)], jobs=1, encoder=encoder)
     assert any((place / "documents.lance" / "data").iterdir())
 
@@ -160,7 +164,7 @@ def test_lock_that_cannot_be_made(place: Path, encoder: Any, numbered: Make, mon
         raise OSError(errno.EROFS, "Read-only file system")
 
     monkeypatch.setattr(Path, "write_text", refuse)
-    with pytest.raises(UserError, match="may not be written"):
+    with pytest.raises(UserError, match="not writable"):
         add_documents(place, [numbered(2)], jobs=1, encoder=encoder)
     assert Library.open(place).info().documents == 1
 
@@ -200,14 +204,14 @@ def test_a_full_disk_loses_nothing(
     small_disk: Path, encoder: Any, numbered: Make, content: Read, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = small_disk / "library"
-    monkeypatch.setattr(adding, "_BATCH", 5)
+    monkeypatch.setattr(adding, "_BATCH_DOCUMENTS", 5)
     told = 0
 
     def tell(progress: AddProgress) -> None:
         nonlocal told
         told = progress.added
 
-    with pytest.raises(UserError, match="the disk is full; what was added before is safe"):
+    with pytest.raises(UserError, match="the disk is full; everything added so far is safe"):
         add_documents(place, map(numbered, range(1_000)), jobs=1, encoder=encoder, progress=tell)
     assert told >= 5
     assert Library.open(place).info().documents >= told

@@ -71,8 +71,8 @@ def _consistent(place: Path, encoder: Any) -> set[str]:
 @pytest.fixture
 def scattered(place: Path, encoder: Any, numbered: Make, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A library in some pieces, and batches so small that a few papers are several."""
-    monkeypatch.setattr(adding, "_BATCH", 1)
-    monkeypatch.setattr(maintenance, "_PIECES", 2)
+    monkeypatch.setattr(adding, "_BATCH_DOCUMENTS", 1)
+    monkeypatch.setattr(maintenance, "_MAX_FRAGMENTS", 2)
     add_documents(place, [numbered(at) for at in range(2)], jobs=1, encoder=encoder)
     return place
 
@@ -168,7 +168,7 @@ def test_killed_at_any_moment_of_adding(place: Path, encoder: Any, numbered: Mak
 def test_killed_at_any_moment_of_compacting(
     place: Path, encoder: Any, numbered: Make, content: Read, monkeypatch: pytest.MonkeyPatch, kills: int
 ) -> None:
-    monkeypatch.setattr(adding, "_BATCH", 3)
+    monkeypatch.setattr(adding, "_BATCH_DOCUMENTS", 3)
     add_documents(place, map(numbered, range(40)), jobs=1, encoder=encoder)
     before = content(place)
     moment = random.Random(kills)

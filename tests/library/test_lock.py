@@ -37,8 +37,8 @@ def holder(place: Path, encoder: Any, numbered: Make) -> Iterator[subprocess.Pop
 
 def test_who_writes_is_told_at_once(holder: subprocess.Popen[str], place: Path, encoder: Any, numbered: Make) -> None:
     told = (
-        rf"process {holder.pid} on {re.escape(socket.gethostname())} \(whycite add, since "
-        r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\) is writing to it; wait until it is done"
+        rf"in use by `whycite add` \(process {holder.pid} on {re.escape(socket.gethostname())}, since "
+        r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\); try again when it is done"
     )
     for write in (
         lambda: add_documents(place, [numbered(2)], jobs=1, encoder=encoder),
@@ -49,7 +49,7 @@ def test_who_writes_is_told_at_once(holder: subprocess.Popen[str], place: Path, 
             write()
     assert Library.open(place).info().documents == 1  # reading goes on
     (place / "writer.json").write_text("{")
-    with pytest.raises(UserError, match="another process is writing to it"):
+    with pytest.raises(UserError, match="in use by another process"):
         compact(place)
 
     holder.send_signal(signal.SIGKILL)
@@ -64,7 +64,7 @@ def test_let_go_when_done_or_failed(place: Path) -> None:
         with writing(place, "add"):
             held = json.loads((place / "writer.json").read_text())
             assert (held["process"], held["what"]) == (os.getpid(), "add")
-            with pytest.raises(UserError, match="is writing to it"), writing(place, "add"):
+            with pytest.raises(UserError, match="in use by"), writing(place, "add"):
                 pass
             raise KeyError
 

@@ -41,8 +41,8 @@ def _whole(place: Path, encoder: Any) -> int:
 
 
 def test_readers_beside_a_writer(place: Path, encoder: Any, numbered: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adding, "_BATCH", 2)
-    monkeypatch.setattr(maintenance, "_PIECES", 3)
+    monkeypatch.setattr(adding, "_BATCH_DOCUMENTS", 2)
+    monkeypatch.setattr(maintenance, "_MAX_FRAGMENTS", 3)
     add_documents(place, map(numbered, range(4)), jobs=1, encoder=encoder)
     done = Event()
 
@@ -118,7 +118,7 @@ def test_two_that_add_at_once(place: Path, encoder: Any, numbered: Make, content
 
     def papers() -> Any:
         for at in range(4):
-            with pytest.raises(UserError, match="is writing to it") as caught:
+            with pytest.raises(UserError, match="in use by") as caught:
                 add_documents(place, [numbered(99)], jobs=1, encoder=encoder)
             refused.append(str(caught.value))
             yield numbered(at)

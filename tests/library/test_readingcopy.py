@@ -257,7 +257,7 @@ def test_a_heap_that_was_cut_is_told(place: Path, encoder: Any, numbered: Make, 
     add_documents(place, map(numbered, range(4)), jobs=1, encoder=encoder)
     heap = _heap(place, table)
     heap.write_bytes(heap.read_bytes()[:100])
-    with pytest.raises(UserError, match="its reading copy is damaged; make it anew with: whycite library compact"):
+    with pytest.raises(UserError, match="the reading copy is damaged; rebuild it with: whycite library compact"):
         _answers(Library.open(place), encoder)
     compact(place)
     _same_without(place, encoder)

@@ -33,7 +33,7 @@ class Killed(BaseException):
 @pytest.fixture(autouse=True)
 def _nothing_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WHYCITE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(maintenance, "_BATCH", 4)
+    monkeypatch.setattr(maintenance, "_PROGRESS_TEXTS", 4)
 
 
 @pytest.fixture
@@ -97,9 +97,9 @@ def test_vectors_are_encoded_anew_and_once(place: Path, encoder: Any, other: Any
 def test_it_is_indexed_like_before(
     place: Path, encoder: Any, other: Any, numbered: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(maintenance, "_BATCH", 100)
-    monkeypatch.setattr(maintenance, "_VECTORS", 100)
-    monkeypatch.setattr(maintenance, "_PARTITION", 7)
+    monkeypatch.setattr(maintenance, "_PROGRESS_TEXTS", 100)
+    monkeypatch.setattr(maintenance, "_MIN_INDEXED_VECTORS", 100)
+    monkeypatch.setattr(maintenance, "_PARTITION_ROWS", 7)
     add_documents(place, map(numbered, range(112)), jobs=1, encoder=encoder)
     compact(place)
     reindex(place, encoder=other)
@@ -116,7 +116,7 @@ def test_the_library_goes_on_with_the_other_encoder(
 ) -> None:
     add_documents(place, [numbered(1), numbered(2)], jobs=1, encoder=encoder)
     reindex(place, encoder=other)
-    with pytest.raises(UserError, match=r"by other@1, not by fake@1; .*with: whycite library reindex --encoder fake$"):
+    with pytest.raises(UserError, match=r"other@1, not fake@1; .*with: whycite library reindex --encoder fake$"):
         add_documents(place, [numbered(3)], jobs=1, encoder=encoder)
     add_documents(place, [numbered(3)], jobs=1, encoder=other)
     remove(place, ["paper1.md"], encoder=other)
@@ -156,7 +156,7 @@ def test_a_library_whose_documents_are_gone(place: Path, encoder: Any, other: An
 
 
 def test_there_is_none(place: Path, other: Any) -> None:
-    with pytest.raises(UserError, match="no library here yet; make one with: whycite add FOLDER"):
+    with pytest.raises(UserError, match="no library here yet; create one with: whycite add FOLDER"):
         reindex(place, encoder=other)
     with pytest.raises(UserError, match="no encoder 'nowhere'"):
         reindex(place, encoder="nowhere")
@@ -174,7 +174,7 @@ def test_readers_see_the_old_vectors_until_all_are_there(place: Path, encoder: A
         library = Library.open(place)
         assert library.encoder == "fake@1"
         assert _answer(library, encoder) == before
-        with pytest.raises(UserError, match=r"\(whycite library reindex, since .* is writing to it"):
+        with pytest.raises(UserError, match="in use by `whycite library reindex`"):
             add_documents(place, [numbered(9)], jobs=1, encoder=encoder)
 
     reindex(place, encoder=other, progress=look)
@@ -246,14 +246,14 @@ def test_ended_before_any_write(
         return write
 
     changes = [(lancedb.table.LanceTable, name) for name in ("add", "optimize", "create_index", "restore")]
-    for home, name in [*changes, (cache, "_write"), (maintenance, "_forget_waiting")]:
+    for home, name in [*changes, (cache, "_write"), (maintenance, "_delete_vector_cache")]:
         monkeypatch.setattr(home, name, ending(name, getattr(home, name)))
     undisturbed = shutil.copytree(place, place.with_name("undisturbed"))
     shutil.rmtree(cache.cache_folder(), ignore_errors=True)
     reindex(undisturbed, encoder=other)
     after, calls = content(undisturbed), tuple(made)
     assert calls.count("_write") == 6  # three batches, each kept twice
-    assert {"add", "create_index", "_forget_waiting"} <= set(calls)
+    assert {"add", "create_index", "_delete_vector_cache"} <= set(calls)
     for ended in range(0, len(calls), every):
         at = shutil.copytree(place, place.with_name(f"ended{ended}"))
         shutil.rmtree(cache.cache_folder(), ignore_errors=True)
@@ -270,7 +270,7 @@ def test_ended_before_any_write(
         reindex(at, encoder=other)
         assert content(at) == after, f"ended before {ended} of {calls}"
         assert not list(at.glob("reindex*"))
-        assert len(other.asked) <= texts + maintenance._BATCH  # what was not written yet when it ended
+        assert len(other.asked) <= texts + maintenance._PROGRESS_TEXTS  # what was not written yet when it ended
         shutil.rmtree(at)
 
 

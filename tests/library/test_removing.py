@@ -74,7 +74,7 @@ def test_by_id_and_again(place: Path, encoder: Any, numbered: Make, content: Rea
     before = content(place)
     [entry] = [entry for entry in Library.open(place).documents() if entry.path == "paper1.md"]
     assert remove(place, [str(entry.id), entry.path]) == [entry]
-    with pytest.raises(UserError, match=r"no document 'paper1\.md'; see them with: whycite library list"):
+    with pytest.raises(UserError, match=r"no document 'paper1\.md'; list documents with: whycite library list"):
         remove(place, ["paper1.md"])
     add_documents(place, [numbered(1)], jobs=1, encoder=encoder)
     assert content(place) == before

@@ -16,15 +16,15 @@ def main(what: str, place: Path, number: int) -> None:
     tools = _tools()
     encoder = tools.FakeEncoder()
     if what == "add":
-        adding._BATCH = 3
-        maintenance._PIECES = 4  # so that tables are indexed and packed now and then
+        adding._BATCH_DOCUMENTS = 3
+        maintenance._MAX_FRAGMENTS = 4  # so that tables are indexed and packed now and then
         documents = (tools.numbered(at) for at in range(number))
         adding.add_documents(place, documents, jobs=1, encoder=encoder, progress=_say)
     elif what == "compact":
         print("begun", flush=True)
         compact(place)
     elif what == "reindex":
-        maintenance._BATCH = 10
+        maintenance._PROGRESS_TEXTS = 10
         if number != encoder.dimensions:
             encoder = tools.FakeEncoder("other@1")
             encoder.dimensions = number

@@ -94,7 +94,7 @@ def test_another_writer_is_named(tmp_path: Path, papers: Path, client_of: Client
     assert refused.status_code == 503
     assert int(refused.headers["retry-after"]) > 0
     assert f"process {os.getpid()}" in refused.json()["detail"]
-    assert "wait until it is done" in refused.json()["detail"]
+    assert "try again when it is done" in refused.json()["detail"]
     assert answer.json()["recommendations"]
     assert client.delete(f"/api/library/documents/{entry['id']}").status_code == 200
 

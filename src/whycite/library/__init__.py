@@ -1,4 +1,12 @@
-"""The user's evidence database on disk: what was said where, and what was cited for it."""
+"""The user's evidence database on disk: what was said where, and what was cited for it.
+
+- On disk: `paths` (where libraries are), `tables` (their schemas), `store` (commits, one writer at a time),
+  `readingcopy` (rows laid out for fast reading), `records` (what callers get).
+- Add: `adding` (which documents are new, batches), `writer` (their rows), `papers` (which references are one paper),
+  `encoding` (the library's encoder).
+- Search: `reader` (`Library`), `search` (by words and meaning), `snapshot` (rows at one commit), `support`, `export`.
+- Maintain: `maintenance` (indices, old versions, `remove`, `compact`, `reindex`).
+"""
 
 from __future__ import annotations
 
@@ -28,7 +36,7 @@ if TYPE_CHECKING:
     from whycite.library.reader import Library
     from whycite.library.support import LibraryStatistics, statistics
 
-os.environ.setdefault("LANCEDB_LOG", "error")  # read when lancedb is imported: it warns of what is meant to happen
+os.environ.setdefault("LANCEDB_LOG", "error")  # read when lancedb is imported, which warns of expected events
 lazyimport.defer_import()
 
 __all__ = [
@@ -56,7 +64,7 @@ __all__ = [
     "statistics",
 ]
 
-# The store takes a second to import, and papers that were found before do not need it.
+# The store takes a second to import, and answers that are cached do not need it.
 _LAZY = {
     "Library": "reader",
     "LibraryStatistics": "support",

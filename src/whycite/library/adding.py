@@ -47,7 +47,7 @@ class _StoredDocument:
 
 
 class Intake:
-    """Lets through the documents that the library does not have."""
+    """Filters out the documents that the library has already."""
 
     def __init__(self, store: Store, report: AddReport, stages: dict[str, float]) -> None:
         self._documents = store["documents"]
@@ -77,11 +77,11 @@ class Intake:
                 yield label(document)
 
     def replaced_id(self, digest: str) -> int:
-        """The document of the library that a new one stands for; 0 for none."""
+        """The document of the library that a new one replaces; 0 for none."""
         return self._replaced.get(digest, 0)
 
     def update_moved_paths(self) -> bool:
-        """File documents whose file was moved under its new path; whether there were any."""
+        """Store the new paths of documents whose files were moved; whether there were any."""
         rows = rows_by_id(self._documents, "id", sorted(self._moved), self._documents.schema.names)
         if rows.num_rows:
             paths = pa.array([self._moved[document] for document in rows["id"].to_pylist()], pa.string())
@@ -94,21 +94,20 @@ class Intake:
         report = self._report
         report.warnings += [(document.path, warning) for warning in document.warnings]
         if not document.sentences and not document.references:
-            report.skipped.append((document.path, document.warnings[0] if document.warnings else "holds no text"))
+            report.skipped.append((document.path, document.warnings[0] if document.warnings else "contains no text"))
             return False
         new = _StoredDocument(
             content_hash(document), _certain_version(document), storable_text(stored_path(document.path))
         )
-        already_seen = (
-            new.paper in self._seen_papers
-        )  # two of one file would take each other's place each time it is added
+        # Two versions of a paper in one file would replace each other each time the file is added.
+        already_seen = new.paper in self._seen_papers
         self._seen_papers.add(new.paper)
         if new.hash in self._by_hash:
             self._record_path(self._by_hash[new.hash], new.path)
             return False
         old = self._by_paper.get(new.paper) if new.paper else None
         if old is not None and (already_seen or _is_elsewhere(old.path, document.path)):
-            report.skipped.append((document.path, f"is the same paper as {old.path}"))
+            report.skipped.append((document.path, f"same paper as {old.path}"))
             return False
         old = old or self._replaced_document(new.path, document.path)
         if old is not None:
@@ -119,7 +118,7 @@ class Intake:
         return True
 
     def _record_path(self, old: _StoredDocument, path: str) -> None:
-        """A document is there already; where it is in another place than before, remember that."""
+        """Count a document that is in the library already, and note its path if its file was moved."""
         self._report.unchanged += 1
         already_seen = old.hash in self._seen_hashes
         self._seen_hashes.add(old.hash)
@@ -129,13 +128,12 @@ class Intake:
             self._moved[old.id] = path
 
     def _replaced_document(self, path: str, original_path: str) -> _StoredDocument | None:
-        """What was in a file before its content changed; nothing where that cannot be told."""
+        """The document that was in a file before the file changed; None if that is uncertain."""
         old = self._by_path.get(path)
-        if old is None or old.hash in self._seen_hashes:  # this add found it in another file
+        if old is None or old.hash in self._seen_hashes:  # this add has seen it in another file
             return None
-        is_certain = path == stored_path(original_path) and stands_alone(
-            original_path
-        )  # names that cannot be stored may look alike
+        # Two names that cannot be stored as they are may be stored alike.
+        is_certain = path == stored_path(original_path) and stands_alone(original_path)
         return old if is_certain else None
 
     def _remember(self, document: _StoredDocument) -> None:
@@ -144,7 +142,7 @@ class Intake:
             self._by_paper[document.paper] = document
 
     def _forget(self, document: _StoredDocument) -> None:
-        """Let a document that is replaced count as new where it is met again: its file may have been moved."""
+        """Let a replaced document count as new if it comes again: its file may have been moved."""
         del self._by_hash[document.hash]
         if self._by_path.get(document.path) == document:
             del self._by_path[document.path]
@@ -153,21 +151,23 @@ class Intake:
 
 
 def _is_elsewhere(path: str, new_path: str) -> bool:
-    """Whether a document of the library is in another file, which is still there."""
+    """Whether a document of the library is in another file, which still exists."""
     file = file_of(path)
     return file is not None and file != file_of(new_path)
 
 
 def _certain_version(document: Document) -> int:
-    """The paper that a document is, where its identifiers or a long title tell; else 0."""
+    """The version of a document with an identifier or a long title; else 0, since others may share its key."""
     paper = document.paper
     identity = paper.doi or paper.arxiv or paper.pmid or tells_paper(normalise_title(paper.title))
     return version_of(paper) if identity else 0
 
 
-_BATCH = 32  # documents of a commit
-_BATCH_SPANS = 8_000
-_BATCH_SECONDS = 10.0  # after which fewer are committed too: what is not is lost when the process is ended
+# A batch is committed when it has so many documents or spans, or is so old. Larger ones store faster and lose more when
+# the process is killed.
+_BATCH_DOCUMENTS = 32
+_BATCH_SPANS = 8_000  # as many as 70 articles have, so that books do not fill the memory
+_BATCH_SECONDS = 10.0
 
 Watch = Callable[[AddProgress], None]
 
@@ -181,9 +181,9 @@ def add(
     encoder: EncoderChoice | None = None,
     progress: Watch | None = None,
 ) -> AddReport:
-    """Add every document at the inputs (files, folders, archives, "-") to a library, which is made if there is none.
+    """Add all documents from files, folders, archives or "-" to a library, which is created if needed.
 
-    A new library gets the encoder, by default the bundled one; a library that is there keeps its own.
+    A new library gets the encoder, by default the bundled one; an existing one keeps its own.
     """
     check_format(format)
     documents = chain.from_iterable(_readable(source, format) for source in inputs)
@@ -191,7 +191,7 @@ def add(
 
 
 def _readable(source: Path | str, format: str | None) -> Iterator[Document]:
-    """What can be read of an input; what cannot is a document that says why, so that the other inputs are added."""
+    """The documents of an input; if it cannot be read, a document with the reason, so that the others are added."""
     try:
         yield from stream(source, format)
     except UserError as error:
@@ -206,7 +206,7 @@ def add_documents(
     encoder: EncoderChoice | None = None,
     progress: Watch | None = None,
 ) -> AddReport:
-    """Add documents to a library; those it has are left alone, and what is reported as added is on disk."""
+    """Add documents to a library; those it has already are left alone, and those reported as added are on disk."""
     place = Path(path).expanduser() if path is not None else default_path()
     report = AddReport()
     started = time.perf_counter()
@@ -218,13 +218,13 @@ def add_documents(
 
 @contextmanager
 def _open_for_writing(path: Path, command: str, choice: EncoderChoice | None) -> Iterator[tuple[Store, Encoder]]:
-    store = open_store(path)  # says what is wrong before anything is made
+    store = open_store(path)  # raises before anything is created
     encoder = resolve_encoder(choice) if choice is not None else None
     with plain_errors(path):
         path.mkdir(parents=True, exist_ok=True)
     with writing(path, command):
         store = open_store(path)
-        if store is None or (encoder is not None and store.commit.number == 1):  # begun, and nothing is in it
+        if store is None or (encoder is not None and store.commit.number == 1):  # created, but still empty
             encoder = encoder or load_encoder()
             create_store(path, encoder.name, encoder.dimensions)
             store = open_store(path)
@@ -233,8 +233,8 @@ def _open_for_writing(path: Path, command: str, choice: EncoderChoice | None) ->
         if encoder.name != store.commit.encoder:
             name = choice if isinstance(choice, str | Path) else encoder.name.partition("@")[0]
             raise UserError(
-                f"{path}: its vectors were made by {store.commit.encoder}, not by {encoder.name}; "
-                f"use that encoder, or move the library first with: whycite library reindex --encoder {name}"
+                f"{path}: uses the encoder {store.commit.encoder}, not {encoder.name}; omit --encoder, "
+                f"or move the library first with: whycite library reindex --encoder {name}"
             )
         with plain_errors(path):
             store.roll_back()
@@ -255,13 +255,12 @@ class _AddSession:
         self._intake = Intake(store, report, self._stages)
         self._writer = BatchWriter(store, encoder, self._stages)
         self._batch: list[tuple[Document, list[EvidenceSpan]]] = []
-        self._batch_started = time.monotonic()  # the batch
+        self._batch_started = time.monotonic()
 
     def run(self, documents: Iterable[Document], jobs: int) -> None:
         """Add the documents that are new."""
-        with closing(
-            extract_many(self._intake.new_documents(documents), jobs)
-        ) as evidence:  # on Ctrl-C too, before all else
+        # Closed first of all on Ctrl-C, since it has processes of its own.
+        with closing(extract_many(self._intake.new_documents(documents), jobs)) as evidence:
             while True:
                 with timed(self._stages, "evidence"):
                     document_spans = next(evidence, None)
@@ -274,7 +273,7 @@ class _AddSession:
         if self._batch:
             self._commit()
         moved = self._intake.update_moved_paths()
-        # Documents are read while evidence is asked for.
+        # Documents are read while evidence is extracted.
         self._stages["evidence"] = max(0.0, self._stages["evidence"] - self._stages["read"])
         self._report.papers = self._store["papers"].count_rows("id = same_as")
         if self._report.added or self._report.replaced or moved:
@@ -287,7 +286,7 @@ class _AddSession:
     def _is_full(self) -> bool:
         spans = sum(len(spans) for _, spans in self._batch)
         waited = time.monotonic() - self._batch_started
-        return len(self._batch) >= _BATCH or spans >= _BATCH_SPANS or waited >= _BATCH_SECONDS
+        return len(self._batch) >= _BATCH_DOCUMENTS or spans >= _BATCH_SPANS or waited >= _BATCH_SECONDS
 
     def _commit(self) -> None:
         report, hashes = self._report, [content_hash(document) for document, _ in self._batch]
@@ -314,7 +313,7 @@ class _AddSession:
 
 
 def _cites_nothing(document: Document) -> bool:
-    """Whether it has text, unlike a bibliography, and no citation in it."""
+    """Whether a document has text, unlike a bibliography, but no citations."""
     return bool(document.sentences) and not any(sentence.citations for sentence in document.sentences)
 
 

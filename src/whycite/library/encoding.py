@@ -14,16 +14,16 @@ __all__ = ["EncoderChoice", "encoder_of", "note_folder", "resolve_encoder"]
 EncoderChoice = Encoder | str | Path
 """An encoder, its name, or the folder that holds it."""
 
-_FOLDERS = "encoders.json"  # of a library: where encoders that have no name of their own were found
+_FOLDERS = "encoders.json"  # in a library: the folders of encoders that are not installed by name
 
 
 def resolve_encoder(encoder: EncoderChoice) -> Encoder:
-    """The encoder that is meant."""
+    """The encoder that was chosen."""
     return load_encoder(encoder) if isinstance(encoder, str | Path) else encoder
 
 
 def encoder_of(name: str, library: Path | None = None) -> Encoder:
-    """The encoder of that name and version; the library may know the folder in which it lies."""
+    """The encoder of that name and version; the library may have noted its folder."""
     places: list[str | Path] = [name.partition("@")[0]]
     if library is not None and (folder := _folders(library).get(name)):
         places.insert(0, Path(folder))
@@ -36,15 +36,15 @@ def encoder_of(name: str, library: Path | None = None) -> Encoder:
             continue
         if encoder.name == name:
             return encoder
-        problem = problem or f"here is {encoder.name}"
+        problem = problem or f"installed is {encoder.name}"
     raise UserError(
-        f"the encoder of the library, {name}, cannot be had: {problem}; "
-        "move the library to another one with: whycite library reindex"
+        f"the library's encoder {name} is not available: {problem}; "
+        "move the library to another encoder with: whycite library reindex"
     )
 
 
 def note_folder(library: Path, encoder: Encoder, choice: EncoderChoice) -> None:
-    """Let a library know the folder in which its encoder lies, if it is one that was given."""
+    """Note the folder of a library's encoder, if it was chosen by folder."""
     if isinstance(choice, str | Path) and Path(choice).is_dir():
         folders = _folders(library) | {encoder.name: str(Path(choice).resolve())}
         write_lines(library / _FOLDERS, [json.dumps(folders, indent=2, ensure_ascii=False) + "\n"])
@@ -53,6 +53,6 @@ def note_folder(library: Path, encoder: Encoder, choice: EncoderChoice) -> None:
 def _folders(library: Path) -> dict[str, str]:
     try:
         folders = json.loads((library / _FOLDERS).read_text("utf-8"))
-    except (OSError, ValueError):  # none was given, or somebody wrote there: then the name must do
+    except (OSError, ValueError):  # no such file, or not ours: then the name must do
         return {}
     return {str(name): str(folder) for name, folder in folders.items()} if isinstance(folders, dict) else {}

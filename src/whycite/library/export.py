@@ -1,4 +1,4 @@
-"""A library for other programs: ILCiteR's own form, documents of TREC collections, and all that is said in it."""
+"""A library for other programs: ILCiteR's evidence database and TREC documents."""
 
 from __future__ import annotations
 
@@ -37,6 +37,6 @@ def export_ilciter(library: Library) -> Iterator[dict[str, Any]]:
 
 
 def export_trec(library: Library) -> Iterator[str]:
-    """Each span as a TREC document, its id as the number of the document."""
+    """Each span as a TREC document, with its id as document number."""
     for text in dict.fromkeys(text for text, _ in library.pairs()):
         yield f"<DOC>\n<DOCNO>{identifier(text)}</DOCNO>\n<TEXT>\n{escape(text)}\n</TEXT>\n</DOC>\n"

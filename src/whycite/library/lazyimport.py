@@ -1,4 +1,4 @@
-"""LanceDB imports a client for remote catalogues, the longer half of its start: here that waits until it is used."""
+"""Defers the import of LanceDB's client for remote catalogues, which takes half of its start, until it is used."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ CLIENT = "lance_namespace_urllib3_client"
 
 
 def defer_import(name: str = CLIENT) -> None:
-    """Have a package there without running it: its submodules can be imported, anything else it has runs it first."""
+    """Provide a package without running it: its submodules can be imported, and any other attribute runs it first."""
     spec = find_spec(name) if name not in sys.modules else None
-    if spec is None or spec.loader is None:  # loaded by somebody else, or no longer needed by LanceDB
+    if spec is None or spec.loader is None:  # already imported, or no longer needed by LanceDB
         return
     package, loader, lock, pending = module_from_spec(spec), spec.loader, RLock(), [True]
 

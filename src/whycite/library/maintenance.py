@@ -1,9 +1,4 @@
-"""Keeping a library in order: indices, old versions, removing, packing, moving to another encoder.
-
-First every text is encoded; the vectors wait in a file beside the tables, by text, so that whatever ends this and
-whatever is added or removed in between, the next time goes on from there. Then the tables that have vectors are written
-anew, and one commit shows them to readers, who saw the old ones until then.
-"""
+"""Maintaining a library: indices and old versions (after every change), `remove`, `compact` and `reindex`."""
 
 from __future__ import annotations
 
@@ -32,35 +27,38 @@ from whycite.models.cache import CachedEncoder
 __all__ = ["ReindexReport", "compact", "index", "needs_index", "prune", "reindex", "remove"]
 
 
-_BEHIND = 2_000  # rows without index that are borne: a search looks at each of them, 7 ms for a thousand
-_SHARE = 3  # while more is coming one in so many may be without: an index that grows rewrites the whole table
-_VECTORS = 10_000  # from so many rows on vectors are indexed; below that looking at all is about as fast, and exact
-_PARTITION = 4_000  # vectors that are looked at together
-_BITS = 5  # of a number in the index of vectors: it keeps 97 % of the true neighbours; 4 keep 95 %, 7 keep 98 %
-_PIECES = 64  # files that a table may be scattered over, and old versions that are borne
-_GRACE = timedelta(minutes=15)  # how long a reader may go on with what it opened
-_SLACK = timedelta(minutes=1)  # more than it takes to drop versions: age is counted from the end of that
-_FOREVER = timedelta(days=36_500)
+_MAX_UNINDEXED = 2_000  # rows: a search scans them, 7 ms for a thousand
+_PATIENCE = 5  # times as many may wait while more is coming, since updating an index rewrites all of it,
+_MAX_UNINDEXED_SHARE = 1 / 3  # or this share of the rows, if that is more
+_MIN_INDEXED_VECTORS = 10_000  # rows: below that scanning all vectors is about as fast, and exact
+_PARTITION_ROWS = 4_000  # vectors that are scanned together
+_MIN_PARTITIONS = 8
+_REPARTITION = 4  # the vectors are partitioned again when there are this many times as many
+_VECTOR_BITS = 5  # of a dimension in the index: finds 97 % of the true neighbours; 4 bits find 95 %, 7 find 98 %
+_ITERATIONS, _SAMPLE_RATE = 20, 64  # of k-means; LanceDB's defaults, 50 and 256, take longer
+_MAX_FRAGMENTS = 64  # files of a table, each of which a query opens, and old versions of it
+_GRACE = timedelta(minutes=15)  # how long a reader can use what it opened
+_SLACK = timedelta(minutes=1)  # more than it takes to drop versions, whose age counts from the end of that
+_FOREVER = timedelta(days=36_500)  # drops no version
 
-_IDS = {"papers": ("id",), "documents": ("id",), "spans": ("id",), "citations": ("span", "paper", "document")}
-_TEXT = {"papers": "text", "spans": "text"}
+_ID_COLUMNS = {"papers": ("id",), "documents": ("id",), "spans": ("id",), "citations": ("span", "paper", "document")}
+_SEARCHED = ("spans", "papers")  # the tables with a column `text`, and a column `vector` made from it
 
 
 def needs_index(store: Store, more_coming: bool = False) -> bool:
-    """Whether so much was added that searches get slow, or words find nothing; with `more` to come, more may wait."""
-    for name, column in _TEXT.items():
+    """Whether searches are slow, or impossible, for lack of an index; with `more_coming`, more rows may wait."""
+    for name in _SEARCHED:
         rows = store[name].count_rows()
-        if rows and store[name].index_stats(f"{column}_idx") is None:
+        if rows and store[name].index_stats("text_idx") is None:
             return True
-        if _unindexed_rows(store[name], f"{column}_idx") > (
-            max(5 * _BEHIND, rows // _SHARE) if more_coming else _BEHIND
-        ):
+        limit = max(_PATIENCE * _MAX_UNINDEXED, rows * _MAX_UNINDEXED_SHARE) if more_coming else _MAX_UNINDEXED
+        if _unindexed_rows(store[name], "text_idx") > limit:
             return True
-    return any(store[name].stats()["fragment_stats"]["num_fragments"] > _PIECES for name in TABLES)
+    return any(store[name].stats()["fragment_stats"]["num_fragments"] > _MAX_FRAGMENTS for name in TABLES)
 
 
 def index(store: Store, everything: bool = False) -> None:
-    """Make the indices that are missing and bring the others up to date; `everything` packs the tables as well."""
+    """Create missing indices and update the others; `everything` packs the tables as well."""
     for name in TABLES:
         table = store[name]
         rows = table.count_rows()
@@ -69,28 +67,28 @@ def index(store: Store, everything: bool = False) -> None:
         existing = {entry.name: entry for entry in table.list_indices()}
         is_behind = any(_unindexed_rows(table, index_name) for index_name in existing)
         if existing and (everything or is_behind):
-            table.optimize(cleanup_older_than=_FOREVER)  # nothing may go before the commit
-        for column in _IDS[name]:
+            table.optimize(cleanup_older_than=_FOREVER)  # nothing may be dropped before the commit
+        for column in _ID_COLUMNS[name]:
             if f"{column}_idx" not in existing:
                 table.create_index(column, config=BTree())
-        if name in _TEXT:
-            if f"{_TEXT[name]}_idx" not in existing:
-                table.create_index(_TEXT[name], config=FTS(language="English", stem=True, remove_stop_words=True))
+        if name in _SEARCHED:
+            if "text_idx" not in existing:
+                table.create_index("text", config=FTS(language="English", stem=True, remove_stop_words=True))
             _index_vectors(table, rows, [index_name for index_name in existing if index_name.startswith("vector_")])
 
 
 def prune(store: Store, everything: bool = False) -> None:
-    """Drop what no commit and no reader needs; only ever after a commit.
+    """Drop versions that no commit and no reader needs; call it only after a commit.
 
-    A table is packed on the way, which writes all of it anew: only where much can go, or with `everything`.
+    This packs a table, which rewrites all of it: only tables with many versions to drop, or all with `everything`.
     """
     commits = store.database.open_table("commits")
     rows = sorted(commits.to_arrow().to_pylist(), key=lambda row: row["commit"])
     begin = datetime.now(UTC) - _GRACE
-    # What was the last commit when the grace began a reader may have open, and what came later.
+    # A reader may have open what was the last commit at that time, or a later one.
     needed = ([rows[0]] + [row for row in rows if datetime.fromisoformat(row["time"]) <= begin])[-1]
     for name in TABLES:
-        if created := _version_times(store[name]).get(needed[name]):  # where clocks went wrong it may be gone already
+        if created := _version_times(store[name]).get(needed[name]):  # it can be gone already if the clock was wrong
             _drop_versions(store[name], created, always=everything)
     store.save()
     times = _version_times(commits).values()
@@ -98,25 +96,22 @@ def prune(store: Store, everything: bool = False) -> None:
 
 
 def _drop_versions(table: Table, needed: datetime, always: bool) -> None:
-    """Drop the versions older than one that is needed.
-
-    They are chosen by age alone. Versions that are needed can be old: of a table that has not changed for long.
-    """
+    """Drop the versions that are older than a needed one, which can be old itself if the table rarely changes."""
     cutoff = needed - _SLACK
-    if always or sum(time < cutoff for time in _version_times(table).values()) > _PIECES:
+    if always or sum(time < cutoff for time in _version_times(table).values()) > _MAX_FRAGMENTS:
         table.optimize(cleanup_older_than=_FOREVER)  # packs, which may take long
         table.optimize(cleanup_older_than=datetime.now(UTC) - cutoff)
 
 
 def _version_times(table: Table) -> dict[int, datetime]:
-    """When each version of a table was made."""
+    """The time of each version of a table."""
     return {version["version"]: version["timestamp"].astimezone(UTC) for version in table.list_versions()}
 
 
 def _index_vectors(table: Table, rows: int, existing: list[str]) -> None:
-    """Divide the vectors into partitions, anew when there are four times as many as the partitions were made for."""
-    partitions = max(8, rows // _PARTITION)
-    if rows < _VECTORS or any(int(name.split("_")[1]) * 4 > partitions for name in existing):
+    """Partition the vectors, the first time or again after growth; the name of the index has its partitions."""
+    partitions = max(_MIN_PARTITIONS, rows // _PARTITION_ROWS)
+    if rows < _MIN_INDEXED_VECTORS or any(int(name.split("_")[1]) * _REPARTITION > partitions for name in existing):
         return
     for name in existing:
         table.drop_index(name)
@@ -125,10 +120,10 @@ def _index_vectors(table: Table, rows: int, existing: list[str]) -> None:
 
 
 def _quantised(dimensions: int, partitions: int) -> IvfRq | IvfSq:
-    """RaBitQ with five bits a dimension: faster than scalar quantisation, and finds 97 of the 100 nearest."""
-    if dimensions % 8:  # it cannot
-        return IvfSq(distance_type="dot", num_partitions=partitions, max_iterations=20, sample_rate=64)
-    return IvfRq(distance_type="dot", num_partitions=partitions, num_bits=_BITS, max_iterations=20, sample_rate=64)
+    """RaBitQ, which is faster than scalar quantisation but needs a multiple of eight dimensions."""
+    if dimensions % 8:
+        return IvfSq("dot", partitions, max_iterations=_ITERATIONS, sample_rate=_SAMPLE_RATE)
+    return IvfRq("dot", partitions, num_bits=_VECTOR_BITS, max_iterations=_ITERATIONS, sample_rate=_SAMPLE_RATE)
 
 
 def _unindexed_rows(table: Table, name: str) -> int:
@@ -139,17 +134,16 @@ def _unindexed_rows(table: Table, name: str) -> int:
 def remove(
     path: Path | str | None, selectors: Sequence[str], *, encoder: Encoder | None = None
 ) -> list[LibraryDocument]:
-    """Take documents out, named by key, path or id; all of them or, where one is not there, none."""
+    """Remove documents by key, path or id; none of them if one is not found."""
     place = Path(path).expanduser() if path is not None else default_path()
     entries = list(Library.open(place).documents())
     chosen: dict[int, LibraryDocument] = {}
     for selector in selectors:
-        names = {storable_text(selector), storable_text(absolute(selector))} - {
-            ""
-        }  # which all documents without key have
+        # Not "", which is the key of all documents without one.
+        names = {storable_text(selector), storable_text(absolute(selector))} - {""}
         matches = [entry for entry in entries if names & {entry.key, entry.path, str(entry.id)}]
         if not matches:
-            raise UserError(f"{place}: no document '{selector}'; see them with: whycite library list")
+            raise UserError(f"{place}: no document '{selector}'; list documents with: whycite library list")
         chosen |= {entry.id: entry for entry in matches}
     with writing(place, "library remove"), plain_errors(place):
         store = _open_for_change(place)
@@ -161,7 +155,7 @@ def remove(
 
 
 def compact(path: Path | str | None) -> tuple[int, int]:
-    """Pack the tables, bring the indices up to date, drop old versions; bytes before and after."""
+    """Pack the tables, update the indices and drop old versions; returns the bytes before and after."""
     place = Path(path).expanduser() if path is not None else default_path()
     size_before = Library.open(place).info().bytes
     with writing(place, "library compact"), plain_errors(place):
@@ -176,24 +170,23 @@ def compact(path: Path | str | None) -> tuple[int, int]:
 def _open_for_change(place: Path) -> Store:
     store = open_store(place)
     if store is None:
-        raise UserError(f"{place}: no library here any more")
+        raise UserError(f"{place}: the library was deleted")
     store.roll_back()
     return store
 
 
-_VECTOR_TABLES = ("spans", "papers")  # the tables that have a column `vector`, which is made from their `text`
 _VECTOR_CACHE = "reindex.sqlite"
-_BATCH = 2_048  # texts between two words of progress: seconds of work
+_PROGRESS_TEXTS = 2_048  # texts between two reports of progress: seconds of work
 
 Watch = Callable[[str, int, int | None], None]
-"""Told what is done, how many texts are encoded and kept, and of how many."""
+"""Called with the stage, the number of encoded texts, and the number of all."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReindexReport:
     """What a reindex did."""
 
-    before: str  # the encoder of the vectors there were; the same where there was nothing to do
+    before: str  # the previous encoder; the same if there was nothing to do
     encoder: str
     spans: int
     papers: int
@@ -203,38 +196,39 @@ class ReindexReport:
 def reindex(
     path: Path | str | None, *, encoder: EncoderChoice | None = None, progress: Watch | None = None
 ) -> ReindexReport:
-    """Make all vectors of a library anew with an encoder, by default the bundled one, unless they are by it already."""
+    """Move a library to another encoder, by default the bundled one.
+
+    First all texts are encoded into a file in the library. If that is interrupted, the next call continues, whatever
+    was added or removed meanwhile. Then the tables are rewritten; readers see the old ones until a single commit.
+    """
     started = time.perf_counter()
     place = Path(path).expanduser() if path is not None else default_path()
     choice = DEFAULT if encoder is None else encoder
     new_encoder = resolve_encoder(choice)
-    Library.open(place)  # says what is wrong with it before anything is done
+    Library.open(place)  # raises before anything is done
     with writing(place, "library reindex"), plain_errors(place):
-        store = open_store(place)
-        if store is None:
-            raise UserError(f"{place}: no library here any more")
-        store.roll_back()
+        store = _open_for_change(place)
         previous_encoder = store.commit.encoder
         note_folder(place, new_encoder, choice)
         if previous_encoder != new_encoder.name:
             _reencode(store, new_encoder, progress or _watch_nothing)
-        _forget_waiting(place)
+        _delete_vector_cache(place)
         spans, papers = store["spans"].count_rows(), store["papers"].count_rows("id = same_as")
     return ReindexReport(previous_encoder, new_encoder.name, spans, papers, time.perf_counter() - started)
 
 
 def _reencode(store: Store, encoder: Encoder, watch: Watch) -> None:
     cached_encoder = CachedEncoder(CachedEncoder(encoder), store.path / _VECTOR_CACHE, limit=None)
-    total = sum(store[name].count_rows() for name in _VECTOR_TABLES)
+    total = sum(store[name].count_rows() for name in _SEARCHED)
     encoded_count = 0
     watch("encoding", encoded_count, total)
-    for name in _VECTOR_TABLES:
+    for name in _SEARCHED:
         for rows in _batches(store[name], ["text"]):
             cached_encoder.encode(rows["text"].to_pylist())
             encoded_count += len(rows)
             watch("encoding", encoded_count, total)
     watch("writing", total, total)
-    for name in _VECTOR_TABLES:
+    for name in _SEARCHED:
         schema = table_schemas(encoder.dimensions)[name]
         batches = pa.RecordBatchReader.from_batches(schema, _with_vectors(store[name], cached_encoder, schema))
         store[name].add(batches, mode="overwrite")
@@ -247,7 +241,7 @@ def _reencode(store: Store, encoder: Encoder, watch: Watch) -> None:
 
 
 def _with_vectors(table: Table, encoder: Encoder, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """The rows of a table with vectors by an encoder in place of theirs."""
+    """The rows of a table with new vectors."""
     for rows in _batches(table, [name for name in schema.names if name != "vector"]):
         vectors = encoder.encode(rows["text"].to_pylist()).astype(np.float16)
         column = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), encoder.dimensions)
@@ -257,10 +251,10 @@ def _with_vectors(table: Table, encoder: Encoder, schema: pa.Schema) -> Iterator
 
 
 def _batches(table: Table, columns: list[str]) -> Iterator[pa.RecordBatch]:
-    yield from table.search().select(columns).to_batches(_BATCH)
+    yield from table.search().select(columns).to_batches(_PROGRESS_TEXTS)
 
 
-def _forget_waiting(place: Path) -> None:
+def _delete_vector_cache(place: Path) -> None:
     for file in place.glob(f"{_VECTOR_CACHE}*"):
         file.unlink()
 

@@ -1,7 +1,7 @@
-"""The papers that a library knows, and which of them the references of new documents are.
+"""The papers of a library, and which of them the references of new documents mean.
 
-A reference is filed under its own key as a version of a paper. Versions that mean the same work (documents.identity)
-share the id of the one with the best key, so that citations need not be touched when two papers turn out to be one.
+A reference is stored under its own key as a version of a paper. Versions of the same work (documents.identity) share
+the id of the one with the best key, so that citations need no change when two papers turn out to be one.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ _COLUMNS = ("id", "key", "text", *_FIELDS)
 
 
 def version_of(reference: Reference) -> int:
-    """The id under which a reference is filed; 0 where nothing says what it is."""
+    """The id under which a reference is stored; 0 if nothing identifies it."""
     key = paper_key(reference)
     return identifier(key) if key else 0
 
 
 @dataclass(frozen=True, slots=True)
 class PaperChanges:
-    """What a batch of references changes in the papers of a library."""
+    """Changes that a batch of references makes to the papers of a library."""
 
     new: Mapping[int, Reference]  # versions not seen before
-    updated: Mapping[int, Reference]  # known versions of which more is known now, with all that is known
-    moved: Mapping[int, int]  # versions, new ones too, and the version that stands for them
+    updated: Mapping[int, Reference]  # versions of which more is known now, with all that is known
+    moved: Mapping[int, int]  # versions, old and new, and the version that now stands for their paper
 
 
 class KnownPapers:
-    """Keeps ids and traits in memory, numbers only; what papers are called stays on disk."""
+    """The versions of papers in a library: ids and traits in memory, everything else on disk."""
 
     def __init__(self, store: Store) -> None:
         self._papers = store["papers"]
@@ -72,9 +72,9 @@ class KnownPapers:
         return self._same_as.get(version, version)
 
     def record_references(self, papers: Iterable[Reference], references: Iterable[Reference]) -> PaperChanges:
-        """File what documents say of themselves, who know best, and references; those of one key complete each other.
+        """Record documents' own metadata, which takes precedence, and references; those of one key complete each other.
 
-        So they do with what was filed before: it must not matter what is added together.
+        They complete what is stored as well, so that it does not matter what is added together.
         """
         own_references = _merge_references(papers, {})
         merged = _merge_references(references, own_references)
@@ -101,7 +101,7 @@ class KnownPapers:
         return PaperChanges(new, updated, moved)
 
     def find(self, references: Sequence[Reference]) -> list[str | None]:
-        """The key of the paper for each reference that is known, by its key or as a version of a known work."""
+        """The key of each reference's paper, by its own key or as a version of a known work; None if not known."""
         versions = [version_of(reference) for reference in references]
         new = {v: reference for v, reference in zip(versions, references, strict=True) if v and v not in self}
         nearby = self.references(self._nearby(new.values()))
@@ -109,7 +109,7 @@ class KnownPapers:
         families: dict[int, int] = {}
         for version, paper in joined.items():
             if version not in new:
-                families[paper] = version  # a known version whose paper would now go by another name
+                families[paper] = version  # a known version whose paper would get another key
         papers = []
         for version in versions:
             paper = self.paper_of(version) if version in self else joined.get(version, 0)
@@ -118,13 +118,13 @@ class KnownPapers:
         return [keys.get(paper) for paper in papers]
 
     def regroup_without(self, gone: Mapping[int, Reference]) -> dict[int, int]:
-        """The versions near those that are gone whose paper is another one now."""
+        """Versions whose paper changes because others, with shared traits, are gone."""
         near = self.references(self._nearby(gone.values()) - gone.keys())
-        papers = self._join_versions({}, near)  # as if they were new: what was one paper need not stay one
+        papers = self._join_versions({}, near)  # as if new: one paper may become two
         return {version: paper for version, paper in papers.items() if self.paper_of(version) != paper}
 
     def references(self, versions: Collection[int]) -> dict[int, Reference]:
-        """What is known of versions."""
+        """Stored versions as references."""
         return {row["id"]: reference_of(row) for row in self._rows(versions)}
 
     def _nearby(self, references: Iterable[Reference]) -> set[int]:
@@ -140,7 +140,7 @@ class KnownPapers:
         return papers.union(*(self._versions.get(paper, ()) for paper in papers)) if papers else versions
 
     def _join_versions(self, old: Mapping[int, Reference], new: Mapping[int, Reference]) -> dict[int, int]:
-        """The versions whose paper changes: those of the new references, and what they bring together."""
+        """The versions whose paper changes: the new ones, and those that the new ones join."""
         everything = {**old, **new}
         judge = Papers()
         for reference in everything.values():
@@ -173,7 +173,7 @@ class KnownPapers:
 
 
 def reference_of(row: Mapping[str, Any]) -> Reference:
-    """A row of the table of papers as the reference it came from; a title that is not searched is a printed entry."""
+    """A row of the table of papers as a reference; a title that is not searched is an entry as printed."""
     fields = {name: row[name] for name in _FIELDS} | {"authors": tuple(row["authors"] or ())}
     if not row["text"]:
         fields |= {"title": "", "text": row["title"]}
@@ -181,7 +181,7 @@ def reference_of(row: Mapping[str, Any]) -> Reference:
 
 
 def _merge_references(references: Iterable[Reference], existing: Mapping[int, Reference]) -> dict[int, Reference]:
-    """References by version, with what is known of it."""
+    """References by version, those of one version merged."""
     merged = dict(existing)
     for reference in references:
         if version := version_of(reference):
@@ -194,7 +194,7 @@ def _same_fields(reference: Reference, other_reference: Reference) -> bool:
 
 
 def _fill_gaps(reference: Reference, other_reference: Reference) -> Reference:
-    """What is known of a paper, with the gaps filled from another reference to it."""
+    """A reference with its empty fields filled from another one to the same paper."""
     gaps = {
         name: getattr(other_reference, name)
         for name in _FIELDS
@@ -204,7 +204,7 @@ def _fill_gaps(reference: Reference, other_reference: Reference) -> Reference:
 
 
 def _connected_sets(families: Iterable[set[int]]) -> list[set[int]]:
-    """Sets that have a member in common, joined."""
+    """The sets, with those that share members joined."""
     home: dict[int, set[int]] = {}
     for family in families:
         joined = set(family)

@@ -47,7 +47,7 @@ _MAX_COCITING = 200  # documents whose bibliographies say what is cited together
 def _with_plain_errors(
     method: Callable[Concatenate[Library, _Parameters], _Answer],
 ) -> Callable[Concatenate[Library, _Parameters], _Answer]:
-    """Let a method say in a sentence what is wrong with the files; it has read them when it returns."""
+    """Have a method raise `plain_errors`; it must have read all it needs when it returns."""
 
     @wraps(method)
     def wrapper(library: Library, /, *args: _Parameters.args, **options: _Parameters.kwargs) -> _Answer:
@@ -58,7 +58,7 @@ def _with_plain_errors(
 
 
 class Library:
-    """A library as it was at its last commit; what is added later is seen by whoever opens it later."""
+    """A library as of its last commit; open it again to see what is added later."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -72,12 +72,12 @@ class Library:
         place = Path(path).expanduser() if path is not None else default_path()
         store = open_store(place)
         if store is None or store.commit.number == 1:
-            raise UserError(f"{place}: no library here yet; make one with: whycite add FOLDER")
+            raise UserError(f"{place}: no library here yet; create one with: whycite add FOLDER")
         return cls(store)
 
     @property
     def path(self) -> Path:
-        """Where it is."""
+        """The folder of the library."""
         return self._store.path
 
     @property
@@ -92,7 +92,7 @@ class Library:
 
     @_with_plain_errors
     def info(self) -> LibraryInfo:
-        """What it holds."""
+        """Its size, encoder and last change."""
         commit = self._store.commit
         return LibraryInfo(
             path=str(self.path),
@@ -119,7 +119,7 @@ class Library:
     def search(
         self, text: str, meaning: Callable[[], Vector], spans: int = 100, papers: int = 50
     ) -> tuple[list[SpanHit], list[PaperHit]]:
-        """What `search_spans` and `search_papers` find, sooner: the vector is made while words are searched."""
+        """What `search_spans` and `search_papers` find, faster: `meaning` is called while words are searched."""
         span_hits, titles = search_tables(self.snapshot, text, meaning, {"spans": spans, "papers": papers})
         return _span_hits(span_hits), self._paper_hits(titles)
 
@@ -157,7 +157,7 @@ class Library:
 
     @_with_plain_errors
     def outlines(self, ids: Sequence[int], vector: Vector, titles: bool = False) -> dict[int, PaperOutline]:
-        """What a choice among many papers needs to know of each; reading titles as well takes half as long again."""
+        """Year, cosine with a vector and, on request, title of papers; titles take half as long again."""
         columns = ["id", "year", "vector", *(["title"] if titles else [])]
         rows = self.snapshot.rows_by_id("papers", "id", ids, columns)
         title_texts = rows["title"].to_pylist() if titles else [""] * len(rows)
@@ -171,7 +171,7 @@ class Library:
 
     @_with_plain_errors
     def all_support(self) -> dict[int, int]:
-        """In how many places each paper is cited that is cited at all."""
+        """In how many places each cited paper is cited."""
         return self.snapshot.support().of_all_papers()
 
     @_with_plain_errors
@@ -183,7 +183,7 @@ class Library:
 
     @_with_plain_errors
     def cocited(self, keys: Sequence[str]) -> dict[int, float]:
-        """Papers cited by the documents that cite the papers of these keys: by how many of them, 0 to 1."""
+        """Papers cited by documents that cite these keys; each document counts by the share of the keys it cites."""
         snapshot = self.snapshot
         versions = snapshot.versions_of(snapshot.paper_of(identifier(key)) for key in keys)
         rows = snapshot.rows_by_id("citations", "paper", versions, ["paper", "document"])
@@ -200,7 +200,7 @@ class Library:
 
     @_with_plain_errors
     def sources(self, documents: Sequence[int]) -> dict[int, SourceDocument]:
-        """The documents in which spans stand; one without title goes by its path."""
+        """Documents by id; one without a title goes by its path."""
         if unread := {*documents} - self._sources.keys():
             rows = self.snapshot.rows_by_id("documents", "id", unread, ["id", "key", "title", "year", "path"])
             for row in rows.to_pylist():
@@ -241,7 +241,7 @@ class Library:
 
     @_with_plain_errors
     def find(self, references: Sequence[Reference]) -> list[str | None]:
-        """The key of the library's paper for each reference, where it has the paper."""
+        """The key of the library's paper for each reference; None if it is not in the library."""
         return KnownPapers(self._store).find(references)
 
     def _paper_hits(self, hits: SearchHits) -> list[PaperHit]:
@@ -249,7 +249,7 @@ class Library:
         columns = (hits.ids.tolist(), hits.texts, hits.cosines.tolist(), hits.lexical.tolist())
         for version, text, cosine, lexical in zip(*columns, strict=True):
             if not text:
-                continue  # neither title nor abstract: its vector is that of nothing
+                continue  # neither title nor abstract: its vector means nothing
             paper = self.snapshot.paper_of(version)
             previous = best.get(paper)
             best[paper] = PaperHit(
@@ -266,7 +266,7 @@ def _span_hits(hits: SearchHits) -> list[SpanHit]:
 
 
 def _size(folder: Path) -> int:
-    """The bytes of all files in a folder; what a writer drops just now counts as nothing."""
+    """The bytes of all files in a folder; a writer may delete some meanwhile."""
     size = 0
     for directory, _, files in os.walk(folder):
         for file in files:

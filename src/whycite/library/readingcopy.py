@@ -1,9 +1,8 @@
-"""The reading copy of a commit: what answers need, laid out so that it is at hand, and how it is made.
+"""The reading copy of a commit: what answers need of the tables, laid out for fast reading.
 
-LanceDB finds rows; to fetch the hundreds that an answer needs takes it longer than to find them. The copy holds them
-again, one after the other in files, and says in arrays where each begins. Only the arrays are mapped into memory: of
-what is read from the files nothing stays there. The copy is made by whoever writes (`copying`) and belongs to one
-commit. Without it the tables answer the same, more slowly.
+LanceDB takes longer to fetch the hundreds of rows that an answer needs than to find them. The copy has these rows
+again, one after another in a file for each table (a heap), with arrays of where each begins. Only the arrays are mapped
+into memory. Writers make the copy when they are done; it belongs to one commit.
 """
 
 from __future__ import annotations
@@ -48,22 +47,22 @@ __all__ = [
 RECORD_COLUMNS = {
     "spans": ("text",),
     "papers": ("key", "title", "authors", "year", "venue", "doi", "abstract", "text"),
-}  # of each row, behind its vector
+}  # fields of a record, after the vector
 CITATION_COLUMNS = {
     "span": ("span", "paper", "document", "sentence", "place", "kind", "section_type"),
     "paper": ("paper", "document", "place"),
-}  # what is copied of citations, in the order of their spans and in that of the papers
-CODED_COLUMNS = ("kind", "section_type")  # columns of citations that hold few words again and again: they are numbered
+}  # fields of citations, which are copied twice: by span and by paper
+CODED_COLUMNS = ("kind", "section_type")  # have few distinct values, which are stored as numbers
 MANIFEST = "facts.json"
 _FOLDER = "reading"
-_LAYOUT = 2  # raised when the copy is laid out in another way
+_LAYOUT = 2  # raised when the layout changes, which makes older copies invisible
 
 Integers = NDArray[np.int64]
 Array = NDArray[Any]
 
 
 def copy_folder(library: Path, commit: Commit | None = None) -> Path:
-    """Where the copy of a commit is, or all of them with their heaps."""
+    """The folder of a commit's copy, or of all copies and their heaps."""
     if commit is None:
         return library / _FOLDER
     state = f"{_LAYOUT} {commit.number} {commit.encoder} {commit.time} {sorted(commit.versions.items())}"
@@ -72,17 +71,17 @@ def copy_folder(library: Path, commit: Commit | None = None) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class ReadingCopy:
-    """What is copied of a library."""
+    """A reading copy, open."""
 
     folder: Path
     rows: Mapping[str, CopiedRows]  # spans and papers
     citations: CopiedCitations
-    same_as: dict[int, int]  # versions of papers, and the version that stands for each, where it is another
+    same_as: dict[int, int]  # versions of papers, and the version that stands for each, if another
     support: SupportCounts
 
 
 def open_copy(library: Path, commit: Commit) -> ReadingCopy | None:
-    """The copy of a commit; nothing where there is none."""
+    """The copy of a commit; None if there is none."""
     folder = copy_folder(library, commit)
     try:
         content = (folder / MANIFEST).read_bytes()
@@ -91,20 +90,15 @@ def open_copy(library: Path, commit: Commit) -> ReadingCopy | None:
         versions, same_as = _load(folder, "papers", "same_as").tolist()
         citations = CopiedCitations(folder, manifest["words"])
         support = SupportCounts(*_load(folder, "papers", "support"))
-        if (folder / MANIFEST).read_bytes() != content:  # made anew meanwhile, in other heaps: it would be half of each
+        if (folder / MANIFEST).read_bytes() != content:  # rebuilt meanwhile, with other heaps
             return None
         return ReadingCopy(folder, rows, citations, dict(zip(versions, same_as, strict=True)), support)
-    except (
-        OSError,
-        ValueError,
-        KeyError,
-        EOFError,
-    ):  # not made yet, dropped just now, damaged: the tables have all
+    except (OSError, ValueError, KeyError, EOFError):  # missing, deleted just now, or damaged: the tables have it all
         return None
 
 
 class _RecordFile:
-    """A file of which pieces are read."""
+    """A file that is read in pieces."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -113,33 +107,33 @@ class _RecordFile:
         finalize(self, os.close, self._file)
 
     def read(self, starts: Sequence[int], lengths: Sequence[int]) -> list[bytes]:
-        """The pieces that begin at some places and have some lengths."""
+        """The pieces at these starts, with these lengths."""
         pieces = []
         with self._lock:
             for start, length in zip(starts, lengths, strict=True):
                 os.lseek(self._file, start, os.SEEK_SET)
                 pieces.append(os.read(self._file, length))
         if [*map(len, pieces)] != list(lengths):
-            raise self.damaged()
+            raise self.damage_error()
         return pieces
 
-    def damaged(self) -> UserError:
-        """What to say where it does not hold what it should."""
+    def damage_error(self) -> UserError:
+        """The error to raise when the file does not contain what it should."""
         library = next(folder.parent for folder in self.path.parents if folder.name == _FOLDER)
-        return UserError(f"{library}: its reading copy is damaged; make it anew with: whycite library compact")
+        return UserError(f"{library}: the reading copy is damaged; rebuild it with: whycite library compact")
 
 
 class CopiedRows:
-    """The copied rows of a table, in the order of the table."""
+    """The rows of a table in a copy, in the order of the table."""
 
     def __init__(self, folder: Path, name: str, heap: str, dimensions: int) -> None:
-        """`heap`: name of the file that holds them."""
+        """`heap` is the name of the file that has the records."""
         load = partial(_load, folder, name)
         self.ids, self.places, self.starts, self.lengths = map(load, ("ids", "places", "starts", "lengths"))
         self._by_id, self._sorted = load("order"), load("sorted")
         self.heap = _RecordFile(folder.parent / heap)
         self._columns = RECORD_COLUMNS[name]
-        self._vector_bytes = 2 * dimensions  # bytes
+        self._vector_bytes = 2 * dimensions  # float16
         self._schema = table_schemas(dimensions)[name].append(pa.field(ROW, pa.uint64()))
 
     def rows_by_id(self, column: str, ids: Sequence[int], columns: Sequence[str]) -> pa.Table:
@@ -153,11 +147,11 @@ class CopiedRows:
         if len(unique_places) and (
             positions[-1] == len(self.places) or (self.places[positions] != unique_places).any()
         ):
-            raise self.heap.damaged()
+            raise self.heap.damage_error()
         return self._rows(positions, [*columns, ROW])
 
     def find(self, ids: Integers) -> Integers:
-        """Where those of the ids are that are there."""
+        """The row numbers of those ids that exist."""
         positions = np.searchsorted(self._sorted, ids)
         in_range = positions < len(self._sorted)
         positions = positions[in_range]
@@ -181,10 +175,10 @@ class CopiedRows:
 
 
 class CopiedCitations:
-    """The copied citations."""
+    """The citations of a copy."""
 
     def __init__(self, folder: Path, words: dict[str, list[str]]) -> None:
-        """`words`: those that each column of words holds, which has their numbers; -1 where there is none."""
+        """`words` has the values of each coded column by number; -1 stands for none."""
         self._ids = {column: _load(folder, f"citations.{column}", "ids") for column in CITATION_COLUMNS}
         self._begins = {column: _load(folder, f"citations.{column}", "begins") for column in CITATION_COLUMNS}
         self._rows = {column: _RecordFile(folder / f"citations.{column}.rows") for column in CITATION_COLUMNS}
@@ -192,7 +186,7 @@ class CopiedCitations:
         self._schema = table_schemas(1)["citations"]
 
     def rows_by_id(self, column: str, ids: Sequence[int], columns: Sequence[str]) -> pa.Table:
-        """The rows whose span or paper is one of the ids; of those by paper not every column is there."""
+        """The rows whose span or paper is one of the ids; by paper there are fewer columns."""
         unique_ids, stored_ids = np.unique(np.array(ids, np.int64)), self._ids[column]
         positions = np.searchsorted(stored_ids, unique_ids)
         in_range = positions < len(stored_ids)
@@ -213,31 +207,31 @@ class CopiedCitations:
 
 
 def citation_dtype(column: str) -> np.dtype[Any]:
-    """How a citation is written, of those in the order of their spans or papers."""
+    """The layout of a citation by span or by paper."""
     sizes = dict.fromkeys(CODED_COLUMNS, np.int16) | {"place": np.int32}
     return np.dtype([(name, sizes.get(name, np.int64)) for name in CITATION_COLUMNS[column]])
 
 
 def _load(folder: Path, name: str, column: str) -> Array:
     values: Array = np.load(folder / f"{name}.{column}.npy", mmap_mode="r")
-    return values.view(np.ndarray)  # as it is, without the class for files, which is slow
+    return values.view(np.ndarray)  # a plain array: np.memmap is slow
 
 
-_BATCH = 10_000  # rows fetched together
-_WASTE = 2  # a heap may be so many times as large as what is still needed of it
-_SMALL = 16 << 20  # bytes; a heap that has fewer is soon written anew, and has no waste
+_FETCH_ROWS = 10_000  # rows read from a table at once, which bounds the memory
+_MAX_WASTE = 2  # times the bytes that are still needed: a larger heap is rewritten
+_SMALL_HEAP = 16 << 20  # bytes: a smaller heap is rewritten at any waste, since it takes no time
 _STAGING = ".making"
 
 
 def write_copy(store: Store, anew: bool = False) -> None:
-    """Make the copy of the store's commit, which its tables are at, unless it is there; or all of it `anew`."""
+    """Write the copy of the store's commit if it is missing, reusing the previous copy's heaps; or all of it `anew`."""
     folder = copy_folder(store.path, store.commit)
     previous = None if anew else _latest_copy(store)
     if previous is not None and previous.folder == folder:
         return
     home = copy_folder(store.path)
     staging = home / _STAGING
-    shutil.rmtree(staging, ignore_errors=True)  # of a writer that was ended
+    shutil.rmtree(staging, ignore_errors=True)  # of a writer that was killed
     staging.mkdir(parents=True)
     manifest: dict[str, Any] = {
         name: _copy_rows(store, name, staging, previous.rows[name] if previous else None) for name in RECORD_COLUMNS
@@ -251,14 +245,14 @@ def write_copy(store: Store, anew: bool = False) -> None:
     staging.rename(folder)
     for entry in home.iterdir():
         if entry.is_dir() and entry != folder:
-            shutil.rmtree(entry, ignore_errors=True)  # where it is open and cannot go, it goes the next time
+            shutil.rmtree(entry, ignore_errors=True)  # on Windows not while a reader has it open: then the next time
         elif entry.is_file() and entry.name not in (manifest["spans"], manifest["papers"]):
             with suppress(PermissionError):
                 entry.unlink()
 
 
 def _latest_copy(store: Store) -> ReadingCopy | None:
-    """The last copy of those whose places of rows still count: none of before the library was moved to an encoder."""
+    """The latest copy with the same encoder: a move to another one rewrites the tables, and rows change places."""
     for commit in reversed(store.commits()):
         if commit.encoder != store.commit.encoder:
             return None
@@ -268,7 +262,7 @@ def _latest_copy(store: Store) -> ReadingCopy | None:
 
 
 def _copy_rows(store: Store, name: str, staging: Path, previous: CopiedRows | None) -> str:
-    """Copy a table; the name of its heap."""
+    """Copy a table; returns the name of its heap."""
     table = store[name]
     rows = read_columns(table, ["id", ROW]).sort_by(ROW)
     ids, places = rows["id"].to_numpy(), rows[ROW].to_numpy()
@@ -278,7 +272,7 @@ def _copy_rows(store: Store, name: str, staging: Path, previous: CopiedRows | No
         positions, reusable = _reusable_rows(previous, ids, places, same_places=name != "spans")
         starts[reusable], lengths[reusable] = previous.starts[positions], previous.lengths[positions]
         heap_size, needed = previous.heap.path.stat().st_size, int(lengths.sum())
-        if needed * _WASTE < heap_size or needed < heap_size < _SMALL:
+        if needed * _MAX_WASTE < heap_size or needed < heap_size < _SMALL_HEAP:
             reusable[:] = False
     heap = (
         previous.heap.path if previous is not None and reusable.any() else staging.parent / f"{name}-{uuid4().hex}.heap"
@@ -299,10 +293,9 @@ def _copy_rows(store: Store, name: str, staging: Path, previous: CopiedRows | No
 def _reusable_rows(
     previous: CopiedRows, ids: Integers, places: Array, same_places: bool
 ) -> tuple[Integers, NDArray[np.bool_]]:
-    """Where the copy before has rows, and which.
+    """The row numbers in the previous copy of the rows it has unchanged, and which rows these are.
 
-    A span is what its id says. A paper may have been told more: then it is in another place, and so it is in tables
-    that were packed.
+    A span never changes. A paper that is updated gets another place in its table (as all do when the table is packed).
     """
     reusable = np.isin(ids, previous.ids)
     positions = previous.find(ids[reusable])
@@ -315,12 +308,12 @@ def _reusable_rows(
 def _records(
     table: Table, columns: tuple[str, ...], places: Array, missing: Integers
 ) -> Iterator[tuple[Integers, list[bytes]]]:
-    """The rows that are wanted as they stand in the heap, batch by batch, and which they are."""
+    """The missing rows as records of the heap, batch by batch, and which they are."""
     selected_columns = ["vector", *columns, ROW]
     if 2 * len(missing) > len(places):
         batches: Iterator[Any] = scan_columns(table, selected_columns)
     else:
-        parts = (places[missing[start : start + _BATCH]].tolist() for start in range(0, len(missing), _BATCH))
+        parts = (places[missing[start : start + _FETCH_ROWS]].tolist() for start in range(0, len(missing), _FETCH_ROWS))
         batches = (batch for part in parts for batch in rows_at(table, part, selected_columns[:-1]).to_batches())
     is_missing = np.zeros(len(places), bool)
     is_missing[missing] = True
@@ -342,7 +335,7 @@ def _encode_row(row: tuple[Any, ...]) -> bytes:
 
 
 def _copy_citations(table: Table, staging: Path, same_as: Integers) -> dict[str, list[str]]:
-    """Copy the citations, column by column, since all of them take much memory; the words of columns of words."""
+    """Copy the citations, one column at a time to save memory; returns the values of coded columns."""
     words: dict[str, list[str]] = {}
     for by, columns in CITATION_COLUMNS.items():
         ids = read_columns(table, [by])[by].to_numpy()
@@ -364,7 +357,7 @@ def _copy_citations(table: Table, staging: Path, same_as: Integers) -> dict[str,
 
 
 def _standing_versions(versions: Integers, same_as: Integers) -> Integers:
-    """The version that stands for each."""
+    """The version that stands for the paper of each."""
     merged = np.isin(versions, same_as[0])
     papers = versions.copy()
     papers[merged] = same_as[1, np.searchsorted(same_as[0], versions[merged])]

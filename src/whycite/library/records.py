@@ -1,4 +1,4 @@
-"""What a library gives: papers, the documents that cite them, and what a search found."""
+"""What a library returns: papers, documents, search hits, and reports on changes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """A paper that the library knows: all versions of one work, under the key of the best known one."""
+    """A paper of the library: all versions of one work, under the key of the best identified one."""
 
     key: str
     title: str
@@ -35,16 +35,16 @@ class Paper:
 
 @dataclass(frozen=True, slots=True)
 class PaperOutline:
-    """What a choice among many papers needs to know of each."""
+    """What is needed to choose among many papers."""
 
     year: int | None
-    cosine: float  # of its title, and abstract where known, with a text
-    title: str = ""  # where it is asked for
+    cosine: float  # of its title and, if known, abstract with a text
+    title: str = ""  # if requested
 
 
 @dataclass(frozen=True, slots=True)
 class SourceDocument:
-    """The document in which a span stands."""
+    """The document that contains a span."""
 
     key: str
     title: str
@@ -63,7 +63,7 @@ class LibraryDocument:
     format: str
     added: str  # time in ISO form, UTC
     content_hash: str
-    citations: int  # places that cite
+    citations: int  # places in the text that cite
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +73,12 @@ class SpanHit:
     id: int
     text: str
     cosine: float
-    lexical: float  # BM25 of the full text search; 0 where only the vectors found it
+    lexical: float  # BM25; 0 if found by its vector only
 
 
 @dataclass(frozen=True, slots=True)
 class PaperHit:
-    """A paper that a search found by its title, and abstract where known."""
+    """A paper that a search found by its title and, if known, abstract."""
 
     id: int
     cosine: float
@@ -104,7 +104,7 @@ class SpanCitation:
 
 @dataclass(frozen=True, slots=True)
 class CitedSpan:
-    """What a document says when it cites a paper: the span of section 5.2, and the sentence it stands in."""
+    """What a document says when it cites a paper: the span of ILCiteR's section 5.2 and its sentence."""
 
     document: int
     sentence: str
@@ -115,7 +115,7 @@ class CitedSpan:
 
 @dataclass(frozen=True, slots=True)
 class LibraryInfo:
-    """What a library holds."""
+    """Size, encoder and last change of a library."""
 
     path: str
     documents: int
@@ -131,26 +131,26 @@ class LibraryInfo:
 
 @dataclass(frozen=True, slots=True)
 class AddProgress:
-    """How far an add has come."""
+    """Progress of an add."""
 
-    read: int  # new documents whose evidence is found, though they may not be on disk yet
-    added: int  # documents that are on disk, those that replace others too
+    read: int  # new documents, which may not be on disk yet
+    added: int  # documents on disk, including those that replace others
     unchanged: int
     spans: int
-    reading: str  # path of the document that is worked on
+    reading: str  # path of the current document
 
 
 @dataclass(slots=True)
 class AddReport:
     """What an add did."""
 
-    added: int = 0  # new ones
-    replaced: int = 0  # new states of documents that were there
+    added: int = 0  # new documents
+    replaced: int = 0  # changed documents that replace an older version
     unchanged: int = 0
     skipped: list[tuple[str, str]] = field(default_factory=list)  # path and reason
     warnings: list[tuple[str, str]] = field(default_factory=list)  # path and warning
-    without_citations: int = 0  # of the new ones those with text that cites nothing
-    spans: int = 0  # new ones
-    papers: int = 0
+    without_citations: int = 0  # new documents whose text cites nothing
+    spans: int = 0  # new spans
+    papers: int = 0  # of the whole library
     seconds: float = 0.0
     stages: Mapping[str, float] = field(default_factory=dict)  # seconds by stage

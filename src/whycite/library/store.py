@@ -1,8 +1,8 @@
 """The tables on disk, commits over all of them, and one writer at a time.
 
-LanceDB makes a change of one table atomic. A change of the library touches several: it counts once a row in the table
-`commits` names the version of each table that belongs together. Readers open just these versions. What a killed writer
-left behind the last commit no reader sees, and the next writer takes it back.
+LanceDB makes changes to one table atomic. A change to a library touches several tables: it takes effect when a row in
+the table `commits` names the versions that belong together. Readers open just these versions. Whatever a killed writer
+left after the last commit is invisible to readers, and the next writer rolls it back.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from filelock import FileLock, Timeout
 from lancedb.background_loop import LOOP
 
 from whycite.errors import Busy, UserError
+from whycite.library.paths import library_exists, library_state
 from whycite.library.tables import COMMITS, SCHEMA, TABLES, table_schemas
 
 __all__ = ["AsyncTable", "Commit", "Store", "Table", "create_store", "open_store", "plain_errors", "writing"]
@@ -32,10 +33,12 @@ __all__ = ["AsyncTable", "Commit", "Store", "Table", "create_store", "open_store
 Table = Any  # lancedb.table.LanceTable, whose query builders are hardly typed
 AsyncTable = Any  # lancedb.table.AsyncTable, likewise
 
-# What lancedb says, with errors of whatever class, when a file is damaged, gone or may not be written.
+# What LanceDB's errors, whatever their class, say when a file is damaged, missing or read-only.
 _FAILURE_SIGNS = ("lance error", "lance file", "Lance file", "was not found", "future panicked", "os error")
-_CACHE = 512 << 20  # bytes of indices kept in memory: with 384 those of a million spans came and went all the time
-_METADATA_CACHE = 64 << 20
+_FULL_DISK_SIGNS = ("No space left", "os error 28")
+_READ_ONLY_SIGNS = ("Permission denied", "Read-only file system", "os error 13", "os error 30")
+_INDEX_CACHE = 512 << 20  # bytes: with 384 MiB the indices of a million spans were evicted all the time
+_METADATA_CACHE = 64 << 20  # bytes; LanceDB's default of 1 GiB is more than whycite should use in all
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +67,17 @@ class Store:
         return self._tables[table]
 
     def checkout_commit(self) -> None:
-        """Show every table as it was at the commit."""
+        """Set every table to its version of the commit."""
         for name, version in self.commit.versions.items():
             self[name].checkout(version)
 
     def commits(self) -> list[Commit]:
-        """All commits there were, the last one last."""
+        """All commits, oldest first."""
         rows = self.database.open_table("commits").to_arrow().to_pylist()
         return sorted(map(_commit, rows), key=lambda commit: commit.number)
 
     def open_async(self, *names: str) -> list[AsyncTable]:
-        """Tables as they were at the commit, for several questions at once."""
+        """Tables at the commit, for several queries at once."""
 
         async def open_tables() -> list[AsyncTable]:
             database = await lancedb.connect_async(self.path, session=self._session)
@@ -88,7 +91,7 @@ class Store:
         return tables
 
     def roll_back(self) -> None:
-        """Undo what stands behind the last commit: a writer was ended before it could commit."""
+        """Undo changes after the last commit, by a writer that was killed before it could commit."""
         changed_names = [name for name, version in self.commit.versions.items() if self[name].version != version]
         for name in changed_names:
             self[name].checkout(self.commit.versions[name])
@@ -97,7 +100,7 @@ class Store:
             self.save()
 
     def save(self) -> None:
-        """Commit: from here on the library is what its tables are now."""
+        """Commit the tables as they are now."""
         versions = {name: self[name].version for name in TABLES}
         if versions == dict(self.commit.versions):
             return
@@ -107,11 +110,11 @@ class Store:
 
 
 def create_store(path: Path, encoder: str, dimensions: int) -> None:
-    """Make an empty library where none is."""
+    """Create an empty library."""
     with plain_errors(path):
         path.mkdir(parents=True, exist_ok=True)
         database = lancedb.connect(path)
-        # In this order, so that what was begun and not finished has no commits and is begun again.
+        # Commits come last: without them an unfinished library counts as none, and is created again.
         versions = {
             name: database.create_table(name, schema=schema, mode="overwrite").version
             for name, schema in table_schemas(dimensions).items()
@@ -121,18 +124,18 @@ def create_store(path: Path, encoder: str, dimensions: int) -> None:
 
 
 def open_store(path: Path) -> Store | None:
-    """The store at the last commit, ready to be written; nothing where there is no library yet."""
+    """The store at the last commit, ready to be written; None if there is no library yet."""
     with plain_errors(path):
         if not path.is_dir():
             if path.exists():
-                raise UserError(f"{path}: is a file, not a library")
+                raise UserError(f"{path}: not a library but a file")
             return None
-        if not (path / "commits.lance").is_dir():
-            strange = next((entry.name for entry in path.iterdir() if not _is_library_file(entry.name)), None)
-            if strange is not None:
-                raise UserError(f"{path}: is not a library (it holds {strange}); name another folder")
+        if not library_exists(path):
+            foreign = next((entry.name for entry in path.iterdir() if not _is_library_file(entry.name)), None)
+            if foreign is not None:
+                raise UserError(f"{path}: not a library (it contains {foreign}); choose another folder")
             return None
-        session = lancedb.Session(index_cache_size_bytes=_CACHE, metadata_cache_size_bytes=_METADATA_CACHE)
+        session = lancedb.Session(index_cache_size_bytes=_INDEX_CACHE, metadata_cache_size_bytes=_METADATA_CACHE)
         database = lancedb.connect(path, session=session)
         rows = _commits(path, database)
         if not rows:
@@ -140,8 +143,8 @@ def open_store(path: Path) -> Store | None:
         commit = _commit(max(rows, key=lambda row: row["commit"]))
         if commit.schema > SCHEMA:
             raise UserError(
-                f"{path}: was written by a newer whycite (schema {commit.schema}, this one knows {SCHEMA}); "
-                "update whycite to use it"
+                f"{path}: written by a newer version of whycite (schema {commit.schema}, this version supports "
+                f"{SCHEMA}); update whycite"
             )
         return Store(path, session, database, commit)
 
@@ -152,8 +155,8 @@ def _commit(row: Mapping[str, Any]) -> Commit:
 
 
 def _commits(path: Path, database: lancedb.DBConnection) -> list[dict[str, Any]]:
-    """The rows of the commits; none where a library was begun and not finished."""
-    if not any((path / "commits.lance" / "_versions").glob("*.manifest")):
+    """The rows of the commits; none if the creation of the library was interrupted."""
+    if not any(name.endswith(".manifest") for name, _ in library_state(path)):
         existing = set(TABLES).intersection(database.list_tables().tables)
         if not any(database.open_table(name).count_rows() for name in existing):
             return []
@@ -163,22 +166,23 @@ def _commits(path: Path, database: lancedb.DBConnection) -> list[dict[str, Any]]
 
 @contextmanager
 def plain_errors(path: Path) -> Iterator[None]:
-    """Say in a sentence what the disk refused, or that the library is damaged."""
+    """Turn errors of the disk and of damaged files into messages for the user."""
     try:
         yield
     except Exception as error:
         text = str(error)
         if not isinstance(error, OSError) and not any(sign in text for sign in _FAILURE_SIGNS):
             raise
-        if "No space left" in text or "os error 28" in text:
-            raise UserError(f"{path}: the disk is full; what was added before is safe") from error
-        if any(sign in text for sign in ("Permission denied", "Read-only file system", "os error 13", "os error 30")):
-            raise UserError(f"{path}: may not be written; choose another place with --library") from error
+        if any(sign in text for sign in _FULL_DISK_SIGNS):
+            raise UserError(f"{path}: the disk is full; everything added so far is safe") from error
+        if any(sign in text for sign in _READ_ONLY_SIGNS):
+            raise UserError(f"{path}: not writable; choose another folder with --library") from error
         if isinstance(error, OSError):
             raise UserError(f"{path}: {error.strerror or error}") from error
+        reason = text.partition(", /")[0][:200]  # without places in LanceDB's source, and not pages of it
         raise UserError(
-            f"{path}: cannot be used ({text.partition(', /')[0][:200]}); open it again, and if that does not help, "
-            "put back a copy of the folder or add your papers to a new one"
+            f"{path}: cannot be read ({reason}); try again, and if it still fails, "
+            "restore the folder from a backup or add your papers to a new library"
         ) from error
 
 
@@ -203,13 +207,13 @@ _LOCK, _HOLDER = "writer.lock", "writer.json"
 
 @contextmanager
 def writing(library: Path, command: str) -> Iterator[None]:
-    """Hold the library for writing; the system lets go of it when the process ends, however it ends."""
+    """Lock the library for writing; the system releases the lock when the process ends, however it ends."""
     lock = FileLock(library / _LOCK, timeout=0)
     with plain_errors(library):
         try:
             lock.acquire()
         except Timeout:
-            raise Busy(f"{library}: {_holder(library)} is writing to it; wait until it is done") from None
+            raise Busy(f"{library}: in use by {_holder(library)}; try again when it is done") from None
     try:
         holder = {"process": os.getpid(), "host": socket.gethostname(), "what": command, "since": _utc_time()}
         with plain_errors(library):
@@ -223,9 +227,9 @@ def writing(library: Path, command: str) -> Iterator[None]:
 def _holder(library: Path) -> str:
     try:
         holder = json.loads((library / _HOLDER).read_text(encoding="utf-8"))
-        return f"process {holder['process']} on {holder['host']} (whycite {holder['what']}, since {holder['since']})"
+        return f"`whycite {holder['what']}` (process {holder['process']} on {holder['host']}, since {holder['since']})"
     except (OSError, ValueError, KeyError, TypeError):
-        return "another process"  # it has the lock, but has not said yet who it is
+        return "another process"  # it has the lock, but has not yet written who it is
 
 
 def _utc_time() -> str:

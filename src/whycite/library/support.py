@@ -1,4 +1,4 @@
-"""In how many places papers are cited, and a library in figures."""
+"""The support of papers (in how many places they are cited), and statistics of a library."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class SupportCounts:
-    """Papers that are cited, in the order of their ids, and in how many places each is."""
+    """Cited papers in the order of their ids, and in how many places each is cited."""
 
     papers: Integers
     counts: Integers
 
     @classmethod
     def count(cls, papers: Integers, documents: Integers, places: Integers) -> SupportCounts:
-        """What citations add up to: a place of a document counts once, however many spans of it cite a paper."""
+        """Count citations; a place in a document counts once, however many spans there cite a paper."""
         rows = np.array([papers, documents, places], np.int64)
         rows = rows[:, np.lexsort(rows)]
         is_distinct = np.append(True, (rows[:, 1:] != rows[:, :-1]).any(axis=0))[: len(papers)]
@@ -47,7 +47,7 @@ class SupportCounts:
         )
 
     def of_all_papers(self) -> dict[int, int]:
-        """The support of every paper that is cited at all."""
+        """The support of every cited paper."""
         return dict(zip(self.papers.tolist(), self.counts.tolist(), strict=True))
 
 
@@ -61,7 +61,7 @@ class LibraryStatistics:
 
 
 def statistics(library: Library, number: int = 10) -> LibraryStatistics:
-    """The figures of a library, with so many of the most cited papers."""
+    """Statistics of a library, with a number of its most cited papers."""
     years, support = library.all_years(), library.all_support()
     best = sorted(support, key=lambda paper: (-support[paper], paper))[:number]
     papers = library.papers(best)

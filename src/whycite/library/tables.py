@@ -1,6 +1,6 @@
-"""The tables of a library, the ids of their rows, and small questions to them.
+"""The tables of a library, the ids of their rows, and queries for rows.
 
-Ids are hashes of content, so the same documents make the same rows, whenever and in whatever batches they are added.
+Ids are hashes of content, so the same documents make the same rows, in whatever order and batches they are added.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ __all__ = [
 ]
 
 
-SCHEMA = 1  # raised when an older program could not read what a newer one writes
+SCHEMA = 1  # raised when older versions could not read what this one writes
 
 TABLES = ("papers", "documents", "spans", "citations")
 
-# One row a commit: the version of every table that belongs to it.
+# One row for each commit, with its version of every table.
 COMMITS = pa.schema(
     [
         ("commit", pa.int64()),
@@ -45,7 +45,7 @@ COMMITS = pa.schema(
 
 
 def table_schemas(dimensions: int) -> dict[str, pa.Schema]:
-    """The schema of each table, with vectors of so many dimensions."""
+    """The schema of each table."""
     vector = pa.list_(pa.float16(), dimensions)
     return {
         # A row for each version of a work; versions share `same_as`, the id of the version that stands for them.
@@ -63,8 +63,8 @@ def table_schemas(dimensions: int) -> dict[str, pa.Schema]:
                 ("pmid", pa.string()),
                 ("isbn", pa.string()),
                 ("abstract", pa.string()),
-                ("text", pa.string()),  # what is searched: title and abstract
-                ("traits", pa.list_(pa.int64())),  # where versions of one work may meet
+                ("text", pa.string()),  # title and abstract, which are searched
+                ("traits", pa.list_(pa.int64())),  # hashes that versions of one work may share
                 ("vector", vector),
             ]
         ),
@@ -103,28 +103,28 @@ def table_schemas(dimensions: int) -> dict[str, pa.Schema]:
 def identifier(text: str) -> int:
     """The id of a row, from what makes it the row it is."""
     digest = blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
-    return int.from_bytes(digest, "big") >> 1  # int64 has no room for the last bit
+    return int.from_bytes(digest, "big") >> 1  # one bit less: int64 is signed
 
 
-ROW = "_rowid"  # the column that says where in the table a row is
+ROW = "_rowid"  # the column with a row's place in its table
 _ROW_FIELD = pa.field(ROW, pa.uint64())
-_AT_ONCE = 4_000  # ids in one question
-_BATCH = 20_000  # rows read together: in batches of the usual size a whole table takes ten times as long
+_MAX_QUERY_IDS = 4_000  # ids in one query, which LanceDB parses as text
+_SCAN_ROWS = 20_000  # rows of a batch: with LanceDB's default, reading a whole table takes ten times as long
 
 
 def id_condition(column: str, ids: Sequence[int]) -> str:
-    """The condition that a column holds one of these ids."""
+    """The condition that a column has one of the ids."""
     return f"{column} IN ({', '.join(map(str, ids))})"
 
 
 def id_chunks(ids: Sequence[int]) -> Iterator[Sequence[int]]:
-    """The ids in parts that one question can hold."""
-    for start in range(0, len(ids), _AT_ONCE):
-        yield ids[start : start + _AT_ONCE]
+    """The ids in parts that fit into one query."""
+    for start in range(0, len(ids), _MAX_QUERY_IDS):
+        yield ids[start : start + _MAX_QUERY_IDS]
 
 
 def rows_by_id(table: Any, column: str, ids: Sequence[int], columns: Sequence[str]) -> pa.Table:
-    """The rows whose column holds one of the ids, in the order of the table."""
+    """The rows whose column has one of the ids, in the order of the table."""
     if not ids:
         return _schema(table, columns).empty_table()  # limit(0) is no limit
     parts = [
@@ -142,16 +142,16 @@ def rows_at(table: Any, rows: Sequence[int], columns: Sequence[str]) -> pa.Table
 
 
 def read_columns(table: Any, columns: Sequence[str], where: str | None = None) -> pa.Table:
-    """Columns of all rows, or of those that a condition holds for, in the order of the table."""
+    """Columns of all rows, or of those that meet a condition, in the order of the table."""
     return pa.Table.from_batches(scan_columns(table, columns, where), _schema(table, columns))
 
 
 def scan_columns(table: Any, columns: Sequence[str], where: str | None = None) -> Iterator[pa.RecordBatch]:
-    """What `whole` gives, batch by batch."""
+    """What `read_columns` gives, batch by batch."""
     query = table.search().select([name for name in columns if name != ROW]).with_row_id(ROW in columns)
     if where is not None:
         query = query.where(where)
-    return (batch.select(list(columns)) for batch in query.to_batches(_BATCH))
+    return (batch.select(list(columns)) for batch in query.to_batches(_SCAN_ROWS))
 
 
 def _schema(table: Any, columns: Sequence[str]) -> pa.Schema:

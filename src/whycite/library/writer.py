@@ -1,4 +1,4 @@
-"""Documents with their evidence into the rows of the tables, and out of them again."""
+"""Writing documents and their evidence to the tables, and removing them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from whycite.evidence.words import trim_sentence
 from whycite.library.papers import KnownPapers, PaperChanges, reference_of, version_of
 from whycite.library.paths import stored_path
 from whycite.library.store import Store
-from whycite.library.tables import id_chunks, identifier, read_columns, rows_by_id
+from whycite.library.tables import id_chunks, id_condition, identifier, read_columns, rows_by_id
 from whycite.models import Encoder
 
 __all__ = [
@@ -39,16 +39,16 @@ __all__ = [
 ]
 
 
-_MAX_SEARCH_CHARS = 4_000  # characters of title and abstract that are searched
+_MAX_SEARCH_CHARS = 4_000  # of title and abstract: more than nearly all have
 
 
 def storable_text(text: str) -> str:
-    """A text without half characters, which names of files and broken JSON have and no table takes."""
+    """A text without lone surrogates, which file names and broken JSON can have and tables cannot store."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def content_hash(document: Document) -> str:
-    """A hash of what a document says, cites and tells of what it cites; the same for the same content elsewhere."""
+    """A hash of a document's sentences, citations and references, wherever its file is."""
     state = blake2b(digest_size=16)
     for line in document.sentences:
         keys = ",".join(key for citation in line.citations for key in citation.keys)
@@ -60,7 +60,7 @@ def content_hash(document: Document) -> str:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceRows:
-    """The evidence of a document: the texts that cite, and the rows that say what."""
+    """The evidence of a document: its texts that cite, and the rows of its citations."""
 
     texts: Sequence[str]
     rows: Sequence[Mapping[str, Any]]
@@ -68,7 +68,7 @@ class EvidenceRows:
 
 
 def citation_rows(document: Document, digest: str, spans: Iterable[EvidenceSpan]) -> EvidenceRows:
-    """Each span with each paper it cites; the whole sentence too where it is no span of its own."""
+    """A row for each span and paper it cites, and for the whole sentence if that is not a span itself."""
     by_id = document.by_id
     document_id = identifier(digest)
     texts: dict[str, None] = {}
@@ -82,7 +82,7 @@ def citation_rows(document: Document, digest: str, spans: Iterable[EvidenceSpan]
         place = places.setdefault((span.sentence, span.start, span.end), len(places))
         new_rows = _citation_rows(span, text, span.kind, full, place, document_id, by_id)
         if not new_rows:
-            continue  # nothing says what it cites
+            continue  # nothing identifies what it cites
         groups.setdefault(place, (span, full))
         whole.add((place, text))
         rows += new_rows
@@ -115,7 +115,7 @@ def _citation_rows(
 
 
 def document_row(document: Document, digest: str, places: int) -> dict[str, Any]:
-    """What is kept of a document itself."""
+    """The row of a document."""
     paper = document.paper
     references = dict.fromkeys(version_of(reference) for reference in document.references)
     return {
@@ -134,7 +134,7 @@ def document_row(document: Document, digest: str, places: int) -> dict[str, Any]
 
 
 def search_text(reference: Reference) -> str:
-    """The text by which a paper is found; an entry as printed, which names authors and journals, is none."""
+    """The text of a paper that is searched; not an entry as printed, which has authors and journal."""
     return storable_text(f"{reference.title}\n{reference.abstract}".strip()[:_MAX_SEARCH_CHARS])
 
 
@@ -145,7 +145,7 @@ def _year(reference: Reference) -> int | None:
 def paper_rows(
     papers: Mapping[int, Reference], same_as: Mapping[int, int], vectors: NDArray[np.float32], schema: pa.Schema
 ) -> pa.Table:
-    """Versions of papers as rows, with the vectors of what is searched of them."""
+    """Versions of papers as rows, with the vectors of their search texts."""
     rows = [
         {
             "id": version,
@@ -183,7 +183,7 @@ def _with_vectors(rows: pa.Table, vectors: NDArray[np.float32], schema: pa.Schem
 
 
 def remove_documents(store: Store, documents: Sequence[int], encoder: Encoder) -> None:
-    """Delete documents, their citations, and the spans and papers that no other document brings."""
+    """Delete documents, their citations, and the spans and papers that no other document has."""
     if not documents:
         return
     gone = rows_by_id(store["documents"], "id", documents, ["id", "paper", "references"]).to_pylist()
@@ -206,7 +206,7 @@ def _still_cited(store: Store, spans: Sequence[int]) -> set[int]:
 
 
 def _still_referenced(store: Store, papers: set[int]) -> set[int]:
-    """Those of the papers that a document of the library is or refers to."""
+    """Those of the papers that are documents of the library or in their bibliographies."""
     rows = read_columns(store["documents"], ["paper", "references"])
     referenced_ids = np.concatenate(
         [rows["paper"].to_numpy(), rows["references"].combine_chunks().flatten().to_numpy()]
@@ -215,7 +215,7 @@ def _still_referenced(store: Store, papers: set[int]) -> set[int]:
 
 
 def _drop_papers(store: Store, versions: set[int]) -> None:
-    """Delete versions; what they stood for, held together or kept apart is judged anew."""
+    """Delete versions, and decide anew which of the related ones are one paper."""
     known_papers = KnownPapers(store)
     gone = known_papers.references(versions)
     _delete(store["papers"], "id", sorted(versions))
@@ -223,11 +223,11 @@ def _drop_papers(store: Store, versions: set[int]) -> None:
 
 
 def reassign_versions(store: Store, moved: Mapping[int, int]) -> None:
-    """Let versions of papers stand under another one."""
+    """Store another paper for versions."""
     if not moved:
         return
     papers = store["papers"]
-    # Whole rows: of single columns all of a piece of the table is written, and its index lost.
+    # Whole rows: updating single columns rewrites a whole fragment of the table and loses its index.
     rows = rows_by_id(papers, "id", sorted(moved), papers.schema.names)
     same_as = pa.array([moved[version] for version in rows["id"].to_pylist()], pa.int64())
     rows = rows.set_column(papers.schema.get_field_index("same_as"), papers.schema.field("same_as"), same_as)
@@ -235,7 +235,7 @@ def reassign_versions(store: Store, moved: Mapping[int, int]) -> None:
 
 
 def _drop_abstracts(store: Store, versions: Iterable[int], encoder: Encoder) -> None:
-    """Take back the abstracts of papers that are still cited, but whose text is gone."""
+    """Remove the abstracts of papers that are still cited, but no longer documents of the library."""
     columns = ["same_as", "key", *Reference.__dataclass_fields__]
     rows = rows_by_id(store["papers"], "id", sorted(versions), columns).to_pylist()
     references = {row["id"]: replace(reference_of(row), abstract="") for row in rows if row["abstract"]}
@@ -248,7 +248,7 @@ def _drop_abstracts(store: Store, versions: Iterable[int], encoder: Encoder) -> 
 
 def _delete(table: Any, column: str, ids: Sequence[int]) -> None:
     for chunk in id_chunks(ids):
-        table.delete(f"{column} IN ({', '.join(map(str, chunk))})")
+        table.delete(id_condition(column, chunk))
 
 
 def _values(rows: pa.Table, column: str) -> set[int]:
@@ -256,7 +256,7 @@ def _values(rows: pa.Table, column: str) -> set[int]:
 
 
 class BatchWriter:
-    """Writes batches; knows which spans and papers the library has."""
+    """Writes batches of documents, of spans and papers only what is new."""
 
     def __init__(self, store: Store, encoder: Encoder, stages: dict[str, float]) -> None:
         self._store = store
@@ -271,7 +271,7 @@ class BatchWriter:
         self._new_spans: set[int] = set()
 
     def write(self, batch: Sequence[tuple[Document, Sequence[EvidenceSpan]]], replaced: Mapping[str, int]) -> int:
-        """Write documents with their evidence in place of others (by hash); the number of new spans."""
+        """Write documents and their evidence; `replaced`: old ids by new hash. Returns the number of new spans."""
         batch_by_hash = {content_hash(document): (document, spans) for document, spans in batch}
         if replaced:
             remove_documents(self._store, sorted(replaced.values()), self._encoder)
@@ -332,7 +332,7 @@ class BatchWriter:
 
 @contextmanager
 def timed(stages: dict[str, float], name: str) -> Iterator[None]:
-    """Count the time that passes as that of a stage."""
+    """Add the time that passes to a stage."""
     started = time.perf_counter()
     try:
         yield
