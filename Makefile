@@ -2,17 +2,17 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-all lint bench clean
+.PHONY: demo test test-all lint docs bench clean
 
 demo: .venv/articles
 	$(BIN)/whycite demo
 
-test: .venv/dev
+test: .venv/dev .venv/articles
 	$(BIN)/pytest -n auto
 
 # The drafts that --fix changed are compiled where a TeX installation is; on Debian: apt-get install texlive-latex-extra
 # texlive-latex-recommended texlive-fonts-recommended texlive-publishers texlive-science texlive-pictures.
-test-all: .venv/dev
+test-all: .venv/dev .venv/articles
 	$(BIN)/pytest -n auto -m 'slow or not slow'
 
 lint: .venv/dev
@@ -21,11 +21,15 @@ lint: .venv/dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Material announces its successor on every build.
+docs: .venv/docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
 bench: .venv/bench
 	for question in benchmarks/*.py; do echo "== $$question"; $(BIN)/python $$question || exit 1; done
 
 clean:
-	rm -rf .venv build dist
+	rm -rf .venv build dist site
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "whycite needs Python 3.11 or newer")'
@@ -41,6 +45,10 @@ clean:
 
 .venv/dev: .venv/installed
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+.venv/docs: .venv/installed
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	touch $@
 
 .venv/bench: .venv/dev

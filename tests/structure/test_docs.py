@@ -1,11 +1,11 @@
-"""The rules that docs/structure.md shows are rules."""
+"""The rules that docs/how-to/headings.md shows are rules."""
 
 import re
 from pathlib import Path
 
 from whycite.structure import SECTION_TYPES, HeadingRules, load_rules
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "structure.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "headings.md"
 
 
 def test_rules_example(tmp_path: Path) -> None:

@@ -1,0 +1,113 @@
+"""Makes the pictures of the README and the docs from what whycite really prints. Run: python docs/pictures.py
+
+Needs the articles of the demo (make demo installs them), playwright and a Chromium (WHYCITE_CHROMIUM names another).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+from urllib.request import urlopen
+
+from playwright.sync_api import Page, sync_playwright
+from rich._export_format import CONSOLE_SVG_FORMAT
+from rich.console import Console
+from rich.text import Text
+
+from whycite.cli.demo import CITED_DOI, CLAIMS, VERIFIED_CLAIM
+from whycite.demo.corpus import articles
+
+ASSETS = Path(__file__).parent / "assets"
+_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+_COLUMNS = 108
+_PATIENCE = 60  # seconds
+
+
+def main() -> None:
+    """Make every picture."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        os.environ["WHYCITE_LIBRARY"] = str(folder / "library")
+        for name in ("seminar.tex", "seminar.bib"):
+            (folder / name).write_text(files("whycite.demo").joinpath(name).read_text("utf-8"), "utf-8")
+        papers = articles()
+        _whycite(folder, "add", *map(str, papers))
+        _terminal(folder, "check.svg", "check", "seminar.tex", "-n", "1")
+        cited = next(path for path in papers if CITED_DOI.partition("/")[2] in path.name)
+        page = folder / "heatmap.html"
+        _whycite(folder, "verify", "--claim", VERIFIED_CLAIM, str(cited), "--format", "html", "--out", str(page))
+        with _browser() as tab:
+            tab.goto(page.as_uri())
+            tab.locator("li, button, a").filter(has_text="thresher sharks").first.click()  # scrolls to the best passage
+            tab.wait_for_timeout(1000)
+            tab.screenshot(path=ASSETS / "heatmap.png")
+            with _server(folder) as address:
+                tab.goto(address)
+                tab.get_by_role("textbox").first.fill(CLAIMS[0])
+                tab.get_by_role("textbox").first.press("Control+Enter")
+                tab.get_by_text("Orcinus orca").first.wait_for()
+                tab.screenshot(path=ASSETS / "cite-page.png")
+    for picture in sorted(ASSETS.iterdir()):
+        print(f"{picture.name}: {picture.stat().st_size / 1000:.0f} kB")
+
+
+def _whycite(folder: Path, *arguments: str) -> str:
+    environment = os.environ | {"FORCE_COLOR": "1", "COLUMNS": str(_COLUMNS)}
+    command = [sys.executable, "-m", "whycite", *arguments]
+    result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    if result.returncode:
+        sys.exit(result.stderr)
+    return result.stdout
+
+
+def _terminal(folder: Path, name: str, *arguments: str) -> None:
+    """What a command prints, as a picture of a terminal that needs no font from elsewhere."""
+    console = Console(record=True, width=_COLUMNS, file=open(os.devnull, "w"), force_terminal=True)  # noqa: SIM115, PTH123
+    console.print(Text.assemble(("$ ", "dim"), (" ".join(("whycite", *arguments)), "bold")))
+    console.print(Text.from_ansi(_whycite(folder, *arguments)))
+    template = re.sub(r"@font-face \{\{.*?\n    \}\}", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
+    console.save_svg(str(ASSETS / name), title="whycite check", code_format=template, unique_id="check")
+
+
+@contextmanager
+def _browser() -> Iterator[Page]:
+    program = os.environ.get("WHYCITE_CHROMIUM") or shutil.which("chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=_FLAGS)
+        yield browser.new_page(viewport={"width": 1100, "height": 720})
+        browser.close()
+
+
+@contextmanager
+def _server(folder: Path) -> Iterator[str]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "whycite", "serve", "--port", str(port), "--no-browser"]
+    server = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    address = f"http://127.0.0.1:{port}"
+    try:
+        for _ in range(_PATIENCE):
+            try:
+                urlopen(f"{address}/api/health").close()
+                break
+            except OSError:
+                time.sleep(1)
+        yield address
+    finally:
+        server.terminate()
+        server.wait()
+
+
+if __name__ == "__main__":
+    main()
