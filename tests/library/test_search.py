@@ -91,6 +91,15 @@ def test_more_ids_than_one_question_holds(built: Path, encoder: Any) -> None:
     assert sorted(library.texts([*wanted, *range(9_000)])) == sorted(wanted)
 
 
+def test_sources_are_read_once(built: Path) -> None:
+    library = Library.open(built)
+    first, second, *_ = (entry.id for entry in library.documents())
+    sources = library.sources([first, first, 12345])
+    assert list(sources) == [first]
+    assert library.sources([second, first]) == {**sources, **Library.open(built).sources([second])}
+    assert library.sources([first])[first] is sources[first]
+
+
 @pytest.mark.parametrize("after", ["add", "compact", "remove"])
 def test_libraries_without_evidence_answer(place: Path, encoder: Any, make: Make, after: str) -> None:
     add_documents(place, [make("a.md", "Nothing is cited.", title="On cells")], jobs=1, encoder=encoder)

@@ -30,6 +30,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def test_rows_by_id_are_all_that_have_one_of_the_ids(table: Any) -> None:
     assert rows_by_id(table, "id", [3, 9, 12, 2**62, 77], ["id"])["id"].to_pylist() == [3, 9, 3, 9, 3, 2**62, 3]
+    assert len(rows_by_id(table, "id", range(9_000), ["id"])) == len(STORED) - 2  # in several queries
     assert rows_by_id(table, "id", [], ["word", "id"]).schema == pa.schema([SCHEMA.field("word"), SCHEMA.field("id")])
 
 

@@ -33,136 +33,6 @@ from whycite.structure import label
 __all__ = ["Intake", "add", "add_documents"]
 
 
-@dataclass(frozen=True, slots=True)
-class _StoredDocument:
-    """A document of the library."""
-
-    hash: str
-    paper: int
-    path: str
-
-    @property
-    def id(self) -> int:
-        return identifier(self.hash)
-
-
-class Intake:
-    """Filters out the documents that the library has already."""
-
-    def __init__(self, store: Store, report: AddReport, stages: dict[str, float]) -> None:
-        self._documents = store["documents"]
-        rows = read_columns(self._documents, ["hash", "paper", "path", "added"]).sort_by("added")
-        self._by_hash: dict[str, _StoredDocument] = {}
-        self._by_paper: dict[int, _StoredDocument] = {}
-        self._by_path: dict[str, _StoredDocument] = {}  # the last that was added
-        for row in rows.drop_columns("added").to_pylist():
-            self._remember(_StoredDocument(**row))
-        self._report = report
-        self._stages = stages
-        self._replaced: dict[str, int] = {}
-        self._moved: dict[int, str] = {}
-        self._seen_papers: set[int] = set()  # papers of this add
-        self._seen_hashes: set[str] = set()  # documents that are in the files of this add, by hash
-
-    def new_documents(self, documents: Iterable[Document]) -> Iterator[Document]:
-        """The new documents among these."""
-        source = iter(documents)
-        while True:
-            with timed(self._stages, "read"):
-                document = next(source, None)
-                is_new = document is not None and self._accepts(document)
-            if document is None:
-                return
-            if is_new:
-                yield label(document)
-
-    def replaced_id(self, digest: str) -> int:
-        """The document of the library that a new one replaces; 0 for none."""
-        return self._replaced.get(digest, 0)
-
-    def update_moved_paths(self) -> bool:
-        """Store the new paths of documents whose files were moved; whether there were any."""
-        rows = rows_by_id(self._documents, "id", sorted(self._moved), self._documents.schema.names)
-        if rows.num_rows:
-            paths = pa.array([self._moved[document] for document in rows["id"].to_pylist()], pa.string())
-            column = rows.schema.get_field_index("path")
-            rows = rows.set_column(column, rows.schema.field(column), paths)
-            self._documents.merge_insert("id").when_matched_update_all().execute(rows)
-        return bool(rows.num_rows)
-
-    def _accepts(self, document: Document) -> bool:
-        report = self._report
-        report.warnings += [(document.path, warning) for warning in document.warnings]
-        if not document.sentences and not document.references:
-            report.skipped.append((document.path, document.warnings[0] if document.warnings else "contains no text"))
-            return False
-        new = _StoredDocument(
-            content_hash(document), _certain_version(document), storable_text(stored_path(document.path))
-        )
-        # Two versions of a paper in one file would replace each other each time the file is added.
-        already_seen = new.paper in self._seen_papers
-        self._seen_papers.add(new.paper)
-        if new.hash in self._by_hash:
-            self._record_path(self._by_hash[new.hash], new.path)
-            return False
-        old = self._by_paper.get(new.paper) if new.paper else None
-        if old is not None and (already_seen or _is_elsewhere(old.path, document.path)):
-            report.skipped.append((document.path, f"same paper as {old.path}"))
-            return False
-        old = old or self._replaced_document(new.path, document.path)
-        if old is not None:
-            self._replaced[new.hash] = old.id
-            self._forget(old)
-        self._remember(new)
-        self._seen_hashes.add(new.hash)
-        return True
-
-    def _record_path(self, old: _StoredDocument, path: str) -> None:
-        """Count a document that is in the library already, and note its path if its file was moved."""
-        self._report.unchanged += 1
-        already_seen = old.hash in self._seen_hashes
-        self._seen_hashes.add(old.hash)
-        if not already_seen and old.path != path and (file := file_of(path)) and file_of(old.path) in (None, file):
-            self._forget(old)
-            self._remember(replace(old, path=path))
-            self._moved[old.id] = path
-
-    def _replaced_document(self, path: str, original_path: str) -> _StoredDocument | None:
-        """The document that was in a file before the file changed; None if that is uncertain."""
-        old = self._by_path.get(path)
-        if old is None or old.hash in self._seen_hashes:  # this add has seen it in another file
-            return None
-        # Two names that cannot be stored as they are may be stored alike.
-        is_certain = path == stored_path(original_path) and stands_alone(original_path)
-        return old if is_certain else None
-
-    def _remember(self, document: _StoredDocument) -> None:
-        self._by_hash[document.hash] = self._by_path[document.path] = document
-        if document.paper:
-            self._by_paper[document.paper] = document
-
-    def _forget(self, document: _StoredDocument) -> None:
-        """Let a replaced document count as new if it comes again: its file may have been moved."""
-        del self._by_hash[document.hash]
-        if self._by_path.get(document.path) == document:
-            del self._by_path[document.path]
-        if self._by_paper.get(document.paper) == document:
-            del self._by_paper[document.paper]
-
-
-def _is_elsewhere(path: str, new_path: str) -> bool:
-    """Whether a document of the library is in another file, which still exists."""
-    file = file_of(path)
-    return file is not None and file != file_of(new_path)
-
-
-def _certain_version(document: Document) -> int:
-    """The version of a document with an identifier or a long title; else 0, since others may share its key."""
-    paper = document.paper
-    identity = paper.doi or paper.arxiv or paper.pmid or tells_paper(normalise_title(paper.title))
-    return version_of(paper) if identity else 0
-
-
 # A batch is committed when it has so many documents or spans, or is so old. Larger ones store faster and lose more when
 # the process is killed.
 _BATCH_DOCUMENTS = 32
@@ -319,3 +189,133 @@ def _cites_nothing(document: Document) -> bool:
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Intake:
+    """Filters out the documents that the library has already."""
+
+    def __init__(self, store: Store, report: AddReport, stages: dict[str, float]) -> None:
+        self._documents = store["documents"]
+        rows = read_columns(self._documents, ["hash", "paper", "path", "added"]).sort_by("added")
+        self._by_hash: dict[str, _StoredDocument] = {}
+        self._by_paper: dict[int, _StoredDocument] = {}
+        self._by_path: dict[str, _StoredDocument] = {}  # the last that was added
+        for row in rows.drop_columns("added").to_pylist():
+            self._remember(_StoredDocument(**row))
+        self._report = report
+        self._stages = stages
+        self._replaced: dict[str, int] = {}
+        self._moved: dict[int, str] = {}
+        self._seen_papers: set[int] = set()  # papers of this add
+        self._seen_hashes: set[str] = set()  # documents that are in the files of this add, by hash
+
+    def new_documents(self, documents: Iterable[Document]) -> Iterator[Document]:
+        """The new documents among these."""
+        source = iter(documents)
+        while True:
+            with timed(self._stages, "read"):
+                document = next(source, None)
+                is_new = document is not None and self._accepts(document)
+            if document is None:
+                return
+            if is_new:
+                yield label(document)
+
+    def replaced_id(self, digest: str) -> int:
+        """The document of the library that a new one replaces; 0 for none."""
+        return self._replaced.get(digest, 0)
+
+    def update_moved_paths(self) -> bool:
+        """Store the new paths of documents whose files were moved; whether there were any."""
+        rows = rows_by_id(self._documents, "id", sorted(self._moved), self._documents.schema.names)
+        if rows.num_rows:
+            paths = pa.array([self._moved[document] for document in rows["id"].to_pylist()], pa.string())
+            column = rows.schema.get_field_index("path")
+            rows = rows.set_column(column, rows.schema.field(column), paths)
+            self._documents.merge_insert("id").when_matched_update_all().execute(rows)
+        return bool(rows.num_rows)
+
+    def _accepts(self, document: Document) -> bool:
+        report = self._report
+        report.warnings += [(document.path, warning) for warning in document.warnings]
+        if not document.sentences and not document.references:
+            report.skipped.append((document.path, document.warnings[0] if document.warnings else "contains no text"))
+            return False
+        new = _StoredDocument(
+            content_hash(document), _certain_version(document), storable_text(stored_path(document.path))
+        )
+        # Two versions of a paper in one file would replace each other each time the file is added.
+        already_seen = new.paper in self._seen_papers
+        self._seen_papers.add(new.paper)
+        if new.hash in self._by_hash:
+            self._record_path(self._by_hash[new.hash], new.path)
+            return False
+        old = self._by_paper.get(new.paper) if new.paper else None
+        if old is not None and (already_seen or _is_elsewhere(old.path, document.path)):
+            report.skipped.append((document.path, f"same paper as {old.path}"))
+            return False
+        old = old or self._replaced_document(new.path, document.path)
+        if old is not None:
+            self._replaced[new.hash] = old.id
+            self._forget(old)
+        self._remember(new)
+        self._seen_hashes.add(new.hash)
+        return True
+
+    def _record_path(self, old: _StoredDocument, path: str) -> None:
+        """Count a document that is in the library already, and note its path if its file was moved."""
+        self._report.unchanged += 1
+        already_seen = old.hash in self._seen_hashes
+        self._seen_hashes.add(old.hash)
+        if not already_seen and old.path != path and (file := file_of(path)) and file_of(old.path) in (None, file):
+            self._forget(old)
+            self._remember(replace(old, path=path))
+            self._moved[old.id] = path
+
+    def _replaced_document(self, path: str, original_path: str) -> _StoredDocument | None:
+        """The document that was in a file before the file changed; None if that is uncertain."""
+        old = self._by_path.get(path)
+        if old is None or old.hash in self._seen_hashes:  # this add has seen it in another file
+            return None
+        # Two names that cannot be stored as they are may be stored alike.
+        is_certain = path == stored_path(original_path) and stands_alone(original_path)
+        return old if is_certain else None
+
+    def _remember(self, document: _StoredDocument) -> None:
+        self._by_hash[document.hash] = self._by_path[document.path] = document
+        if document.paper:
+            self._by_paper[document.paper] = document
+
+    def _forget(self, document: _StoredDocument) -> None:
+        """Let a replaced document count as new if it comes again: its file may have been moved."""
+        del self._by_hash[document.hash]
+        if self._by_path.get(document.path) == document:
+            del self._by_path[document.path]
+        if self._by_paper.get(document.paper) == document:
+            del self._by_paper[document.paper]
+
+
+@dataclass(frozen=True, slots=True)
+class _StoredDocument:
+    """A document of the library."""
+
+    hash: str
+    paper: int
+    path: str
+
+    @property
+    def id(self) -> int:
+        return identifier(self.hash)
+
+
+def _is_elsewhere(path: str, new_path: str) -> bool:
+    """Whether a document of the library is in another file, which still exists."""
+    file = file_of(path)
+    return file is not None and file != file_of(new_path)
+
+
+def _certain_version(document: Document) -> int:
+    """The version of a document with an identifier or a long title; else 0, since others may share its key."""
+    paper = document.paper
+    identity = paper.doi or paper.arxiv or paper.pmid or tells_paper(normalise_title(paper.title))
+    return version_of(paper) if identity else 0

@@ -19,7 +19,7 @@ from whycite.library.reader import Library
 from whycite.library.readingcopy import write_copy
 from whycite.library.records import LibraryDocument
 from whycite.library.store import Store, Table, open_store, plain_errors, writing
-from whycite.library.tables import TABLES, table_schemas
+from whycite.library.tables import TABLES, scan_columns, table_schemas
 from whycite.library.writer import remove_documents, storable_text
 from whycite.models import DEFAULT, Encoder
 from whycite.models.cache import CachedEncoder
@@ -43,6 +43,129 @@ _FOREVER = timedelta(days=36_500)  # drops no version
 
 _ID_COLUMNS = {"papers": ("id",), "documents": ("id",), "spans": ("id",), "citations": ("span", "paper", "document")}
 _SEARCHED = ("spans", "papers")  # the tables with a column `text`, and a column `vector` made from it
+
+_VECTOR_CACHE = "reindex.sqlite"  # in the library, while a reindex is unfinished
+_PROGRESS_TEXTS = 2_048  # texts between two reports of progress: seconds of work
+
+Watch = Callable[[str, int, int | None], None]
+"""Called with the stage, the number of encoded texts, and the number of all."""
+
+
+def remove(
+    path: Path | str | None, selectors: Sequence[str], *, encoder: Encoder | None = None
+) -> list[LibraryDocument]:
+    """Remove documents by key, path or id; none of them if one is not found."""
+    place = Path(path).expanduser() if path is not None else default_path()
+    entries = list(Library.open(place).documents())
+    chosen: dict[int, LibraryDocument] = {}
+    for selector in selectors:
+        # Not "", which is the key of all documents without one.
+        names = {storable_text(selector), storable_text(absolute(selector))} - {""}
+        matches = [entry for entry in entries if names & {entry.key, entry.path, str(entry.id)}]
+        if not matches:
+            raise UserError(f"{place}: no document '{selector}'; list documents with: whycite library list")
+        chosen |= {entry.id: entry for entry in matches}
+    with writing(place, "library remove"), plain_errors(place):
+        store = _open_for_change(place)
+        remove_documents(store, sorted(chosen), encoder or encoder_of(store.commit.encoder, place))
+        store.save()
+        prune(store)
+        write_copy(store)
+    return list(chosen.values())
+
+
+def compact(path: Path | str | None) -> tuple[int, int]:
+    """Pack the tables, update the indices and drop old versions; returns the bytes before and after."""
+    place = Path(path).expanduser() if path is not None else default_path()
+    size_before = Library.open(place).info().bytes
+    with writing(place, "library compact"), plain_errors(place):
+        store = _open_for_change(place)
+        index(store, everything=True)
+        store.save()
+        prune(store, everything=True)
+        write_copy(store, anew=True)
+    return size_before, Library.open(place).info().bytes
+
+
+def _open_for_change(place: Path) -> Store:
+    store = open_store(place)
+    if store is None:
+        raise UserError(f"{place}: the library was deleted")
+    store.roll_back()
+    return store
+
+
+@dataclass(frozen=True, slots=True)
+class ReindexReport:
+    """What a reindex did."""
+
+    before: str  # the previous encoder; the same if there was nothing to do
+    encoder: str
+    spans: int
+    papers: int
+    seconds: float
+
+
+def reindex(
+    path: Path | str | None, *, encoder: EncoderChoice | None = None, progress: Watch | None = None
+) -> ReindexReport:
+    """Move a library to another encoder, by default the bundled one.
+
+    First all texts are encoded into a file in the library. If that is interrupted, the next call continues, whatever
+    was added or removed meanwhile. Then the tables are rewritten; readers see the old ones until a single commit.
+    """
+    started = time.perf_counter()
+    place = Path(path).expanduser() if path is not None else default_path()
+    choice = DEFAULT if encoder is None else encoder
+    new_encoder = resolve_encoder(choice)
+    Library.open(place)  # raises before anything is done
+    with writing(place, "library reindex"), plain_errors(place):
+        store = _open_for_change(place)
+        previous_encoder = store.commit.encoder
+        note_folder(place, new_encoder, choice)
+        if previous_encoder != new_encoder.name:
+            _reencode(store, new_encoder, progress or (lambda *_: None))
+        _delete_vector_cache(place)
+        spans, papers = store["spans"].count_rows(), store["papers"].count_rows("id = same_as")
+    return ReindexReport(previous_encoder, new_encoder.name, spans, papers, time.perf_counter() - started)
+
+
+def _reencode(store: Store, encoder: Encoder, watch: Watch) -> None:
+    cached_encoder = CachedEncoder(CachedEncoder(encoder), store.path / _VECTOR_CACHE, limit=None)
+    total = sum(store[name].count_rows() for name in _SEARCHED)
+    encoded_count = 0
+    watch("encoding", encoded_count, total)
+    for name in _SEARCHED:
+        for rows in scan_columns(store[name], ["text"], size=_PROGRESS_TEXTS):
+            cached_encoder.encode(rows["text"].to_pylist())
+            encoded_count += len(rows)
+            watch("encoding", encoded_count, total)
+    watch("writing", total, total)
+    for name in _SEARCHED:
+        schema = table_schemas(encoder.dimensions)[name]
+        batches = pa.RecordBatchReader.from_batches(schema, _with_vectors(store[name], cached_encoder, schema))
+        store[name].add(batches, mode="overwrite")
+    watch("indexing", total, total)
+    index(store)
+    store.commit = replace(store.commit, encoder=encoder.name, dimensions=encoder.dimensions)
+    store.save()
+    prune(store)
+    write_copy(store)
+
+
+def _with_vectors(table: Table, encoder: Encoder, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """The rows of a table with new vectors."""
+    for rows in scan_columns(table, [name for name in schema.names if name != "vector"], size=_PROGRESS_TEXTS):
+        vectors = encoder.encode(rows["text"].to_pylist()).astype(np.float16)
+        column = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), encoder.dimensions)
+        yield pa.RecordBatch.from_arrays(
+            [column if name == "vector" else rows[name] for name in schema.names], schema=schema
+        )
+
+
+def _delete_vector_cache(place: Path) -> None:
+    for file in place.glob(f"{_VECTOR_CACHE}*"):
+        file.unlink()
 
 
 def needs_index(store: Store, more_coming: bool = False) -> bool:
@@ -129,135 +252,3 @@ def _quantised(dimensions: int, partitions: int) -> IvfRq | IvfSq:
 def _unindexed_rows(table: Table, name: str) -> int:
     stats = table.index_stats(name)
     return int(stats.num_unindexed_rows) if stats is not None else 0
-
-
-def remove(
-    path: Path | str | None, selectors: Sequence[str], *, encoder: Encoder | None = None
-) -> list[LibraryDocument]:
-    """Remove documents by key, path or id; none of them if one is not found."""
-    place = Path(path).expanduser() if path is not None else default_path()
-    entries = list(Library.open(place).documents())
-    chosen: dict[int, LibraryDocument] = {}
-    for selector in selectors:
-        # Not "", which is the key of all documents without one.
-        names = {storable_text(selector), storable_text(absolute(selector))} - {""}
-        matches = [entry for entry in entries if names & {entry.key, entry.path, str(entry.id)}]
-        if not matches:
-            raise UserError(f"{place}: no document '{selector}'; list documents with: whycite library list")
-        chosen |= {entry.id: entry for entry in matches}
-    with writing(place, "library remove"), plain_errors(place):
-        store = _open_for_change(place)
-        remove_documents(store, sorted(chosen), encoder or encoder_of(store.commit.encoder, place))
-        store.save()
-        prune(store)
-        write_copy(store)
-    return list(chosen.values())
-
-
-def compact(path: Path | str | None) -> tuple[int, int]:
-    """Pack the tables, update the indices and drop old versions; returns the bytes before and after."""
-    place = Path(path).expanduser() if path is not None else default_path()
-    size_before = Library.open(place).info().bytes
-    with writing(place, "library compact"), plain_errors(place):
-        store = _open_for_change(place)
-        index(store, everything=True)
-        store.save()
-        prune(store, everything=True)
-        write_copy(store, anew=True)
-    return size_before, Library.open(place).info().bytes
-
-
-def _open_for_change(place: Path) -> Store:
-    store = open_store(place)
-    if store is None:
-        raise UserError(f"{place}: the library was deleted")
-    store.roll_back()
-    return store
-
-
-_VECTOR_CACHE = "reindex.sqlite"
-_PROGRESS_TEXTS = 2_048  # texts between two reports of progress: seconds of work
-
-Watch = Callable[[str, int, int | None], None]
-"""Called with the stage, the number of encoded texts, and the number of all."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReindexReport:
-    """What a reindex did."""
-
-    before: str  # the previous encoder; the same if there was nothing to do
-    encoder: str
-    spans: int
-    papers: int
-    seconds: float
-
-
-def reindex(
-    path: Path | str | None, *, encoder: EncoderChoice | None = None, progress: Watch | None = None
-) -> ReindexReport:
-    """Move a library to another encoder, by default the bundled one.
-
-    First all texts are encoded into a file in the library. If that is interrupted, the next call continues, whatever
-    was added or removed meanwhile. Then the tables are rewritten; readers see the old ones until a single commit.
-    """
-    started = time.perf_counter()
-    place = Path(path).expanduser() if path is not None else default_path()
-    choice = DEFAULT if encoder is None else encoder
-    new_encoder = resolve_encoder(choice)
-    Library.open(place)  # raises before anything is done
-    with writing(place, "library reindex"), plain_errors(place):
-        store = _open_for_change(place)
-        previous_encoder = store.commit.encoder
-        note_folder(place, new_encoder, choice)
-        if previous_encoder != new_encoder.name:
-            _reencode(store, new_encoder, progress or _watch_nothing)
-        _delete_vector_cache(place)
-        spans, papers = store["spans"].count_rows(), store["papers"].count_rows("id = same_as")
-    return ReindexReport(previous_encoder, new_encoder.name, spans, papers, time.perf_counter() - started)
-
-
-def _reencode(store: Store, encoder: Encoder, watch: Watch) -> None:
-    cached_encoder = CachedEncoder(CachedEncoder(encoder), store.path / _VECTOR_CACHE, limit=None)
-    total = sum(store[name].count_rows() for name in _SEARCHED)
-    encoded_count = 0
-    watch("encoding", encoded_count, total)
-    for name in _SEARCHED:
-        for rows in _batches(store[name], ["text"]):
-            cached_encoder.encode(rows["text"].to_pylist())
-            encoded_count += len(rows)
-            watch("encoding", encoded_count, total)
-    watch("writing", total, total)
-    for name in _SEARCHED:
-        schema = table_schemas(encoder.dimensions)[name]
-        batches = pa.RecordBatchReader.from_batches(schema, _with_vectors(store[name], cached_encoder, schema))
-        store[name].add(batches, mode="overwrite")
-    watch("indexing", total, total)
-    index(store)
-    store.commit = replace(store.commit, encoder=encoder.name, dimensions=encoder.dimensions)
-    store.save()
-    prune(store)
-    write_copy(store)
-
-
-def _with_vectors(table: Table, encoder: Encoder, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """The rows of a table with new vectors."""
-    for rows in _batches(table, [name for name in schema.names if name != "vector"]):
-        vectors = encoder.encode(rows["text"].to_pylist()).astype(np.float16)
-        column = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), encoder.dimensions)
-        yield pa.RecordBatch.from_arrays(
-            [column if name == "vector" else rows[name] for name in schema.names], schema=schema
-        )
-
-
-def _batches(table: Table, columns: list[str]) -> Iterator[pa.RecordBatch]:
-    yield from table.search().select(columns).to_batches(_PROGRESS_TEXTS)
-
-
-def _delete_vector_cache(place: Path) -> None:
-    for file in place.glob(f"{_VECTOR_CACHE}*"):
-        file.unlink()
-
-
-def _watch_nothing(stage: str, count: int, total: int | None) -> None:
-    pass

@@ -146,12 +146,14 @@ def read_columns(table: Any, columns: Sequence[str], where: str | None = None) -
     return pa.Table.from_batches(scan_columns(table, columns, where), _schema(table, columns))
 
 
-def scan_columns(table: Any, columns: Sequence[str], where: str | None = None) -> Iterator[pa.RecordBatch]:
-    """What `read_columns` gives, batch by batch."""
+def scan_columns(
+    table: Any, columns: Sequence[str], where: str | None = None, size: int = _SCAN_ROWS
+) -> Iterator[pa.RecordBatch]:
+    """What `read_columns` gives, in batches of at most `size` rows."""
     query = table.search().select([name for name in columns if name != ROW]).with_row_id(ROW in columns)
     if where is not None:
         query = query.where(where)
-    return (batch.select(list(columns)) for batch in query.to_batches(_SCAN_ROWS))
+    return (batch.select(list(columns)) for batch in query.to_batches(size))
 
 
 def _schema(table: Any, columns: Sequence[str]) -> pa.Schema:

@@ -42,9 +42,88 @@ __all__ = [
 _MAX_SEARCH_CHARS = 4_000  # of title and abstract: more than nearly all have
 
 
-def storable_text(text: str) -> str:
-    """A text without lone surrogates, which file names and broken JSON can have and tables cannot store."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+class BatchWriter:
+    """Writes batches of documents, of spans and papers only what is new."""
+
+    def __init__(self, store: Store, encoder: Encoder, stages: dict[str, float]) -> None:
+        self._store = store
+        self._encoder = encoder
+        self._stages = stages
+        self._load_known_ids()
+
+    def _load_known_ids(self) -> None:
+        self._papers = KnownPapers(self._store)
+        ids = read_columns(self._store["spans"], ["id"])["id"].to_numpy()
+        self._spans = np.sort(ids.astype(np.int64))
+        self._new_spans: set[int] = set()
+
+    def write(self, batch: Sequence[tuple[Document, Sequence[EvidenceSpan]]], replaced: Mapping[str, int]) -> int:
+        """Write documents and their evidence; `replaced`: old ids by new hash. Returns the number of new spans."""
+        batch_by_hash = {content_hash(document): (document, spans) for document, spans in batch}
+        if replaced:
+            remove_documents(self._store, sorted(replaced.values()), self._encoder)
+            self._load_known_ids()
+        with timed(self._stages, "papers"):
+            documents = [document for document, _ in batch_by_hash.values()]
+            references = (reference for document in documents for reference in document.references)
+            changes = self._papers.record_references((document.paper for document in documents), references)
+        self._write_papers(changes)
+        evidence_by_hash = {
+            digest: citation_rows(document, digest, spans) for digest, (document, spans) in batch_by_hash.items()
+        }
+        texts = [
+            text
+            for text in dict.fromkeys(t for evidence in evidence_by_hash.values() for t in evidence.texts)
+            if self._is_new(text)
+        ]
+        with timed(self._stages, "encode"):
+            vectors = self._encoder.encode(texts)
+        with timed(self._stages, "store"):
+            if texts:
+                self._store["spans"].add(span_rows(texts, vectors, self._store["spans"].schema))
+            rows = [row for evidence in evidence_by_hash.values() for row in evidence.rows]
+            if rows:
+                self._store["citations"].add(pa.Table.from_pylist(rows, schema=self._store["citations"].schema))
+            entries = [
+                document_row(document, digest, evidence_by_hash[digest].places)
+                for digest, (document, _) in batch_by_hash.items()
+            ]
+            self._store["documents"].add(pa.Table.from_pylist(entries, schema=self._store["documents"].schema))
+        return len(texts)
+
+    def _write_papers(self, changes: PaperChanges) -> None:
+        papers = {**changes.new, **changes.updated}
+        with timed(self._stages, "encode"):
+            vectors = self._encoder.encode([search_text(reference) for reference in papers.values()])
+        with timed(self._stages, "store"):
+            table = self._store["papers"]
+            same_as = {version: self._papers.paper_of(version) for version in papers}
+            rows = paper_rows(papers, same_as, vectors, table.schema)
+            new = len(changes.new)
+            if new:
+                table.add(rows.slice(0, new))
+            if len(papers) > new:
+                table.merge_insert("id").when_matched_update_all().execute(rows.slice(new))
+            reassign_versions(
+                self._store, {version: paper for version, paper in changes.moved.items() if version not in papers}
+            )
+
+    def _is_new(self, text: str) -> bool:
+        span = identifier(text)
+        position = np.searchsorted(self._spans, span)
+        if span in self._new_spans or (position < len(self._spans) and self._spans[position] == span):
+            return False
+        self._new_spans.add(span)
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceRows:
+    """The evidence of a document: its texts that cite, and the rows of its citations."""
+
+    texts: Sequence[str]
+    rows: Sequence[Mapping[str, Any]]
+    places: int
 
 
 def content_hash(document: Document) -> str:
@@ -56,15 +135,6 @@ def content_hash(document: Document) -> str:
     for reference in (document.paper, *document.references):
         state.update(f"{astuple(reference)}\0".encode("utf-8", "replace"))
     return state.hexdigest()
-
-
-@dataclass(frozen=True, slots=True)
-class EvidenceRows:
-    """The evidence of a document: its texts that cite, and the rows of its citations."""
-
-    texts: Sequence[str]
-    rows: Sequence[Mapping[str, Any]]
-    places: int
 
 
 def citation_rows(document: Document, digest: str, spans: Iterable[EvidenceSpan]) -> EvidenceRows:
@@ -133,13 +203,10 @@ def document_row(document: Document, digest: str, places: int) -> dict[str, Any]
     }
 
 
-def search_text(reference: Reference) -> str:
-    """The text of a paper that is searched; not an entry as printed, which has authors and journal."""
-    return storable_text(f"{reference.title}\n{reference.abstract}".strip()[:_MAX_SEARCH_CHARS])
-
-
-def _year(reference: Reference) -> int | None:
-    return reference.year if reference.year is not None and 0 < reference.year < 10_000 else None
+def span_rows(texts: Sequence[str], vectors: NDArray[np.float32], schema: pa.Schema) -> pa.Table:
+    """Texts as rows."""
+    columns = {"id": [identifier(text) for text in texts], "text": list(texts)}
+    return _with_vectors(pa.Table.from_pydict(columns, schema=_without_vector(schema)), vectors, schema)
 
 
 def paper_rows(
@@ -166,10 +233,18 @@ def paper_rows(
     return _with_vectors(pa.Table.from_pylist(rows, schema=_without_vector(schema)), vectors, schema)
 
 
-def span_rows(texts: Sequence[str], vectors: NDArray[np.float32], schema: pa.Schema) -> pa.Table:
-    """Texts as rows."""
-    columns = {"id": [identifier(text) for text in texts], "text": list(texts)}
-    return _with_vectors(pa.Table.from_pydict(columns, schema=_without_vector(schema)), vectors, schema)
+def search_text(reference: Reference) -> str:
+    """The text of a paper that is searched; not an entry as printed, which has authors and journal."""
+    return storable_text(f"{reference.title}\n{reference.abstract}".strip()[:_MAX_SEARCH_CHARS])
+
+
+def storable_text(text: str) -> str:
+    """A text without lone surrogates, which file names and broken JSON can have and tables cannot store."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _year(reference: Reference) -> int | None:
+    return reference.year if reference.year is not None and 0 < reference.year < 10_000 else None
 
 
 def _without_vector(schema: pa.Schema) -> pa.Schema:
@@ -253,81 +328,6 @@ def _delete(table: Any, column: str, ids: Sequence[int]) -> None:
 
 def _values(rows: pa.Table, column: str) -> set[int]:
     return set(rows[column].to_pylist())
-
-
-class BatchWriter:
-    """Writes batches of documents, of spans and papers only what is new."""
-
-    def __init__(self, store: Store, encoder: Encoder, stages: dict[str, float]) -> None:
-        self._store = store
-        self._encoder = encoder
-        self._stages = stages
-        self._load_known_ids()
-
-    def _load_known_ids(self) -> None:
-        self._papers = KnownPapers(self._store)
-        ids = read_columns(self._store["spans"], ["id"])["id"].to_numpy()
-        self._spans = np.sort(ids.astype(np.int64))
-        self._new_spans: set[int] = set()
-
-    def write(self, batch: Sequence[tuple[Document, Sequence[EvidenceSpan]]], replaced: Mapping[str, int]) -> int:
-        """Write documents and their evidence; `replaced`: old ids by new hash. Returns the number of new spans."""
-        batch_by_hash = {content_hash(document): (document, spans) for document, spans in batch}
-        if replaced:
-            remove_documents(self._store, sorted(replaced.values()), self._encoder)
-            self._load_known_ids()
-        with timed(self._stages, "papers"):
-            documents = [document for document, _ in batch_by_hash.values()]
-            references = (reference for document in documents for reference in document.references)
-            changes = self._papers.record_references((document.paper for document in documents), references)
-        self._write_papers(changes)
-        evidence_by_hash = {
-            digest: citation_rows(document, digest, spans) for digest, (document, spans) in batch_by_hash.items()
-        }
-        texts = [
-            text
-            for text in dict.fromkeys(t for evidence in evidence_by_hash.values() for t in evidence.texts)
-            if self._is_new(text)
-        ]
-        with timed(self._stages, "encode"):
-            vectors = self._encoder.encode(texts)
-        with timed(self._stages, "store"):
-            if texts:
-                self._store["spans"].add(span_rows(texts, vectors, self._store["spans"].schema))
-            rows = [row for evidence in evidence_by_hash.values() for row in evidence.rows]
-            if rows:
-                self._store["citations"].add(pa.Table.from_pylist(rows, schema=self._store["citations"].schema))
-            entries = [
-                document_row(document, digest, evidence_by_hash[digest].places)
-                for digest, (document, _) in batch_by_hash.items()
-            ]
-            self._store["documents"].add(pa.Table.from_pylist(entries, schema=self._store["documents"].schema))
-        return len(texts)
-
-    def _write_papers(self, changes: PaperChanges) -> None:
-        papers = {**changes.new, **changes.updated}
-        with timed(self._stages, "encode"):
-            vectors = self._encoder.encode([search_text(reference) for reference in papers.values()])
-        with timed(self._stages, "store"):
-            table = self._store["papers"]
-            same_as = {version: self._papers.paper_of(version) for version in papers}
-            rows = paper_rows(papers, same_as, vectors, table.schema)
-            new = len(changes.new)
-            if new:
-                table.add(rows.slice(0, new))
-            if len(papers) > new:
-                table.merge_insert("id").when_matched_update_all().execute(rows.slice(new))
-            reassign_versions(
-                self._store, {version: paper for version, paper in changes.moved.items() if version not in papers}
-            )
-
-    def _is_new(self, text: str) -> bool:
-        span = identifier(text)
-        position = np.searchsorted(self._spans, span)
-        if span in self._new_spans or (position < len(self._spans) and self._spans[position] == span):
-            return False
-        self._new_spans.add(span)
-        return True
 
 
 @contextmanager
