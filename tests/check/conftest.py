@@ -14,7 +14,7 @@ from tokenizers.processors import TemplateProcessing
 
 from whycite.check.calibration import Calibration
 from whycite.check.detector import Decision, DetectorDescription, DetectorHead, ParagraphText
-from whycite.models.runtime import MODEL, TOKENIZER
+from whycite.models.folders import MODEL, TOKENIZER
 from whycite.text.tokens import terms
 
 

@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 
 from whycite.check.detector import (
     DEFAULT_DETECTOR,
-    DESCRIPTION_FILE,
-    HEAD_FILE,
     Detector,
     FolderDetector,
     ParagraphText,
@@ -22,6 +20,7 @@ from whycite.check.detector import (
     load_detector,
 )
 from whycite.errors import UserError
+from whycite.models.folders import HEAD, WORTHINESS
 
 
 def paragraph(random: Random, sentences: int, words: int = 6) -> ParagraphText:
@@ -79,7 +78,7 @@ def test_kinds_of_text(folder: Path) -> None:
     (found,), (other,) = drafts.worthiness(given), articles.worthiness(given)
     assert found == pytest.approx(1 / (1 + np.exp(-(0.5 * score - 1))))
     assert other == pytest.approx(1 / (1 + np.exp(-score)))
-    with pytest.raises(UserError, match="there are: drafts, articles"):
+    with pytest.raises(UserError, match="use drafts, articles"):
         FolderDetector(folder, 1, "poems")
 
 
@@ -87,9 +86,9 @@ def test_the_version_follows_what_it_says(folder: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     shutil.copytree(folder, other)
     assert FolderDetector(other, 1).name == FolderDetector(folder, 1).name
-    content = json.loads((other / DESCRIPTION_FILE).read_text())
+    content = json.loads((other / WORTHINESS.settings_file).read_text())
     content["decisions"]["drafts"]["thresholds"][""] = 0.31
-    (other / DESCRIPTION_FILE).write_text(json.dumps(content))
+    (other / WORTHINESS.settings_file).write_text(json.dumps(content))
     assert FolderDetector(other, 1).name != FolderDetector(folder, 1).name
 
 
@@ -113,21 +112,23 @@ GENERAL = {"calibration": {"scale": 1, "shift": 0}, "thresholds": {"": 0.5}}
 def test_wrong_facts(folder: Path, tmp_path: Path, change: dict[str, object]) -> None:
     other = tmp_path / "other"
     shutil.copytree(folder, other)
-    (other / DESCRIPTION_FILE).write_text(json.dumps(json.loads((folder / DESCRIPTION_FILE).read_text()) | change))
+    (other / WORTHINESS.settings_file).write_text(
+        json.dumps(json.loads((folder / WORTHINESS.settings_file).read_text()) | change)
+    )
     with pytest.raises(UserError):
         FolderDetector(other, 1)
 
 
 def test_folders_that_hold_none(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="there are: worthiness-30m"):
+    with pytest.raises(UserError, match="use worthiness-30m"):
         load_detector("nowhere")
-    with pytest.raises(UserError, match="holds no worthiness model"):
+    with pytest.raises(UserError, match="not a complete worthiness model folder"):
         load_detector(tmp_path)
     with pytest.raises(UserError, match="1 or more"):
         load_detector(threads=0)
     broken = tmp_path / "broken"
     shutil.copytree(folder, broken)
-    (broken / HEAD_FILE).write_bytes(b"no")
+    (broken / HEAD).write_bytes(b"no")
     with pytest.raises(UserError, match="copy the folder again"):
         load_detector(broken).worthiness([ParagraphText(("w1",))])
 

@@ -1,6 +1,8 @@
 """What a check found out is kept, and whatever happens to the file, nothing fails."""
 
 import logging
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -47,4 +49,16 @@ def test_a_file_that_is_none_is_told_of_once(tmp_path: Path, caplog: pytest.LogC
         memory.put({memory_key(1): 1})
         assert memory.get([memory_key(1)]) == {}
     assert len(caplog.records) == 1
-    assert "checks.sqlite: cannot be used" in caplog.text
+    assert "cannot use the cache" in caplog.text
+
+
+def test_values_of_earlier_versions_are_computed_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    file = tmp_path / "checks.sqlite"
+    with closing(sqlite3.connect(file)) as database, database:
+        database.execute("CREATE TABLE known (age INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, value TEXT NOT NULL)")
+        rows = [(memory_key(1), "[1]"), (memory_key(2), b"\xff")]
+        database.executemany("INSERT INTO known (key, value) VALUES (?, CAST(? AS TEXT))", rows)
+    assert Memory(file).get([memory_key(1), memory_key(2)]) == {}
+    Memory(file).put({memory_key(1): [2]})
+    assert Memory(file).get([memory_key(1)]) == {memory_key(1): [2]}
+    assert not caplog.records

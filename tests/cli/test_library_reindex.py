@@ -19,7 +19,8 @@ from typer.testing import Result
 
 from whycite.cli.progress import stage_progress
 from whycite.errors import UserError
-from whycite.models import encoders, load_encoder
+from whycite.models import encoders, folders, load_encoder
+from whycite.models.folders import BUNDLED
 
 Run = Callable[..., Result]
 
@@ -56,7 +57,7 @@ class Small:
 def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The name of an encoder that another package brings."""
     entry = SimpleNamespace(name="small", load=lambda: Small)
-    monkeypatch.setattr(encoders, "entry_points", lambda group: [entry])
+    monkeypatch.setattr(folders, "entry_points", lambda group: [entry])
     encoders._open_encoder.cache_clear()
     yield entry.name
     encoders._open_encoder.cache_clear()
@@ -95,7 +96,7 @@ def test_an_encoder_that_there_is_not(run: Run, copy: Path, papers: Path, tmp_pa
         run("add", papers, "--encoder", "nowhere", "--library", tmp_path / "new"),
     ):
         assert isinstance(result.exception, UserError)
-        assert str(result.exception).startswith("no encoder 'nowhere'; there are: claims-30m")
+        assert str(result.exception).startswith("no encoder 'nowhere'; use claims-30m")
     assert not (tmp_path / "new").exists()
 
 
@@ -113,7 +114,7 @@ def test_a_new_library_with_another_encoder(run: Run, papers: Path, copy: Path, 
 def test_stopped_by_the_user_says_what_is_kept(run: Run, copy: Path, tmp_path: Path) -> None:
     folder = tmp_path / "brief"
     folder.mkdir()
-    bundled = encoders._MODELS / "claims-30m"
+    bundled = BUNDLED / "claims-30m"
     for name in ("model.onnx", "tokenizer.json"):
         (folder / name).symlink_to(bundled / name)
     arguments = ["library", "reindex", "--encoder", str(folder), "--library", str(copy)]

@@ -14,7 +14,7 @@ from tokenizers.processors import TemplateProcessing
 
 from whycite.lab.train.bases import Base
 from whycite.lab.train.corpus import Article, CitingSentence, Corpus, View
-from whycite.models.runtime import ModelSettings
+from whycite.models.folders import ModelSettings
 
 WORDS, PAPERS = 200, 30
 

@@ -13,6 +13,7 @@ from whycite.library import Library, add_documents
 from whycite.library.encoding import encoder_of
 from whycite.library.maintenance import reindex
 from whycite.models import DEFAULT, encoders, load_encoder
+from whycite.models.folders import BUNDLED
 
 Make = Callable[..., Document]
 
@@ -22,7 +23,7 @@ def folder(tmp_path: Path) -> Path:
     """An encoder in a folder: the bundled one, which looks at a few words only."""
     made = tmp_path / "encoders" / "short"
     made.mkdir(parents=True)
-    bundled = encoders._MODELS / DEFAULT
+    bundled = BUNDLED / DEFAULT
     for name in ("model.onnx", "tokenizer.json"):
         (made / name).symlink_to(bundled / name)
     facts = json.loads((bundled / "encoder.json").read_text())

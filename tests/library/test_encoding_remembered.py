@@ -82,7 +82,7 @@ def test_libraries_are_the_same_with_and_without(
     places = [place.with_name(name) for name in ("new", "remembered", "broken", "without")]
     for at in places:
         if at.name == "broken":
-            (cache.cache_folder() / cache._FILE).write_bytes(b"no database")
+            (cache.cache_folder() / cache.VECTORS_FILE).write_bytes(b"no database")
         if at.name == "without":
             monkeypatch.setattr(adding, "CachedEncoder", _itself)
         add_documents(at, [numbered(1), numbered(2)], jobs=1)

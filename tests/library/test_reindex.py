@@ -215,8 +215,8 @@ def test_a_broken_file_costs_time_only(
 ) -> None:  # fmt: skip
     add_documents(place, map(numbered, range(3)), jobs=1, encoder=encoder)
     if waiting is None:
-        (cache.cache_folder() / cache._FILE).unlink()
-        (cache.cache_folder() / cache._FILE).mkdir()
+        (cache.cache_folder() / cache.VECTORS_FILE).unlink()
+        (cache.cache_folder() / cache.VECTORS_FILE).mkdir()
     else:
         (place / "reindex.sqlite").write_bytes(waiting)
     reindex(place, encoder=other)

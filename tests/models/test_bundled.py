@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import whycite
-from whycite.models import DEFAULT, bundled_encoders, load_encoder, runtime
-from whycite.models.encoders import OnnxEncoder
-from whycite.models.runtime import OnnxModel
+from whycite.models import DEFAULT, bundled_encoders, load_encoder
+from whycite.models.encoders import OnnxEncoder, OnnxModel
+from whycite.models.folders import ModelFolder
 
 MODELS = Path(whycite.__file__).parent / "models"
 TEXTS = [
@@ -32,9 +32,9 @@ TEXTS = [
 @pytest.mark.parametrize("name", bundled_encoders())
 def test_the_files_are_what_encoder_json_says(name: str) -> None:
     folder = MODELS / name
-    found = runtime.read_settings(folder)
+    found = ModelFolder(folder).settings
     assert found.name == name
-    assert found.version == runtime.model_version(folder, found)
+    assert found.version == ModelFolder(folder).version
     assert load_encoder(name).dimensions == found.dimensions == load_encoder(name).encode(["text"]).shape[1]
     assert "Licence" in (folder / "README.md").read_text(encoding="utf-8")
     assert (folder / "model.onnx").stat().st_size < 40e6

@@ -166,7 +166,7 @@ def test_a_file_that_cannot_be_used_is_told_of_once(
     for some in (texts, texts[:3], ["new"]):
         np.testing.assert_array_equal(encoder.encode(some), _plain(some))
     assert len(caplog.messages) == 1
-    assert caplog.messages[0].startswith(f"{file}: vectors cannot be kept there (")
+    assert caplog.messages[0].startswith(f"cannot use the cache {file} (")
 
 
 @pytest.mark.parametrize("at", [0.3, 0.5, 0.9], ids=str)
@@ -193,6 +193,15 @@ def test_a_file_that_others_hold_is_done_without(
         np.testing.assert_array_equal(CachedEncoder(encoder, file).encode(["a", "b"]), _plain(["a", "b"]))
         assert encoder.asked == ["b"]  # whoever writes hinders no reader
     assert ["locked" in message for message in caplog.messages] == [True]
+
+
+def test_files_of_earlier_versions_are_used(file: Path) -> None:
+    CachedEncoder(Counting(), file).encode(["a"])
+    with closing(sqlite3.connect(file)) as database, database:
+        database.execute("ALTER TABLE vectors RENAME COLUMN value TO vector")
+    encoder = Counting()
+    np.testing.assert_array_equal(CachedEncoder(encoder, file).encode(["a", "b"]), _plain(["a", "b"]))
+    assert encoder.asked == ["b"]
 
 
 def test_several_at_once(file: Path, caplog: pytest.LogCaptureFixture) -> None:

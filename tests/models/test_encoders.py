@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from whycite.errors import UserError
-from whycite.models import DEFAULT, bundled_encoders, encoders, load_encoder
+from whycite.models import DEFAULT, bundled_encoders, encoders, folders, load_encoder
 from whycite.models.encoders import OnnxEncoder
 
 Make = Callable[..., Path]
@@ -38,7 +38,7 @@ def test_loaded_once_for_each_number_of_threads() -> None:
 
 
 def test_as_many_threads_as_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encoders, "_cores", lambda: 5)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: range(5), raising=False)
     encoder = load_encoder()
     assert isinstance(encoder, OnnxEncoder)
     assert encoder.threads == 5
@@ -51,7 +51,7 @@ def test_no_threads(threads: int) -> None:
 
 
 def test_unknown_name() -> None:
-    with pytest.raises(UserError, match=r"no encoder 'nowhere'; there are: .*claims-30m.* folder"):
+    with pytest.raises(UserError, match=r"no encoder 'nowhere'; use .*claims-30m.* folder"):
         load_encoder("nowhere")
 
 
@@ -62,7 +62,7 @@ def test_folder_that_is_not_there(tmp_path: Path) -> None:
 
 def test_encoders_of_other_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     entry = SimpleNamespace(name="counting", load=lambda: Counting)
-    monkeypatch.setattr(encoders, "entry_points", lambda group: [entry] if group == "whycite.encoders" else [])
+    monkeypatch.setattr(folders, "entry_points", lambda group: [entry] if group == "whycite.encoders" else [])
     encoders._open_encoder.cache_clear()
     found = load_encoder("counting", threads=2)
     assert isinstance(found, Counting)

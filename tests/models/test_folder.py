@@ -9,7 +9,7 @@ import pytest
 
 from whycite.errors import UserError
 from whycite.models.encoders import OnnxEncoder
-from whycite.models.runtime import ModelSettings, read_settings
+from whycite.models.folders import ModelFolder, ModelSettings
 
 Make = Callable[..., Path]
 
@@ -63,7 +63,9 @@ def test_version_follows_the_content(folder: Make) -> None:
 
 
 def test_other_files_than_encoder_json_says(folder: Make) -> None:
-    with pytest.raises(UserError, match=r"holds version [0-9a-f]{8} of 'tiny', not 12345678 .*copy the folder again"):
+    with pytest.raises(
+        UserError, match=r"holds version [0-9a-f]{8} of 'tiny', but encoder\.json says 12345678: copy the folder again"
+    ):
         OnnxEncoder(folder({"version": "12345678"}), 1)
 
 
@@ -75,7 +77,9 @@ def test_missing_file(folder: Make, name: str) -> None:
         OnnxEncoder(made, 1)
 
 
-@pytest.mark.parametrize(("name", "said"), [("model.onnx", "no model"), ("tokenizer.json", "no tokenizer")])
+@pytest.mark.parametrize(
+    ("name", "said"), [("model.onnx", "not a model that can be run"), ("tokenizer.json", "not a readable tokenizer")]
+)
 def test_broken_file(folder: Make, name: str, said: str) -> None:
     made = folder()
     (made / name).write_text("broken")
@@ -86,12 +90,12 @@ def test_broken_file(folder: Make, name: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("facts", "said"),
     [
-        ({"pooling": "max"}, "'max' as 'pooling'; there are: cls, mean"),
+        ({"pooling": "max"}, "'pooling' must be one of cls, mean, not 'max'"),
         ({"max_tokens": 0}, "must be 3 or more"),
         ({"name": None}, "must be text"),
         ({"max_tokens": "9"}, "must be a whole number"),
-        ({"colour": "red"}, "'colour', which is not known"),
-        ([], "no JSON object"),
+        ({"colour": "red"}, "unknown setting 'colour'"),
+        ([], "not a JSON object"),
     ],
     ids=["pooling", "few tokens", "name", "type", "unknown", "list"],
 )
@@ -104,11 +108,11 @@ def test_encoder_json_that_is_not_json(folder: Make) -> None:
     made = folder()
     (made / "encoder.json").write_text("{")
     with pytest.raises(UserError, match="is not JSON"):
-        read_settings(made)
+        _ = ModelFolder(made).settings
 
 
 def test_wrong_dimensions(folder: Make) -> None:
-    with pytest.raises(UserError, match="gives vectors of 5, not of 7"):
+    with pytest.raises(UserError, match="gives vectors of 5 numbers: correct 'dimensions', 7"):
         OnnxEncoder(folder({"dimensions": 7}), 1).encode(["cells"])
 
 
@@ -121,4 +125,4 @@ def test_facts_written_are_facts_read(folder: Make) -> None:
     made = folder()
     facts = ModelSettings("mine", "", 5, 64, "mean", "é: ")
     facts.write(made)
-    assert read_settings(made) == facts
+    assert ModelFolder(made).settings == facts

@@ -9,8 +9,7 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 
 from whycite.errors import UserError
-from whycite.models import hub
-from whycite.models.runtime import ModelSettings
+from whycite.models.folders import ENCODER, ModelFolder, ModelSettings
 
 torch = pytest.importorskip("torch", reason="models of Hugging Face need the extra train")
 transformers = pytest.importorskip("transformers", reason="models of Hugging Face need the extra train")
@@ -51,12 +50,12 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_in_the_cache(cache: Path) -> None:
     model().save_pretrained(cache)
-    assert hub.snapshot("me/tiny") == cache
+    assert ENCODER.find("me/tiny") == cache
 
 
 def test_not_in_the_cache(cache: Path) -> None:
-    with pytest.raises(UserError, match=r"'me/other' is no folder, and no model .*: hf download me/other$"):
-        hub.snapshot("me/other")
+    with pytest.raises(UserError, match=r"'me/other' is neither a folder nor a model .*: hf download me/other$"):
+        ENCODER.find("me/other")
 
 
 @pytest.mark.parametrize("missing", ["config.json", "model.safetensors"])
@@ -64,12 +63,13 @@ def test_half_in_the_cache(cache: Path, missing: str) -> None:
     model().save_pretrained(cache)
     (cache / missing).unlink()
     with pytest.raises(UserError, match="hf download me/tiny"):
-        hub.snapshot("me/tiny")
+        ENCODER.find("me/tiny")
 
 
-@pytest.mark.parametrize("name", ["tiny", "", "a/b/c", "../tiny", "/tiny", "me/", "me/a--b"])
+@pytest.mark.parametrize("name", ["tiny", "a/b/c", "../tiny", "/tiny", "me/", "me/a--b"])
 def test_names_no_model_has(cache: Path, name: str) -> None:
-    assert hub.snapshot(name) is None
+    with pytest.raises(UserError, match=f"no encoder '{name}'; use claims-30m, the path of a folder, or a Hugging"):
+        ENCODER.find(name)
 
 
 def pooling(folder: Path, **found: Any) -> None:
@@ -83,7 +83,7 @@ def modules(folder: Path, *names: str) -> None:
 
 
 def test_use_where_nothing_is_said(folder: Path) -> None:
-    assert hub.settings_of(folder) == ModelSettings("tiny")
+    assert ModelFolder(folder).settings == ModelSettings("tiny")
 
 
 @pytest.mark.parametrize(
@@ -98,56 +98,56 @@ def test_use_where_nothing_is_said(folder: Path) -> None:
 def test_use_by_sentence_transformers(folder: Path, found: dict[str, Any], wanted: str) -> None:
     pooling(folder, **found)
     modules(folder, "Transformer", "Pooling", "Normalize")
-    assert hub.settings_of(folder).pooling == wanted
+    assert ModelFolder(folder).settings.pooling == wanted
 
 
 def test_use_that_cannot_be_had_must_be_chosen(folder: Path) -> None:
     pooling(folder, pooling_mode_max_tokens=True)
-    with pytest.raises(UserError, match=r"makes vectors by max_tokens, .* choose one as 'pooling' in .*encoder\.json"):
-        hub.settings_of(folder)
+    with pytest.raises(UserError, match=r"makes vectors by max_tokens; .* choose one as 'pooling' in .*encoder\.json"):
+        _ = ModelFolder(folder).settings
     (folder / "encoder.json").write_text('{"pooling": "cls", "prefix": "query: "}')
-    assert hub.settings_of(folder) == ModelSettings("tiny", prefix="query: ")
+    assert ModelFolder(folder).settings == ModelSettings("tiny", prefix="query: ")
 
 
 def test_further_layers(folder: Path) -> None:
     pooling(folder, pooling_mode_cls_token=True)
     modules(folder, "Transformer", "Pooling", "Dense")
     with pytest.raises(UserError, match="makes vectors by Dense, cls_token"):
-        hub.settings_of(folder)
+        _ = ModelFolder(folder).settings
 
 
-@pytest.mark.parametrize(("text", "said"), [("{", "is not JSON"), ("[]", "no JSON object"), ('{"a": 1}', "not known")])
+@pytest.mark.parametrize(
+    ("text", "said"), [("{", "is not JSON"), ("[]", "not a JSON object"), ('{"a": 1}', "unknown setting")]
+)
 def test_mistakes_in_encoder_json(folder: Path, text: str, said: str) -> None:
     (folder / "encoder.json").write_text(text)
     with pytest.raises(UserError, match=said):
-        hub.settings_of(folder)
+        _ = ModelFolder(folder).settings
 
 
 def test_version_follows_the_content(folder: Path) -> None:
-    use = ModelSettings("tiny")
-    first = hub.version(folder, use)
-    assert hub.version(folder, ModelSettings("renamed")) == first
-    found = [
-        first,
-        hub.version(folder, ModelSettings("tiny", pooling="mean")),
-        hub.version(folder, ModelSettings("tiny", prefix="a")),
-    ]
+    found = [ModelFolder(folder).version]
+    ModelSettings("renamed").write(folder)
+    assert ModelFolder(folder).version == found[0]
+    for settings in (ModelSettings("tiny", pooling="mean"), ModelSettings("tiny", prefix="a")):
+        settings.write(folder)
+        found.append(ModelFolder(folder).version)
     for name in ("config.json", "tokenizer.json", "model.safetensors"):
         with (folder / name).open("a") as file:
             file.write(" ")
-        found.append(hub.version(folder, use))
+        found.append(ModelFolder(folder).version)
     assert len({*found}) == len(found)
     (folder / "README.md").write_text("of no matter")
-    assert hub.version(folder, use) == found[-1]
+    assert ModelFolder(folder).version == found[-1]
 
 
 def test_version_of_a_vocabulary_in_parts(folder: Path) -> None:
     (folder / "tokenizer.json").unlink()
     (folder / "vocab.json").write_text("{}")
     (folder / "merges.txt").write_text("a b")
-    first = hub.version(folder, ModelSettings(""))
+    first = ModelFolder(folder).version
     (folder / "merges.txt").write_text("a c")
-    assert hub.version(folder, ModelSettings("")) != first
+    assert ModelFolder(folder).version != first
 
 
 def same(left: Any, right: Any) -> bool:
@@ -165,7 +165,7 @@ def test_no_pooling_layer(tmp_path: Path, kind: str, capfd: pytest.CaptureFixtur
     transformers.AutoModelForMaskedLM.from_pretrained(tmp_path / "with").save_pretrained(tmp_path / "words")
     capfd.readouterr()
     for name in ("without", "with", "words"):
-        found = hub.model_of(tmp_path / name)
+        found = ModelFolder(tmp_path / name).open_torch_model()
         assert same(found, bare)
         assert not found.training
     assert capfd.readouterr() == ("", "")
@@ -174,21 +174,21 @@ def test_no_pooling_layer(tmp_path: Path, kind: str, capfd: pytest.CaptureFixtur
 def test_what_transformers_shows_is_as_before(folder: Path) -> None:
     log = transformers.utils.logging
     before = log.get_verbosity(), log.is_progress_bar_enabled()
-    hub.model_of(folder)
+    ModelFolder(folder).open_torch_model()
     assert (log.get_verbosity(), log.is_progress_bar_enabled()) == before
 
 
 def test_16_bits_become_32(tmp_path: Path) -> None:
     model().half().save_pretrained(tmp_path)
-    assert {weight.dtype for weight in hub.model_of(tmp_path).parameters()} == {torch.float32}
+    assert {weight.dtype for weight in ModelFolder(tmp_path).open_torch_model().parameters()} == {torch.float32}
 
 
 def test_weights_in_the_older_format(folder: Path) -> None:
-    wanted = hub.model_of(folder)
+    wanted = ModelFolder(folder).open_torch_model()
     (folder / "model.safetensors").unlink()
     torch.save(wanted.state_dict(), folder / "pytorch_model.bin")
-    assert same(hub.model_of(folder), wanted)
-    assert hub.version(folder, ModelSettings(""))
+    assert same(ModelFolder(folder).open_torch_model(), wanted)
+    assert ModelFolder(folder).version
 
 
 def test_weights_in_several_files(folder: Path) -> None:
@@ -196,13 +196,13 @@ def test_weights_in_several_files(folder: Path) -> None:
     model().save_pretrained(folder, max_shard_size="30KB")
     parts = sorted(folder.glob("model-*.safetensors"))
     assert len(parts) > 1
-    first = hub.version(folder, ModelSettings(""))
+    first = ModelFolder(folder).version
     with parts[-1].open("a") as file:
         file.write(" ")
-    assert hub.version(folder, ModelSettings("")) != first
+    assert ModelFolder(folder).version != first
     parts[-1].unlink()
     with pytest.raises(UserError, match="lacks the model's weights"):
-        hub.version(folder, ModelSettings(""))
+        _ = ModelFolder(folder).version
 
 
 def test_weights_that_are_missing(folder: Path) -> None:
@@ -210,7 +210,7 @@ def test_weights_that_are_missing(folder: Path) -> None:
     (folder / "model.safetensors").unlink()
     torch.save(kept, folder / "pytorch_model.bin")
     with pytest.raises(UserError, match=r"lacks 16 of the model's weights, such as encoder\.layer\.1\.attention"):
-        hub.model_of(folder)
+        ModelFolder(folder).open_torch_model()
 
 
 @pytest.mark.parametrize(
@@ -220,16 +220,16 @@ def test_weights_that_are_missing(folder: Path) -> None:
 )
 def test_broken_models(folder: Path, name: str, text: str) -> None:
     (folder / name).write_text(text)
-    with pytest.raises(UserError, match="no model that transformers opens"):
-        hub.model_of(folder)
+    with pytest.raises(UserError, match="transformers cannot open the model in"):
+        ModelFolder(folder).open_torch_model()
 
 
 def test_code_beside_a_model_is_not_run(folder: Path) -> None:
     config = {"model_type": "new", "auto_map": {"AutoConfig": "code.Config", "AutoModel": "code.Model"}}
     (folder / "config.json").write_text(json.dumps(config))
     (folder / "code.py").write_text(f"open({str(folder / 'run')!r}, 'w')")
-    with pytest.raises(UserError, match="no model that transformers opens"):
-        hub.model_of(folder)
+    with pytest.raises(UserError, match="transformers cannot open the model in"):
+        ModelFolder(folder).open_torch_model()
     assert not (folder / "run").exists()
 
 
@@ -237,7 +237,7 @@ def test_models_with_a_decoder(tmp_path: Path) -> None:
     config = transformers.T5Config(vocab_size=40, d_model=32, d_kv=8, d_ff=64, num_layers=1, num_heads=4)
     transformers.AutoModel.from_config(config).save_pretrained(tmp_path)
     with pytest.raises(UserError, match="'t5', which has a decoder"):
-        hub.model_of(tmp_path)
+        ModelFolder(tmp_path).open_torch_model()
 
 
 MARKS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -250,18 +250,18 @@ def words(folder: Path, *found: str) -> Path:
 
 
 def test_a_list_of_words_in_lower_case(folder: Path) -> None:
-    found = hub.tokenizer_of(words(folder, "cells", "divide"))
+    found = ModelFolder(words(folder, "cells", "divide")).open_tokenizer()
     assert found.encode("Cells DIVIDE").tokens == ["[CLS]", "cells", "divide", "[SEP]"]
 
 
 def test_a_list_of_words_with_capitals_keeps_them(folder: Path) -> None:
-    found = hub.tokenizer_of(words(folder, "cells", "Cells", "divide"))
+    found = ModelFolder(words(folder, "cells", "Cells", "divide")).open_tokenizer()
     assert found.encode("Cells cells").tokens == ["[CLS]", "Cells", "cells", "[SEP]"]
 
 
 def test_settings_say_whether_case_counts(folder: Path) -> None:
     (folder / "tokenizer_config.json").write_text('{"do_lower_case": true}')
-    found = hub.tokenizer_of(words(folder, "cells", "Cells", "divide"))
+    found = ModelFolder(words(folder, "cells", "Cells", "divide")).open_tokenizer()
     assert found.encode("Cells").tokens == ["[CLS]", "cells", "[SEP]"]
 
 
@@ -271,7 +271,7 @@ def test_tokenizers_neither_pad_nor_cut(folder: Path) -> None:
     given.enable_padding(length=8)
     given.enable_truncation(4)
     given.save(str(path))
-    found = hub.tokenizer_of(folder)
+    found = ModelFolder(folder).open_tokenizer()
     assert found.padding is None
     assert found.truncation is None
 
@@ -279,17 +279,17 @@ def test_tokenizers_neither_pad_nor_cut(folder: Path) -> None:
 def test_no_tokenizer(folder: Path) -> None:
     (folder / "tokenizer.json").unlink()
     with pytest.raises(UserError, match="has no tokenizer"):
-        hub.tokenizer_of(folder)
+        ModelFolder(folder).open_tokenizer()
     with pytest.raises(UserError, match="has no tokenizer"):
-        hub.version(folder, ModelSettings(""))
+        _ = ModelFolder(folder).version
 
 
 def test_words_of_another_kind_of_tokenizer(folder: Path) -> None:
     (folder / "tokenizer.json").rename(folder / "spiece.model")
     with pytest.raises(
-        UserError, match=r"no words for its tokenizer: copy or fetch one of tokenizer\.json, vocab\.txt"
+        UserError, match=r"no vocabulary for its tokenizer: it needs one of tokenizer\.json, vocab\.txt"
     ):
-        hub.tokenizer_of(folder)
+        ModelFolder(folder).open_tokenizer()
 
 
 @pytest.mark.parametrize(("kind", "name"), [("bert", "tokenizer.json"), ("roberta", "vocab.json")])
@@ -297,5 +297,5 @@ def test_broken_tokenizers(folder: Path, kind: str, name: str) -> None:
     (folder / "tokenizer.json").unlink()
     (folder / "config.json").write_text(json.dumps({"model_type": kind}))
     (folder / name).write_text("broken")
-    with pytest.raises(UserError, match="no tokenizer that"):
-        hub.tokenizer_of(folder)
+    with pytest.raises(UserError, match=r"not a readable tokenizer|cannot open the tokenizer"):
+        ModelFolder(folder).open_tokenizer()

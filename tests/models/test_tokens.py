@@ -8,8 +8,7 @@ from tokenizers import Tokenizer
 
 import whycite
 from tests.models.conftest import Make
-from whycite.models import runtime
-from whycite.models.runtime import TOKENIZER
+from whycite.models.folders import TOKENIZER, ModelFolder
 
 TEXT = "Cells divide <s> where <mask> stars shine: Äpfel, 3.5 µm, and 東京 too. " * 9
 
@@ -22,7 +21,7 @@ def _models() -> list[Path]:
 def test_shared_or_not_it_is_the_tokenizer_of_the_file(folder: Path) -> None:
     alone = Tokenizer.from_file(str(folder / TOKENIZER))
     alone.enable_truncation(20)
-    short, whole = runtime.open_tokenizer(folder, 20), runtime.open_tokenizer(folder, None)
+    short, whole = ModelFolder(folder).open_tokenizer(20), ModelFolder(folder).open_tokenizer()
     assert short.to_str() == alone.to_str()
     assert short.encode(TEXT).ids == alone.encode(TEXT).ids
     assert len(short.encode(TEXT).ids) == 20 < len(whole.encode(TEXT).ids)
@@ -30,11 +29,11 @@ def test_shared_or_not_it_is_the_tokenizer_of_the_file(folder: Path) -> None:
 
 def test_a_file_that_changed_is_read_again(folder: Make) -> None:
     made = folder()
-    before = runtime.open_tokenizer(made, None)
+    before = ModelFolder(made).open_tokenizer()
     assert before.encode("cells divide").ids == [1, 2]  # and nothing is padded
     path = made / TOKENIZER
     content = json.loads(path.read_text("utf-8"))
     content["model"]["vocab"] |= {"cells": 2, "divide": 1}
     path.write_text(json.dumps(content), "utf-8")
-    assert runtime.open_tokenizer(made, None).encode("cells divide").ids == [2, 1]
+    assert ModelFolder(made).open_tokenizer().encode("cells divide").ids == [2, 1]
     assert before.encode("cells divide").ids == [1, 2]

@@ -18,7 +18,7 @@ from whycite.errors import MissingExtra, UserError
 from whycite.lab.train.export import export
 from whycite.models import load_encoder
 from whycite.models.encoders import OnnxEncoder, TorchEncoder
-from whycite.models.runtime import ModelSettings, Pooling
+from whycite.models.folders import ModelSettings, Pooling
 
 torch = pytest.importorskip("torch", reason="models of Hugging Face need the extra train")
 transformers = pytest.importorskip("transformers", reason="models of Hugging Face need the extra train")
@@ -100,7 +100,7 @@ def test_many_texts_come_back_in_order_and_equal_ones_are_encoded_once(
     encoder = TorchEncoder(folder(tmp_path / "tiny"), 1)
     texts = [f"w{4 + n % 36} w{4 + n // 36}" + " w9" * (n % 7) for n in range(300)]
     alone = np.concatenate([encoder.encode([text]) for text in texts[:40]])
-    monkeypatch.setattr("whycite.models.encoders._TORCH_WINDOW", 64)
+    monkeypatch.setattr("whycite.models.encoders._WINDOW", 64)
     told: list[int] = []
     seen: list[int] = []
     run = TorchEncoder._vectors
@@ -234,12 +234,12 @@ def test_version_that_encoder_json_says(tmp_path: Path) -> None:
     ModelSettings(name, version).write(made)
     assert TorchEncoder(made, 1).name == f"{name}@{version}"
     ModelSettings(name, "12345678").write(made)
-    with pytest.raises(UserError, match=rf"holds version {version} of 'tiny', not 12345678 as encoder\.json says"):
+    with pytest.raises(UserError, match=rf"holds version {version} of 'tiny', but encoder\.json says 12345678"):
         TorchEncoder(made, 1)
 
 
 def test_wrong_dimensions(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="gives vectors of 32, not of 7"):
+    with pytest.raises(UserError, match="gives vectors of 32 numbers: correct 'dimensions', 7"):
         TorchEncoder(folder(tmp_path / "tiny", facts={"dimensions": 7}), 1).encode(["w4"])
 
 

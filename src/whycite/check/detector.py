@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache, cached_property
@@ -18,17 +16,14 @@ from numpy.typing import NDArray
 from whycite.check.calibration import BibliographyWeights, Calibration
 from whycite.check.modelinputs import ModelReading, SequenceFrame, find_variant, readings
 from whycite.errors import UserError
-from whycite.models import hub, runtime
-from whycite.models.hub import CONFIG
-from whycite.models.runtime import MODEL, TOKENIZER, batches, map_threaded
+from whycite.models.folders import HEAD, TOKENIZER, WORTHINESS, ModelFolder, files_version, require_torch
+from whycite.models.runtime import batches, map_threaded, thread_count
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 __all__ = [
     "DEFAULT_DETECTOR",
-    "DESCRIPTION_FILE",
-    "HEAD_FILE",
     "Decision",
     "Detector",
     "DetectorDescription",
@@ -38,8 +33,6 @@ __all__ = [
     "Readout",
     "bundled_detectors",
     "load_detector",
-    "model_version",
-    "read_description",
 ]
 
 
@@ -71,7 +64,6 @@ class Detector(Protocol):
         """For each paragraph a probability a sentence."""
 
 
-DESCRIPTION_FILE, HEAD_FILE = "worthiness.json", "head.npz"
 Readout = Literal["mean", "separator"]
 
 
@@ -98,7 +90,8 @@ class DetectorDescription:
 
     def write(self, folder: Path) -> None:
         """Put them into the folder's `worthiness.json`."""
-        (folder / DESCRIPTION_FILE).write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
+        content = json.dumps(asdict(self), indent=2) + "\n"
+        (folder / WORTHINESS.settings_file).write_text(content, encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,49 +112,32 @@ class DetectorHead:
     def write(self, folder: Path) -> None:
         """Put it into the folder, in 16 bits."""
         arrays: dict[str, Any] = {name: value.astype(np.float16) for name, value in asdict(self).items()}
-        np.savez(folder / HEAD_FILE, **arrays)
+        np.savez(folder / HEAD, **arrays)
 
     @classmethod
     def read(cls, folder: Path) -> DetectorHead:
         """The head in a folder."""
         try:
-            with np.load(folder / HEAD_FILE, allow_pickle=False) as arrays:
+            with np.load(folder / HEAD, allow_pickle=False) as arrays:
                 return cls(**{name: arrays[name].astype(np.float32) for name in cls.__slots__})
         except (OSError, ValueError, KeyError) as error:
-            raise UserError(f"{folder / HEAD_FILE} cannot be read ({error}): copy the folder again") from error
+            raise UserError(f"{folder / HEAD} cannot be read ({error}): copy the folder again") from error
 
 
-def read_description(folder: Path) -> DetectorDescription:
-    """The facts of the worthiness model in a folder."""
-    model = MODEL if not (folder / CONFIG).is_file() else CONFIG
-    for name in (model, TOKENIZER, DESCRIPTION_FILE, HEAD_FILE):
-        if not (folder / name).is_file():
-            raise UserError(
-                f"{folder} has no {name}: it holds no worthiness model; 'whycite train worthiness' makes one"
-            )
-    path = folder / DESCRIPTION_FILE
+def _read_description(files: ModelFolder) -> DetectorDescription:
+    problem = f"{files.settings_path} does not say how the model is used"
+    record = files.read_settings()
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
         decisions = {name: _decision_from_record(decision) for name, decision in record["decisions"].items()}
         description = DetectorDescription(
             str(record["name"]), str(record["variant"]), record["readout"], int(record["max_tokens"]), decisions
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UserError(f"{path} does not say how the model is used ({error!r}): copy the folder again") from error
+        raise UserError(f"{problem} ({error!r}): copy the folder again") from error
     find_variant(description.variant)
     if not decisions or description.readout not in get_args(Readout) or description.max_tokens < 64:
-        raise UserError(f"{path} does not say how the model is used: copy the folder again")
+        raise UserError(f"{problem}: copy the folder again")
     return description
-
-
-def model_version(folder: Path) -> str:
-    """Eight hex digits from everything that probabilities depend on."""
-    digest = hashlib.sha256()
-    models = sorted(path for path in folder.iterdir() if path.suffix in (".onnx", ".safetensors"))
-    for path in (*models, *(folder / name for name in (TOKENIZER, HEAD_FILE, DESCRIPTION_FILE))):
-        with path.open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
-    return digest.hexdigest()[:8]
 
 
 def _decision_from_record(record: Mapping[str, Any]) -> Decision:
@@ -188,15 +164,19 @@ class FolderDetector:
     """
 
     def __init__(self, folder: Path, threads: int, decision: str | None = None) -> None:
-        self._folder, self.threads = folder, threads
-        self._description = read_description(folder)
+        self.threads = threads
+        self._files = ModelFolder(folder, WORTHINESS)
+        self._description = _read_description(self._files)
         self._variant = find_variant(self._description.variant)
         chosen = decision or next(iter(self._description.decisions))
         if chosen not in self._description.decisions:
             names = ", ".join(self._description.decisions)
-            raise UserError(f"'{self._description.name}' is not calibrated for '{chosen}'; there are: {names}")
+            raise UserError(f"'{self._description.name}' is not calibrated for '{chosen}'; use {names}")
         self._decision = self._description.decisions[chosen]
-        self.name = f"{self._description.name}@{model_version(folder)}" + ("" if decision is None else f":{chosen}")
+        weights = sorted(path for path in folder.iterdir() if path.suffix in (".onnx", ".safetensors"))
+        others = (folder / name for name in (TOKENIZER, HEAD, WORTHINESS.settings_file))
+        self.name = f"{self._description.name}@{files_version([*weights, *others])}"
+        self.name += "" if decision is None else f":{chosen}"
 
     @property
     def thresholds(self) -> Mapping[str, float]:
@@ -270,42 +250,36 @@ class FolderDetector:
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
-        return runtime.open_tokenizer(self._folder, None)
+        return self._files.open_tokenizer()
 
     @cached_property
     def _head(self) -> DetectorHead:
-        return DetectorHead.read(self._folder)
+        return DetectorHead.read(self._files.path)
 
     @cached_property
     def _run(self) -> Callable[[NDArray[np.int64]], NDArray[np.float32]]:
         """Token ids of readings to the state of every token."""
-        if not (self._folder / MODEL).is_file():
-            return _by_torch(self._folder)
-        session = runtime.open_session(self._folder / MODEL)
-        return lambda ids: session.run(None, {"input_ids": ids})[0]
+        if self._files.is_onnx:
+            session = self._files.open_session()
+            return lambda ids: session.run(None, {"input_ids": ids})[0]
+        # Models that no graph can be built for are kept as they were trained.
+        require_torch("This worthiness model")
+        torch, model = import_module("torch"), self._files.open_torch_model()
 
+        def run(ids: NDArray[np.int64]) -> NDArray[np.float32]:
+            with torch.inference_mode():
+                states: NDArray[np.float32] = model(torch.from_numpy(ids)).last_hidden_state.numpy()
+            return states
 
-def _by_torch(folder: Path) -> Callable[[NDArray[np.int64]], NDArray[np.float32]]:
-    """The same by torch: models that no graph can be built for are kept as they were trained."""
-    hub.require("This worthiness model")
-    torch = import_module("torch")
-    model = hub.model_of(folder)
-
-    def run(ids: NDArray[np.int64]) -> NDArray[np.float32]:
-        with torch.inference_mode():
-            states: NDArray[np.float32] = model(torch.from_numpy(ids)).last_hidden_state.numpy()
-        return states
-
-    return run
+        return run
 
 
 DEFAULT_DETECTOR = "worthiness-30m"
-_MODELS = Path(__file__).resolve().parents[1] / "models"
 
 
 def bundled_detectors() -> list[str]:
     """The names of the detectors that come with whycite."""
-    return sorted(path.parent.name for path in _MODELS.glob(f"*/{DESCRIPTION_FILE}"))
+    return WORTHINESS.bundled()
 
 
 def load_detector(name: str | Path | None = None, threads: int | None = None, decision: str | None = None) -> Detector:
@@ -313,19 +287,9 @@ def load_detector(name: str | Path | None = None, threads: int | None = None, de
 
     `decision` is the kind of text it is to be calibrated for: "drafts" (as the bundled one is) or "articles".
     """
-    if threads is not None and threads < 1:
-        raise UserError(f"threads must be 1 or more, not {threads}")
-    return _load_detector(name or DEFAULT_DETECTOR, threads or _cores(), decision)
+    return _open_detector(name or DEFAULT_DETECTOR, thread_count(threads), decision)
 
 
 @cache
-def _load_detector(name: str | Path, threads: int, decision: str | None) -> Detector:
-    folder = _MODELS / name if name in bundled_detectors() else Path(name)
-    if not folder.is_dir():
-        names = ", ".join(bundled_detectors())
-        raise UserError(f"no worthiness model '{name}'; there are: {names}, or the path of a folder that holds one")
-    return FolderDetector(folder, threads, decision)
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def _open_detector(name: str | Path, threads: int, decision: str | None) -> Detector:
+    return FolderDetector(WORTHINESS.find(name), threads, decision)

@@ -1,4 +1,4 @@
-"""Encoders: texts to unit vectors, so that texts that mean the like lie close together."""
+"""The models: encoder, ranker, the one loader of their folders, the one cache of what they computed (see README.md)."""
 
 from whycite.models.encoders import DEFAULT, Encoder, bundled_encoders, load_encoder
 

@@ -1,4 +1,4 @@
-"""No text is encoded twice: vectors are kept in a file, and those of claims that come together in memory."""
+"""The cache: what was computed once is kept in a file, and the vectors of claims that come together in memory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import sqlite3
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import closing
 from hashlib import blake2b
@@ -22,38 +22,131 @@ from numpy.typing import NDArray
 
 from whycite.models.encoders import Encoder
 
-__all__ = ["LIMIT", "CachedEncoder", "SharedEncoder", "cache_folder"]
+__all__ = ["VECTORS_FILE", "Cache", "CachedEncoder", "SharedEncoder", "cache_folder"]
 
-
-LIMIT = 2_000_000_000  # bytes of the file: about 2.4 million vectors of the bundled encoder
-_FILE = "vectors-1.sqlite"  # another number where its form changes
+VECTORS_FILE = "vectors-1.sqlite"  # another number where its form changes
+_VECTORS_LIMIT = 2_000_000_000  # bytes of the file: about 2.4 million vectors of the bundled encoder
 _AT_ONCE = 4096  # texts between two writes: seconds of work, lost when the process is killed
-_SHARE = 20  # where the file is full, one in so many goes, the oldest
+_EVICTED_PARTS = 20  # a full file loses one part in twenty, the oldest
 _PATIENCE = 30.0  # seconds to wait for other processes, each of which writes for less than one
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_CHECKSUM_BYTES = 4
 _LOG = logging.getLogger("whycite")
 _Answer = TypeVar("_Answer")
 
 
 def cache_folder() -> Path:
-    """Where is kept what can be made again: $WHYCITE_CACHE, else a folder where the platform keeps such."""
+    """Where computed results are kept: $WHYCITE_CACHE, else the folder of the platform for such files."""
     path = os.environ.get("WHYCITE_CACHE")
     return Path(path).expanduser() if path else platformdirs.user_cache_path("whycite", appauthor=False)
 
 
-class CachedEncoder:
-    """An encoder with a memory that outlives the process; several processes may share the file.
+class Cache:
+    """Computed values by key, in one table of an SQLite file that several processes may share.
 
-    Vectors have the precision of libraries, 16 bits a number, whether they were remembered or not. A file that cannot
-    be used is told of once and done without.
+    Processes may be killed at any time, and values that were damaged are dropped. A full file loses its oldest values.
+    A file that cannot be used is reported once, and every value is computed again.
     """
 
-    def __init__(self, encoder: Encoder, file: Path | None = None, limit: int | None = LIMIT) -> None:
-        self._encoder = encoder
-        self._file = file or cache_folder() / _FILE
-        self._limit = limit
-        self._name = blake2b(f"{encoder.name}\0".encode(), digest_size=16)
+    def __init__(self, file: Path, table: str, limit: int | None) -> None:
+        self.file, self._table, self._limit = file, table, limit
         self._usable = True
+
+    def get(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
+        """The values of those keys that have one."""
+        unique_keys, nothing = {*keys}, dict[bytes, bytes]()
+        return self._run(lambda database: self._read(database, unique_keys), nothing) if unique_keys else nothing
+
+    def put(self, values: Mapping[bytes, bytes]) -> None:
+        """Keep values; where there is no room, the oldest go."""
+        if values:
+            self._run(lambda database: self._write(database, values), None)
+
+    def _run(self, task: Callable[[sqlite3.Connection], _Answer], otherwise: _Answer) -> _Answer:
+        if self._usable:
+            try:
+                # Opened each time: that takes a millisecond, and nobody has to remember to close it.
+                with closing(self._connect()) as database, database:
+                    return task(database)
+            except (OSError, sqlite3.Error) as error:
+                self._usable = False
+                message = "cannot use the cache %s (%s): results are computed again; if this persists, delete the file"
+                _LOG.warning(message, self.file, error)
+        return otherwise
+
+    def _connect(self) -> sqlite3.Connection:
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        database = sqlite3.connect(self.file, timeout=_PATIENCE)
+        database.text_factory = bytes  # text, which older versions wrote and may be damaged, is no value
+        try:
+            _write_ahead(database)
+            database.execute("PRAGMA synchronous = NORMAL")
+            database.execute(
+                f"CREATE TABLE IF NOT EXISTS {self._table} "
+                "(age INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, value BLOB NOT NULL)"
+            )
+        except sqlite3.Error:
+            database.close()
+            raise
+        return database
+
+    def _read(self, database: sqlite3.Connection, keys: Iterable[bytes]) -> dict[bytes, bytes]:
+        values = {}
+        for key in keys:
+            # Columns by position: older versions had other names for the last.
+            row = database.execute(f"SELECT * FROM {self._table} WHERE key = ?", (key,)).fetchone()
+            if row and isinstance(row[2], bytes):
+                value, checksum = row[2][:-_CHECKSUM_BYTES], row[2][-_CHECKSUM_BYTES:]
+                if _checksum(key, value) == checksum:
+                    values[key] = value
+        return values
+
+    def _write(self, database: sqlite3.Connection, values: Mapping[bytes, bytes]) -> None:
+        rows = [(key, value + _checksum(key, value)) for key, value in values.items()]
+        database.executemany(f"INSERT OR REPLACE INTO {self._table} VALUES (NULL, ?, ?)", rows)
+        oldest = f"(SELECT min(age) + (max(age) - min(age)) / {_EVICTED_PARTS} FROM {self._table})"
+        while self._limit is not None and _used_bytes(database) > self._limit:
+            if not database.execute(f"DELETE FROM {self._table} WHERE age <= {oldest}").rowcount:
+                break
+
+
+def _write_ahead(database: sqlite3.Connection) -> None:
+    """Let a killed process leave the file whole, and readers wait for nobody."""
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            database.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            # For this change alone SQLite does not wait for others.
+            if error.sqlite_errorcode & 0xFF not in _BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+
+
+def _used_bytes(database: sqlite3.Connection) -> int:
+    """Bytes of the file that hold something; the others are filled again before it grows."""
+    pages, free, size = (
+        int(database.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("page_count", "freelist_count", "page_size")
+    )
+    return (pages - free) * size
+
+
+def _checksum(key: bytes, value: bytes) -> bytes:
+    """Shows damage that SQLite does not notice."""
+    return crc32(value, crc32(key)).to_bytes(_CHECKSUM_BYTES, "big")
+
+
+class CachedEncoder:
+    """An encoder that encodes no text twice, not even in another process.
+
+    Vectors have the precision of libraries, 16 bits a number, whether they come from the cache or not.
+    """
+
+    def __init__(self, encoder: Encoder, file: Path | None = None, limit: int | None = _VECTORS_LIMIT) -> None:
+        self._encoder = encoder
+        self._cache = Cache(file or cache_folder() / VECTORS_FILE, "vectors", limit)
+        self._name = blake2b(f"{encoder.name}\0".encode(), digest_size=16)
 
     @property
     def name(self) -> str:
@@ -77,15 +170,15 @@ class CachedEncoder:
 
     def _vectors(self, texts: Sequence[str], progress: Callable[[int], None] | None) -> NDArray[np.float16]:
         keys = [self._key(text) for text in texts]
-        nothing: dict[bytes, bytes] = {}
-        vectors = self._ask(lambda database: _read(database, set(keys), 2 * self.dimensions), nothing)
+        size = 2 * self.dimensions
+        vectors = {key: vector for key, vector in self._cache.get(keys).items() if len(vector) == size}
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in vectors}
         if progress and len(missing) < len(texts):
             progress(len(texts) - len(missing))
         if missing:
             encoded = self._encoder.encode(list(missing.values()), progress).astype(np.float16)
             new = {key: vector.tobytes() for key, vector in zip(missing, encoded, strict=True)}
-            self._ask(lambda database: _write(database, new.items(), self._limit), None)
+            self._cache.put(new)
             vectors |= new
         return np.frombuffer(b"".join(vectors[key] for key in keys), np.float16).reshape(len(keys), self.dimensions)
 
@@ -93,88 +186,6 @@ class CachedEncoder:
         state = self._name.copy()
         state.update(text.encode("utf-8", "surrogatepass"))
         return state.digest()
-
-    def _ask(self, ask: Callable[[sqlite3.Connection], _Answer], otherwise: _Answer) -> _Answer:
-        """What the file answers; once it could not be used, what is to be had without."""
-        if self._usable:
-            try:
-                # Opened each time: that takes a millisecond, and nobody has to remember to close it.
-                with closing(_connect(self._file)) as database, database:
-                    return ask(database)
-            except (OSError, sqlite3.Error) as error:
-                self._usable = False
-                message = (
-                    "%s: vectors cannot be kept there (%s), so that texts are encoded anew; if that stays, delete it"
-                )
-                _LOG.warning(message, self._file, error)
-        return otherwise
-
-
-def _connect(file: Path) -> sqlite3.Connection:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    database = sqlite3.connect(file, timeout=_PATIENCE)
-    try:
-        _write_ahead(database)
-        database.execute("PRAGMA synchronous = NORMAL")
-        database.execute(
-            "CREATE TABLE IF NOT EXISTS vectors "
-            "(age INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, vector BLOB NOT NULL)"
-        )
-    except sqlite3.Error:
-        database.close()
-        raise
-    return database
-
-
-def _write_ahead(database: sqlite3.Connection) -> None:
-    """Let a killed process leave the file whole, and readers wait for nobody."""
-    deadline = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            database.execute("PRAGMA journal_mode = WAL")
-            return
-        except sqlite3.OperationalError as error:
-            # For this change alone SQLite does not wait for others.
-            if error.sqlite_errorcode & 0xFF not in _BUSY or time.monotonic() > deadline:
-                raise
-            time.sleep(0.01)
-
-
-def _read(database: sqlite3.Connection, keys: Iterable[bytes], size: int) -> dict[bytes, bytes]:
-    """The vectors of so many bytes that are there and whole."""
-    vectors = {}
-    for key in keys:
-        row = database.execute("SELECT vector FROM vectors WHERE key = ?", (key,)).fetchone()
-        if (
-            row
-            and isinstance(row[0], bytes)
-            and len(row[0]) == size + 4
-            and _checksum(key, row[0][:size]) == row[0][size:]
-        ):
-            vectors[key] = row[0][:size]
-    return vectors
-
-
-def _write(database: sqlite3.Connection, vectors: Iterable[tuple[bytes, bytes]], limit: int | None) -> None:
-    rows = ((key, vector + _checksum(key, vector)) for key, vector in vectors)
-    database.executemany("INSERT OR REPLACE INTO vectors (key, vector) VALUES (?, ?)", rows)
-    oldest = f"(SELECT min(age) + (max(age) - min(age)) / {_SHARE} FROM vectors)"
-    while limit is not None and _used_bytes(database) > limit:
-        if not database.execute(f"DELETE FROM vectors WHERE age <= {oldest}").rowcount:
-            break
-
-
-def _used_bytes(database: sqlite3.Connection) -> int:
-    """Bytes of the file that hold something; the others are filled again before it grows."""
-    pages, free, size = (
-        int(database.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("page_count", "freelist_count", "page_size")
-    )
-    return (pages - free) * size
-
-
-def _checksum(key: bytes, vector: bytes) -> bytes:
-    """Tells a damaged vector, of which SQLite knows nothing."""
-    return crc32(vector, crc32(key)).to_bytes(4, "big")
 
 
 _MAX_TEXTS = 64  # texts: those of twenty claims, some of which are asked at the same time

@@ -1,13 +1,12 @@
-"""Encoders by name, and the two kinds that lie in a folder: an ONNX model, and one of Hugging Face run by PyTorch."""
+"""Encoders: texts to unit vectors, so that texts with similar meaning lie close together."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import import_module
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -15,127 +14,191 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whycite.errors import UserError
-from whycite.models import hub, runtime
-from whycite.models.runtime import ENCODER_SETTINGS, MODEL, batches, map_threaded
+from whycite.models.folders import ENCODER, MODEL, ModelFolder, Pooling, require_torch
+from whycite.models.runtime import batches, map_threaded, thread_count
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-__all__ = ["DEFAULT", "Encoder", "OnnxEncoder", "TorchEncoder", "bundled_encoders", "load_encoder", "model_folder"]
+__all__ = ["DEFAULT", "Encoder", "OnnxEncoder", "TorchEncoder", "bundled_encoders", "load_encoder"]
+
+DEFAULT = "claims-30m"
+_WINDOW = 8192  # texts whose tokens are held at a time
+_TORCH_TOKENS = {"cpu": 512, "cuda": 16_384}  # in a batch, padding included
+_CONSTANT_INPUTS = {"attention_mask": 1, "token_type_ids": 0}  # the same for all tokens: no text is padded
 
 
-_ONNX_WINDOW = 8192  # texts whose tokens are held at a time
-TextIndices = list[int]
+class Encoder(Protocol):
+    """Turns texts into unit vectors; its name holds a version, since vectors of two versions do not compare."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def dimensions(self) -> int: ...
+
+    def encode(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> NDArray[np.float32]: ...
 
 
-class OnnxEncoder:
-    """Texts to unit vectors on `threads` threads; model and tokenizer are opened when they are first needed.
+def bundled_encoders() -> list[str]:
+    """The names of the encoders that come with whycite."""
+    return ENCODER.bundled()
 
-    With a model that `export` made, a text's vector is the same to the bit whatever texts are beside it, and on any
-    number of threads.
-    """
 
-    def __init__(self, folder: Path, threads: int) -> None:
-        self.folder = folder
-        self._settings = runtime.read_settings(folder)
-        self.threads = threads
-        version = runtime.model_version(folder, self._settings)
-        if self._settings.version not in ("", version):
-            raise UserError(
-                f"{folder} holds version {version} of '{self._settings.name}', not {self._settings.version} as "
-                f"{runtime.ENCODER_SETTINGS} says: copy the folder again, "
-                "or remove 'version' there if the change is meant"
-            )
-        self.name = f"{self._settings.name}@{version}"
+def load_encoder(name: str | Path = DEFAULT, threads: int | None = None) -> Encoder:
+    """The encoder of that name, or in that folder; the same object each time. `threads`: by default all cores."""
+    return _open_encoder(name, thread_count(threads))
+
+
+@cache
+def _open_encoder(name: str | Path, threads: int) -> Encoder:
+    # Looking for plug-ins takes longer than all the rest.
+    if isinstance(name, str) and name not in ENCODER.bundled() and name in (plugins := ENCODER.plugins()):
+        encoder: Encoder = plugins[name].load()(threads)
+        return encoder
+    path = ENCODER.find(name)
+    if ModelFolder(path).is_onnx:
+        return OnnxEncoder(path, threads)
+    return TorchEncoder(path, threads, "" if Path(name).is_dir() else str(name))
+
+
+class _FolderEncoder:
+    """What encoders in a folder have in common; tokenizer and model are opened when they are first needed."""
+
+    def __init__(self, folder: Path, threads: int, name: str = "") -> None:
+        self.folder, self.threads = folder, threads
+        self._files = ModelFolder(folder, original=isinstance(self, TorchEncoder))
+        self._settings = self._files.settings
+        self.name = f"{name or self._settings.name}@{self._files.version}"
 
     @property
     def dimensions(self) -> int:
         """How long a vector is."""
-        return self._settings.dimensions or self._model.dimensions
+        raise NotImplementedError
 
     def encode(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> NDArray[np.float32]:
-        """One unit vector a text, in order; `progress` is told how many more texts are done now and then."""
+        """One unit vector a text, in order; now and then `progress` gets the number of texts encoded since."""
         if isinstance(texts, str):
             raise TypeError("encode takes a sequence of texts, not one text")
         distinct: dict[str, int] = {}
-        rows = [distinct.setdefault(runtime.clean_input(text, self._settings), len(distinct)) for text in texts]
-        if not rows:
-            return np.empty((0, self.dimensions), np.float32)
-        counts = np.bincount(rows)
-        vectors = np.empty((len(distinct), self._model.dimensions), np.float32)
+        rows = [distinct.setdefault(self._settings.clean(text), len(distinct)) for text in texts]
+        counts = np.bincount(np.array(rows, np.int64))
+        vectors = np.empty((len(distinct), self.dimensions), np.float32)
         for indices, batch_vectors in self._encode_batches(list(distinct)):
             vectors[indices] = batch_vectors
             if progress:
                 progress(int(counts[indices].sum()))
         return vectors if len(distinct) == len(rows) else vectors[rows]
 
-    def _encode_batches(self, texts: list[str]) -> Iterator[tuple[TextIndices, NDArray[np.float32]]]:
-        for start in range(0, len(texts), _ONNX_WINDOW):
+    def _encode_batches(self, texts: list[str]) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
+        """Batches of texts, by their indices, and their vectors."""
+        for start in range(0, len(texts), _WINDOW):
             # One by one: tokenizers' own batches take all cores, and this takes 4 % of the time.
-            ids = [self._tokenizer.encode(text).ids for text in texts[start : start + _ONNX_WINDOW]]
-            work = list(batches([len(token_ids) for token_ids in ids]))
-            arrays = [np.array([ids[i] for i in batch], np.int64) for batch in work]
-            for batch, batch_vectors in zip(work, map_threaded(self._model.vectors, arrays, self.threads), strict=True):
-                yield [start + i for i in batch], batch_vectors
+            ids = [self._tokenizer.encode(text).ids for text in texts[start : start + _WINDOW]]
+            for batch, batch_vectors in self._encode_ids(ids):
+                yield [start + index for index in batch], batch_vectors
+
+    def _encode_ids(self, ids: list[list[int]]) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
+        raise NotImplementedError
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
-        return runtime.open_tokenizer(self.folder, self._settings.max_tokens)
+        raise NotImplementedError
+
+
+class OnnxEncoder(_FolderEncoder):
+    """Runs an ONNX model on `threads` threads.
+
+    With a model that `export` made, a text's vector is the same to the bit whatever texts are beside it, and on any
+    number of threads.
+    """
+
+    @property
+    def dimensions(self) -> int:
+        """How long a vector is."""
+        return self._settings.dimensions or self._model.dimensions
+
+    def _encode_ids(self, ids: list[list[int]]) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
+        work = list(batches([len(token_ids) for token_ids in ids]))
+        arrays = [np.array([ids[index] for index in batch], np.int64) for batch in work]
+        return zip(work, map_threaded(self._model.vectors, arrays, self.threads), strict=True)
 
     @cached_property
-    def _model(self) -> runtime.OnnxModel:
-        return runtime.open_model(self.folder, self._settings)
+    def _tokenizer(self) -> Tokenizer:
+        return self._files.open_tokenizer(self._settings.max_tokens)
+
+    @cached_property
+    def _model(self) -> OnnxModel:
+        return _open_onnx_model(self._files)
 
 
-_TORCH_WINDOW = 8192  # texts whose tokens are held at a time
-_TORCH_TOKENS = {"cpu": 512, "cuda": 16_384}  # in a batch, padding included
+@dataclass(frozen=True, slots=True)
+class OnnxModel:
+    """An opened model; it may be run from several threads at once, each run takes one."""
+
+    session: Any
+    inputs: tuple[str, ...]
+    dimensions: int
+    pooling: Pooling
+
+    def vectors(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The unit vectors of texts that have equally many tokens, one row each."""
+        if not ids.size:  # tokenizers that mark no beginning make nothing of an empty text
+            return np.zeros((len(ids), self.dimensions), np.float32)
+        feed = {
+            name: np.full_like(ids, _CONSTANT_INPUTS[name]) if name in _CONSTANT_INPUTS else ids for name in self.inputs
+        }
+        output: NDArray[np.float32] = self.session.run(None, feed)[0]
+        if output.ndim == 3:  # of every token; a model of our own pools itself
+            output = output[:, 0] if self.pooling == "cls" else output.mean(1)
+        lengths = np.linalg.norm(output, axis=1, keepdims=True)
+        return np.asarray(output / np.maximum(lengths, 1e-30), np.float32)
 
 
-class TorchEncoder:
-    """Texts to unit vectors on `threads` threads, or on a graphics card; the model is opened when it is first needed.
+def _open_onnx_model(files: ModelFolder) -> OnnxModel:
+    path, settings, session = files.path / MODEL, files.settings, files.open_session()
+    inputs = tuple(node.name for node in session.get_inputs())
+    if "input_ids" not in inputs or {*inputs} - {"input_ids", *_CONSTANT_INPUTS}:
+        raise UserError(f"{path} takes {', '.join(inputs)}: an encoder takes input_ids, attention_mask, token_type_ids")
+    shape = session.get_outputs()[0].shape
+    if len(shape) not in (2, 3):
+        raise UserError(f"{path} has an output of {len(shape)} axes: an encoder gives one vector a text or a token")
+    dimensions = shape[-1] if isinstance(shape[-1], int) else settings.dimensions
+    if not dimensions:
+        raise UserError(
+            f"{path} does not say how long its vectors are: write it as 'dimensions' into {files.settings_path}"
+        )
+    _check_dimensions(files, dimensions)
+    return OnnxModel(session, inputs, dimensions, settings.pooling)
+
+
+def _check_dimensions(files: ModelFolder, dimensions: int) -> None:
+    if files.settings.dimensions not in (0, dimensions):
+        raise UserError(
+            f"the model in {files.path} gives vectors of {dimensions} numbers: correct 'dimensions', "
+            f"{files.settings.dimensions}, in {files.kind.settings_file}"
+        )
+
+
+class TorchEncoder(_FolderEncoder):
+    """Runs a Hugging Face model by PyTorch, on `threads` threads or a graphics card.
 
     The last bits of a text's vector may change with the texts beside it, with the number of threads and the machine.
     """
 
     def __init__(self, folder: Path, threads: int, name: str = "") -> None:
-        hub.require("Running a Hugging Face model")
-        self.folder = folder
-        self._settings = hub.settings_of(folder)
-        self.threads = threads
-        version = hub.version(folder, self._settings)
-        if self._settings.version not in ("", version):
-            raise UserError(
-                f"{folder} holds version {version} of '{self._settings.name}', not {self._settings.version} as "
-                f"{ENCODER_SETTINGS} says: "
-                "copy the folder again, or remove 'version' there if the change is meant"
-            )
-        self.name = f"{name or self._settings.name}@{version}"
+        require_torch("Running a Hugging Face model")
+        super().__init__(folder, threads, name)
 
     @property
     def dimensions(self) -> int:
         """How long a vector is."""
         return int(self._model.config.hidden_size)
 
-    def encode(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> NDArray[np.float32]:
-        """One unit vector a text, in order; `progress` is told how many more texts are done now and then."""
-        if isinstance(texts, str):
-            raise TypeError("encode takes a sequence of texts, not one text")
-        distinct: dict[str, int] = {}
-        rows = [distinct.setdefault(runtime.clean_input(text, self._settings), len(distinct)) for text in texts]
-        counts = np.bincount(np.array(rows, np.int64))
-        vectors = np.empty((len(distinct), self.dimensions), np.float32)
+    def _encode_ids(self, ids: list[list[int]]) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
         with _torch_threads(self.threads):
-            for indices, batch_vectors in self._encode_batches(list(distinct)):
-                vectors[indices] = batch_vectors
-                if progress:
-                    progress(int(counts[indices].sum()))
-        return vectors if len(distinct) == len(rows) else vectors[rows]
-
-    def _encode_batches(self, texts: list[str]) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
-        for start in range(0, len(texts), _TORCH_WINDOW):
-            ids = [self._tokenizer.encode(text).ids for text in texts[start : start + _TORCH_WINDOW]]
             for batch in _padded_batches([len(token_ids) for token_ids in ids], _TORCH_TOKENS[self._device]):
-                yield [start + i for i in batch], self._vectors([ids[i] for i in batch])
+                yield batch, self._vectors([ids[index] for index in batch])
 
     def _vectors(self, ids: list[list[int]]) -> NDArray[np.float32]:
         torch = import_module("torch")
@@ -158,19 +221,13 @@ class TorchEncoder:
 
     @cached_property
     def _model(self) -> Any:
-        model = hub.model_of(self.folder)
-        if self._settings.dimensions not in (0, model.config.hidden_size):
-            raise UserError(
-                f"{self.folder} gives vectors of {model.config.hidden_size}, not of {self._settings.dimensions} as "
-                f"{ENCODER_SETTINGS} says: mend it"
-            )
+        model = self._files.open_torch_model()
+        _check_dimensions(self._files, model.config.hidden_size)
         return model.to(self._device)
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
-        tokenizer = hub.tokenizer_of(self.folder)
-        tokenizer.enable_truncation(min(self._settings.max_tokens, _position_count(self._model)))
-        return tokenizer
+        return self._files.open_tokenizer(min(self._settings.max_tokens, _position_count(self._model)))
 
 
 def _padded_batches(lengths: list[int], max_tokens: int) -> Iterator[list[int]]:
@@ -201,62 +258,3 @@ def _torch_threads(number: int) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(previous)
-
-
-DEFAULT = "claims-30m"
-_GROUP = "whycite.encoders"  # entry points: functions that take the number of threads and return an Encoder
-_MODELS = Path(__file__).resolve().parents[1] / "models"
-
-
-class Encoder(Protocol):
-    """Turns texts into unit vectors; its name holds a version, since vectors of two versions do not compare."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def dimensions(self) -> int: ...
-
-    def encode(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> NDArray[np.float32]: ...
-
-
-def bundled_encoders() -> list[str]:
-    """The names of the encoders that come with whycite."""
-    return sorted(path.parent.name for path in _MODELS.glob(f"*/{ENCODER_SETTINGS}"))
-
-
-def model_folder(name: str | Path) -> Path | None:
-    """The folder that a name means: a bundled encoder's, a folder itself, or a Hugging Face model's in the cache."""
-    if name in bundled_encoders():
-        return _MODELS / name
-    if Path(name).is_dir():
-        return Path(name)
-    return hub.snapshot(name) if isinstance(name, str) else None
-
-
-def load_encoder(name: str | Path = DEFAULT, threads: int | None = None) -> Encoder:
-    """The encoder of that name, or in that folder; the same object each time. `threads`: by default all cores."""
-    if threads is not None and threads < 1:
-        raise UserError(f"threads must be 1 or more, not {threads}")
-    return _open_encoder(name, threads or _cores())
-
-
-@cache
-def _open_encoder(name: str | Path, threads: int) -> Encoder:
-    added = {} if isinstance(name, Path) else {entry.name: entry for entry in entry_points(group=_GROUP)}
-    if name in added and name not in bundled_encoders():
-        encoder: Encoder = added[str(name)].load()(threads)
-        return encoder
-    folder = model_folder(name)
-    if folder is None:
-        names = ", ".join([*bundled_encoders(), *sorted(added)])
-        raise UserError(
-            f"no encoder '{name}'; there are: {names}, the path of a folder that holds one, or a Hugging Face name"
-        )
-    if (folder / MODEL).is_file() or not (folder / hub.CONFIG).is_file():
-        return OnnxEncoder(folder, threads)
-    return TorchEncoder(folder, threads, "" if Path(name).is_dir() else str(name))
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from functools import cache, cached_property
 from pathlib import Path
@@ -11,16 +10,15 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from whycite.errors import UserError
-from whycite.models import Encoder, runtime
-from whycite.models.runtime import batches, map_threaded
+from whycite.models.encoders import Encoder
+from whycite.models.folders import RANKER, ModelFolder
+from whycite.models.runtime import batches, map_threaded, thread_count
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 __all__ = [
     "RANKER_FOLDER",
-    "RANKER_SETTINGS",
     "OnnxRanker",
     "Ranker",
     "TargetKind",
@@ -71,7 +69,6 @@ def side_by_side(claim: Sequence[int], text: Sequence[int], longest: int) -> lis
     return [*claim, *text[1:]]
 
 
-RANKER_SETTINGS = "ranker.json"
 RANKER_FOLDER = "ranker"  # in the folder of the encoder that it goes with
 
 
@@ -86,11 +83,7 @@ class Ranker(Protocol):
 
 def load_ranker(folder: Path, threads: int | None = None) -> Ranker:
     """The ranker in a folder; the same object each time. `threads`: by default all cores."""
-    if threads is not None and threads < 1:
-        raise UserError(f"threads must be 1 or more, not {threads}")
-    if not (folder / RANKER_SETTINGS).is_file():
-        raise UserError(f"{folder} holds no ranker: make one with 'whycite train ranker'")
-    return _open_ranker(folder, threads or os.cpu_count() or 1)
+    return _open_ranker(folder, thread_count(threads))
 
 
 @cache
@@ -101,28 +94,26 @@ def _open_ranker(folder: Path, threads: int) -> Ranker:
 def ranker_of(encoder: Encoder) -> Ranker | None:
     """The ranker that lies in an encoder's folder, if there is one."""
     folder: Path | None = getattr(encoder, "folder", None)
-    return (
-        load_ranker(folder / RANKER_FOLDER) if folder and (folder / RANKER_FOLDER / RANKER_SETTINGS).is_file() else None
-    )
+    if folder is None or not (folder / RANKER_FOLDER / RANKER.settings_file).is_file():
+        return None
+    return load_ranker(folder / RANKER_FOLDER)
 
 
 class OnnxRanker:
-    """The ranker that lies in a folder as an ONNX model and a tokenizer; both are opened when they are first needed.
+    """Runs an ONNX model on `threads` threads; model and tokenizer are opened when they are first needed.
 
     A score is the same to the bit whatever texts are beside it, and on any number of threads.
     """
 
     def __init__(self, folder: Path, threads: int) -> None:
-        self._folder, self.threads = folder, threads
-        self._settings = runtime.read_settings(folder, RANKER_SETTINGS)
+        self.threads = threads
+        self._files = ModelFolder(folder, RANKER)
+        self._settings = self._files.settings
 
     @cached_property
     def name(self) -> str:
-        """What it is called, and its version; a model that is another than its facts say is refused."""
-        version = runtime.model_version(self._folder, self._settings)
-        if self._settings.version not in ("", version):
-            raise UserError(f"{self._folder} holds another model than {RANKER_SETTINGS} says: copy the folder again")
-        return f"{self._settings.name}@{version}"
+        """Its name and version."""
+        return f"{self._settings.name}@{self._files.version}"
 
     def score(self, kind: TargetKind, claim: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """One score a text, in order."""
@@ -136,7 +127,7 @@ class OnnxRanker:
         return scores
 
     def _ids(self, text: str) -> list[int]:
-        ids: list[int] = self._tokenizer.encode(runtime.clean_input(text, self._settings)).ids
+        ids: list[int] = self._tokenizer.encode(self._settings.clean(text)).ids
         return ids
 
     def _run(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -145,9 +136,9 @@ class OnnxRanker:
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
-        return runtime.open_tokenizer(self._folder, self._settings.max_tokens)
+        return self._files.open_tokenizer(self._settings.max_tokens)
 
     @cached_property
     def _session(self) -> Any:
-        _ = self.name  # a model that is refused is not opened
-        return runtime.open_session(self._folder / runtime.MODEL)
+        _ = self._files.version  # a model that is another than its settings say is not opened
+        return self._files.open_session()

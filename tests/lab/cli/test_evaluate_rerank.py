@@ -16,7 +16,7 @@ from typer.testing import CliRunner, Result
 from whycite.errors import UserError
 from whycite.lab.cli.evaluate_candidates import rerank
 from whycite.lab.train.export import export_scores
-from whycite.models.rankers import RANKER_SETTINGS
+from whycite.models.folders import RANKER
 
 torch.set_num_threads(1)  # so small a model gains nothing by more, and tests share the cores
 app = typer.Typer(rich_markup_mode=None)
@@ -42,7 +42,7 @@ def ranker(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     model = transformers.AutoModel.from_config(config, add_pooling_layer=False)
     out = tmp_path_factory.mktemp("rankers") / "tiny"
-    export_scores(model, torch.nn.Linear(16, 1), tokenizer, out, name="tiny", max_tokens=48, file=RANKER_SETTINGS)
+    export_scores(model, torch.nn.Linear(16, 1), tokenizer, out, name="tiny", max_tokens=48, kind=RANKER)
     return out
 
 

@@ -19,7 +19,8 @@ from whycite.lab.train.export import export, export_scores
 from whycite.lab.train.ranker import RankerNetwork
 from whycite.library import Library
 from whycite.models import load_encoder
-from whycite.models.rankers import RANKER_FOLDER, RANKER_SETTINGS
+from whycite.models.folders import RANKER
+from whycite.models.rankers import RANKER_FOLDER
 
 MakeBase = Callable[..., Base]
 WORKS = {at: [f"w{4 + 6 * at + word}" for word in range(6)] for at in range(12)}  # words of each work's own
@@ -81,7 +82,7 @@ def encoder(base: MakeBase, tmp_path: Path) -> Path:
         out / RANKER_FOLDER,
         name="ranker",
         max_tokens=64,
-        file=RANKER_SETTINGS,
+        kind=RANKER,
     )
     return out
 

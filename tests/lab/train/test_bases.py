@@ -16,7 +16,7 @@ from whycite.lab.train.bases import Base, load_base, save_base
 from whycite.lab.train.export import export
 from whycite.lab.train.quantisation import EncoderShape, build_graph
 from whycite.models import DEFAULT, load_encoder
-from whycite.models.runtime import ModelSettings
+from whycite.models.folders import ModelSettings
 
 torch = pytest.importorskip("torch", reason="training needs the extra train")
 transformers = pytest.importorskip("transformers", reason="training needs the extra train")
@@ -133,7 +133,7 @@ def test_by_name_out_of_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_unknown_name() -> None:
-    with pytest.raises(UserError, match=r"no base 'nowhere'; there are: .*claims-30m"):
+    with pytest.raises(UserError, match=r"no encoder 'nowhere'; use .*claims-30m"):
         load_base("nowhere")
 
 

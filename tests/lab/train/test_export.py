@@ -15,7 +15,7 @@ from tokenizers.processors import TemplateProcessing
 from whycite.errors import MissingExtra, UserError
 from whycite.lab.train.export import export
 from whycite.models import load_encoder
-from whycite.models.runtime import ModelSettings, Pooling
+from whycite.models.folders import ModelSettings, Pooling
 
 TINY = {
     "vocab_size": 40,
@@ -93,7 +93,7 @@ def test_models_that_cannot_be_exported(tmp_path: Path, config: dict[str, str], 
 
 
 def test_no_model_in_the_folder(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="no folder of a Hugging Face model"):
+    with pytest.raises(UserError, match="not the folder of a Hugging Face model"):
         export(tmp_path, tmp_path / "out")
 
 

@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from whycite.lab.train.quantisation import EncoderShape, WeightArrays, build_graph
-from whycite.models.runtime import Pooling
+from whycite.models.folders import Pooling
 
 Array = NDArray[np.float32]
 WIDTH, INNER, VOCABULARY, POSITIONS = 32, 64, 50, 20

@@ -13,7 +13,7 @@ from onnx import ModelProto, helper
 import whycite
 from whycite.errors import UserError
 from whycite.lab.train.quantisation import EncoderShape, OutputKind, build_graph, read_shape, read_weights
-from whycite.models.runtime import Pooling
+from whycite.models.folders import Pooling
 
 Array = NDArray[np.float32]
 WIDTH, INNER, VOCABULARY, POSITIONS = 8, 16, 11, 7

@@ -43,12 +43,13 @@ from whycite.lab.scope.prefetching import (
     split,
 )
 from whycite.lab.scope.recommenders import Bm25, LocalBm25
-from whycite.models import Encoder, runtime
-from whycite.models.rankers import RANKER_SETTINGS, Ranker, claim_text
+from whycite.models import Encoder
+from whycite.models.folders import RANKER, ModelFolder
+from whycite.models.rankers import Ranker, claim_text
 from whycite.text.tokens import terms
 
 if TYPE_CHECKING:
-    from tokenizers import Tokenizer
+    pass
 
 __all__ = [
     "DROPS",
@@ -98,14 +99,15 @@ class TokenRoom:
 
 def room_of(folder: Path) -> TokenRoom:
     """What the ranker in a folder has room for, by its own tokenizer."""
-    about = runtime.read_settings(folder, RANKER_SETTINGS)
-    tokenizer: Tokenizer = runtime.open_tokenizer(folder, about.max_tokens)
+    files = ModelFolder(folder, RANKER)
+    max_tokens = files.settings.max_tokens
+    tokenizer = files.open_tokenizer(max_tokens)
 
     @lru_cache(maxsize=200_000)
     def cost(word: str) -> int:
         return len(tokenizer.encode(f" {word}", add_special_tokens=False).ids)
 
-    return TokenRoom(about.max_tokens, cost)
+    return TokenRoom(max_tokens, cost)
 
 
 class RankerReranker:

@@ -32,8 +32,8 @@ from whycite.lab.train.bases import Base, load_base
 from whycite.lab.train.cards import write_card
 from whycite.lab.train.export import check_exportable, export_scores
 from whycite.lab.train.rankerexamples import RankList
-from whycite.models.rankers import RANKER_SETTINGS, claim_text
-from whycite.models.runtime import MODEL
+from whycite.models.folders import MODEL, RANKER
+from whycite.models.rankers import claim_text
 
 __all__ = ["BM25_DEPTH", "RECIPE", "build_scope_ranker", "exclude_documents", "scope_lists"]
 
@@ -146,9 +146,7 @@ def build_scope_ranker(
     pairs = [(rank_list.claim, text) for rank_list in lists for text in rank_list.texts[:5]][:_COMPARED]
     with TemporaryDirectory(dir=out) as folder:
         new, name = Path(folder), out.resolve().name
-        export_scores(
-            scorer.model, scorer.head, base.tokenizer, new, name=name, max_tokens=recipe.longest, file=RANKER_SETTINGS
-        )
+        export_scores(scorer.model, scorer.head, base.tokenizer, new, name=name, max_tokens=recipe.longest, kind=RANKER)
         parity_figures = parity.ranker_parity(base, scorer, new, pairs, recipe.longest)
         description = (
             f"SCOPE's reranker, input variant {input_variant.name}: a claim and a paper side by side, one score."

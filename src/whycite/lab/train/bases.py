@@ -7,9 +7,16 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from whycite.errors import UserError
-from whycite.models import encoders, hub, runtime
-from whycite.models.runtime import MODEL, TOKENIZER, ModelSettings, Pooling
+from whycite.models.folders import (
+    ENCODER,
+    MODEL,
+    TOKENIZER,
+    ModelFolder,
+    ModelSettings,
+    Pooling,
+    quiet_transformers,
+    require_torch,
+)
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -30,24 +37,20 @@ class Base:
 
 def load_base(name: str | Path) -> Base:
     """The base of that name: a bundled encoder, a folder, or a Hugging Face model in the local cache."""
-    folder = encoders.model_folder(name)
-    if folder is None:
-        names = ", ".join(encoders.bundled_encoders())
-        raise UserError(f"no base '{name}'; there are: {names}, the path of a folder, or a Hugging Face name")
-    hub.require("Training", "onnx")
-    is_hub_folder = (folder / hub.CONFIG).is_file()
-    use = hub.settings_of(folder) if is_hub_folder else runtime.read_settings(folder)
-    tokenizer = hub.tokenizer_of(folder)
-    model = hub.model_of(folder) if is_hub_folder else _load_unquantised(folder / MODEL, tokenizer)
-    return Base(str(name), model, tokenizer, model.config, use)
+    folder = ENCODER.find(name)
+    require_torch("Training", "onnx")
+    files = ModelFolder(folder, original=True)
+    tokenizer = files.open_tokenizer()
+    model = _load_unquantised(folder / MODEL, tokenizer) if files.is_onnx else files.open_torch_model()
+    return Base(str(name), model, tokenizer, model.config, files.settings)
 
 
 def save_base(
     folder: Path, model: Any, tokenizer: Tokenizer, *, pooling: Pooling = "cls", max_tokens: int = 256, prefix: str = ""
 ) -> None:
-    """Write a Hugging Face folder that `load_base`, `encoders.load` and `encoders.export.export` take."""
+    """Write a Hugging Face folder that `load_base`, `load_encoder` and `export` take."""
     folder.mkdir(parents=True, exist_ok=True)
-    with hub.quiet():
+    with quiet_transformers():
         model.save_pretrained(folder)
     plain = type(tokenizer).from_str(tokenizer.to_str())  # training pads and cuts
     plain.no_padding()

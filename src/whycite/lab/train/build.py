@@ -35,8 +35,8 @@ from whycite.lab.train.rankerexamples import (
     span_lists,
 )
 from whycite.lab.train.vectors import Tensor, Tokens, encode
-from whycite.models.rankers import RANKER_SETTINGS, claim_text
-from whycite.models.runtime import MODEL
+from whycite.models.folders import MODEL, RANKER
+from whycite.models.rankers import claim_text
 
 __all__ = ["CorpusSplit", "build_claim_encoder", "build_ranker", "split_corpus"]
 
@@ -142,9 +142,7 @@ def build_ranker(
         (rank_list.claim, text) for rank_list in lists if rank_list.kind == "paper" for text in rank_list.texts[:5]
     ][:_PARITY_SAMPLE]
     with _staging_folder(out) as new:
-        export_scores(
-            scorer.model, scorer.head, base.tokenizer, new, name=name, max_tokens=longest, file=RANKER_SETTINGS
-        )
+        export_scores(scorer.model, scorer.head, base.tokenizer, new, name=name, max_tokens=longest, kind=RANKER)
         parity_figures = parity.ranker_parity(base, scorer, new, pairs, longest)
         description = (
             "A ranker: a claim and a paper, a citing span or a passage side by side, one score. Asked for the stance "

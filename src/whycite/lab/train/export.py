@@ -7,8 +7,20 @@ from pathlib import Path
 from typing import Any
 
 from whycite.errors import UserError
-from whycite.models import encoders, hub, runtime
-from whycite.models.runtime import MODEL, TOKENIZER, ModelSettings, Pooling
+from whycite.models.folders import (
+    CONFIG,
+    ENCODER,
+    LOCAL,
+    MODEL,
+    TOKENIZER,
+    ModelFolder,
+    ModelKind,
+    ModelSettings,
+    Pooling,
+    files_version,
+    quiet_transformers,
+    require_torch,
+)
 
 __all__ = ["check_exportable", "export", "export_scores"]
 
@@ -30,14 +42,15 @@ def export(
 
     It is called `name`, else as `out` is; what is not said of its use is as the source says.
     """
-    folder = encoders.model_folder(source)
-    if folder is None or not (folder / hub.CONFIG).is_file():
-        raise UserError(f"{source} is no folder of a Hugging Face model: it needs {hub.CONFIG}")
-    hub.require("Exporting an encoder", "onnx")
-    with hub.quiet() as transformers:
-        config = transformers.AutoConfig.from_pretrained(folder, **hub.LOCAL)
+    folder = ENCODER.find(source)
+    if not (folder / CONFIG).is_file():
+        raise UserError(f"{source} is not the folder of a Hugging Face model: it has no {CONFIG}")
+    require_torch("Exporting an encoder", "onnx")
+    with quiet_transformers() as transformers:
+        config = transformers.AutoConfig.from_pretrained(folder, **LOCAL)
     check_exportable(folder, config)
-    source_settings, tokenizer, model = hub.settings_of(folder), hub.tokenizer_of(folder), hub.model_of(folder)
+    files = ModelFolder(folder, original=True)
+    source_settings, tokenizer, model = files.settings, files.open_tokenizer(), files.open_torch_model()
     settings = ModelSettings(
         name or out.resolve().name,
         dimensions=config.hidden_size,
@@ -53,16 +66,14 @@ def export(
         (out / TOKENIZER).write_bytes((folder / TOKENIZER).read_bytes())
     else:
         tokenizer.save(str(out / TOKENIZER))
-    settings = replace(settings, version=runtime.model_version(out, settings))
-    settings.write(out)
-    return settings
+    return _write_settings(out, settings, ENCODER)
 
 
 def export_scores(
-    model: Any, head: Any, tokenizer: Any, out: Path, *, name: str, max_tokens: int, file: str
+    model: Any, head: Any, tokenizer: Any, out: Path, *, name: str, max_tokens: int, kind: ModelKind
 ) -> ModelSettings:
-    """Write a model that gives one number a text, by the linear layer `head` at its first token, with its facts."""
-    hub.require("Exporting a model", "onnx")
+    """Write a model that gives one number a text, by the linear layer `head` at its first token, with its settings."""
+    require_torch("Exporting a model", "onnx")
     check_exportable(out, model.config)
     out.mkdir(parents=True, exist_ok=True)
     settings = ModelSettings(name, max_tokens=max_tokens)
@@ -71,8 +82,12 @@ def export_scores(
     plain.no_padding()
     plain.no_truncation()
     plain.save(str(out / TOKENIZER), pretty=False)
-    settings = replace(settings, version=runtime.model_version(out, settings))
-    settings.write(out, file)
+    return _write_settings(out, settings, kind)
+
+
+def _write_settings(out: Path, settings: ModelSettings, kind: ModelKind) -> ModelSettings:
+    settings = replace(settings, version=files_version([out / MODEL, out / TOKENIZER], settings))
+    settings.write(out, kind)
     return settings
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 from whycite.errors import UserError
-from whycite.models.runtime import Pooling
+from whycite.models.folders import Pooling
 
 __all__ = ["EncoderShape", "OutputKind", "WeightArrays", "build_graph", "read_shape", "read_weights"]
 

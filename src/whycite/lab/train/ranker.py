@@ -16,7 +16,6 @@ from whycite.lab.train.rankerexamples import RankList, Stance, draw_examples
 from whycite.lab.train.steps import TrainingSteps
 from whycite.lab.train.vectors import Tensor, autocast, pad_rows, to_device
 from whycite.models.rankers import claim_text, side_by_side
-from whycite.models.runtime import clean_input
 
 __all__ = ["Loss", "PairTokens", "RankerNetwork", "RankerRecipe", "score", "train"]
 
@@ -68,7 +67,7 @@ class PairTokens:
     def tokenize(self, texts: Iterable[str]) -> None:
         """Cut texts that will be needed, on all cores at once."""
         new = [text for text in dict.fromkeys(texts) if text not in self._ids_by_text]
-        encodings = self._tokenizer.encode_batch_fast([clean_input(text, self._facts) for text in new])
+        encodings = self._tokenizer.encode_batch_fast([self._facts.clean(text) for text in new])
         self._ids_by_text |= {text: encoding.ids for text, encoding in zip(new, encodings, strict=True)}
 
     def ids(self, claim: str, text: str) -> list[int]:

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from whycite.lab.train.bases import Base
-from whycite.models.runtime import Pooling, clean_input
+from whycite.models.folders import Pooling
 
 __all__ = [
     "Tensor",
@@ -36,7 +36,7 @@ class Tokens:
         tokenizer: Any = type(base.tokenizer).from_str(base.tokenizer.to_str())
         tokenizer.no_padding()
         tokenizer.enable_truncation(longest)
-        cleaned_texts = [clean_input(text, base.facts) for text in texts]  # as the trained model will be given them
+        cleaned_texts = [base.facts.clean(text) for text in texts]  # as the trained model will be given them
         token_ids = [np.array(encoding.ids, np.int32) for encoding in tokenizer.encode_batch_fast(cleaned_texts)]
         self._padding = base.config.pad_token_id
         self.lengths: NDArray[np.int64] = np.array([len(ids) for ids in token_ids], np.int64)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from whycite.check.calibration import BibliographyWeights, Calibration, title_signs
-from whycite.check.detector import DESCRIPTION_FILE, Decision, DetectorDescription, DetectorHead, FolderDetector
+from whycite.check.detector import Decision, DetectorDescription, DetectorHead, FolderDetector
 from whycite.check.paragraphs import LabelledDocument
 from whycite.errors import UserError
 from whycite.files import make_folder
@@ -28,10 +28,8 @@ from whycite.lab.train.cards import write_card
 from whycite.lab.train.export import check_exportable
 from whycite.lab.train.worthiness.recipe import WorthinessRecipe
 from whycite.lab.train.worthiness.training import JudgedSentences, WorthinessOutcome, frame_of, train
-from whycite.models import hub
 from whycite.models import load_encoder as load_encoder
-from whycite.models.runtime import ENCODER_SETTINGS as ENCODER
-from whycite.models.runtime import MODEL
+from whycite.models.folders import CONFIG, ENCODER, MODEL, WORTHINESS
 
 __all__ = ["build_worthiness_model", "detector_parity", "export_detector", "is_exportable"]
 
@@ -49,9 +47,9 @@ def export_detector(
     save_base(out, network["backbone"].cpu(), base.tokenizer)
     if is_exportable(base):
         _write_graph(network["backbone"], out / MODEL)
-        for file in [*out.glob("*.safetensors"), out / hub.CONFIG]:
+        for file in [*out.glob("*.safetensors"), out / CONFIG]:
             file.unlink()
-    (out / ENCODER).unlink()
+    (out / ENCODER.settings_file).unlink()
     hidden, output = network["head"][1], network["head"][4]
     DetectorHead(_array(hidden.weight), _array(hidden.bias), _array(output.weight)[0], _array(output.bias)).write(out)
     DetectorDescription(name, recipe.variant, recipe.readout, frame_of(base, recipe).limit, decisions).write(out)
@@ -118,7 +116,7 @@ def build_worthiness_model(
     deadline: float = math.inf,
 ) -> WorthinessOutcome:
     """A worthiness model in the folder `out`; the newest documents are held out to choose by and to measure on."""
-    if (make_folder(out) / DESCRIPTION_FILE).exists():
+    if (make_folder(out) / WORTHINESS.settings_file).exists():
         raise UserError(f"{out} holds a model already: name another --out, or remove it")
     base = load_base(recipe.base)
     if recipe.judge:
