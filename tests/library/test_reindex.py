@@ -246,13 +246,13 @@ def test_ended_before_any_write(
         return write
 
     changes = [(lancedb.table.LanceTable, name) for name in ("add", "optimize", "create_index", "restore")]
-    for home, name in [*changes, (cache, "_write"), (maintenance, "_delete_vector_cache")]:
+    for home, name in [*changes, (cache.Cache, "put"), (maintenance, "_delete_vector_cache")]:
         monkeypatch.setattr(home, name, ending(name, getattr(home, name)))
     undisturbed = shutil.copytree(place, place.with_name("undisturbed"))
     shutil.rmtree(cache.cache_folder(), ignore_errors=True)
     reindex(undisturbed, encoder=other)
     after, calls = content(undisturbed), tuple(made)
-    assert calls.count("_write") == 6  # three batches, each kept twice
+    assert calls.count("put") == 6  # three batches, each kept twice
     assert {"add", "create_index", "_delete_vector_cache"} <= set(calls)
     for ended in range(0, len(calls), every):
         at = shutil.copytree(place, place.with_name(f"ended{ended}"))
