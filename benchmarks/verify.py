@@ -37,11 +37,11 @@ from whycite.lab.train.verifyweights import fit_kinds, fit_steps, fit_verdicts
 from whycite.models import load_encoder
 from whycite.models.cache import CachedEncoder
 from whycite.models.rankers import ranker_of
+from whycite.verify.claims import open_document, verify_sentences
 from whycite.verify.polarity import is_negated
 from whycite.verify.quantities import quantities
 from whycite.verify.verdict import chances_of, collect_signs
 from whycite.verify.verification import Verdict, Verification
-from whycite.verify.verifying import open_document, verify_sentences
 
 DATA = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 MEASURES = ("pairwise", "MRR", "nDCG@10", "R@5")

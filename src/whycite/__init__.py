@@ -87,7 +87,7 @@ def verify(claim: str, paper: Document | str | Path, k: int | None = None) -> Ve
 
     Passages come best first: all of them, or the best `k`.
     """
-    from whycite.verify.verifying import verify_claim
+    from whycite.verify.claims import verify_claim
 
     return verify_claim(claim, paper, k=k)
 

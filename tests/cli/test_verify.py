@@ -98,7 +98,7 @@ def test_a_draft(run: Run, draft: Path, paper: Path) -> None:
     shown = run("verify", draft, "--papers", paper.parent).stdout
     assert "backed, " in shown
     assert "“Honeybees that forage sleep at night.”" in shown
-    assert "no full text of it is at hand" in shown
+    assert "the full text of the paper was not found" in shown
     # A long path goes on in the next line.
     assert [f"draft.md:{line}" in "".join(shown.split()) for line in (10, 11)] == [True, True]
     assert shown.splitlines()[-1] == "2 citations: 1 backed, 1 could not check"

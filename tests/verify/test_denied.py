@@ -2,8 +2,8 @@
 
 import pytest
 
+from whycite.verify.claims import verify_sentences
 from whycite.verify.lexical import SentenceLexicon
-from whycite.verify.verifying import verify_sentences
 
 PAPER = (
     "Thresher sharks use their tails to hunt sardines.",

@@ -41,8 +41,8 @@ def test_every_citation_has_a_verdict(draft: Path, paper: Path) -> None:
     assert "thorax" in cools.claim
     assert "ants" not in cools.claim
     assert ants.verification.verdict == wasps.verification.verdict == "could not check"
-    assert "no full text" in ants.verification.reason
-    assert "no reference called 'nobody'" in wasps.verification.reason
+    assert "full text of the paper was not found" in ants.verification.reason
+    assert "no entry 'nobody'" in wasps.verification.reason
     text = draft.read_text("utf-8")
     assert text[night.start : night.end] == "[@kaiser]"
     assert night.line == text[: night.start].count("\n") + 1
@@ -60,7 +60,7 @@ def test_a_marker_that_is_not_linked_is_listed() -> None:
     )
     unlinked, linked = sorted(drafts.verify_draft(read), key=lambda each: each.start)
     assert unlinked.verification.verdict == "could not check"
-    assert unlinked.verification.reason == "the marker '(Nobody 2001)' could not be linked to a reference"
+    assert unlinked.verification.reason == "the marker '(Nobody 2001)' matches no reference"
     assert unlinked.claim.startswith("Ants sleep")
     assert linked.reference.id == "kaiser"
     assert unlinked.line is None
@@ -100,7 +100,7 @@ def test_papers_of_a_library(draft: Path, paper: Path, tmp_path: Path) -> None:
     paper.unlink()
     gone = list(drafts.verify_draft(draft, library=Library.open(library)))
     assert gone[0].verification.verdict == "could not check"
-    assert "the file is gone" in gone[0].verification.reason
+    assert "no longer exists" in gone[0].verification.reason
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from whycite.errors import UserError
 from whycite.models import load_encoder
 from whycite.models.rankers import TargetKind
+from whycite.verify.claims import verify_sentences
 from whycite.verify.features import STEPS, PassageWeights, shipped_weights
 from whycite.verify.features import load_weights as load_weights
 from whycite.verify.passages import MAX_ENCODED, MAX_READ, MAX_READ_IN_CONTEXT, PreparedDocument, sentence_in_context
-from whycite.verify.verifying import verify_sentences
 
 CLAIM = "Honeybees that forage sleep at night"
 TEXTS = ["Wasps build nests of paper.", "Foraging honeybees sleep at night.", "Bees hang their antennae in the dark."]
@@ -128,7 +128,7 @@ def test_weights_are_kept(tmp_path: Path) -> None:
     assert load_weights(path) == shipped_weights()
     assert path.read_text("utf-8") == files("whycite.verify").joinpath("weights.json").read_text("utf-8")
     path.write_text("{}", "utf-8")
-    with pytest.raises(UserError, match="holds no weights"):
+    with pytest.raises(UserError, match="not a file of weights"):
         load_weights(path)
     with pytest.raises(UserError, match="No such file"):
         load_weights(tmp_path / "none.json")

@@ -90,8 +90,8 @@ def _check(library: Library, console: Console, as_json: bool) -> None:
 def _verify(articles: Sequence[Path], console: Console, as_json: bool) -> None:
     """Whether an article says what it is cited for, and where."""
     from whycite.cli import results
-    from whycite.verify.output import verification_json
-    from whycite.verify.verifying import verify_claim
+    from whycite.verify.claims import verify_claim
+    from whycite.verify.verification import verification_json
 
     article = next((path for path in articles if CITED_DOI.partition("/")[2] in path.name), articles[0])
     verification = verify_claim(VERIFIED_CLAIM, article)

@@ -305,8 +305,8 @@ def _shorten_claim(text: str) -> str:
 
 def answer_record(line: str, place: str) -> dict[str, Any]:
     """The answer to a record of a batch: a score for each sentence in their order, and the verdict."""
-    from whycite.verify.output import verdict_json
-    from whycite.verify.verifying import verify_sentences
+    from whycite.verify.claims import verify_sentences
+    from whycite.verify.verification import verdict_json
 
     try:
         record = json.loads(line)

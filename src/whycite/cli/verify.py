@@ -115,8 +115,8 @@ def _verify_claim(
     from whycite.cli.results import show_verification
     from whycite.cli.terminal import open_output
     from whycite.documents.sources import decode
-    from whycite.verify.output import verification_json
-    from whycite.verify.verifying import open_document
+    from whycite.verify.claims import open_document
+    from whycite.verify.verification import verification_json
 
     if claim == "-":
         if path == "-":
@@ -165,8 +165,7 @@ def _verify_draft(
     from whycite import read
     from whycite.cli.progress import stage_progress
     from whycite.cli.results import show_verdicts
-    from whycite.verify.drafts import CitationVerdict, verify_draft
-    from whycite.verify.output import citation_verdict_json
+    from whycite.verify.drafts import CitationVerdict, citation_verdict_json, verify_draft
 
     opened_library = None
     if papers is None or library is not None:

@@ -15,8 +15,8 @@ __all__ = ["is_english_draft", "is_foreign_sentence", "is_foreign_text"]
 _WORD = re.compile(r"[^\W\d_]+")
 _LAST_LATIN_LETTER = "\u024f"
 
-# Long texts. Measured on the drafts and papers the readers are tested on: function words are more than 0.3 of academic
-# English and 0.07 of German; the ten commonest words are 0.2 or more of a draft in English.
+# Long texts: function words are more than 0.3 of academic English and 0.07 of German; the ten commonest words are 0.2
+# or more of a draft in English.
 _MIN_WORDS = 60  # shorter texts may lack function words by chance
 _MIN_FUNCTION_WORD_SHARE = 0.15
 _MAX_CHARACTERS = 20_000  # enough to tell; the rest of a long text is not read

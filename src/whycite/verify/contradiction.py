@@ -1,4 +1,4 @@
-"""Passages that say the contrary of a claim in its own words: denied, compared or paired the other way round."""
+"""Passages that say the opposite of a claim in its own words: denied, compared or paired the other way round."""
 
 from __future__ import annotations
 
@@ -31,14 +31,20 @@ _NOT_DENIED = frozenset("only yet necessarily just merely until always".split())
 _CLAUSE_BREAK = re.compile(
     r"[,;:.()]|\b(?:but|although|though|whereas|while|because|which|who|when|if|unless|than)\b", re.IGNORECASE
 )
-_MIN_SHARED_WORDS = 2  # words of the claim that have to stand in one clause with the verb that is denied
-_ALL, _MOST_OF, _HALF = 0.9, 0.6, 0.5  # of the claim's words the shares that a passage has to hold to be about the same
-_EFFECT = frozenset(forms("alter influence affect change impact modify"))  # verbs of which one denies the other
-_STEM = 5  # letters in which a noun agrees with its verb: "no reductions", "reduced"
-_WAYS = ("direction", "height")  # in which what is measured goes up or down: "lower recall", "raised recall"
-_SUBJECT_REACH = 3  # words behind one that points, among which what it is said of is looked for
+_MIN_SHARED_WORDS = 2  # words of the claim in the clause of the denied verb
+# The shares of the claim's words that a passage must have to be about the same thing; the less a sign may mean anything
+# else, the fewer. Set by hand; `python benchmarks/verify.py` measures altered claims.
+_SHARE_FOR_DENIED_VERB = 0.9
+_SHARE_FOR_DENIED_NOUN = 0.6
+_SHARE_FOR_OPPOSITE = 0.5
+_EFFECT = frozenset(
+    forms("alter influence affect change impact modify")
+)  # denying one of these verbs denies the others
+_STEM = 5  # letters that a noun and its verb share: "no reductions", "reduced"
+_WAYS = ("direction", "height")  # tables of opposites for what goes up or down: "lower recall", "raised recall"
+_SUBJECT_REACH = 3  # words after a pointer that may name its subject
 _SUBJECT_ENDS = frozenset("and or in".split())
-# Extremes by name, each with its contrary, as pairs of what may stand behind "the" or "is".
+# Superlatives and their opposites.
 _EXTREMES = (
     (r"best", r"worst|poorest"),
     (r"highest|greatest|largest|biggest|maximal", r"lowest|smallest|fewest|minimal"),
@@ -58,24 +64,28 @@ _EXTREME_PAIRS = [
 
 
 def reversed_by(claim: str, passage: str) -> str:
-    """How a passage says the contrary of a claim, in words; nothing where that is not clear."""
+    """How a passage says the opposite of a claim, as a phrase; "" if it does not clearly do so."""
     claim_forms, passage_forms = set(forms(claim)), set(forms(passage))
     coverage = len(claim_forms & passage_forms) / max(len(claim_forms), 1)
     message = ""
     if not is_negated(claim):
-        message = _denial(_DENIED, passage, claim_forms, claim_forms) if coverage >= _ALL else ""
+        message = _denial(_DENIED, passage, claim_forms, claim_forms) if coverage >= _SHARE_FOR_DENIED_VERB else ""
         message = message or (
-            _denial(_NONE, passage, claim_forms, {form[:_STEM] for form in claim_forms}) if coverage >= _MOST_OF else ""
+            _denial(_NONE, passage, claim_forms, {form[:_STEM] for form in claim_forms})
+            if coverage >= _SHARE_FOR_DENIED_NOUN
+            else ""
         )
-        if not message and coverage >= _MOST_OF and claim_forms & _EFFECT:
+        if not message and coverage >= _SHARE_FOR_DENIED_NOUN and claim_forms & _EFFECT:
             message = _denial(_DENIED, passage, claim_forms, _EFFECT)
     return message or (
-        _opposite_extreme(claim, passage) or _opposite_direction(claim, passage) if coverage >= _HALF else ""
+        _opposite_extreme(claim, passage) or _opposite_direction(claim, passage)
+        if coverage >= _SHARE_FOR_OPPOSITE
+        else ""
     )
 
 
 def _denial(denial: re.Pattern[str], passage: str, claim_forms: set[str], verbs: set[str] | frozenset[str]) -> str:
-    """The denial of one of some verbs, in a clause that has other words of the claim."""
+    """A phrase on a denied verb, if its clause has other words of the claim."""
     for match in denial.finditer(passage):
         verb = forms(match["verb"])
         if match["verb"].lower() in _NOT_DENIED or not verb or not verbs & {verb[0], verb[0][:_STEM]}:
@@ -88,13 +98,13 @@ def _denial(denial: re.Pattern[str], passage: str, claim_forms: set[str], verbs:
 
 
 def _says(rest: str, verb: str) -> bool:
-    """Whether what is left of a sentence may say the same without denying it."""
+    """Whether the rest of a sentence may say the same without denying it."""
     return any(form[:_STEM] == verb[:_STEM] or {form, verb} <= _EFFECT for form in forms(rest))
 
 
 @dataclass(frozen=True, slots=True)
 class _Direction:
-    """A word that points up or down, and what it is said of."""
+    """A word that points up or down, and its subject."""
 
     word: str
     up: bool
@@ -102,7 +112,7 @@ class _Direction:
 
 
 def _opposite_direction(claim: str, passage: str) -> str:
-    """What the claim lets go up or be high and the passage down or low, or the reverse; neither denies anything."""
+    """A phrase on what is up in the claim and down in the passage, or the reverse; neither may deny anything."""
     claim_directions = list(_directions(claim))
     if len(claim_directions) != 1 or is_negated(claim) or is_negated(passage):
         return ""
@@ -129,7 +139,7 @@ def _directions(text: str) -> Iterator[_Direction]:
 
 
 def _opposite_extreme(claim: str, passage: str) -> str:
-    """The other extreme of what the claim names, where the passage does not name the same."""
+    """A phrase on the passage's superlative, if it is the opposite of the claim's."""
     for pair in _EXTREME_PAIRS:
         for claim_pattern, passage_pattern in (pair, pair[::-1]):
             claim_match, passage_match = claim_pattern.search(claim), passage_pattern.search(passage)
@@ -154,12 +164,12 @@ def _contrast_message(claim_words: str, passage_words: str) -> str:
 
 
 ComparisonOrder = Literal["same", "reversed", "other", "none"]
-"""How a passage compares what a claim compares: as the claim does, the other way round, the lesser one of the claim as
-better than something else, or not at all."""
+"""How a passage compares what a claim compares: the same way, the other way round, the claim's lesser one as better
+than something else ("other"), or not at all."""
 
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _CLAUSE_END = re.compile(r"[.;:!?]\s|[.;:!?]$")
-# What a comparison is told by; behind "than" a number is a bound.
+# The signs of a comparison; a number after "than" is a bound.
 _THAN = re.compile(
     rf"\b(?P<word>{'|'.join(sorted(load_words('whycite.verify', 'comparatives')))})\b"
     r"(?P<between>(?: (?!(?:more|less|better|worse|higher|lower|greater|than)\b)[^\s,;]+){0,6}),? "
@@ -182,8 +192,8 @@ _UNSAID = re.compile(
     re.IGNORECASE,
 )
 _QUALITY = "better"
-_SIDE = 400  # characters of a sentence on either side
-_MAX_COMPARISONS = 20  # comparisons of a text that are looked at
+_SIDE = 400  # characters on either side of a comparison that are read
+_MAX_COMPARISONS = 20  # per text, so that hostile input takes no time
 _GOOD = {"better": True, "superior": True, "best": True, "worse": False, "inferior": False}
 _DOWN = {"lower": "higher", "smaller": "larger", "slower": "faster", "weaker": "stronger", "shorter": "longer"}
 _DOWN |= {"poorer": "better", "fewer": "more", "later": "earlier", "cheaper": "dearer", "easier": "harder"}
@@ -204,7 +214,7 @@ _PLACE = re.compile(r"\b(?:in|among|for|with|from|on|at|of|by|to) ", re.IGNORECA
 
 @dataclass(frozen=True, slots=True)
 class _TextComparison:
-    """What is above what, as the words that only one of the two has, and by what they are compared."""
+    """What is above what, as the words that only one of the two has, and the scale."""
 
     scale: str
     above: frozenset[str]
@@ -212,7 +222,7 @@ class _TextComparison:
 
 
 def claims_better(claim: str) -> bool:
-    """Whether a claim says in the main that one thing is better than another."""
+    """Whether the point of a claim is that one thing is better than another."""
     claim_comparison = _single_comparison(claim)
     return (
         claim_comparison is not None
@@ -222,7 +232,7 @@ def claims_better(claim: str) -> bool:
 
 
 def comparison_order(claim: str, passage: str) -> ComparisonOrder:
-    """How a passage compares what a claim compares; the other way round only where it is by the same thing."""
+    """How a passage compares what a claim compares; "reversed" only on the same scale."""
     claim_comparison = _single_comparison(claim)
     if claim_comparison is None:
         return "none"
@@ -238,7 +248,7 @@ def comparison_order(claim: str, passage: str) -> ComparisonOrder:
         across = len(above) + len(below)
         if direct > across:
             return "same"
-        # Both may have a verb before the comparison in common: "beavers build better dams".
+        # Both may share a verb before the comparison: "beavers build better dams".
         if (
             passage_comparison.scale == claim_comparison.scale
             and across > direct
@@ -250,7 +260,7 @@ def comparison_order(claim: str, passage: str) -> ComparisonOrder:
 
 
 def _single_comparison(claim: str) -> _TextComparison | None:
-    """The comparison of a claim that makes one, with something on either side."""
+    """The comparison of a claim that makes exactly one, with something on either side."""
     comparisons = list(islice(_comparisons(claim), 2))
     return comparisons[0] if len(comparisons) == 1 and comparisons[0].above and comparisons[0].below else None
 
@@ -271,7 +281,7 @@ def _clause_comparisons(clause: str) -> Iterator[_TextComparison]:
         groups = match.groupdict()
         if "verb" in groups:
             if bool(groups["passive"]) != bool(groups["by"]) and groups["verb"].lower().startswith(("outp", "surp")):
-                continue  # "are surpassed", by nobody that is named
+                continue  # "are surpassed", but not by what
             up = groups["verb"].lower() != "inferior to" and not groups["by"]
             scale, left_side = _QUALITY, left_text
         else:
@@ -284,7 +294,7 @@ def _clause_comparisons(clause: str) -> Iterator[_TextComparison]:
 
 
 def _read_than(word: str, middle: str, left_text: str, right_text: str) -> tuple[str, bool, str, str]:
-    """By what is compared, whether the first is above, and the text of either side: "higher in mice than in rats"."""
+    """The scale, whether the first is above, and the text of either side: "higher in mice than in rats"."""
     middle = middle.strip()
     left_side = left_text
     place = _PLACE.search(middle + " ")
@@ -318,13 +328,13 @@ def _sides(scale: str, up: bool, left_text: str, right_text: str) -> _TextCompar
 
 
 _TOKEN = re.compile(r"(?P<number>\d+(?:[.,]\d+)*)|[^\W\d_]+")
-_FAR = 6  # tokens between a number and its word at most
-_MAX_TERMS = 12  # numbers and words that are looked at
+_MAX_DISTANCE = 6  # tokens between a number and its word
+_MAX_TERMS = 12  # numbers and words compared; pairs grow with the square
 
 
 @dataclass(frozen=True, slots=True)
 class _TermPositions:
-    """Where a text has its numbers and its words, of those that it has once, and its tokens."""
+    """The tokens of a text, and the positions of the numbers and words that occur once."""
 
     tokens: tuple[str, ...]
     numbers: dict[str, int]
@@ -332,9 +342,9 @@ class _TermPositions:
 
 
 def crossed_numbers(claim: str, passage: str) -> str:
-    """What a passage tells of two numbers that a claim has the other way round, in words; nothing if that is not clear.
+    """A phrase on two numbers that a passage gives the other way round; "" if that is not clear.
 
-    A pair of words that goes with the numbers as in the claim speaks against it.
+    It is not if another pair of words goes with the numbers as in the claim.
     """
     claim_terms, passage_terms = _term_positions(claim), _term_positions(passage)
     numbers = [number for number in claim_terms.numbers if number in passage_terms.numbers][:_MAX_TERMS]
@@ -375,19 +385,19 @@ def _unique_positions(items: list[str]) -> dict[str, int]:
 
 
 def _paired_words(text: _TermPositions, numbers: tuple[str, str], words: tuple[str, str]) -> dict[str, str]:
-    """The word of each number where they take turns, each near its own; else nothing."""
+    """The word of each number, if numbers and words alternate and each is near its own; else empty."""
     places = sorted(
         [(text.numbers[term], term, True) for term in numbers] + [(text.words[term], term, False) for term in words]
     )
     if places[0][2] == places[1][2] or [place[2] for place in places[:2]] != [place[2] for place in places[2:]]:
         return {}
-    if any(places[index + 1][0] - places[index][0] > _FAR for index in (0, 2)):
+    if any(places[index + 1][0] - places[index][0] > _MAX_DISTANCE for index in (0, 2)):
         return {}
     return dict((head[1], tail[1]) if head[2] else (tail[1], head[1]) for head, tail in (places[:2], places[2:]))
 
 
 def _parallel(text: _TermPositions, pairs: dict[str, str]) -> bool:
-    """Whether two words are told in the same way: behind the same word, or beside their numbers."""
+    """Whether two words are used alike: after the same word, or next to their numbers."""
     preceding_words = {
         text.tokens[position - 1].lower() if (position := text.words[word]) else "" for word in pairs.values()
     }

@@ -1,4 +1,4 @@
-"""Every citation of a draft against the full text of what it cites."""
+"""Verify every citation of a draft against the full text of the paper it cites."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from typing_extensions import TypedDict
+
 from whycite import documents
 from whycite.documents.model import Document, Reference, Sentence
 from whycite.documents.sources import decode
@@ -18,48 +20,22 @@ from whycite.evidence.groups import SplitSentence, join_texts, split_at_groups
 from whycite.evidence.words import has_content_words, trim_piece
 from whycite.models import Encoder
 from whycite.models.rankers import Ranker
+from whycite.verify.claims import OpenDocument, open_document
 from whycite.verify.fulltexts import FullText, match_references, open_full_text, texts_in_folder, texts_in_library
-from whycite.verify.verification import Verification
-from whycite.verify.verifying import OpenDocument, open_document
+from whycite.verify.verification import Verification, VerificationJson, unchecked, verification_json
 
 if TYPE_CHECKING:
     from whycite.library import Library
 
-__all__ = ["CitationVerdict", "DraftCitation", "LineIndex", "citations", "verify_draft"]
+__all__ = ["CitationVerdict", "DraftCitation", "LineIndex", "citation_verdict_json", "citations", "verify_draft"]
 
-
-_LINE = re.compile(r"\r\n|\n|\r")
-
-
-class LineIndex:
-    """Each file is read once."""
-
-    def __init__(self) -> None:
-        self._starts: dict[str, list[int] | None] = {}
-
-    def line_at(self, file: str, offset: int) -> int | None:
-        """The line of an offset, counted from 1; None where the file is not on disk: in an archive, standard input."""
-        if file not in self._starts:
-            self._starts[file] = _starts(file)
-        starts = self._starts[file]
-        return None if starts is None else bisect_right(starts, offset)
-
-
-def _starts(file: str) -> list[int] | None:
-    try:
-        text = decode(Path(file).read_bytes())[0]
-    except OSError:
-        return None
-    return [0, *(end.end() for end in _LINE.finditer(text))]
-
-
-_MAX_OPEN = 4  # papers kept ready: the next citation is often to one of the last
-_CLAIM_WORDS = 3  # words that a piece of a sentence needs to be a claim of its own
+_MAX_OPEN_PAPERS = 4  # the next citation is often to one of the last papers
+_MIN_CLAIM_WORDS = 3  # content words that make part of a sentence a claim in itself
 
 
 @dataclass(frozen=True, slots=True)
 class DraftCitation:
-    """A claim of a draft and a reference it cites; `start` and `end` are the marker's, in its file."""
+    """A claim of a draft and a reference it cites; `start` and `end` are those of the marker in its file."""
 
     claim: str
     sentence: int
@@ -67,13 +43,13 @@ class DraftCitation:
     file: str
     start: int
     end: int
-    reference: Reference  # of a marker that was not linked, one that has the marker for a name
+    reference: Reference  # for a marker that points at no reference, one with the marker as its id
     linked: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class CitationVerdict:
-    """A citation of a draft, the paper it was held against ("" where none is at hand), and the verification."""
+    """A citation of a draft, the path of the cited paper ("" if it was not found), and the verification."""
 
     claim: str
     sentence: int
@@ -84,7 +60,7 @@ class CitationVerdict:
     reference: Reference
     paper: str
     verification: Verification
-    line: int | None = None  # of the marker, counted from 1; None where the file is not on disk
+    line: int | None = None  # of the marker, from 1; None if the file is not on disk
 
 
 def verify_draft(
@@ -96,11 +72,11 @@ def verify_draft(
     encoder: Encoder | None = None,
     progress: Callable[[str, int, int | None], None] | None = None,
 ) -> Iterator[CitationVerdict]:
-    """Each citation of a draft with its verdict, in the order of the text; papers of the folder come first."""
+    """Each citation of a draft with its verdict, in the order of the text; the folder comes before the library."""
     document = draft if isinstance(draft, Document) else documents.read(draft)
-    tell = progress or (lambda stage, count, total: None)
+    report = progress or (lambda stage, count, total: None)
     full_texts = (
-        texts_in_folder(papers, lambda count: tell("reading papers", count, None)) if papers is not None else []
+        texts_in_folder(papers, lambda count: report("reading papers", count, None)) if papers is not None else []
     )
     full_texts = [*full_texts, *(texts_in_library(library) if library is not None else [])]
     draft_citations = citations(document)
@@ -117,11 +93,14 @@ def verify_draft(
         yield CitationVerdict(
             *place, citation.reference, paper, verification, lines.line_at(citation.file, citation.start)
         )
-        tell("checking citations", count, len(draft_citations))
+        report("checking citations", count, len(draft_citations))
 
 
 def citations(document: Document) -> list[DraftCitation]:
-    """The claims of a draft with what each cites: the sentence, or of one with several groups the piece of each."""
+    """The claims of a draft with the references they cite.
+
+    A claim is a sentence; in one with several citation groups, each group has its own part.
+    """
     draft_citations = []
     for sentence_index, sentence in enumerate(document.sentences):
         if not sentence.citations:
@@ -137,7 +116,7 @@ def citations(document: Document) -> list[DraftCitation]:
 
 
 def _unlinked(sentence: Sentence, sentence_index: int, section: str, parts: SplitSentence) -> Iterator[DraftCitation]:
-    """The markers that point at no reference: nobody can check them, and nobody should think they were."""
+    """The markers that point at no reference: they cannot be checked, and the report has to say so."""
     alone = {group.start: index for index, group in enumerate(parts.groups) if not group.keys}
     for citation in sentence.citations:
         if not citation.keys:
@@ -150,22 +129,22 @@ def _unlinked(sentence: Sentence, sentence_index: int, section: str, parts: Spli
 
 
 def _claim(parts: SplitSentence, index: int) -> str:
-    """What a group is cited for: what stands before it, or behind the names of a group that begins its clause."""
+    """What a group is cited for: the text before it, or after it if the group begins its clause."""
     if len(parts.groups) > 1:
         left_text, right_text = _texts_beside(parts.texts, index)
         starts_clause = parts.groups[index].is_textual and parts.texts[index + 1][:1].isalpha()
         for text in (right_text, left_text) if starts_clause else (left_text, right_text):
-            if has_content_words(text, enough=_CLAIM_WORDS):
+            if has_content_words(text, enough=_MIN_CLAIM_WORDS):
                 return text
     return join_texts(parts.texts)
 
 
 def _texts_beside(texts: Sequence[str], index: int) -> tuple[str, str]:
-    """What stands before a group and behind it; of a text between two groups that a semicolon parts, the own part."""
+    """The text before a group and after it; a semicolon between two groups separates their parts."""
     left_text, right_text = texts[index], texts[index + 1]
-    if index and has_content_words(own_part := left_text.rpartition(";")[2], enough=_CLAIM_WORDS):
+    if index and has_content_words(own_part := left_text.rpartition(";")[2], enough=_MIN_CLAIM_WORDS):
         left_text = own_part
-    if index + 2 < len(texts) and has_content_words(own_part := right_text.partition(";")[0], enough=_CLAIM_WORDS):
+    if index + 2 < len(texts) and has_content_words(own_part := right_text.partition(";")[0], enough=_MIN_CLAIM_WORDS):
         right_text = own_part
     return trim_piece(left_text), trim_piece(right_text)
 
@@ -177,30 +156,26 @@ def _verify_citation(
     has_full_texts: bool,
     document: Document,
 ) -> tuple[Verification, str]:
-    """The verification of a citation, and the paper it was held against."""
+    """The verification of a citation, and the path of the cited paper."""
     if not citation.linked:
-        return _unchecked(citation, f"the marker '{citation.reference.id}' could not be linked to a reference"), ""
+        return unchecked(citation.claim, f"the marker '{citation.reference.id}' matches no reference"), ""
     if citation.reference.id not in document.by_id:
-        return _unchecked(citation, f"the draft has no reference called '{citation.reference.id}'"), ""
+        return unchecked(citation.claim, f"the bibliography has no entry '{citation.reference.id}'"), ""
     if full_text is None:
         reason = (
-            "no full text of it is at hand"
+            "the full text of the paper was not found"
             if has_full_texts
-            else "no papers are at hand: name their folder with --papers"
+            else "there are no full texts; give their folder with --papers"
         )
-        return _unchecked(citation, reason), ""
+        return unchecked(citation.claim, reason), ""
     try:
         return open_papers.open_paper(full_text).verify(citation.claim), full_text.path
     except UserError as error:
-        return _unchecked(citation, str(error)), full_text.path
-
-
-def _unchecked(citation: DraftCitation, reason: str) -> Verification:
-    return Verification(citation.claim, "could not check", 0.0, (), reason)
+        return unchecked(citation.claim, str(error)), full_text.path
 
 
 class _OpenPapers:
-    """Papers made ready, the last few of them."""
+    """The last few papers, ready for claims."""
 
     def __init__(self, ranker: Ranker | None, encoder: Encoder | None) -> None:
         self._ranker, self._encoder = ranker, encoder
@@ -213,6 +188,66 @@ class _OpenPapers:
         else:
             document = open_full_text(full_text)
             self._papers[full_text.path] = open_document(document, ranker=self._ranker, encoder=self._encoder)
-            if len(self._papers) > _MAX_OPEN:
+            if len(self._papers) > _MAX_OPEN_PAPERS:
                 self._papers.popitem(last=False)
         return self._papers[full_text.path]
+
+
+_LINE = re.compile(r"\r\n|\n|\r")
+
+
+class LineIndex:
+    """The lines of files, each of which is read once."""
+
+    def __init__(self) -> None:
+        self._starts: dict[str, list[int] | None] = {}
+
+    def line_at(self, file: str, offset: int) -> int | None:
+        """The line of an offset, from 1; None if the file is not on disk (in an archive, standard input)."""
+        if file not in self._starts:
+            self._starts[file] = _line_starts(file)
+        starts = self._starts[file]
+        return None if starts is None else bisect_right(starts, offset)
+
+
+def _line_starts(file: str) -> list[int] | None:
+    try:
+        text = decode(Path(file).read_bytes())[0]
+    except OSError:
+        return None
+    return [0, *(end.end() for end in _LINE.finditer(text))]
+
+
+class CitedReferenceJson(TypedDict):
+    """The reference that a citation points to."""
+
+    id: str
+    title: str
+    year: int | None
+
+
+class CitationVerdictJson(VerificationJson):
+    """A citation of a draft with its verification."""
+
+    file: str
+    line: int | None
+    start: int
+    end: int
+    section: str
+    reference: CitedReferenceJson
+    paper: str
+
+
+def citation_verdict_json(citation: CitationVerdict, n: int | None = None) -> CitationVerdictJson:
+    """A citation of a draft and its verification as JSON."""
+    reference = citation.reference
+    return {
+        "file": citation.file,
+        "line": citation.line,
+        "start": citation.start,
+        "end": citation.end,
+        "section": citation.section,
+        "reference": {"id": reference.id, "title": reference.title, "year": reference.year},
+        "paper": citation.paper,
+        **verification_json(citation.verification, n),
+    }

@@ -1,7 +1,7 @@
-"""What is known of each sentence of a document as backing for a claim, as columns of numbers, and what each counts.
+"""The features of a sentence as backing for a claim, and the weight of each.
 
-Four steps, each dearer than the one before: the words of all sentences, the meaning of those that may matter, what the
-ranker reads in the best of these, and what it reads in the best of all between the sentences before and after.
+Ranking takes four steps, each slower than the one before: the words of all sentences, the meaning of the best ones,
+what the ranker makes of the best of these, and what it makes of the very best between their neighbours.
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ Floats = NDArray[np.float64]
 WORD_COLUMNS = (
     "bm25",
     "coverage",
-    "bm25_gap",  # below the best sentence of the document
-    "bm25_beside",  # of the better of the two sentences beside it
+    "bm25_gap",  # to the best sentence of the document
+    "bm25_beside",  # of the better neighbour
     "stated",  # quantities of the claim that it states
-    "otherwise",  # and those that it states otherwise
+    "otherwise",  # quantities for which it gives another value
     "length",
     "short",
-    # Of whole papers, where the abstract and the introduction say what is cited most.
-    "place",  # from the first sentence to the last, 0 to 1
+    # In whole papers: the abstract and the introduction say what is cited most.
+    "place",  # 0 for the first sentence to 1 for the last
     "first",  # among the first sentences
     "early",
-    # Of an abstract alone, whose end says what was found.
+    # In an abstract: its end says what was found.
     "end",
-    "own",  # says what this paper does
+    "own",  # it says what this paper does
     "cites",
     "abstract",
     "introduction",
@@ -87,9 +87,10 @@ _OWN = re.compile(r"\b(?:we|our|this (?:paper|work|study|article|thesis)|here)\b
 _CITES = re.compile(
     r"[(\[][^()\[\]]{0,120}\b(?:1[89]|20)\d\d[a-z]?[)\]]|\[\d{1,3}(?:[-–,; ]{1,3}\d{1,3}){0,20}\]|\bet al\b"
 )
-_SHORT = 4  # words that say something
-_FIRST, _EARLY = 5, 30  # sentences
-ABSTRACT = 30  # sentences that an abstract has at most
+_SHORT = 4  # content words; shorter sentences are headings and fragments
+_FIRST, _EARLY = 5, 30  # sentences after which "first" and "early" have fallen to 1/e
+_MAX_QUANTITIES = 3  # more numbers in common say no more
+ABSTRACT = 30  # sentences of the longest abstract; longer texts are papers
 
 
 def word_features(
@@ -99,7 +100,7 @@ def word_features(
     numbers: Sequence[Agreement],
     lexicon: SentenceLexicon,
 ) -> Floats:
-    """The columns `WORDS`, a row for each sentence."""
+    """A row of `WORD_COLUMNS` for each sentence."""
     count = len(sentences)
     table = np.zeros((count, len(WORD_COLUMNS)))
     bm25 = lexicon.bm25(claim)
@@ -110,8 +111,8 @@ def word_features(
         "coverage": lexicon.coverage(claim),
         "bm25_gap": bm25 - bm25.max(initial=0.0),
         "bm25_beside": neighbour_maximum(bm25),
-        "stated": [min(agreement.stated, 3) for agreement in numbers],
-        "otherwise": [min(agreement.otherwise, 3) for agreement in numbers],
+        "stated": [min(agreement.stated, _MAX_QUANTITIES) for agreement in numbers],
+        "otherwise": [min(agreement.otherwise, _MAX_QUANTITIES) for agreement in numbers],
         "length": np.log1p(lexicon.lengths),
         "short": [length < _SHORT for length in lexicon.lengths.tolist()],
         "place": whole * places / max(count - 1, 1),
@@ -130,7 +131,7 @@ def word_features(
 
 
 def meaning_features(cosines: Floats) -> Floats:
-    """The columns `MEANING` of sentences by their cosines with the claim; nan where a sentence was not encoded."""
+    """A row of `MEANING_COLUMNS` for each cosine with the claim; nan stands for a sentence not encoded."""
     own_cosines = np.where(np.isnan(cosines), 0.0, cosines)
     near = neighbour_maximum(np.where(np.isnan(cosines), -1.0, cosines))
     near = np.where(near <= -1, own_cosines, near)
@@ -138,12 +139,12 @@ def meaning_features(cosines: Floats) -> Floats:
 
 
 def ranker_features(scores: Floats) -> Floats:
-    """The columns `READ` or `BETWEEN` of sentences by what the ranker says of each."""
+    """A row of `READ_COLUMNS` or `CONTEXT_COLUMNS` for each score of the ranker."""
     return np.stack([scores, scores - scores.max(initial=-np.inf)], axis=1)
 
 
 def neighbour_maximum(values: Floats) -> Floats:
-    """The greater of the values before and after each one; 0 where there are none."""
+    """The greater neighbour of each value; 0 if it has none."""
     padded = np.concatenate([[-np.inf], values, [-np.inf]])
     near = np.maximum(padded[:-2], padded[2:])
     return np.where(np.isinf(near), 0.0, near)
@@ -152,26 +153,28 @@ def neighbour_maximum(values: Floats) -> Floats:
 STEPS: Mapping[str, tuple[str, ...]] = {
     "words": WORD_COLUMNS,
     "meaning": (*WORD_COLUMNS, *MEANING_COLUMNS),
-    # What the step before says, so that a few cases are enough to fit to.
+    # The logit of the step before and two columns, so that few cases are enough to fit to.
     "read": ("meaning", *READ_COLUMNS),
     "between": ("read", *CONTEXT_COLUMNS),
 }
-KINDS = ("paper", "abstract")  # what a document is: sentences of whole papers are told apart by other signs
+KINDS = ("paper", "abstract")  # of documents, each with weights of its own
 CLASSES = ("backed", "contradicted", "not found")
 
 
 @dataclass(frozen=True, slots=True)
 class PassageWeights:
-    """By kind of document and step a weight for each feature; by kind and verdict one for each sign.
+    """The weights of features by kind of document and step, and of signs by kind and verdict.
 
-    What "stance" holds tells backing from contradiction, where that of the ranker is known. Fitted by
-    `whycite.lab.train.verifyweights`; what is not named counts nothing.
+    The verdicts of the kind "stance" separate backing from contradiction if the ranker's stance is known. A feature or
+    sign without a weight does not count.
+
+    Fitted by `python -m whycite.lab.train.verifyweights DATA OUT.json UNSEEN.json`.
     """
 
     steps: Mapping[str, Mapping[str, Mapping[str, float]]]
     verdicts: Mapping[str, Mapping[str, Mapping[str, float]]]
-    ranker: str = ""  # the one whose stances "stance" was fitted to; of another they may mean something else
-    bars: Mapping[str, float] = field(default_factory=dict)  # by kind: the least chance at which backing is told
+    ranker: str = ""  # whose stances "stance" was fitted to; those of another ranker do not compare
+    bars: Mapping[str, float] = field(default_factory=dict)  # by kind, the least chance of a verdict "backed"
 
     def logits(self, kind: str, step: str, table: Floats) -> Floats:
         """How likely each sentence backs the claim, as logits."""
@@ -180,7 +183,7 @@ class PassageWeights:
         return np.asarray(table @ columns + feature_weights.get("bias", 0.0))
 
     def chances(self, kind: str, signs: Mapping[str, float]) -> dict[str, float]:
-        """The probability of each verdict that the kind tells apart, by its signs."""
+        """The probability of each verdict of a kind."""
         logits = {
             name: sign_weights.get("bias", 0.0)
             + sum(sign_weights.get(sign, 0.0) * value for sign, value in signs.items())
@@ -190,13 +193,13 @@ class PassageWeights:
         return dict(zip(logits, (shifted / shifted.sum()).tolist(), strict=True))
 
     def write(self, path: Path) -> None:
-        """Keep them in a file."""
+        """Save the weights."""
         path.write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
 
 
 @cache
 def shipped_weights() -> PassageWeights:
-    """The weights that come with whycite."""
+    """The bundled weights."""
     return _parse_weights(files("whycite.verify").joinpath("weights.json").read_text("utf-8"), "weights.json")
 
 
@@ -218,7 +221,9 @@ def _parse_weights(text: str, path: str) -> PassageWeights:
         }
         bars = _numbers(content.get("bars", {}))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise UserError(f"{path} holds no weights ({error}): fit them again") from error
+        raise UserError(
+            f"{path}: not a file of weights ({error}); fit them again with python -m whycite.lab.train.verifyweights"
+        ) from error
     return PassageWeights(steps, verdicts, str(content.get("ranker", "")), bars)
 
 

@@ -1,4 +1,4 @@
-"""The full texts at hand: which file of a folder, or document of a library, is the paper that a reference means."""
+"""The full texts of cited papers: which file of a folder, or document of a library, belongs to a reference."""
 
 from __future__ import annotations
 
@@ -28,13 +28,14 @@ _LOG = logging.getLogger("whycite")
 _FIELDS = ("title", "authors", "year", "venue", "doi", "arxiv", "pmid")
 _PACKED = (".gz", ".zst", ".bz2", ".xz", ".zip", ".tgz")
 _BIBLIOGRAPHIES = frozenset({"bibtex", "bbl", "ris", "csljson"})
-_TITLE_WORDS = 4  # words of a title that is believed without author and year
-_VERSION = 1  # of what is kept
+_MIN_TITLE_WORDS = 4  # a shorter title identifies no paper without author and year
+_MAX_YEARS_APART = 5  # of a preprint and its printed version; papers further apart only share a title
+_CACHE_VERSION = 1  # of the cached records; increase it when they change
 
 
 @dataclass(frozen=True, slots=True)
 class FullText:
-    """A paper whose full text is at hand: the file that holds it, its path in there, and what it says it is."""
+    """The full text of a paper: its file, its path in that file, and its own metadata."""
 
     file: str
     path: str
@@ -43,10 +44,10 @@ class FullText:
 
 
 def texts_in_folder(folder: Path | str, progress: Callable[[int], None] | None = None) -> list[FullText]:
-    """The papers in a folder; what each file says of itself is kept, and read again once the file has changed."""
+    """The papers in a folder; their metadata are cached until a file changes."""
     folder = Path(folder)
     if not folder.is_dir():
-        raise UserError(f"{folder}: no such folder of papers")
+        raise UserError(f"{folder}: no such folder")
     name = blake2b(str(folder.resolve()).encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
     cache_path = cache_folder() / "papers" / f"{name}.json"
     cached_files = _load_cache(cache_path)
@@ -55,9 +56,9 @@ def texts_in_folder(folder: Path | str, progress: Callable[[int], None] | None =
     for number, path in enumerate(_files(folder), 1):
         try:
             state = path.stat()
-        except FileNotFoundError:  # moved since the folder was listed
+        except FileNotFoundError:  # deleted since the folder was listed
             continue
-        mark = [_VERSION, state.st_mtime_ns, state.st_size]
+        mark = [_CACHE_VERSION, state.st_mtime_ns, state.st_size]
         cached_entry = cached_files.get(str(path), {})
         entry: dict[str, Any] = (
             cached_entry if cached_entry.get("mark") == mark else {"mark": mark, "papers": _papers_of_file(path)}
@@ -72,13 +73,13 @@ def texts_in_folder(folder: Path | str, progress: Callable[[int], None] | None =
 
 
 def texts_in_library(library: Library) -> list[FullText]:
-    """The documents of a library whose files are still there."""
+    """The documents of a library; those whose files are gone have a problem."""
     full_texts = []
     for entry in library.documents():
         kind, _, name = entry.key.partition(":")
         identifiers: dict[str, Any] = {kind: name} if kind in ("doi", "arxiv", "pmid") else {}
         file = _on_disk(entry.path)
-        problem = "" if file else f"{entry.path}: the file is gone"
+        problem = "" if file else f"{entry.path}: the file no longer exists"
         full_texts.append(
             FullText(file, entry.path, Reference("", title=entry.title, year=entry.year, **identifiers), problem)
         )
@@ -86,21 +87,21 @@ def texts_in_library(library: Library) -> list[FullText]:
 
 
 def match_references(references: Sequence[Reference], full_texts: Sequence[FullText]) -> list[FullText | None]:
-    """For each reference the paper at hand that it means: by identifiers, by title, author and year, or by title."""
+    """The full text for each reference, by identifier, by title, author and year, or by title alone."""
     numbers = group_references([*(full_text.paper for full_text in full_texts), *references])
     by_number: dict[int, FullText] = {}
     by_title: dict[str, list[FullText]] = {}
     for full_text, number in zip(full_texts, numbers, strict=False):
         by_number.setdefault(number, full_text)
         title = normalise_title(full_text.paper.title)
-        if title.count(" ") + 1 >= _TITLE_WORDS:
+        if title.count(" ") + 1 >= _MIN_TITLE_WORDS:
             by_title.setdefault(title, []).append(full_text)
     numbered_references = zip(references, numbers[len(full_texts) :], strict=True)
     return [by_number.get(number) or _match_title(reference, by_title) for reference, number in numbered_references]
 
 
 def _match_title(reference: Reference, by_title: dict[str, list[FullText]]) -> FullText | None:
-    """The one paper of the reference's title; identifiers that differ keep apart what is called the same."""
+    """The only paper with the reference's title; a different DOI or year rules a paper out."""
     title = normalise_title(reference.title)
     same = by_title.get(title, [])
     if not title and reference.text:
@@ -116,7 +117,7 @@ def _match_title(reference: Reference, by_title: dict[str, list[FullText]]) -> F
 
 
 def _differ(reference: Reference, paper: Reference) -> bool:
-    if reference.year and paper.year and abs(reference.year - paper.year) > 5:
+    if reference.year and paper.year and abs(reference.year - paper.year) > _MAX_YEARS_APART:
         return True
     return bool(
         reference.doi
@@ -127,13 +128,13 @@ def _differ(reference: Reference, paper: Reference) -> bool:
 
 
 def open_full_text(full_text: FullText) -> Document:
-    """The document of a paper at hand."""
+    """Read a full text."""
     if full_text.problem:
         raise UserError(full_text.problem)
     for document in documents.stream(full_text.file):
         if document.path == full_text.path or full_text.file == full_text.path:
             return document
-    raise UserError(f"{full_text.path}: is no longer in its file")
+    raise UserError(f"{full_text.path}: no longer in {full_text.file}")
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -146,7 +147,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _papers_of_file(path: Path) -> list[dict[str, Any]]:
-    """What the documents of a file say they are; of one that cannot be read, why."""
+    """The metadata of the documents in a file, or why it cannot be read."""
     try:
         return [
             {
@@ -161,7 +162,7 @@ def _papers_of_file(path: Path) -> list[dict[str, Any]]:
 
 
 def _problem(document: Document) -> str:
-    return document.warnings[0] if document.warnings else f"{document.path}: holds no text that can be read"
+    return document.warnings[0] if document.warnings else f"{document.path}: contains no readable text"
 
 
 def _paper_fields(paper: Reference) -> dict[str, Any]:
@@ -184,7 +185,7 @@ def _load_cache(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):
-        return {}  # nothing was kept, or it is damaged: it can be made again
+        return {}  # no cache yet, or a damaged one
     return content if isinstance(content, dict) else {}
 
 
@@ -194,4 +195,4 @@ def _save_cache(path: Path, content: dict[str, Any]) -> None:
         with atomic_write(path) as file:
             file.write(json.dumps(content).encode())
     except UserError as error:
-        _LOG.warning("%s; the papers are read again next time", error)
+        _LOG.warning("%s; the papers will be read again next time", error)

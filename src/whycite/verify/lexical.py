@@ -1,4 +1,4 @@
-"""Words in common: BM25 over the sentences of one document, and how much of a claim a sentence holds."""
+"""Words that a claim and the sentences of a document share: BM25, and the share of the claim they cover."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ __all__ = ["SentenceLexicon", "forms"]
 Floats = NDArray[np.float64]
 
 _ENDINGS = ("ations", "ation", "ings", "ing", "ions", "ion", "edly", "ed", "ively", "ive", "ly", "es", "s", "e")
-_STEM = 4  # letters that a stem keeps at least
+_MIN_STEM = 4  # letters; a shorter rest is not the same word
 
 
 def forms(text: str) -> list[str]:
-    """The words of a text that say something, as they are compared: without endings."""
+    """The content words of a text without their endings, to compare them."""
     return [_form(term) for term in terms(text) if term not in FUNCTION_WORDS]
 
 
@@ -30,13 +30,13 @@ def forms(text: str) -> list[str]:
 def _form(term: str) -> str:
     word = lemma(term)
     for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _STEM:
+        if word.endswith(ending) and len(word) - len(ending) >= _MIN_STEM:
             return word.removesuffix(ending)
     return word
 
 
 class SentenceLexicon:
-    """The words of a document's sentences; how rare a word is, its own sentences tell."""
+    """The words of a document's sentences; how rare a word is depends on these sentences alone."""
 
     def __init__(self, sentences: Sequence[str]) -> None:
         self._forms = [forms(sentence) for sentence in sentences]
@@ -50,13 +50,13 @@ class SentenceLexicon:
         self._unseen = float(np.log1p(2 * len(sentences)))
 
     def bm25(self, claim: str) -> Floats:
-        """The score of each sentence, as a share of what a sentence could have that holds every word of the claim."""
+        """The score of each sentence, relative to a sentence with every word of the claim."""
         claim_forms = forms(claim)
         maximum = sum(self._weights.get(form, self._unseen) for form in set(claim_forms))
         return self._index.scores(claim_forms)["plus"] / max(maximum, 1e-9)
 
     def coverage(self, claim: str) -> Floats:
-        """The share of the claim's words that each sentence holds, rare words counting more."""
+        """The share of the claim's words in each sentence; rare words count more."""
         weights = {form: self._weights.get(form, self._unseen) for form in set(forms(claim))}
         total = sum(weights.values()) or 1.0
         return np.array(
@@ -67,12 +67,12 @@ class SentenceLexicon:
         )
 
     def joint_share(self, claim: str, chosen: Sequence[int]) -> float:
-        """The share of the claim's words that some sentences hold together, rare words counting more."""
+        """The share of the claim's words in the chosen sentences together; rare words count more."""
         together = {form for index in chosen for form in self._forms[index]}
         return self._share(claim, together)
 
     def known_share(self, claim: str) -> float:
-        """The share of the claim's words that the document has at all, rare words counting more."""
+        """The share of the claim's words in the document; rare words count more."""
         return self._share(claim, self._weights.keys())
 
     def _share(self, claim: str, among: Collection[str]) -> float:

@@ -11,16 +11,17 @@ from whycite.verify.quantities import Quantity, quantities
 
 __all__ = ["Agreement", "compare_numbers", "compare_quantities", "unstated"]
 
-_NEAR = 0.05  # how far off a number may be that is only said to be about right
-_EQUAL = 1e-9
-_COUNT = 12  # numbers up to it are written in many ways: "both", "a pair", "the three of them"
-_YEARS = range(1900, 2036)
+_ABOUT = 0.05  # how far off, as a share, a number may be that is given as "about"
+_EQUAL = 1e-9  # relative difference due to rounding alone
+_MAX_COUNT_IN_WORDS = 12  # counts up to it are written in many ways: "both", "a pair", "the three of them"
+_MAX_COMMON = 10  # whole numbers up to it occur anywhere: that both texts have one says little
+_YEARS = range(1900, 2036)  # whole numbers that may be years
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How many quantities of a claim a passage states, how many it states otherwise, and that in words."""
+    """How many quantities of a claim a passage states, gives another value for, or lacks, and a phrase on these."""
 
     stated: int = 0
     otherwise: int = 0
@@ -29,12 +30,12 @@ class Agreement:
 
 
 def compare_numbers(claim: str, passage: str) -> Agreement:
-    """The numbers of a claim against those of a passage."""
+    """Compare the numbers of a claim with those of a passage."""
     return compare_quantities(quantities(claim), quantities(passage))
 
 
 def compare_quantities(claim_quantities: Sequence[Quantity], passage_quantities: Sequence[Quantity]) -> Agreement:
-    """The quantities of a claim against those of a passage."""
+    """Compare the quantities of a claim with those of a passage."""
     stated, otherwise, absent = [], [], 0
     ends = [end for quantity in claim_quantities for end in _ends(quantity)]
     for quantity in claim_quantities:
@@ -48,7 +49,7 @@ def compare_quantities(claim_quantities: Sequence[Quantity], passage_quantities:
             for passage_quantity in passage_quantities
             if _comparable(quantity, passage_quantity) and not _fits(quantity, passage_quantity)
         ]
-        # A quantity that another one of the claim states is spoken for: "from 10 % to 20 %".
+        # A quantity that agrees with another one of the claim is taken: "from 10 % to 20 %".
         rivals = [
             rival
             for rival in rivals
@@ -67,7 +68,7 @@ def compare_quantities(claim_quantities: Sequence[Quantity], passage_quantities:
 
 
 def unstated(claim_quantities: Sequence[Quantity], passages: Sequence[Sequence[Quantity]]) -> list[str]:
-    """The numbers of a claim that no passage states, as they are written; years, ranges and small counts aside."""
+    """The numbers of a claim that no passage states, as written; without years, ranges and small counts."""
     return [
         quantity.text
         for quantity in claim_quantities
@@ -76,19 +77,19 @@ def unstated(claim_quantities: Sequence[Quantity], passages: Sequence[Sequence[Q
 
 
 def _is_vague(quantity: Quantity) -> bool:
-    """Whether a number may be a year or part of a name, be told without a number, or sum up several papers: a range."""
+    """Whether a number may be missing for good reason: a year, a count in words, or a range over several papers."""
     if _is_range(quantity):
         return True
-    return _is_year(quantity) or (quantity.unit[:1] in ("", "#") and quantity.low in range(_COUNT + 1))
+    return _is_year(quantity) or (quantity.unit[:1] in ("", "#") and quantity.low in range(_MAX_COUNT_IN_WORDS + 1))
 
 
 def _is_year(quantity: Quantity) -> bool:
-    """Whether a number may be a year, or what is named after one: "the 2004 corpus"."""
+    """Whether a number may be a year, or part of a name: "the 2004 corpus"."""
     return quantity.unit[:1] in ("", "#") and quantity.low == quantity.high and quantity.low in _YEARS
 
 
 def _stated(quantity: Quantity, passage_quantities: Sequence[Quantity]) -> bool:
-    """Whether a passage has a number of a claim, whatever it calls what is counted or measured."""
+    """Whether a passage has a number of a claim, whatever it says is counted or measured."""
     if any(_agree(quantity, passage_quantity) for passage_quantity in passage_quantities) or _by_its_ends(
         quantity, passage_quantities
     ):
@@ -108,7 +109,7 @@ def _join_texts(texts: Sequence[str]) -> str:
 
 
 def _comparable(quantity: Quantity, counterpart: Quantity) -> bool:
-    """Whether two quantities are of the same thing, so that they should be equal."""
+    """Whether two quantities measure the same thing, so that they should be equal."""
     return quantity.unit == counterpart.unit != ""
 
 
@@ -118,7 +119,7 @@ def _agree(quantity: Quantity, counterpart: Quantity) -> bool:
         return _meet(quantity, counterpart)
     if "%" in (quantity.unit, counterpart.unit):  # a share: 0.77 is 77 %
         return all(map(_is_share, (quantity, counterpart))) and _meet(_percent(quantity), _percent(counterpart))
-    # What a number belongs to is told in many ways; the same digits without unit are the same number.
+    # What a number counts can be said in many ways; the same digits without a unit are the same number.
     bare = all(operand.unit[:1] in ("", "#", "=") for operand in (quantity, counterpart))
     return bare and "" in (quantity.unit, counterpart.unit) and _meet(quantity, counterpart) and not _is_small(quantity)
 
@@ -138,33 +139,33 @@ def _is_range(quantity: Quantity) -> bool:
 
 
 def _ends(quantity: Quantity) -> list[Quantity]:
-    """The ends of a range by themselves; of anything else, itself."""
+    """The two ends of a range; any other quantity itself."""
     if not _is_range(quantity):
         return [quantity]
     return [replace(quantity, low=end, high=end) for end in (quantity.low, quantity.high)]
 
 
 def _by_its_ends(quantity: Quantity, passage_quantities: Sequence[Quantity]) -> bool:
-    """Whether both ends of a range are told, if not as a range: "from 3 % to 28 %" by "ascites 28 %, bleeding 3 %"."""
+    """Whether both ends of a range are stated singly: "from 3 % to 28 %" by "ascites 28 %, bleeding 3 %"."""
     return _is_range(quantity) and all(
         any(_agree(end, passage_quantity) for passage_quantity in passage_quantities) for end in _ends(quantity)
     )
 
 
 def _is_small(quantity: Quantity) -> bool:
-    """Whether a number is met anywhere: that it stands in both says little."""
-    return quantity.low == quantity.high and quantity.low in range(11)
+    """Whether a number is so common that it says little if both have it."""
+    return quantity.low == quantity.high and quantity.low in range(_MAX_COMMON + 1)
 
 
 def _meet(quantity: Quantity, counterpart: Quantity) -> bool:
-    """Whether a quantity of a claim is told by one of a passage, as exactly as the coarser one is written.
+    """Whether a quantity of a claim equals one of a passage, at the precision of the coarser one.
 
-    A number within a range or beyond a bound of the passage is not told by it, only not excluded; and so the reverse.
+    A number within a range or beyond a bound of the passage is not stated by it, only not excluded; and vice versa.
     """
     room = _room(quantity, counterpart)
     if quantity.low == quantity.high:
         return any(_close(quantity.low, end, room) for end in (counterpart.low, counterpart.high))
-    if counterpart.low == counterpart.high:  # only a bound is told by a number
+    if counterpart.low == counterpart.high:  # a number can only state a bound
         return (
             not _is_range(quantity)
             and quantity.low <= counterpart.high + room
@@ -176,7 +177,7 @@ def _meet(quantity: Quantity, counterpart: Quantity) -> bool:
 
 
 def _fits(quantity: Quantity, counterpart: Quantity) -> bool:
-    """Whether a quantity of a claim is not excluded by one of a passage; two ranges have ends to compare."""
+    """Whether a quantity of a passage does not exclude one of a claim; the ends of two ranges are compared instead."""
     room = _room(quantity, counterpart)
     return (
         not (_is_range(quantity) and _is_range(counterpart))
@@ -186,7 +187,7 @@ def _fits(quantity: Quantity, counterpart: Quantity) -> bool:
 
 
 def _room(quantity: Quantity, counterpart: Quantity) -> float:
-    """How far apart two quantities may be that are the same."""
+    """How far apart two equal quantities may be."""
     size = max(
         (abs(end) for end in (quantity.low, quantity.high, counterpart.low, counterpart.high) if math.isfinite(end)),
         default=0.0,
@@ -194,11 +195,11 @@ def _room(quantity: Quantity, counterpart: Quantity) -> float:
     room = _EQUAL * max(1.0, size)
     if not math.isclose(quantity.grain, counterpart.grain):
         coarser = max(quantity.grain, counterpart.grain)
-        # Who writes two digits or more may have cut off what others would round up.
+        # With two digits or more, one author may cut off what another rounds up.
         room = max(room, coarser * ((1 - 1e-6) if size >= 10 * coarser else 0.5))
     if quantity.about or counterpart.about:
         ends = [abs(end) for end in (quantity.low, quantity.high) if math.isfinite(end)]
-        room = max(room, _NEAR * max(ends, default=0.0))
+        room = max(room, _ABOUT * max(ends, default=0.0))
     return room
 
 

@@ -1,4 +1,4 @@
-"""Whether claim and passage point the same way: negation, and words that have an opposite."""
+"""Whether a claim and a passage point the same way: negation, and words with an opposite."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from whycite.verify.lexical import forms
 __all__ = ["Polarity", "compare_polarity", "denied_words", "is_negated", "negation_of", "word_ways"]
 
 
-_REACH = 8  # words that a negation reaches
+_NEGATION_REACH = 8  # words after a negation, in the same clause, that it denies
 _FORWARD = (
     r"not|no|nor|never|neither|none|cannot|without|fail(?:s|ed|ing|ure)?|unable|lack(?:s|ed|ing)?|absence|unlikely|"
     r"hardly|rarely|independent of|rather than|[a-z]+n[’']t"
@@ -39,22 +39,22 @@ def is_negated(text: str) -> bool:
 
 
 def negation_of(text: str) -> str:
-    """The first word by which a text denies something, or nothing."""
+    """The first negation in a text, or "" if there is none."""
     match = _NEGATION.search(_NO_NEGATION.sub(" ", text))
     return match[0].lower() if match else ""
 
 
 @lru_cache(maxsize=4096)
 def denied_words(text: str) -> frozenset[str]:
-    """The words that negations of a text reach, as they are compared: those behind it in the same clause."""
+    """The forms of the words that a text denies: those after a negation in the same clause."""
     denied_forms: set[str] = set()
     clause_forms: list[str] = []
     reach = 0
     for piece in _PIECE.finditer(_NO_NEGATION.sub(" ", text)):
         if piece["ahead"] or piece["around"]:
-            reach = _REACH
+            reach = _NEGATION_REACH
             if piece["around"]:
-                denied_forms.update(clause_forms[-_REACH:])
+                denied_forms.update(clause_forms[-_NEGATION_REACH:])
         elif piece[0].lower() in _CLAUSE_ENDS:
             reach, clause_forms = 0, []
         else:
@@ -66,7 +66,7 @@ def denied_words(text: str) -> frozenset[str]:
     return frozenset(denied_forms)
 
 
-_CONTEXT_REACH = 6  # words on either side
+_CONTEXT_REACH = 6  # words on either side by which two pointers are compared
 _MIN_STEM = 4  # letters; no stem in the data is shorter
 
 _WORD = re.compile(r"[a-z]+(?:-regulat[a-z]*)?", re.IGNORECASE)
@@ -74,18 +74,18 @@ _WORD = re.compile(r"[a-z]+(?:-regulat[a-z]*)?", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Polarity:
-    """In how many ways a passage points as the claim does, in how many the other way, and that in words."""
+    """In how many ways a passage points as the claim does, in how many the other way, and a phrase on these."""
 
     agreed: int = 0
     opposed: int = 0
-    apart: float = 0.0  # of the words they share, the share that one of them denies and the other does not
-    negation: bool = False  # one of them is negated, the other is not
+    apart: float = 0.0  # share of the common words that only one of them denies
+    negation: bool = False  # only one of them is negated
     words: str = ""  # "“increases” in the claim, “reduced” here"
 
 
 @dataclass(frozen=True, slots=True)
 class _Pointer:
-    """A word that points some way, and the words around it with what each counts: the nearer, the more."""
+    """A word that points some way, and the words around it with their weights: nearer ones count more."""
 
     word: str
     way: str
@@ -94,9 +94,9 @@ class _Pointer:
 
 
 def compare_polarity(claim: str, passage: str) -> Polarity:
-    """Which way a claim points against which way a passage does.
+    """Compare the ways in which a claim and a passage point.
 
-    Where a passage points both ways, what counts is the pointer whose surroundings are most like those in the claim.
+    If a passage points both ways, the pointer whose context is most like that in the claim counts.
     """
     passage_pointers = _pointers(passage)
     agreed = opposed = 0
@@ -110,7 +110,7 @@ def compare_polarity(claim: str, passage: str) -> Polarity:
             agreed += 1
         else:
             opposed += 1
-            # A word that stands in both is nothing to tell of, even where another one stands nearer.
+            # A word that is in both needs no mention, even if another one is nearer.
             if all(rival.up != pointer.up for rival in rivals):
                 words.append(f"“{pointer.word}” in the claim, “{nearest.word}” here")
     claim_negation, passage_negation = negation_of(claim), negation_of(passage)
@@ -127,7 +127,7 @@ def _context_overlap(pointer: _Pointer, rival: _Pointer) -> float:
 def _denied_share(claim: str, passage: str) -> float:
     claim_denials, passage_denials = denied_words(claim), denied_words(passage)
     if claim_denials & passage_denials:
-        return 0.0  # both deny the same, if not all of it in the same order
+        return 0.0  # both deny the same, if in other words
     shared = set(forms(claim)) & set(forms(passage))
     return len(shared & (claim_denials | passage_denials)) / max(len(shared), 1)
 
@@ -143,7 +143,7 @@ def _pointers(text: str) -> list[_Pointer]:
 
 
 def _context(words: list[str], position: int) -> dict[str, float]:
-    """The words around one; each counts by the nearest place it has."""
+    """The words around a position; each counts by its nearest occurrence."""
     weights: dict[str, float] = {}
     for far in range(1, _CONTEXT_REACH + 1):
         for near in (position - far, position + far):

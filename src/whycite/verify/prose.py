@@ -14,20 +14,20 @@ from whycite.text.tokens import terms
 __all__ = ["own_sentences", "quotes", "with_asides"]
 
 
-_KINDS = frozenset({"prose", "caption", "footnote"})
-_RUN = 6  # words of a title that tell a reference
+_KINDS = frozenset({"prose", "caption", "footnote"})  # of sentences that can back a claim
+_TITLE_RUN = 6  # words in a row that a sentence shares with a title only if it is an entry of a reference list
 _WORD = re.compile(r"[^\W\d_]+")
 
 
 def with_asides(document: Document) -> Document:
-    """The document with its captions, notes, boxes and digest behind its sentences: they say what it found, too."""
+    """The document with its captions, notes, boxes and digest after its sentences: they report findings, too."""
     if not document.asides:
         return document
     return replace(document, sentences=(*document.sentences, *document.asides), asides=())
 
 
 def own_sentences(document: Document) -> tuple[list[int], list[str], list[str | None]]:
-    """The sentences that may back a claim by index, with the heading and the type of the section of each."""
+    """The sentences that can back a claim, by index, and the heading and type of each one's section."""
     labelled = document if any(section.type for section in document.sections) else structure.label(document)
     titles = {run for reference in document.references for run in _runs(reference.title)[:1]}
     indices, headings, types = [], [], []
@@ -37,7 +37,7 @@ def own_sentences(document: Document) -> tuple[list[int], list[str], list[str | 
         if sentence.kind not in _KINDS or type == "references" or not _WORD.search(sentence.text):
             continue
         if titles and not sentence.citations and not titles.isdisjoint(_runs(sentence.text)):
-            continue  # an entry of a reference list that was not told apart
+            continue  # an entry of a reference list that was read as text
         heading = section.heading if section else ""
         indices.append(index)
         headings.append(f"{heading} (caption)".strip() if sentence.kind == "caption" else heading)
@@ -46,9 +46,9 @@ def own_sentences(document: Document) -> tuple[list[int], list[str], list[str | 
 
 
 def _runs(text: str) -> list[tuple[str, ...]]:
-    """The runs of so many words of a text."""
+    """All runs of `_TITLE_RUN` words."""
     words = [word.lower() for word in _WORD.findall(text)]
-    return [tuple(words[start : start + _RUN]) for start in range(len(words) - _RUN + 1)]
+    return [tuple(words[start : start + _TITLE_RUN]) for start in range(len(words) - _TITLE_RUN + 1)]
 
 
 _QUOTED = re.compile(r'"([^"]{20,1000})"')
@@ -57,14 +57,15 @@ _ATTRIBUTED = re.compile(
     r"\b(?:wrote|claimed|asserted|stated) that\b|[(\[][^()\[\]]{0,80}\b(?:1[89]|20)\d\d[a-z]?[)\]]|\[\d{1,3}\]",
     re.IGNORECASE,
 )
-_MIN_WORDS = 6  # words; less is said twice by chance
-_NEARLY = 0.9
+_MIN_WORDS = 6  # shorter claims are said twice by chance
+_SAME_SHARE = 0.9  # of the claim's words that have to be there, in order: word for word, but for a word or two
+_MAX_QUOTED_LENGTH, _MAX_SENTENCE_LENGTH = 3, 4  # times the claim; a longer text says more than the claim
 
 
 def quotes(claim: str, sentence: str) -> bool:
-    """Whether a sentence has the claim in quotation marks, or word for word (nearly) with a word on whose it is.
+    """Whether a sentence has the claim in quotation marks, or almost word for word and attributed to others.
 
-    A sentence that says the same in the same words as its own is the best backing there is, and no quotation.
+    A sentence that says the same in the same words on its own account is the best backing there is.
     """
     claim_terms = terms(claim)
     if len(claim_terms) < _MIN_WORDS:
@@ -75,17 +76,17 @@ def quotes(claim: str, sentence: str) -> bool:
 
 
 def _is_same_text(claim_terms: list[str], quoted_terms: list[str]) -> bool:
-    if not quoted_terms or len(quoted_terms) > 3 * len(claim_terms):
+    if not quoted_terms or len(quoted_terms) > _MAX_QUOTED_LENGTH * len(claim_terms):
         return False
     common = sum(
         block.size for block in SequenceMatcher(None, claim_terms, quoted_terms, autojunk=False).get_matching_blocks()
     )
-    return common >= _NEARLY * len(claim_terms)
+    return common >= _SAME_SHARE * len(claim_terms)
 
 
 def _contains(claim_terms: list[str], sentence_terms: list[str]) -> bool:
-    """Whether the claim stands in the sentence in one stretch, but for a word or two."""
-    if len(sentence_terms) > 4 * len(claim_terms):
+    """Whether the sentence contains the claim in one piece, but for a word or two."""
+    if len(sentence_terms) > _MAX_SENTENCE_LENGTH * len(claim_terms):
         return False
     match = SequenceMatcher(None, claim_terms, sentence_terms, autojunk=False).find_longest_match()
-    return match.size >= _NEARLY * len(claim_terms)
+    return match.size >= _SAME_SHARE * len(claim_terms)

@@ -1,4 +1,4 @@
-"""The quantities of a sentence: numbers with their units, comparisons and ranges, also where they are words."""
+"""The quantities in a sentence: numbers in digits or words, with their units, bounds and ranges."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ UNIT = re.compile(
 
 
 def unit(text: str) -> tuple[str, float] | None:
-    """The dimension and size of a unit ("mg", "mg/kg", "hours", "%"), or None where the text is none."""
+    """The dimension and size of a unit ("mg", "mg/kg", "hours", "%"); None if the text is not a unit."""
     return _unit(text.replace("µ", "u").replace("μ", "u"))
 
 
@@ -77,14 +77,14 @@ def _units(table: str) -> dict[str, tuple[str, float]]:
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A quantity: from `low` to `high` of `unit`, the same for a plain number, without end for a bound."""
+    """A quantity from `low` to `high`: equal for a plain number, one infinite for a bound."""
 
     low: float
     high: float
     unit: str  # "%", "fold", a dimension, "#noun" for what is counted, "=name" for what is measured, "" for none
-    text: str  # as it is written
-    grain: float  # what the last digit that is written counts
-    about: bool = False  # said to be near it
+    text: str  # as written
+    grain: float  # the value of one in the last digit
+    about: bool = False  # given as approximate
 
 
 _SUPERSCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
@@ -93,7 +93,7 @@ _PLAIN = str.maketrans({"−": "-", "‐": "-", "‑": "-", "–": "-", "—": "
 
 _DIGITS = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\d+,\d{1,2}(?=\s?%)|\d+|\.\d+"
 _POWER = r"(?:\s?[×x*·]\s?10\s?(?:\^|\*\*)?\s?\{?(?P<power>[-+]?\d{1,2})\}?(?!\d)|[eE](?P<exponent>[-+]?\d{1,2})(?!\w))"
-# A number that is no part of a name (IL-6, p53, H3K27, COVID-19) or of a longer number.
+# A number that is not part of a name (IL-6, p53, H3K27, COVID-19) or of a longer number.
 _NUMBER = re.compile(rf"(?<![\w.,])(?<![^\W\d_]-)(?P<sign>(?<![\d)])-)?(?P<digits>{_DIGITS}){_POWER}?(?![.,]?\d)")
 _TEN_TO = re.compile(r"10\s?(?:\^|\*\*)\s?\{?(?P<power>[-+]?\d{1,2})\}?")
 _RAISED_LOST = re.compile(r"10(?P<power>-\d{1,2})(?!\d)")  # "p < 10-5", whose exponent was raised once
@@ -169,11 +169,14 @@ _MARKER = re.compile(
 )
 _NOUN = re.compile(r"[- ]?(?P<noun>[a-z][a-z-]{2,20})")
 _DECADE = re.compile(r"'?s\b")
+_YEARS = range(1500, 2101)  # bare whole numbers in it are taken for years
+_LEFT_CONTEXT = 40  # characters before a number that may bound or label it
+_FRACTION_GRAIN = 5.0  # per cent: "a third" is anything near 33 %
 _NOT_COUNTED = load_words("whycite.verify", "uncounted")
 
 
 def quantities(text: str) -> list[Quantity]:
-    """The quantities that a text states; years, citations, names with numbers and labels are none."""
+    """The quantities in a text; years, citations, names with numbers and labels do not count."""
     text = _RAISED.sub(lambda match: "^" + match[0].translate(_SUPERSCRIPT), text).translate(_PLAIN)
     text = _MARKER.sub(lambda match: " " * len(match[0]), text)
     occurrences: list[tuple[int, int, Quantity]] = []
@@ -191,12 +194,16 @@ def _in_digits(text: str) -> Iterator[tuple[int, int, Quantity]]:
             continue
         start, end = number.start(), number.end()
         value, grain = _value(number)
-        left_text = text[max(0, start - 40) : start]
+        left_text = text[max(0, start - _LEFT_CONTEXT) : start]
         power = _TEN_TO.match(text, start) or (_CHANCE.search(left_text) and _RAISED_LOST.match(text, start)) or None
         if power is not None and number["power"] is None:
             value = grain = 10.0 ** int(power["power"])
             end = covered_end = power.end()
-        if _LABELLED.search(left_text) or _LEVEL.match(text, end) or (value >= 1500 and _DECADE.match(text, end)):
+        if (
+            _LABELLED.search(left_text)
+            or _LEVEL.match(text, end)
+            or (value >= _YEARS.start and _DECADE.match(text, end))
+        ):
             continue
         high = value
         following = next((candidate for candidate in numbers[index + 1 : index + 3] if candidate.start() >= end), None)
@@ -218,7 +225,7 @@ def _in_digits(text: str) -> Iterator[tuple[int, int, Quantity]]:
 
 
 def _value(number: re.Match[str]) -> tuple[float, float]:
-    """The value of a number, and what its last digit counts."""
+    """The value of a number, and of one in its last digit."""
     digits = number["digits"]
     if re.fullmatch(r"\d+,\d{1,2}", digits):
         digits = digits.replace(",", ".")
@@ -229,7 +236,7 @@ def _value(number: re.Match[str]) -> tuple[float, float]:
 
 
 def _range_end(text: str, end: int, number: re.Match[str] | None, left_text: str) -> tuple[float, int, float] | None:
-    """The other end of a range: "10-20", "10 to 20", "between 10 and 20"; its value, its end, its last digit."""
+    """The upper end of "10-20", "10 to 20" or "between 10 and 20": its value, where it ends, and its grain."""
     if number is None:
         return None
     position = end
@@ -247,7 +254,7 @@ def _range_end(text: str, end: int, number: re.Match[str] | None, left_text: str
 
 
 def _measure(text: str, end: int, left_text: str) -> tuple[str, float, int] | None:
-    """The unit behind a number or its name before it, its size, and where it ends; None: the number is no quantity."""
+    """The unit after a number or the measure before it, its size, and where it ends; None if it is no quantity."""
     if fold := _FOLD.match(text, end):
         return "fold", 1, fold.end()
     if _FACTOR.search(left_text):
@@ -272,7 +279,12 @@ def _measure(text: str, end: int, left_text: str) -> tuple[str, float, int] | No
 def _is_year(number: re.Match[str], value: float, high: float, left_text: str) -> bool:
     if _PREFIX.search(left_text) and not re.search(r"\b(?:over|under|within|above|below)\s?$", left_text):
         return False
-    return "." not in number["digits"] and "," not in number["digits"] and 1500 <= value <= 2100 and high <= 2100
+    return (
+        "." not in number["digits"]
+        and "," not in number["digits"]
+        and _YEARS.start <= value <= _YEARS[-1]
+        and high <= _YEARS[-1]
+    )
 
 
 def _bounded(
@@ -296,7 +308,7 @@ def _bounded(
 def _in_words(text: str) -> Iterator[tuple[int, int, Quantity]]:
     for match in _IN_WORDS.finditer(text):
         start, end = match.span()
-        left_text = text[max(0, start - 40) : start]
+        left_text = text[max(0, start - _LEFT_CONTEXT) : start]
         if match["fold"]:
             value, name = float(_counted(match["fold"])), "fold"
         elif match["whole"]:
@@ -324,7 +336,7 @@ def _in_words(text: str) -> Iterator[tuple[int, int, Quantity]]:
             if not name or (value == 1 and name[0] == "#"):  # "one" is a pronoun as often as a number
                 continue
             value *= size
-        grain = 1.0 if name != "%" or match["part"] is None else 5.0
+        grain = 1.0 if name != "%" or match["part"] is None else _FRACTION_GRAIN
         yield start, end, _bounded(text, start, end, (value, value), name, grain, left_text)
 
 

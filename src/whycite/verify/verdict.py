@@ -1,4 +1,9 @@
-"""The verdict on a claim: the signs that its best passages give, how likely it is right, and why."""
+"""The verdict on a claim: the signs its best passages give, the chance of each verdict, and the reason.
+
+The weights of the signs and the bars are fitted: `python -m whycite.lab.train.verifyweights DATA OUT.json UNSEEN.json`.
+The shares below were set by hand; `python benchmarks/verify.py` measures what they do to altered claims, and
+benchmarks/RESULTS.md has the figures.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +24,10 @@ from whycite.verify.verification import Verdict
 __all__ = ["POINTING", "ReasonedVerdict", "Signs", "chances_of", "collect_signs", "judge", "stance_features"]
 
 
-_TOP = 3  # passages that are looked at
-_SAME_TOPIC = 0.5  # the share of a claim that a sentence has to hold, to be about the same
-# The signs that tell backing from contradiction, once a passage is found.
+_TOP_PASSAGES = 3  # passages that decide
+_SAME_TOPIC = 0.5  # the share of a claim's words that a sentence on the same topic has
+_MAX_POINTERS = 2  # words that point the same or the other way; more of them say no more
+# The signs that separate backing from contradiction, once there is a passage.
 POINTING = (
     *("stance", "denies", "apart", "agreed", "opposed", "negation", "opposed near", "negation near"),
     *("otherwise", "stated"),
@@ -31,17 +37,17 @@ _COVERAGE = WORD_COLUMNS.index("coverage")
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """The signs as numbers, the passages they were taken from (best first), and what is to be said of them."""
+    """The signs as numbers, the passages they come from (best first), and what the reason may mention."""
 
     values: dict[str, float]
     top: tuple[int, ...]
-    otherwise: bool  # a number of the claim stands otherwise in the best passages, and nowhere as in the claim
-    denied: bool  # only the claim says "not", and what it denies is in the best passage
-    opposed: str  # which words point the other way, in words
-    contrary: str = ""  # how one of the best passages says the contrary in the claim's own words
-    where: int = -1  # which one
-    unordered: bool = False  # the claim says that one is better than another, and no passage does
-    missing: tuple[str, ...] = ()  # numbers of the claim that the best passages do not have
+    otherwise: bool  # the best passages give another value for a number of the claim, and none gives the same
+    denied: bool  # only the claim says "not", and the best passage has what it denies
+    opposed: str  # the words that point the other way, as a phrase
+    contrary: str = ""  # how one of the best passages says the opposite in the claim's own words
+    where: int = -1  # the index of that passage
+    unordered: bool = False  # the claim says that one thing is better than another, and no passage does
+    missing: tuple[str, ...] = ()  # numbers of the claim that none of the best passages has
 
 
 def collect_signs(
@@ -51,11 +57,12 @@ def collect_signs(
     skipped: frozenset[int] = frozenset(),
     stance: float | None = None,
 ) -> Signs | None:
-    """The signs that the best passages give, those that are skipped aside; None where none is left.
+    """The signs of the best passages that are not skipped; None if there are none.
 
-    `stance`: what is known of it already, else the ranker is asked.
+    `stance` is that of these passages; by default the ranker gives it.
     """
-    top = [index for index in np.argsort(-ranked.logits, kind="stable").tolist() if index not in skipped][:_TOP]
+    order = np.argsort(-ranked.logits, kind="stable").tolist()
+    top = [index for index in order if index not in skipped][:_TOP_PASSAGES]
     if not top:
         return None
     logits = ranked.logits[top]
@@ -89,7 +96,7 @@ def collect_signs(
     denied = polarities[0].negation and polarity.is_negated(claim) and float(near[0]) >= _SAME_TOPIC
     texts = [prepared.sentences[index] for index in top]
     contrary_index, contrary, unordered = _find_contrary(claim, texts)
-    # That another passage has the number says nothing where that one is about something else.
+    # That another passage has the number says nothing if that passage is about something else.
     nearest = [
         agreement.stated for agreement, share in zip(agreements, near, strict=True) if share >= _SAME_TOPIC * near.max()
     ]
@@ -101,7 +108,7 @@ def collect_signs(
 
 
 def _find_contrary(claim: str, texts: Sequence[str]) -> tuple[int, str, bool]:
-    """Which passage, best first, says the contrary, and how; whether the claim says who is better, and none of them."""
+    """Which passage says the opposite and how, and whether the claim says which is better and no passage does."""
     if message := reversed_by(claim, texts[0]) or crossed_numbers(claim, texts[0]):
         return 0, message, False
     orders = [comparison_order(claim, text) for text in texts]
@@ -110,15 +117,16 @@ def _find_contrary(claim: str, texts: Sequence[str]) -> tuple[int, str, bool]:
     )
     if decisive is None:
         return 0, "", "other" in orders or claims_better(claim)
-    return decisive, "the two are compared the other way round there" if orders[decisive] == "reversed" else "", False
+    return decisive, "it compares the two the other way round" if orders[decisive] == "reversed" else "", False
 
 
 def _polarity_signs(polarities: Sequence[Polarity], shares: np.ndarray, near: np.ndarray) -> dict[str, float]:
-    opposed = np.array([min(direction.opposed, 2) for direction in polarities], np.float64)
+    opposed = np.array([min(direction.opposed, _MAX_POINTERS) for direction in polarities], np.float64)
+    agreed = np.array([min(direction.agreed, _MAX_POINTERS) for direction in polarities], np.float64)
     negation = np.array([direction.negation for direction in polarities], np.float64)
     return {
         "apart": float(shares @ np.array([direction.apart for direction in polarities])),
-        "agreed": float(shares @ np.array([min(direction.agreed, 2) for direction in polarities], np.float64)),
+        "agreed": float(shares @ agreed),
         "opposed": float(shares @ opposed),
         "negation": float(shares @ negation),
         "opposed near": float(shares @ (opposed * near)),
@@ -126,21 +134,24 @@ def _polarity_signs(polarities: Sequence[Polarity], shares: np.ndarray, near: np
     }
 
 
-_TINY = 1e-6
+_MIN_CHANCE = 1e-6  # keeps logarithms of odds finite
 
-_OTHERWISE = 0.2  # what is left of the chance of backing where a number stands otherwise: 77 % is not 7.7 %
-_ABSENT = 0.6  # and where none of the claim's numbers is there
-_DENIED = 0.5  # and where the claim denies what a passage says
-_CONTRARY = 0.25, 0.5  # and where a passage seems to say the contrary, and how much of the rest is for that
-_MISSING = 0.4  # and where one of the claim's numbers is in none of them, or who is better
-_SURE = 0.8  # how much of a lead over chance lasts on claims of other fields than those that were learnt from
-_BACKED = 0.5  # the least chance at which backing is told, where none was fitted
-_CONTRADICTED = 0.7  # the least chance at which a contradiction is told: a wrong one does harm
+# The share of the chance of backing that remains if …
+_SHARE_OTHER_NUMBER = 0.2  # a passage has another value: 77 % is not 7.7 %
+_SHARE_NO_NUMBERS = 0.6  # none of the claim's numbers is there
+_SHARE_MISSING = 0.4  # one of the claim's numbers is missing, or no passage says which is better
+_SHARE_DENIED = 0.5  # the claim denies what a passage says; the rest goes to contradiction
+_SHARE_CONTRARY = 0.25  # a passage seems to say the opposite; half of the rest goes to contradiction
+_CONTRARY_IS_CONTRADICTION = 0.5
+# The least chances at which a verdict is given.
+_BAR_BACKED = 0.5  # for weights without fitted bars
+_BAR_CONTRADICTED = 0.7  # higher, since a wrong contradiction does harm
+_TRANSFER = 0.8  # how much of a lead over an even chance remains on fields other than those of the training data
 
 
 @dataclass(frozen=True, slots=True)
 class ReasonedVerdict:
-    """A verdict, how likely it is right, the chance of each, and why."""
+    """A verdict, the probability that it is right, the chance of each verdict, and the reason."""
 
     verdict: Verdict
     sure: float
@@ -151,39 +162,42 @@ class ReasonedVerdict:
 def judge(
     prepared: PreparedDocument, ranked: RankedSentences, signs: Signs, headings: tuple[str, ...]
 ) -> ReasonedVerdict:
-    """The verdict that the signs speak for."""
+    """The verdict that follows from the signs."""
     chances = chances_of(signs, prepared.kind, prepared.weights)
     highest = max(chances.values())
     against = chances["contradicted"] >= highest
-    least = max(prepared.weights.bars.get(prepared.kind, _BACKED), highest)
+    least = max(prepared.weights.bars.get(prepared.kind, _BAR_BACKED), highest)
     doubted = signs.otherwise or signs.contrary or signs.unordered or signs.missing
     verdict: Verdict = "backed" if chances["backed"] >= least and not doubted else "not found"
-    if against and chances["contradicted"] >= _CONTRADICTED:
+    if against and chances["contradicted"] >= _BAR_CONTRADICTED:
         verdict = "contradicted"
-    # That nothing backs the claim is right as well where something speaks against it.
+    # "not found" is also right where something contradicts the claim.
     sure = 1 - chances["backed"] if verdict == "not found" else chances[verdict]
     return ReasonedVerdict(
-        verdict, 0.5 + _SURE * (sure - 0.5), chances, _reason(verdict, ranked, signs, headings, against)
+        verdict, 0.5 + _TRANSFER * (sure - 0.5), chances, _reason(verdict, ranked, signs, headings, against)
     )
 
 
 def chances_of(signs: Signs, kind: str, weights: PassageWeights) -> dict[str, float]:
-    """The chance of each verdict; where a stance is known, it parts what is found into backing and contradiction."""
+    """The chance of each verdict; a known stance divides what was found into backing and contradiction."""
     chances = weights.chances(kind, signs.values)
     if "stance" in signs.values:
         stance_values = stance_features(signs.values, kind, weights)
         parted = weights.chances("stance", stance_values)
-        # Two judges: one that knows the stance and one that does not, which has seen claims of more kinds.
-        odds = (math.log(max(parted["backed"], _TINY) / max(parted["contradicted"], _TINY)) + stance_values["odds"]) / 2
+        # The mean of two judges: one knows the stance, the other was fitted to more kinds of claims.
+        odds = (_log_odds(parted) + stance_values["odds"]) / 2
         presence, backed = 1 - chances["not found"], 1 / (1 + math.exp(-odds))
         chances |= {"backed": presence * backed, "contradicted": presence * (1 - backed)}
-    backing_share = _OTHERWISE if signs.otherwise else 1 - (1 - _ABSENT) * signs.values["absent"]
+    backing_share = _SHARE_OTHER_NUMBER if signs.otherwise else 1 - (1 - _SHARE_NO_NUMBERS) * signs.values["absent"]
     if signs.missing or signs.unordered:
-        backing_share = min(backing_share, _MISSING)
+        backing_share = min(backing_share, _SHARE_MISSING)
     chances["not found"] += (1 - backing_share) * chances["backed"]
     chances["backed"] *= backing_share
-    for sign, (backing_share, rest) in ((signs.denied, (_DENIED, 1.0)), (signs.contrary, _CONTRARY)):
-        if sign:
+    for applies, backing_share, rest in (
+        (signs.denied, _SHARE_DENIED, 1.0),
+        (signs.contrary, _SHARE_CONTRARY, _CONTRARY_IS_CONTRADICTION),
+    ):
+        if applies:
             chances["contradicted"] += (1 - backing_share) * rest * chances["backed"]
             chances["not found"] += (1 - backing_share) * (1 - rest) * chances["backed"]
             chances["backed"] *= backing_share
@@ -191,30 +205,35 @@ def chances_of(signs: Signs, kind: str, weights: PassageWeights) -> dict[str, fl
 
 
 def stance_features(values: Mapping[str, float], kind: str, weights: PassageWeights) -> dict[str, float]:
-    """The signs that tell backing from contradiction; "odds": what all signs but the stance say of it."""
-    chances = weights.chances(kind, values)
-    odds = math.log(max(chances["backed"], _TINY) / max(chances["contradicted"], _TINY))
+    """The signs that separate backing from contradiction; "odds" sums up all signs but the stance."""
+    odds = _log_odds(weights.chances(kind, values))
     return {"odds": odds} | {name: value for name, value in values.items() if name in POINTING}
+
+
+def _log_odds(chances: Mapping[str, float]) -> float:
+    """The logarithm of the odds of backing against contradiction."""
+    return math.log(max(chances["backed"], _MIN_CHANCE) / max(chances["contradicted"], _MIN_CHANCE))
 
 
 def _reason(verdict: Verdict, ranked: RankedSentences, signs: Signs, headings: tuple[str, ...], against: bool) -> str:
     best = signs.where if signs.contrary and not signs.otherwise else signs.top[0]
     where = f" in “{headings[best]}”" if headings[best] else ""
+    closest = f"; the closest one is{where}" if where else ""
     numbers = next((ranked.numbers[index].words for index in signs.top if ranked.numbers[index].words), "")
     if verdict == "backed":
-        absent = "; but the claim’s numbers are not there" if signs.values["absent"] >= 1 else ""
+        absent = ", but without the claim’s numbers" if signs.values["absent"] >= 1 else ""
         return f"a sentence{where} says so{f': {numbers}' if numbers else absent}"
     detail = numbers if signs.otherwise else signs.contrary or signs.opposed
     if verdict == "contradicted":
         return f"a sentence{where} says otherwise{f': {detail}' if detail else ''}"
     if signs.otherwise:
-        return f"the nearest sentences have another number: {numbers}"
+        return f"the closest sentences give another number: {numbers}"
     if against or signs.contrary:
         return f"no sentence clearly says this, and one{where} may say otherwise{f': {detail}' if detail else ''}"
     if signs.missing:
-        return f"none of the nearest sentences has {' or '.join(signs.missing)}; the nearest stands{where or ' above'}"
+        return f"none of the closest sentences mentions {' or '.join(signs.missing)}{closest}"
     if signs.unordered:
-        return f"no sentence clearly says which of the two is better; the nearest stands{where or ' above'}"
+        return f"no sentence clearly says which of the two is better{closest}"
     if signs.values["absent"]:
-        return f"no sentence with the claim’s numbers says this; the nearest stands{where or ' above'}"
-    return f"no sentence clearly says this; the nearest stands{where or ' above'}"
+        return f"no sentence with the claim’s numbers says this{closest}"
+    return f"no sentence clearly says this{closest}"

@@ -1,14 +1,24 @@
-"""What is said of a claim and the document that should back it, also as a notebook shows it."""
+"""The verdict on a claim and the passages behind it, as objects, as JSON and as a notebook shows them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from html import escape
-from typing import Literal
+from typing import Literal, NotRequired
 
-__all__ = ["Passage", "Verdict", "Verification", "as_html", "passages_html"]
+from typing_extensions import TypedDict
 
+__all__ = [
+    "Passage",
+    "Verdict",
+    "VerdictJson",
+    "Verification",
+    "VerificationJson",
+    "unchecked",
+    "verdict_json",
+    "verification_json",
+]
 
 Verdict = Literal["backed", "contradicted", "not found", "could not check"]
 
@@ -18,47 +28,115 @@ class Passage:
     """A sentence of the cited document and how well it backs the claim."""
 
     rank: int
-    index: int  # among the document's sentences, behind which come its asides
+    index: int  # in the document's sentences, followed by its asides
     score: float  # 0 to 1
     text: str
-    section: str  # its heading
-    quotes: bool = False  # whether it is the claim itself, word for word or nearly: that backs nothing
-    numbers: str = ""  # what is to be said of the claim's numbers: "77 % in the claim, 7.7 % here"
+    section: str  # the heading
+    quotes: bool = False  # whether it quotes the claim, which backs nothing
+    numbers: str = ""  # how its numbers compare: "77 % in the claim, 7.7 % here"
 
     def _repr_html_(self) -> str:
-        return passages_html([self])
+        return _passages_html([self])
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The verdict on a claim, how sure it is, and all sentences of the document, best first."""
+    """The verdict on a claim, how certain it is, and the document's sentences, best first."""
 
     claim: str
     verdict: Verdict
-    confidence: float  # probability that the verdict is right; 0 where nothing could be checked
+    confidence: float  # probability that the verdict is right; 0 if the claim could not be checked
     passages: tuple[Passage, ...] = ()
-    reason: str = ""  # one plain sentence: why this verdict
-    chances: Mapping[str, float] = field(default_factory=dict)  # of each verdict; empty where nothing could be checked
+    reason: str = ""  # one plain sentence
+    chances: Mapping[str, float] = field(default_factory=dict)  # of each verdict; empty if it could not be checked
 
     def _repr_html_(self) -> str:
-        return as_html(self)
+        return _verification_html(self)
 
 
-_SHOWN = 5  # passages
+def unchecked(claim: str, reason: str, passages: tuple[Passage, ...] = ()) -> Verification:
+    """The verification of a claim that could not be checked."""
+    return Verification(claim, "could not check", 0.0, passages, reason)
 
 
-def as_html(verification: Verification) -> str:
-    """The verdict and the best passages; nothing in them is taken for HTML."""
-    sure = f", {verification.confidence:.0%} sure" if verification.confidence else ""
+_DIGITS = 4  # of scores in JSON
+
+
+class PassageJson(TypedDict):
+    """A sentence of the cited paper, and how well it backs the claim."""
+
+    rank: int
+    index: int
+    score: float
+    text: str
+    section: str
+    quotes: NotRequired[bool]  # only if it does
+    numbers: NotRequired[str]  # only if there is something to say about them
+
+
+class VerdictJson(TypedDict):
+    """The verdict on a claim, and why."""
+
+    verdict: Verdict
+    confidence: float
+    chances: dict[str, float]
+    reason: str
+
+
+class VerificationJson(VerdictJson):
+    """The verdict on a claim and the best passages."""
+
+    claim: str
+    passages: list[PassageJson]
+
+
+def verdict_json(verification: Verification) -> VerdictJson:
+    """The verdict as JSON, without claim and passages."""
+    return {
+        "verdict": verification.verdict,
+        "confidence": round(verification.confidence, _DIGITS),
+        "chances": {name: round(chance, _DIGITS) for name, chance in verification.chances.items()},
+        "reason": verification.reason,
+    }
+
+
+def verification_json(verification: Verification, n: int | None = None) -> VerificationJson:
+    """A verification with its best `n` passages as JSON."""
+    return {
+        "claim": verification.claim,
+        **verdict_json(verification),
+        "passages": [_passage_json(passage) for passage in verification.passages[:n]],
+    }
+
+
+def _passage_json(passage: Passage) -> PassageJson:
+    result: PassageJson = {
+        "rank": passage.rank,
+        "index": passage.index,
+        "score": round(passage.score, _DIGITS),
+        "text": passage.text,
+        "section": passage.section,
+    }
+    if passage.quotes:
+        result["quotes"] = True
+    if passage.numbers:
+        result["numbers"] = passage.numbers
+    return result
+
+
+_SHOWN_PASSAGES = 5  # in a notebook
+
+
+def _verification_html(verification: Verification) -> str:
+    confidence = f", {verification.confidence:.0%} sure" if verification.confidence else ""
     return (
-        f"<p>“{escape(verification.claim)}”<br><b>{escape(verification.verdict)}</b>{sure}: "
+        f"<p>“{escape(verification.claim)}”<br><b>{escape(verification.verdict)}</b>{confidence}: "
         f"{escape(verification.reason)}</p>"
-        f"{passages_html(verification.passages[:_SHOWN])}"
+        f"{_passages_html(verification.passages[:_SHOWN_PASSAGES])}"
     )
 
 
-def passages_html(passages: Iterable[Passage]) -> str:
-    """Passages as a table."""
+def _passages_html(passages: Iterable[Passage]) -> str:
     rows = "".join(
         f"<tr><td>{passage.rank}</td><td>{passage.score:.2f}</td>"
         f'<td style="text-align: left">{escape(passage.text)}<br><small>{escape(passage.section)}</small></td></tr>'

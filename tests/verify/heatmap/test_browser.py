@@ -210,7 +210,7 @@ def test_a_book_opens_soon(page: Open, make: Make) -> None:
 def test_a_real_paper(page: Open, data: Path, artefacts: Path) -> None:
     """From the file to the picture: what a reader of the page sees first."""
     from whycite import read
-    from whycite.verify.verifying import verify_claim
+    from whycite.verify.claims import verify_claim
 
     document = read(data / "formats" / "PMC6398430.nxml")
     found = verify_claim("Fewer crows used the zoo during the breeding season than in the rest of the year.", document)

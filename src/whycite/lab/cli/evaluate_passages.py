@@ -275,7 +275,7 @@ def _judge_claims(datasets: Mapping[str, list[PassageCase]], altered: int, seed:
     from whycite.models import load_encoder
     from whycite.models.cache import CachedEncoder
     from whycite.models.rankers import ranker_of
-    from whycite.verify.verifying import verify_sentences as verified
+    from whycite.verify.claims import verify_sentences as verified
 
     encoder = CachedEncoder(load_encoder())  # brings no ranker along, as the plain one would
     claim_sets: dict[str, tuple[list[PassageCase], Verifier]] = {}

@@ -17,9 +17,8 @@ from typing_extensions import TypedDict
 from whycite.documents.jsondocument import SectionJson, section_json
 from whycite.documents.model import Document, Sentence
 from whycite.errors import UserError
-from whycite.verify.output import VerificationJson, verification_json
 from whycite.verify.prose import with_asides
-from whycite.verify.verification import Passage, Verification
+from whycite.verify.verification import Passage, Verification, VerificationJson, verification_json
 
 __all__ = ["HeatMapJson", "by_index", "check_threshold", "heat", "heat_map_json", "html", "usual_threshold"]
 

@@ -34,9 +34,9 @@ async def verify(
 
 
 def _verify(claim: str, document: Document, n: int) -> Response:
+    from whycite.verify.claims import verify_claim
     from whycite.verify.heatmap.page import heat_map_json, usual_threshold
     from whycite.verify.lexical import forms
-    from whycite.verify.verifying import verify_claim
 
     verification = verify_claim(claim, document)
     answer: VerifyAnswer = {

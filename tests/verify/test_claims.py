@@ -8,9 +8,9 @@ import pytest
 from whycite import documents
 from whycite.documents import Document, Reference, Section, Sentence
 from whycite.errors import UserError
+from whycite.verify.claims import open_document, verify_claim, verify_sentences
 from whycite.verify.heatmap import heat_map_json
-from whycite.verify.output import verification_json
-from whycite.verify.verifying import open_document, verify_claim, verify_sentences
+from whycite.verify.verification import verification_json
 
 CLAIM = "Honeybees that forage sleep at night"
 
@@ -89,13 +89,13 @@ def test_nothing_there_is_not_found(paper: Path) -> None:
 def test_a_claim_without_words_cannot_be_checked(paper: Path, claim: str) -> None:
     found = verify_claim(claim, paper)
     assert (found.verdict, found.confidence, found.passages) == ("could not check", 0.0, ())
-    assert "no words" in found.reason
+    assert "no content words" in found.reason
 
 
 def test_a_document_without_text_cannot_be_checked(paper: Path) -> None:
     found = verify_claim(CLAIM, replace(documents.read(paper), sentences=()))
     assert found.verdict == "could not check"
-    assert "has no text" in found.reason
+    assert "contains no readable text" in found.reason
 
 
 def test_a_document_in_another_language_cannot_be_checked() -> None:
@@ -129,7 +129,7 @@ DAMS = (
         (
             "Beavers of rivers build better dams than otters of lakes.",
             "Otters of lakes build better dams than beavers of rivers.",
-            "compared the other way round",
+            "compares the two the other way round",
         ),
         (
             "Dams of beavers held on 93.3 % of days in winter and 71 % in summer.",
@@ -232,4 +232,4 @@ def test_a_number_that_only_stands_somewhere_else_states_nothing() -> None:
     assert verify_sentences("Bark makes up 90% of the food of beavers in winter.", there).verdict == "backed"
     found = verify_sentences("Bark makes up 10% of the food of beavers in winter.", there)
     assert found.verdict != "backed"
-    assert found.reason == "the nearest sentences have another number: 10% in the claim, 90% here"
+    assert found.reason == "the closest sentences give another number: 10% in the claim, 90% here"

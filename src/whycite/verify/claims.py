@@ -1,4 +1,4 @@
-"""A claim against a document: ranked passages and a verdict."""
+"""Verify a claim against a document: rank its sentences as passages, then judge."""
 
 from __future__ import annotations
 
@@ -19,50 +19,53 @@ from whycite.verify.features import PassageWeights, shipped_weights
 from whycite.verify.passages import PreparedDocument, RankedSentences
 from whycite.verify.prose import own_sentences, quotes, with_asides
 from whycite.verify.verdict import collect_signs, judge
-from whycite.verify.verification import Passage, Verification
+from whycite.verify.verification import Passage, Verification, unchecked
 
 __all__ = ["OpenDocument", "open_document", "verify_claim", "verify_sentences"]
 
-_MAX_EXAMINED = 20  # passages in which a quotation of the claim is looked for
+_QUOTATION_CANDIDATES = 20  # best passages searched for a quotation of the claim
+_LANGUAGE_SAMPLE = 400  # sentences by which the language of a document is recognised
+_QUOTED_CONFIDENCE = 0.5  # that a document which quotes a claim says nothing about it: an even chance
+_LOGIT_LIMIT = 60  # beyond it a score is 0 or 1 anyway, and exp would overflow
 
 
 class OpenDocument:
-    """A document made ready for any number of claims."""
+    """A document ready for any number of claims."""
 
     def __init__(
         self, prepared: PreparedDocument, indices: Sequence[int], headings: Sequence[str], path: str = ""
     ) -> None:
         self._prepared, self._path = prepared, path
         self._indices, self._headings = tuple(indices), tuple(headings)
-        self._foreign = is_foreign_text(" ".join(prepared.sentences[:400]))
+        self._foreign = is_foreign_text(" ".join(prepared.sentences[:_LANGUAGE_SAMPLE]))
 
     def verify(self, claim: str, k: int | None = None) -> Verification:
         """The verdict on a claim and its passages, the best `k` or all."""
         claim = " ".join(claim.split())
         if not has_content_words(claim):
-            return _unchecked(claim, "the claim has no words that say something")
+            return unchecked(claim, "the claim has no content words")
         if not self._indices:
-            return _unchecked(claim, f"{self._path or 'the document'} has no text that could be read")
+            return unchecked(claim, f"{self._path or 'the document'} contains no readable text")
         ranked = self._prepared.rank(claim)
         if self._foreign or is_foreign_sentence(claim):
             passages = self._passages(ranked, frozenset(), k)
             reason = "the document is not in English" if self._foreign else "the claim does not seem to be in English"
-            return Verification(claim, "could not check", 0.0, passages, reason)
+            return unchecked(claim, reason, passages)
         quoting = self._quoting(claim, ranked)
         verdict_signs = collect_signs(claim, self._prepared, ranked, quoting)
         passages = self._passages(ranked, quoting, k)
         if verdict_signs is None:
-            return Verification(claim, "not found", 0.5, passages, "the document only quotes the claim")
+            return Verification(claim, "not found", _QUOTED_CONFIDENCE, passages, "the document only quotes the claim")
         judged = judge(self._prepared, ranked, verdict_signs, self._headings)
         return Verification(claim, judged.verdict, judged.sure, passages, judged.reason, judged.chances)
 
     def _quoting(self, claim: str, ranked: RankedSentences) -> frozenset[int]:
-        best = np.argsort(-ranked.logits, kind="stable")[:_MAX_EXAMINED].tolist()
+        best = np.argsort(-ranked.logits, kind="stable")[:_QUOTATION_CANDIDATES].tolist()
         return frozenset(index for index in best if quotes(claim, self._prepared.sentences[index]))
 
     def _passages(self, ranked: RankedSentences, quoting: frozenset[int], k: int | None) -> tuple[Passage, ...]:
         order = np.argsort(-ranked.logits, kind="stable").tolist()
-        scores = 1 / (1 + np.exp(-np.clip(ranked.logits, -60, 60)))
+        scores = 1 / (1 + np.exp(-np.clip(ranked.logits, -_LOGIT_LIMIT, _LOGIT_LIMIT)))
         return tuple(
             Passage(
                 rank,
@@ -86,9 +89,9 @@ def verify_claim(
     k: int | None = None,
     weights: PassageWeights | None = None,
 ) -> Verification:
-    """Which sentences of a document back a claim, and whether they do; passages are the best `k`, or all.
+    """Whether a document backs a claim, and which of its sentences do: the best `k`, or all.
 
-    Without an encoder the bundled one is used, and without a ranker the one that lies with the encoder.
+    The default encoder is the bundled one, the default ranker the one in the encoder's folder.
     """
     _check(claim, k)
     paper = document if isinstance(document, Document) else documents.read(document)
@@ -104,12 +107,12 @@ def verify_sentences(
     encoder: Encoder | None = None,
     weights: PassageWeights | None = None,
 ) -> Verification:
-    """The same for sentences in a list, with a heading for each where known."""
+    """Whether sentences back a claim; `sections` are their headings, if known."""
     _check(claim, None)
     if isinstance(sentences, str):
         raise TypeError("sentences takes a sequence of sentences, not one text")
     if sections is not None and len(sections) != len(sentences):
-        raise UserError(f"there are {len(sections)} headings for {len(sentences)} sentences: give one for each")
+        raise UserError(f"{len(sections)} headings for {len(sentences)} sentences: give one heading per sentence")
     headings = list(sections) if sections is not None else [""] * len(sentences)
     types = [_section_type(heading) for heading in headings]
     prepared = _prepare(sentences, types, ranker, encoder, weights, None)
@@ -124,7 +127,7 @@ def open_document(
     weights: PassageWeights | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> OpenDocument:
-    """A document made ready for any number of claims."""
+    """Prepare a document for any number of claims."""
     document = with_asides(document)
     indices, headings, types = own_sentences(document)
     texts = [document.sentences[index].text for index in indices]
@@ -145,13 +148,9 @@ def _prepare(
 
 def _check(claim: str, k: int | None) -> None:
     if not claim.strip():
-        raise UserError("the claim is empty: give a sentence")
+        raise UserError("the claim is empty; give a sentence")
     if k is not None and k < 1:
         raise UserError(f"k must be 1 or more, not {k}")
-
-
-def _unchecked(claim: str, reason: str) -> Verification:
-    return Verification(claim, "could not check", 0.0, (), reason)
 
 
 @lru_cache(maxsize=1024)
