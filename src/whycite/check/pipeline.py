@@ -21,6 +21,7 @@ from whycite.check.worthiness import judge
 from whycite.cite.recommendations import check_number
 from whycite.documents.model import Document
 from whycite.errors import UserError
+from whycite.library.paths import default_path, library_exists
 from whycite.models import Encoder
 from whycite.models.encoders import load_encoder
 from whycite.text.language import is_english_draft
@@ -172,16 +173,14 @@ def _find_library(
 ) -> tuple[CachedLibrary | None, tuple[str, ...]]:
     """The library to ask, and what to say where there is none; one that is asked for must be there."""
     if library is None:
-        from whycite.library.paths import default_path
-
         path = default_path()
-        if not (path / "commits.lance").is_dir():
+        if not library_exists(path):
             return None, (f"{NO_LIBRARY}; make one with: whycite add FOLDER",)
         return CachedLibrary(path, memory), ()
     if isinstance(library, str | Path):
         path = Path(library).expanduser()
-        if not (path / "commits.lance").is_dir():
-            raise UserError(f"{path}: no library here yet; make one with: whycite add FOLDER --library {path}")
+        if not library_exists(path):
+            raise UserError(f"{path}: no library here yet; create one with: whycite add FOLDER --library {path}")
         return CachedLibrary(path, memory), ()
     return CachedLibrary(library, memory), ()
 
