@@ -25,7 +25,9 @@ __all__ = ["Library", "check", "cite", "read", "verify"]
 def read(path: str | Path, format: str | None = None) -> Document:
     """Read a paper or a draft: its sections with their types, sentences, citations and references.
 
-    The format is told from the file unless you name it: "latex", "markdown", "typst", "jats", "tei", "pdf", …
+    Args:
+        path: A file, a folder with a LaTeX project, an archive or a compressed file. Of several documents, the first.
+        format: "latex", "markdown", "typst", "jats", "tei", "pdf" and so on; by default recognised from the file.
     """
     from whycite import documents, structure
 
@@ -35,9 +37,13 @@ def read(path: str | Path, format: str | None = None) -> Document:
 def cite(
     claim: str | Claim, library: Library | str | Path | None = None, n: int = 10, method: str = "whycite"
 ) -> Recommendations:
-    """Recommend up to `n` papers for a claim, best first, each with the evidence it rests on.
+    """Recommend papers for a claim, best first, each with the evidence it rests on.
 
-    `library` is an open library or the path of one; by default it is the user's own.
+    Args:
+        claim: A sentence or phrase, or a `Claim` that also describes the draft.
+        library: An open library or the path of one; by default your own.
+        n: The number of papers.
+        method: The name of a ranking method.
     """
     from whycite.cite.plugins import load_method
     from whycite.cite.recommendations import Claim, Recommendations
@@ -59,14 +65,19 @@ def check(
     use_library: bool = True,
     progress: Callable[[str, int, int | None], None] = lambda stage, count, total: None,
 ) -> CheckedDraft:
-    """Find the sentences of a draft that need a citation, with up to `n` papers for each.
+    """Find the sentences of a draft that need a citation, with papers for each.
 
-    Papers come from the draft's own bibliography and from the library: an open one, the path of one, or by default
-    the user's own if there is one. Set `use_library` to false to use the bibliography alone.
+    Papers come from the draft's own bibliography and from the library.
 
-    `threshold` replaces the model's own worthiness threshold. `sections` limits the check to section types such as
-    "introduction". With `all`, sentences that already cite get papers too. `progress` is called with the stage, how
-    much of it is done, and the total if it is known.
+    Args:
+        draft: A file, a project folder, or a document that was read before.
+        library: An open library or the path of one; by default your own, if there is one.
+        threshold: The worthiness from which a sentence is reported, instead of the model's own.
+        sections: Section types to check, such as "introduction"; by default all.
+        all: Find papers for sentences that already cite, too.
+        n: The number of papers per sentence.
+        use_library: Set to false to use the bibliography alone.
+        progress: Called with the stage, how much of it is done, and the total if it is known.
     """
     from whycite.check.pipeline import check_draft
 
@@ -85,7 +96,10 @@ def check(
 def verify(claim: str, paper: Document | str | Path, k: int | None = None) -> Verification:
     """Find the passages of a paper that back a claim, and judge whether it does.
 
-    Passages come best first: all of them, or the best `k`.
+    Args:
+        claim: What the paper is cited for.
+        paper: A file, or a document that was read before.
+        k: The number of passages, best first; by default all.
     """
     from whycite.verify.claims import verify_claim
 
