@@ -174,8 +174,8 @@ class FolderDetector:
             raise UserError(f"'{self._description.name}' is not calibrated for '{chosen}'; use {names}")
         self._decision = self._description.decisions[chosen]
         weights = sorted(path for path in folder.iterdir() if path.suffix in (".onnx", ".safetensors"))
-        others = (folder / name for name in (TOKENIZER, HEAD, WORTHINESS.settings_file))
-        self.name = f"{self._description.name}@{files_version([*weights, *others])}"
+        settings = (folder / name for name in (TOKENIZER, HEAD, WORTHINESS.settings_file))
+        self.name = f"{self._description.name}@{files_version([*weights, *settings])}"
         self.name += "" if decision is None else f":{chosen}"
 
     @property

@@ -1,4 +1,4 @@
-"""The cache: what was computed once is kept in a file, and the vectors of claims that come together in memory."""
+"""The cache of what was computed: in a file for all processes, and in memory for claims that arrive together."""
 
 from __future__ import annotations
 
@@ -188,13 +188,13 @@ class CachedEncoder:
         return state.digest()
 
 
-_MAX_TEXTS = 64  # texts: those of twenty claims, some of which are asked at the same time
+_MAX_TEXTS = 64  # those of some twenty claims
 
 Vector = NDArray[np.float32]
 
 
 class SharedEncoder:
-    """An encoder that knows its last few texts; what several threads ask for at once, the first of them encodes."""
+    """An encoder that remembers its latest texts; a text that several threads ask for at once is encoded once."""
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
@@ -229,7 +229,7 @@ class SharedEncoder:
         return np.array(vectors, np.float32).reshape(len(texts), self.dimensions)
 
     def _futures_of(self, texts: Sequence[str], missing: dict[str, Future[Vector]]) -> list[Future[Vector]]:
-        """What there is of texts, or will be; those that nobody has asked for yet go into `missing`."""
+        """The vectors of texts, present or to come; texts that nobody is encoding yet go into `missing`."""
         with self._lock:
             for text in texts:
                 if text not in self._futures:
@@ -252,5 +252,5 @@ class SharedEncoder:
             future.set_exception(error)
 
     def _vector_of(self, text: str, future: Future[Vector]) -> Vector:
-        """What somebody made; where that failed, perhaps because of another text, we try ourselves."""
+        """The vector from any thread; where that failed, perhaps because of another text, encode the text here."""
         return self._encoder.encode([text])[0] if future.exception() else future.result()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -62,19 +63,21 @@ def _open_encoder(name: str | Path, threads: int) -> Encoder:
     return TorchEncoder(path, threads, "" if Path(name).is_dir() else str(name))
 
 
-class _FolderEncoder:
-    """What encoders in a folder have in common; tokenizer and model are opened when they are first needed."""
+class _FolderEncoder(ABC):
+    """An encoder in a folder; tokenizer and model are opened when they are first needed."""
+
+    _original = False  # whether it runs the Hugging Face model even where there is an ONNX model made from it
 
     def __init__(self, folder: Path, threads: int, name: str = "") -> None:
         self.folder, self.threads = folder, threads
-        self._files = ModelFolder(folder, original=isinstance(self, TorchEncoder))
+        self._files = ModelFolder(folder, original=self._original)
         self._settings = self._files.settings
         self.name = f"{name or self._settings.name}@{self._files.version}"
 
     @property
+    @abstractmethod
     def dimensions(self) -> int:
         """How long a vector is."""
-        raise NotImplementedError
 
     def encode(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> NDArray[np.float32]:
         """One unit vector a text, in order; now and then `progress` gets the number of texts encoded since."""
@@ -98,12 +101,12 @@ class _FolderEncoder:
             for batch, batch_vectors in self._encode_ids(ids):
                 yield [start + index for index in batch], batch_vectors
 
-    def _encode_ids(self, ids: list[list[int]]) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
-        raise NotImplementedError
+    @property
+    @abstractmethod
+    def _tokenizer(self) -> Tokenizer: ...
 
-    @cached_property
-    def _tokenizer(self) -> Tokenizer:
-        raise NotImplementedError
+    @abstractmethod
+    def _encode_ids(self, ids: list[list[int]]) -> Iterator[tuple[list[int], NDArray[np.float32]]]: ...
 
 
 class OnnxEncoder(_FolderEncoder):
@@ -185,6 +188,8 @@ class TorchEncoder(_FolderEncoder):
 
     The last bits of a text's vector may change with the texts beside it, with the number of threads and the machine.
     """
+
+    _original = True
 
     def __init__(self, folder: Path, threads: int, name: str = "") -> None:
         require_torch("Running a Hugging Face model")

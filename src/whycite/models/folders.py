@@ -144,9 +144,10 @@ class ModelFolder:
         self.is_onnx = not (path / CONFIG).is_file() or (not original and (path / MODEL).is_file())
         for name in (*kind.required_files, *((MODEL, TOKENIZER) if self.is_onnx else ())):
             if not (path / name).is_file():
+                problem = "this is not a complete" if path.is_dir() else "there is no such"
                 raise UserError(
-                    f"{path} has no {name}: this is not a complete {kind.noun} folder; copy it again, "
-                    f"or train one with '{kind.command}'"
+                    f"{path} has no {name}: {problem} {kind.noun} folder; copy it again, or train one with "
+                    f"'{kind.command}'"
                 )
 
     @property
@@ -231,8 +232,8 @@ class ModelFolder:
         if not weights:
             raise UserError(f"{self.path} lacks the model's weights: it needs all of {_WEIGHTS[0]} or {_WEIGHTS[2]}")
         vocabulary = self._vocabulary()
-        others = () if vocabulary.name == TOKENIZER else _TOKENIZER_FILES
-        rules = [self.path / name for name in others if (self.path / name).is_file()]
+        rule_files = () if vocabulary.name == TOKENIZER else _TOKENIZER_FILES
+        rules = [self.path / name for name in rule_files if (self.path / name).is_file()]
         return [self.path / CONFIG, vocabulary, *rules, *weights]
 
     def _vocabulary(self) -> Path:

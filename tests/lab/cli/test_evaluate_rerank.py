@@ -142,7 +142,7 @@ def test_without_a_ranker(articles: Path, monkeypatch: pytest.MonkeyPatch) -> No
     [
         (("--variants", "none"), "no input variant 'none'"),
         (("--prefetch", "nothing"), "no recommender of candidates 'nothing'"),
-        (("--ranker", "nowhere"), "nowhere holds no ranker"),
+        (("--ranker", "nowhere"), "nowhere has no ranker.json: there is no such ranker folder"),
         (("--drop", "2"), "must lie between 0 and 1"),
         (("--encoder", "nowhere"), "no encoder 'nowhere'"),
         (("--topic", "a,b"), "one topic at a time"),
