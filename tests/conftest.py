@@ -1,9 +1,11 @@
 """Where tests find the real data, what they do without it, and how they run a command."""
 
 import os
+import shutil
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -52,3 +54,29 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Result
         return CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
 
     return invoke
+
+
+@pytest.fixture(scope="module")  # a second one cannot be started while it runs
+def browser() -> Iterator[Any]:
+    """Chromium; tests that need it are skipped where it or its driver is missing."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="no browser test without: pip install playwright")
+    program = os.environ.get("WHYCITE_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    if program is None:
+        pytest.skip("no browser at hand: install chromium, or set WHYCITE_CHROMIUM to its path")
+    arguments = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync", "--disable-component-update"]
+    with playwright.sync_playwright() as started:
+        opened = started.chromium.launch(
+            executable_path=program,
+            args=[*arguments, "--disable-background-networking", "--disable-quic"],
+            timeout=100_000,  # milliseconds: a busy machine is slow to start it
+        )
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def artefacts(tmp_path: Path) -> Path:
+    """Where screenshots are left: $WHYCITE_ARTEFACTS, or the test's own folder."""
+    folder = Path(os.environ.get("WHYCITE_ARTEFACTS") or tmp_path)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import whycite
-from tests.check.conftest import WordEncoder
+from tests.fakes import FakeEncoder, word_encoder
 from whycite.check import bibliography as module
 from whycite.check.bibliography import FEATURES, BibliographyEntries, key_terms
 from whycite.check.proposals import own_recommendations
@@ -34,7 +34,7 @@ Flowers bloom [@other]. As Doe said in 2001 this is so. Van Dyke disagrees.
 
 def entries(tmp_path: Path, text: str = MD) -> BibliographyEntries:
     (tmp_path / "draft.md").write_text(text, "utf-8")
-    return BibliographyEntries(whycite.read(tmp_path / "draft.md"), WordEncoder())
+    return BibliographyEntries(whycite.read(tmp_path / "draft.md"), word_encoder())
 
 
 def test_other_sentences_that_cite_an_entry_speak_for_it_and_the_own_does_not(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_no_entry_is_newer_than_the_draft_or_the_draft_itself_or_cited_already(t
 
 
 def test_of_a_huge_bibliography_only_what_may_fit_is_encoded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoder: WordEncoder
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoder: FakeEncoder
 ) -> None:
     monkeypatch.setattr(module, "MAX_ENTRIES", 2)
     document = entries(tmp_path).document

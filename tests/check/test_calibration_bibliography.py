@@ -1,34 +1,17 @@
 """What titles tell of sentences: shares, common words, and what they count."""
 
-from collections.abc import Callable, Sequence
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from tests.fakes import word_encoder
 from whycite.check.calibration import BibliographyWeights, _shares, bibliography_titles, fit_bibliography, title_signs
 from whycite.documents.model import Reference
 
 LISTED = ["Busy bees need rest", "Granite in the walls of old bridges", "Attention is all you need"]
 SAID = ["Bees need rest", "We thank our friends", "Old bridges have walls of granite", "Nothing is said here"]
 ALONE = np.array([0.3, 0.3, 0.3, 0.001])
-
-
-class Words:
-    """Texts that share words lie close together."""
-
-    name = "words@1"
-    dimensions = 64
-
-    def encode(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> NDArray[np.float32]:
-        """One unit vector a text."""
-        rows = np.full((len(texts), self.dimensions), 1e-3, np.float32)
-        for row, text in zip(rows, texts, strict=True):
-            for word in text.lower().split():
-                row[sum(map(ord, word)) % self.dimensions] += 1
-        return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
 
 
 def entry(number: int, title: str) -> Reference:
@@ -46,7 +29,7 @@ def test_a_bibliography_that_tells_nothing() -> None:
 
 
 def test_who_says_what_a_title_says_gets_it() -> None:
-    found = title_signs(ALONE, SAID, LISTED, Words())
+    found = title_signs(ALONE, SAID, LISTED, word_encoder())
     shares, words = found[:3].T
     assert np.exp(shares).sum() == pytest.approx(0.9 + 3 * 1e-3)  # as much as is expected to be cited
     assert shares[1] < min(shares[0], shares[2])
@@ -55,15 +38,17 @@ def test_who_says_what_a_title_says_gets_it() -> None:
 
 
 def test_nothing_to_ask() -> None:
-    assert np.isnan(title_signs(ALONE, SAID, [], Words())).all()
-    assert title_signs(np.zeros(0), [], LISTED, Words()).shape == (0, 2)
-    assert np.isnan(title_signs(np.zeros(4), SAID, LISTED, Words())).all()
+    assert np.isnan(title_signs(ALONE, SAID, [], word_encoder())).all()
+    assert title_signs(np.zeros(0), [], LISTED, word_encoder()).shape == (0, 2)
+    assert np.isnan(title_signs(np.zeros(4), SAID, LISTED, word_encoder())).all()
 
 
 @given(st.permutations(LISTED * 3))
 def test_the_order_of_entries_says_nothing(listed: list[str]) -> None:
     assert np.allclose(
-        title_signs(ALONE, SAID, listed, Words()), title_signs(ALONE, SAID, LISTED * 3, Words()), equal_nan=True
+        title_signs(ALONE, SAID, listed, word_encoder()),
+        title_signs(ALONE, SAID, LISTED * 3, word_encoder()),
+        equal_nan=True,
     )
 
 
@@ -105,13 +90,13 @@ def test_nothing_to_learn_from() -> None:
 
 def test_a_list_that_has_only_begun_tells_nothing() -> None:
     sure = np.full(4, 0.9)
-    assert np.isnan(title_signs(sure, SAID, LISTED[:1], Words())).all()
-    assert not np.isnan(title_signs(sure, SAID, LISTED[:2], Words())).any()
+    assert np.isnan(title_signs(sure, SAID, LISTED[:1], word_encoder())).all()
+    assert not np.isnan(title_signs(sure, SAID, LISTED[:2], word_encoder())).any()
 
 
 def test_entries_that_nobody_cites_add_nothing() -> None:
     other = [f"Topic {at} of chapter {at * at}" for at in range(500)]
-    own, more = (np.exp(title_signs(ALONE, SAID, listed, Words())[:3, 0]) for listed in (LISTED, LISTED + other))
+    own, more = (np.exp(title_signs(ALONE, SAID, listed, word_encoder())[:3, 0]) for listed in (LISTED, LISTED + other))
     assert own.sum() == pytest.approx(more.sum())
 
 

@@ -6,14 +6,15 @@ from pathlib import Path
 import pytest
 
 import whycite
-from tests.check.conftest import TEX, WordDetector, WordEncoder
+from tests.drafts import TEX
+from tests.fakes import FakeDetector, FakeEncoder
 from whycite.check.findings import CheckedDraft, checked_draft_json
 from whycite.check.pipeline import check_draft
 from whycite.errors import UserError
 
 
 @pytest.fixture
-def run(detector: WordDetector, encoder: WordEncoder):  # type: ignore[no-untyped-def]
+def run(detector: FakeDetector, encoder: FakeEncoder):  # type: ignore[no-untyped-def]
     def checked(draft: Path, **options: object) -> CheckedDraft:
         return check_draft(draft, detector=detector, encoder=encoder, **options)  # type: ignore[arg-type]
 
@@ -100,7 +101,7 @@ def test_other_formats_are_checked_too(run, tmp_path: Path, name: str, text: str
     assert checked.findings[0].recommendations == ()
 
 
-def test_only_what_changed_is_judged_again(run, draft: Path, detector: WordDetector) -> None:  # type: ignore[no-untyped-def]
+def test_only_what_changed_is_judged_again(run, draft: Path, detector: FakeDetector) -> None:  # type: ignore[no-untyped-def]
     first = run(draft)
     asked = len(detector.asked)
     assert asked == 2

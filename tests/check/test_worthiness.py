@@ -1,14 +1,12 @@
 """Worthiness of a draft's sentences in the light of its own bibliography."""
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from tests.fakes import FakeDetector
 from whycite.check.calibration import BibliographyWeights
-from whycite.check.detector import ParagraphText
 from whycite.check.worthiness import judge
 from whycite.documents import read
 from whycite.models import Encoder
@@ -16,18 +14,8 @@ from whycite.models import Encoder
 COUNTS = BibliographyWeights(alone=1, shares=0.5, words=0.5, shift=0.5, threshold=0.7)
 
 
-class Undecided:
-    """Finds every sentence as likely as not; a bibliography may count."""
-
-    name = "undecided@1"
-    thresholds: Mapping[str, float] = {"": 0.5}
-
-    def __init__(self, bibliography: BibliographyWeights | None) -> None:
-        self.bibliography = bibliography
-
-    def worthiness(self, paragraphs: Sequence[ParagraphText]) -> list[NDArray[np.float64]]:
-        """The same for all."""
-        return [np.full(len(each.sentences), 0.5) for each in paragraphs]
+def _undecided(bibliography: BibliographyWeights | None) -> FakeDetector:
+    return FakeDetector(lambda text: 0.5, bibliography=bibliography)
 
 
 @pytest.mark.parametrize("ending", ["md", "tex"])
@@ -42,8 +30,8 @@ def test_what_an_entry_says_needs_it(encoder: Encoder, tmp_path: Path, ending: s
     )
     document = read(path)
     asked = {sentence.text[:8]: at for at, sentence in enumerate(document.sentences) if sentence.kind == "prose"}
-    alone = judge(document, Undecided(None), encoder).worthiness
-    judged = judge(document, Undecided(COUNTS), encoder)
+    alone = judge(document, _undecided(None), encoder).worthiness
+    judged = judge(document, _undecided(COUNTS), encoder)
     informed = judged.worthiness
     bees, sky, walls = asked["Bees nee"], asked["The sky "], asked["The wall"]
     assert alone[bees] == alone[sky] == alone[walls]
@@ -55,6 +43,6 @@ def test_a_draft_without_a_bibliography(encoder: Encoder, tmp_path: Path) -> Non
     path = tmp_path / "draft.md"
     path.write_text("# Bees\n\nBees need rest, too. The sky was blue.\n", "utf-8")
     document = read(path)
-    alone, informed = (judge(document, Undecided(counts), encoder) for counts in (None, COUNTS))
+    alone, informed = (judge(document, _undecided(counts), encoder) for counts in (None, COUNTS))
     assert np.array_equal(alone.worthiness, informed.worthiness)
     assert (alone.threshold("method"), informed.threshold("method")) == (0.5, 0.7)

@@ -5,12 +5,6 @@ import pytest
 from tests.fakes import FakeEncoder, FakeLibrary
 
 
-@pytest.fixture(scope="session")
-def new_library() -> type[FakeLibrary]:
-    """Makes an empty library."""
-    return FakeLibrary
-
-
 @pytest.fixture
 def library() -> FakeLibrary:
     """An empty library."""

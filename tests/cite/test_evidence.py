@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+from tests.fakes import FakeEncoder, FakeLibrary
 from whycite.cite.evidence import EvidencePiece, citation_shown, distinct
 from whycite.cite.evidence_sum import EvidenceSum
 from whycite.cite.recommendations import Claim
 from whycite.library import SpanCitation
-
-if TYPE_CHECKING:
-    from tests.fakes import FakeEncoder, FakeLibrary
 
 
 def piece(sentence: int) -> EvidencePiece:

@@ -5,20 +5,17 @@ from __future__ import annotations
 import time
 from math import exp, fsum, log, log1p
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.fakes import FakeEncoder, FakeLibrary
 from whycite.cite.evidence_sum import EvidenceSum
 from whycite.cite.recommendations import Claim, Recommendation
 from whycite.cite.scoring import RankingWeights
 from whycite.errors import UserError
 from whycite.library.tables import identifier
-
-if TYPE_CHECKING:
-    from tests.fakes import FakeEncoder, FakeLibrary
 
 COSINES = st.integers(0, 20).map(lambda number: number / 20)
 # Text of the span, papers it cites, cosine, BM25, kind.
@@ -70,11 +67,9 @@ def test_scores_by_hand(library: FakeLibrary, encoder: FakeEncoder) -> None:
 
 
 @given(SPANS)
-def test_shares_sum_to_the_score(
-    new_library: type[FakeLibrary], encoder: FakeEncoder, spans: list[tuple[int, list[str], float, int, str]]
-) -> None:
+def test_shares_sum_to_the_score(encoder: FakeEncoder, spans: list[tuple[int, list[str], float, int, str]]) -> None:
     claim = Claim("w1 w2", section_type="method", cited=("a", "z"), title="On light")
-    found = EvidenceSum(filled(new_library(), spans), encoder).recommend(claim)
+    found = EvidenceSum(filled(FakeLibrary(), spans), encoder).recommend(claim)
     assert found
     assert [one.rank for one in found] == [*range(1, len(found) + 1)]
     for one in found:
@@ -85,17 +80,16 @@ def test_shares_sum_to_the_score(
 
 @given(SPANS, st.integers(0, 9))
 def test_the_order_of_hits_is_of_no_account(
-    new_library: type[FakeLibrary], encoder: FakeEncoder, spans: list[tuple[int, list[str], float, int, str]], seed: int
+    encoder: FakeEncoder, spans: list[tuple[int, list[str], float, int, str]], seed: int
 ) -> None:
     claim = Claim("w1 w2", year=2004)
-    straight = EvidenceSum(filled(new_library(), spans), encoder).recommend(claim)
-    shuffled = EvidenceSum(filled(new_library(Random(seed)), spans), encoder).recommend(claim)
+    straight = EvidenceSum(filled(FakeLibrary(), spans), encoder).recommend(claim)
+    shuffled = EvidenceSum(filled(FakeLibrary(Random(seed)), spans), encoder).recommend(claim)
     assert straight == shuffled
 
 
 @given(SPANS, st.sampled_from("abcdef"), COSINES, st.integers(0, 30), st.sampled_from(["sentence", "piece"]))
 def test_more_evidence_never_lowers_a_paper(
-    new_library: type[FakeLibrary],
     encoder: FakeEncoder,
     spans: list[tuple[int, list[str], float, int, str]],
     paper: str,
@@ -103,8 +97,8 @@ def test_more_evidence_never_lowers_a_paper(
     lexical: int,
     kind: str,
 ) -> None:
-    before = filled(new_library(), spans)
-    after = filled(new_library(), spans)
+    before = filled(FakeLibrary(), spans)
+    after = filled(FakeLibrary(), spans)
     after.cite("a new span", paper, cosine=cosine, lexical=float(lexical), kind=kind)
     claim = Claim("w1 w2", year=2010)
     ranks = [keys(EvidenceSum(library, encoder).recommend(claim)) for library in (before, after)]
@@ -115,9 +109,9 @@ def test_more_evidence_never_lowers_a_paper(
 
 @given(SPANS, st.integers(1999, 2006))
 def test_no_paper_is_newer_than_the_claim_may_cite(
-    new_library: type[FakeLibrary], encoder: FakeEncoder, spans: list[tuple[int, list[str], float, int, str]], year: int
+    encoder: FakeEncoder, spans: list[tuple[int, list[str], float, int, str]], year: int
 ) -> None:
-    method = EvidenceSum(filled(new_library(), spans), encoder)
+    method = EvidenceSum(filled(FakeLibrary(), spans), encoder)
     found = {one.paper.key for one in method.recommend(Claim("w1", year=year))}
     everything = {one.paper.key for one in method.recommend(Claim("w1"))}
     assert found == {key for key in everything if 2000 + "abcdef".index(key) <= year}
@@ -202,7 +196,7 @@ def test_what_claims_have_in_common_is_encoded_once(library: FakeLibrary, encode
     method = EvidenceSum(library, unasked)
     for text in ("Cells divide.", "Cells grow."):
         method.recommend(Claim(text, title="On cells", paragraph="Cells divide. Cells grow."))
-    assert unasked.asked == [["Cells divide.", "Cells divide. Cells grow.", "On cells"], ["Cells grow."]]
+    assert unasked.calls == [["Cells divide.", "Cells divide. Cells grow.", "On cells"], ["Cells grow."]]
 
 
 def test_as_many_as_asked_for(library: FakeLibrary, encoder: FakeEncoder) -> None:

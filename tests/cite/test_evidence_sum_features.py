@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from math import log, log1p
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
+from tests.fakes import FakeEncoder, FakeLibrary
 from whycite.cite.evidence_sum import EvidenceSum
 from whycite.cite.recommendations import Claim
 from whycite.cite.scoring import EVIDENCE, PAPER, TITLE, RankingFeatures, full_match
 from whycite.library.tables import identifier
-
-if TYPE_CHECKING:
-    from tests.fakes import FakeEncoder, FakeLibrary
 
 
 def of_evidence(features: RankingFeatures, span: str | None, paper: str) -> dict[str, float]:

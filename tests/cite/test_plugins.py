@@ -5,10 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.fakes import FakeEncoder, FakeLibrary
 from whycite.cite import plugins
 from whycite.cite.evidence_sum import EvidenceSum
 from whycite.cite.plugins import DEFAULT, load_method, methods
@@ -17,9 +17,6 @@ from whycite.errors import UserError
 from whycite.lab.ilciter import METHODS
 from whycite.library import Library
 from whycite.models import load_encoder
-
-if TYPE_CHECKING:
-    from tests.fakes import FakeEncoder, FakeLibrary
 
 
 @pytest.fixture(autouse=True)

@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from tests.fakes import FakeEncoder, FakeLibrary
 from whycite.cite.recommendations import Claim
 from whycite.cite.search import candidate_papers, prepare_claim, search_library
 from whycite.library.tables import identifier
 
-if TYPE_CHECKING:
-    from tests.fakes import FakeEncoder, FakeLibrary
 
-
-class Axes:
+def _axes() -> FakeEncoder:
     """Gives the n-th text the n-th axis."""
-
-    name = "axes@1"
-    dimensions = 3
-
-    def encode(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> NDArray[np.float32]:
-        return np.eye(3, dtype=np.float32)[: len(texts)]
+    axes = iter(np.eye(3, dtype=np.float32))
+    return FakeEncoder(lambda text: next(axes), 3)
 
 
 def test_a_claim_alone() -> None:
-    query = prepare_claim(Claim("  The  IL-6 of\nthe IL6 "), Axes())
+    query = prepare_claim(Claim("  The  IL-6 of\nthe IL6 "), _axes())
     assert query.text == "The IL-6 of the IL6"
     assert query.words == 1  # "IL-6" and "IL6" are one
     assert query.vector.tolist() == [1, 0, 0]
@@ -38,39 +28,39 @@ def test_a_claim_alone() -> None:
 
 
 def test_the_paragraph_adds_a_little() -> None:
-    query = prepare_claim(Claim("cells", paragraph="Cells are small."), Axes())
+    query = prepare_claim(Claim("cells", paragraph="Cells are small."), _axes())
     assert query.vector.tolist() == pytest.approx([1 / 1.04**0.5, 0.2 / 1.04**0.5, 0])
     assert query.title_vector is None
 
 
 def test_the_title_is_apart() -> None:
-    query = prepare_claim(Claim("cells", title="On cells"), Axes())
+    query = prepare_claim(Claim("cells", title="On cells"), _axes())
     assert query.vector.tolist() == [1, 0, 0]
     assert query.title_vector is not None
     assert query.title_vector.tolist() == [0, 1, 0]
 
 
 def test_paragraph_and_title() -> None:
-    query = prepare_claim(Claim("cells", paragraph="Cells are small.", title="On cells"), Axes())
+    query = prepare_claim(Claim("cells", paragraph="Cells are small.", title="On cells"), _axes())
     assert query.vector[1] > 0
     assert query.title_vector is not None
     assert query.title_vector.tolist() == [0, 0, 1]
 
 
 def test_half_characters_do_not_reach_the_library() -> None:
-    assert prepare_claim(Claim("cells \ud800 divide"), Axes()).text == "cells ? divide"
+    assert prepare_claim(Claim("cells \ud800 divide"), _axes()).text == "cells ? divide"
 
 
 @pytest.mark.parametrize("claim", ["cells divide " * 8000, "x" * 100_000], ids=["words", "one word"])
 def test_a_long_claim_is_cut(claim: str) -> None:
-    text = prepare_claim(Claim(claim), Axes()).text
+    text = prepare_claim(Claim(claim), _axes()).text
     assert 3_900 < len(text) <= 4_000
     assert not text.endswith((" ", "ce", "cell", "div"))
 
 
 @given(st.text(min_size=1))
 def test_any_text_can_be_prepared(text: str) -> None:
-    query = prepare_claim(Claim(f"a{text}"), Axes())
+    query = prepare_claim(Claim(f"a{text}"), _axes())
     query.text.encode()
     assert query.words >= 0
 

@@ -17,6 +17,7 @@ import pytest
 from rich.console import Console
 from typer.testing import Result
 
+from tests.fakes import FakeMethod
 from whycite.cite import plugins
 from whycite.cli.batch import open_input, read_lines
 from whycite.cli.progress import count_progress
@@ -85,16 +86,8 @@ def test_any_encoding_and_line_end(run: Run, library: Path, encode: Callable[[st
 
 
 def test_what_records_say_of_the_draft(run: Run, library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = {}
-
-    class Asked:
-        name = "asked"
-
-        def recommend(self, claim: Any, n: int = 10) -> list[Any]:
-            asked[claim.text] = claim
-            return []
-
-    monkeypatch.setattr(plugins, "load_method", lambda name, library: Asked())
+    method = FakeMethod()
+    monkeypatch.setattr(plugins, "load_method", lambda name, library: method)
     full = {"title": "T", "section": "2. Methods", "paragraph": "P", "cited": ["doi:10.1/a"], "year": 2000}
     batch = _batch(
         {"id": 1, "text": "full"} | full,
@@ -104,6 +97,7 @@ def test_what_records_say_of_the_draft(run: Run, library: Path, monkeypatch: pyt
     )
     options = ["--title", "Draft", "--section", "result", "--cited", "pmid:1", "--year-max", "2010"]
     _answers(run("cite", "--batch", "-", "--library", library, *options, stdin=batch))
+    asked = {claim.text: claim for claim, _ in method.asked}
     claim = asked["full"]
     assert (claim.title, claim.section_type, claim.paragraph) == ("T", "method", "P")
     assert (claim.cited, claim.year) == (("doi:10.1/a",), 2000)

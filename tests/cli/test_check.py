@@ -8,7 +8,8 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from tests.check.conftest import BIB, TEX, WordDetector
+from tests.drafts import BIB, TEX
+from tests.fakes import word_detector
 from whycite.check import pipeline
 from whycite.cli.check import check
 from whycite.errors import UserError
@@ -22,7 +23,7 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Check:
     """Runs the command with a detector that goes by words."""
     monkeypatch.setenv("WHYCITE_LIBRARY", str(tmp_path / "own library"))
     monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.setattr(pipeline, "_detector", WordDetector)
+    monkeypatch.setattr(pipeline, "_detector", word_detector)
     monkeypatch.chdir(tmp_path)
     app = typer.Typer()
     app.command()(check)

@@ -12,7 +12,7 @@ from typing import NoReturn
 import pytest
 from rich.console import Console
 
-from tests.check.conftest import BIB, TEX
+from tests.drafts import BIB, TEX
 from whycite.cli.check import FileStates, _watch_drafts, file_states, wait_for_change
 from whycite.errors import UserError
 

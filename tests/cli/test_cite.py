@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
+from tests.fakes import FakeMethod
 from whycite.cite import plugins
 from whycite.documents import stream
 from whycite.errors import UserError
@@ -110,26 +111,13 @@ def test_words_without_quotation_marks_are_one_claim(run: Run, library: Path) ->
 
 
 def test_what_is_known_of_the_draft_is_passed_on(run: Run, library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Any] = []
-    monkeypatch.setattr(plugins, "load_method", lambda name, library: _Asked(asked))
+    method = FakeMethod()
+    monkeypatch.setattr(plugins, "load_method", lambda name, library: method)
     options = ["--title", "On bees", "--section", "Related Works", "--cited", "doi:10.1/a", "--cited", "pmid:1"]
     run("cite", CLAIM, "--library", library, *options, "--year-max", "2020", "-n", "7")
-    ((claim, number),) = asked
+    ((claim, number),) = method.asked
     assert (claim.text, claim.title, claim.section_type) == (CLAIM, "On bees", "related work")
     assert (claim.cited, claim.year, number) == (("doi:10.1/a", "pmid:1"), 2020, 7)
-
-
-class _Asked:
-    """A method that finds nothing and notes what it was asked."""
-
-    name = "asked"
-
-    def __init__(self, asked: list[Any]) -> None:
-        self.asked = asked
-
-    def recommend(self, claim: object, n: int = 10) -> list[Any]:
-        self.asked.append((claim, n))
-        return []
 
 
 def test_another_method(run: Run, library: Path) -> None:

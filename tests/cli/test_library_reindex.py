@@ -6,17 +6,17 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from shutil import copytree
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from rich.console import Console
 from typer.testing import Result
 
+from tests.fakes import FakeEncoder, unit
 from whycite.cli.progress import stage_progress
 from whycite.errors import UserError
 from whycite.models import encoders, folders, load_encoder
@@ -40,23 +40,17 @@ main()
 """
 
 
-class Small:
+def _small() -> FakeEncoder:
     """An encoder of another package."""
-
-    def __init__(self, threads: int) -> None:
-        self.name, self.dimensions = "small@1", 4
-
-    def encode(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> NDArray[np.float32]:
-        """One unit vector a text."""
-        vectors = np.array([[len(text), text.count("e"), text.count("a"), 1] for text in texts], np.float32)
-        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-        return vectors
+    return FakeEncoder(
+        lambda text: unit(np.array([len(text), text.count("e"), text.count("a"), 1], np.float32)), 4, "small@1"
+    )
 
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The name of an encoder that another package brings."""
-    entry = SimpleNamespace(name="small", load=lambda: Small)
+    entry = SimpleNamespace(name="small", load=lambda: lambda threads: _small())
     monkeypatch.setattr(folders, "entry_points", lambda group: [entry])
     encoders._open_encoder.cache_clear()
     yield entry.name

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
+from whycite.documents.latex import READER as LATEX
 from whycite.documents.model import Document
 from whycite.documents.reading import Reader
 from whycite.documents.sources import MemoryFolder, Source
@@ -40,3 +41,16 @@ def misplaced() -> Callable[[Document, str, Callable[[str], str]], list[str]]:
         return wrong
 
     return check
+
+
+@pytest.fixture(scope="session")
+def read_latex() -> Callable[..., Document]:
+    """Reads the body of a LaTeX draft, with other files of its folder by name."""
+
+    def read(body: str, files: dict[str, str] | None = None, *, whole: bool = False) -> Document:
+        text = body if whole else "\\documentclass{article}\n\\begin{document}\n" + body + "\n\\end{document}\n"
+        contents = {"main.tex": text, **(files or {})}
+        folder = MemoryFolder({name: content.encode() for name, content in contents.items()}, "")
+        return next(LATEX.read(Source(folder, "main.tex")))
+
+    return read

@@ -1,87 +1,20 @@
 """Small documents, an encoder that needs no model, and all that a library holds."""
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from hashlib import blake2b
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from whycite.documents.model import Citation, Document, Reference, Section, Sentence
+from tests.drafts import citing_document, numbered_document
+from tests.fakes import FakeEncoder, hashing_encoder
+from whycite.documents.model import Document
 from whycite.library import maintenance
 from whycite.library.store import open_store
 from whycite.library.tables import TABLES
 
 Make = Callable[..., Document]
 Content = Mapping[str, list[Any]]
-_MARKER = re.compile(r"\[@([^\]]+)\]")
-
-
-class FakeEncoder:
-    """Gives each text a direction of its own, the same on every machine."""
-
-    dimensions = 16
-
-    def __init__(self, name: str = "fake@1") -> None:
-        self.name = name
-
-    def encode(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> NDArray[np.float32]:
-        """One unit vector a text."""
-        vectors = np.empty((len(texts), self.dimensions), np.float32)
-        for row, text in enumerate(texts):
-            digest = blake2b(text.encode("utf-8"), digest_size=self.dimensions).digest()
-            vectors[row] = np.frombuffer(digest, np.uint8).astype(np.float32) - 127.5
-        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-        return vectors
-
-
-def make(
-    path: str,
-    *sentences: str,
-    references: Sequence[Reference] = (),
-    title: str = "",
-    warnings: Sequence[str] = (),
-    **paper: Any,
-) -> Document:
-    """A document of sentences in which "[@a,b]" cites two references."""
-    return Document(
-        path,
-        "plain",
-        Reference("self", title=title, **paper),
-        (Section("Introduction", 1, "introduction"),),
-        tuple(_sentence(text, at) for at, text in enumerate(sentences)),
-        tuple(references),
-        tuple(warnings),
-    )
-
-
-def numbered(at: int, **fields: Any) -> Document:
-    """A paper of its own that cites two works, one of them cited by its neighbours too.
-
-    No name stands in front of a citation, so that nothing has to be parsed.
-    """
-    works = [
-        Reference(
-            f"r{work}",
-            title=f"Observations number {work} of the growth of cells in ponds",
-            authors=(f"Author{work}, A.",),
-            year=2000 + work % 20,
-            doi=f"10.1234/work.{work}",
-        )
-        for work in (at, at + 1)
-    ]
-    told: dict[str, Any] = {"title": f"Report number {at} about growth of cells in cold ponds", "year": 2020}
-    return make(
-        f"paper{at}.md",
-        f"Cells of kind {at} grow in the “ponds” [@r{at}].",
-        f"Cells grow in “water” [@r{at},r{at + 1}].",
-        references=works,
-        doi=f"10.5555/paper.{at}",
-        **{**told, **fields},
-    )
 
 
 def content(path: Path) -> Content:
@@ -99,22 +32,10 @@ def content(path: Path) -> Content:
     return tables
 
 
-def _sentence(text: str, at: int) -> Sentence:
-    clean, last = "", 0
-    citations: list[Citation] = []
-    for marker in _MARKER.finditer(text):
-        clean += text[last : marker.start()]
-        start = len(clean)
-        clean += f"[{len(citations) + 1}]"
-        citations.append(Citation(tuple(marker[1].split(",")), marker.start(), marker.end(), start, len(clean)))
-        last = marker.end()
-    return Sentence(clean + text[last:], 0, at, "paper.md", 0, len(text), tuple(citations))
-
-
 @pytest.fixture
 def encoder(monkeypatch: pytest.MonkeyPatch) -> FakeEncoder:
     """The fake encoder, which libraries made with it are opened with too."""
-    fake = FakeEncoder()
+    fake = hashing_encoder()
     monkeypatch.setattr(maintenance, "encoder_of", lambda *_: fake)
     return fake
 
@@ -122,13 +43,13 @@ def encoder(monkeypatch: pytest.MonkeyPatch) -> FakeEncoder:
 @pytest.fixture(name="make")
 def _make() -> Make:
     """Makes documents."""
-    return make
+    return citing_document
 
 
 @pytest.fixture(name="numbered")
 def _numbered() -> Make:
     """Makes one of a row of papers that cite each other's works."""
-    return numbered
+    return numbered_document
 
 
 @pytest.fixture(name="content")

@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.drafts import numbered_document
+from tests.fakes import hashing_encoder
 from whycite.documents.model import Document, Reference
 from whycite.errors import UserError
 from whycite.library import Library, add_documents, compact, readingcopy, remove, store
@@ -75,16 +77,14 @@ def _told(at: int, abstract: str) -> Document:
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A library in several pieces, some rows of which are gone."""
     place = tmp_path_factory.mktemp("copied") / "library"
-    tools = request.config.pluginmanager.get_plugin(str(Path(__file__).with_name("conftest.py")))
-    assert tools is not None
     for first in (0, 10, 20):
-        papers = [tools.numbered(at) for at in range(first, first + 10)]
-        add_documents(place, papers, jobs=1, encoder=tools.FakeEncoder())
+        papers = [numbered_document(at) for at in range(first, first + 10)]
+        add_documents(place, papers, jobs=1, encoder=hashing_encoder())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("whycite.library.maintenance.encoder_of", lambda *_: tools.FakeEncoder())
+        patch.setattr("whycite.library.maintenance.encoder_of", lambda *_: hashing_encoder())
         remove(place, ["paper3.md", "paper14.md"])
     return place
 

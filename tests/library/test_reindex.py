@@ -5,15 +5,14 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import lancedb.table
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from tests.fakes import FakeEncoder, hashing_encoder
 from whycite.documents.model import Document
 from whycite.errors import UserError
 from whycite.library import Library, add_documents, compact, maintenance, remove
@@ -37,22 +36,10 @@ def _nothing_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.fixture
-def other(encoder: Any) -> Any:
-    """Another encoder, with longer vectors, that keeps what it was asked for."""
+def other() -> FakeEncoder:
+    """Another encoder, with longer vectors, which keeps what it was asked for."""
 
-    class Other(type(encoder)):  # type: ignore[misc]
-        dimensions = 24
-
-        def __init__(self) -> None:
-            super().__init__("other@1")
-            self.asked: list[str] = []
-
-        def encode(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> NDArray[np.float32]:
-            self.asked += texts
-            vectors: NDArray[np.float32] = super().encode(texts)
-            return vectors
-
-    return Other()
+    return hashing_encoder("other@1", 24)
 
 
 def _texts(place: Path) -> list[str]:
@@ -73,7 +60,7 @@ def test_it_is_as_if_made_with_the_other_encoder(
     fresh = place.with_name("fresh")
     for at, used in ((place, encoder), (fresh, other)):
         add_documents(at, map(numbered, range(6)), jobs=1, encoder=used)
-    other.asked.clear()
+    other.calls.clear()
     told: list[tuple[str, int, int | None]] = []
     done = reindex(place, encoder=other, progress=lambda *what: told.append(what))
     assert (done.before, done.encoder, done.spans, done.papers) == ("fake@1", "other@1", 7, 13)
@@ -131,7 +118,7 @@ def test_there_and_back(place: Path, encoder: Any, other: Any, numbered: Make, c
     reindex(place, encoder=other)
     reindex(place, encoder=encoder)
     assert content(place) == before
-    other.asked.clear()
+    other.calls.clear()
     reindex(place, encoder=other)
     assert not other.asked  # remembered
 
@@ -200,7 +187,7 @@ def test_stopped_it_goes_on_where_it_was(place: Path, encoder: Any, other: Any, 
     shutil.rmtree(cache.cache_folder(), ignore_errors=True)
     add_documents(place, [numbered(8)], jobs=1, encoder=encoder)
     remove(place, ["paper2.md"])
-    other.asked.clear()
+    other.calls.clear()
     reindex(place, encoder=other)
     assert sorted(other.asked) == sorted(set(_texts(place)) - encoded)
     fresh = place.with_name("fresh")
@@ -258,7 +245,7 @@ def test_ended_before_any_write(
         at = shutil.copytree(place, place.with_name(f"ended{ended}"))
         shutil.rmtree(cache.cache_folder(), ignore_errors=True)
         made.clear()
-        other.asked.clear()
+        other.calls.clear()
         end = ended
         with pytest.raises(Killed):
             reindex(at, encoder=other)

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.drafts import numbered_document
+from tests.fakes import hashing_encoder
 from whycite.documents.model import Document, Reference
 from whycite.library import Library, add_documents, compact, remove
 
@@ -27,12 +29,10 @@ QUERIES = {
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("searching") / "library"
-    tools = request.config.pluginmanager.get_plugin(str(Path(__file__).with_name("conftest.py")))
-    assert tools is not None
-    papers = [tools.numbered(at) for at in range(20)]
-    add_documents(place, papers, jobs=1, encoder=tools.FakeEncoder())
+    papers = [numbered_document(at) for at in range(20)]
+    add_documents(place, papers, jobs=1, encoder=hashing_encoder())
     return place
 
 

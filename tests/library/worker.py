@@ -3,22 +3,23 @@
 The number is that of papers; for "reindex", of the dimensions of the encoder.
 """
 
-import importlib.util
 import sys
 from pathlib import Path
-from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parents[2]))  # started by its path, it knows no other tests
+
+from tests.drafts import numbered_document
+from tests.fakes import hashing_encoder
 from whycite.library import AddProgress, Library, adding, compact, maintenance
 
 
 def main(what: str, place: Path, number: int) -> None:
     """Do what is asked for, and say what is done."""
-    tools = _tools()
-    encoder = tools.FakeEncoder()
+    encoder = hashing_encoder()
     if what == "add":
         adding._BATCH_DOCUMENTS = 3
         maintenance._MAX_FRAGMENTS = 4  # so that tables are indexed and packed now and then
-        documents = (tools.numbered(at) for at in range(number))
+        documents = (numbered_document(paper) for paper in range(number))
         adding.add_documents(place, documents, jobs=1, encoder=encoder, progress=_say)
     elif what == "compact":
         print("begun", flush=True)
@@ -26,8 +27,7 @@ def main(what: str, place: Path, number: int) -> None:
     elif what == "reindex":
         maintenance._PROGRESS_TEXTS = 10
         if number != encoder.dimensions:
-            encoder = tools.FakeEncoder("other@1")
-            encoder.dimensions = number
+            encoder = hashing_encoder("other@1", number)
         maintenance.reindex(place, encoder=encoder, progress=lambda *told: print(*told, flush=True))
     elif what == "ask":
         library = Library.open(place)
@@ -44,15 +44,6 @@ def main(what: str, place: Path, number: int) -> None:
 
 def _say(progress: AddProgress) -> None:
     print(progress.added, progress.reading, flush=True)
-
-
-def _tools() -> Any:
-    spec = importlib.util.spec_from_file_location("tools", Path(__file__).with_name("conftest.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 if __name__ == "__main__":

@@ -2,29 +2,16 @@
 
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from tests.fakes import FakeEncoder, word_table_folder
 from whycite.errors import UserError
 from whycite.models import DEFAULT, bundled_encoders, encoders, folders, load_encoder
 from whycite.models.encoders import OnnxEncoder
-
-Make = Callable[..., Path]
-
-
-class Counting:
-    """An encoder of another package."""
-
-    def __init__(self, threads: int) -> None:
-        self.name, self.dimensions, self.threads = "counting@1", 1, threads
-
-    def encode(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> NDArray[np.float32]:
-        return np.ones((len(texts), 1), np.float32)
 
 
 def test_the_default_is_bundled() -> None:
@@ -61,18 +48,18 @@ def test_folder_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_encoders_of_other_packages(monkeypatch: pytest.MonkeyPatch) -> None:
-    entry = SimpleNamespace(name="counting", load=lambda: Counting)
+    entry = SimpleNamespace(name="counting", load=lambda: lambda threads: FakeEncoder(name=f"counting@{threads}"))
     monkeypatch.setattr(folders, "entry_points", lambda group: [entry] if group == "whycite.encoders" else [])
     encoders._open_encoder.cache_clear()
     found = load_encoder("counting", threads=2)
-    assert isinstance(found, Counting)
-    assert found.threads == 2
+    assert isinstance(found, FakeEncoder)
+    assert found.name == "counting@2"
     with pytest.raises(UserError, match="claims-30m, counting"):
         load_encoder("other")
 
 
-def test_a_folder_by_path_and_by_name(folder: Make) -> None:
-    made = folder()
+def test_a_folder_by_path_and_by_name(tmp_path: Path) -> None:
+    made = word_table_folder(tmp_path / "tiny")
     by_path = load_encoder(made).encode(["cells"])
     np.testing.assert_array_equal(load_encoder(str(made)).encode(["cells"]), by_path)
 

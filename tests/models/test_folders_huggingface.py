@@ -8,32 +8,18 @@ import pytest
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 
+from tests.fakes import tiny_model
 from whycite.errors import UserError
 from whycite.models.folders import ENCODER, ModelFolder, ModelSettings
 
 torch = pytest.importorskip("torch", reason="models of Hugging Face need the extra train")
 transformers = pytest.importorskip("transformers", reason="models of Hugging Face need the extra train")
 
-TINY = {
-    "vocab_size": 40,
-    "hidden_size": 32,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "intermediate_size": 64,
-    "max_position_embeddings": 34,
-}
-
-
-def model(kind: str = "bert", **settings: Any) -> Any:
-    """A model with random weights."""
-    torch.manual_seed(0)
-    return transformers.AutoModel.from_config(transformers.AutoConfig.for_model(kind, **TINY), **settings)
-
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     path = tmp_path / "tiny"
-    model().save_pretrained(path)
+    tiny_model("bert", pooler=True).save_pretrained(path)
     Tokenizer(WordLevel({"<unk>": 0, "cells": 1}, unk_token="<unk>")).save(str(path / "tokenizer.json"))
     return path
 
@@ -49,7 +35,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_in_the_cache(cache: Path) -> None:
-    model().save_pretrained(cache)
+    tiny_model("bert", pooler=True).save_pretrained(cache)
     assert ENCODER.find("me/tiny") == cache
 
 
@@ -60,7 +46,7 @@ def test_not_in_the_cache(cache: Path) -> None:
 
 @pytest.mark.parametrize("missing", ["config.json", "model.safetensors"])
 def test_half_in_the_cache(cache: Path, missing: str) -> None:
-    model().save_pretrained(cache)
+    tiny_model("bert", pooler=True).save_pretrained(cache)
     (cache / missing).unlink()
     with pytest.raises(UserError, match="hf download me/tiny"):
         ENCODER.find("me/tiny")
@@ -157,9 +143,9 @@ def same(left: Any, right: Any) -> bool:
 
 @pytest.mark.parametrize("kind", ["bert", "roberta"])
 def test_no_pooling_layer(tmp_path: Path, kind: str, capfd: pytest.CaptureFixture[str]) -> None:
-    bare = model(kind, add_pooling_layer=False)
+    bare = tiny_model(kind)
     bare.save_pretrained(tmp_path / "without")
-    full = model(kind)
+    full = tiny_model(kind, pooler=True)
     full.load_state_dict(bare.state_dict(), strict=False)
     full.save_pretrained(tmp_path / "with")
     transformers.AutoModelForMaskedLM.from_pretrained(tmp_path / "with").save_pretrained(tmp_path / "words")
@@ -179,7 +165,7 @@ def test_what_transformers_shows_is_as_before(folder: Path) -> None:
 
 
 def test_16_bits_become_32(tmp_path: Path) -> None:
-    model().half().save_pretrained(tmp_path)
+    tiny_model("bert", pooler=True).half().save_pretrained(tmp_path)
     assert {weight.dtype for weight in ModelFolder(tmp_path).open_torch_model().parameters()} == {torch.float32}
 
 
@@ -193,7 +179,7 @@ def test_weights_in_the_older_format(folder: Path) -> None:
 
 def test_weights_in_several_files(folder: Path) -> None:
     (folder / "model.safetensors").unlink()
-    model().save_pretrained(folder, max_shard_size="30KB")
+    tiny_model("bert", pooler=True).save_pretrained(folder, max_shard_size="30KB")
     parts = sorted(folder.glob("model-*.safetensors"))
     assert len(parts) > 1
     first = ModelFolder(folder).version
@@ -206,7 +192,9 @@ def test_weights_in_several_files(folder: Path) -> None:
 
 
 def test_weights_that_are_missing(folder: Path) -> None:
-    kept = {name: weight for name, weight in model().state_dict().items() if "layer.1" not in name}
+    kept = {
+        name: weight for name, weight in tiny_model("bert", pooler=True).state_dict().items() if "layer.1" not in name
+    }
     (folder / "model.safetensors").unlink()
     torch.save(kept, folder / "pytorch_model.bin")
     with pytest.raises(UserError, match=r"lacks 16 of the model's weights, such as encoder\.layer\.1\.attention"):

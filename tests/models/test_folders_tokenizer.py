@@ -7,7 +7,7 @@ import pytest
 from tokenizers import Tokenizer
 
 import whycite
-from tests.models.conftest import Make
+from tests.fakes import word_table_folder
 from whycite.models.folders import TOKENIZER, ModelFolder
 
 TEXT = "Cells divide <s> where <mask> stars shine: Äpfel, 3.5 µm, and 東京 too. " * 9
@@ -27,8 +27,8 @@ def test_shared_or_not_it_is_the_tokenizer_of_the_file(folder: Path) -> None:
     assert len(short.encode(TEXT).ids) == 20 < len(whole.encode(TEXT).ids)
 
 
-def test_a_file_that_changed_is_read_again(folder: Make) -> None:
-    made = folder()
+def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
+    made = word_table_folder(tmp_path / "tiny")
     before = ModelFolder(made).open_tokenizer()
     assert before.encode("cells divide").ids == [1, 2]  # and nothing is padded
     path = made / TOKENIZER

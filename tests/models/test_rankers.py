@@ -6,16 +6,9 @@ from typing import get_args
 
 import numpy as np
 import pytest
-import torch
-import transformers
-from tokenizers import Tokenizer
-from tokenizers.models import WordLevel
-from tokenizers.pre_tokenizers import Whitespace
-from tokenizers.processors import TemplateProcessing
 
+from tests.fakes import tiny_ranker
 from whycite.errors import UserError
-from whycite.lab.train.export import export_scores
-from whycite.models.folders import RANKER
 from whycite.models.rankers import (
     RANKER_FOLDER,
     OnnxRanker,
@@ -28,29 +21,12 @@ from whycite.models.rankers import (
 
 CLAIM = "cells divide in the cortex"
 TEXTS = ["cells divide", "stars burn", "cells in the cortex\ndivide", "", "cells " * 400]
-WORDS = ["<s>", "<pad>", "</s>", "<unk>", *"cells divide in the cortex stars burn paper span passage stance :".split()]
+WORDS = "cells divide in the cortex stars burn paper span passage stance :"
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    torch.manual_seed(0)
-    config = transformers.RobertaConfig(
-        vocab_size=len(WORDS),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        intermediate_size=64,
-        max_position_embeddings=66,
-        pad_token_id=1,
-        initializer_range=0.3,
-    )
-    tokenizer = Tokenizer(WordLevel({word: at for at, word in enumerate(WORDS)}, unk_token="<unk>"))
-    tokenizer.pre_tokenizer = Whitespace()
-    tokenizer.post_processor = TemplateProcessing(single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)])
-    model = transformers.AutoModel.from_config(config, add_pooling_layer=False)
-    out = tmp_path_factory.mktemp("encoder") / RANKER_FOLDER
-    export_scores(model, torch.nn.Linear(32, 1), tokenizer, out, name="tiny", max_tokens=48, kind=RANKER)
-    return out
+    return tiny_ranker(tmp_path_factory.mktemp("encoder") / RANKER_FOLDER, WORDS)
 
 
 def test_a_score_depends_on_nothing_but_its_pair(folder: Path) -> None:

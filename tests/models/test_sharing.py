@@ -8,30 +8,28 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.fakes import FakeEncoder
 from whycite.models.cache import SharedEncoder
 
 PATIENCE = 30.0  # seconds: only a thread that hangs takes as long
 
 
-class Letters:
-    """Counts a and b; what it was asked is kept, and it may be held up or fail."""
-
-    name = "letters@1"
-    dimensions = 2
+class Letters(FakeEncoder):
+    """Counts a and b; it may be held up or fail."""
 
     def __init__(self) -> None:
-        self.asked: list[list[str]] = []
+        super().__init__(lambda text: (text.count("a"), text.count("b")), name="letters@1")
         self.begun, self.free = Event(), Event()
         self.free.set()
         self.error: BaseException | None = None
 
     def encode(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> NDArray[np.float32]:
-        self.asked.append(list(texts))
+        vectors = super().encode(texts)
         self.begun.set()
         assert self.free.wait(PATIENCE)
         if self.error:
             raise self.error
-        return np.array([[text.count("a"), text.count("b")] for text in texts], np.float32)
+        return vectors
 
 
 def test_vectors_are_those_of_the_encoder_and_come_in_order() -> None:
@@ -44,7 +42,7 @@ def test_vectors_are_those_of_the_encoder_and_come_in_order() -> None:
     assert again.tolist() == [[2, 0], [1, 1]]
     assert again.dtype == np.float32
     assert heard == [2]
-    assert letters.asked == [["ab", "b"], ["aa"]]
+    assert letters.calls == [["ab", "b"], ["aa"]]
     assert shared.encode([]).shape == (0, 2)
 
 
@@ -53,9 +51,9 @@ def test_the_last_texts_are_known_the_others_forgotten() -> None:
     shared = SharedEncoder(letters)
     for number in range(100):
         shared.encode(["title", "a" * number])
-    assert sum("title" in asked for asked in letters.asked) == 1
+    assert sum("title" in asked for asked in letters.calls) == 1
     assert shared.encode(["a" * 99, ""]).tolist() == [[99, 0], [0, 0]]
-    assert letters.asked[-1] == [""]
+    assert letters.calls[-1] == [""]
     assert shared.encode(["a" * number for number in range(100)])[:, 0].tolist() == [*range(100)]
 
 
@@ -70,7 +68,7 @@ def test_what_two_ask_for_at_once_one_encodes() -> None:
         letters.free.set()
         assert first.result(PATIENCE).tolist() == [[1, 0], [1, 1]]
         assert second.result(PATIENCE).tolist() == [[0, 1], [1, 1]]
-    assert letters.asked == [["a", "ab"], ["b"]]
+    assert letters.calls == [["a", "ab"], ["b"]]
 
 
 def test_who_waits_hears_of_a_failure_and_who_comes_later_tries_again() -> None:

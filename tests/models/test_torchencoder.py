@@ -1,6 +1,5 @@
 """Encoders of Hugging Face run by PyTorch: the vectors, and the names they are loaded by."""
 
-import json
 import shutil
 import socket
 import sys
@@ -10,10 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 from tokenizers import Tokenizer
-from tokenizers.models import WordLevel
-from tokenizers.pre_tokenizers import Whitespace
 from tokenizers.processors import TemplateProcessing
 
+from tests.fakes import tiny_folder, transformers_vectors
 from whycite.errors import MissingExtra, UserError
 from whycite.lab.train.export import export
 from whycite.models import load_encoder
@@ -23,61 +21,24 @@ from whycite.models.folders import ModelSettings, Pooling
 torch = pytest.importorskip("torch", reason="models of Hugging Face need the extra train")
 transformers = pytest.importorskip("transformers", reason="models of Hugging Face need the extra train")
 
-TINY = {
-    "vocab_size": 40,
-    "hidden_size": 32,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "intermediate_size": 64,
-    "max_position_embeddings": 34,
-    "initializer_range": 0.3,
-}
 TEXTS = ["w4 w5 w6", "w7", "w9 w8 w4 w30 w31 w32 w33", "", "w4 w5 w6 w7", "w12 " * 25]
-
-
-def folder(path: Path, kind: str = "bert", facts: dict[str, Any] | None = None) -> Path:
-    """A model with random weights and a tokenizer of a few words."""
-    torch.manual_seed(0)
-    config = transformers.AutoConfig.for_model(kind, **TINY)
-    transformers.AutoModel.from_config(config).save_pretrained(path)
-    words = {"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3, **{f"w{n}": n for n in range(4, 40)}}
-    tokenizer = Tokenizer(WordLevel(words, unk_token="<unk>"))
-    tokenizer.pre_tokenizer = Whitespace()
-    tokenizer.post_processor = TemplateProcessing(single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)])
-    tokenizer.save(str(path / "tokenizer.json"))
-    if facts is not None:
-        (path / "encoder.json").write_text(json.dumps(facts))
-    return path
-
-
-def by_transformers(path: Path, pooling: Pooling) -> Any:
-    """The vectors by definition: a text at a time, nothing padded."""
-    model = transformers.AutoModel.from_pretrained(path).eval()
-    tokenizer = Tokenizer.from_file(str(path / "tokenizer.json"))
-    vectors = []
-    for text in TEXTS:
-        with torch.inference_mode():
-            states = model(torch.tensor([tokenizer.encode(text).ids])).last_hidden_state[0]
-        vector = states[0] if pooling == "cls" else states.mean(0)
-        vectors.append(torch.nn.functional.normalize(vector, dim=0).numpy())
-    return np.stack(vectors)
 
 
 @pytest.mark.parametrize("kind", ["bert", "roberta", "distilbert", "mpnet"])
 @pytest.mark.parametrize("pooling", ["cls", "mean"])
 def test_same_vectors_as_transformers(tmp_path: Path, kind: str, pooling: Pooling) -> None:
-    made = folder(tmp_path / "tiny", kind, {"pooling": pooling})
+    made = tiny_folder(tmp_path / "tiny", kind, {"pooling": pooling})
     encoder = load_encoder(made, threads=1)
     assert isinstance(encoder, TorchEncoder)
     assert encoder.dimensions == 32
     found = encoder.encode(TEXTS)
     assert found.dtype == np.float32
-    np.testing.assert_allclose(found, by_transformers(made, pooling), atol=1e-5)
+    np.testing.assert_allclose(found, transformers_vectors(made, TEXTS, pooling), atol=1e-5)
 
 
 @pytest.mark.parametrize(("kind", "places"), [("bert", 34), ("roberta", 32), ("mpnet", 32)])
 def test_cut_where_positions_end(tmp_path: Path, kind: str, places: int) -> None:
-    encoder = TorchEncoder(folder(tmp_path / "tiny", kind, {"pooling": "mean"}), 1)
+    encoder = TorchEncoder(tiny_folder(tmp_path / "tiny", kind, {"pooling": "mean"}), 1)
     full = ["w5"] * (places - 2)  # the tokenizer adds two
     long, longer, short = encoder.encode([" ".join(full), " ".join([*full, "w9 w9"]), " ".join(full[1:])])
     np.testing.assert_allclose(long, longer, atol=1e-5)
@@ -85,7 +46,7 @@ def test_cut_where_positions_end(tmp_path: Path, kind: str, places: int) -> None
 
 
 def test_cut_and_prefix_by_encoder_json(tmp_path: Path) -> None:
-    made = folder(tmp_path / "tiny", facts={"name": "mine", "pooling": "mean", "max_tokens": 5, "prefix": "w4 "})
+    made = tiny_folder(tmp_path / "tiny", facts={"name": "mine", "pooling": "mean", "max_tokens": 5, "prefix": "w4 "})
     encoder = TorchEncoder(made, 1)
     assert encoder.name.startswith("mine@")
     first, second = encoder.encode(["w5 w6", "w5 w6 w7"])
@@ -97,7 +58,7 @@ def test_cut_and_prefix_by_encoder_json(tmp_path: Path) -> None:
 def test_many_texts_come_back_in_order_and_equal_ones_are_encoded_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    encoder = TorchEncoder(folder(tmp_path / "tiny"), 1)
+    encoder = TorchEncoder(tiny_folder(tmp_path / "tiny"), 1)
     texts = [f"w{4 + n % 36} w{4 + n // 36}" + " w9" * (n % 7) for n in range(300)]
     alone = np.concatenate([encoder.encode([text]) for text in texts[:40]])
     monkeypatch.setattr("whycite.models.encoders._WINDOW", 64)
@@ -120,7 +81,7 @@ def test_many_texts_come_back_in_order_and_equal_ones_are_encoded_once(
 
 @pytest.mark.parametrize("most", [1, 20, 1000])
 def test_no_more_tokens_together_than_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
-    encoder = TorchEncoder(folder(tmp_path / "tiny"), 1)
+    encoder = TorchEncoder(tiny_folder(tmp_path / "tiny"), 1)
     wanted = encoder.encode(TEXTS)
     sizes: list[tuple[int, int]] = []
     run = TorchEncoder._vectors
@@ -138,7 +99,7 @@ def test_no_more_tokens_together_than_allowed(tmp_path: Path, monkeypatch: pytes
 
 @pytest.mark.parametrize("pooling", ["cls", "mean"])
 def test_texts_without_any_token(tmp_path: Path, pooling: Pooling) -> None:
-    made = folder(tmp_path / "tiny", facts={"pooling": pooling})
+    made = tiny_folder(tmp_path / "tiny", facts={"pooling": pooling})
     path = str(made / "tokenizer.json")
     tokenizer = Tokenizer.from_file(path)
     tokenizer.post_processor = TemplateProcessing(single="$A", special_tokens=[])
@@ -150,14 +111,14 @@ def test_texts_without_any_token(tmp_path: Path, pooling: Pooling) -> None:
 
 
 def test_no_texts_and_one_text(tmp_path: Path) -> None:
-    encoder = TorchEncoder(folder(tmp_path / "tiny"), 1)
+    encoder = TorchEncoder(tiny_folder(tmp_path / "tiny"), 1)
     assert encoder.encode([]).shape == (0, 32)
     with pytest.raises(TypeError, match="not one text"):
         encoder.encode("w4")
 
 
 def test_as_many_threads_as_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    encoder = TorchEncoder(folder(tmp_path / "tiny"), 3)
+    encoder = TorchEncoder(tiny_folder(tmp_path / "tiny"), 3)
     before = torch.get_num_threads()
     seen: list[int] = []
     run = TorchEncoder._vectors
@@ -180,14 +141,14 @@ def test_by_name_out_of_the_cache_without_network(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     place = tmp_path / "models--me--tiny"
-    made = folder(place / "snapshots" / "0123abc", facts={"name": "called otherwise"})
+    made = tiny_folder(place / "snapshots" / "0123abc", facts={"name": "called otherwise"})
     (place / "refs").mkdir()
     (place / "refs" / "main").write_text("0123abc")
     encoder = load_encoder("me/tiny", threads=1)
     version = encoder.name.removeprefix("me/tiny@")
     assert len(version) == 8
     assert TorchEncoder(made, 1).name == f"called otherwise@{version}"
-    np.testing.assert_allclose(encoder.encode(TEXTS), by_transformers(made, "cls"), atol=1e-5)
+    np.testing.assert_allclose(encoder.encode(TEXTS), transformers_vectors(made, TEXTS, "cls"), atol=1e-5)
     with pytest.raises(UserError, match="hf download me/other"):
         load_encoder("me/other", threads=1)
     with pytest.raises(UserError, match="no encoder 'a/b/c'"):
@@ -198,18 +159,18 @@ def test_by_name_out_of_the_cache_without_network(tmp_path: Path, monkeypatch: p
 
 def test_a_folder_comes_before_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    folder(tmp_path / "somebody" / "tiny")
+    tiny_folder(tmp_path / "somebody" / "tiny")
     assert load_encoder("somebody/tiny", threads=1).name.startswith("tiny@")
 
 
 def test_an_exported_model_comes_before_the_original(tmp_path: Path) -> None:
-    made = folder(tmp_path / "tiny")
+    made = tiny_folder(tmp_path / "tiny")
     export(made, made)
     assert isinstance(load_encoder(made, threads=1), OnnxEncoder)
 
 
 def test_export_uses_the_model_as_its_folder_says(tmp_path: Path) -> None:
-    made = folder(tmp_path / "tiny", "roberta", {"pooling": "mean", "max_tokens": 9, "prefix": "w4 "})
+    made = tiny_folder(tmp_path / "tiny", "roberta", {"pooling": "mean", "max_tokens": 9, "prefix": "w4 "})
     found = export(made, tmp_path / "out")
     assert found == ModelSettings("out", found.version, 32, 9, "mean", "w4 ")
     vectors = load_encoder(tmp_path / "out").encode(TEXTS), load_encoder(made).encode(TEXTS)
@@ -219,7 +180,7 @@ def test_export_uses_the_model_as_its_folder_says(tmp_path: Path) -> None:
 
 
 def test_export_with_a_list_of_words(tmp_path: Path) -> None:
-    made = folder(tmp_path / "tiny")
+    made = tiny_folder(tmp_path / "tiny")
     (made / "tokenizer.json").unlink()
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *(f"w{n}" for n in range(5, 40))]
     (made / "vocab.txt").write_text("\n".join(words))
@@ -229,7 +190,7 @@ def test_export_with_a_list_of_words(tmp_path: Path) -> None:
 
 
 def test_version_that_encoder_json_says(tmp_path: Path) -> None:
-    made = folder(tmp_path / "tiny")
+    made = tiny_folder(tmp_path / "tiny")
     name, _, version = TorchEncoder(made, 1).name.partition("@")
     ModelSettings(name, version).write(made)
     assert TorchEncoder(made, 1).name == f"{name}@{version}"
@@ -240,12 +201,12 @@ def test_version_that_encoder_json_says(tmp_path: Path) -> None:
 
 def test_wrong_dimensions(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="gives vectors of 32 numbers: correct 'dimensions', 7"):
-        TorchEncoder(folder(tmp_path / "tiny", facts={"dimensions": 7}), 1).encode(["w4"])
+        TorchEncoder(tiny_folder(tmp_path / "tiny", facts={"dimensions": 7}), 1).encode(["w4"])
 
 
 @pytest.mark.parametrize("package", ["torch", "transformers"])
 def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str) -> None:
-    made = folder(tmp_path / "tiny")
+    made = tiny_folder(tmp_path / "tiny")
     copied = shutil.copytree(made, tmp_path / "copied")
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingExtra, match=r"pip install 'whycite\[train\]'"):

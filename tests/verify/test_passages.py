@@ -1,17 +1,14 @@
 """The four steps: what is encoded, what is read, and what a ranker changes."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from tests.fakes import FakeEncoder, FakeRanker
 from whycite.errors import UserError
 from whycite.models import load_encoder
-from whycite.models.rankers import TargetKind
 from whycite.verify.claims import verify_sentences
 from whycite.verify.features import STEPS, PassageWeights, shipped_weights
 from whycite.verify.features import load_weights as load_weights
@@ -21,33 +18,13 @@ CLAIM = "Honeybees that forage sleep at night"
 TEXTS = ["Wasps build nests of paper.", "Foraging honeybees sleep at night.", "Bees hang their antennae in the dark."]
 
 
-class Ranker:
+def _fond_of(word: str, stance: float = 0.0) -> FakeRanker:
     """Likes sentences with a word, and takes a stance on them."""
-
-    name = "stub@1"
-
-    def __init__(self, word: str, stance: float = 0.0) -> None:
-        self._word, self._stance = word, stance
-        self.asked: list[tuple[str, int]] = []
-
-    def score(self, kind: TargetKind, claim: str, texts: Sequence[str]) -> NDArray[np.float32]:
-        self.asked.append((kind, len(texts)))
-        if kind == "stance":
-            return np.full(len(texts), self._stance, np.float32)
-        return np.array([10.0 * (self._word in text) for text in texts], np.float32)
+    return FakeRanker(lambda kind, claim, text: stance if kind == "stance" else 10.0 * (word in text))
 
 
-class Encoder:
-    """Counts what it encodes."""
-
-    name, dimensions = "counting@1", 4
-
-    def __init__(self) -> None:
-        self.texts = 0
-
-    def encode(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> NDArray[np.float32]:
-        self.texts += len(texts)
-        return np.full((len(texts), 4), 0.5, np.float32)
+def _asked(ranker: FakeRanker) -> list[tuple[str, int]]:
+    return [(kind, len(texts)) for kind, _, texts in ranker.asked]
 
 
 def _weights(stance: bool = True) -> PassageWeights:
@@ -63,34 +40,34 @@ def _weights(stance: bool = True) -> PassageWeights:
 
 def test_the_ranker_has_the_last_word() -> None:
     plain = verify_sentences(CLAIM, TEXTS)
-    read = verify_sentences(CLAIM, TEXTS, ranker=Ranker("antennae"), weights=_weights())
+    read = verify_sentences(CLAIM, TEXTS, ranker=_fond_of("antennae"), weights=_weights())
     assert plain.passages[0].index == 1
     assert read.passages[0].index == 2
 
 
 @pytest.mark.parametrize(("stance", "verdict"), [(3.0, "backed"), (-3.0, "contradicted")], ids=["for", "against"])
 def test_stance_tells_the_verdict(stance: float, verdict: str) -> None:
-    ranker = Ranker("sleep", stance)
+    ranker = _fond_of("sleep", stance)
     weights = replace(_weights(), ranker=ranker.name)
     assert verify_sentences(CLAIM, TEXTS, ranker=ranker, weights=weights).verdict == verdict
-    assert ("stance", 3) in ranker.asked
+    assert ("stance", 3) in _asked(ranker)
 
 
 @pytest.mark.parametrize(
     "weights", [replace(_weights(), ranker="other@1"), _weights(stance=False)], ids=["other", "none"]
 )
 def test_the_stance_of_a_ranker_that_was_not_fitted_to_is_not_asked(weights: PassageWeights) -> None:
-    ranker = Ranker("sleep", -3.0)
+    ranker = _fond_of("sleep", -3.0)
     verify_sentences(CLAIM, TEXTS, ranker=ranker, weights=weights)
-    assert {kind for kind, _ in ranker.asked} == {"passage"}
+    assert {kind for kind, _, _ in ranker.asked} == {"passage"}
 
 
 def test_only_so_many_are_encoded_and_read() -> None:
     texts = [f"Sentence {n} about the weather of bees." for n in range(2000)]
-    encoder, ranker = Encoder(), Ranker("weather")
+    encoder, ranker = FakeEncoder(), _fond_of("weather")
     found = verify_sentences(CLAIM, texts, encoder=encoder, ranker=ranker, weights=_weights())
-    assert encoder.texts == MAX_ENCODED + 1
-    assert ranker.asked == [("passage", MAX_READ), ("passage", MAX_READ_IN_CONTEXT)]
+    assert len(encoder.asked) == MAX_ENCODED + 1
+    assert _asked(ranker) == [("passage", MAX_READ), ("passage", MAX_READ_IN_CONTEXT)]
     assert len(found.passages) == 2000
 
 
@@ -99,22 +76,22 @@ def test_a_sentence_is_read_between_those_beside_it() -> None:
     assert sentence_in_context(TEXTS, 0) == f"{TEXTS[0]}\n{TEXTS[1]}"
     assert sentence_in_context(TEXTS[:1], 0) == TEXTS[0]
     steps = {kind: {**steps, "read": {"meaning": 1.0}} for kind, steps in _weights().steps.items()}
-    found = verify_sentences(CLAIM, TEXTS, ranker=Ranker("antennae"), weights=replace(_weights(), steps=steps))
+    found = verify_sentences(CLAIM, TEXTS, ranker=_fond_of("antennae"), weights=replace(_weights(), steps=steps))
     # Only what stands beside the first one is without the word.
     assert [passage.index for passage in found.passages] == [1, 2, 0]
     steps = {kind: {**steps, "between": {}} for kind, steps in _weights().steps.items()}
-    ranker = Ranker("antennae")
+    ranker = _fond_of("antennae")
     verify_sentences(CLAIM, TEXTS, ranker=ranker, weights=replace(_weights(), steps=steps))
-    assert ranker.asked == [("passage", 3)]  # not read again where nothing was fitted to that
+    assert _asked(ranker) == [("passage", 3)]  # not read again where nothing was fitted to that
 
 
 def test_a_second_claim_encodes_nothing_twice() -> None:
-    encoder = Encoder()
+    encoder = FakeEncoder()
     prepared = PreparedDocument(TEXTS, [None] * 3, encoder, None, shipped_weights())
     first = prepared.rank(CLAIM)
-    assert encoder.texts == 4
+    assert len(encoder.asked) == 4
     assert (prepared.rank(CLAIM).logits == first.logits).all()
-    assert encoder.texts == 5
+    assert len(encoder.asked) == 5
 
 
 def test_the_order_is_the_same_whatever_the_number_of_threads() -> None:

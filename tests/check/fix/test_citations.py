@@ -1,15 +1,12 @@
 """Where a citation goes: at the end of the claim, before the stop, and never where it breaks something."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.drafts import check_by_words
 from whycite import read
-from whycite.check.findings import CheckedDraft
 from whycite.check.fix import apply, plan
-
-Check = Callable[..., CheckedDraft]
 
 LATEX = "\\documentclass{article}\n\\begin{document}\n%s\n\\bibliography{refs}\n\\end{document}\n"
 BIB = "@article{doe, title = {Old work}, year = 2001}\n"
@@ -54,7 +51,7 @@ HERE = "~\\cite{doe}"
         "\\begin{itemize}\n\\item So do bees of the BBC@SPACED\n\\item Cats do not\n\\end{itemize}",
     ],
 )
-def test_in_latex(tmp_path: Path, check: Check, text: str) -> None:
+def test_in_latex(tmp_path: Path, text: str) -> None:
     lead = "." if "U.S" in text else ""
     gap = "" if "\n@" in text else "~"
     text = text.replace("SPACED", "\\\0")
@@ -62,7 +59,7 @@ def test_in_latex(tmp_path: Path, check: Check, text: str) -> None:
     path = tmp_path / "main.tex"
     path.write_text(LATEX % text.replace("@", "").replace("\0", "@"), "utf-8")
     (tmp_path / "refs.bib").write_text(BIB, "utf-8")
-    made = plan(check(path, key="doe", known=True))
+    made = plan(check_by_words(path, key="doe", known=True))
     assert not made.refused
     apply(made)
     assert path.read_text("utf-8") == LATEX % text.replace("@", cite).replace("\0", "@")
@@ -80,11 +77,11 @@ def test_in_latex(tmp_path: Path, check: Check, text: str) -> None:
         ("\\begin{description}\\item[So do bees. So do bees.] Dogs.\\end{description}", "optional argument"),
     ],
 )
-def test_what_is_refused_in_latex(tmp_path: Path, check: Check, text: str, reason: str) -> None:
+def test_what_is_refused_in_latex(tmp_path: Path, text: str, reason: str) -> None:
     path = tmp_path / "main.tex"
     path.write_text(LATEX % text, "utf-8")
     (tmp_path / "refs.bib").write_text(BIB + "@misc{kaiser, title = {Sleep of bees}}\n", "utf-8")
-    made = plan(check(path, key="kaiser", known=True))
+    made = plan(check_by_words(path, key="kaiser", known=True))
     assert made.refused
     assert all(reason in refusal.reason for refusal in made.refused)
     assert not made.changes
@@ -107,12 +104,12 @@ def test_what_is_refused_in_latex(tmp_path: Path, check: Check, text: str, reaso
         "So do bees@\\. Cats do not",
     ],
 )
-def test_in_markdown(tmp_path: Path, check: Check, text: str) -> None:
+def test_in_markdown(tmp_path: Path, text: str) -> None:
     head = "---\nbibliography: refs.bib\n---\n\n"
     path = tmp_path / "p.md"
     path.write_text(head + text.replace("@", "") + "\n", "utf-8")
     (tmp_path / "refs.bib").write_text(BIB, "utf-8")
-    made = plan(check(path, key="doe", known=True))
+    made = plan(check_by_words(path, key="doe", known=True))
     assert not made.refused
     apply(made)
     assert path.read_text("utf-8") == head + text.replace("@", " [@doe]") + "\n"
@@ -126,13 +123,13 @@ def test_in_markdown(tmp_path: Path, check: Check, text: str) -> None:
         ("So do bees [1]. Cats [1].\n\n# References\n\n[1] Doe, J. (2001). Old work. Nature.\n", "by hand"),
     ],
 )
-def test_what_is_refused_in_markdown(tmp_path: Path, check: Check, text: str, reason: str) -> None:
+def test_what_is_refused_in_markdown(tmp_path: Path, text: str, reason: str) -> None:
     path = tmp_path / "p.md"
     named = "---\nbibliography: refs.bib\n---\n\n" if "References" not in text else ""
     path.write_text(named + text, "utf-8")
     if named:
         (tmp_path / "refs.bib").write_text(BIB + "@misc{kaiser, title = {Sleep of bees}}\n", "utf-8")
-    made = plan(check(path, key="kaiser", known=bool(named)))
+    made = plan(check_by_words(path, key="kaiser", known=bool(named)))
     assert [reason in refusal.reason for refusal in made.refused] == [True]
     assert not made.changes
 
@@ -148,12 +145,12 @@ def test_what_is_refused_in_markdown(tmp_path: Path, check: Check, text: str, re
         '#figure(image("b.png"), caption: [So do bees@.])\n\nCats do not.',
     ],
 )
-def test_in_typst(tmp_path: Path, check: Check, text: str) -> None:
+def test_in_typst(tmp_path: Path, text: str) -> None:
     end = '\n#bibliography("refs.bib")\n'
     path = tmp_path / "main.typ"
     path.write_text(text.replace("@", "") + end, "utf-8")
     (tmp_path / "refs.bib").write_text(BIB, "utf-8")
-    made = plan(check(path, key="doe", known=True))
+    made = plan(check_by_words(path, key="doe", known=True))
     assert not made.refused
     apply(made)
     assert path.read_text("utf-8") == text.replace("@", " @doe") + end

@@ -1,21 +1,18 @@
 """Only what is put in changes: whatever the encoding, the line ends and the mark at the start."""
 
 import codecs
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.drafts import check_by_words
 from whycite import read
-from whycite.check.findings import CheckedDraft
 from whycite.check.fix import FixPlan, Insertion, apply, plan
 from whycite.check.fix.edits import can_hold, insert, newline_at, text_of
 from whycite.check.fix.entries import escape_tex
 from whycite.text.accents import untex
-
-Check = Callable[..., CheckedDraft]
 
 LATEX = (
     "\\documentclass{article}\n%s\\begin{document}\nCafé life: so do bees. Cats do.\n\\bibliography{refs}\n"
@@ -38,12 +35,12 @@ def _removed(made: FixPlan) -> dict[Path, bytes]:
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"], ids=["lf", "crlf", "cr"])
 @pytest.mark.parametrize("mark", [b"", codecs.BOM_UTF8], ids=["plain", "marked"])
-def test_marks_and_line_ends_are_kept(tmp_path: Path, check: Check, newline: str, mark: bytes) -> None:
+def test_marks_and_line_ends_are_kept(tmp_path: Path, newline: str, mark: bytes) -> None:
     path, bib = tmp_path / "main.tex", tmp_path / "refs.bib"
     path.write_bytes(mark + (LATEX % "").replace("\n", newline).encode())
     bib.write_bytes(mark + (BIB % "Ältere Arbeit").replace("\n", newline).encode())
     before = {path: path.read_bytes(), bib: bib.read_bytes()}
-    made = plan(check(path, author="Müller, Jörg"))
+    made = plan(check_by_words(path, author="Müller, Jörg"))
     apply(made)
     assert _removed(made) == before
     assert path.read_bytes().startswith(mark + b"\\documentclass")
@@ -60,28 +57,28 @@ def test_marks_and_line_ends_are_kept(tmp_path: Path, check: Check, newline: str
     assert [s.citations[0].keys for s in read(path).sentences if s.citations] == [("kaiser1988",)]
 
 
-def test_a_file_without_a_last_line_end_gets_one_in_between(tmp_path: Path, check: Check) -> None:
+def test_a_file_without_a_last_line_end_gets_one_in_between(tmp_path: Path) -> None:
     (tmp_path / "main.tex").write_text(LATEX % "", "utf-8")
     (tmp_path / "refs.bib").write_bytes(b"% old\r\n@misc{doe, title = {Old}}")
-    apply(plan(check(tmp_path / "main.tex")))
+    apply(plan(check_by_words(tmp_path / "main.tex")))
     assert (tmp_path / "refs.bib").read_bytes().startswith(b"% old\r\n@misc{doe, title = {Old}}\r\n\r\n@article{kai")
 
 
-def test_an_empty_bibliography(tmp_path: Path, check: Check) -> None:
+def test_an_empty_bibliography(tmp_path: Path) -> None:
     (tmp_path / "main.tex").write_text(LATEX % "", "utf-8")
     (tmp_path / "refs.bib").write_bytes(b"")
-    apply(plan(check(tmp_path / "main.tex")))
+    apply(plan(check_by_words(tmp_path / "main.tex")))
     assert (tmp_path / "refs.bib").read_bytes().startswith(b"@article{kaiser1988,")
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "mac_roman", "cp1252"])
-def test_other_encodings_get_letters_as_tex_writes_them(tmp_path: Path, check: Check, encoding: str) -> None:
+def test_other_encodings_get_letters_as_tex_writes_them(tmp_path: Path, encoding: str) -> None:
     declared = {"latin-1": "latin1", "mac_roman": "applemac", "cp1252": "ansinew"}[encoding]
     text = LATEX % f"\\usepackage[{declared}]{{inputenc}}\n"
     path, bib = tmp_path / "main.tex", tmp_path / "refs.bib"
     path.write_bytes(text.encode(encoding))
     bib.write_bytes((BIB % "Ältere Arbeit").encode(encoding))
-    apply(plan(check(path, author="Żak, Łucja and Müller, Jörg", title="Sleep of bees — a “review”")))
+    apply(plan(check_by_words(path, author="Żak, Łucja and Müller, Jörg", title="Sleep of bees — a “review”")))
     assert path.read_bytes() == text.replace("bees", "bees~\\cite{kaiser1988}").encode(encoding)
     added = bib.read_bytes().removeprefix((BIB % "Ältere Arbeit").encode(encoding))
     assert added.isascii()
@@ -90,31 +87,31 @@ def test_other_encodings_get_letters_as_tex_writes_them(tmp_path: Path, check: C
     assert found.title == "Sleep of bees — a “review”"
 
 
-def test_a_letter_that_cannot_be_written_is_refused(tmp_path: Path, check: Check) -> None:
+def test_a_letter_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     (tmp_path / "main.tex").write_text(LATEX % "", "utf-8")
     bib = tmp_path / "refs.bib"
     bib.write_bytes((BIB % "Ältere").encode("latin-1"))
-    made = plan(check(tmp_path / "main.tex", author="王, 伟"))
+    made = plan(check_by_words(tmp_path / "main.tex", author="王, 伟"))
     assert "lacks the letter 王" in made.refused[0].reason
     bib.write_bytes((BIB % "Older").encode())  # no encoding yet: UTF-8 it becomes
-    apply(plan(check(tmp_path / "main.tex", author="王, 伟")))
+    apply(plan(check_by_words(tmp_path / "main.tex", author="王, 伟")))
     assert "王, 伟" in bib.read_text("utf-8")
 
 
-def test_biber_takes_letters_as_they_are(tmp_path: Path, check: Check) -> None:
+def test_biber_takes_letters_as_they_are(tmp_path: Path) -> None:
     text = (LATEX % "\\usepackage[style=apa]{biblatex}\n\\addbibresource{refs.bib}\n").replace(
         "\\bibliography{refs}", ""
     )
     (tmp_path / "main.tex").write_text(text, "utf-8")
     (tmp_path / "refs.bib").write_text(BIB % "Ältere Arbeit", "utf-8")
-    apply(plan(check(tmp_path / "main.tex", author="Müller, Jörg")))
+    apply(plan(check_by_words(tmp_path / "main.tex", author="Müller, Jörg")))
     assert "Müller, Jörg" in (tmp_path / "refs.bib").read_text("utf-8")
 
 
-def test_a_markdown_draft_gets_its_letters_as_they_are(tmp_path: Path, check: Check) -> None:
+def test_a_markdown_draft_gets_its_letters_as_they_are(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("---\nbibliography: refs.bib\n---\nSo do bees.\n", "utf-8")
     (tmp_path / "refs.bib").write_text(BIB % "Old", "utf-8")
-    apply(plan(check(tmp_path / "a.md", author="Müller, Jörg")))
+    apply(plan(check_by_words(tmp_path / "a.md", author="Müller, Jörg")))
     assert "Müller, Jörg" in (tmp_path / "refs.bib").read_text("utf-8")
 
 

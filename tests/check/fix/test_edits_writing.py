@@ -1,17 +1,14 @@
 """Files are written whole or not at all, and stay what they are: their rights, their links, their bytes."""
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from whycite.check.findings import CheckedDraft
+from tests.drafts import check_by_words
 from whycite.check.fix import apply, edits, plan
 from whycite.errors import UserError
 from whycite.files import atomic_write
-
-Check = Callable[..., CheckedDraft]
 
 LATEX = "\\documentclass{article}\n\\begin{document}\nSo do bees.\n\\bibliography{refs}\n\\end{document}\n"
 BIB = "@article{doe, title = {Old work}, year = 2001}\n"
@@ -24,34 +21,34 @@ def draft(tmp_path: Path) -> Path:
     return tmp_path / "main.tex"
 
 
-def test_rights_are_kept_and_nothing_is_left_behind(draft: Path, check: Check) -> None:
+def test_rights_are_kept_and_nothing_is_left_behind(draft: Path) -> None:
     draft.chmod(0o640)
-    apply(plan(check(draft)))
+    apply(plan(check_by_words(draft)))
     assert draft.stat().st_mode & 0o777 == 0o640
     assert sorted(path.name for path in draft.parent.iterdir()) == ["main.tex", "refs.bib"]
 
 
-def test_a_link_stays_a_link(draft: Path, check: Check) -> None:
+def test_a_link_stays_a_link(draft: Path) -> None:
     real = draft.parent / "real.bib"
     (draft.parent / "refs.bib").rename(real)
     (draft.parent / "refs.bib").symlink_to("real.bib")
-    apply(plan(check(draft)))
+    apply(plan(check_by_words(draft)))
     assert (draft.parent / "refs.bib").is_symlink()
     assert "kaiser1988" in real.read_text("utf-8")
 
 
-def test_a_draft_behind_a_link(draft: Path, check: Check, tmp_path: Path) -> None:
+def test_a_draft_behind_a_link(draft: Path, tmp_path: Path) -> None:
     folder = tmp_path / "elsewhere"
     folder.mkdir()
     (folder / "link.tex").symlink_to(draft)
-    apply(plan(check(folder / "link.tex")))
+    apply(plan(check_by_words(folder / "link.tex")))
     assert (folder / "link.tex").is_symlink()
     assert "bees~\\cite{kaiser1988}." in draft.read_text("utf-8")
 
 
 @pytest.mark.parametrize("name", ["main.tex", "refs.bib"])
-def test_a_file_that_changed_underneath_stops_all(draft: Path, check: Check, name: str) -> None:
-    made = plan(check(draft))
+def test_a_file_that_changed_underneath_stops_all(draft: Path, name: str) -> None:
+    made = plan(check_by_words(draft))
     changed = draft.parent / name
     changed.write_text(changed.read_text("utf-8") + "% mine\n", "utf-8")
     before = {path: path.read_bytes() for path in draft.parent.iterdir()}
@@ -60,8 +57,8 @@ def test_a_file_that_changed_underneath_stops_all(draft: Path, check: Check, nam
     assert {path: path.read_bytes() for path in draft.parent.iterdir()} == before
 
 
-def test_applying_twice_is_refused(draft: Path, check: Check) -> None:
-    made = plan(check(draft))
+def test_applying_twice_is_refused(draft: Path) -> None:
+    made = plan(check_by_words(draft))
     apply(made)
     after = draft.read_bytes()
     with pytest.raises(UserError, match="has changed"):
@@ -70,8 +67,8 @@ def test_applying_twice_is_refused(draft: Path, check: Check) -> None:
 
 
 @pytest.mark.parametrize("failing", ["main.tex", "refs.bib"])
-def test_all_files_or_none(draft: Path, check: Check, monkeypatch: pytest.MonkeyPatch, failing: str) -> None:
-    made = plan(check(draft))
+def test_all_files_or_none(draft: Path, monkeypatch: pytest.MonkeyPatch, failing: str) -> None:
+    made = plan(check_by_words(draft))
     before = {path: path.read_bytes() for path in draft.parent.iterdir()}
     replace = Path.replace
     failed: list[Path] = []
@@ -89,8 +86,8 @@ def test_all_files_or_none(draft: Path, check: Check, monkeypatch: pytest.Monkey
     assert {path: path.read_bytes() for path in draft.parent.iterdir()} == before
 
 
-def test_a_change_at_the_last_moment_is_seen(draft: Path, check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = plan(check(draft))
+def test_a_change_at_the_last_moment_is_seen(draft: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = plan(check_by_words(draft))
 
     def meddling(path: Path) -> object:
         draft.write_text(LATEX + "% mine\n", "utf-8")
@@ -104,16 +101,14 @@ def test_a_change_at_the_last_moment_is_seen(draft: Path, check: Check, monkeypa
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_bibliography_that_may_not_be_written(draft: Path, check: Check) -> None:
+def test_a_bibliography_that_may_not_be_written(draft: Path) -> None:
     (draft.parent / "refs.bib").chmod(0o440)
-    assert "may not be written" in plan(check(draft)).refused[0].reason
+    assert "may not be written" in plan(check_by_words(draft)).refused[0].reason
 
 
 @pytest.mark.parametrize("stopped_at", ["main.tex", "refs.bib"])
-def test_ctrl_c_between_two_files_writes_none(
-    draft: Path, check: Check, monkeypatch: pytest.MonkeyPatch, stopped_at: str
-) -> None:
-    made = plan(check(draft))
+def test_ctrl_c_between_two_files_writes_none(draft: Path, monkeypatch: pytest.MonkeyPatch, stopped_at: str) -> None:
+    made = plan(check_by_words(draft))
     before = {path: path.read_bytes() for path in draft.parent.iterdir()}
     replace = Path.replace
     stopped: list[Path] = []

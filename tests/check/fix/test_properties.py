@@ -1,18 +1,16 @@
 """Drafts of every shape: what was put in can be taken out, and what was meant is read."""
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.drafts import check_by_words
 from whycite import read
-from whycite.check.findings import CheckedDraft
 from whycite.check.fix import FileChange, apply, plan
 from whycite.check.fix.edits import text_of
-
-Check = Callable[..., CheckedDraft]
 
 WORDS = st.lists(
     st.sampled_from("bees sleep at night café naïve (some) $x$ 5 \\emph{long} and 王 all".split()), min_size=2
@@ -32,7 +30,7 @@ BIBS = st.sampled_from(
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(SENTENCES, min_size=1, max_size=6), BIBS, ENCODINGS, st.integers(0, 3))
-def test_latex(check: Check, sentences: list[str], bib: str, encoding: str, which: int) -> None:
+def test_latex(sentences: list[str], bib: str, encoding: str, which: int) -> None:
     body = "".join(sentences)
     text = f"\\documentclass{{article}}\n\\begin{{document}}\n{body}\n\\bibliography{{refs}}\n\\end{{document}}\n"
     with tempfile.TemporaryDirectory() as folder:
@@ -40,7 +38,7 @@ def test_latex(check: Check, sentences: list[str], bib: str, encoding: str, whic
         path.write_bytes(text.encode(encoding))
         refs.write_bytes(bib.encode())
         before = {path: path.read_bytes(), refs: refs.read_bytes()}
-        checked = check(path, needs=lambda sentence: not sentence.citations and len(sentence.text) % 4 != which)
+        checked = check_by_words(path, needs=lambda s: not s.citations and len(s.text) % 4 != which)
         made = plan(checked)
         apply(made)
         _taken_out(made.changes, before)

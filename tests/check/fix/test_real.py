@@ -9,13 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.drafts import check_by_words
 from whycite import read
-from whycite.check.findings import CheckedDraft
 from whycite.check.fix import FixPlan, apply, plan
 from whycite.check.fix.edits import text_of
 from whycite.documents.model import Document, Sentence
-
-Check = Callable[..., CheckedDraft]
 
 QUICK = (
     "arxiv-1707.08043 arxiv-1803.07574 bayes-vis emerick-2018a-bbl exoabc hogg-preface joss-bumbl joss-bumbl-rmd "
@@ -51,10 +49,10 @@ def _some(document: Document, number: int) -> Callable[[Sentence], bool]:
     return lambda sentence: (sentence.file, sentence.start, sentence.end) in chosen
 
 
-def _fix(path: Path, check: Check, number: int) -> FixPlan:
+def _fix(path: Path, number: int) -> FixPlan:
     document = read(path)
     before = {file: file.read_bytes() for file in path.parent.rglob("*") if file.is_file()}
-    made = plan(check(path, needs=_some(document, number), author="Müller, Jörg and Żak, Łucja"))
+    made = plan(check_by_words(path, needs=_some(document, number), author="Müller, Jörg and Żak, Łucja"))
     assert made.fixed or all(refusal.reason for refusal in made.refused)
     apply(made)
     changed = {change.path: change for change in made.changes}
@@ -80,10 +78,10 @@ def _check(path: Path, made: FixPlan, before: Document) -> None:
 
 
 @pytest.mark.parametrize("name", QUICK)
-def test_some_sentences_of_real_drafts(data: Path, tmp_path: Path, check: Check, name: str) -> None:
+def test_some_sentences_of_real_drafts(data: Path, tmp_path: Path, name: str) -> None:
     path = _copy(data, name, tmp_path)
     before = read(path)
-    made = _fix(path, check, 6)
+    made = _fix(path, 6)
     _check(path, made, before)
     if name == "labor-tex":  # no bibliography anywhere
         assert not made.fixed
@@ -93,10 +91,10 @@ def test_some_sentences_of_real_drafts(data: Path, tmp_path: Path, check: Check,
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SLOW)
-def test_many_sentences_of_real_drafts(data: Path, tmp_path: Path, check: Check, name: str) -> None:
+def test_many_sentences_of_real_drafts(data: Path, tmp_path: Path, name: str) -> None:
     path = _copy(data, name, tmp_path)
     before = read(path)
-    made = _fix(path, check, 40)
+    made = _fix(path, 40)
     _check(path, made, before)
     assert len(made.fixed) > 4 * len(made.refused)
 
@@ -107,13 +105,13 @@ def test_many_sentences_of_real_drafts(data: Path, tmp_path: Path, check: Check,
     reason="no TeX installation: apt-get install texlive-latex-extra texlive-publishers texlive-science",
 )
 @pytest.mark.parametrize("name", COMPILED)
-def test_a_fixed_draft_compiles_as_before(data: Path, tmp_path: Path, check: Check, name: str) -> None:
+def test_a_fixed_draft_compiles_as_before(data: Path, tmp_path: Path, name: str) -> None:
     before, after = tmp_path / "before", tmp_path / "after"
     errors = _errors(_copy(data, name, before))
     if errors is None:
         pytest.skip("this TeX installation makes no pages of the draft as it is")
     path = _copy(data, name, after)
-    assert _fix(path, check, 15).fixed
+    assert _fix(path, 15).fixed
     assert _errors(path) == errors
     assert b"kaiser1988" in path.with_suffix(".aux").read_bytes()
     printed = path.with_suffix(".bbl")

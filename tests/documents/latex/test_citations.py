@@ -36,9 +36,9 @@ Read = Callable[..., Document]
         (r"\citeproc{ref-a}{Smith, 2010}", ("ref-a",), "Smith, 2010"),
     ],
 )
-def test_a_citation_has_its_keys_and_notes(read: Read, tex: str, keys: tuple[str, ...], shown: str) -> None:
+def test_a_citation_has_its_keys_and_notes(read_latex: Read, tex: str, keys: tuple[str, ...], shown: str) -> None:
     body = f"This was shown {tex} before."
-    document = read(body)
+    document = read_latex(body)
     (sentence,) = document.sentences
     (citation,) = sentence.citations
     assert citation.keys == keys
@@ -65,8 +65,8 @@ def test_a_citation_has_its_keys_and_notes(read: Read, tex: str, keys: tuple[str
         r"\lstinline{\cite{a}}",
     ],
 )
-def test_what_is_no_citation_is_not_taken_for_one(read: Read, tex: str) -> None:
-    document = read(f"Words before {tex} and words after.")
+def test_what_is_no_citation_is_not_taken_for_one(read_latex: Read, tex: str) -> None:
+    document = read_latex(f"Words before {tex} and words after.")
     assert [c for s in document.sentences for c in s.citations] == []
     assert "and words after." in document.sentences[-1].text
 
@@ -88,11 +88,11 @@ def test_what_is_no_citation_is_not_taken_for_one(read: Read, tex: str) -> None:
         (r"\DeclareRobustCommand{\ct}[1]{\cite{#1}}", r"\ct{a}", ("a",)),
     ],
 )
-def test_macros_that_wrap_a_citation(read: Read, definition: str, use: str, keys: tuple[str, ...]) -> None:
+def test_macros_that_wrap_a_citation(read_latex: Read, definition: str, use: str, keys: tuple[str, ...]) -> None:
     text = (
         f"\\documentclass{{article}}\n{definition}\n\\begin{{document}}\nAs {use} showed, it works.\n\\end{{document}}"
     )
-    document = read(text, whole=True)
+    document = read_latex(text, whole=True)
     (sentence,) = document.sentences
     (citation,) = sentence.citations
     assert citation.keys == keys
@@ -100,8 +100,8 @@ def test_macros_that_wrap_a_citation(read: Read, definition: str, use: str, keys
     assert text[sentence.start : sentence.end] == f"As {use} showed, it works."
 
 
-def test_citations_in_notes_captions_tables_theorems_and_headings_are_kept(read: Read) -> None:
-    document = read(r"""
+def test_citations_in_notes_captions_tables_theorems_and_headings_are_kept(read_latex: Read) -> None:
+    document = read_latex(r"""
 \section{On \cite{heading}}
 Text\footnote{See \cite{note}.} goes on.
 \begin{figure}\includegraphics{x}\caption[Short \cite{short}]{A picture from \cite{caption}.}\end{figure}

@@ -59,8 +59,8 @@ def test_the_main_file_is_found(files: dict[str, str], main: str) -> None:
         r"\InputIfFileExists{part/one}{}{}",
     ],
 )
-def test_inputs_are_expanded_with_a_map_back(read: Read, command: str) -> None:
-    document = read(f"Before. {command} After.", {"part/one.tex": "In \\textbf{part} one \\cite{a}."})
+def test_inputs_are_expanded_with_a_map_back(read_latex: Read, command: str) -> None:
+    document = read_latex(f"Before. {command} After.", {"part/one.tex": "In \\textbf{part} one \\cite{a}."})
     assert [(s.text, s.file, s.start) for s in document.sentences] == [
         ("Before.", "main.tex", 41),
         ("In part one [a].", "part/one.tex", 0),
@@ -68,26 +68,26 @@ def test_inputs_are_expanded_with_a_map_back(read: Read, command: str) -> None:
     ]
 
 
-def test_a_subfile_leaves_its_own_preamble_behind(read: Read) -> None:
+def test_a_subfile_leaves_its_own_preamble_behind(read_latex: Read) -> None:
     part = r"\documentclass[main]{subfiles}\title{No}\begin{document}Part. \end{document} No."
-    document = read(r"\subfile{part} End.", {"part.tex": part})
+    document = read_latex(r"\subfile{part} End.", {"part.tex": part})
     assert [s.text for s in document.sentences] == ["Part.", "End."]
 
 
-def test_inputs_relative_to_the_file_that_asks(read: Read) -> None:
-    document = read(r"\input{a/one}", {"a/one.tex": r"\input{two}", "a/two.tex": "Two."})
+def test_inputs_relative_to_the_file_that_asks(read_latex: Read) -> None:
+    document = read_latex(r"\input{a/one}", {"a/one.tex": r"\input{two}", "a/two.tex": "Two."})
     assert [s.file for s in document.sentences] == ["a/two.tex"]
 
 
-def test_a_local_package_defines_macros(read: Read) -> None:
+def test_a_local_package_defines_macros(read_latex: Read) -> None:
     text = r"\documentclass{article}\usepackage{mine}\begin{document}We like \tool.\end{document}"
-    document = read(text, {"mine.sty": r"\newcommand{\tool}{Hammer}"}, whole=True)
+    document = read_latex(text, {"mine.sty": r"\newcommand{\tool}{Hammer}"}, whole=True)
     assert [s.text for s in document.sentences] == ["We like Hammer."]
     assert document.warnings == ()
 
 
-def test_missing_and_looping_inputs_are_warnings(read: Read) -> None:
-    document = read("One.\n\\input{gone}\n\\input{loop}", {"loop.tex": r"\input{loop} Loop. \input{main}"})
+def test_missing_and_looping_inputs_are_warnings(read_latex: Read) -> None:
+    document = read_latex("One.\n\\input{gone}\n\\input{loop}", {"loop.tex": r"\input{loop} Loop. \input{main}"})
     assert [s.text for s in document.sentences] == ["One.", "Loop."]
     assert document.warnings == (
         r"main.tex:4: \input{gone}: no such file in this folder",
@@ -100,31 +100,31 @@ BIB = "@article{a, title={On A}, author={Doe, Jane}, year=2010}\n@article{b, tit
 
 
 @pytest.mark.parametrize("command", [r"\bibliography{refs}", r"\addbibresource{refs.bib}", r"\bibliography{none,refs}"])
-def test_bibliography_by_name(read: Read, command: str) -> None:
-    document = read(rf"Text \cite{{a}}. {command}", {"refs.bib": BIB})
+def test_bibliography_by_name(read_latex: Read, command: str) -> None:
+    document = read_latex(rf"Text \cite{{a}}. {command}", {"refs.bib": BIB})
     assert document.by_id["a"].title == "On A"
     assert document.by_id["a"].authors == ("Doe, Jane",)
     assert not any("no entry" in warning for warning in document.warnings)
 
 
-def test_bibliography_in_the_text_and_beside_it(read: Read) -> None:
+def test_bibliography_in_the_text_and_beside_it(read_latex: Read) -> None:
     printed = r"\begin{thebibliography}{9}\bibitem{a} J. Doe. \newblock On A. \newblock 2010.\end{thebibliography}"
-    inside = read(rf"Text \cite{{a}}. {printed}")
-    beside = read(r"Text \cite{a}. \bibliography{gone}", {"main.bbl": printed})
+    inside = read_latex(rf"Text \cite{{a}}. {printed}")
+    beside = read_latex(r"Text \cite{a}. \bibliography{gone}", {"main.bbl": printed})
     for document in (inside, beside):
         assert document.by_id["a"].title == "On A"
         assert [s.text for s in document.sentences] == ["Text [a]."]
     assert beside.warnings == ("main.tex: bibliography gone: no such file in this folder",)
 
 
-def test_what_an_earlier_run_left_is_no_bibliography_beside_one_that_is_named(read: Read) -> None:
+def test_what_an_earlier_run_left_is_no_bibliography_beside_one_that_is_named(read_latex: Read) -> None:
     item = r"\bibitem{%s} J. Doe. \newblock On %s. \newblock 2010."
     printed = "\n".join(["\\begin{thebibliography}{9}", item % ("a", "A"), item % ("c", "C"), item % ("d", "D")])
     files = {"refs.bib": BIB, "main.bbl": printed + "\n\\end{thebibliography}"}
-    document = read(r"Text \cite{a,c}. \bibliography{refs}", files)
+    document = read_latex(r"Text \cite{a,c}. \bibliography{refs}", files)
     assert set(document.by_id) == {"a", "b", "c"}  # what is cited has the entry that there is
-    assert set(read(r"Text \cite{a}. \bibliography{refs}", files | {"refs.bib": ""}).by_id) == {"a"}
-    assert set(read(r"Text \cite{a}. \bibliography{gone}", files).by_id) == {"a", "c", "d"}
+    assert set(read_latex(r"Text \cite{a}. \bibliography{refs}", files | {"refs.bib": ""}).by_id) == {"a"}
+    assert set(read_latex(r"Text \cite{a}. \bibliography{gone}", files).by_id) == {"a", "c", "d"}
 
 
 @pytest.mark.parametrize(
@@ -147,27 +147,27 @@ def test_what_an_earlier_run_left_is_no_bibliography_beside_one_that_is_named(re
     ],
 )
 @pytest.mark.parametrize("place", ["preamble", "body"])
-def test_the_year_of_the_draft(read: Read, date: str, year: int | None, place: str) -> None:
+def test_the_year_of_the_draft(read_latex: Read, date: str, year: int | None, place: str) -> None:
     before, after = (date, "") if place == "preamble" else ("", date)
     text = f"\\documentclass{{article}}\n{before}\n\\begin{{document}}\n{after}\nText.\n\\end{{document}}\n"
-    document = read(text, whole=True)
+    document = read_latex(text, whole=True)
     assert document.paper.year == year
     assert [s.text for s in document.sentences] == ["Text."]
 
 
-def test_a_date_before_what_the_draft_cites_is_not_its_own(read: Read) -> None:
+def test_a_date_before_what_the_draft_cites_is_not_its_own(read_latex: Read) -> None:
     text = r"\date{2010} Text \cite{%s}. \bibliography{refs}"
-    assert read(text % "a", {"refs.bib": BIB}).paper.year == 2010  # of 2010; another of 2011 is not cited
-    assert read(text % "b", {"refs.bib": BIB}).paper.year is None
+    assert read_latex(text % "a", {"refs.bib": BIB}).paper.year == 2010  # of 2010; another of 2011 is not cited
+    assert read_latex(text % "b", {"refs.bib": BIB}).paper.year is None
 
 
-def test_bibliography_carried_inside_the_draft(read: Read) -> None:
+def test_bibliography_carried_inside_the_draft(read_latex: Read) -> None:
     text = "\\begin{filecontents}{my.bib}\n" + BIB + "\n\\end{filecontents}\nText \\cite{b}. \\bibliography{my}"
-    assert read(text).by_id["b"].title == "On B"
+    assert read_latex(text).by_id["b"].title == "On B"
 
 
-def test_keys_without_an_entry_are_named(read: Read) -> None:
-    document = read(r"Text \cite{a,zz}. \bibliography{refs}", {"refs.bib": BIB})
+def test_keys_without_an_entry_are_named(read_latex: Read) -> None:
+    document = read_latex(r"Text \cite{a,zz}. \bibliography{refs}", {"refs.bib": BIB})
     assert document.warnings == ("1 cited key has no entry in the bibliography: zz",)
 
 

@@ -42,25 +42,25 @@ def _texts(document: Document) -> list[str]:
         (r"Done\todo{check this!} and dusted.", "Done and dusted."),
     ],
 )
-def test_a_sentence_reads_like_prose(read: Read, tex: str, text: str) -> None:
-    assert _texts(read(tex)) == [text]
+def test_a_sentence_reads_like_prose(read_latex: Read, tex: str, text: str) -> None:
+    assert _texts(read_latex(tex)) == [text]
 
 
-def test_macros_are_expanded_and_their_words_stand_for_the_call(read: Read) -> None:
+def test_macros_are_expanded_and_their_words_stand_for_the_call(read_latex: Read) -> None:
     source = r"""\documentclass{article}
 \newcommand{\tool}{SuperTool\xspace}
 \newcommand{\new}[1]{\textcolor{blue}{#1}}
 \begin{document}
 We use \tool every day. \new{This part is new. It has two sentences.}
 \end{document}"""
-    document = read(source, whole=True)
+    document = read_latex(source, whole=True)
     assert _texts(document) == ["We use SuperTool every day.", "This part is new.", "It has two sentences."]
     cut = [source[s.start : s.end] for s in document.sentences]
     assert cut == [r"We use \tool every day.", "This part is new.", "It has two sentences."]
 
 
-def test_sections_levels_and_paragraphs(read: Read) -> None:
-    document = read(r"""
+def test_sections_levels_and_paragraphs(read_latex: Read) -> None:
+    document = read_latex(r"""
 \begin{abstract}What we did.\end{abstract}
 \section*{Introduction}\label{sec:intro}
 One. Two.
@@ -89,13 +89,13 @@ Five.
     ]
 
 
-def test_chapters_are_the_top_level_of_a_thesis(read: Read) -> None:
-    document = read(r"\chapter{One}\section{Two}Text.")
+def test_chapters_are_the_top_level_of_a_thesis(read_latex: Read) -> None:
+    document = read_latex(r"\chapter{One}\section{Two}Text.")
     assert [(s.heading, s.level) for s in document.sections] == [("One", 1), ("Two", 2)]
 
 
-def test_notes_captions_and_lists_do_not_cut_sentences(read: Read) -> None:
-    document = read(r"""
+def test_notes_captions_and_lists_do_not_cut_sentences(read_latex: Read) -> None:
+    document = read_latex(r"""
 A sentence\footnote{A note. Two.} that goes on
 \begin{figure}\caption{A caption.}\end{figure}
 to its end. We do:
@@ -115,8 +115,8 @@ to its end. We do:
     ]
 
 
-def test_formulas_begun_and_ended_by_macros(read: Read) -> None:
-    document = read(
+def test_formulas_begun_and_ended_by_macros(read_latex: Read) -> None:
+    document = read_latex(
         r"""\documentclass{article}\newcommand{\be}{\begin{equation}}\newcommand{\ee}{\end{equation}}
 \newenvironment{formula}{\begin{align*}}{\end{align*}}
 \begin{document}We have \be x = \mathrm{y} \ee here. And \begin{formula}a\end{formula} there.\end{document}""",
@@ -137,12 +137,12 @@ def test_formulas_begun_and_ended_by_macros(read: Read) -> None:
         (r"one \ifodd\thepage two \else three \fi four", "one two four"),
     ],
 )
-def test_conditionals(read: Read, tex: str, text: str) -> None:
-    assert _texts(read(tex)) == [text]
+def test_conditionals(read_latex: Read, tex: str, text: str) -> None:
+    assert _texts(read_latex(tex)) == [text]
 
 
-def test_title_and_preamble_are_not_sentences(read: Read) -> None:
-    document = read(
+def test_title_and_preamble_are_not_sentences(read_latex: Read) -> None:
+    document = read_latex(
         r"""\documentclass[11pt]{article}
 \title[Short]{A \emph{good} title\thanks{Money}}
 \author{Jane Doe\and John Roe}

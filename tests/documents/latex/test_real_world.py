@@ -18,8 +18,8 @@ def _texts(document: Document) -> list[str]:
     return [sentence.text for sentence in document.sentences]
 
 
-def test_a_figure_without_end_swallows_nothing(read: Read) -> None:
-    document = read(
+def test_a_figure_without_end_swallows_nothing(read_latex: Read) -> None:
+    document = read_latex(
         "Intro.\n\n\\begin{figure}\\caption{One.}\n\nPara one.\n\n\\section{Two} Para two.\n\n"
         "\\begin{figure}\\caption{Two.}\\end{figure}\n\nPara three."
     )
@@ -50,8 +50,8 @@ def test_a_figure_without_end_swallows_nothing(read: Read) -> None:
         (r"\ifnum1=2 hidden \cite{a} \else shown \cite{b}.\fi", ["b"]),
     ],
 )
-def test_citations_are_neither_lost_nor_invented(read: Read, tex: str, keys: list[str]) -> None:
-    assert _keys(read(tex)) == keys
+def test_citations_are_neither_lost_nor_invented(read_latex: Read, tex: str, keys: list[str]) -> None:
+    assert _keys(read_latex(tex)) == keys
 
 
 @pytest.mark.parametrize(
@@ -72,85 +72,90 @@ def test_citations_are_neither_lost_nor_invented(read: Read, tex: str, keys: lis
         (r"\newcommand{\todo}[2]{[#1: #2]}", r"Text \todo{me}{not this} more.", "Text more."),
     ],
 )
-def test_macros_as_people_write_them(read: Read, definition: str, use: str, text: str) -> None:
-    document = read(f"\\documentclass{{article}}{definition}\\begin{{document}}{use}\\end{{document}}", whole=True)
+def test_macros_as_people_write_them(read_latex: Read, definition: str, use: str, text: str) -> None:
+    document = read_latex(
+        f"\\documentclass{{article}}{definition}\\begin{{document}}{use}\\end{{document}}", whole=True
+    )
     assert " ".join(_texts(document)) == text
 
 
-def test_a_note_with_options_is_no_text(read: Read) -> None:
-    assert _texts(read(r"Text \todo[inline]{Fix this} more.")) == ["Text more."]
+def test_a_note_with_options_is_no_text(read_latex: Read) -> None:
+    assert _texts(read_latex(r"Text \todo[inline]{Fix this} more.")) == ["Text more."]
 
 
-def test_a_paragraph_ends_behind_a_macro(read: Read) -> None:
+def test_a_paragraph_ends_behind_a_macro(read_latex: Read) -> None:
     text = (
         "\\documentclass{article}\\newcommand{\\pb}{\\pagebreak}\\begin{document}One ends \\pb\n\nTwo.\\end{document}"
     )
-    assert [s.paragraph for s in read(text, whole=True).sentences] == [0, 1]
+    assert [s.paragraph for s in read_latex(text, whole=True).sentences] == [0, 1]
 
 
-def test_two_sentences_of_one_macro_both_stand_for_its_call(read: Read) -> None:
+def test_two_sentences_of_one_macro_both_stand_for_its_call(read_latex: Read) -> None:
     text = "\\documentclass{article}\\newcommand{\\final}{end. New}\\begin{document}See the \\final one.\\end{document}"
-    document = read(text, whole=True)
+    document = read_latex(text, whole=True)
     assert [text[s.start : s.end] for s in document.sentences] == ["See the \\final", "\\final one."]
 
 
 @pytest.mark.parametrize(
     "abstract", [r"\abstract{We cite \cite{a}.}", r"\begin{abstract}We cite \cite{a}.\end{abstract}"]
 )
-def test_an_abstract_in_the_preamble(read: Read, abstract: str) -> None:
+def test_an_abstract_in_the_preamble(read_latex: Read, abstract: str) -> None:
     text = (
         f"\\documentclass{{mdpi}}\\Title{{My Title}}{abstract}\\begin{{document}}\\section{{One}}Text.\\end{{document}}"
     )
-    document = read(text, whole=True)
+    document = read_latex(text, whole=True)
     assert document.paper.title == "My Title"
     assert [(s.heading, s.level) for s in document.sections] == [("Abstract", 1), ("One", 1)]
     assert _texts(document) == ["We cite [a].", "Text."]
 
 
-def test_an_environment_of_ones_own_around_the_abstract(read: Read) -> None:
+def test_an_environment_of_ones_own_around_the_abstract(read_latex: Read) -> None:
     text = (
         "\\documentclass{article}\\newenvironment{myabs}{\\begin{abstract}}{\\end{abstract}}"
         "\\begin{document}\\begin{myabs}Short.\\end{myabs}\\section{Introduction}Long.\\end{document}"
     )
-    assert [(s.heading, s.level) for s in read(text, whole=True).sections] == [("Abstract", 1), ("Introduction", 1)]
+    assert [(s.heading, s.level) for s in read_latex(text, whole=True).sections] == [
+        ("Abstract", 1),
+        ("Introduction", 1),
+    ]
 
 
-def test_an_unclosed_heading_ends_with_its_line(read: Read) -> None:
-    document = read("\\section{Method\nWe do.\n\n\\section{Results}\nWe did.}")
+def test_an_unclosed_heading_ends_with_its_line(read_latex: Read) -> None:
+    document = read_latex("\\section{Method\nWe do.\n\n\\section{Results}\nWe did.}")
     assert [s.heading for s in document.sections] == ["Method", "Results"]
     assert _texts(document) == ["We do.", "We did."]
 
 
-def test_sentences_end_after_cross_references(read: Read) -> None:
-    document = read(r"It is in Section~\ref{a}. The next is in Eq.~\eqref{b}. See \cref{x}. It is so.")
+def test_sentences_end_after_cross_references(read_latex: Read) -> None:
+    document = read_latex(r"It is in Section~\ref{a}. The next is in Eq.~\eqref{b}. See \cref{x}. It is so.")
     assert len(document.sentences) == 4
 
 
-def test_a_table_stands_behind_the_paragraph_around_it(read: Read) -> None:
-    document = read("Before\n\\begin{table}\\begin{tabular}{l}A \\cite{a}\\end{tabular}\\end{table}\nafter.")
+def test_a_table_stands_behind_the_paragraph_around_it(read_latex: Read) -> None:
+    document = read_latex("Before\n\\begin{table}\\begin{tabular}{l}A \\cite{a}\\end{tabular}\\end{table}\nafter.")
     assert _texts(document) == ["Before after.", "A [a]"]
 
 
-def test_files_that_read_each_other_twice_end(read: Read) -> None:
+def test_files_that_read_each_other_twice_end(read_latex: Read) -> None:
     files = {f"f{i}.tex": f"\\input{{f{i + 1}}}\\input{{f{i + 1}}}" for i in range(24)} | {"f24.tex": "x. "}
     start = time.process_time()
-    document = read(r"\input{f0}", files)
+    document = read_latex(r"\input{f0}", files)
     assert time.process_time() - start < 30
     assert any("read too often" in warning for warning in document.warnings)
 
 
-def test_one_expansion_cannot_fill_the_memory(read: Read) -> None:
-    document = read("\\def\\x#1{" + "#1" * 4000 + "}\\x{" + "word " * 4000 + "}")
+def test_one_expansion_cannot_fill_the_memory(read_latex: Read) -> None:
+    document = read_latex("\\def\\x#1{" + "#1" * 4000 + "}\\x{" + "word " * 4000 + "}")
     assert any("expands to too much" in warning for warning in document.warnings)
 
 
-def test_unclosed_formulas_and_many_macros_are_linear(read: Read) -> None:
+def test_unclosed_formulas_and_many_macros_are_linear(read_latex: Read) -> None:
     text = "".join(f"\\def\\a{'x' * (i % 50)}{{x}}" for i in range(6000)) + "\\begin{equation}\n\n" * 6000
     start = time.process_time()
-    read(text)
+    read_latex(text)
     assert time.process_time() - start < 30
 
 
-def test_a_missing_bibliography_is_not_replaced_by_another(read: Read) -> None:
-    document = read(r"Text \cite{a}. \bibliography{gone}", {"other/x.bib": "@misc{a, title={Unrelated}}"})
+def test_a_missing_bibliography_is_not_replaced_by_another(read_latex: Read) -> None:
+    document = read_latex(r"Text \cite{a}. \bibliography{gone}", {"other/x.bib": "@misc{a, title={Unrelated}}"})
     assert document.references == ()

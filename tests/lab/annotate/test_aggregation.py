@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.lab.toys import simulate_labels
 from whycite.errors import UserError
 from whycite.lab.annotate.aggregation import (
     AggregatedLabel,
@@ -29,7 +30,6 @@ from whycite.lab.annotate.aggregation import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tests.lab.annotate.conftest import Simulate
     from whycite.lab.annotate.tasks import LabellingTask
 
 BR = ("1", "2")
@@ -65,16 +65,16 @@ def test_first_votes_are_those_that_came_first() -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_equal_labellers_are_recovered_by_both(simulate: Simulate, seed: int) -> None:
-    tasks, answered = simulate([2.0] * 5, seed=seed)
+def test_equal_labellers_are_recovered_by_both(seed: int) -> None:
+    tasks, answered = simulate_labels([2.0] * 5, seed=seed)
     assert accuracy(vote(answered), tasks) > 0.97
     assert accuracy(glad(answered, BR).labels, tasks) > 0.97
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_glad_beats_the_vote_when_skills_differ(simulate: Simulate, seed: int) -> None:
+def test_glad_beats_the_vote_when_skills_differ(seed: int) -> None:
     skills = [2.5, 1.5, 0.05, 0.0, -0.8]
-    tasks, answered = simulate(skills, seed=seed)
+    tasks, answered = simulate_labels(skills, seed=seed)
     found = glad(answered, BR)
     by_vote, by_glad = accuracy(vote(answered), tasks), accuracy(found.labels, tasks)
     assert by_glad > 0.95
@@ -84,8 +84,8 @@ def test_glad_beats_the_vote_when_skills_differ(simulate: Simulate, seed: int) -
     assert all(later >= earlier - 1e-9 for earlier, later in zip(found.history, found.history[1:], strict=False))
 
 
-def test_glad_is_sure_where_it_is_right(simulate: Simulate) -> None:
-    tasks, answered = simulate([2.0, 1.0, 0.5, 0.3, 0.3], number=600)
+def test_glad_is_sure_where_it_is_right() -> None:
+    tasks, answered = simulate_labels([2.0, 1.0, 0.5, 0.3, 0.3], number=600)
     labels = glad(answered, BR).labels
     sure = [label.label == tasks[task].gold for task, label in labels.items() if label.share > 0.95]
     unsure = [label.label == tasks[task].gold for task, label in labels.items() if label.share < 0.8]
@@ -107,8 +107,8 @@ def test_glad_takes_only_two_labels_and_some_answers() -> None:
         glad({"t": {"a": "evidence"}}, BR)
 
 
-def test_glad_stays_quick(simulate: Simulate) -> None:
-    _, answered = simulate([1.5, 1.0, 0.5, 0.2, 0.1], number=2000)
+def test_glad_stays_quick() -> None:
+    _, answered = simulate_labels([1.5, 1.0, 0.5, 0.2, 0.1], number=2000)
     start = time.process_time()
     glad(answered, BR)
     assert time.process_time() - start < 20
@@ -116,10 +116,10 @@ def test_glad_stays_quick(simulate: Simulate) -> None:
 
 @pytest.mark.filterwarnings("ignore")  # of packages that are not ours
 @pytest.mark.parametrize("skills", [(1.0, 1.0, 1.0, 1.0, 1.0), (2.5, 1.5, 0.0, 0.0, -0.8)], ids=["equal", "different"])
-def test_labels_are_those_of_the_reference_implementation(simulate: Simulate, skills: tuple[float, ...]) -> None:
+def test_labels_are_those_of_the_reference_implementation(skills: tuple[float, ...]) -> None:
     reference = pytest.importorskip("crowdkit.aggregation", reason="no parity test without: pip install crowd-kit")
     pandas = pytest.importorskip("pandas")
-    _, answered = simulate(skills, number=60)
+    _, answered = simulate_labels(skills, number=60)
     rows = [(task, labeller, label) for task, given in answered.items() for labeller, label in given.items()]
     theirs = reference.GLAD().fit_predict(pandas.DataFrame(rows, columns=["task", "worker", "label"]))
     ours = glad(answered, BR).labels
@@ -149,8 +149,8 @@ def test_measures_by_hand() -> None:
     assert mutual_kappa({f"t{at}": {"a": label, "b": label} for at, label in enumerate("1212")}) == 1
 
 
-def test_table_of_ways_to_aggregate(simulate: Simulate) -> None:
-    tasks, answered = simulate([2.0, 1.5, 0.4, 0.2, -0.5])
+def test_table_of_ways_to_aggregate() -> None:
+    tasks, answered = simulate_labels([2.0, 1.5, 0.4, 0.2, -0.5])
     rows = {(row.kind, row.method, row.votes): row for row in compare_methods(tasks, answered)}
     assert list(rows) == [("BR", "vote", 3), ("BR", "vote", 5), ("BR", "glad", 3), ("BR", "glad", 4), ("BR", "glad", 5)]
     five = rows["BR", "glad", 5]
@@ -164,8 +164,8 @@ def test_table_of_ways_to_aggregate(simulate: Simulate) -> None:
     assert five.f1 == pytest.approx(five.auc, abs=0.01)
 
 
-def test_judgements_count_evidence_as_the_positive_label(simulate: Simulate) -> None:
-    tasks, answered = simulate([2.0] * 3, number=40, kind="BC-E")
+def test_judgements_count_evidence_as_the_positive_label() -> None:
+    tasks, answered = simulate_labels([2.0] * 3, number=40, kind="BC-E")
     (row,) = [row for row in compare_methods(tasks, answered) if row.method == "vote"]
     said = {task: found.label for task, found in vote(answered).items()}
     gold = {task: tasks[task].gold or "" for task in said}
@@ -173,9 +173,9 @@ def test_judgements_count_evidence_as_the_positive_label(simulate: Simulate) -> 
     assert labeller_agreement(tasks, answered).keys() == {"BC-E"}
 
 
-def test_labels_of_all_kinds_at_once(simulate: Simulate) -> None:
-    tasks, answered = simulate([2.0, 2.0, 0.1], number=30)
-    others, judged = simulate([2.0, 2.0, 0.1], number=30, kind="BC-R", seed=1)
+def test_labels_of_all_kinds_at_once() -> None:
+    tasks, answered = simulate_labels([2.0, 2.0, 0.1], number=30)
+    others, judged = simulate_labels([2.0, 2.0, 0.1], number=30, kind="BC-R", seed=1)
     tasks |= {f"r{task}": each for task, each in others.items()}
     answered |= {f"r{task}": given for task, given in judged.items()}
     found = label_tasks(tasks, answered, "glad")

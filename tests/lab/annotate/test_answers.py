@@ -7,12 +7,13 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.lab.toys import make_tasks
 from whycite.errors import UserError
 from whycite.lab.annotate.answers import Answers, answers_by_task, entry_line, read_entries
 from whycite.lab.annotate.assignment import Desk
@@ -21,8 +22,6 @@ from whycite.lab.annotate.tasks import AnswerEntry
 if TYPE_CHECKING:
     from whycite.lab.annotate.tasks import LabellingTask
 
-MakeTasks = Callable[..., "dict[str, LabellingTask]"]
-
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
@@ -30,8 +29,8 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def known(tasks: MakeTasks) -> dict[str, LabellingTask]:
-    return tasks(4)
+def known() -> dict[str, LabellingTask]:
+    return make_tasks(4)
 
 
 @pytest.fixture
@@ -165,8 +164,8 @@ with Answers(Path(sys.argv[1]), tasks) as answers:
 """
 
 
-def test_what_was_acknowledged_survives_kill(path: Path, tasks: MakeTasks) -> None:
-    known, acknowledged = tasks(3000), -1
+def test_what_was_acknowledged_survives_kill(path: Path) -> None:
+    known, acknowledged = make_tasks(3000), -1
     for more in (1, 60):
         process = subprocess.Popen(
             [sys.executable, "-c", KILLED, path, str(acknowledged + 1)], stdout=subprocess.PIPE, text=True
@@ -255,8 +254,8 @@ def test_wrong_answers(desk: Desk, path: Path) -> None:
         Desk(desk.answers, 0)
 
 
-def test_many_at_once(path: Path, tasks: MakeTasks) -> None:
-    known = tasks(30)
+def test_many_at_once(path: Path) -> None:
+    known = make_tasks(30)
     with Answers(path, known) as answers:
         desk = Desk(answers, votes=3)
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.lab.toys import make_tasks, simulate_labels
 from whycite.errors import UserError
 from whycite.lab.annotate.pairs import (
     DATASETS,
@@ -26,14 +27,11 @@ from whycite.lab.annotate.tasks import TaskOption
 from whycite.lab.packing import group_by_names, order_by_lot, pack_groups
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.lab.annotate.conftest import Simulate
-    from whycite.lab.annotate.tasks import LabellingTask
+    pass
 
 
-def test_data_sets_by_how_sure_the_vote_was(tasks: Callable[..., dict[str, LabellingTask]]) -> None:
-    known = tasks(4)
+def test_data_sets_by_how_sure_the_vote_was() -> None:
+    known = make_tasks(4)
     known["t0"] = replace(known["t0"], discarded=(TaskOption(7, "Far."), TaskOption(8, "Farther.")))
     known["t1"] = replace(
         known["t1"], claim="Claim 0.", document="cited 0", options=(TaskOption(0, "S0."), TaskOption(5, "S5."))
@@ -58,8 +56,8 @@ def test_data_sets_by_how_sure_the_vote_was(tasks: Callable[..., dict[str, Label
     assert len({pair.id for pair in build_datasets(known, answered)["augmented"]}) == 5
 
 
-def test_parts_share_no_document_and_are_balanced(simulate: Simulate) -> None:
-    tasks, answered = simulate([3.0] * 5, number=400)
+def test_parts_share_no_document_and_are_balanced() -> None:
+    tasks, answered = simulate_labels([3.0] * 5, number=400)
     # Documents that several claims cite, and citing documents with several claims.
     tasks = {
         id: replace(task, citing=f"citing {at // 3}", document=f"cited {at % 150}", discarded=(TaskOption(9, "Far."),))
@@ -76,16 +74,16 @@ def test_parts_share_no_document_and_are_balanced(simulate: Simulate) -> None:
     assert split(build_datasets(tasks, answered), seed=3) == parted
 
 
-def test_sizes_are_those_asked_for(simulate: Simulate) -> None:
-    tasks, answered = simulate([3.0] * 3, number=200)
+def test_sizes_are_those_asked_for() -> None:
+    tasks, answered = simulate_labels([3.0] * 3, number=200)
     parts = split(build_datasets(tasks, answered))["majority"]
     assert {part: len(pairs) for part, pairs in parts.items()} == {"train": 140, "dev": 30, "test": 30}
     again = split(build_datasets(tasks, answered), seed=1)["majority"]
     assert {pair.id for pair in again["test"]} != {pair.id for pair in parts["test"]}
 
 
-def test_swapping_keeps_what_is_better(simulate: Simulate) -> None:
-    pairs = build_datasets(*simulate([3.0] * 3, number=31))["majority"]
+def test_swapping_keeps_what_is_better() -> None:
+    pairs = build_datasets(*simulate_labels([3.0] * 3, number=31))["majority"]
     even = swap_evenly(pairs)
     for before, after in zip(pairs, even, strict=True):
         better = [(pair.first_option, pair.second_option)[int(pair.label) - 1] for pair in (before, after)]
@@ -95,8 +93,8 @@ def test_swapping_keeps_what_is_better(simulate: Simulate) -> None:
     assert as_dict(even[0])["options"][0] == {"index": even[0].first_option.index, "text": even[0].first_option.text}
 
 
-def test_too_little_to_part(simulate: Simulate) -> None:
-    tasks, answered = simulate([3.0] * 3, number=2)
+def test_too_little_to_part() -> None:
+    tasks, answered = simulate_labels([3.0] * 3, number=2)
     with pytest.raises(UserError, match=r"in \d+ groups? without a document in common, cannot be parted"):
         split(build_datasets(tasks, answered))
     with pytest.raises(UserError, match="together below 1"):

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from tests.fakes import word_encoder
 from whycite.errors import UserError
 from whycite.lab.annotate.sampling import CitingClaim, SampledClaim, check_sampling, make_tasks, read_claims, sample
 from whycite.lab.annotate.tasks import TaskOption, read_tasks, task_lines
-from whycite.text.tokens import terms
 
-if TYPE_CHECKING:
-    from tests.lab.annotate.conftest import Write
-
-WORDS = ("bees", "sleep", "night", "wax", "honey", "dance")
+Write = Callable[[str, Sequence[dict[str, object]]], Path]
 
 
-def encode(texts: Sequence[str]) -> NDArray[np.float32]:
-    """A number a known word."""
-    counts = np.array([[terms(text).count(word) for word in WORDS] for text in texts], np.float32)
-    return np.asarray(counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1), np.float32)
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Writes lines of JSON."""
+
+    def write_rows(name: str, rows: Sequence[dict[str, object]]) -> Path:
+        path = tmp_path / name
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+        return path
+
+    return write_rows
 
 
 def cited(id: str = "c", number: int = 30, gold: frozenset[int] | None = None) -> CitingClaim:
@@ -35,24 +35,19 @@ def cited(id: str = "c", number: int = 30, gold: frozenset[int] | None = None) -
 
 
 def sampled(claims: int = 40, gold: frozenset[int] | None = None, top: int = 10) -> list[SampledClaim]:
-    return list(sample([cited(f"c{at}", gold=gold) for at in range(claims)], encode, top))
+    return list(sample([cited(f"c{at}", gold=gold) for at in range(claims)], word_encoder().encode, top))
 
 
 def test_candidates_are_the_most_similar() -> None:
-    (found,) = sample([cited()], encode, 10)
+    (found,) = sample([cited()], word_encoder().encode, 10)
     assert [option.index for option in found.candidates] == list(range(10))
     assert [option.index for option in found.discarded] == list(range(10, 30))
 
 
 def test_a_document_is_encoded_once_in_a_row() -> None:
-    sizes = []
-
-    def counted(texts: Sequence[str]) -> NDArray[np.float32]:
-        sizes.append(len(texts))
-        return encode(texts)
-
-    list(sample([cited("a"), cited("b"), cited("c", 5)], counted))
-    assert sizes == [30, 1, 1, 5, 1]
+    encoder = word_encoder()
+    list(sample([cited("a"), cited("b"), cited("c", 5)], encoder.encode))
+    assert [len(texts) for texts in encoder.calls] == [30, 1, 1, 5, 1]
 
 
 def test_how_much_evidence_the_candidates_hold() -> None:
@@ -65,7 +60,9 @@ def test_how_much_evidence_the_candidates_hold() -> None:
 
 
 def test_evidence_that_is_no_candidate_counts_as_missed() -> None:
-    (found,) = sample([CitingClaim("c", "bees", "a", "b", (TaskOption(0, "bees"),), frozenset({0, 3}))], encode)
+    (found,) = sample(
+        [CitingClaim("c", "bees", "a", "b", (TaskOption(0, "bees"),), frozenset({0, 3}))], word_encoder().encode
+    )
     checked = check_sampling([found])
     assert checked is not None
     assert checked.found[50] == 0.5
@@ -106,7 +103,7 @@ def test_judgements_of_each_candidate() -> None:
 
 def test_more_pairs_than_there_are() -> None:
     assert len(make_tasks(sampled(1, top=3), pairs=50)) == 3
-    assert make_tasks(list(sample([cited(number=1), cited("d", 0)], encode))) == []
+    assert make_tasks(list(sample([cited(number=1), cited("d", 0)], word_encoder().encode))) == []
 
 
 @pytest.mark.parametrize(("kinds", "pairs"), [((), 5), (("BR", "BR"), 5), (("BR",), 0)], ids=["none", "twice", "pairs"])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from starlette.testclient import TestClient
 
+from tests.lab.toys import make_tasks
 from whycite.errors import UserError
 from whycite.lab.annotate.answers import Answers
 from whycite.lab.annotate.assignment import Desk
@@ -18,15 +19,15 @@ from whycite.lab.annotate.server import application, listen
 from whycite.lab.annotate.tasks import LABELS
 
 if TYPE_CHECKING:
-    from whycite.lab.annotate.tasks import LabellingTask
+    pass
 
 PORT = 8766
 ORIGIN = f"http://127.0.0.1:{PORT}"
 
 
 @pytest.fixture
-def desk(tmp_path: Path, tasks: Callable[..., dict[str, LabellingTask]]) -> Iterator[Desk]:
-    with Answers(tmp_path / "answers.jsonl", tasks(3)) as answers:
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    with Answers(tmp_path / "answers.jsonl", make_tasks(3)) as answers:
         yield Desk(answers, votes=2)
 
 

@@ -1,7 +1,6 @@
 """`whycite train passages` and `whycite eval passages`, from data sets to models and tables."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -9,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 import typer
-from numpy.typing import NDArray
 from typer.testing import CliRunner, Result
 
+from tests.fakes import FakeRanker
 from whycite.lab.cli.evaluate_passages import passages as evaluate
 from whycite.lab.cli.train_passages import passages as train
 
@@ -89,21 +88,18 @@ def test_no_models_and_no_verdicts(folder: Path) -> None:
     assert "labels" not in found
 
 
-class _Ranker:
-    """Scores by what a sentence begins with, whatever stands beside it."""
-
-    def __init__(self, folder: Path) -> None:
-        self.name = str(folder)
-
-    def score(self, kind: str, claim: str, texts: Sequence[str]) -> NDArray[np.float32]:
-        assert kind in ("passage", "stance")
-        return np.array([float(text.startswith(claim.split()[0])) for text in texts], np.float32)
+def _begins_alike(kind: str, claim: str, text: str) -> float:
+    assert kind in ("passage", "stance")
+    return float(text.startswith(claim.split()[0]))
 
 
 @pytest.mark.parametrize("own", [False, True], ids=["one", "each"])
 def test_encoders_and_rankers_beside(folder: Path, own: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    rankers: dict[Path, _Ranker] = {}
-    monkeypatch.setattr("whycite.models.rankers.load_ranker", lambda path: rankers.setdefault(path, _Ranker(path)))
+    rankers: dict[Path, FakeRanker] = {}
+    monkeypatch.setattr(
+        "whycite.models.rankers.load_ranker",
+        lambda path: rankers.setdefault(path, FakeRanker(_begins_alike, str(path))),
+    )
     if own:
         for fold in (1, 2):
             (folder / "ranker" / f"fold-{fold}").mkdir(parents=True)

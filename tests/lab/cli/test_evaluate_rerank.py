@@ -4,21 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
-import torch
-import transformers
 import typer
-from tokenizers import Tokenizer
-from tokenizers.models import WordLevel
-from tokenizers.pre_tokenizers import Whitespace
-from tokenizers.processors import TemplateProcessing
 from typer.testing import CliRunner, Result
 
+from tests.fakes import tiny_ranker
 from whycite.errors import UserError
 from whycite.lab.cli.evaluate_candidates import rerank
-from whycite.lab.train.export import export_scores
-from whycite.models.folders import RANKER
 
-torch.set_num_threads(1)  # so small a model gains nothing by more, and tests share the cores
 app = typer.Typer(rich_markup_mode=None)
 app.command()(rerank)
 
@@ -26,24 +18,7 @@ app.command()(rerank)
 @pytest.fixture(scope="module")
 def ranker(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A ranker of random weights."""
-    torch.manual_seed(0)
-    words = ["<s>", "<pad>", "</s>", "<unk>", *"paper bees sleep night attention networks :".split()]
-    tokenizer = Tokenizer(WordLevel({word: at for at, word in enumerate(words)}, unk_token="<unk>"))
-    tokenizer.pre_tokenizer = Whitespace()
-    tokenizer.post_processor = TemplateProcessing(single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)])
-    config = transformers.RobertaConfig(
-        vocab_size=len(words),
-        hidden_size=16,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=32,
-        max_position_embeddings=66,
-        pad_token_id=1,
-    )
-    model = transformers.AutoModel.from_config(config, add_pooling_layer=False)
-    out = tmp_path_factory.mktemp("rankers") / "tiny"
-    export_scores(model, torch.nn.Linear(16, 1), tokenizer, out, name="tiny", max_tokens=48, kind=RANKER)
-    return out
+    return tiny_ranker(tmp_path_factory.mktemp("rankers") / "tiny", "paper bees sleep night attention networks :")
 
 
 @pytest.fixture(scope="module")

@@ -2,18 +2,19 @@
 
 import json
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from tests.fakes import tiny_base
+from tests.lab.toys import make_corpus
 from whycite.cli import app
 from whycite.errors import UserError
 from whycite.lab.thesis.datasets import PassageCase
 from whycite.lab.train import verifyexamples
-from whycite.lab.train.bases import Base, save_base
+from whycite.lab.train.bases import save_base
 from whycite.lab.train.corpus import Corpus, save
 from whycite.lab.train.corpus import load as load_corpus
 from whycite.lab.train.verifyexamples import training_cases
@@ -27,8 +28,6 @@ abstract: Foraging honeybees sleep longer at night than 40 nurse bees that we fi
 In the hive foraging honeybees sleep longer at night than 40 nurse bees that were filmed.
 We saw whales. Ants walk far. Snow is cold today.
 """
-MakeBase = Callable[..., Base]
-MakeCorpus = Callable[..., Corpus]
 
 
 def _run(*arguments: str | Path) -> str:
@@ -37,10 +36,10 @@ def _run(*arguments: str | Path) -> str:
     return result.output
 
 
-def test_an_encoder_then_a_ranker(base: MakeBase, corpus: MakeCorpus, tmp_path: Path) -> None:
-    tiny = base()
+def test_an_encoder_then_a_ranker(tmp_path: Path) -> None:
+    tiny = tiny_base()
     save_base(tmp_path / "base", tiny.model, tiny.tokenizer, max_tokens=32)
-    save(corpus(), tmp_path / "corpus.xz")
+    save(make_corpus(), tmp_path / "corpus.xz")
     encoder, ranker = tmp_path / "encoder", tmp_path / "ranker"
     data = ("--data", tmp_path / "corpus.xz", "--held-out", "10")
     told = _run("claims", *data, "--base", tmp_path / "base", "--out", encoder, "--epochs", "2", "--batch", "64")
@@ -58,10 +57,10 @@ def test_an_encoder_then_a_ranker(base: MakeBase, corpus: MakeCorpus, tmp_path: 
     assert json.loads((ranker / "ranker.json").read_text("utf-8"))["name"] == "ranker"
 
 
-def test_what_is_left_out(base: MakeBase, corpus: MakeCorpus, tmp_path: Path) -> None:
-    tiny = base()
+def test_what_is_left_out(tmp_path: Path) -> None:
+    tiny = tiny_base()
     save_base(tmp_path / "base", tiny.model, tiny.tokenizer, max_tokens=32)
-    whole = corpus()
+    whole = make_corpus()
     save(whole, tmp_path / "corpus.xz")
     gone = [article.key for article in whole.articles[:4]]
     (tmp_path / "gone.txt").write_text("\n".join([*gone, " doi:10.1/nowhere ", ""]), encoding="utf-8")
@@ -81,12 +80,10 @@ def test_what_is_left_out(base: MakeBase, corpus: MakeCorpus, tmp_path: Path) ->
         _run("claims", "--data", tmp_path / "corpus.xz", "--held-out", "5", "--out", tmp_path / "encoder")
 
 
-def test_a_ranker_by_scopes_recipe_with_passages(
-    base: MakeBase, corpus: MakeCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tiny = base()
+def test_a_ranker_by_scopes_recipe_with_passages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tiny = tiny_base()
     save_base(tmp_path / "base", tiny.model, tiny.tokenizer, max_tokens=32)
-    whole = corpus()
+    whole = make_corpus()
     save(whole, tmp_path / "corpus.xz")
     (tmp_path / "unseen.txt").write_text("\n".join(article.key for article in whole.articles[:20]), encoding="utf-8")
     (tmp_path / "paper.md").write_text(_RESTATING, encoding="utf-8")
@@ -111,8 +108,8 @@ def test_a_ranker_by_scopes_recipe_with_passages(
         training_cases([tmp_path])
 
 
-def test_dates_and_keys_that_are_none(corpus: MakeCorpus, tmp_path: Path) -> None:
-    whole = corpus()
+def test_dates_and_keys_that_are_none(tmp_path: Path) -> None:
+    whole = make_corpus()
     save(whole, tmp_path / "corpus.xz")
     command = ("claims", "--data", tmp_path / "corpus.xz", "--held-out", "5", "--out", tmp_path / "out")
     with pytest.raises(UserError, match=r"'30\.9\.2020' is no date"):
@@ -124,9 +121,9 @@ def test_dates_and_keys_that_are_none(corpus: MakeCorpus, tmp_path: Path) -> Non
     assert years.until("2021").articles == years.articles
 
 
-def test_two_corpora_are_not_taken_together(corpus: MakeCorpus, tmp_path: Path) -> None:
+def test_two_corpora_are_not_taken_together(tmp_path: Path) -> None:
     for name in ("a.xz", "b.xz"):
-        save(corpus(), tmp_path / name)
+        save(make_corpus(), tmp_path / name)
     with pytest.raises(UserError, match="is taken alone"):
         _run("corpus", "--data", tmp_path / "a.xz", tmp_path / "b.xz", "--out", tmp_path / "c.xz")
 
@@ -148,8 +145,8 @@ def test_a_file_that_is_no_corpus_is_not_written_as_one(tmp_path: Path) -> None:
         )
 
 
-def test_too_few_articles(base: MakeBase, corpus: MakeCorpus, tmp_path: Path) -> None:
-    save(corpus(articles=3), tmp_path / "corpus.xz")
+def test_too_few_articles(tmp_path: Path) -> None:
+    save(make_corpus(articles=3), tmp_path / "corpus.xz")
     with pytest.raises(UserError, match="too few to hold out 60"):
         CliRunner().invoke(
             app,

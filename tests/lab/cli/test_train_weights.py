@@ -1,7 +1,6 @@
 """From papers to the weights that lie with an encoder, by the command."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -9,12 +8,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from tests.fakes import tiny_base
 from whycite.cite.evidence_sum import EvidenceSum
 from whycite.cite.recommendations import Claim
 from whycite.cite.scoring import EVIDENCE, PAPER, RankingWeights, stored_with
 from whycite.cli import app
 from whycite.errors import UserError
-from whycite.lab.train.bases import Base, save_base
+from whycite.lab.train.bases import save_base
 from whycite.lab.train.export import export, export_scores
 from whycite.lab.train.ranker import RankerNetwork
 from whycite.library import Library
@@ -22,7 +22,6 @@ from whycite.models import load_encoder
 from whycite.models.folders import RANKER
 from whycite.models.rankers import RANKER_FOLDER
 
-MakeBase = Callable[..., Base]
 WORKS = {at: [f"w{4 + 6 * at + word}" for word in range(6)] for at in range(12)}  # words of each work's own
 
 
@@ -69,12 +68,12 @@ def papers(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def encoder(base: MakeBase, tmp_path: Path) -> Path:
+def encoder(tmp_path: Path) -> Path:
     """A tiny encoder with a ranker that was never trained."""
-    tiny, out = base(), tmp_path / "encoder"
+    tiny, out = tiny_base(), tmp_path / "encoder"
     save_base(tmp_path / "trained", tiny.model, tiny.tokenizer, max_tokens=32)
     export(tmp_path / "trained", out, name="tiny")
-    ranker = RankerNetwork(base(1).model)
+    ranker = RankerNetwork(tiny_base(1).model)
     export_scores(
         ranker.model,
         ranker.head,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import whycite
-from tests.check.conftest import WordEncoder
+from tests.fakes import word_encoder
 from whycite.check.bibliography import FEATURES
 from whycite.lab.evaluate.maskedcitations import (
     MaskedCitation,
@@ -43,7 +43,7 @@ def test_equal_entries_share_the_middle_of_their_places() -> None:
 
 def test_every_citation_with_an_entry_is_a_case(tmp_path: Path) -> None:
     (tmp_path / "draft.md").write_text(MD, "utf-8")
-    found = mask_citations(whycite.read(tmp_path / "draft.md"), "draft-old", WordEncoder())
+    found = mask_citations(whycite.read(tmp_path / "draft.md"), "draft-old", word_encoder())
     assert [(one.project, one.true) for one in found] == [("draft", (0,)), ("draft", (1, 0))]
     assert found[0].bm25.argmax() == 0
     # The entry is cited elsewhere too: that other sentence speaks for it, its own does not.

@@ -1,18 +1,16 @@
 """Claims put to methods, over small stand-ins for library, encoder and default method."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from tests.fakes import FakeEncoder, FakeMethod
 from whycite.cite import plugins
 from whycite.cite.recommendations import Claim
 from whycite.errors import UserError
@@ -30,7 +28,8 @@ from whycite.lab.ilciter.experiment import (
 from whycite.library import Library
 from whycite.models import load_encoder
 
-OCCURRENCES = [
+Occurrence = tuple[str, str, int | None]
+OCCURRENCES: list[Occurrence] = [
     ("sleep helps memory", "doi:10.1/a", 2001),
     ("sleep helps memory", "doi:10.1/b", 2010),
     ("sleep helps memory", "doi:10.1/b", 2010),
@@ -41,65 +40,56 @@ SOURCE = HeldOutPaper("doi:10.1/x", "On sleep", 2020, ("doi:10.1/a", "doi:10.1/b
 CASE = ClaimCase("x#0", "sleep and memory", 0, "introduction", "4", 1, ("doi:10.1/b",))
 
 
-@dataclass
-class Stand:
-    """A library that holds these occurrences, an encoder that finds all texts alike, and a method that keeps claims."""
+class Occurrences(Library):
+    """A library of which nothing is known but what cites what."""
 
-    found: list[tuple[str, str, int | None]] = field(default_factory=lambda: list(OCCURRENCES))
-    scores: Sequence[float] = ()
-    asked: list[tuple[Claim, int]] = field(default_factory=list)
-
-    encoder = load_encoder().name
     path = Path("nowhere")
 
-    def occurrences(self) -> list[tuple[str, str, int | None]]:
-        return self.found
+    def __init__(self, found: Sequence[Occurrence] = OCCURRENCES) -> None:
+        self.found = found
 
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return np.ones((len(texts), 1), np.float32)
+    @property
+    def encoder(self) -> str:
+        return load_encoder().name
 
-    def recommend(self, claim: Claim, n: int = 10) -> list[Any]:
-        self.asked.append((claim, n))
-        return [SimpleNamespace(paper=SimpleNamespace(key=f"p{at}"), score=s) for at, s in enumerate(self.scores)]
+    def occurrences(self) -> Iterator[Occurrence]:
+        return iter(self.found)
 
 
 @pytest.fixture
-def stand(monkeypatch: pytest.MonkeyPatch) -> Any:
-    made = Stand()
+def method(monkeypatch: pytest.MonkeyPatch) -> FakeMethod:
+    """The default method; to the encoder all texts are alike."""
+    method = FakeMethod()
+    encoder = FakeEncoder(name=load_encoder().name)
     import_module("whycite.library.encoding")  # it keeps the load that it finds when it is first imported
-    monkeypatch.setattr("whycite.models.load_encoder", lambda: made)
-    monkeypatch.setattr(plugins, "load_method", lambda name, library: made)
-    return made
+    monkeypatch.setattr("whycite.models.load_encoder", lambda: encoder)
+    monkeypatch.setattr(plugins, "load_method", lambda name, library: method)
+    return method
 
 
 @given(st.permutations(OCCURRENCES))
-def test_the_database_does_not_hang_on_the_order_of_the_library(found: list[tuple[str, str, int | None]]) -> None:
-    class Shuffled(Library):
-        def __init__(self) -> None:
-            pass
-
-        def occurrences(self) -> Any:
-            return iter(found)
-
-    database = database_of(Shuffled())
+def test_the_database_does_not_hang_on_the_order_of_the_library(found: list[Occurrence]) -> None:
+    database = database_of(Occurrences(found))
     assert list(database.spans) == ["memory fades", "mice run", "sleep helps memory"]
     assert support_of(database) == {"doi:10.1/a": 2, "doi:10.1/b": 2, "doi:10.1/c": 1}
 
 
-def test_published_methods(stand: Any) -> None:
-    runs = rank(stand, database_of(stand), [SOURCE], [CASE], ("ilciter", "bm25-okapi"), lambda *told: None)
+def test_published_methods(method: FakeMethod) -> None:
+    runs = rank(
+        Occurrences(), database_of(Occurrences()), [SOURCE], [CASE], ("ilciter", "bm25-okapi"), lambda *told: None
+    )
     assert list(runs) == ["ilciter", "bm25-okapi"]
     # Both papers have the best span and are cited twice by what was found; b is newer.
     assert runs["bm25-okapi"] == runs["ilciter"] == {"x#0": [("doi:10.1/b", 1.0), ("doi:10.1/a", 0.5)]}
-    assert not stand.asked
+    assert not method.asked
 
 
-def test_what_the_default_method_is_told(stand: Any) -> None:
+def test_what_the_default_method_is_told(method: FakeMethod) -> None:
     names = ("whycite", "whycite+context", "whycite+draft")
     told: list[tuple[str, int, int | None]] = []
-    runs = rank(stand, database_of(stand), [SOURCE], [CASE], names, lambda *a: told.append(a), "Sleep")
+    runs = rank(Occurrences(), database_of(Occurrences()), [SOURCE], [CASE], names, lambda *a: told.append(a), "Sleep")
     paragraph = "Sleep helps. So it is."
-    assert stand.asked == [
+    assert method.asked == [
         (Claim("sleep and memory"), DEPTH),
         (Claim("sleep and memory", "On sleep", "introduction", paragraph), DEPTH),
         # What the draft cites before the claim, not what it cites later.
@@ -109,9 +99,16 @@ def test_what_the_default_method_is_told(stand: Any) -> None:
     assert [stage for stage, _, _ in told] == [f"Sleep, {name}" for name in names]
 
 
-def test_scores_never_rise(stand: Any) -> None:
-    stand.scores = [0.9, 0.5, 0.5 + 1e-12, 0.1]
-    assert recommend_papers(stand, Claim("sleep")) == [("p0", 0.9), ("p1", 0.5), ("p2", 0.5), ("p3", 0.1)]
+def test_scores_never_rise() -> None:
+    scores = [0.9, 0.5, 0.5 + 1e-12, 0.1]
+    found: Any = [SimpleNamespace(paper=SimpleNamespace(key=f"p{at}"), score=s) for at, s in enumerate(scores)]
+    ranked = recommend_papers(FakeMethod(lambda claim: found), Claim("sleep"))
+    assert ranked == [
+        ("p0", 0.9),
+        ("p1", 0.5),
+        ("p2", 0.5),
+        ("p3", 0.1),
+    ]
 
 
 def test_method_names() -> None:

@@ -1,6 +1,5 @@
 """The published methods, against the paper's example and a plain second writing of the published procedure."""
 
-import hashlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
@@ -12,6 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from tests.fakes import hashing_encoder
 from whycite.errors import UserError
 from whycite.lab.ilciter import METHODS, EvidenceDatabase, IlciterMethods, IlciterPaper
 from whycite.text.bm25 import Bm25Index
@@ -29,10 +29,7 @@ LISTS = {
 }
 
 
-def encode(texts: Sequence[str]) -> NDArray[np.float32]:
-    """Vectors that mean nothing, but are the same for the same text."""
-    numbers = np.array([list(hashlib.sha256(text.encode()).digest()) for text in texts], np.float32) - 127.5
-    return np.asarray(numbers / np.linalg.norm(numbers, axis=1, keepdims=True), np.float32)
+encode = hashing_encoder(dimensions=32).encode
 
 
 def no_encoder(texts: Sequence[str]) -> NDArray[np.float32]:

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import gc
 import weakref
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.fakes import FakeEncoder, FakeLibrary
 from whycite.cite.recommendations import Claim
 from whycite.errors import UserError
 from whycite.lab import ilciter
 from whycite.lab.ilciter import EvidenceDatabase, IlciterMethods
 from whycite.lab.ilciter.recommender import make
 
-if TYPE_CHECKING:
-    from tests.fakes import FakeEncoder, FakeLibrary
+
+@pytest.fixture
+def library() -> FakeLibrary:
+    """An empty library."""
+    return FakeLibrary()
+
+
+@pytest.fixture(scope="session")
+def encoder() -> FakeEncoder:
+    """The encoder of these libraries."""
+    return FakeEncoder()
 
 
 @pytest.fixture
@@ -83,8 +92,8 @@ def test_the_database_is_read_once_for_all_methods(fastalign: FakeLibrary, encod
     assert fastalign.calls["occurrences"] == 1
 
 
-def test_a_library_that_is_done_with_is_let_go(new_library: type[FakeLibrary], encoder: FakeEncoder) -> None:
-    library = new_library()
+def test_a_library_that_is_done_with_is_let_go(encoder: FakeEncoder) -> None:
+    library = FakeLibrary()
     make("bm25-okapi", library, encoder).recommend(Claim("cells"))
     kept = weakref.ref(library)
     del library

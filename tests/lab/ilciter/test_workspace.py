@@ -2,8 +2,9 @@
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,39 @@ from whycite.lab.evaluate.topics import Topic, parse_topics
 from whycite.lab.ilciter.workspace import PreparedTopic, default_folder, prepare, slug, state_of
 from whycite.library import Library
 
-Corpus = Callable[..., Path]
+FACTS = [
+    ("Sleep spindles support the consolidation of memory", "10.1/spindles"),
+    ("Place cells fire when the animal is at one place", "10.1/place"),
+    ("Dopamine neurons signal errors of predicted reward", "10.1/dopamine"),
+    ("Grid cells tile the environment in hexagons", "10.1/grid"),
+]
+
+
+def _record(number: int, subject: str) -> dict[str, Any]:
+    """A paper that cites three of the four works, each for what it found."""
+    text, spans = "", []
+    for fact, doi in FACTS[number % 2 : number % 2 + 3]:
+        text += f"{'In study ' + str(number) + ' as before, ' if number % 3 else ''}{fact.lower()} ("
+        spans.append({"start": len(text), "end": len(text) + 9, "text": "Doe, 2001", "ref_id": doi})
+        text += "Doe, 2001). "
+    entries = {doi: {"title": fact, "authors": ["Doe J"], "year": 2001, "doi": doi} for fact, doi in FACTS}
+    return {
+        "paper_id": f"{number}",
+        "doi": f"10.9/{number:02}",
+        "title": f"Study number {number} of what brains do all day long",
+        "abstract": f"We study {subject} for the {number}th time.",
+        "year": 2020,
+        "pub_date": f"2020-01-{number + 1:02}",
+        "subjects": [subject],
+        "body_text": [{"section": "Introduction", "text": text.strip(), "cite_spans": spans}],
+        "bib_entries": entries,
+    }
+
+
+def write_corpus(path: Path, numbers: Iterable[int], subject: str = "Neuroscience") -> Path:
+    """Papers of these numbers, the higher the newer, in a file."""
+    path.write_text("".join(json.dumps(_record(number, subject)) + "\n" for number in numbers))
+    return path
 
 
 def quietly(stage: str, done: int, total: int | None) -> None:
@@ -24,8 +57,8 @@ def made(data: list[Path], topics: str, work: Path | None, held_out: int = 2) ->
 
 
 @pytest.fixture(scope="module")
-def data(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return corpus(tmp_path_factory.mktemp("data") / "papers.jsonl", range(6))
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_corpus(tmp_path_factory.mktemp("data") / "papers.jsonl", range(6))
 
 
 @pytest.fixture(scope="module")
@@ -71,10 +104,8 @@ def test_what_was_begun_is_gone_on_with(data: Path, work: Path, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("held_out", [2, 3], ids=["other data", "other way"])
-def test_a_folder_made_otherwise_is_refused(
-    data: Path, work: Path, tmp_path: Path, corpus: Corpus, held_out: int
-) -> None:
-    given = corpus(tmp_path / "other.jsonl", range(7)) if held_out == 2 else data
+def test_a_folder_made_otherwise_is_refused(data: Path, work: Path, tmp_path: Path, held_out: int) -> None:
+    given = write_corpus(tmp_path / "other.jsonl", range(7)) if held_out == 2 else data
     with pytest.raises(UserError, match="was made from other data or in another way; name another --work, or remove"):
         made([given], "neuro", work, held_out)
 
@@ -86,8 +117,8 @@ def test_a_folder_of_something_else_is_refused(data: Path, tmp_path: Path) -> No
         made([data], "neuro", tmp_path)
 
 
-def test_too_few_papers_are_told_before_the_work_begins(data: Path, corpus: Corpus, tmp_path: Path) -> None:
-    few = corpus(tmp_path / "few.jsonl", [20, 21], "Ecology")
+def test_too_few_papers_are_told_before_the_work_begins(data: Path, tmp_path: Path) -> None:
+    few = write_corpus(tmp_path / "few.jsonl", [20, 21], "Ecology")
     with pytest.raises(UserError, match=r"topic 'ecology' \(subject Ecology\): 2 papers are too few to hold out 2"):
         made([data, few], "neuro,ecology", tmp_path / "work")
     assert not (tmp_path / "work" / "neuro" / "library").exists()
@@ -103,8 +134,8 @@ def test_topics_that_cannot_be(data: Path, tmp_path: Path, topics: str, message:
         made([data], topics, tmp_path)
 
 
-def test_by_default_other_data_has_another_folder(data: Path, tmp_path: Path, corpus: Corpus) -> None:
-    other = corpus(tmp_path / "other.jsonl", range(7))
+def test_by_default_other_data_has_another_folder(data: Path, tmp_path: Path) -> None:
+    other = write_corpus(tmp_path / "other.jsonl", range(7))
     places = {default_folder(state_of(paths)) for paths in ([data], [other], [data, other])}
     assert len(places) == 3
     assert default_folder(state_of([data])) == default_folder(state_of([data]))

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.fakes import FakeEncoder
 from whycite.errors import UserError
 from whycite.lab.scope.numpyautoencoder import learn_title_words, vectors_by, vectors_in
 
@@ -52,11 +53,5 @@ def test_no_file(tmp_path: Path) -> None:
 
 
 def test_by_an_encoder() -> None:
-    class Encoder:
-        name, dimensions = "made", 2
-
-        def encode(self, texts: list[str], progress: object = None) -> np.ndarray:
-            return np.array([[len(text), 1] for text in texts], np.float32)
-
-    words = learn_title_words(["bees sleep"], vectors_by(Encoder()))  # type: ignore[arg-type]
+    words = learn_title_words(["bees sleep"], vectors_by(FakeEncoder(lambda text: (len(text), 1))))
     np.testing.assert_allclose(words.vectors, [[4, 1], [5, 1]])

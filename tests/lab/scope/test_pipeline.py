@@ -6,7 +6,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from tests.check.conftest import BIB, TEX, WordDetector, WordEncoder
+from tests.drafts import BIB, TEX
+from tests.fakes import FakeDetector, FakeEncoder, word_detector, word_encoder
 from whycite.errors import UserError
 from whycite.lab.scope.pipeline import PipelineOutcome, SentenceOutcome, as_dict, drafts_in, run
 
@@ -29,13 +30,13 @@ def test_measures_are_those_of_the_paper() -> None:
 
 
 @pytest.fixture
-def detector() -> WordDetector:
-    return WordDetector()
+def detector() -> FakeDetector:
+    return word_detector()
 
 
 @pytest.fixture
-def encoder() -> WordEncoder:
-    return WordEncoder()
+def encoder() -> FakeEncoder:
+    return word_encoder()
 
 
 @pytest.fixture
@@ -48,7 +49,7 @@ def drafts(tmp_path: Path) -> Path:
     return tmp_path / "drafts"
 
 
-def test_citations_are_masked_and_asked_back(drafts: Path, detector: WordDetector, encoder: WordEncoder) -> None:
+def test_citations_are_masked_and_asked_back(drafts: Path, detector: FakeDetector, encoder: FakeEncoder) -> None:
     outcome = run(drafts_in(drafts), detector, encoder)
     assert [(one.worthy, one.decided, one.place) for one in outcome.sentences] == [
         (True, True, 1),  # found by its title alone
@@ -62,7 +63,7 @@ def test_citations_are_masked_and_asked_back(drafts: Path, detector: WordDetecto
     assert [one.place for one in without.sentences] == [0, 0, 0, 0, 0]
 
 
-def test_what_cannot_be_read_is_said(drafts: Path, detector: WordDetector, encoder: WordEncoder) -> None:
+def test_what_cannot_be_read_is_said(drafts: Path, detector: FakeDetector, encoder: FakeEncoder) -> None:
     (drafts / "empty").mkdir()
     outcome = run(drafts_in(drafts), detector, encoder)
     assert outcome.drafts == 1

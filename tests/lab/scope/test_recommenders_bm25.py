@@ -1,18 +1,15 @@
 """BM25 beside a hand's sum, and beside rank_bm25."""
 
 import math
-from collections.abc import Callable
 from random import Random
 
 import numpy as np
 import pytest
 from rank_bm25 import BM25Okapi  # type: ignore[import-untyped]
 
-from whycite.lab.scope.candidates import CandidatePaper, DraftPart, Lessons
+from tests.lab.toys import lettered_papers, make_lessons
+from whycite.lab.scope.candidates import CandidatePaper, DraftPart
 from whycite.lab.scope.recommenders import Bm25, make_accumulated, make_local
-
-MakeLessons = Callable[..., Lessons]
-Papers = Callable[[str], tuple[CandidatePaper, ...]]
 
 
 def test_by_hand() -> None:
@@ -35,24 +32,24 @@ def test_the_same_as_rank_bm25(k1: float, b: float) -> None:
         np.testing.assert_allclose(ours.scores(text), theirs.get_scores(text), rtol=1e-9)
 
 
-def test_titles_of_what_is_cited_add_up(lessons: MakeLessons, papers: Papers) -> None:
-    made = make_accumulated("accumulated-bm25", lessons())
-    alone = [dict(made.recommend(DraftPart(papers(letter)))) for letter in "ad"]
-    both = dict(made.recommend(DraftPart(papers("ad"))))
+def test_titles_of_what_is_cited_add_up() -> None:
+    made = make_accumulated("accumulated-bm25", make_lessons())
+    alone = [dict(made.recommend(DraftPart(lettered_papers(letter)))) for letter in "ad"]
+    both = dict(made.recommend(DraftPart(lettered_papers("ad"))))
     assert set(both) == {"b", "c", "e"} | ({"f"} if any("f" in each for each in alone) else set())
     for key, score in both.items():
         assert score == pytest.approx(sum(each.get(key, 0) for each in alone))
 
 
-def test_papers_outside_the_pool_have_titles_too(lessons: MakeLessons) -> None:
-    found = make_accumulated("accumulated-bm25", lessons()).recommend(
+def test_papers_outside_the_pool_have_titles_too() -> None:
+    found = make_accumulated("accumulated-bm25", make_lessons()).recommend(
         DraftPart((CandidatePaper("new", "Attention of bees"),))
     )
     assert {key for key, _ in found} >= {"a", "c", "e"}
 
 
-def test_local_looks_for_the_text(lessons: MakeLessons, papers: Papers) -> None:
-    made = make_local("local-bm25", lessons())
+def test_local_looks_for_the_text() -> None:
+    made = make_local("local-bm25", make_lessons())
     assert [key for key, _ in made.recommend(DraftPart(text="Networks with ATTENTION"))] == ["e", "d"]
-    assert [key for key, _ in made.recommend(DraftPart(papers("e"), text="networks with attention"))] == ["d"]
+    assert [key for key, _ in made.recommend(DraftPart(lettered_papers("e"), text="networks with attention"))] == ["d"]
     assert made.recommend(DraftPart(text="nothing of the kind")) == []

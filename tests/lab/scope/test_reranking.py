@@ -1,12 +1,13 @@
 """Rerankers on sentences, over an oracle's candidates and over real ones."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from tests.fakes import FakeEncoder, FakeRanker, unit
 from whycite.errors import UserError
 from whycite.lab.scope.candidates import CandidatePaper, CitingContext, CitingCorpus, CitingDocument
 from whycite.lab.scope.inputvariants import VARIANTS, ClaimPlace, ranker_variant
@@ -28,31 +29,15 @@ SETTING = RerankSetting(
 )
 
 
-class Reader:
-    """A ranker that counts the words of the claim's first sentence, and notes what it reads."""
-
-    name = "reader"
-
-    def __init__(self) -> None:
-        self.read: list[tuple[str, tuple[str, ...]]] = []
-
-    def score(self, kind: str, claim: str, texts: Sequence[str]) -> np.ndarray:
-        self.read.append((claim, tuple(texts)))
-        words = set(claim.split(".")[0].split())
-        return np.array([len(words & set(text.split())) for text in texts], np.float32)
+def _reader() -> FakeRanker:
+    """A ranker that counts the words of the claim's first sentence."""
+    return FakeRanker(lambda kind, claim, text: len({*claim.split(".")[0].split()} & {*text.split()}))
 
 
-class Encoder:
-    """Vectors by the subjects a text names."""
-
-    name, dimensions = "made", 12
-
-    def encode(self, texts: Sequence[str], progress: object = None) -> np.ndarray:
-        found = np.array(
-            [[f"subject{n}" in text.replace(".", " ").split() for n in range(12)] for text in texts], float
-        )
-        unit: np.ndarray = found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1)
-        return unit.astype(np.float32)
+def _subjects(text: str) -> NDArray[np.float32]:
+    """A vector by the subjects that a text names."""
+    names = text.replace(".", " ").split()
+    return unit(np.array([(f"subject{n}" in names) + 1e-6 for n in range(12)], np.float32))
 
 
 def _watch(what: str, done: int, total: int | None) -> None: ...
@@ -64,7 +49,7 @@ def _made(ranker: Any = None, encoder: Any = None) -> tuple[list[Reranker], list
 
 
 def test_every_row_of_table_6() -> None:
-    table_6, table_7 = _made(Reader(), Encoder())
+    table_6, table_7 = _made(_reader(), FakeEncoder(_subjects, 12))
     assert [each.name for each in table_6] == [
         *(f"ranker-{each.name}" for each in VARIANTS),
         "ranker-default + encoder-default",
@@ -89,8 +74,8 @@ def test_every_row_of_table_6() -> None:
 
 
 def test_oracle_and_real_candidates_stand_apart() -> None:
-    ranker = Reader()
-    outcome = run(GATHERED, SETTING, *_made(ranker, Encoder()), _watch)
+    ranker = _reader()
+    outcome = run(GATHERED, SETTING, *_made(ranker, FakeEncoder(_subjects, 12)), _watch)
     # p10 to p11 came out after 2004, the document's year: they are neither asked nor offered.
     assert outcome.contexts == 10
     assert {row.prefetch for row in outcome.oracle} == {"oracle"}
@@ -100,18 +85,14 @@ def test_oracle_and_real_candidates_stand_apart() -> None:
     assert real["local-bm25", None, "encoder-paragraph"].found.mean <= 1
     assert real["most-popular", None, "ranker-paragraph"].found.mean == pytest.approx(0.3)  # the first 3 of 10
     assert ("co-occurrence", 0.5, "ranker-paragraph") in real
-    offered = {text for _, texts in ranker.read for text in texts}
+    offered = {text for _, _, texts in ranker.asked for text in texts}
     assert not any(text.startswith(("Paper of subject10", "Paper of subject11")) for text in offered)
     assert "Paper of subject3\n1998" in offered  # with the section, the year
     assert as_dict(outcome)["oracle"][0]["recall"].keys() == {5, 10}
 
 
 def test_an_order_is_not_given_away_by_the_candidates() -> None:
-    class Blind(Reader):
-        def score(self, kind: str, claim: str, texts: Sequence[str]) -> np.ndarray:
-            return np.zeros(len(texts), np.float32)
-
-    outcome = run(GATHERED, replace(SETTING, prefetch=()), *_made(Blind()), _watch)
+    outcome = run(GATHERED, replace(SETTING, prefetch=()), *_made(FakeRanker()), _watch)
     blind = next(row for row in outcome.oracle if row.reranker == "ranker-default")
     assert blind.mrr.mean < 1
     assert outcome.real == ()
@@ -121,12 +102,12 @@ def test_room_for_a_claim() -> None:
     room = TokenRoom(100, lambda word: 2)
     assert room.for_claim(["a b", "a b c d"]) == 100 - 8 - 5
     assert room.for_claim(["a " * 60]) == 50 - 5
-    ranker = Reader()
+    ranker = _reader()
     table_6, _ = rerankers(
         PAPERS.values(), None, [("ranker", ranker, TokenRoom(24, lambda word: 1))], [ranker_variant("paragraph")]
     )
     table_6[0].score(ClaimPlace(tuple(f"Sentence number {n}." for n in range(9)), 4, "Title"), [PAPERS["p01"]])
-    assert ranker.read[0][0].split() == (
+    assert ranker.asked[0][1].split() == (
         "Sentence number 4. Title Sentence number 2. Sentence number 3. "
         "TARGETSENT Sentence number 5. Sentence number 6.".split()
     )

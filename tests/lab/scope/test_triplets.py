@@ -1,17 +1,17 @@
 """SCOPE's reranker by name: its lists, and from documents to a folder."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.fakes import tiny_base
 from whycite.errors import UserError
 from whycite.lab.scope.candidates import CandidatePaper, CitingContext, CitingCorpus, CitingDocument
 from whycite.lab.scope.inputvariants import ranker_variant
 from whycite.lab.scope.reranking import TokenRoom, room_of
 from whycite.lab.scope.triplets import RECIPE, build_scope_ranker, exclude_documents, scope_lists
 from whycite.lab.train import ranker
-from whycite.lab.train.bases import Base, save_base
+from whycite.lab.train.bases import save_base
 from whycite.models import rankers
 
 PAPERS = {f"p{at:02}": CandidatePaper(f"p{at:02}", f"w{4 + at} w{50 + at} w100", year=2000) for at in range(20)}
@@ -58,8 +58,8 @@ def test_what_is_left_out() -> None:
     assert exclude_documents(whole) == whole
 
 
-def test_from_documents_to_a_folder(base: Callable[..., Base], tmp_path: Path) -> None:
-    tiny = base()
+def test_from_documents_to_a_folder(tmp_path: Path) -> None:
+    tiny = tiny_base()
     save_base(tmp_path / "base", tiny.model, tiny.tokenizer, max_tokens=32)
     told: list[str] = []
     recipe = ranker.RankerRecipe(epochs=2, batch=8, negatives=5, rate=3e-3, longest=512, loss="triplet", on_top=False)
@@ -75,14 +75,14 @@ def test_from_documents_to_a_folder(base: Callable[..., Base], tmp_path: Path) -
         build_scope_ranker(_gathered(), "x", str(tmp_path / "base"), tmp_path / "other", 30, 2, told.append, recipe)
 
 
-def test_by_the_command(base: Callable[..., Base], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_by_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from dataclasses import replace
 
     from typer.testing import CliRunner
 
     from whycite.cli import app
 
-    made = base()
+    made = tiny_base()
     save_base(tmp_path / "base", made.model, made.tokenizer, max_tokens=32)
     entries = [f"@article{{p{at}, title = {{w{4 + at} w{50 + at} w100 w101 w102}}, year = 2000}}" for at in range(9)]
     (tmp_path / "refs.bib").write_text("\n".join(entries), encoding="utf-8")

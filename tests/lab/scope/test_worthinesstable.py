@@ -1,15 +1,16 @@
 """SCOPE's table 3, and drafts measured by what other drafts teach."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.fakes import FakeDetector, letter_encoder
 from whycite.check.calibration import BibliographyWeights
 from whycite.check.detector import ParagraphText
 from whycite.check.paragraphs import LabelledDocument, LabelledParagraph, LabelledSentence
@@ -19,15 +20,15 @@ from whycite.lab.scope.worthinessmeasures import best_threshold, split_by_date
 from whycite.lab.scope.worthinesstable import BASELINES, worthiness_table
 
 
-class Knowing:
+def _knowing() -> FakeDetector:
     """A detector that knows: worthy sentences hold the word "shown"."""
+    return FakeDetector(lambda text: 0.9 * ("shown" in text), {"": 0.5, "method": 0.99}, name="knowing@1")
 
-    name = "knowing@1"
-    thresholds: ClassVar = {"": 0.5, "method": 0.99}
-    bibliography: BibliographyWeights | None = None
 
-    def worthiness(self, paragraphs: Sequence[ParagraphText]) -> list[NDArray[np.float64]]:
-        return [np.array([0.9 * ("shown" in text) for text in own.sentences]) for own in paragraphs]
+def _guessing() -> FakeDetector:
+    """A detector that would call all sentences worthy, if it were not for bibliographies."""
+    weights = BibliographyWeights(alone=1, shares=0, words=1, shift=-1, threshold=0.65)
+    return FakeDetector(lambda text: 0.6, bibliography=weights, name="guessing@1")
 
 
 def documents(number: int) -> list[LabelledDocument]:
@@ -50,7 +51,7 @@ def documents(number: int) -> list[LabelledDocument]:
 def test_table_3() -> None:
     pytest.importorskip("scipy")
     said: list[str] = []
-    rows = worthiness_table(split_by_date(documents(20), 4, 6), Knowing(), tell=said.append)
+    rows = worthiness_table(split_by_date(documents(20), 4, 6), _knowing(), tell=said.append)
     assert {row.method for row in rows} == {*BASELINES, "knowing@1"}
     found = {(row.method, row.kind): row for row in rows}
     assert found["chance", "all"].sentences == 6 * 15
@@ -64,38 +65,15 @@ def test_table_3() -> None:
     assert said == ["logistic regression", "knowing@1"]
 
 
-class Letters:
-    """An encoder by the letters of a text."""
-
-    name = "letters@1"
-    dimensions = 26
-
-    def encode(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> NDArray[np.float32]:
-        """One unit vector a text."""
-        rows = np.array([[1e-3 + text.lower().count(chr(97 + at)) for at in range(26)] for text in texts], np.float32)
-        return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
-
-
-class Guessing(Knowing):
-    """A detector that would call all sentences worthy, if it were not for bibliographies."""
-
-    name = "guessing@1"
-    thresholds: ClassVar = {"": 0.5}
-    bibliography = BibliographyWeights(alone=1, shares=0, words=1, shift=-1, threshold=0.65)
-
-    def worthiness(self, paragraphs: Sequence[ParagraphText]) -> list[NDArray[np.float64]]:
-        return [np.full(len(own.sentences), 0.6) for own in paragraphs]
-
-
 def test_table_3_with_bibliographies() -> None:
     pytest.importorskip("scipy")
     listed = [replace(each, titles=("What has been shown", "Mice", "Rats", "Bees", "Ants")) for each in documents(20)]
-    rows = worthiness_table(split_by_date(listed, 4, 6), Guessing(), Letters())
+    rows = worthiness_table(split_by_date(listed, 4, 6), _guessing(), letter_encoder())
     found = {row.method: row.scores for row in rows if row.kind == "all"}
     assert found["guessing@1"].recall == 1 > found["guessing@1"].precision
     informed = found["guessing@1, with the titles of the bibliography"]
     assert informed.recall == informed.precision == 1  # what a title says was asked for, and nothing else
-    without = worthiness_table(split_by_date(documents(20), 4, 6), Guessing(), Letters())
+    without = worthiness_table(split_by_date(documents(20), 4, 6), _guessing(), letter_encoder())
     same = {row.method: row.scores for row in without if row.kind == "all"}
     assert same["guessing@1"].recall == 1
     assert same["guessing@1, with the titles of the bibliography"].recall == 0  # the threshold is that of all documents
@@ -126,13 +104,13 @@ def test_a_draft_without_titles_has_no_signs() -> None:
 
     detector: Any = SimpleNamespace(scores=scores, probabilities=lambda found: np.full(len(found), 0.5))
     (document, *_) = documents(1)
-    made = score_draft("a", "a", document, detector, Letters())
+    made = score_draft("a", "a", document, detector, letter_encoder())
     assert made.signs is not None
     assert made.signs.shape == (len(document.texts), 2)
     assert np.isnan(made.signs).all()
     assert score_draft("a", "a", document, detector).signs is None
     titles = replace(document, titles=("What has been shown", *"abcdefghij"))
-    told = score_draft("a", "a", titles, detector, Letters()).signs
+    told = score_draft("a", "a", titles, detector, letter_encoder()).signs
     assert told is not None
     assert not np.isnan(told).any()
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.fakes import FakeEncoder
 from whycite.errors import UserError
 from whycite.lab.thesis import datasets
 from whycite.lab.thesis.baselines import Cosine, bm25
@@ -56,16 +57,11 @@ def test_bm25_without_words() -> None:
 
 
 def test_cosine_encodes_a_text_once() -> None:
-    encoded: list[str] = []
-
-    def encode(texts: Sequence[str]) -> NDArray[np.float32]:
-        encoded.extend(texts)
-        return np.array([[len(text) % 2, 1 - len(text) % 2] for text in texts], np.float32)
-
-    cosine = Cosine(encode)
+    encoder = FakeEncoder(lambda text: (len(text) % 2, 1 - len(text) % 2))
+    cosine = Cosine(encoder.encode)
     assert cosine("ab", ("cd", "e", "cd")).tolist() == [1, 0, 1]
     assert cosine("e", ("cd", "ab")).tolist() == [0, 0]
-    assert encoded == ["ab", "cd", "e"]
+    assert encoder.asked == ["ab", "cd", "e"]
 
 
 def test_pairs() -> None:

@@ -1,11 +1,13 @@
 """The data sets: small ones in their form, mistakes in them, and the real ones."""
 
+import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 
 from whycite.errors import UserError
 from whycite.lab.thesis import datasets
@@ -42,6 +44,18 @@ CITED = {
     "cited_doc_ids": [66003],
 }
 RETRIEVED = {"doc_id": 66003, "abstract": ["p", "q"]}
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Writes rows to a file of the folder that it returns, compressed where the name says so."""
+
+    def write_rows(name: str, rows: Iterable[Any]) -> Path:
+        data = "".join(json.dumps(row) + "\n" for row in rows).encode()
+        (tmp_path / name).write_bytes(zstandard.compress(data) if name.endswith(".zst") else data)
+        return tmp_path
+
+    return write_rows
 
 
 def test_clscisumm(write: Write) -> None:

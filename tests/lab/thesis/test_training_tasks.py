@@ -1,14 +1,13 @@
 """What a model is shown a step."""
 
-from collections.abc import Callable
 from random import Random
 
-from whycite.lab.thesis.comparisons import SentenceComparison
+from tests.lab.toys import make_comparisons
 from whycite.lab.thesis.training import ComparisonTask, comparison_tasks, task_batches
 
 
-def test_tasks_hold_the_sentences_that_are_compared(comparisons: Callable[..., list[SentenceComparison]]) -> None:
-    compared = comparisons(3, 1, True)
+def test_tasks_hold_the_sentences_that_are_compared() -> None:
+    compared = make_comparisons(3, 1, True)
     alone, whole = comparison_tasks(compared, whole=False), comparison_tasks(compared, whole=True)
     for small, large, pair in zip(alone, whole, compared, strict=True):
         assert len(small.sentences) == 2

@@ -1,20 +1,19 @@
 """Vectors of words from a file or an encoder, and models that are kept and read again."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from unittest import mock
 
 import numpy as np
 import pytest
 
+from tests.fakes import tiny_base
+from tests.lab.toys import make_comparisons, toy_lexicon
 from whycite.errors import UserError
 from whycite.lab.thesis import modelstore, wordvectors
-from whycite.lab.thesis.comparisons import SentenceComparison
 from whycite.lab.thesis.networks import PassageRecipe
 from whycite.lab.thesis.training import train
-from whycite.lab.thesis.wordvectors import PADDING, WordVectors, encoder_word_vectors, read_word_vectors
-from whycite.lab.train.bases import Base
+from whycite.lab.thesis.wordvectors import PADDING, encoder_word_vectors, read_word_vectors
 
 
 def _glove(path: Path, text: str) -> Path:
@@ -56,8 +55,8 @@ def test_no_file(tmp_path: Path) -> None:
         read_word_vectors(tmp_path / "nowhere.txt", [])
 
 
-def test_tokens_of_an_encoder(base: Callable[..., Base]) -> None:
-    with mock.patch.object(wordvectors, "load_base", return_value=base()):
+def test_tokens_of_an_encoder() -> None:
+    with mock.patch.object(wordvectors, "load_base", return_value=tiny_base()):
         full, fewer = encoder_word_vectors("tiny", 32), encoder_word_vectors("tiny", 5)
     assert full.vectors.shape == (201, 32)
     assert fewer.vectors.shape == (201, 5)
@@ -67,11 +66,9 @@ def test_tokens_of_an_encoder(base: Callable[..., Base]) -> None:
     assert (np.diff(spread) <= 1e-6).all()  # the axes with most of the differences, in order
 
 
-def test_a_model_is_kept_and_read_again(
-    tmp_path: Path, comparisons: Callable[..., list[SentenceComparison]], lexicon: WordVectors
-) -> None:
+def test_a_model_is_kept_and_read_again(tmp_path: Path) -> None:
     recipe = PassageRecipe(model="document-attention", words=12, hidden=4, epochs=1)
-    trained = train(comparisons(4, 1), comparisons(4, 2), lexicon, recipe)
+    trained = train(make_comparisons(4, 1), make_comparisons(4, 2), toy_lexicon(), recipe)
     folder = tmp_path / "model"
     modelstore.save(folder, trained.model, {"pairs": "hard"}, trained.measured, {"dev": trained.accuracy})
     again = modelstore.load(folder)
@@ -84,12 +81,12 @@ def test_a_model_is_kept_and_read_again(
     assert f"| dev | {trained.accuracy:.4f} |" in card
 
 
-def test_folders_without_a_model(
-    tmp_path: Path, comparisons: Callable[..., list[SentenceComparison]], lexicon: WordVectors
-) -> None:
+def test_folders_without_a_model(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="holds no model of passages: make one with 'whycite train passages'"):
         modelstore.load(tmp_path)
-    trained = train(comparisons(2, 1), comparisons(2, 2), lexicon, PassageRecipe(words=12, hidden=4, epochs=1))
+    trained = train(
+        make_comparisons(2, 1), make_comparisons(2, 2), toy_lexicon(), PassageRecipe(words=12, hidden=4, epochs=1)
+    )
     modelstore.save(tmp_path, trained.model, {}, trained.measured, {})
     config = json.loads((tmp_path / "passages.json").read_text("utf-8"))
     (tmp_path / "passages.json").write_text(json.dumps(config | {"recipe": config["recipe"] | {"hidden": 6}}), "utf-8")
@@ -98,7 +95,7 @@ def test_folders_without_a_model(
     config["words"] |= {"encoder": True, "version": "other"}
     (tmp_path / "passages.json").write_text(json.dumps(config), "utf-8")
     with (
-        mock.patch.object(modelstore, "encoder_word_vectors", return_value=lexicon),
+        mock.patch.object(modelstore, "encoder_word_vectors", return_value=toy_lexicon()),
         pytest.raises(UserError, match="not the one it was trained with"),
     ):
         modelstore.load(tmp_path)

@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from tokenizers import Tokenizer
-from tokenizers.models import WordLevel
-from tokenizers.pre_tokenizers import Whitespace
-from tokenizers.processors import TemplateProcessing
 
+from tests.fakes import MARKS, tiny_model, word_tokenizer
 from whycite.errors import MissingExtra, UserError
 from whycite.lab.train.bases import Base, load_base, save_base
 from whycite.lab.train.export import export
@@ -21,15 +19,6 @@ from whycite.models.folders import ModelSettings
 torch = pytest.importorskip("torch", reason="training needs the extra train")
 transformers = pytest.importorskip("transformers", reason="training needs the extra train")
 
-TINY = {
-    "vocab_size": 40,
-    "hidden_size": 32,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "intermediate_size": 64,
-    "max_position_embeddings": 34,
-    "initializer_range": 0.3,
-}
 TEXTS = ["w4 w5 w6", "w7", "w9 w8 w4 w30 w31 w32 w33", "w4 w5 w6 w7"]
 SENTENCES = [
     "Neural stem cells divide asymmetrically in the developing cortex.",
@@ -41,15 +30,8 @@ SENTENCES = [
 
 def tiny(kind: str) -> tuple[Any, Tokenizer]:
     """A model with random weights and a tokenizer of a few words."""
-    torch.manual_seed(0)
-    marks = ["[CLS]", "[PAD]", "[SEP]", "[UNK]"] if kind == "bert" else ["<s>", "<pad>", "</s>", "<unk>"]
-    words = {word: number for number, word in enumerate([*marks, *(f"w{n}" for n in range(4, 40))])}
-    config = transformers.AutoConfig.for_model(kind, **TINY, pad_token_id=1)
-    tokenizer = Tokenizer(WordLevel(words, unk_token=marks[3]))
-    tokenizer.pre_tokenizer = Whitespace()
-    ends = [(marks[0], 0), (marks[2], 2)]
-    tokenizer.post_processor = TemplateProcessing(single=f"{marks[0]} $A {marks[2]}", special_tokens=ends)
-    return transformers.AutoModel.from_config(config, add_pooling_layer=False), tokenizer
+    marks = ("[CLS]", "[PAD]", "[SEP]", "[UNK]") if kind == "bert" else MARKS
+    return tiny_model(kind, pad_token_id=1), word_tokenizer([f"w{n}" for n in range(4, 40)], marks)
 
 
 def vectors(base: Base, texts: list[str]) -> Any:

@@ -1,49 +1,44 @@
 """The recipe of the claim encoder, on a corpus small enough for a test."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
 
+from tests.fakes import tiny_base
+from tests.lab.toys import make_corpus
 from whycite.errors import UserError
 from whycite.lab.train import claimencoder
-from whycite.lab.train.bases import Base
 from whycite.lab.train.build import CorpusSplit, split_corpus
 from whycite.lab.train.claimencoder import EncoderRecipe, train
-from whycite.lab.train.corpus import Corpus
 
-MakeBase = Callable[..., Base]
-MakeCorpus = Callable[..., Corpus]
 RECIPE = EncoderRecipe(epochs=4, batch=64, rate=1e-2, longest=16, mined=12, learnt=1.0)
 
 
-def _parts(corpus: MakeCorpus, **options: bool) -> CorpusSplit:
-    return split_corpus(corpus(**options), held_out=10)
+def _parts(**options: bool) -> CorpusSplit:
+    return split_corpus(make_corpus(**options), held_out=10)
 
 
-def test_what_cites_the_same_paper_comes_to_lie_together(base: MakeBase, corpus: MakeCorpus) -> None:
+def test_what_cites_the_same_paper_comes_to_lie_together() -> None:
     told: list[str] = []
-    parts = _parts(corpus)
-    measured = train(base(), parts.trained, parts.held_out, RECIPE, told.append)
+    parts = _parts()
+    measured = train(tiny_base(), parts.trained, parts.held_out, RECIPE, told.append)
     assert [row["epoch"] for row in measured] == [0, 1, 2, 3, 4, 4]
     assert measured[-1]["MRR"] > 1.7 * measured[0]["MRR"]
     assert measured[4]["loss"] < measured[1]["loss"]
     assert sum("mined" in line for line in told) == 4
 
 
-def test_citations_at_random_teach_nothing(base: MakeBase, corpus: MakeCorpus) -> None:
-    parts = _parts(corpus, shuffled=True)
-    measured = train(base(), parts.trained, parts.held_out, RECIPE, lambda _: None)
+def test_citations_at_random_teach_nothing() -> None:
+    parts = _parts(shuffled=True)
+    measured = train(tiny_base(), parts.trained, parts.held_out, RECIPE, lambda _: None)
     chance = sum(1 / rank for rank in range(1, 31)) / 30  # of one right among thirty, in any order
     assert measured[-1]["MRR"] < 1.6 * chance
 
 
-def test_a_stopped_run_goes_on(
-    base: MakeBase, corpus: MakeCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    parts = _parts(corpus)
-    whole = base()
+def test_a_stopped_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = _parts()
+    whole = tiny_base()
     expected = train(whole, parts.trained, parts.held_out, RECIPE, lambda _: None)
 
     class Stop(Exception):
@@ -53,7 +48,7 @@ def test_a_stopped_run_goes_on(
         if told.startswith("epoch 2"):
             raise Stop
 
-    stopped = base()
+    stopped = tiny_base()
     with pytest.raises(Stop):
         train(stopped, parts.trained, parts.held_out, RECIPE, stop, tmp_path / "checkpoint.pt")
     mined: list[bool] = []
@@ -64,7 +59,7 @@ def test_a_stopped_run_goes_on(
         return mine(self, by_words)
 
     monkeypatch.setattr(claimencoder._EncoderTraining, "_mine", counted)
-    again = base()
+    again = tiny_base()
     measured = train(again, parts.trained, parts.held_out, RECIPE, lambda _: None, tmp_path / "checkpoint.pt")
     assert len(mined) == 3  # epoch 1 was kept
     assert [row["MRR"] for row in measured] == pytest.approx([row["MRR"] for row in expected])
@@ -72,24 +67,24 @@ def test_a_stopped_run_goes_on(
         assert torch.allclose(value, again.model.state_dict()[name], atol=1e-5), name
 
 
-def test_a_run_of_other_data_is_not_gone_on_with(base: MakeBase, corpus: MakeCorpus, tmp_path: Path) -> None:
+def test_a_run_of_other_data_is_not_gone_on_with(tmp_path: Path) -> None:
     file = tmp_path / "checkpoint.pt"
-    parts, others = _parts(corpus), _parts(corpus, shuffled=True)
+    parts, others = _parts(), _parts(shuffled=True)
     recipe = EncoderRecipe(epochs=1, batch=64, longest=16, mined=12)
-    train(base(), parts.trained, parts.held_out, recipe, lambda _: None, file)
+    train(tiny_base(), parts.trained, parts.held_out, recipe, lambda _: None, file)
     with pytest.raises(UserError, match="is of other data or another recipe"):
-        train(base(), others.trained, others.held_out, recipe, lambda _: None, file)
+        train(tiny_base(), others.trained, others.held_out, recipe, lambda _: None, file)
     file.write_bytes(b"broken")
     with pytest.raises(UserError, match="remove it to begin anew"):
-        train(base(), parts.trained, parts.held_out, recipe, lambda _: None, file)
+        train(tiny_base(), parts.trained, parts.held_out, recipe, lambda _: None, file)
 
 
-def test_the_base_comes_back_by_its_share(base: MakeBase, corpus: MakeCorpus) -> None:
-    parts = _parts(corpus)
-    start = {name: value.clone() for name, value in base().model.state_dict().items()}
+def test_the_base_comes_back_by_its_share() -> None:
+    parts = _parts()
+    start = {name: value.clone() for name, value in tiny_base().model.state_dict().items()}
     models = {}
     for learnt in (1.0, 0.5):
-        trained = base()
+        trained = tiny_base()
         recipe = EncoderRecipe(epochs=1, batch=64, rate=3e-3, longest=16, mined=12, learnt=learnt)
         train(trained, parts.trained, parts.held_out, recipe, lambda _: None)
         models[learnt] = trained.model.state_dict()
@@ -97,8 +92,8 @@ def test_the_base_comes_back_by_its_share(base: MakeBase, corpus: MakeCorpus) ->
     assert torch.allclose(models[0.5][name], (start[name] + models[1.0][name]) / 2, atol=1e-6)
 
 
-def test_no_article_is_on_both_sides(corpus: MakeCorpus) -> None:
-    whole = corpus()
+def test_no_article_is_on_both_sides() -> None:
+    whole = make_corpus()
     gone = [article.key for article in whole.articles[:3]]
     parts = split_corpus(whole, held_out=10, until="2020-01-20", without=gone)
     trained = {article.key for article in parts.trained.articles}

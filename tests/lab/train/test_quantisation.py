@@ -7,34 +7,12 @@ import onnxruntime  # type: ignore[import-untyped]
 import pytest
 from numpy.typing import NDArray
 
+from tests.fakes import random_weights
 from whycite.lab.train.quantisation import EncoderShape, WeightArrays, build_graph
 from whycite.models.folders import Pooling
 
 Array = NDArray[np.float32]
 WIDTH, INNER, VOCABULARY, POSITIONS = 32, 64, 50, 20
-
-
-def random_weights(layers: int, seed: int = 0) -> dict[str, Array]:
-    random = np.random.default_rng(seed)
-    sizes: dict[str, tuple[int, ...]] = {
-        "embeddings.word_embeddings.weight": (VOCABULARY, WIDTH),
-        "embeddings.position_embeddings.weight": (POSITIONS, WIDTH),
-        "embeddings.token_type_embeddings.weight": (2, WIDTH),
-    }
-    norms = ["embeddings.LayerNorm"]
-    for layer in range(layers):
-        name = f"encoder.layer.{layer}"
-        dense = {f"attention.self.{part}": (WIDTH, WIDTH) for part in ("query", "key", "value")}
-        dense |= {"attention.output.dense": (WIDTH, WIDTH)}
-        dense |= {"intermediate.dense": (INNER, WIDTH), "output.dense": (WIDTH, INNER)}
-        sizes |= {f"{name}.{part}.weight": size for part, size in dense.items()}
-        sizes |= {f"{name}.{part}.bias": size[:1] for part, size in dense.items()}
-        norms += [f"{name}.attention.output.LayerNorm", f"{name}.output.LayerNorm"]
-    made = {name: random.normal(0, 0.3, size).astype(np.float32) for name, size in sizes.items()}
-    for norm in norms:
-        made[f"{norm}.weight"] = random.normal(1, 0.1, WIDTH).astype(np.float32)
-        made[f"{norm}.bias"] = random.normal(0, 0.1, WIDTH).astype(np.float32)
-    return made
 
 
 def plain(weights: WeightArrays, shape: EncoderShape, ids: NDArray[np.int64]) -> Array:
@@ -84,7 +62,7 @@ def run(weights: WeightArrays, shape: EncoderShape, ids: NDArray[np.int64]) -> A
 @pytest.mark.parametrize("layers", [1, 3])
 def test_close_to_the_definition(pooling: Pooling, first: int, layers: int) -> None:
     shape = EncoderShape(layers, heads=4, epsilon=1e-5, first_position=first, pooling=pooling)
-    weights = random_weights(layers)
+    weights = random_weights(layers, VOCABULARY, POSITIONS)
     ids = np.random.default_rng(1).integers(0, VOCABULARY, (7, 11))
     found, wanted = run(weights, shape, ids), plain(weights, shape, ids)
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, rtol=1e-5)
@@ -94,7 +72,7 @@ def test_close_to_the_definition(pooling: Pooling, first: int, layers: int) -> N
 
 @pytest.mark.parametrize("pooling", ["cls", "mean"])
 def test_rows_do_not_see_each_other(pooling: Pooling) -> None:
-    shape, weights = EncoderShape(2, 4, 1e-5, pooling=pooling), random_weights(2)
+    shape, weights = EncoderShape(2, 4, 1e-5, pooling=pooling), random_weights(2, VOCABULARY, POSITIONS)
     ids = np.random.default_rng(2).integers(0, VOCABULARY, (9, 6))
     together = run(weights, shape, ids)
     for row, vector in zip(ids, together, strict=True):
@@ -102,7 +80,7 @@ def test_rows_do_not_see_each_other(pooling: Pooling) -> None:
 
 
 def test_weights_that_are_all_zero() -> None:
-    shape, weights = EncoderShape(1, 4, 1e-5), random_weights(1)
+    shape, weights = EncoderShape(1, 4, 1e-5), random_weights(1, VOCABULARY, POSITIONS)
     weights["encoder.layer.0.output.dense.weight"][:] = 0
     weights["embeddings.word_embeddings.weight"][0] = 0
     ids = np.array([[0, 1, 2], [3, 0, 0]])
@@ -110,14 +88,14 @@ def test_weights_that_are_all_zero() -> None:
 
 
 def test_same_weights_same_bytes() -> None:
-    shape, weights = EncoderShape(2, 4, 1e-5), random_weights(2)
+    shape, weights = EncoderShape(2, 4, 1e-5), random_weights(2, VOCABULARY, POSITIONS)
     first, second = (build_graph(weights, shape).SerializeToString(deterministic=True) for _ in range(2))
     assert first == second
 
 
 @pytest.mark.parametrize("texts", [1, 3, 8])
 def test_scores_are_read_at_the_first_token(texts: int) -> None:
-    weights = random_weights(2)
+    weights = random_weights(2, VOCABULARY, POSITIONS)
     random = np.random.default_rng(5)
     head = random.normal(0, 1, (1, WIDTH)).astype(np.float32)
     weights |= {"head.weight": head, "head.bias": np.array([0.25], np.float32)}
@@ -131,7 +109,7 @@ def test_scores_are_read_at_the_first_token(texts: int) -> None:
 
 
 def test_states_are_those_of_the_definition() -> None:
-    weights, ids = random_weights(2), np.array([[0, 5, 7, 9, 2]])
+    weights, ids = random_weights(2, VOCABULARY, POSITIONS), np.array([[0, 5, 7, 9, 2]])
     states = run(weights, EncoderShape(2, 4, 1e-12, output="states"), ids)[0, 0]
     vector = run(weights, EncoderShape(2, 4, 1e-12), ids)[0]
     assert states / np.linalg.norm(states) == pytest.approx(vector, abs=2e-3)

@@ -1,12 +1,13 @@
 """The recipe of the ranker, and the lists that it is shown."""
 
-from collections.abc import Callable
 from random import Random
 
 import numpy as np
 import pytest
 import torch
 
+from tests.fakes import tiny_base
+from tests.lab.toys import make_corpus
 from whycite.lab.thesis.datasets import PassageCase
 from whycite.lab.train.bases import Base
 from whycite.lab.train.claimencoder import ClaimExamples
@@ -24,9 +25,6 @@ from whycite.lab.train.rankerexamples import (
 from whycite.lab.train.vectors import Tokens, encode
 from whycite.models.rankers import claim_text
 
-MakeBase = Callable[..., Base]
-MakeCorpus = Callable[..., Corpus]
-
 
 def _papers(base: Base, corpus: Corpus) -> tuple[ClaimExamples, list[RankList], list[RankList]]:
     examples = ClaimExamples(corpus)
@@ -40,10 +38,10 @@ def _papers(base: Base, corpus: Corpus) -> tuple[ClaimExamples, list[RankList], 
 
 
 @pytest.mark.parametrize("loss", ["list", "triplet"])
-def test_what_is_right_comes_first(base: MakeBase, corpus: MakeCorpus, loss: Loss) -> None:
-    _, papers, spans = _papers(base(), corpus())
+def test_what_is_right_comes_first(loss: Loss) -> None:
+    _, papers, spans = _papers(tiny_base(), make_corpus())
     told: list[str] = []
-    trained = base(1)
+    trained = tiny_base(1)
     recipe = RankerRecipe(epochs=4, batch=16, negatives=5, rate=3e-3, longest=48, loss=loss, on_top=False)
     scorer = train(trained, [*papers, *spans], recipe, told.append)
     scorer.eval()
@@ -56,8 +54,8 @@ def test_what_is_right_comes_first(base: MakeBase, corpus: MakeCorpus, loss: Los
     assert [line.split()[1] for line in told] == ["1", "2", "3", "4"]
 
 
-def test_lists_hold_no_evidence_of_the_claims_own_article(base: MakeBase, corpus: MakeCorpus) -> None:
-    examples, papers, spans = _papers(base(), corpus())
+def test_lists_hold_no_evidence_of_the_claims_own_article() -> None:
+    examples, papers, spans = _papers(tiny_base(), make_corpus())
     own = {examples.texts[each.text]: each.article for each in examples.sentences}
     assert any(each.relevant for each in papers)
     assert any(each.relevant for each in spans)
@@ -68,8 +66,8 @@ def test_lists_hold_no_evidence_of_the_claims_own_article(base: MakeBase, corpus
         assert len(set(each.texts)) == len(each.texts) == len(each.scores)
 
 
-def test_only_some_articles_ask(corpus: MakeCorpus) -> None:
-    examples = ClaimExamples(corpus())
+def test_only_some_articles_ask() -> None:
+    examples = ClaimExamples(make_corpus())
     asked = draw_claims(examples, 1000, Random(0), {3, 7})
     assert {examples.sentences[home].article for home, _, _ in asked} == {3, 7}
     assert len(asked) == sum(each.article in (3, 7) for each in examples.sentences)

@@ -1,15 +1,14 @@
 """Claims beside passages that say so or say otherwise."""
 
-from collections.abc import Callable
 from random import Random
 
 import pytest
 import torch
 
+from tests.fakes import tiny_base
 from whycite.documents import Document
 from whycite.documents.model import Reference, Section, Sentence
 from whycite.lab.thesis.datasets import Label, PassageCase
-from whycite.lab.train.bases import Base
 from whycite.lab.train.ranker import PairTokens, RankerRecipe, score, train
 from whycite.lab.train.rankerexamples import (
     RankList,
@@ -95,10 +94,10 @@ def test_what_an_abstract_says_the_body_says_again() -> None:
     assert list(restated_pairs([document])) == [("The dance of honey bees tells the direction of food.", texts[1])]
 
 
-def test_the_sign_tells(base: Callable[..., Base]) -> None:
+def test_the_sign_tells() -> None:
     said = [Stance(f"w4 w{at}", f"w{at} w5", 1.0) for at in range(6, 30)]
     said += [Stance(f"w4 w{at}", f"w{at} w5 w99", 0.0) for at in range(6, 30)]
-    trained, told = base(1), list[str]()
+    trained, told = tiny_base(1), list[str]()
     recipe = RankerRecipe(epochs=30, batch=1, negatives=15, rate=3e-3, longest=48)
     scorer = train(trained, [], recipe, told.append, said)
     scorer.eval()

@@ -1,6 +1,5 @@
 """The parts of training: what is shown, what is mined, what the loss says."""
 
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
@@ -10,19 +9,17 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.fakes import tiny_base
+from tests.lab.toys import make_corpus
 from whycite.errors import UserError
-from whycite.lab.train.bases import Base
 from whycite.lab.train.claimencoder import ClaimExamples, contrast, sets_overlap
-from whycite.lab.train.corpus import Corpus, load, save
+from whycite.lab.train.corpus import load, save
 from whycite.lab.train.vectors import Tokens, encode, nearest, nearest_by_words
 from whycite.models.rankers import side_by_side
 
-MakeBase = Callable[..., Base]
-MakeCorpus = Callable[..., Corpus]
 
-
-def test_a_corpus_comes_back_from_its_file(corpus: MakeCorpus, tmp_path: Path) -> None:
-    whole = corpus()
+def test_a_corpus_comes_back_from_its_file(tmp_path: Path) -> None:
+    whole = make_corpus()
     save(whole, tmp_path / "corpus.xz")
     assert load(tmp_path / "corpus.xz") == whole
 
@@ -34,8 +31,8 @@ def test_what_is_no_corpus_is_said_to_be_none(data: bytes, tmp_path: Path) -> No
         load(tmp_path / "corpus.xz")
 
 
-def test_an_example_never_holds_its_own_article(corpus: MakeCorpus) -> None:
-    examples = ClaimExamples(corpus())
+def test_an_example_never_holds_its_own_article() -> None:
+    examples = ClaimExamples(make_corpus())
     drawn = examples.epoch(Random(0))
     assert sorted(each.sentence for each in drawn) == list(range(len(examples.sentences)))
     for each in drawn:
@@ -49,9 +46,9 @@ def test_an_example_never_holds_its_own_article(corpus: MakeCorpus) -> None:
         assert each.span != each.claim
 
 
-def test_the_nearest_by_words_share_words(base: MakeBase) -> None:
+def test_the_nearest_by_words_share_words() -> None:
     texts = ["w4 w5 w6", "w7 w8 w9", "w4 w5 w9", "w50 w51", "w7 w8 w8"]
-    tokens = Tokens(base(), texts, 16)
+    tokens = Tokens(tiny_base(), texts, 16)
     found = nearest_by_words(tokens, [0, 1], list(range(5)), 3, "cpu")
     assert found[0].tolist()[:2] == [0, 2]
     assert set(found[1].tolist()) == {1, 4, 2}
@@ -63,8 +60,8 @@ def test_the_nearest_are_those_of_the_largest_products() -> None:
     assert found.tolist() == np.argsort(-(vectors @ vectors.T).numpy(), axis=1)[:, :4].tolist()
 
 
-def test_vectors_do_not_depend_on_what_is_beside_them(base: MakeBase) -> None:
-    tiny = base()
+def test_vectors_do_not_depend_on_what_is_beside_them() -> None:
+    tiny = tiny_base()
     tokens = Tokens(tiny, ["w4 w5", "w6", "w4 w5 w6 w7 w8 w9", "w10 w11 w12"], 16)
     together = encode(tiny.model, tokens, [2, 0, 1, 3, 0], "cls").float()
     alone = torch.cat([encode(tiny.model, tokens, [at], "cls") for at in (2, 0, 1, 3, 0)]).float()

@@ -1,16 +1,14 @@
 """What verify learns from."""
 
 import json
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from tests.fakes import FakeEncoder
 from whycite.errors import UserError
 from whycite.lab.thesis.datasets import PassageCase
 from whycite.lab.train.verifyexamples import (
@@ -27,15 +25,6 @@ from whycite.verify.passages import sentence_in_context
 NOISE = ("The weather was fine.", "A river flows there.", "Nobody was in town.", "The car is red.")
 
 
-class Encoder:
-    """Vectors without meaning."""
-
-    name, dimensions = "none@1", 4
-
-    def encode(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> NDArray[np.float32]:
-        return np.full((len(texts), 4), 0.5, np.float32)
-
-
 def _case(at: int, label: str = "backed") -> PassageCase:
     sentences = (*NOISE[: at % 4], f"Protein p{at} increases growth of cell c{at}.", *NOISE[at % 4 :])
     gold = frozenset({at % 4}) if label != "not found" else frozenset[int]()
@@ -47,7 +36,7 @@ def test_words_in_common_are_learnt_first() -> None:
     cases = [_case(at) for at in range(20)]
     scores = {case.id: [float(at in case.gold) for at in range(5)] for case in cases}
     ranker = UnseenScores(cases, {"passage": scores, "between": scores})
-    weights = fit_steps(cases, Encoder(), ranker)
+    weights = fit_steps(cases, FakeEncoder(), ranker)
     steps = weights.steps["abstract"]
     assert steps["words"]["coverage"] > 0
     assert steps["words"]["bm25"] > 0
@@ -56,29 +45,29 @@ def test_words_in_common_are_learnt_first() -> None:
     for step in ("read", "between"):
         assert steps[step].keys() == {*STEPS[step], "bias"}
     assert weights.steps["paper"]["words"] == {}  # there was no such case
-    without = fit_steps(cases, Encoder(), None).steps["abstract"]
+    without = fit_steps(cases, FakeEncoder(), None).steps["abstract"]
     assert without["read"] == without["between"] == {}
 
 
 def test_verdicts() -> None:
     cases = [_case(at, "backed" if at % 2 else "not found") for at in range(30)]
-    weights = fit_steps(cases, Encoder(), None)
-    found = fit_verdicts([VerdictExample(case, case.label or "") for case in cases], Encoder(), weights)
+    weights = fit_steps(cases, FakeEncoder(), None)
+    found = fit_verdicts([VerdictExample(case, case.label or "") for case in cases], FakeEncoder(), weights)
     assert found.keys() == set(CLASSES)
     assert found["backed"]["coverage"] > 0 > found["not found"]["coverage"]
-    kinds = fit_kinds([VerdictExample(case, case.label or "") for case in cases], Encoder(), weights)
+    kinds = fit_kinds([VerdictExample(case, case.label or "") for case in cases], FakeEncoder(), weights)
     assert kinds == {"paper": found, "abstract": found}  # there was no whole paper
 
 
 def test_stances_part_backing_from_contradiction() -> None:
     cases = [_case(at) for at in range(20)]
-    weights = fit_steps(cases, Encoder(), None)
+    weights = fit_steps(cases, FakeEncoder(), None)
     unseen = {"stance": {case.id: 2.0 for case in cases}, "altered": {case.id: [["not so", -2.0]] for case in cases}}
     told = list(examples_with_stances([*cases, _case(99)], unseen))
     assert [example.stance for example in told] == [2.0, -2.0] * 20
     both = [*told, VerdictExample(_case(99, "not found"), "not found")]
-    weights = replace(weights, verdicts=fit_kinds(both, Encoder(), weights))
-    found = fit_verdicts(told, Encoder(), weights, stance=True)
+    weights = replace(weights, verdicts=fit_kinds(both, FakeEncoder(), weights))
+    found = fit_verdicts(told, FakeEncoder(), weights, stance=True)
     assert found.keys() == {"backed", "contradicted"}
     assert found["backed"]["stance"] > 0 > found["contradicted"]["stance"]
     assert "coverage" not in found["backed"]
@@ -87,9 +76,9 @@ def test_stances_part_backing_from_contradiction() -> None:
 def test_bars() -> None:
     cases = [_case(at, "backed" if at % 2 else "not found") for at in range(30)]
     told = [VerdictExample(case, case.label or "") for case in cases]
-    weights = fit_steps(cases, Encoder(), None)
-    weights = replace(weights, verdicts=fit_kinds(told, Encoder(), weights))
-    assert fit_bars(told, Encoder(), None, weights).keys() == {"abstract"}  # there was no whole paper
+    weights = fit_steps(cases, FakeEncoder(), None)
+    weights = replace(weights, verdicts=fit_kinds(told, FakeEncoder(), weights))
+    assert fit_bars(told, FakeEncoder(), None, weights).keys() == {"abstract"}  # there was no whole paper
 
 
 def test_a_bar_keeps_the_false_out_of_papers_and_most_right_in_abstracts() -> None:
@@ -122,7 +111,7 @@ def test_what_the_command_writes_has_the_bar_of_its_criterion(tmp_path: Path, mo
     _write(tmp_path / "clscisumm" / "train-documents.jsonl", [{"paper_id": id, "sentences": said} for id in "pq"])
     citing = {"citance": "The river flows through the town.", "citing_paper": "x", "gold_sids": [1]}
     _write(tmp_path / "clscisumm" / "train.jsonl", [{**citing, "citance_id": id, "topic": id} for id in "pq"])
-    monkeypatch.setattr("whycite.lab.train.verifyweights.load_encoder", Encoder)
+    monkeypatch.setattr("whycite.lab.train.verifyweights.load_encoder", FakeEncoder)
     given: dict[str, list[tuple[str, str, float]]] = {}
 
     def bar(kind: str, rows: list[tuple[str, str, float]]) -> float:

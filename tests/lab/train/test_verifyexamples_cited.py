@@ -1,12 +1,9 @@
 """Claims with the full text of what they cite."""
 
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 
-import numpy as np
-from numpy.typing import NDArray
-
+from tests.fakes import letter_encoder
 from whycite.lab.train.verifyexamples import CITED_KINDS, cited_texts
 
 PAPER = """---
@@ -18,18 +15,6 @@ references:
 # Introduction
 {said}
 """
-
-
-class Letters:
-    """Texts are alike that have the same letters."""
-
-    name, dimensions = "letters@1", 26
-
-    def encode(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> NDArray[np.float32]:
-        rows = [[text.lower().count(chr(97 + at)) for at in range(26)] for text in texts]
-        table = np.array(rows, np.float32)
-        lengths = np.maximum(np.linalg.norm(table, axis=1, keepdims=True), 1e-9)
-        return np.asarray(table / lengths, np.float32)
 
 
 def _write(folder: Path, name: str, title: str, said: str, *cited: str) -> None:
@@ -50,7 +35,7 @@ def test_a_claim_against_what_it_cites_and_against_a_like_paper(tmp_path: Path) 
         "[@r0; @r1]. Others have looked at many kinds of unknown beetles under thick wet bark all winter long [@r1].",
         "The long sleep of foraging honeybees in autumn", "Beetles that nobody has at hand here",
     )  # fmt: skip
-    backed, missing, beside = cited_texts([tmp_path], 10, Letters(), Random(0))
+    backed, missing, beside = cited_texts([tmp_path], 10, letter_encoder(), Random(0))
     assert backed.claim == missing.claim == f"{claim}."
     assert (backed.label, backed.sentences) == ("backed", ("Honeybees sleep at night.",))
     assert (missing.label, missing.sentences) == ("not found", ("Bumblebees sleep by day.",))
@@ -58,9 +43,9 @@ def test_a_claim_against_what_it_cites_and_against_a_like_paper(tmp_path: Path) 
     assert beside.claim.startswith("Others have looked at")
     assert (beside.label, beside.sentences) == ("not found", backed.sentences)
     assert [case.id.split()[-1] for case in (backed, missing, beside)] == list(CITED_KINDS)
-    assert cited_texts([tmp_path], 10, Letters(), Random(0), held_out=True) == []
+    assert cited_texts([tmp_path], 10, letter_encoder(), Random(0), held_out=True) == []
 
 
 def test_papers_that_cite_nothing_at_hand(tmp_path: Path) -> None:
     _write(tmp_path, "a", "The long sleep of foraging honeybees in summer", "Honeybees sleep at night.")
-    assert cited_texts([tmp_path], 10, Letters(), Random(0)) == []
+    assert cited_texts([tmp_path], 10, letter_encoder(), Random(0)) == []

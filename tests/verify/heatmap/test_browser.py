@@ -5,25 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from tests.drafts import verified_document
 from whycite.verify.heatmap import html
-
-if TYPE_CHECKING:
-    from tests.verify.heatmap.conftest import Make
 
 Open = Callable[..., Any]
 WORDS = "Foragers that were kept awake danced less exactly on the following day than those that slept".split()
 
 
-def long_document(make: Make, **other: Any) -> Any:
+def long_document(**other: Any) -> Any:
     """Two hundred sentences, five of them hot."""
     texts = tuple(" ".join([f"Sentence {at}:", *WORDS[at % 5 :]]) + "." for at in range(200))
     hot = {3: 0.55, 60: 0.97, 61: 0.85, 120: 0.74, 190: 0.62}
     scores = tuple(hot.get(at, (at * 37 % 100) / 400) for at in range(200))
-    return make(texts=texts, scores=scores, **other)
+    return verified_document(texts=texts, scores=scores, **other)
 
 
 @pytest.fixture
@@ -85,9 +83,9 @@ def in_sight(shown: Any, selector: str) -> bool:
     )
 
 
-def test_at_a_glance(page: Open, make: Make, artefacts: Path) -> None:
+def test_at_a_glance(page: Open, artefacts: Path) -> None:
     claim = "Foragers that lack sleep dance less precisely."
-    shown = page(html(*long_document(make, claim=claim)))
+    shown = page(html(*long_document(claim=claim)))
     assert shown.inner_text("#claim") == claim
     assert shown.inner_text("#verdict").split("\n")[0] == "✗ contradicted 87 % sure"
     assert heats(shown) == {"s3": "3", "s60": "5", "s61": "5", "s120": "4", "s190": "4"}
@@ -105,8 +103,8 @@ def test_at_a_glance(page: Open, make: Make, artefacts: Path) -> None:
     assert picture.stat().st_size > 20_000
 
 
-def test_slider_and_number_of_passages(page: Open, make: Make) -> None:
-    shown = page(html(*long_document(make)))
+def test_slider_and_number_of_passages(page: Open) -> None:
+    shown = page(html(*long_document()))
     shown.locator("#threshold").fill("0.8")
     assert set(heats(shown)) == {"s60", "s61"}
     assert shown.inner_text("#from") == "0.80"
@@ -120,8 +118,8 @@ def test_slider_and_number_of_passages(page: Open, make: Make) -> None:
     assert shown.locator(".s[data-rank]").count() == 25
 
 
-def test_every_way_to_jump(page: Open, make: Make) -> None:
-    shown = page(html(*long_document(make)))
+def test_every_way_to_jump(page: Open) -> None:
+    shown = page(html(*long_document()))
     shown.locator("#list button").nth(3).click()
     assert shown.evaluate("document.activeElement.id") == "s190"
     assert in_sight(shown, "#s190")
@@ -135,8 +133,8 @@ def test_every_way_to_jump(page: Open, make: Make) -> None:
     assert not in_sight(shown, "#s3")
 
 
-def test_by_keys_alone(page: Open, make: Make) -> None:
-    shown = page(html(*long_document(make)))
+def test_by_keys_alone(page: Open) -> None:
+    shown = page(html(*long_document()))
     focused = "document.activeElement.id"
     for key, there in (("n", "s60"), ("n", "s61"), ("p", "s60"), ("p", "s60"), ("4", "s190")):
         shown.keyboard.press(key)
@@ -153,8 +151,8 @@ def test_by_keys_alone(page: Open, make: Make) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_narrow_screens(page: Open, make: Make, artefacts: Path, scheme: str) -> None:
-    shown = page(html(*long_document(make, title="Averyveryverylongword" * 9)), 360, 740, scheme)
+def test_narrow_screens(page: Open, artefacts: Path, scheme: str) -> None:
+    shown = page(html(*long_document(title="Averyveryverylongword" * 9)), 360, 740, scheme)
     assert shown.evaluate("document.documentElement.scrollWidth") <= 360
     shown.locator("#list button").first.click()
     assert in_sight(shown, "#s60")
@@ -163,18 +161,18 @@ def test_narrow_screens(page: Open, make: Make, artefacts: Path, scheme: str) ->
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_everybody_can_use_it(page: Open, make: Make, scheme: str) -> None:
+def test_everybody_can_use_it(page: Open, scheme: str) -> None:
     axe = pytest.importorskip(
         "axe_playwright_python.sync_playwright", reason="needs: pip install axe-playwright-python"
     )
-    shown = page(html(*long_document(make)), scheme=scheme)
+    shown = page(html(*long_document()), scheme=scheme)
     shown.keyboard.press("1")
     assert [found["id"] for found in axe.Axe().run(shown).response["violations"]] == []
 
 
-def test_nothing_in_a_text_is_run(page: Open, make: Make) -> None:
+def test_nothing_in_a_text_is_run(page: Open) -> None:
     evil = "</script><script>alert(1)</script><img src=x onerror=alert(2)><b>"
-    document, verification = make(
+    document, verification = verified_document(
         texts=(evil,) * 6, title=evil, path=f"{evil}.md", claim=evil, headings=(evil,) * 4, note=evil
     )
     shown = page(html(document, verification))
@@ -185,8 +183,8 @@ def test_nothing_in_a_text_is_run(page: Open, make: Make) -> None:
     assert shown.evaluate("document.querySelectorAll('b:not(.facts b), img').length") == 0
 
 
-def test_without_passages(page: Open, make: Make) -> None:
-    document, verification = make()
+def test_without_passages(page: Open) -> None:
+    document, verification = verified_document()
     shown = page(html(document, replace(verification, passages=(), verdict="could not check", confidence=0.0)))
     assert shown.locator("#none").is_visible()
     assert shown.inner_text("#said") == "– could not check"
@@ -195,9 +193,9 @@ def test_without_passages(page: Open, make: Make) -> None:
     shown.keyboard.press("n")
 
 
-def test_a_book_opens_soon(page: Open, make: Make) -> None:
+def test_a_book_opens_soon(page: Open) -> None:
     texts = tuple(f"Sentence {at} of a very long book says little." for at in range(8000))
-    shown = page(html(*make(texts=texts, scores=tuple((at * 37 % 1000) / 1000 for at in range(8000)))))
+    shown = page(html(*verified_document(texts=texts, scores=tuple((at * 37 % 1000) / 1000 for at in range(8000)))))
     shown.locator("#threshold").fill("0.99")
     assert len(heats(shown)) == 80
     moved = (

@@ -8,18 +8,16 @@ import json
 import re
 from html.parser import HTMLParser
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.drafts import verified_document
 from whycite.errors import UserError
 from whycite.verify.heatmap import heat_map_json, html
 from whycite.verify.heatmap.page import _embedded
-
-if TYPE_CHECKING:
-    from tests.verify.heatmap.conftest import Make
 
 EVIL = (
     "</script><script>alert(1)</script>",
@@ -66,8 +64,8 @@ def data_of(page: str) -> dict[str, Any]:
     return content
 
 
-def test_all_that_is_needed_is_in_it(make: Make) -> None:
-    document, verification = make()
+def test_all_that_is_needed_is_in_it() -> None:
+    document, verification = verified_document()
     page = html(document, verification)
     data = data_of(page)
     assert data["threshold"] == 0.5
@@ -78,8 +76,8 @@ def test_all_that_is_needed_is_in_it(make: Make) -> None:
     assert "Bees sleep 77 hours. — contradicted." in page.split("<noscript>")[1].split("</noscript>")[0]
 
 
-def test_nothing_is_loaded_from_elsewhere(make: Make) -> None:
-    page = html(*make())
+def test_nothing_is_loaded_from_elsewhere() -> None:
+    page = html(*verified_document())
     for _, attributes in Parsed(page).elements:
         for name in ("src", "href", "action", "data", "srcset", "style"):
             assert (attributes.get(name) or "#").startswith(("#", "data:")), attributes
@@ -89,8 +87,8 @@ def test_nothing_is_loaded_from_elsewhere(make: Make) -> None:
     assert "https://" not in page
 
 
-def test_the_policy_lets_only_its_own_script_and_style_run(make: Make) -> None:
-    parsed = Parsed(html(*make()))
+def test_the_policy_lets_only_its_own_script_and_style_run() -> None:
+    parsed = Parsed(html(*verified_document()))
     policy = next(
         attributes["content"] or ""
         for attributes, _ in parsed.of("meta")
@@ -109,13 +107,13 @@ def test_the_policy_lets_only_its_own_script_and_style_run(make: Make) -> None:
 
 
 @pytest.mark.parametrize("evil", EVIL, ids=range(len(EVIL)))
-def test_text_stays_text(make: Make, evil: str) -> None:
+def test_text_stays_text(evil: str) -> None:
     texts = (evil, *("Sentence.",) * 5)
-    document, verification = make(
+    document, verification = verified_document(
         texts=texts, title=evil, path=f"x/{evil}.md", claim=evil, headings=(evil,) * 4, note=evil
     )
     page = html(document, verification)
-    harmless = Parsed(html(*make()))
+    harmless = Parsed(html(*verified_document()))
     assert [tag for tag, _ in Parsed(page).elements] == [tag for tag, _ in harmless.elements]
     data = data_of(page)
     assert data["claim"] == data["sentences"][0]["text"] == data["document"]["title"] == evil
@@ -131,11 +129,11 @@ def test_whatever_is_embedded_comes_out_again(text: str) -> None:
     assert json.loads(embedded) == {"text": text}
 
 
-def test_wrong_numbers(make: Make) -> None:
+def test_wrong_numbers() -> None:
     with pytest.raises(UserError, match="1 or more"):
-        html(*make(), top=0)
+        html(*verified_document(), top=0)
     with pytest.raises(UserError, match="from 0 to 1"):
-        html(*make(), threshold=2)
+        html(*verified_document(), threshold=2)
 
 
 def luminance(colour: str) -> float:

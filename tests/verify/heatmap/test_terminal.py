@@ -5,18 +5,16 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from rich.console import Console
 
+from tests.drafts import verified_document
 from whycite.errors import UserError
 from whycite.verify.heatmap import heat_map_json, terminal
 from whycite.verify.heatmap.page import heat, usual_threshold
 from whycite.verify.verification import Verification
-
-if TYPE_CHECKING:
-    from tests.verify.heatmap.conftest import Make
 
 
 def printed(renderable: Any, colour: bool = False, width: int = 90) -> str:
@@ -26,8 +24,8 @@ def printed(renderable: Any, colour: bool = False, width: int = 90) -> str:
     return stream.getvalue()
 
 
-def test_what_is_said_without_colours(make: Make) -> None:
-    text = printed(terminal(*make()))
+def test_what_is_said_without_colours() -> None:
+    text = printed(terminal(*verified_document()))
     lines = [line.rstrip() for line in text.splitlines()]
     assert lines[0] == "“Bees sleep 77 hours.”"
     assert lines[1] == "✗ contradicted, 87 % sure: The best passage has another number."
@@ -43,8 +41,8 @@ def test_what_is_said_without_colours(make: Make) -> None:
     assert "We study how bees rest." in text  # cold, but in a paragraph that is not
 
 
-def test_the_whole_document_and_fewer_numbers(make: Make) -> None:
-    text = printed(terminal(*make(), threshold=0.9, top=1, whole=True))
+def test_the_whole_document_and_fewer_numbers() -> None:
+    text = printed(terminal(*verified_document(), threshold=0.9, top=1, whole=True))
     assert "Hives were filmed" in text
     assert "⋯" not in text
     assert "[1: 0.93]" in text
@@ -52,16 +50,16 @@ def test_the_whole_document_and_fewer_numbers(make: Make) -> None:
     assert "1 sentence of 6 from 0.90 on" in text
 
 
-def test_hotter_sentences_have_hotter_grounds(make: Make) -> None:
-    text = printed(terminal(*make(), threshold=0.25), colour=True, width=200)
+def test_hotter_sentences_have_hotter_grounds() -> None:
+    text = printed(terminal(*verified_document(), threshold=0.25), colour=True, width=200)
     hot, warm = "48;2;255;122;41m", "48;2;255;223;128m"
     assert f"{hot}Foragers slept" in text
     assert f"{warm}Their antennae" in text
     assert "\x1b[0mWe study" in text  # cold: as it is
 
 
-def test_text_cannot_steer_the_terminal(make: Make) -> None:
-    document, verification = make(title="\x1b[2Jtitle", claim="claim\x1b]0;x\x07[bold]", note="\x9b31m")
+def test_text_cannot_steer_the_terminal() -> None:
+    document, verification = verified_document(title="\x1b[2Jtitle", claim="claim\x1b]0;x\x07[bold]", note="\x9b31m")
     sentences = (replace(document.sentences[0], text="\x1b[31mred [link=x]"), *document.sentences[1:])
     text = printed(terminal(replace(document, sentences=sentences), verification, 0.0, whole=True))
     assert not {"\x1b", "\x07", "\x9b"} & set(text)
@@ -69,8 +67,8 @@ def test_text_cannot_steer_the_terminal(make: Make) -> None:
     assert "[bold]" in text
 
 
-def test_nothing_to_show(make: Make) -> None:
-    document, _ = make()
+def test_nothing_to_show() -> None:
+    document, _ = verified_document()
     unchecked = Verification("A claim.", "could not check", 0.0, (), "There is no full text.")
     assert printed(terminal(document, unchecked)).splitlines() == [
         "“A claim.”",
@@ -79,9 +77,9 @@ def test_nothing_to_show(make: Make) -> None:
 
 
 @pytest.mark.parametrize("threshold", [-0.1, 1.1, float("nan")])
-def test_no_threshold(make: Make, threshold: float) -> None:
+def test_no_threshold(threshold: float) -> None:
     with pytest.raises(UserError, match="from 0 to 1"):
-        terminal(*make(), threshold=threshold)
+        terminal(*verified_document(), threshold=threshold)
 
 
 def test_steps_of_heat() -> None:
@@ -90,18 +88,18 @@ def test_steps_of_heat() -> None:
     assert heat(0.5, 0.5) == 3  # the colour hangs on the score, not on the threshold
 
 
-def test_the_usual_threshold_shows_something(make: Make) -> None:
-    assert usual_threshold(make()[1]) == 0.5
-    weak = make(scores=(0.1, 0.26, 0.05, 0.333, 0.2, 0.31))[1]
+def test_the_usual_threshold_shows_something() -> None:
+    assert usual_threshold(verified_document()[1]) == 0.5
+    weak = verified_document(scores=(0.1, 0.26, 0.05, 0.333, 0.2, 0.31))[1]
     assert usual_threshold(weak) == 0.26
     assert usual_threshold(Verification("c", "could not check", 0.0)) == 0.5
-    assert usual_threshold(make(texts=("One.",), scores=(0.2,))[1]) == 0.2
-    assert usual_threshold(make(scores=(0.1, 0.01, 0.02, 0.9, 0.23, 0.0))[1]) == 0.1  # one hot, two less so
-    assert usual_threshold(make(scores=(0.001,) * 6)[1]) == 0.05  # nothing stands out: nothing is shaded
+    assert usual_threshold(verified_document(texts=("One.",), scores=(0.2,))[1]) == 0.2
+    assert usual_threshold(verified_document(scores=(0.1, 0.01, 0.02, 0.9, 0.23, 0.0))[1]) == 0.1  # one is hot
+    assert usual_threshold(verified_document(scores=(0.001,) * 6)[1]) == 0.05  # nothing stands out: nothing is shaded
 
 
-def test_heat_map_json(make: Make) -> None:
-    document, verification = make()
+def test_heat_map_json() -> None:
+    document, verification = verified_document()
     content = json.loads(json.dumps(heat_map_json(document, replace(verification, passages=verification.passages[:3]))))
     assert content["verdict"] == "contradicted"
     assert content["confidence"] == 0.87

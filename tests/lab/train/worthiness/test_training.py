@@ -11,12 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 import typer
-from tokenizers import Tokenizer
-from tokenizers.models import WordLevel
-from tokenizers.pre_tokenizers import Whitespace
-from tokenizers.processors import TemplateProcessing
 from typer.testing import CliRunner, Result
 
+from tests.fakes import tiny_model, word_tokenizer
 from whycite.check.detector import ParagraphText, load_detector
 from whycite.check.modelinputs import VARIANTS, InputVariant, readings
 from whycite.check.paragraphs import LabelledDocument, LabelledParagraph, LabelledSentence
@@ -43,28 +40,20 @@ from whycite.lab.train.worthiness.network import build_network, scores  # noqa: 
 from whycite.lab.train.worthiness.training import frame_of, judge_out_of_fold  # noqa: E402
 
 WORDS = [f"w{at}" for at in range(30)]
-TINY = {
-    "vocab_size": 40,
-    "hidden_size": 32,
+SHAPE: dict[str, Any] = {
     "num_hidden_layers": 1,
     "num_attention_heads": 2,
-    "intermediate_size": 64,
     "max_position_embeddings": 130,
-    "initializer_range": 0.2,
+    "initializer_range": 0.2,  # weights so large that distances count
+    "pad_token_id": 1,
 }
 
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The folder of a base."""
-    torch.manual_seed(0)
-    words = ["<s>", "<pad>", "</s>", "<unk>", *WORDS, "Introduction", "Methods"]
-    tokenizer = Tokenizer(WordLevel({word: at for at, word in enumerate(words)}, unk_token="<unk>"))
-    tokenizer.pre_tokenizer = Whitespace()
-    tokenizer.post_processor = TemplateProcessing(single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)])
-    config = transformers.AutoConfig.for_model("roberta", **TINY, pad_token_id=1)
     folder = tmp_path_factory.mktemp("base") / "tiny"
-    save_base(folder, transformers.AutoModel.from_config(config, add_pooling_layer=False), tokenizer)
+    save_base(folder, tiny_model(**SHAPE), word_tokenizer([*WORDS, "Introduction", "Methods"]))
     return str(folder)
 
 
@@ -330,13 +319,8 @@ def test_from_papers_to_a_detector(base: str, tmp_path: Path) -> None:
 
 def other_base(base: str, folder: Path, kind: str) -> str:
     """A base of another kind with the same words."""
-    shape: dict[str, Any] = TINY | {"pad_token_id": 1}  # weights so large that distances count
-    if kind == "longformer":
-        shape |= {"attention_window": 16, "initializer_range": 0.02}
-    torch.manual_seed(0)
-    model = transformers.AutoModel.from_config(
-        transformers.AutoConfig.for_model(kind, **shape), add_pooling_layer=False
-    )
+    window = {"attention_window": 16, "initializer_range": 0.02} if kind == "longformer" else {}
+    model = tiny_model(kind, **(SHAPE | window))
     save_base(folder / "base", model, load_base(base).tokenizer)
     return str(folder / "base")
 
