@@ -4,8 +4,8 @@ from math import exp
 
 import pytest
 
-from whycite.check.keys import CitationKeys
 from whycite.check.proposals import SourceRanking, merge_rankings
+from whycite.cite.bibtex import CitationKeys
 from whycite.cite.recommendations import Evidence, Recommendation
 from whycite.documents.model import Reference
 from whycite.library import Paper, SourceDocument

@@ -208,7 +208,7 @@ def test_as_many_as_asked_for(library: FakeLibrary, encoder: FakeEncoder) -> Non
 def test_vectors_of_another_encoder_do_not_compare(library: FakeLibrary, encoder: FakeEncoder) -> None:
     other = type(encoder)()
     other.name = "fake@2"
-    with pytest.raises(UserError, match=r"made by fake@1, and vectors of fake@2 do not compare"):
+    with pytest.raises(UserError, match=r"made with the encoder fake@1, not with fake@2"):
         EvidenceSum(library, other)
 
 

@@ -47,7 +47,7 @@ def test_methods_by_name(library: FakeLibrary, encoder: FakeEncoder, name: str) 
 
 
 def test_unknown_method(library: FakeLibrary, encoder: FakeEncoder) -> None:
-    with pytest.raises(UserError, match=r"no method 'magic'; there are: .*ilciter, whycite"):
+    with pytest.raises(UserError, match=r"no method 'magic'; choose from .*ilciter, whycite"):
         load_method("magic", library, encoder)
 
 
@@ -67,7 +67,7 @@ def test_a_method_of_another_package(
     )
     found = load_method("mine", library, encoder)
     assert vars(found) == {"name": "mine", "library": library, "encoder": encoder}
-    assert "the method 'broken' (broken:make) cannot be loaded" in caplog.text
+    assert "cannot load the method 'broken' (broken:make)" in caplog.text
     with pytest.raises(UserError, match=r"there are: mine$"):
         load_method("whycite", library, encoder)
 

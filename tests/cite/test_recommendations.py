@@ -9,7 +9,7 @@ from whycite.library import Paper
 
 @pytest.mark.parametrize("text", ["", "  \n\t", "… !?", "\u200b", "→"])
 def test_a_claim_without_a_word(text: str) -> None:
-    with pytest.raises(UserError, match="the claim holds no word"):
+    with pytest.raises(UserError, match="the claim has no words"):
         Claim(text)
 
 

@@ -33,7 +33,7 @@ def test_without_them_there_are_others(tmp_path: Path) -> None:
 )
 def test_a_file_that_holds_none(tmp_path: Path, text: str) -> None:
     (tmp_path / FILE).write_text(text, encoding="utf-8")
-    with pytest.raises(UserError, match="holds no weights"):
+    with pytest.raises(UserError, match="not a file of weights"):
         stored_with(_encoder(tmp_path))
 
 

@@ -122,7 +122,7 @@ def test_what_records_say_of_the_draft(run: Run, library: Path, monkeypatch: pyt
         ('{"id": 1, "text": "bees", "cited": "doi:10.1/a"}', '"cited" must be a list of keys, not "doi:10.1/a"'),
         ('{"id": 1, "text": "bees", "cited": [1]}', '"cited" must be a list of keys, not [1]'),
         ('{"id": 1, "text": "bees", "year": "2010"}', '"year" must be a whole number, not "2010"'),
-        ('{"id": 1, "text": " "}', "the claim holds no word"),
+        ('{"id": 1, "text": " "}', "the claim has no words"),
     ],
     ids=lambda value: value[:30],
 )

@@ -28,8 +28,7 @@ from whycite.check.bibliography import (
     family_names,
 )
 from whycite.check.findings import Proposal
-from whycite.check.keys import CitationKeys
-from whycite.cite.bibtex import bibtex_entry
+from whycite.cite.bibtex import CitationKeys, bibtex_entry
 from whycite.cite.recommendations import Claim, Evidence, Recommendation, same_title
 from whycite.documents.identity import normalise_title, paper_key
 from whycite.documents.model import Document, Reference

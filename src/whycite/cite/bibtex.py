@@ -1,12 +1,16 @@
-"""Papers as BibTeX."""
+"""Papers as BibTeX entries, and keys for them in the style of a bibliography."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
-from itertools import count
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, count, product
 from typing import TYPE_CHECKING
 
+from whycite.documents.model import Reference
 from whycite.documents.references.names import parse_people
 from whycite.text.normalise import fold, spell_greek
 from whycite.text.wordlists import FUNCTION_WORDS
@@ -14,11 +18,11 @@ from whycite.text.wordlists import FUNCTION_WORDS
 if TYPE_CHECKING:
     from whycite.library import Paper
 
-__all__ = ["as_bibtex", "bibtex_entry"]
+__all__ = ["CitationKeys", "KeyStyle", "as_bibtex", "bibtex_entry", "key_style"]
 
 _ESCAPED = {
     **{sign: f"\\{sign}" for sign in "&%$#_"},
-    # BibTeX counts braces, those behind a backslash too.
+    # BibTeX also counts braces after a backslash.
     "{": r"\textbraceleft{}",
     "}": r"\textbraceright{}",
     "\\": r"\textbackslash{}",
@@ -34,24 +38,25 @@ _PROCEEDINGS = re.compile(r"(?:the\s+)?(?:\d{4}\s+)?proc(?:eedings\s|\.)", re.IG
 _MEETING = re.compile(
     r"\b(?:conference|workshop|symposium|congress|colloquium|(?:annual|joint) meeting)\b", re.IGNORECASE
 )
-# "Proceedings of the Royal Society": journals of a body that has no meeting in its name.
+# "Proceedings of the Royal Society" is a journal: the name of a body, not of a meeting.
 _BODY = re.compile(r"\bAcad|\bSoc|\bInst|\bEndowment\b|\bACM on\b|\bIEEE\Z", re.IGNORECASE)
 _NOT_IN_KEY = re.compile(r"[^a-z0-9]+")
 
 
 def as_bibtex(papers: Iterable[Paper], used_keys: Collection[str] = ()) -> str:
-    """An entry for each paper; keys are like `dyer2013simple`, all different and none of those `taken`."""
+    """An entry for each paper under an unused key like `dyer2013simple`."""
     used = set(used_keys)
     entries = []
     for paper in papers:
-        key = next(key for key in _keys(paper) if key not in used)
+        base_key = KeyStyle().key(paper.authors, paper.year, paper.title)
+        key = next(key for key in chain([base_key], _numbered_keys(base_key)) if key not in used)
         used.add(key)
         entries.append(bibtex_entry(key, paper))
     return "\n".join(entries)
 
 
 def bibtex_entry(key: str, paper: Paper) -> str:
-    """The entry of a paper under a key."""
+    """The entry of a paper."""
     fields = {name: value for name, value in _fields(paper) if value}
     kind = "article" if "journal" in fields else "inproceedings" if "booktitle" in fields else "misc"
     lines = [f"  {name} = {{{value}}}," for name, value in fields.items()]
@@ -81,18 +86,18 @@ def _is_meeting(venue: str) -> bool:
 
 
 def _title(text: str) -> str:
-    """A title whose names keep their capitals: styles make small letters of the others."""
+    """A title with braces around names, which keep their capitals in styles that lower the rest."""
     return " ".join(_word(word) if any(map(str.isupper, word[1:])) else _escape(word) for word in text.split())
 
 
 def _word(text: str) -> str:
-    """A word in braces, without what stands around it."""
+    """A word in braces, and its punctuation outside them."""
     start, end = len(text) - len(text.lstrip(_PUNCTUATION)), len(text.rstrip(_PUNCTUATION))
     return f"{_escape(text[:start])}{{{_escape(text[start:end])}}}{_escape(text[end:])}"
 
 
 def _person(name: str) -> str:
-    """A name that is read as one person, or in braces where it is that of a body."""
+    """A name that BibTeX reads as one person, or in braces the name of an organisation."""
     written = _escape(" ".join(name.split()))
     people = parse_people(written)
     if people == (name,) and ("," in name or " " not in name):
@@ -107,14 +112,117 @@ def _escape(text: str) -> str:
 
 
 def _verbatim(text: str) -> str:
-    """An identifier as it is: programs make links of it, and do so with what they find."""
+    """An identifier, escaped only if it has to be: programs make links of it as it is."""
     return _escape(text) if _UNSAFE.search(text) else text
 
 
-def _keys(paper: Paper) -> Iterator[str]:
-    author = _NOT_IN_KEY.sub("", fold(paper.authors[0].partition(",")[0])) if paper.authors else ""
-    words = _NOT_IN_KEY.split(spell_greek(fold(paper.title)))
-    word = next((word for word in words if len(word) > 1 and not word.isdigit() and word not in FUNCTION_WORDS), "")
-    key = f"{author or 'anonymous'}{paper.year or ''}{word}"
+_SAMPLE_SIZE = 100  # the last entries of a bibliography: habits change
+_MIN_KEYS, _MIN_SHARE = 2, 0.1  # keys of the sample that make a style the bibliography's
+_SEPARATOR = "[_:./+-]?"
+# What may follow the author in a key.
+_RESTS = {
+    ("author", "year"): rf"(?P<first>{_SEPARATOR}){{year}}[a-z]?",
+    ("author", "year", "word"): rf"(?P<first>{_SEPARATOR}){{year}}(?P<second>{_SEPARATOR})(?P<word>{{word}})",
+    ("author", "word", "year"): rf"(?P<first>{_SEPARATOR})(?P<word>{{word}})(?P<second>{_SEPARATOR}){{year}}[a-z]?",
+}
+_CASES: dict[str, Callable[[str], str]] = {"lower": str.lower, "title": str.capitalize, "upper": str.upper}
+_LETTERS = "bcdefghijklmnopqrstuvwxyz"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyStyle:
+    """How keys are made: "smith2010deep" has the parts author, year and word, no separators, and lower case."""
+
+    parts: tuple[str, ...] = ("author", "year", "word")
+    separators: tuple[str, ...] = ("", "")
+    case: str = "lower"
+    word_case: str = "lower"
+    digits: int = 4  # of the year
+    two_authors: bool = False  # whether two authors are both named
+
+    def key(self, authors: Sequence[str], year: int | None, title: str) -> str:
+        """The key for a work, without the parts that are unknown."""
+        pieces = {
+            "author": self._author(authors),
+            "year": str(year)[-self.digits :] if year else "",
+            "word": _CASES[self.word_case](_title_word(title)),
+        }
+        key = ""
+        for part, separator in zip(self.parts, ("", *self.separators), strict=True):
+            if pieces[part]:
+                key += (separator if key else "") + pieces[part]
+        return key
+
+    def _author(self, authors: Sequence[str]) -> str:
+        names = authors[:2] if self.two_authors and len(authors) == 2 else authors[:1]
+        families = (_NOT_IN_KEY.sub("", fold(name.partition(",")[0])) for name in names)
+        return "".join(_CASES[self.case](family) for family in families) or _CASES[self.case]("anonymous")
+
+
+def key_style(references: Sequence[Reference]) -> KeyStyle:
+    """The style of most keys in a bibliography; the default if they have none."""
+    sample = [reference for reference in references if reference.authors and reference.year][-_SAMPLE_SIZE:]
+    counted = Counter(style for entry in sample for style in _matching_styles(entry))
+    best = max(counted.values(), default=0)
+    if best < max(_MIN_KEYS, _MIN_SHARE * len(sample)):
+        return KeyStyle()
+    # Of equally common styles the plainest: fewer parts, one author.
+    return min((style for style in counted if counted[style] == best), key=lambda style: (len(style.parts), str(style)))
+
+
+def _matching_styles(entry: Reference) -> set[KeyStyle]:
+    """The styles that make the key of an entry, but for a letter that separates papers of one year."""
+    styles = set()
+    year, word = str(entry.year), _title_word(entry.title)
+    for case, two_authors, digits in product(_CASES, (False, True), (4, 2)):
+        plain = KeyStyle(("author",), (), case, "lower", digits, two_authors)
+        rest = entry.id.removeprefix(plain.key(entry.authors, None, ""))
+        if rest == entry.id:
+            continue
+        for parts, pattern in _RESTS.items():
+            shape = pattern.format(year=year[-digits:], word=re.escape(word) or "(?!)")
+            if match := re.fullmatch(shape, rest, re.IGNORECASE):
+                written = match.groupdict().get("word")
+                cases = [name for name, change in _CASES.items() if written == change(word)] if written else ["lower"]
+                separators = tuple(match[name] for name in ("first", "second")[: len(parts) - 1])
+                styles |= {KeyStyle(parts, separators, case, word_case, digits, two_authors) for word_case in cases[:1]}
+    return styles
+
+
+class CitationKeys:
+    """Unused keys for new papers in the style of a bibliography; a paper keeps its key."""
+
+    def __init__(self, references: Sequence[Reference], used_keys: Iterable[str] = ()) -> None:
+        self._references = references
+        # BibTeX takes "Smith2010" and "smith2010" for the same key.
+        self._used_keys = {key.lower() for key in (*(reference.id for reference in references), *used_keys)}
+        self._keys_by_paper: dict[str, str] = {}
+
+    @cached_property
+    def _style(self) -> KeyStyle:
+        return key_style(self._references)
+
+    def key_for(self, paper: Paper) -> str:
+        """The key of a paper."""
+        if paper.key not in self._keys_by_paper:
+            base_key = self._style.key(paper.authors, paper.year, paper.title)
+            key = next(key for key in _candidate_keys(base_key) if key.lower() not in self._used_keys)
+            self._used_keys.add(key.lower())
+            self._keys_by_paper[paper.key] = key
+        return self._keys_by_paper[paper.key]
+
+
+def _candidate_keys(key: str) -> Iterator[str]:
     yield key
+    if key[-1].isdigit():
+        yield from (key + letter for letter in _LETTERS)
+    yield from _numbered_keys(key)
+
+
+def _numbered_keys(key: str) -> Iterator[str]:
     yield from (f"{key}-{number}" for number in count(2))
+
+
+def _title_word(title: str) -> str:
+    words = _NOT_IN_KEY.split(spell_greek(fold(title)))
+    return next((word for word in words if len(word) > 1 and not word.isdigit() and word not in FUNCTION_WORDS), "")

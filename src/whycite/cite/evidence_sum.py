@@ -1,9 +1,8 @@
-"""The default method: papers by the sum of the evidence that speaks for them.
+"""The default method of `cite`: rank papers by the sum of their evidence.
 
-A span speaks for the papers it cites the more, the nearer it is to the claim in meaning and words; all spans of a
-paper are added up, and its title, how often it is cited and its age count too. Where a ranker lies with the encoder, it
-reads the best papers side by side with the claim. Models and weights are learnt, the library is not: one that grows
-needs no training.
+A span counts for the papers it cites, the more the closer it is to the claim in meaning and words. The evidence of a
+paper is added up; its title, support and age count, too. If the encoder's folder has a ranker, that reads the best
+papers side by side with the claim. Only models and weights are trained, so that a library can grow without training.
 """
 
 from __future__ import annotations
@@ -14,8 +13,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from whycite.cite.evidence import EvidencePiece, citation_shown, shown_evidence
-from whycite.cite.recommendations import Claim, Recommendation, check_number
+from whycite.cite.recommendations import (
+    Claim,
+    EvidencePiece,
+    Recommendation,
+    check_number,
+    citation_shown,
+    shown_evidence,
+)
 from whycite.cite.scoring import (
     DIGITS,
     EVIDENCE,
@@ -51,8 +56,7 @@ if TYPE_CHECKING:
 __all__ = ["READ_PAPERS", "EvidenceSum", "make", "with_ranker_scores"]
 
 
-# Papers: what the ranker says of more of them changes MRR by less than .001, and takes as much longer.
-READ_PAPERS = 5
+READ_PAPERS = 5  # by the ranker; reading ten adds .001 of MRR and doubles the time (benchmarks/RESULTS.md, Models)
 
 
 def with_ranker_scores(
@@ -63,14 +67,14 @@ def with_ranker_scores(
     features: RankingFeatures,
     scores: RankingScores,
 ) -> RankingFeatures:
-    """The features with what the ranker says of the best papers, of the others the least that it says of these.
+    """The features with the ranker's scores of the best papers; the others get the lowest of these.
 
-    The paper that it likes best has 0, so that scores mean the same whether papers are read or not.
+    The highest is 0, so that scores with and without a ranker compare.
     """
     best = np.lexsort((features.papers, -scores.papers.round(DIGITS)))[:READ_PAPERS].tolist()
     span_texts = [_best_span_text(matches, features, scores, index) for index in best]
     if not any(span_texts):
-        return features  # by titles and abstracts alone it orders papers no better than they are
+        return features  # by titles and abstracts alone the ranker improves nothing
     ids = features.papers.tolist()
     papers = library.papers([ids[index] for index in best])
     texts = [
@@ -86,7 +90,7 @@ def with_ranker_scores(
 
 
 def _best_span_text(matches: ClaimMatches, features: RankingFeatures, scores: RankingScores, index: int) -> str:
-    """The evidence that speaks most for the paper at a place, a whole sentence if there is one; "" if none does."""
+    """The best evidence of a paper, a whole sentence if possible; "" if it has none but its title."""
     rows = np.flatnonzero((features.paper_index == index) & (features.spans != TITLE))
     if not len(rows):
         return ""
@@ -95,21 +99,21 @@ def _best_span_text(matches: ClaimMatches, features: RankingFeatures, scores: Ra
     return matches.spans[int(features.spans[rows[order[0]]])].text
 
 
-# Papers of which title, support and age are looked up: the first ten are the same as with all for 97 of 100 claims,
-# and MRR is the same to three digits.
+# Papers whose title, support and age are looked up. With all of them, the first ten are the same for 97 of 100 claims,
+# and MRR to three digits.
 CANDIDATES = 100
 
 
 class EvidenceSum:
-    """The method `whycite` over a library whose vectors the encoder made."""
+    """The method `whycite` over a library; the encoder must be the one that made its vectors."""
 
     def __init__(
         self, library: Library, encoder: Encoder, weights: RankingWeights | None = None, ranker: Ranker | None = None
     ) -> None:
         if encoder.name != library.encoder:
             raise UserError(
-                f"the library was made by {library.encoder}, and vectors of {encoder.name} do not compare with it: "
-                "use the encoder that made the library, or move it with: whycite library reindex --encoder NAME"
+                f"the library was made with the encoder {library.encoder}, not with {encoder.name}; "
+                "use that one, or rebuild the vectors with: whycite library reindex --encoder NAME"
             )
         self.name = "whycite"
         self._library, self._encoder, self._ranker = library, SharedEncoder(encoder), ranker
@@ -128,7 +132,7 @@ class EvidenceSum:
             scores = score(features, self._weights)
         rounded = scores.papers.round(DIGITS)
         ids = features.papers.tolist()
-        # The n best, and what is as good as the last of these: which of them come is decided by their keys.
+        # The n best and their ties with the last, which keys break.
         good = np.flatnonzero(rounded >= np.sort(rounded)[-n:].min(initial=np.inf)).tolist()
         papers = self._library.papers([ids[index] for index in good])
         pieces = [self._pieces(matches, query, features, scores, index) for index in good]
@@ -148,7 +152,7 @@ class EvidenceSum:
         ]
 
     def features(self, claim: Claim) -> RankingFeatures:
-        """The features of every paper that may back a claim: what weights are fitted to."""
+        """The features of all candidate papers, to fit weights to."""
         query = prepare_claim(claim, self._encoder)
         matches = search_library(self._library, query)
         features, _ = self._features(matches, query, len(matches.citations) + len(matches.titles))
@@ -161,7 +165,7 @@ class EvidenceSum:
     def _features(
         self, matches: ClaimMatches, query: ClaimQuery, number: int
     ) -> tuple[RankingFeatures, CandidatePapers]:
-        """The features of about `number` papers, the best by what is known of all."""
+        """The features of about `number` papers, the best by their evidence alone."""
         features = match_features(matches, query, self._full(query), full_match(query.words, self._info.papers))
         order = np.lexsort((features.papers, -score(features, self._weights).papers.round(DIGITS)))
         candidates = candidate_papers(self._library, query, features.papers[order].tolist(), max(number, 1))
@@ -170,9 +174,9 @@ class EvidenceSum:
     def _pieces(
         self, matches: ClaimMatches, query: ClaimQuery, features: RankingFeatures, scores: RankingScores, index: int
     ) -> list[EvidencePiece]:
-        """What speaks for a paper, best first."""
+        """The evidence of a paper, best first."""
         rows = np.flatnonzero((features.paper_index == index) & (features.spans != TITLE))
-        # A whole sentence that says the same in the same words.
+        # The score of a whole sentence with the same words and meaning.
         ideal = (
             self._weights.sentence_cosine + self._weights.sentence_coverage + self._weights.lexical * self._full(query)
         )
@@ -192,7 +196,7 @@ class EvidenceSum:
 
     @property
     def _year(self) -> int:
-        """The year from which ages count: not the clock's, so that a library answers the same whenever it is asked."""
+        """The year from which ages count: of the last change, so that a library always gives the same answer."""
         return int(self._info.changed[:4])
 
     @cached_property
@@ -201,5 +205,5 @@ class EvidenceSum:
 
 
 def make(name: str, library: Library, encoder: Encoder) -> EvidenceSum:
-    """The method, for the registry; weights and ranker are those that lie with the encoder."""
+    """Make the method, with the weights and the ranker in the encoder's folder."""
     return EvidenceSum(library, encoder, ranker=rankers.ranker_of(encoder))

@@ -1,4 +1,4 @@
-"""The methods by name, built-in and added alike."""
+"""The methods of `cite` by name; built-in ones and those of plug-ins are registered alike."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DEFAULT = "whycite"
 _GROUP = "whycite.methods"
 
 MethodFactory = Callable[[str, "Library", Encoder], Method]
-"""What an entry point names: makes the method of that name over a library, with the encoder to use."""
+"""What an entry point names: a function that makes the method of that name from a library and an encoder."""
 
 
 @cache
@@ -34,14 +34,14 @@ def methods() -> Mapping[str, MethodFactory]:
         try:
             factories[entry.name] = entry.load()
         except Exception as error:  # noqa: BLE001 - whatever is wrong with one plug-in, the other methods work
-            _LOG.warning("the method '%s' (%s) cannot be loaded and is left out: %s", entry.name, entry.value, error)
+            _LOG.warning("cannot load the method '%s' (%s): %s", entry.name, entry.value, error)
     return factories
 
 
 def load_method(name: str, library: Library, encoder: Encoder | None = None) -> Method:
-    """The method of that name over a library; by default with the encoder that made the library's vectors."""
+    """The method of that name over a library; the default encoder is the one that made the library's vectors."""
     if name not in methods():
-        raise UserError(f"no method '{name}'; there are: {', '.join(sorted(methods()))}")
+        raise UserError(f"no method '{name}'; choose from {', '.join(sorted(methods()))}")
     return methods()[name](name, library, encoder or _encoder_of(library))
 
 

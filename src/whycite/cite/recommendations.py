@@ -1,8 +1,8 @@
-"""Claims and the papers recommended for them, also as JSON and as a notebook shows them."""
+"""Claims and the papers recommended for them with their evidence, as objects, JSON and HTML for notebooks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
@@ -12,13 +12,15 @@ from typing_extensions import TypedDict
 
 from whycite.documents.identity import normalise_title
 from whycite.errors import UserError
+from whycite.text.tokens import terms
 
 if TYPE_CHECKING:
-    from whycite.library import Paper, PaperOutline, SourceDocument
+    from whycite.library import Library, Paper, PaperOutline, SourceDocument, SpanCitation
 
 __all__ = [
     "Claim",
     "Evidence",
+    "EvidencePiece",
     "Method",
     "PaperJson",
     "Recommendation",
@@ -26,49 +28,52 @@ __all__ = [
     "Recommendations",
     "as_html",
     "check_number",
+    "citation_shown",
+    "distinct",
     "is_allowed",
     "paper_json",
     "recommendation_json",
     "same_title",
+    "shown_evidence",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence or phrase that wants backing; what is known of the draft around it helps, and may be left out."""
+    """A sentence or phrase that needs backing, with its context in the draft, as far as known."""
 
     text: str
-    title: str = ""  # of the draft; a paper with this title is not recommended, and what it says is no evidence
+    title: str = ""  # of the draft, which neither is recommended nor gives evidence
     section_type: str | None = None
     paragraph: str = ""
-    cited: tuple[str, ...] = ()  # keys of the papers that the draft cites already
+    cited: tuple[str, ...] = ()  # keys of papers that the draft cites elsewhere
     year: int | None = None  # no newer paper is recommended
 
     def __post_init__(self) -> None:
         if not any(map(str.isalnum, self.text)):
-            raise UserError("the claim holds no word: give a sentence or a phrase to find papers for")
+            raise UserError("the claim has no words; give a sentence or a phrase")
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A span that cites the paper, the sentence it stands in and the document that says so."""
+    """A span that cites the paper, its sentence, and the document it comes from."""
 
     span: str
-    score: float  # 0 to 1, the higher the better it fits the claim
+    score: float  # 0 to 1, how well it fits the claim
     sentence: str
     source: SourceDocument
 
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """A paper for a claim; without evidence it is its title alone that fits."""
+    """A paper for a claim; without evidence, only its title fits."""
 
     rank: int
-    score: float  # the higher the better; comparable within one answer only
-    support: int  # places that cite the paper
+    score: float  # comparable only within one answer
+    support: int  # how many places cite the paper
     paper: Paper
     evidence: tuple[Evidence, ...]  # best first
-    shares: Mapping[str, float]  # what makes up the score; they sum to it
+    shares: Mapping[str, float]  # the parts of the score, which add up to it
 
     def _repr_html_(self) -> str:
         return as_html([self])
@@ -84,41 +89,41 @@ class Method(Protocol):
 
 
 def check_number(n: int) -> None:
-    """Refuse to give fewer than one recommendation."""
+    """Refuse a number of recommendations below 1."""
     if n < 1:
         raise UserError(f"the number of recommendations must be 1 or more, not {n}")
 
 
 def is_allowed(paper: Paper | PaperOutline, claim: Claim) -> bool:
-    """Whether a paper may be recommended: not newer than the claim may cite, and not the draft itself."""
+    """Whether a paper may be recommended: it is not newer than the draft, and not the draft itself."""
     if claim.year is not None and paper.year is not None and paper.year > claim.year:
         return False
     return not same_title(paper.title, claim.title)
 
 
 def same_title(title: str, other_title: str) -> bool:
-    """Whether two titles are the same; none is like nothing."""
+    """Whether two titles are the same; an empty one equals nothing."""
     return bool(title and other_title) and normalise_title(title) == _normalised(other_title)
 
 
 @lru_cache(maxsize=16)
 def _normalised(title: str) -> str:
-    """Kept, since the title of a draft is compared with those of hundreds of papers."""
+    """Cached: the title of a draft is compared with those of hundreds of papers."""
     return normalise_title(title)
 
 
-_SPANS = 2  # of evidence shown
+_SPANS_IN_HTML = 2
 
 
 class Recommendations(list["Recommendation"]):
-    """What a claim should cite, best first: a list that a notebook shows as papers with their evidence."""
+    """Papers for a claim, best first: a list that notebooks show with the evidence."""
 
     def _repr_html_(self) -> str:
-        return as_html(self) if self else "<p>No paper in the library fits.</p>"
+        return as_html(self) if self else "<p>No papers match this claim.</p>"
 
 
 def as_html(recommendations: Iterable[Recommendation]) -> str:
-    """Papers, each with the best of its evidence; nothing in them is taken for HTML."""
+    """Papers with their best evidence, escaped."""
     return f"<ol>{''.join(map(_paper_html, recommendations))}</ol>"
 
 
@@ -126,7 +131,7 @@ def _paper_html(recommendation: Recommendation) -> str:
     paper = recommendation.paper
     names = "; ".join(paper.authors[:3]) + (" and others" if len(paper.authors) > 3 else "")
     details = ", ".join(filter(None, (names, str(paper.year or ""), paper.venue)))
-    spans = "".join(map(_span_html, recommendation.evidence[:_SPANS]))
+    spans = "".join(map(_span_html, recommendation.evidence[:_SPANS_IN_HTML]))
     return (
         f'<li value="{recommendation.rank}"><b>{escape(paper.title or paper.key)}</b><br>'
         f"<small>{escape(details)}; support {recommendation.support}; {escape(paper.key)}</small>{spans}</li>"
@@ -212,3 +217,67 @@ def _evidence_json(evidence: Evidence) -> EvidenceJson:
         "sentence": evidence.sentence,
         "source": {"key": source.key, "title": source.title, "year": source.year},
     }
+
+
+MAX_SHOWN = 5  # spans shown for a paper
+_MAX_EXAMINED = 3 * MAX_SHOWN  # spans looked at for them, some of which say the same
+_SAME_SHARE = 0.8  # of the words of two sentences that both have if they say the same
+
+
+@dataclass(frozen=True, slots=True)
+class EvidencePiece:
+    """A span that may be shown, and a place where it cites the paper."""
+
+    span: str
+    score: float
+    citation: SpanCitation
+
+
+def citation_shown(citations: Sequence[SpanCitation], claim: Claim) -> SpanCitation:
+    """The place to show for a span that cites a paper in several: one in a section like the claim's, if any."""
+    return min(
+        citations,
+        key=lambda citation: (
+            citation.section_type != claim.section_type,
+            citation.document,
+            citation.place,
+            citation.kind,
+        ),
+    )
+
+
+def shown_evidence(
+    library: Library, papers: Sequence[Sequence[EvidencePiece]], span_texts: Mapping[int, str]
+) -> list[tuple[Evidence, ...]]:
+    """The evidence to show for each paper, whose pieces are given best first; `span_texts` saves looking them up."""
+    examined = [pieces[:_MAX_EXAMINED] for pieces in papers]
+    citations = [piece.citation for pieces in examined for piece in pieces]
+    sources = library.sources(sorted({citation.document for citation in citations}))
+    unknown = sorted({citation.sentence for citation in citations} - span_texts.keys())
+    texts = {**span_texts, **library.texts(unknown)} if unknown else span_texts
+    distinct_pieces = [
+        distinct(pieces, lambda piece: texts[piece.citation.sentence])[:MAX_SHOWN] for pieces in examined
+    ]
+    return [
+        tuple(
+            Evidence(piece.span, piece.score, texts[piece.citation.sentence], sources[piece.citation.document])
+            for piece in pieces
+        )
+        for pieces in distinct_pieces
+    ]
+
+
+def distinct(pieces: Sequence[EvidencePiece], sentence: Callable[[EvidencePiece], str]) -> list[EvidencePiece]:
+    """The pieces without those from the same sentence as an earlier one, or from almost the same."""
+    unique_pieces: list[EvidencePiece] = []
+    seen: list[frozenset[str]] = []
+    for piece in pieces:
+        words = frozenset(terms(sentence(piece)))
+        if not any(_same_words(words, seen_words) for seen_words in seen):
+            unique_pieces.append(piece)
+            seen.append(words)
+    return unique_pieces
+
+
+def _same_words(words: frozenset[str], seen_words: frozenset[str]) -> bool:
+    return len(words & seen_words) >= _SAME_SHARE * len(words | seen_words)

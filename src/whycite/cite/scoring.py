@@ -1,4 +1,4 @@
-"""Scores of papers for a claim: features, what each counts, and what a score is made of."""
+"""Score papers for a claim: features, weights, and the parts of a score."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ __all__ = [
 ]
 
 
-FILE = "weights.json"  # in the folder of the encoder whose cosines they are for
+FILE = "weights.json"  # in the folder of the encoder
 
 
 @dataclass(frozen=True, slots=True)
 class RankingWeights:
-    """A weight for each feature of a piece of evidence, then one for each feature of a paper.
+    """The weights of the features of a piece of evidence, then those of a paper.
 
-    Fitted by softmax cross-entropy over the candidate papers of 4,000 claims from two subjects of eLife (Developmental
-    Biology, Immunology and Inflammation), the library being older articles of the same subject; `cocited` and `cited`
-    afterwards, with what earlier sentences of the article cite. These were fitted to granite-embedding-30m-english, and
-    serve encoders with which no weights lie (`stored_with`).
+    Fitted by `whycite train weights`: softmax cross-entropy over the candidate papers of 4,000 claims from two subjects
+    of eLife (Developmental Biology, Immunology and Inflammation), with older articles of the same subject as library;
+    then `cocited` and `cited`, with the citations of earlier sentences. These defaults were fitted to
+    granite-embedding-30m-english and serve encoders without weights of their own (`stored_with`).
     """
 
     # A span that is a whole sentence.
@@ -64,25 +64,25 @@ class RankingWeights:
     part: float = 5.5
     part_cosine: float = 12.7
     part_coverage: float = 1.8
-    part_equal: float = -4.0  # to the claim: a name is equal to itself wherever it stands, whatever paper is cited
+    part_equal: float = -4.0  # the part is the whole claim: a name by itself says little about what is cited for it
     # Any span.
     lexical: float = 0.051
     crowd: float = -0.2
     same_section: float = 0.1
     same_topic: float = 0.2
-    # The paper's own title (and abstract), where it is among the nearest.
+    # The paper's own title and abstract, if among the nearest.
     title: float = -2.3
     title_cosine: float = 24.2
     title_coverage: float = 1.5
     title_lexical: float = 0.0
 
-    # The paper, whatever speaks for it.
+    # The paper, whatever its evidence.
     about: float = 16.6
     support: float = 0.25
     age: float = -0.18
     cocited: float = 0.9
     cited: float = 3.1
-    ranker: float = 0.0  # what the ranker says of claim and paper
+    ranker: float = 0.0  # the ranker's score of claim and paper
 
     @property
     def evidence(self) -> NDArray[np.float64]:
@@ -97,19 +97,19 @@ class RankingWeights:
 
 @dataclass(frozen=True, slots=True)
 class FittedWeights:
-    """Weights, and the score of the best paper below which it is doubtful that any paper fits the claim."""
+    """Weights, and the score of the best paper below which probably no paper fits the claim."""
 
     weights: RankingWeights
-    doubt: float | None = None  # None: that is not known
+    doubt: float | None = None  # None if it was not fitted
 
     def write(self, folder: Path) -> None:
-        """Keep them with the encoder in a folder."""
+        """Save the weights in the folder of an encoder."""
         content = {"doubt": self.doubt, "weights": asdict(self.weights)}
         (folder / FILE).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
 def stored_with(encoder: Encoder) -> FittedWeights:
-    """The weights that lie in an encoder's folder, else those above."""
+    """The weights in an encoder's folder, or the defaults."""
     folder: Path | None = getattr(encoder, "folder", None)
     path = (folder or Path()) / FILE
     if folder is None or not path.is_file():
@@ -121,12 +121,12 @@ def stored_with(encoder: Encoder) -> FittedWeights:
             RankingWeights(**{name: float(value) for name, value in content["weights"].items()}), doubt
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise UserError(f"{path} holds no weights ({error}): make them with 'whycite train weights'") from error
+        raise UserError(f"{path}: not a file of weights ({error}); make one with: whycite train weights") from error
 
 
 @lru_cache(maxsize=4)
 def _columns(weights: RankingWeights) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Kept, since every score asks for them."""
+    """Cached, since every score needs them."""
     evidence, paper = np.split(np.array(astuple(weights)), [len(EVIDENCE)])
     evidence.flags.writeable = paper.flags.writeable = False
     return evidence, paper
@@ -136,7 +136,7 @@ _NAMES = tuple(field.name for field in fields(RankingWeights))
 _FIRST_OF_PAPER = _NAMES.index("about")
 EVIDENCE, PAPER = _NAMES[:_FIRST_OF_PAPER], _NAMES[_FIRST_OF_PAPER:]
 
-# The part of a score that each feature is shown under.
+# The part of a score that --explain shows each feature under.
 SHARES: Mapping[str, str] = MappingProxyType(
     {
         "sentence_cosine": "spans by meaning",
@@ -163,8 +163,8 @@ SHARES: Mapping[str, str] = MappingProxyType(
 )
 
 
-TITLE = -1  # stands for a span where a paper's own title is the evidence
-UNKNOWN_AGE = 12  # years
+TITLE = -1  # the span id of a paper's own title
+UNKNOWN_AGE = 12  # years, for papers without a year
 _WHOLE = frozenset({"sentence", "context"})
 
 Booleans = NDArray[np.bool_]
@@ -176,18 +176,18 @@ Integers = NDArray[np.int64]
 class RankingFeatures:
     """A row for every piece of evidence and one for every paper; every paper has evidence, if only its title.
 
-    Columns are named in `weights.EVIDENCE` and `weights.PAPER`. The score of a paper is the logarithm of the sum of
-    exp(row · weights) over its evidence, plus its own row · weights.
+    The columns are `EVIDENCE` and `PAPER`. The score of a paper is the logarithm of the sum of exp(row · weights) over
+    its evidence, plus its own row · weights.
     """
 
     papers: Integers  # ids, ascending
-    paper_index: Integers  # for each piece of evidence its paper, as a place in `papers`; ascending
-    spans: Integers  # for each piece of evidence the id of its span, or TITLE
+    paper_index: Integers  # for each piece of evidence, its paper as an index into `papers`; ascending
+    spans: Integers  # for each piece of evidence, the id of its span or TITLE
     evidence: Floats
     paper: Floats
 
     def select_papers(self, is_selected: Booleans) -> RankingFeatures:
-        """Of these papers only."""
+        """The features of the selected papers."""
         rows = is_selected[self.paper_index]
         paper_index = (np.cumsum(is_selected) - 1)[self.paper_index[rows]]
         return RankingFeatures(
@@ -196,15 +196,15 @@ class RankingFeatures:
 
 
 def full_match(words: int, texts: int) -> float:
-    """About the BM25 of a text that says all words of a claim, among so many texts.
+    """Roughly the BM25 score of a text with all words of a claim, in a collection of `texts` texts.
 
-    A word of content is taken to weigh half of what the rarest one does: the weights are fitted to this scale.
+    An average word is assumed to count half as much as the rarest one; the weights are fitted to this scale.
     """
     return max(words, 1) * log1p(max(texts, 1)) / 2
 
 
 def match_features(matches: ClaimMatches, query: ClaimQuery, full: float, full_title: float) -> RankingFeatures:
-    """The features of all papers that were found, given full matches; those that `with_facts` knows are 0."""
+    """The features of all matching papers; those that `candidate_features` adds are 0."""
     papers = sorted({*matches.citations, *matches.titles})
     places = {paper: place for place, paper in enumerate(papers)}
     pairs = [(places[paper], span) for paper, spans in matches.citations.items() for span in spans]
@@ -225,7 +225,7 @@ def match_features(matches: ClaimMatches, query: ClaimQuery, full: float, full_t
 def candidate_features(
     features: RankingFeatures, candidates: CandidatePapers, claim: Claim, now: int
 ) -> RankingFeatures:
-    """The features of those papers of which facts are known, with these."""
+    """The features of the candidates, with their titles, support and age."""
     features = features.select_papers(np.isin(features.papers, [*candidates.papers]))
     ids = features.papers.tolist()
     papers = [candidates.papers[paper] for paper in ids]
@@ -288,21 +288,21 @@ def _table(rows: int, names: Sequence[str], columns: Mapping[str, NDArray[np.gen
     return table
 
 
-DIGITS = 9  # scores that agree so far are equal: what differs is rounding, which no order may hang on
-NUMBER = "number of spans"
+DIGITS = 9  # scores are compared rounded, so that the order does not depend on rounding errors
+NUMBER = "number of spans"  # the part of a score that --explain shows for several spans together
 
 
 @dataclass(frozen=True, slots=True)
 class RankingScores:
-    """The score of every paper, and how much every piece of evidence speaks for its own."""
+    """The scores of papers and of their evidence."""
 
     papers: Floats
-    evidence: Floats  # r: its features times their weights
-    sums: Floats  # for each paper, log sum exp(r) over its evidence
+    evidence: Floats  # r, features times weights
+    sums: Floats  # log sum exp(r) over the evidence of each paper
 
 
 def score(features: RankingFeatures, weights: RankingWeights) -> RankingScores:
-    """The scores of papers: log sum exp(r) over their evidence, and what is known of the papers themselves."""
+    """Score papers: log sum exp(r) over their evidence, plus the weighted features of the papers themselves."""
     # Not matrix products: their last digits depend on the number of threads.
     evidence = (features.evidence * weights.evidence).sum(axis=1)
     paper_scores = (features.paper * weights.paper).sum(axis=1)
@@ -311,10 +311,10 @@ def score(features: RankingFeatures, weights: RankingWeights) -> RankingScores:
 
 
 def shares(features: RankingFeatures, weights: RankingWeights, scores: RankingScores, place: int) -> dict[str, float]:
-    """What the score of the paper at a place is made of; it is the sum of these.
+    """The parts of the score of the paper at an index; they add up to it.
 
-    log sum exp(r) is the mean of r, each piece of evidence weighing what it has of the sum, plus the entropy of these
-    weights: that part is what several spans say more than one.
+    log sum exp(r) is the mean of r, weighted by each piece's share of the sum, plus the entropy of these shares, which
+    is what several spans add to one.
     """
     rows = np.flatnonzero(features.paper_index == place)
     weight = np.exp(scores.evidence[rows] - scores.sums[place])

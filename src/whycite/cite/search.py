@@ -1,4 +1,4 @@
-"""What a library holds for a claim: spans, the papers they cite, and papers by their titles."""
+"""Search a library for a claim: spans, the papers they cite, and papers by title."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ if TYPE_CHECKING:
 
 __all__ = ["CandidatePapers", "ClaimMatches", "ClaimQuery", "candidate_papers", "prepare_claim", "search_library"]
 
-SPANS = 100  # by vector, and as many by full text
-PAPERS = 50  # by title, likewise
-PARAGRAPH = 0.2  # what the paragraph adds to the meaning of its claim
-_LONGEST = 4_000  # characters of a claim that are looked at; the bundled encoder sees about 1,500
+SPANS = 100  # searched by vector, and as many by full text
+PAPERS = 50  # searched by title and abstract, by vector and by full text
+PARAGRAPH_WEIGHT = 0.2  # of the paragraph's vector beside the claim's
+_MAX_LENGTH = 4_000  # characters of a claim that are used; the bundled encoder reads about 1,500
 
 Vector = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
 class ClaimQuery:
-    """A claim made ready for a search; what it means is found out when it is asked for."""
+    """A claim prepared for a search; its vectors are computed on first use."""
 
     claim: Claim
     text: str
     folded: str
-    words: int  # that full text search can match: no function words, each once
+    words: int  # different content words, which full text search can match
     encoder: Encoder
 
     @property
     def vector(self) -> Vector:
-        """What the claim means; its paragraph, where known, adds a little."""
+        """The vector of the claim, with a little of its paragraph's."""
         return self._vectors[0]
 
     @property
     def title_vector(self) -> Vector | None:
-        """What the draft's title means, where it is known."""
+        """The vector of the draft's title, if known."""
         return self._vectors[1]
 
     @cached_property
@@ -56,40 +56,40 @@ class ClaimQuery:
         vectors = iter(self.encoder.encode([self.text, *filter(None, (claim.paragraph, claim.title))]))
         vector = next(vectors)
         if claim.paragraph:
-            mixed = vector + np.float32(PARAGRAPH) * next(vectors)
+            mixed = vector + np.float32(PARAGRAPH_WEIGHT) * next(vectors)
             vector = mixed / np.sqrt((mixed * mixed).sum())
         return vector, next(vectors, None)
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimMatches:
-    """All that was found for a claim; papers, spans and documents by id."""
+    """The results of a search; papers, spans and documents are ids."""
 
     spans: Mapping[int, SpanHit]
     titles: Mapping[int, PaperHit]
     citations: Mapping[int, Mapping[int, Sequence[SpanCitation]]]  # paper -> span -> where it cites the paper
     crowds: Mapping[int, int]  # span -> number of papers it cites
-    topics: Mapping[int, float]  # document -> cosine of its title with the draft's, where that is known
-    cocited: Mapping[int, float]  # paper -> how strongly it is cited beside the papers that the draft cites
+    topics: Mapping[int, float]  # document -> cosine of its title with the draft's, if known
+    cocited: Mapping[int, float]  # paper -> how often it is cited with papers that the draft cites
 
 
 @dataclass(frozen=True, slots=True)
 class CandidatePapers:
-    """What a library knows of papers that may be recommended, by id."""
+    """Papers that may be recommended, by id, with their metadata and support."""
 
     papers: Mapping[int, PaperOutline]
     support: Mapping[int, int]
 
 
 def prepare_claim(claim: Claim, encoder: Encoder) -> ClaimQuery:
-    """The claim as it is searched for."""
+    """Prepare a claim for a search."""
     text = _cut(claim.text)
     words = {term for term in terms(text) if term not in FUNCTION_WORDS}
     return ClaimQuery(claim, text, fold(text), len(words), encoder)
 
 
 def search_library(library: Library, query: ClaimQuery) -> ClaimMatches:
-    """Everything in the library that may speak for a paper."""
+    """Everything in the library that may support a paper for the claim."""
     hits, titles = library.search(query.text, lambda: query.vector, SPANS, PAPERS)
     spans = {hit.id: hit for hit in hits}
     rows = library.citations(sorted(spans))
@@ -117,7 +117,7 @@ def search_library(library: Library, query: ClaimQuery) -> ClaimMatches:
 
 
 def candidate_papers(library: Library, query: ClaimQuery, papers: Sequence[int], number: int) -> CandidatePapers:
-    """Of the papers, given best first, those that may be recommended: at least `number`, if there are as many."""
+    """The papers that may be recommended, of those given best first: at least `number`, if there are that many."""
     outlines: dict[int, PaperOutline] = {}
     support: dict[int, int] = {}
     for start in range(0, len(papers), number):
@@ -137,8 +137,8 @@ def _topics(library: Library, sources: Mapping[int, SourceDocument], vector: Vec
 
 
 def _cut(text: str) -> str:
-    """The text on one line, no longer than it is looked at, without half characters."""
+    """The text on one line, shortened to what is used, without half surrogate pairs."""
     text = " ".join(text.split())
-    if len(text) > _LONGEST:
-        text = text[: text.rfind(" ", 0, _LONGEST + 1)] if " " in text[: _LONGEST + 1] else text[:_LONGEST]
+    if len(text) > _MAX_LENGTH:
+        text = text[: text.rfind(" ", 0, _MAX_LENGTH + 1)] if " " in text[: _MAX_LENGTH + 1] else text[:_MAX_LENGTH]
     return text.encode("utf-8", "replace").decode()

@@ -8,8 +8,15 @@ from threading import Lock
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from whycite.cite.evidence import EvidencePiece, citation_shown, shown_evidence
-from whycite.cite.recommendations import Claim, Recommendation, check_number, is_allowed
+from whycite.cite.recommendations import (
+    Claim,
+    EvidencePiece,
+    Recommendation,
+    check_number,
+    citation_shown,
+    is_allowed,
+    shown_evidence,
+)
 from whycite.lab.ilciter import EvidenceDatabase, IlciterMethods, IlciterPaper
 from whycite.library.tables import identifier
 from whycite.models import Encoder

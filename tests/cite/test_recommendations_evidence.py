@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.fakes import FakeEncoder, FakeLibrary
-from whycite.cite.evidence import EvidencePiece, citation_shown, distinct
 from whycite.cite.evidence_sum import EvidenceSum
-from whycite.cite.recommendations import Claim
+from whycite.cite.recommendations import Claim, EvidencePiece, citation_shown, distinct
 from whycite.library import SpanCitation
 
 
