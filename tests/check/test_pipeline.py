@@ -38,7 +38,7 @@ def test_every_sentence_has_its_finding_and_worthy_ones_papers(run, draft: Path)
     assert cited.recommendations == ()
     assert last.worthiness == pytest.approx(0.9)  # less than sections of its type ask for
     assert last.threshold == 0.95
-    assert any("no library is at hand" in warning for warning in checked.warnings)
+    assert any("no library, so papers" in warning for warning in checked.warnings)
     assert set(checked.stages) == {"reading", "worthiness", "bibliography", "library"}
 
 
@@ -54,7 +54,11 @@ def test_options_change_what_is_asked_for(run, draft: Path) -> None:  # type: ig
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"threshold": 2.0}, "between 0 and 1"), ({"sections": ["intro"]}, "no section type"), ({"n": 0}, "1 or more")],
+    [
+        ({"threshold": 2.0}, "between 0 and 1"),
+        ({"sections": ["intro"]}, "unknown section type"),
+        ({"n": 0}, "1 or more"),
+    ],
     ids=["threshold", "sections", "n"],
 )
 def test_what_makes_no_sense_is_refused(run, draft: Path, options: dict[str, object], message: str) -> None:  # type: ignore[no-untyped-def]

@@ -29,7 +29,7 @@ def test_the_nearest_file_counts_and_paths_are_from_there(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("treshold = 0.4", "no setting 'treshold'"),
+        ("treshold = 0.4", "unknown setting 'treshold'"),
         ("threshold = 4", "'threshold' must be a number from 0 to 1, not 4"),
         ("threshold = true", "'threshold' must be a number"),
         ('sections = ["intro"]', "'sections' must be a list of section types"),
@@ -37,7 +37,7 @@ def test_the_nearest_file_counts_and_paths_are_from_there(tmp_path: Path) -> Non
         ("n = 0", "'n' must be a whole number"),
         ('format = "xml"', "'format' must be one of text"),
         ("library = 3", "'library' must be the path"),
-        ("n = ", "not TOML"),
+        ("n = ", "not valid TOML"),
     ],
 )
 def test_a_mistake_names_file_and_key(tmp_path: Path, line: str, message: str) -> None:

@@ -61,7 +61,7 @@ def test_adjusted() -> None:
     again = adjust_worthiness(document(), half, ask_again=False)
     assert again == pytest.approx([0.5, 1 / 3, 1 / 3, 0.5, 0, 0, 0.5])
     assert half.tolist() == [0.5] * 7
-    with pytest.raises(ValueError, match="7 sentences have 2"):
+    with pytest.raises(ValueError, match="7 sentences, but 2"):
         adjust_worthiness(document(), [0.1, 0.2])
 
 

@@ -47,7 +47,7 @@ def test_methods_by_name(library: FakeLibrary, encoder: FakeEncoder, name: str) 
 
 
 def test_unknown_method(library: FakeLibrary, encoder: FakeEncoder) -> None:
-    with pytest.raises(UserError, match=r"no method 'magic'; choose from .*ilciter, whycite"):
+    with pytest.raises(UserError, match=r"no method 'magic'; choose one of: .*ilciter, whycite"):
         load_method("magic", library, encoder)
 
 
@@ -68,7 +68,7 @@ def test_a_method_of_another_package(
     found = load_method("mine", library, encoder)
     assert vars(found) == {"name": "mine", "library": library, "encoder": encoder}
     assert "cannot load the method 'broken' (broken:make)" in caplog.text
-    with pytest.raises(UserError, match=r"there are: mine$"):
+    with pytest.raises(UserError, match=r"choose one of: mine$"):
         load_method("whycite", library, encoder)
 
 

@@ -140,7 +140,7 @@ def test_another_method(run: Run, library: Path) -> None:
         ([" \n"], "the claim has no words"),
         (["…?!"], "the claim has no words"),
         (["bees " * 5000], "the claim has 24,999 characters; give a sentence or a few, 10,000 at most"),
-        ([CLAIM, "--method", "magic"], "no method 'magic'; choose from "),
+        ([CLAIM, "--method", "magic"], "no method 'magic'; choose one of: "),
         ([CLAIM, "--section", "Growing Trees"], "'Growing Trees' is no section type; there are: introduction, "),
         ([CLAIM, "--json", "--format", "trec"], "--json and --format trec exclude each other"),
         (["--batch", "claims.jsonl", "--format", "text"], "a batch is answered as json or trec, not as text"),

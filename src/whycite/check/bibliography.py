@@ -1,8 +1,8 @@
-"""The draft's own bibliography as a source of candidates: features of each entry for a sentence, in one score.
+"""The draft's own bibliography as a source of candidates: the features of each entry for a sentence, and its score.
 
-What speaks for an entry: its title and abstract, its key, authors and venue, the other sentences of the draft that cite
-it, and where these stand. Whether it is cited at all says nothing here, nor does the order of the entries: where a
-citation is only being looked for, neither is known.
+The features are the entry's title and abstract, its key, authors and venue, the other sentences that cite it, and
+where they are. Whether an entry is cited at all does not count, nor does the order of entries: for a citation that is
+yet to be added, neither is known.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ __all__ = [
 
 
 FEATURES = ("title", "names", "paragraph", "meaning", "author", "year", "section", "near")
-MAX_ENTRIES = (
-    2_000  # entries that are all held against every sentence; of more, those that share words with it or are cited
-)
-_SHORTLIST_SIZE = 200  # of more than that
-_NEAR = 5.0  # sentences: how soon a citation elsewhere is far away
+MAX_ENTRIES = 2_000  # compared with every sentence; of a longer bibliography, a shortlist and what the draft cites
+_SHORTLIST_SIZE = 200  # entries that share most words with the sentence
+_NEAR = 5.0  # sentences over which the feature "near" falls to 1/e
+_NAMED_AUTHORS = 5  # authors of an entry looked for in the sentence; texts rarely name later ones
+_OTHER_AUTHOR = 0.5  # the feature "author" if the sentence names another author than the first
 _PARTS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z\d])|(?<=\d)(?=[^\W\d_])")
 _NAME = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 _YEAR = re.compile(r"\b(?:1[89]|20)\d\d\b")
@@ -52,15 +52,15 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class EntryFeatures:
-    """Entries held against a sentence, by their places in the bibliography."""
+    """The features of entries for a sentence."""
 
-    positions: Integers
-    features: Floats  # a row an entry, a column each of FEATURES
-    cosines: Floats  # with the sentence: of each citing sentence of the draft, in the order of `Entries.citing`
+    positions: Integers  # of the entries in the bibliography
+    features: Floats  # a row per entry, with the columns FEATURES
+    cosines: Floats  # of the sentence with each citing sentence, in the order of `BibliographyEntries.citing`
 
 
 class BibliographyEntries:
-    """The entries of a draft; vectors are made when they are first needed, so many texts at a time."""
+    """The entries of a draft's bibliography, and the sentences that cite them."""
 
     def __init__(self, document: Document, encoder: Encoder) -> None:
         self._encoder = encoder
@@ -70,9 +70,9 @@ class BibliographyEntries:
         self.texts = [sentence.without_citations() for sentence in document.sentences]
         cited = [self._cited_places(index) for index in range(len(document.sentences))]
         self.citing = [index for index, places in enumerate(cited) if places]
-        """The sentences that cite, by their places in the document."""
+        """The indices of sentences that cite."""
         self.pairs = [(row, place) for row, index in enumerate(self.citing) for place in cited[index]]
-        """Which of these cites which entry."""
+        """Positions in `citing` and in `references`, one pair for each citation."""
         self._pair_rows = np.array([row for row, _ in self.pairs], np.int64)
         self._pair_entries = np.array([place for _, place in self.pairs], np.int64)
         self._families = [family_names(reference.authors) for reference in self.references]
@@ -82,7 +82,7 @@ class BibliographyEntries:
         return list(dict.fromkeys(self._places[key] for key in keys if key in self._places))
 
     def features_of(self, sentences: Sequence[int]) -> list[EntryFeatures]:
-        """Entries held against sentences; what these cite themselves does not speak for anything."""
+        """The features of entries for sentences; a sentence's own citations do not count."""
         if not self.references or not sentences:
             return [EntryFeatures(np.empty(0, np.int64), np.empty((0, len(FEATURES))), np.empty(0)) for _ in sentences]
         queries = [terms(self.texts[index]) for index in sentences]
@@ -91,7 +91,7 @@ class BibliographyEntries:
         rows = {place: row for row, place in enumerate(needed)}
         texts = [_entry_text(self.references[place]) for place in needed]
         paragraphs = [self.paragraph(index) for index in sentences]
-        # All at once, so that all cores have something to do.
+        # In one call, which keeps all cores busy.
         vectors = self._encoder.encode(
             [
                 *texts,
@@ -151,7 +151,7 @@ class BibliographyEntries:
         )
 
     def _best_by_entry(self, values: Floats, entries: Integers, otherwise: float) -> Floats:
-        """For every entry the best of the values that belong to it."""
+        """For every entry, the best of its values."""
         best = np.full(len(self.references), otherwise)
         np.maximum.at(best, entries, values)
         return best
@@ -199,12 +199,12 @@ class BibliographyEntries:
 
 
 def family_names(authors: Sequence[str]) -> list[str]:
-    """The family names of authors as they are compared."""
+    """The family names of authors, folded for comparison."""
     return [fold(name.partition(",")[0]) for name in authors]
 
 
 def author_matcher(sentence: str) -> Callable[[Sequence[str]], float]:
-    """Tells of family names: 1 where the sentence names the first of them, a half where another of the first five."""
+    """A function that rates family names: 1 if the sentence names the first one, a half for the next four."""
     text = fold(sentence)
     names = set(_NAME.findall(text))
 
@@ -214,13 +214,13 @@ def author_matcher(sentence: str) -> Callable[[Sequence[str]], float]:
     def match(authors: Sequence[str]) -> float:
         if authors and is_mentioned(authors[0]):
             return 1.0
-        return 0.5 if any(map(is_mentioned, authors[1:5])) else 0.0
+        return _OTHER_AUTHOR if any(map(is_mentioned, authors[1:_NAMED_AUTHORS])) else 0.0
 
     return match
 
 
 def key_terms(key: str) -> list[str]:
-    """The words of a key: "smith_2010_deep", "Smith2010Deep" and "DBLP:conf/x/Smith10" all hold "smith"."""
+    """The words of a key: "smith" is one in "smith_2010_deep", "Smith2010Deep" and "DBLP:conf/x/Smith10"."""
     return terms(" ".join(_PARTS.split(key)))
 
 
@@ -233,8 +233,8 @@ def _dot_products(rows: Floats, vector: Floats) -> Floats:
     return (rows * vector).sum(axis=1) if len(rows) else np.empty(0)
 
 
-# Fitted by `python benchmarks/bibliography.py`, which measures on other drafts than it fits to, and prints these last:
-# a conditional logit over the entries of each draft, drafts with many citations weighing less for each of them.
+# Fitted by `python benchmarks/bibliography.py`, which prints them: a conditional logit over the entries of each draft,
+# in which each citation of a draft with many counts less.
 WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
         "title": 0.25,
@@ -247,8 +247,8 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "near": -0.92,
     }
 )
-DOUBT = 0.5  # the cosine that 95 of 100 first entries reach where they are right: a first one below it is a poor one
-_DIGITS = 9  # scores that agree so far are equal: what differs is rounding, which no order may hang on
+DOUBT = 0.5  # cosine that 95 of 100 right first entries reach; a first entry below it is a poor one
+_DIGITS = 9  # scores are compared rounded, so that the order does not depend on rounding errors
 
 
 def entry_scores(entries: EntryFeatures, weights: Mapping[str, float] = WEIGHTS) -> NDArray[np.float64]:
@@ -257,5 +257,5 @@ def entry_scores(entries: EntryFeatures, weights: Mapping[str, float] = WEIGHTS)
 
 
 def entry_order(entries: EntryFeatures, weights: Mapping[str, float] = WEIGHTS) -> NDArray[np.int64]:
-    """Rows of `held`, the best first; of equal ones the first in the bibliography."""
+    """The rows of entries, best first; ties keep the order of the bibliography."""
     return np.argsort(-entry_scores(entries, weights).round(_DIGITS), kind="stable")

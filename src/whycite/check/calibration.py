@@ -1,7 +1,8 @@
-"""Scores made probabilities that hold, and what the titles of a document's bibliography add to them.
+"""Turn scores into calibrated probabilities, and improve them with the titles of a document's bibliography.
 
-Every entry is cited somewhere, most likely by a sentence that says what its title says. So each entry is shared out
-among the sentences, and who gets much of some entry is more likely to cite than the sentence alone lets one think.
+Every entry is cited somewhere, most likely by a sentence that says what its title says. So each entry is divided among
+the sentences, and a sentence with a large share is more likely to cite than it seems by itself. The weights are fitted
+by `whycite train worthiness`; whoever changes a constant below has to fit them again.
 """
 
 from __future__ import annotations
@@ -32,13 +33,14 @@ __all__ = [
 ]
 
 
-_STEPS = 50
-_RIDGE = 1e-4  # keeps scores that separate the classes from a scale without end
+_MAX_STEPS = 50  # of Newton's method
+_CONVERGED = 1e-9  # the longest step after which it stops
+_RIDGE = 1e-4  # keeps the scale finite if scores separate the classes
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The logistic function of `scale` times the score plus `shift`; 1 / `scale` is known as the temperature."""
+    """The logistic function of `scale` times the score plus `shift`; 1 / `scale` is the temperature."""
 
     scale: float = 1.0
     shift: float = 0.0
@@ -49,53 +51,52 @@ class Calibration:
 
 
 def fit_calibration(scores: NDArray[np.floating], worthy: NDArray[np.bool_], shift: bool = False) -> Calibration:
-    """What makes the labels most likely: the temperature, with the shift too where the share of worthy ones differs."""
+    """Fit the temperature to labels, and the `shift` if the share of worthy sentences differs from training."""
     if len(scores) != len(worthy) or not len(scores):
-        raise UserError("calibration needs sentences, a score and a label for each")
+        raise UserError("calibration needs sentences, each with a score and a label")
     rows = np.stack([scores.astype(np.float64), np.ones(len(scores))], axis=1)[:, : 1 + shift]
     weights = newton(rows, worthy, np.array([1.0, 0.0])[: 1 + shift])
     return Calibration(float(weights[0]), float(weights[1]) if shift else 0.0)
 
 
 def logistic(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The probabilities whose odds have these logarithms."""
+    """The logistic function."""
     return np.exp(-np.logaddexp(0, -scores))
 
 
 def newton(rows: NDArray[np.float64], worthy: NDArray[np.bool_], start: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The weights of columns with which the logistic function makes the labels most likely; the loss is convex."""
+    """Logistic regression by Newton's method, pulled towards `start`; the loss is convex."""
     weights = start
-    for _ in range(_STEPS):
+    for _ in range(_MAX_STEPS):
         chances = logistic(rows @ weights)
         slope = rows.T @ (chances - worthy) + _RIDGE * len(rows) * (weights - start)
         bend = (rows * (chances * (1 - chances))[:, None]).T @ rows + _RIDGE * len(rows) * np.eye(len(weights))
         step = np.linalg.solve(bend, slope)
         length = np.abs(step).max()
         weights = weights - step / max(1.0, length)
-        if length < 1e-9:
+        if length < _CONVERGED:
             break
     return weights
 
 
 Floats = NDArray[np.float64]
 
-_MAX_ENTRIES = 2_000  # entries; a longer list is a collection, of which no draft cites every entry
-_MIN_TITLE_SHARE = 0.75  # of the entries must have titles: what cites the others would look as if it cited nothing
-_MIN_TITLES_PER_CITATION = (
-    0.5  # titles for each sentence that should cite; with fewer, most of the bibliography is still to come
-)
-_MIN_WORTHINESS = 0.015  # below it, nothing that a title says makes a sentence worthy
-_TEMPERATURE = 0.03  # of cosines, in shares
-_FLOOR = 1e-3  # of shares
-_TITLES_AT_ONCE = 256  # titles whose cosines with all sentences are held at a time
-_SHORT_LIST, _COMMON_SHARE = 50, 0.1  # in a list of more titles, words in more than a tenth of them tell nothing
+_MAX_ENTRIES = 2_000  # a longer bibliography is a collection, of which a draft cites few entries
+_MIN_TITLE_SHARE = 0.75  # of entries with titles; otherwise sentences that cite the others would seem not to cite
+_MIN_TITLES_PER_CITATION = 0.5  # expected citation; with fewer, most of the bibliography is still to come
+_MIN_WORTHINESS = 0.015  # below it, no title makes a sentence worthy
+_TEMPERATURE = 0.03  # of cosines when an entry is divided: the closest few sentences share it
+_MIN_SHARE = 1e-3  # keeps logarithms of shares finite
+_TITLES_AT_ONCE = 256  # compared with all sentences, so that memory stays bounded
+_SHORT_LIST = 50  # titles; in longer lists, words in more than _COMMON_SHARE of the titles do not count
+_COMMON_SHARE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class BibliographyWeights:
-    """What each sign counts, beside the logarithm of the odds that the sentence alone has.
+    """The weights of the signs and of the log odds of the sentence alone.
 
-    The threshold is that of all documents, also of those whose bibliography tells nothing.
+    The threshold is for all documents, also those whose bibliography says nothing.
     """
 
     alone: float
@@ -105,7 +106,7 @@ class BibliographyWeights:
     threshold: float = 0.5
 
     def informed_worthiness(self, worthiness: Floats, signs: Floats) -> Floats:
-        """How worthy sentences are when the bibliography is known; those that have no signs stay as they are."""
+        """The worthiness of sentences given the signs; without signs it stays as it is."""
         has_signs = ~np.isnan(signs[:, 0])
         rows = np.column_stack([_odds(worthiness[has_signs]), signs[has_signs]])
         probabilities = worthiness.copy()
@@ -116,9 +117,9 @@ class BibliographyWeights:
 def fit_bibliography(
     worthiness: Sequence[Floats], signs: Sequence[Floats], worthy: Sequence[NDArray[np.bool_]]
 ) -> BibliographyWeights | None:
-    """What makes the labels of the sentences of documents most likely; `worthiness` is what each sentence has alone.
+    """Fit the weights to the labels of documents; `worthiness` is that of each sentence alone.
 
-    None where there is nothing to learn from. The threshold is left for the caller to choose.
+    None if there are no signs. The threshold is left to the caller.
     """
     if not any((~np.isnan(document_signs[:, 0])).any() for document_signs in signs):
         return None
@@ -129,7 +130,7 @@ def fit_bibliography(
 
 
 def bibliography_titles(references: Iterable[Reference]) -> list[str]:
-    """The titles of a bibliography, each once; none where they tell nothing of what is cited."""
+    """The titles of a bibliography without duplicates; none if they say nothing about what is cited."""
     entries = {reference.id: reference.title for reference in references}
     real_titles = [title for title in entries.values() if any(map(str.isalpha, title))]
     if len(entries) > _MAX_ENTRIES or len(real_titles) < _MIN_TITLE_SHARE * len(entries):
@@ -138,11 +139,10 @@ def bibliography_titles(references: Iterable[Reference]) -> list[str]:
 
 
 def title_signs(worthiness: Floats, sentences: Sequence[str], titles: Sequence[str], encoder: Encoder) -> Floats:
-    """For each sentence of a document, what the titles say: two numbers, or nan where they say nothing.
+    """Two signs for each sentence of a document, or nan where the titles say nothing.
 
-    The first is the logarithm of what falls to the sentence when as much is shared out as there are citations to be
-    expected, so that a list with entries that nobody cites says no more; the second the weight of the rare words that
-    it has in common with one title.
+    The first is the logarithm of its share of the entries, scaled to the expected number of citations, so that entries
+    that are not cited add nothing. The second is the weight of the rare words that it shares with one title.
     """
     features = np.full((len(sentences), 2), np.nan)
     indices = np.flatnonzero(worthiness >= _MIN_WORTHINESS).tolist()
@@ -150,15 +150,15 @@ def title_signs(worthiness: Floats, sentences: Sequence[str], titles: Sequence[s
     if not titles or not indices or len(titles) < _MIN_TITLES_PER_CITATION * expected:
         return features
     vectors = encoder.encode([*(sentences[index] for index in indices), *titles])
-    vectors = vectors.astype(np.float16).astype(np.float32)  # as they are remembered
+    vectors = vectors.astype(np.float16).astype(np.float32)  # as the cache keeps them
     sentence_vectors, title_vectors = vectors[: len(indices)], vectors[len(indices) :]
     shares = _shares(sentence_vectors, title_vectors, _odds(worthiness[indices])) * expected / len(titles)
-    features[indices] = np.column_stack([np.log(shares + _FLOOR), _shared_words(sentences, titles)[indices]])
+    features[indices] = np.column_stack([np.log(shares + _MIN_SHARE), _shared_words(sentences, titles)[indices]])
     return features
 
 
 def _shares(sentence_vectors: NDArray[np.float32], title_vectors: NDArray[np.float32], odds: Floats) -> Floats:
-    """Every title shared out among the sentences: more to those near it, and to those that are likely to cite."""
+    """Divide every title among the sentences: more goes to close ones and to those likely to cite."""
     shares = np.zeros(len(sentence_vectors))
     for start in range(0, len(title_vectors), _TITLES_AT_ONCE):
         near = (sentence_vectors @ title_vectors[start : start + _TITLES_AT_ONCE].T).astype(
@@ -170,7 +170,7 @@ def _shares(sentence_vectors: NDArray[np.float32], title_vectors: NDArray[np.flo
 
 
 def _shared_words(sentences: Sequence[str], titles: Sequence[str]) -> Floats:
-    """The weight of the words that each sentence shares with one title: rare in the text, rare in the bibliography."""
+    """The weight of the words that each sentence shares with one title; words rare in both count more."""
     sentence_words = [set(terms(text)) for text in sentences]
     title_words = [set(terms(title)) for title in titles]
     frequencies = Counter(word for text in sentence_words for word in text)
@@ -187,7 +187,7 @@ def _shared_words(sentences: Sequence[str], titles: Sequence[str]) -> Floats:
     overlaps = np.zeros(len(sentence_words))
     for index, text in enumerate(sentence_words):
         sums: dict[int, float] = defaultdict(float)
-        for word in sorted(text & weights.keys()):  # in one order, so that sums are the same each time
+        for word in sorted(text & weights.keys()):  # in a fixed order, so that sums are reproducible
             for place in titles_by_word[word]:
                 sums[place] += weights[word]
         overlaps[index] = max(sums.values(), default=0.0)

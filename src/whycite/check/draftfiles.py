@@ -1,4 +1,4 @@
-"""The files of a draft as text: lines and columns of offsets, and what its comments ask to leave alone."""
+"""The files of a draft: lines and columns of offsets, and comments like `% whycite: ignore`."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _COMMENTS = {
 
 
 class DraftFile:
-    """One file."""
+    """A file of a draft."""
 
     def __init__(self, text: str, format: str) -> None:
         self._starts = [0, *(end.end() for end in _LINE.finditer(text))]
-        self.is_ignored = False  # whether all of it is left alone
-        self._ignored_lines: set[int] = set()  # whose sentences are left alone
+        self.is_ignored = False  # by `ignore-file`
+        self._ignored_lines: set[int] = set()  # by `ignore`
         self._ignore_starts: list[int] = []
         self._ignore_ends: list[int] = []
         if pattern := _COMMENTS.get(format):
@@ -46,21 +46,21 @@ class DraftFile:
                     self._ignore_ends.append(comment.start())
             else:
                 self._ignored_lines.add(line)
-                # Alone on its line it means the next one; behind a sentence it does not.
+                # On a line of its own it holds for the next line, too.
                 if not text[self._starts[line - 1] : comment.start()].strip():
                     self._ignored_lines.add(line + 1)
 
     def line(self, offset: int) -> int:
-        """The line of an offset, counted from 1."""
+        """The line of an offset, from 1."""
         return bisect_right(self._starts, offset)
 
     def position(self, offset: int) -> tuple[int, int]:
-        """Line and column of an offset, counted from 1."""
+        """The line and column of an offset, from 1."""
         line = self.line(offset)
         return line, offset - self._starts[line - 1] + 1
 
     def ignores(self, start: int, end: int) -> bool:
-        """Whether a comment asks to leave the text from start to end alone."""
+        """Whether a comment excludes the text from start to end."""
         if self.is_ignored or any(
             line in self._ignored_lines for line in range(self.line(start), self.line(max(start, end - 1)) + 1)
         ):
@@ -70,7 +70,7 @@ class DraftFile:
 
 
 class DraftFiles:
-    """The files of a draft by the names that its sentences give; each is read once."""
+    """The files of a draft, by the names in its sentences; each is read once."""
 
     def __init__(self, format: str, contents: Mapping[str, str] | None = None) -> None:
         self._format = format
@@ -78,7 +78,7 @@ class DraftFiles:
         self._files: dict[str, DraftFile] = {}
 
     def file_of(self, sentence: Sentence) -> DraftFile:
-        """The file of a sentence; one that is not on disk (in an archive) has one line."""
+        """The file of a sentence; one that is not on disk (in an archive) is a single line."""
         if sentence.file not in self._files:
             self._files[sentence.file] = DraftFile(self._text(sentence.file), self._format)
         return self._files[sentence.file]

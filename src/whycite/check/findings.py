@@ -1,4 +1,4 @@
-"""What a check finds in a draft, and its findings as JSON and in a notebook."""
+"""The findings of a check, as objects, as JSON and as a notebook shows them."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ class Proposal:
     """A paper that a sentence could cite, and the key to cite it by."""
 
     recommendation: Recommendation
-    key: str  # the draft's own, or a new one in the style of its keys
-    in_bibliography: bool  # whether the draft's bibliography has it already
-    bibtex: str = ""  # the entry to add, where it has not
-    doubtful: bool = False  # whether nothing where it comes from clearly fits the sentence
+    key: str  # the draft's key, or a new one in the same style
+    in_bibliography: bool  # of the draft
+    bibtex: str = ""  # the entry to add if it is not
+    doubtful: bool = False  # whether no paper of its source clearly fits the sentence
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A sentence of the draft and what is to be said of it.
+    """A sentence of the draft and what the check says about it.
 
-    Lines and columns count from 1, in code points; the end is the place behind the last character.
+    Lines and columns count from 1, in code points; the end is after the last character.
     """
 
     file: str
@@ -57,14 +57,14 @@ class Finding:
     section_type: str | None
     text: str
     worthiness: float
-    cites: tuple[str, ...]  # keys, as the draft has them
+    cites: tuple[str, ...]  # the draft's keys
     kind: FindingKind
-    threshold: float  # from which worthiness on a sentence like this one needs a citation
+    threshold: float  # the worthiness from which this sentence needs a citation
     recommendations: tuple[Proposal, ...] = ()
 
     @property
     def doubtful(self) -> bool:
-        """Whether even the best of the recommendations does not clearly fit."""
+        """Whether even the best recommendation does not clearly fit."""
         return bool(self.recommendations) and self.recommendations[0].doubtful
 
     def _repr_html_(self) -> str:
@@ -85,7 +85,7 @@ class CheckedDraft:
 
 
 def as_html(checked: CheckedDraft) -> str:
-    """The sentences that need a citation, each with what it could cite; nothing in them is taken for HTML."""
+    """The sentences that need a citation, each with papers to cite, escaped."""
     needing = [finding for finding in checked.findings if finding.kind == "needs-citation"]
     title = escape(checked.document.paper.title or checked.document.path)
     return f"<p><b>{title}</b>: {len(needing)} of {len(checked.findings)} sentences need a citation</p>" + "".join(
@@ -94,7 +94,7 @@ def as_html(checked: CheckedDraft) -> str:
 
 
 def finding_html(finding: Finding) -> str:
-    """A sentence, shaded by its worthiness, and the papers proposed for it."""
+    """A sentence, shaded by its worthiness, with the proposed papers."""
     from whycite.check.reporting.messages import NO_CLEAR_FIT
 
     papers = "".join(

@@ -1,4 +1,4 @@
-"""What a worthiness model reads: SCOPE's input variants, windows of long paragraphs, token sequences."""
+"""The input of worthiness models: SCOPE's variants, windows of long paragraphs, token sequences."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class InputVariant:
-    """Whether a sentence is read in its paragraph, and where the section stands."""
+    """Whether a sentence is read in its paragraph, and where its section comes."""
 
     name: str
     context: bool
@@ -45,7 +45,7 @@ VARIANTS: tuple[InputVariant, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class InputSegment:
-    """What stands before a separator: a sentence by its index, the section, or the section and then a sentence."""
+    """The text before a separator: a sentence by its index, the section, or both."""
 
     section: bool
     sentence: int | None
@@ -56,11 +56,11 @@ def find_variant(name: str) -> InputVariant:
     for variant in VARIANTS:
         if variant.name == name:
             return variant
-    raise UserError(f"no input variant '{name}'; there are: {', '.join(variant.name for variant in VARIANTS)}")
+    raise UserError(f"no input variant '{name}'; choose one of: {', '.join(variant.name for variant in VARIANTS)}")
 
 
 def segments(variant: InputVariant, sentences: Sequence[int]) -> tuple[InputSegment, ...]:
-    """What is read in one pass for these sentences of a paragraph; one for a solo variant.
+    """The segments of one pass over sentences of a paragraph; a solo variant takes one sentence.
 
     ctx is "[CLS] sent [SEP] sent [SEP]", -extra "[CLS] sec [SEP] sent [SEP]", -first "[CLS] sec sent [SEP] sent [SEP]",
     -always "[CLS] sec sent [SEP] sec sent [SEP]".
@@ -76,7 +76,7 @@ def segments(variant: InputVariant, sentences: Sequence[int]) -> tuple[InputSegm
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Sentences `start` to `stop` are read together; of them `first` to `last` are judged (ends not counted in)."""
+    """Sentences `start` to `stop` are read together; `judged_start` to `judged_stop` of them are judged."""
 
     start: int
     stop: int
@@ -85,10 +85,10 @@ class Window:
 
 
 def windows(lengths: Sequence[int], limit: int, context: int | None = None) -> Iterator[Window]:
-    """Windows of at most `limit` tokens; `lengths` are those of the sentences, what each needs beside it counted in.
+    """Windows of at most `limit` tokens; `lengths` are those of the sentences with their separators.
 
-    A sentence at the inner edge of a window is judged in the one where it has `context` tokens more around it (an
-    eighth of the limit unless told), as far as there is room. One that is longer than the limit has a window alone.
+    Windows overlap, so that each sentence is judged with `context` tokens around it if possible, by default an eighth
+    of the limit. A sentence longer than the limit has its own window.
     """
     if limit < 1:
         raise ValueError(f"a window needs room for at least one token, not {limit}")
@@ -116,12 +116,12 @@ def windows(lengths: Sequence[int], limit: int, context: int | None = None) -> I
 
 
 Tokens = Sequence[int]
-MAX_SECTION_TOKENS = 48  # tokens of a heading that are read; longer ones are titles of whole stories
+MAX_SECTION_TOKENS = 48  # of a heading; the rest of a longer one is not read
 
 
 @dataclass(frozen=True, slots=True)
 class SequenceFrame:
-    """What stands around texts in a sequence, and how long it may be."""
+    """The special tokens of a sequence, and its maximum length."""
 
     start_token: int  # "<s>" or "[CLS]"
     separator: int  # "</s>" or "[SEP]"
@@ -130,9 +130,9 @@ class SequenceFrame:
 
 @dataclass(frozen=True, slots=True)
 class ModelReading:
-    """One pass: its tokens, and for every sentence judged its index and the range of its own tokens.
+    """One pass: its tokens, and for every judged sentence its index and the range of its tokens.
 
-    The separator of a sentence stands behind its range.
+    The separator of a sentence follows its range.
     """
 
     tokens: tuple[int, ...]
@@ -142,7 +142,7 @@ class ModelReading:
 def readings(
     sentences: Sequence[Tokens], section: Tokens, variant: InputVariant, frame: SequenceFrame
 ) -> Iterator[ModelReading]:
-    """The passes that judge every sentence of a paragraph once; a paragraph that fits takes one."""
+    """The passes that judge every sentence of a paragraph once: one, if the paragraph fits."""
     section = section[:MAX_SECTION_TOKENS] if variant.section != "none" else ()
     section_length = len(section) if variant.section == "always" else 0
     room = frame.limit - 1 - (len(section) + 1 if variant.section in ("extra", "first") else 0)

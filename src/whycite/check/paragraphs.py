@@ -1,4 +1,4 @@
-"""Paragraphs of a document as a detector reads them, and labelled by CiteWorth's rules (SCOPE 4.1.2, 4.2.2)."""
+"""The paragraphs of a document as a detector reads them, and labelled by CiteWorth's rules (SCOPE 4.1.2, 4.2.2)."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class LabelledSentence:
 
     text: str
     worthy: bool
-    conform: bool  # as CiteWorth's rules ask: nothing but its end tells that a marker is gone
-    text_with_names: str = ""  # the text with the cited authors' names left in, where it had some
-    group_offsets: tuple[int, ...] = ()  # how many characters of the text stand before each group of citations
+    conform: bool  # to CiteWorth's rules: a removed citation leaves no trace but at its end
+    text_with_names: str = ""  # the text with the names of cited authors, if there are any
+    group_offsets: tuple[int, ...] = ()  # characters of the text before each citation group
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class LabelledDocument:
     titles: tuple[str, ...] = ()  # of its bibliography
 
     def unlabelled(self) -> list[ParagraphText]:
-        """Its paragraphs as a detector is given them."""
+        """Its paragraphs as input for a detector."""
         return [
             ParagraphText(
                 tuple(sentence.text for sentence in paragraph.sentences), paragraph.headings, paragraph.section_type
@@ -82,14 +82,14 @@ class LabelledDocument:
 
     @property
     def year(self) -> int | None:
-        """The year it came out, where that is known."""
+        """The year of publication, if known."""
         return int(self.date[:4]) if self.date[:4].isdecimal() else None
 
 
 UNLABELLED_TYPES = frozenset(["abstract", "acknowledgement", "declaration", "references"])
-"""Types of sections where custom, not the sentence, decides whether there is a citation."""
+"""Types of sections in which convention, not the sentence, decides whether to cite."""
 
-_MIN_LENGTH = 20  # characters of a conform sentence
+_MIN_LENGTH = 20  # characters of a conforming sentence
 _END = re.compile(r"[.!?…][”’\"')\]]*$")
 _YEAR = re.compile(r"[\s,]*[(\[]?\s*(?:1[89]|20)\d\d[a-z]?\b[)\]]?")
 _TWO_STOPS = re.compile(r"\bal\.\.(?!\.)")
@@ -100,10 +100,10 @@ _UNREAD_MARKER = re.compile(
 
 
 def labelled_document(document: Document, date: str = "") -> LabelledDocument:
-    """The paragraphs of a document whose sections have their types.
+    """The labelled paragraphs of a document whose sections have types.
 
-    A sentence is worthy when it cites. Captions, notes, tables and headings are not asked about, nor sections where
-    nobody cites; a sentence of nothing but citations, and one that holds a marker nobody recognised, teach nothing.
+    A sentence is worthy if it cites. Captions, notes, tables, headings and sections without citations are left out,
+    and so are sentences of citations only and those with a marker that was not recognised.
     """
     headings = heading_paths(document.sections)
     entry_titles = bibliography_titles(document.references)
@@ -124,7 +124,7 @@ def labelled_document(document: Document, date: str = "") -> LabelledDocument:
 
 
 def bare_text(sentence: Sentence, document: Document) -> str:
-    """The text as worthiness sees it: citations gone, with their brackets and the names that belong to them."""
+    """The text without citations, their brackets and the names in them."""
     return (
         join_texts(split_at_groups(sentence, document).texts) if sentence.citations else " ".join(sentence.text.split())
     )
@@ -147,12 +147,12 @@ def _labelled_sentences(sentences: Iterator[Sentence], document: Document) -> It
 
 
 def _group_offset(parts: SplitSentence, group: int, text: str) -> int:
-    """How many characters of the text without citations stand before a group."""
+    """The characters of the text without citations before a group."""
     return min(len(join_texts(parts.texts[: group + 1])), len(text))
 
 
 def _conforms(text: str, parts: SplitSentence) -> bool:
-    """Whether the sentence is whole without its citations: at most one group, and that at its end."""
+    """Whether the sentence is complete without its citations: at most one group, at its end."""
     whole = len(text) >= _MIN_LENGTH and not text[0].islower() and text[0].isalnum() and bool(_END.search(text))
     if not parts.groups:
         return whole
@@ -162,7 +162,7 @@ def _conforms(text: str, parts: SplitSentence) -> bool:
 
 
 def _with_names(sentence: Sentence) -> str:
-    """The text as one writes it who knows whom to cite but has no citation yet: "Doe et al. showed"."""
+    """The text as written by someone who has not added the citation yet: "Doe et al. showed"."""
     citations = iter(sorted(sentence.citations, key=lambda citation: citation.text_start))
 
     def name(sign: re.Match[str]) -> str:
@@ -178,7 +178,7 @@ def _with_names(sentence: Sentence) -> str:
 
 
 def heading_paths(sections: Sequence[Section]) -> list[tuple[str, ...]]:
-    """For each section the headings from the outermost to its own."""
+    """For each section, the headings from the outermost to its own."""
     above: list[Section] = []
     paths = []
     for section in sections:
@@ -190,9 +190,9 @@ def heading_paths(sections: Sequence[Section]) -> list[tuple[str, ...]]:
 
 
 def prose_paragraphs(document: Document) -> list[tuple[ParagraphText, tuple[int, ...]]]:
-    """Every paragraph of prose without its citations, and which of the document's sentences are in it.
+    """Every paragraph of prose without its citations, and the indices of its sentences.
 
-    Captions, notes, tables and headings are not asked about, nor sections where nobody cites.
+    Captions, notes, tables, headings and sections without citations are left out.
     """
     headings = heading_paths(document.sections)
     paragraphs = []

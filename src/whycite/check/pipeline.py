@@ -1,4 +1,4 @@
-"""The pipeline over a draft: structure, worthiness, papers for what needs some (SCOPE, figure 1)."""
+"""Check a draft: sections, worthiness, and papers for the sentences that need a citation (SCOPE, figure 1)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from whycite import documents, structure
 from whycite.check.answers import CachedLibrary
-from whycite.check.detector import Detector
+from whycite.check.detector import Detector, load_detector
 from whycite.check.draftfiles import DraftFiles
 from whycite.check.findings import CheckedDraft, Finding, FindingKind, Proposal
 from whycite.check.memory import Memory
@@ -31,9 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["check_draft"]
 
-NO_LIBRARY = "no library is at hand, so papers come from the draft's own bibliography alone"
-
-FOREIGN = "the draft does not seem to be in English, so which sentences need a citation is hardly more than a guess"
+NO_LIBRARY = "no library, so papers come only from the draft's own bibliography"
+FOREIGN = "the draft does not seem to be in English, so which sentences need a citation is little more than a guess"
 
 
 def check_draft(
@@ -51,22 +50,23 @@ def check_draft(
     texts: Mapping[str, str] | None = None,
     progress: Callable[[str, int, int | None], None] = lambda stage, count, total: None,
 ) -> CheckedDraft:
-    """Where a draft lacks a citation, and which papers it could cite there.
+    """Find the sentences of a draft that need a citation, and papers that they could cite.
 
-    `library`: one opened before, one at a path, or the user's own where there is one; without `use_library` none.
-    `threshold` is for all sections, `sections` are types to look at alone; with `all`, sentences that cite already get
-    papers too. `texts` are files of the draft that are not on disk; `progress` hears how far it has come.
+    `library` is an open one or a path; by default it is the user's own, if there is one, and without `use_library`
+    none. `threshold` holds for all sections; by default each detector has its own. Only `sections` of these types are
+    checked. With `all`, sentences that cite get recommendations, too. `texts` replaces files on disk by unsaved ones.
+    `remember` caches what was computed. `progress` is called with the stage, a count, and the total if known.
     """
     check_number(n)
     if threshold is not None and not 0 <= threshold <= 1:
         raise UserError(f"the threshold must be between 0 and 1, not {threshold:g}")
     if unknown := sorted(set(sections or ()) - set(structure.SECTION_TYPES)):
-        raise UserError(f"'{unknown[0]}' is no section type; there are: {', '.join(structure.SECTION_TYPES)}")
+        raise UserError(f"unknown section type '{unknown[0]}'; choose one of: {', '.join(structure.SECTION_TYPES)}")
     clock = _StageClock()
     document = structure.label(draft if isinstance(draft, Document) else documents.read(draft))
     clock.end("reading")
     memory = Memory() if remember else None
-    detector, encoder = detector or _detector(), encoder or _encoder(remember)
+    detector, encoder = detector or load_detector(), encoder or _load_encoder(remember)
     progress("judging sentences", 0, None)
     judgement = judge(document, detector, encoder, memory)
     worthiness = judgement.worthiness
@@ -90,15 +90,15 @@ def check_draft(
     def count_answer() -> None:
         nonlocal answer_count
         answer_count += 1
-        progress("asking the library", answer_count, len(proposal_indices))
+        progress("searching the library", answer_count, len(proposal_indices))
 
-    progress("looking through the bibliography", 0, None)
+    progress("searching the bibliography", 0, None)
     try:
         proposals = propose(document, proposal_indices, encoder, cached_library, n, count_answer)
     except UserError as error:
         if cached_library is None or library is not None:
             raise
-        warnings = (f"{NO_LIBRARY} ({error})",)  # nobody asked for the one in the usual place
+        warnings = (f"{NO_LIBRARY} ({error})",)  # the default library was not asked for, so it may fail
         proposals = propose(document, proposal_indices, encoder, None, n)
     findings = tuple(
         _finding(
@@ -112,7 +112,7 @@ def check_draft(
 
 
 class _StageClock:
-    """The seconds of each stage."""
+    """The seconds that each stage took."""
 
     def __init__(self) -> None:
         self._started = time.perf_counter()
@@ -128,7 +128,7 @@ def _kind(document: Document, index: int, worthiness: NDArray[np.float64], thres
     sentence = document.sentences[index]
     if sentence.citations:
         return "cited"
-    # What was not asked about has worthiness 0, and needs nothing even where the threshold is 0.
+    # Sentences that are not judged have worthiness 0, and need nothing even if the threshold is 0.
     return "needs-citation" if worthiness[index] >= threshold and worthiness[index] > 0 else "ok"
 
 
@@ -171,11 +171,11 @@ def _section_type(document: Document, index: int) -> str | None:
 def _find_library(
     library: Library | str | Path | None, memory: Memory | None
 ) -> tuple[CachedLibrary | None, tuple[str, ...]]:
-    """The library to ask, and what to say where there is none; one that is asked for must be there."""
+    """The library to search and warnings; the default one may be missing, one that was asked for may not."""
     if library is None:
         path = default_path()
         if not library_exists(path):
-            return None, (f"{NO_LIBRARY}; make one with: whycite add FOLDER",)
+            return None, (f"{NO_LIBRARY}; create one with: whycite add FOLDER",)
         return CachedLibrary(path, memory), ()
     if isinstance(library, str | Path):
         path = Path(library).expanduser()
@@ -185,13 +185,7 @@ def _find_library(
     return CachedLibrary(library, memory), ()
 
 
-def _detector() -> Detector:
-    from whycite.check.detector import load_detector
-
-    return load_detector()
-
-
-def _encoder(remember: bool) -> Encoder:
+def _load_encoder(remember: bool) -> Encoder:
     from whycite.models.cache import CachedEncoder
 
     return CachedEncoder(load_encoder()) if remember else load_encoder()

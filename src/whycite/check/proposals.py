@@ -1,8 +1,8 @@
-"""Which papers sentences could cite: the draft's bibliography and a library, two rankings made one.
+"""Propose papers for sentences: rank the draft's bibliography and a library, and merge the two.
 
-Each tells for its papers the odds that they are the one that is wanted, and what both say of a paper adds up (a linear
-opinion pool): so a sure first of one source comes before a poor first of the other. Places alone, which the two have in
-common too, would not tell these apart. A source whose best paper is a poor one counts half.
+Each source gives its papers odds, which are added up (a linear opinion pool), so that a sure first paper of one source
+comes before a poor first paper of the other; merging by rank could not tell them apart. A source whose best paper is a
+poor one counts half.
 """
 
 from __future__ import annotations
@@ -38,84 +38,84 @@ from whycite.models import Encoder
 __all__ = ["EntryFinder", "Proposals", "SourceRanking", "merge_rankings", "own_recommendations", "propose"]
 
 
-_MIN_CHANCE = 0.3  # the chance of the best paper below which none clearly fits: from it on most are right in drafts
-_MAX_SPANS = 5  # spans shown for a paper
+MAX_CANDIDATES = 20  # entries considered for a sentence
+_LIBRARY_PAPERS = 20  # papers asked from the library, so that papers in both sources meet
+_MAX_SENTENCES = 5  # of the draft, shown as evidence for an entry
+_MAX_SPANS = 5  # shown as evidence for a paper
+_MIN_TITLE_WORDS = 4  # a shorter title needs a year to identify a paper
+
+# The chance of the best paper below which none clearly fits: with it, 56 % of the first entries are right in drafts,
+# of all 36 % (`python benchmarks/bibliography.py`).
+_MIN_CHANCE = 0.3
+_DOUBT_FACTOR = 0.5  # of the odds of a source whose best paper is a poor one
+_DIGITS = 9  # chances are compared rounded, so that the order does not depend on rounding errors
+# A library's paper whose score is _EVEN above the doubtful ones is as likely as the best entry of the bibliography;
+# _SCALE turns scores into log odds. Fitted to citing sentences of articles from three fields, half of them with the
+# cited papers taken out of the bibliography; `python benchmarks/merging.py LIBRARY DATA 40` measures them and other
+# values of _EVEN.
+_EVEN = 5.0
+_SCALE = 0.6
 
 
 @dataclass(frozen=True, slots=True)
 class SourceRanking:
-    """What one source recommends, best first, each with the draft's key where it has one."""
+    """The recommendations of one source, best first, each with the draft's key if it has one."""
 
     recommendations: Sequence[tuple[str | None, Recommendation]]
-    odds: Sequence[float]  # logarithms; the best entry of a bibliography has 0
-    doubtful: bool = False  # whether even the best is a poor one
+    odds: Sequence[float]  # logarithms; 0 for the best entry of a bibliography
+    doubtful: bool = False  # whether even the best one is poor
 
 
-def merge_rankings(
-    bibliography: SourceRanking, library: SourceRanking, n: int, keys: CitationKeys
-) -> tuple[Proposal, ...]:
-    """The n best papers of both, each with its chance among all that either names."""
-    rankings = {"bibliography": bibliography, "library": library}
-    odds: dict[str, dict[str, float]] = {}
-    papers: dict[str, tuple[str | None, Recommendation]] = {}
-    highest = max((*bibliography.odds, *library.odds), default=0.0)
-    for source, ranking in rankings.items():
-        for (key, recommendation), logarithm in zip(ranking.recommendations, ranking.odds, strict=True):
-            name = f"key:{key}" if key is not None else f"paper:{recommendation.paper.key}"
-            source_odds = odds.setdefault(name, {})
-            if source in source_odds:  # two entries of the bibliography, or of the library, for one paper
-                continue
-            source_odds[source] = (0.5 if ranking.doubtful else 1.0) * exp(logarithm - highest)
-            papers[name] = (
-                key,
-                _combine_evidence(papers[name][1], recommendation) if name in papers else recommendation,
-            )
-    total = sum(sum(source_odds.values()) for source_odds in odds.values())
-    chances = {
-        name: {source: value / total for source, value in source_odds.items()} for name, source_odds in odds.items()
+@dataclass(slots=True)
+class Proposals:
+    """Proposals by the index of their sentence, and the seconds each source took."""
+
+    by_sentence: dict[int, tuple[Proposal, ...]]
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+def propose(
+    document: Document,
+    sentences: Sequence[int],
+    encoder: Encoder,
+    cached_library: CachedLibrary | None = None,
+    n: int = 3,
+    on_answer: Callable[[], None] = lambda: None,
+    *,
+    bibliography: bool = True,
+    masked: bool = False,
+) -> Proposals:
+    """The n best papers for each of the sentences, which are given by index.
+
+    Without `bibliography` only the library is searched. `masked` sentences are treated as if they cited nothing.
+    """
+    start = time.perf_counter()
+    entries = BibliographyEntries(document, encoder)
+    indices = [index for index in sentences if has_content_words(entries.texts[index])]
+    entry_rankings = (
+        own_recommendations(entries, indices, masked) if bibliography else [SourceRanking((), ())] * len(indices)
+    )
+    bibliography_end = time.perf_counter()
+    library_rankings = (
+        _rank_library(entries, indices, cached_library, max(_LIBRARY_PAPERS, n), on_answer, masked)
+        if cached_library and indices
+        else [SourceRanking((), ())] * len(indices)
+    )
+    keys = CitationKeys(document.references, _cited_keys(document))
+    proposals = {
+        index: merge_rankings(entry_rankings[i], library_rankings[i], n, keys) for i, index in enumerate(indices)
     }
-    best = sorted(chances, key=lambda name: (-round(sum(chances[name].values()), 9), name))[:n]
-    unclear = not best or sum(chances[best[0]].values()) < _MIN_CHANCE
-    doubtful = {name: unclear or all(rankings[source].doubtful for source in chances[name]) for name in best}
-    return tuple(
-        _proposal(rank, *papers[name], chances[name], doubtful[name], keys) for rank, name in enumerate(best, start=1)
+    return Proposals(
+        proposals, {"bibliography": bibliography_end - start, "library": time.perf_counter() - bibliography_end}
     )
-
-
-def _proposal(
-    rank: int,
-    key: str | None,
-    candidate: Recommendation,
-    shares: Mapping[str, float],
-    doubtful: bool,
-    keys: CitationKeys,
-) -> Proposal:
-    recommendation = replace(candidate, rank=rank, score=sum(shares.values()), shares=dict(shares))
-    if key is not None:
-        return Proposal(recommendation, key, in_bibliography=True, doubtful=doubtful)
-    new = keys.key_for(candidate.paper)
-    return Proposal(
-        recommendation, new, in_bibliography=False, bibtex=bibtex_entry(new, candidate.paper), doubtful=doubtful
-    )
-
-
-def _combine_evidence(bibliography: Recommendation, library: Recommendation) -> Recommendation:
-    """What the draft and the library say of one paper."""
-    evidence = sorted((*bibliography.evidence, *library.evidence), key=lambda span: -span.score)[:_MAX_SPANS]
-    return replace(bibliography, support=bibliography.support + library.support, evidence=tuple(evidence))
-
-
-MAX_CANDIDATES = 20  # entries that are considered for a sentence
-_MAX_SENTENCES = 5  # sentences of the draft shown for an entry
-_MIN_TITLE_WORDS = 4  # of a title that needs no year to tell a paper
 
 
 def own_recommendations(
     entries: BibliographyEntries, sentences: Sequence[int], masked: bool = False
 ) -> list[SourceRanking]:
-    """The entries that fit sentences, best first; none from the future.
+    """The entries of the bibliography for sentences, best first, without those newer than the draft.
 
-    What a sentence cites itself is left out, unless it is `masked`: then it is as if it cited nothing.
+    Entries that a sentence cites are left out, unless it is `masked`, as if it cited nothing.
     """
     return [
         _recommend_entries(entries, index, candidates, masked)
@@ -172,7 +172,7 @@ def _recommend_entries(
         )
         if len(recommendations) == MAX_CANDIDATES:
             break
-    # A conditional logit: scores differ as the logarithms of odds do.
+    # In a conditional logit, differences of scores are log odds.
     return SourceRanking(
         tuple(recommendations),
         tuple(recommendation.score - recommendations[0][1].score for _, recommendation in recommendations),
@@ -181,89 +181,11 @@ def _recommend_entries(
 
 
 def _may_cite(entry: Reference, document: Document) -> bool:
-    """Whether a draft may cite an entry: not newer than itself, and not itself."""
+    """Whether a draft may cite an entry: it is not newer, and not the draft itself."""
     year = document.paper.year
     if year is not None and entry.year is not None and entry.year > year:
         return False
     return not same_title(entry.title, document.paper.title)
-
-
-class EntryFinder:
-    """Tells the entry of the draft's bibliography that is a paper of a library."""
-
-    def __init__(self, references: Sequence[Reference], papers: Mapping[str, str]) -> None:
-        """`papers`: the library's key for the ids of entries, as far as they were looked up."""
-        self._by_key = {key: id for id, key in papers.items()}
-        self._by_title: dict[str, Reference] = {}
-        for reference in references:
-            if key := paper_key(reference):
-                self._by_key.setdefault(key, reference.id)
-            if title := normalise_title(reference.title):
-                self._by_title.setdefault(title, reference)
-
-    def key(self, recommendation: Recommendation) -> str | None:
-        """The entry's key, where the bibliography has the paper."""
-        paper = recommendation.paper
-        if paper.key in self._by_key:
-            return self._by_key[paper.key]
-        title = normalise_title(paper.title)
-        entry = self._by_title.get(title) if title else None
-        if entry is None:
-            return None
-        has_years = paper.year is not None and entry.year is not None
-        is_near = has_years and abs((paper.year or 0) - (entry.year or 0)) <= 1
-        return entry.id if is_near or len(title.split()) >= _MIN_TITLE_WORDS else None
-
-
-_LIBRARY_PAPERS = 20  # papers that a library is asked for, so that those which both sources know meet
-# Fitted to citing sentences of articles of three fields, half of them with what they cite taken out of the bibliography
-# (benchmarks/RESULTS.md): a paper whose score is so far above the doubtful ones is as likely as the best entry.
-_EVEN = 5.0
-_SCALE = 0.6
-
-
-@dataclass(slots=True)
-class Proposals:
-    """Proposals by the place of their sentence, and the seconds each source took."""
-
-    by_sentence: dict[int, tuple[Proposal, ...]]
-    seconds: dict[str, float] = field(default_factory=dict)
-
-
-def propose(
-    document: Document,
-    sentences: Sequence[int],
-    encoder: Encoder,
-    cached_library: CachedLibrary | None = None,
-    n: int = 3,
-    on_answer: Callable[[], None] = lambda: None,
-    *,
-    bibliography: bool = True,
-    masked: bool = False,
-) -> Proposals:
-    """The n best papers for each of the sentences, which are given by their places.
-
-    Without `bibliography` the library alone is asked; `masked`: as if each of the sentences cited nothing.
-    """
-    start = time.perf_counter()
-    entries = BibliographyEntries(document, encoder)
-    indices = [index for index in sentences if has_content_words(entries.texts[index])]
-    entry_rankings = (
-        own_recommendations(entries, indices, masked) if bibliography else [SourceRanking((), ())] * len(indices)
-    )
-    bibliography_end = time.perf_counter()
-    library_rankings = (
-        _rank_library(entries, indices, cached_library, max(_LIBRARY_PAPERS, n), on_answer, masked)
-        if cached_library and indices
-        else [SourceRanking((), ())] * len(indices)
-    )
-    keys = CitationKeys(document.references, _cited_keys(document))
-    proposals = {
-        index: merge_rankings(entry_rankings[i], library_rankings[i], n, keys) for i, index in enumerate(indices)
-    }
-    return Proposals(
-        proposals, {"bibliography": bibliography_end - start, "library": time.perf_counter() - bibliography_end}
-    )
 
 
 def _rank_library(
@@ -294,7 +216,7 @@ def _rank_library(
 
 
 def _odds(sentence: str, recommendations: Sequence[Recommendation], doubt: float | None) -> list[float]:
-    """The odds of a library's papers, as those of a bibliography count: whom the sentence names is likely meant."""
+    """The log odds of a library's papers, on the scale of the bibliography's; named authors count as there."""
     if not recommendations:
         return []
     even = recommendations[0].score if doubt is None else doubt + _EVEN
@@ -307,7 +229,7 @@ def _odds(sentence: str, recommendations: Sequence[Recommendation], doubt: float
 
 
 def _claim(entries: BibliographyEntries, index: int, papers: dict[str, str]) -> Claim:
-    """The sentence with what is around it; what its section cites elsewhere is cited beside it (SCOPE 3.3)."""
+    """The sentence with its context; papers that its section cites elsewhere count as co-cited (SCOPE 3.3)."""
     document, sentence = entries.document, entries.document.sentences[index]
     cited = {
         papers[key]
@@ -336,3 +258,84 @@ def _cited_references(document: Document) -> tuple[Reference, ...]:
 
 def _cited_keys(document: Document) -> set[str]:
     return {key for sentence in document.sentences for citation in sentence.citations for key in citation.keys}
+
+
+class EntryFinder:
+    """Finds the entry of the draft's bibliography for a paper of the library."""
+
+    def __init__(self, references: Sequence[Reference], papers: Mapping[str, str]) -> None:
+        """`papers` maps ids of entries to the library's keys, as far as known."""
+        self._by_key = {key: id for id, key in papers.items()}
+        self._by_title: dict[str, Reference] = {}
+        for reference in references:
+            if key := paper_key(reference):
+                self._by_key.setdefault(key, reference.id)
+            if title := normalise_title(reference.title):
+                self._by_title.setdefault(title, reference)
+
+    def key(self, recommendation: Recommendation) -> str | None:
+        """The key of the entry, if the bibliography has the paper."""
+        paper = recommendation.paper
+        if paper.key in self._by_key:
+            return self._by_key[paper.key]
+        title = normalise_title(paper.title)
+        entry = self._by_title.get(title) if title else None
+        if entry is None:
+            return None
+        has_years = paper.year is not None and entry.year is not None
+        is_near = has_years and abs((paper.year or 0) - (entry.year or 0)) <= 1
+        return entry.id if is_near or len(title.split()) >= _MIN_TITLE_WORDS else None
+
+
+def merge_rankings(
+    bibliography: SourceRanking, library: SourceRanking, n: int, keys: CitationKeys
+) -> tuple[Proposal, ...]:
+    """The n best papers of both sources, each with its chance among all of them."""
+    rankings = {"bibliography": bibliography, "library": library}
+    odds: dict[str, dict[str, float]] = {}
+    papers: dict[str, tuple[str | None, Recommendation]] = {}
+    highest = max((*bibliography.odds, *library.odds), default=0.0)
+    for source, ranking in rankings.items():
+        for (key, recommendation), logarithm in zip(ranking.recommendations, ranking.odds, strict=True):
+            name = f"key:{key}" if key is not None else f"paper:{recommendation.paper.key}"
+            source_odds = odds.setdefault(name, {})
+            if source in source_odds:  # two entries of the bibliography, or of the library, for one paper
+                continue
+            source_odds[source] = (_DOUBT_FACTOR if ranking.doubtful else 1.0) * exp(logarithm - highest)
+            papers[name] = (
+                key,
+                _combine_evidence(papers[name][1], recommendation) if name in papers else recommendation,
+            )
+    total = sum(sum(source_odds.values()) for source_odds in odds.values())
+    chances = {
+        name: {source: value / total for source, value in source_odds.items()} for name, source_odds in odds.items()
+    }
+    best = sorted(chances, key=lambda name: (-round(sum(chances[name].values()), _DIGITS), name))[:n]
+    unclear = not best or sum(chances[best[0]].values()) < _MIN_CHANCE
+    doubtful = {name: unclear or all(rankings[source].doubtful for source in chances[name]) for name in best}
+    return tuple(
+        _proposal(rank, *papers[name], chances[name], doubtful[name], keys) for rank, name in enumerate(best, start=1)
+    )
+
+
+def _proposal(
+    rank: int,
+    key: str | None,
+    candidate: Recommendation,
+    shares: Mapping[str, float],
+    doubtful: bool,
+    keys: CitationKeys,
+) -> Proposal:
+    recommendation = replace(candidate, rank=rank, score=sum(shares.values()), shares=dict(shares))
+    if key is not None:
+        return Proposal(recommendation, key, in_bibliography=True, doubtful=doubtful)
+    new = keys.key_for(candidate.paper)
+    return Proposal(
+        recommendation, new, in_bibliography=False, bibtex=bibtex_entry(new, candidate.paper), doubtful=doubtful
+    )
+
+
+def _combine_evidence(bibliography: Recommendation, library: Recommendation) -> Recommendation:
+    """One recommendation for a paper that both the draft and the library have."""
+    evidence = sorted((*bibliography.evidence, *library.evidence), key=lambda span: -span.score)[:_MAX_SPANS]
+    return replace(bibliography, support=bibliography.support + library.support, evidence=tuple(evidence))

@@ -1,4 +1,4 @@
-"""What a project asks of a check: `.whycite.toml`, or `[tool.whycite]` in `pyproject.toml`, at or above the draft."""
+"""Settings for `check`: `.whycite.toml`, or `[tool.whycite]` in `pyproject.toml`, at or above the draft."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OWN_FILE, _SHARED_FILE = ".whycite.toml", "pyproject.toml"
 
 @dataclass(frozen=True, slots=True)
 class CheckSettings:
-    """What is set; nothing where the project leaves it open."""
+    """The settings; None or empty if the project does not set them."""
 
     library: Path | None = None
     threshold: float | None = None
@@ -31,7 +31,7 @@ class CheckSettings:
 
 
 def settings_for(draft: Path) -> CheckSettings:
-    """The settings of the nearest file that has some, from the draft's folder upwards."""
+    """The settings in the nearest file, from the draft's folder upwards."""
     start = draft.absolute() if draft.is_dir() else draft.absolute().parent
     for folder in (start, *start.parents):
         for name in (_OWN_FILE, _SHARED_FILE):
@@ -48,8 +48,8 @@ def _table(file: Path) -> dict[str, Any] | None:
         raise UserError(f"{file}: {error.strerror or error}") from error
     except ValueError as error:
         if file.name == _SHARED_FILE:
-            return None  # whoever it belongs to says what is wrong with it
-        raise UserError(f"{file}: not TOML: {error}") from error
+            return None  # the tools it belongs to report what is wrong with it
+        raise UserError(f"{file}: not valid TOML: {error}") from error
     if file.name == _OWN_FILE:
         return content
     tools = content.get("tool")
@@ -61,7 +61,7 @@ def _settings(table: dict[str, Any], file: Path) -> CheckSettings:
     settings: dict[str, Any] = {}
     for key, value in table.items():
         if key not in _ALLOWED:
-            raise UserError(f"{file}: no setting '{key}'; there are: {', '.join(sorted(_ALLOWED))}")
+            raise UserError(f"{file}: unknown setting '{key}'; choose one of: {', '.join(sorted(_ALLOWED))}")
         kind, is_valid = _ALLOWED[key]
         if not is_valid(value):
             raise UserError(f"{file}: '{key}' must be {kind}, not {value!r}")
@@ -87,6 +87,6 @@ _ALLOWED: dict[str, tuple[str, Callable[[Any], bool]]] = {
         ),
     ),
     "fail-on": (f"one of {', '.join(KINDS)}", lambda value: value in KINDS),
-    "n": ("a whole number from 1 on", lambda value: type(value) is int and value >= 1),
+    "n": ("a whole number of at least 1", lambda value: type(value) is int and value >= 1),
     "format": (f"one of {', '.join(FORMATS)}", lambda value: value in FORMATS),
 }

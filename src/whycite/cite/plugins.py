@@ -41,7 +41,7 @@ def methods() -> Mapping[str, MethodFactory]:
 def load_method(name: str, library: Library, encoder: Encoder | None = None) -> Method:
     """The method of that name over a library; the default encoder is the one that made the library's vectors."""
     if name not in methods():
-        raise UserError(f"no method '{name}'; choose from {', '.join(sorted(methods()))}")
+        raise UserError(f"no method '{name}'; choose one of: {', '.join(sorted(methods()))}")
     return methods()[name](name, library, encoder or _encoder_of(library))
 
 

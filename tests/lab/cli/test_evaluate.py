@@ -174,7 +174,7 @@ def test_the_seed_decides(papers: Path, work: Path, tmp_path: Path) -> None:
     [
         (["--topics", "botany"], "topic 'botany' is no subject of these papers; there are: Ecology, Neuroscience"),
         (["--topics", "ecology", "--held-out", "5"], "topic 'ecology' (subject Ecology): 5 papers are too few to hold"),
-        (["--topics", "neuro", "--methods", "best"], "no method 'best'; choose from bm25-okapi, "),
+        (["--topics", "neuro", "--methods", "best"], "no method 'best'; choose one of: bm25-okapi, "),
         (["--topics", "neuro", "--data", "none"], "none: no such file or folder"),
         (["--topics", "neuro,"], "'' is no topic; write a subject"),
     ],
