@@ -270,7 +270,7 @@ def test_pasted_text_comes_back_with_a_bibliography(page: Any) -> None:
 def test_a_draft_that_cannot_be_changed_offers_no_citation(page: Any) -> None:
     page.goto("/check")
     page.set_input_files("#files", {"name": "a" * 90 + ".txt", "mimeType": "text/plain", "buffer": CLAIM.encode()})
-    page.wait_for_selector("#unwritable:has-text('cannot be written into a draft of format plain')")
+    page.wait_for_selector("#unwritable:has-text('cannot be inserted into plain drafts')")
     page.click("#text .sentence")
     page.wait_for_selector("#panel .card")
     assert page.get_by_role("button", name="Cite as").count() == 0

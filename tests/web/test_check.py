@@ -114,7 +114,7 @@ CANNOT = {"draft.md": CLAIM, "draft.tex": TEX, "draft.txt": CLAIM}
 def test_a_draft_that_cannot_be_changed_says_so_before_and_after(client: TestClient, name: str, text: str) -> None:
     files = [("files", (name, text.encode()))]
     told = _checked(client, files, threshold="0.05")
-    why = "format plain" if name.endswith(".txt") else "no bibliography to add to: make references.bib"
+    why = "plain drafts" if name.endswith(".txt") else "no bibliography; create references.bib"
     assert why in told["unwritable"]
     key = told["findings"][0]["recommendations"][0]["cite_key"]
     wanted = [{"file": name, "start": told["sentences"][0]["start"], "key": key}] * 2

@@ -1,4 +1,4 @@
-"""Puts the citations that a check proposes into the draft, and their entries into its bibliography."""
+"""Write the citations that a check proposes into the draft, and their entries into its bibliography."""
 
 from whycite.check.fix.edits import FileChange, FixPlan, Insertion, Refusal, apply
 from whycite.check.fix.planning import plan

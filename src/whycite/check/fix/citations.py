@@ -1,4 +1,4 @@
-"""How a draft writes its citations, where in a sentence one goes, and whether it may stand there."""
+"""How a draft writes citations, where in a sentence a new one goes, and what may prevent it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from whycite.text.wordlists import load_words
 __all__ = ["CitationPlace", "CitationStyle", "Surroundings", "citation_places", "citation_style"]
 
 
-# Commands whose citation stands in brackets or as a mark: the others print the name as a word of the sentence.
+# Commands that print a citation in brackets or as a mark; others make the name a word of the sentence.
 _PARENTHETICAL = frozenset("cite citep parencite autocite smartcite supercite footcite onlinecite shortcite".split())
 _COMMAND = re.compile(r"\\([A-Za-z]+)(?!\*?[A-Za-z])")
 _ROLE = re.compile(r"\{(cite(?::(?:p|ps))?|citep)\}`|:(cite(?::p)?):`")
@@ -24,20 +24,20 @@ _PANDOC_KEY = re.compile(r"\w+(?:[:.#$%&\-+?<>~/]\w+)*")
 _TYPST_KEY = re.compile(r"[^\W\d][\w:.-]*(?<![:.])")
 _TEX_KEY = re.compile(r"[^\s{}\\,%#~\"]+")
 _ROLE_KEY = re.compile(r"[^\s`{},;]+")
-_SPHINX = ("_toc.yml", "conf.py")  # files of a book whose Markdown has roles but no keys in brackets
+_SPHINX = ("_toc.yml", "conf.py")  # files of a Sphinx book, whose Markdown cites with roles
 
 
 @dataclass(frozen=True, slots=True)
 class CitationStyle:
-    """What stands around a key, and before the whole."""
+    """The text around a key, and the gap before the citation."""
 
     opening: str
     closing: str
     gap: str
-    key: re.Pattern[str]  # what a key must look like
+    key: re.Pattern[str]  # that keys must match
 
     def write(self, key: str) -> str | None:
-        """The citation of a key; none where the key cannot be written in this way."""
+        """The citation of a key; None if the key cannot be written in this style."""
         if self.key.fullmatch(key):
             return f"{self.opening}{key}{self.closing}"
         if self.opening == "[@" and not re.search(r"[\s{}]", key):
@@ -48,7 +48,7 @@ class CitationStyle:
 
 
 def citation_style(document: Document, texts: Mapping[str, str], file_names: Iterable[str] = ()) -> CitationStyle | str:
-    """The style of a draft whose files' texts are given by their names, or why it has none that can be written."""
+    """The style of a draft with these texts of files, or why no citation can be written."""
     if document.format == "latex":
         return _latex_style(document, texts)
     if document.format == "markdown":
@@ -58,7 +58,7 @@ def citation_style(document: Document, texts: Mapping[str, str], file_names: Ite
         marks = sum(written.startswith("@") for _, written in _written_citations(document, texts))
         opening, closing = ("#cite(<", ">)") if calls > marks else ("@", "")
         return CitationStyle(opening, closing, " ", _TYPST_KEY)
-    return f"citations cannot be written into a draft of format {document.format}"
+    return f"citations cannot be inserted into {document.format} drafts"
 
 
 def _latex_style(document: Document, texts: Mapping[str, str]) -> CitationStyle:
@@ -98,7 +98,7 @@ def _markdown_style(document: Document, texts: Mapping[str, str], file_names: It
     if commands > keys + roles.total() + printed:
         return _latex_style(document, texts)
     if printed > keys + roles.total():
-        return "the draft cites by numbers, names or links, not by keys: the citation has to be put in by hand"
+        return "the draft cites by numbers, names or links, not by keys; add the citation by hand"
     if roles.total() > keys:
         return CitationStyle(roles.most_common(1)[0][0], "`", " ", _ROLE_KEY)
     if not keys and not set(_SPHINX).isdisjoint(file_names):
@@ -107,16 +107,16 @@ def _markdown_style(document: Document, texts: Mapping[str, str], file_names: It
 
 
 def _written_citations(document: Document, texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Each citation as it stands in its file, with the character before it."""
+    """Each citation as written in its file, with the character before it."""
     for sentence in document.sentences:
         text = texts.get(sentence.file, "")
         for citation in sentence.citations:
             yield text[max(0, citation.start - 1) : citation.start], text[citation.start : citation.end]
 
 
-# The end of a sentence: stops, then quotes, brackets and marks of emphasis that close behind them.
+# The end of a sentence: stops, then closing quotes, brackets and emphasis.
 _END = re.compile(r"(?P<stops>(?:[.!?…]|[:;,])*+)(?P<closers>(?:''|[\"”’»)\]}*_])*+)\Z")
-_TAIL_LENGTH = 200  # characters looked at for it
+_TAIL_LENGTH = 200  # characters searched for the end of a sentence
 _QUOTES = frozenset("'\"”’»")
 # Stops that belong to the word before them and end the sentence too: "U.S.", "et al.".
 _ABBREVIATION = re.compile(r"(?:(?<![^\W\d_])[^\W\d_]\.)+[^\W\d_]\Z|\b(?:etc|al|Inc|Ltd|Co|Corp|Jr|Sr)\Z")
@@ -128,14 +128,14 @@ _COMMENT_SIGN = re.compile(r"(?<!\\)(?:\\\\)*(%)")
 
 @dataclass(frozen=True, slots=True)
 class CitationPlace:
-    """An offset for a citation; `lead` comes before it and its gap."""
+    """An offset for a citation; `lead` goes before its gap."""
 
     offset: int
     lead: str = ""
 
 
 def citation_places(text: str, start: int, end: int, format: str) -> Iterator[CitationPlace]:
-    """The offsets where the citation of the sentence text[start:end] could go, the best first."""
+    """The places for a citation of the sentence text[start:end], best first."""
     end = start + len(text[start:end].rstrip())
     if (display_start := _before_display(text, start, end, format)) is not None:
         end = display_start
@@ -143,14 +143,14 @@ def citation_places(text: str, start: int, end: int, format: str) -> Iterator[Ci
         return
     low = max(start, end - _TAIL_LENGTH)
     tail = _END.search(text[low:end])
-    assert tail is not None  # it matches nothing at the end of any text
+    assert tail is not None  # it also matches the empty end of any text
     stops, closers = low + tail.start("stops"), low + tail.start("closers")
     if _is_escaped(text, start, stops):  # "\," is a space, "\}" and "\)" are no brackets of the text
         yield CitationPlace(end if format == "latex" or stops == closers == end else stops - 1)
         return
     word = stops - 2 if format == "latex" and _is_spaced(text, start, stops) else stops
     if closers < end and stops < closers and _QUOTES.issuperset(text[closers:end]):
-        yield CitationPlace(end)  # what is quoted is left as it is
+        yield CitationPlace(end)  # quotations stay as they are
     if stops == closers:
         yield CitationPlace(word if stops == end else end)
         return
@@ -164,7 +164,7 @@ def citation_places(text: str, start: int, end: int, format: str) -> Iterator[Ci
 
 
 def _before_display(text: str, start: int, end: int, format: str) -> int | None:
-    """Where the text before a formula on lines of its own ends, for a sentence that ends in one."""
+    """The end of the text before a displayed formula, for a sentence that ends in one."""
     segment = text[start:end]
     if format == "typst":
         formula = _TYPST_DISPLAY.search(segment)
@@ -184,12 +184,12 @@ def _before_display(text: str, start: int, end: int, format: str) -> int | None:
 
 
 def _is_spaced(text: str, start: int, offset: int) -> bool:
-    """Whether a "\\@" stands before an offset, which is for the stop behind it."""
+    """Whether a "\\@" comes before an offset; it belongs to the following stop."""
     return text.endswith("\\@", start, offset) and not _is_escaped(text, start, offset - 2)
 
 
 def _is_escaped(text: str, start: int, offset: int) -> bool:
-    """Whether a backslash makes something else of the character."""
+    """Whether a backslash escapes the character."""
     slashes = len(text[start:offset]) - len(text[start:offset].rstrip("\\"))
     return slashes % 2 == 1
 
@@ -203,23 +203,23 @@ _MARKDOWN_SIGN = re.compile(r"\\.|(`+)(?:(?!\1)[^`]|`(?!\1))*?\1(?!`)|\[|\]", re
 
 
 class Surroundings:
-    """A file's text, and what each place in it stands in."""
+    """A file's text, and the commands around each place."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._source = LatexText(text, "")
         self._starts: list[int] = []
-        self._above: list[int] = []  # for each brace, the index of the one around it, or -1
+        self._above: list[int] = []  # for each brace, the index of the enclosing one, or -1
         self._paired = False
 
     def obstacle(self, offset: int, format: str, allowed: Collection[str] = ()) -> str:
-        """Why a citation must not stand at an offset; empty where it may. `allowed` commands may hold citations."""
+        """Why a citation cannot go to an offset, or ""; `allowed` commands may contain citations."""
         if format == "latex":
             return self._latex_obstacle(offset, allowed)
         return _markdown_obstacle(self.text, offset) if format == "markdown" else ""
 
     def owners(self, offset: int) -> Iterator[str]:
-        """The commands in whose arguments an offset lies, the innermost first; a bare group has the name ""."""
+        """The commands in whose arguments an offset is, innermost first; "" for a bare group."""
         self._pair()
         index = bisect_left(self._starts, offset) - 1
         while index >= 0:
@@ -230,11 +230,11 @@ class Surroundings:
             index = self._above[index]
 
     def _pair(self) -> None:
-        """Find what is around each brace, once."""
+        """Find the enclosing brace of each brace, once."""
         if self._paired:
             return
         self._paired = True
-        opened: list[tuple[int, int]] = []  # index and end of those that are open
+        opened: list[tuple[int, int]] = []  # index and end of open braces
         for brace in _BRACE.finditer(self.text):
             close = self._source.closing_brace(brace.start())
             if close is None:
@@ -248,7 +248,7 @@ class Surroundings:
     def _latex_obstacle(self, offset: int, allowed: Collection[str]) -> str:
         line = max(self.text.rfind("\n", 0, offset), self.text.rfind("\r", 0, offset)) + 1
         if _COMMENT.search(self.text, line, offset):
-            return "the sentence ends in a line with a comment"
+            return "the sentence ends on a line with a comment"
         for owner in self.owners(offset):
             if owner and owner not in load_words("whycite.check", "text-commands") and owner not in allowed:
                 return f"the sentence ends in the argument of \\{owner}, where a citation may not be possible"

@@ -1,4 +1,4 @@
-"""Edits of a draft's files: text put into their bytes, shown as a diff, written all or none."""
+"""Edit the files of a draft: insert text into their bytes, show a diff, write all files or none."""
 
 from __future__ import annotations
 
@@ -46,21 +46,21 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 
 @dataclass(frozen=True, slots=True)
 class Insertion:
-    """Text that comes into a file at an offset of its decoded text."""
+    """Text to insert at an offset of a file's decoded text."""
 
     offset: int
     text: str
 
 
 def text_of(data: bytes) -> str:
-    """The text of a file as readers see it; of one that is neither UTF-8 nor marked, one character a byte."""
+    """The text of a file as readers see it; without UTF-8 or a byte order mark, one character per byte."""
     return decode(data)[0]
 
 
 def insert(data: bytes, insertions: Sequence[Insertion]) -> bytes:
-    """The bytes with the texts put in; ValueError where the file's encoding lacks one of their letters.
+    """The bytes with the insertions; ValueError if the file's encoding lacks a letter.
 
-    Texts for the same place come in the order they are given in.
+    Insertions at the same offset keep their order.
     """
     text = text_of(data)
     skipped, codec = _codec(data)
@@ -79,14 +79,14 @@ def can_hold(data: bytes, text: str) -> bool:
 
 
 def newline_at(text: str, offset: int) -> str:
-    """The line end in use next to an offset: that of the line before, else of the file's first line."""
+    """The line ending near an offset: that of the line before, or of the file's first line."""
     line_ends = [match[0] for match in _LINE_END.finditer(text, max(0, offset - 10_000), offset)]
     line_end = None if line_ends else _LINE_END.search(text)
     return line_ends[-1] if line_ends else line_end[0] if line_end else "\n"
 
 
 def _codec(data: bytes) -> tuple[int, str | None]:
-    """How many bytes a mark at the start takes, and the encoding; none where each byte is a character."""
+    """The length of the byte order mark, and the encoding; None if each byte is a character."""
     for mark, name in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
             return len(mark), name
@@ -102,7 +102,7 @@ _CONTEXT_LINES = 3  # lines shown before and after what changes
 
 
 def hunks(label: str, text: str, insertions: Sequence[Insertion]) -> str:
-    """The diff of one file; empty where nothing is put into it."""
+    """The diff of one file; empty without insertions."""
     if not insertions:
         return ""
     lines = list(_LINE.finditer(text))
@@ -128,11 +128,11 @@ def hunks(label: str, text: str, insertions: Sequence[Insertion]) -> str:
 
 
 def _changed_lines(lines: Sequence[re.Match[str]], length: int, insertions: Sequence[Insertion]) -> dict[int, str]:
-    """The new text of each line that changes, by its number from 0; one behind the last where lines are added."""
+    """The new text of each changed line by its number from 0; appended lines have the number after the last."""
     starts = [line.start() for line in lines]
     whole = not lines or lines[-1][0].endswith(("\n", "\r"))
     changed: dict[int, str] = {}
-    # From the last to the first, of those for one place too: each then finds its place as it was.
+    # Backwards, also at the same offset, so that earlier offsets stay valid.
     for _, insertion in sorted(enumerate(insertions), key=lambda pair: (pair[1].offset, pair[0]), reverse=True):
         is_appended = insertion.offset == length and whole
         number = len(lines) if is_appended else max(0, bisect_right(starts, insertion.offset) - 1)
@@ -143,7 +143,7 @@ def _changed_lines(lines: Sequence[re.Match[str]], length: int, insertions: Sequ
 
 
 def _groups(numbers: Sequence[int]) -> Iterator[list[int]]:
-    """The numbers in runs that share the lines around them."""
+    """Runs of numbers whose context lines overlap."""
     group: list[int] = []
     for number in numbers:
         if group and number - group[-1] > 2 * _CONTEXT_LINES:
@@ -166,22 +166,22 @@ def _range(start: int, count: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A file with what comes into it."""
+    """A file and its insertions."""
 
-    path: Path  # where it lies, links followed
-    label: str  # how the draft's messages call it
+    path: Path  # with links resolved
+    label: str  # its name in messages
     old_content: bytes
     insertions: tuple[Insertion, ...]
 
     @property
     def new_content(self) -> bytes:
-        """The file as it will be."""
+        """The content after the change."""
         return insert(self.old_content, self.insertions)
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A finding that is left as it is, and why."""
+    """A finding that is not fixed, and why."""
 
     finding: Finding
     proposal: Proposal
@@ -190,7 +190,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class FixPlan:
-    """What a fix will do to a draft; nothing is written before it is applied."""
+    """The changes a fix makes to a draft; nothing is written until it is applied."""
 
     draft: str
     changes: tuple[FileChange, ...] = ()
@@ -198,58 +198,58 @@ class FixPlan:
     refused: tuple[Refusal, ...] = ()
 
     def diff(self) -> str:
-        """The changes as a unified diff, for people to read and for `patch`."""
+        """The changes as a unified diff."""
         return "".join(hunks(change.label, text_of(change.old_content), change.insertions) for change in self.changes)
 
 
 class DraftProject:
-    """The folder of a draft; what is read from it is kept, so that every reading sees the same bytes."""
+    """The folder of a draft; contents are kept, so that every reading sees the same bytes."""
 
     def __init__(self, document: Document, root: Path | None = None) -> None:
         path = Path(document.path)
         if "://" in document.path or not path.is_file():
-            raise UserError(f"{document.path}: not a file on disk (an archive, standard input): it cannot be changed")
+            raise UserError(f"{document.path}: cannot be changed, since it is not a file on disk")
         root = _common_folder(document) if root is None else root if root.is_dir() else root.parent
         self._name = Path(os.path.relpath(path, root)).as_posix()
         if self._name.startswith("../") or not document.path.endswith(self._name):
-            raise UserError(f"{document.path}: lies outside {root}; nothing there is changed")
+            raise UserError(f"{document.path}: cannot be changed, since it is outside {root}")
         self._root = root
         self._label = document.path.removesuffix(self._name)
         self._format = document.format
-        self.contents: dict[str, bytes] = {}  # of every file that a reading opened, by its name
+        self.contents: dict[str, bytes] = {}  # of every file read so far, by name
         source = Source(DiskFolder(root), self._name)
         if unwrap(source).name != self._name or open_archive(source) is not None:
-            raise UserError(f"{document.path}: compressed; unpack it, then it can be changed")
+            raise UserError(f"{document.path}: cannot be changed, since it is compressed; unpack it first")
 
     def read(self, insertions: Mapping[str, Sequence[Insertion]] | None = None) -> Document:
-        """The draft as it reads with texts put into its files."""
+        """Read the draft with insertions in its files."""
         changed = {name: insert(self.contents[name], texts) for name, texts in (insertions or {}).items()}
         folder = _EditedFolder(self._root, self._label, self.contents, changed)
         document = next(iter(readers()[self._format].read(Source(folder, self._name))), None)
         if document is None:
-            raise UserError(f"{self._label}{self._name}: holds no document any more; check it again")
+            raise UserError(f"{self._label}{self._name}: no longer contains a document; check it again")
         return document
 
     def name(self, file: str) -> str | None:
-        """The name of a file by what the document calls it; none where no reading opened it."""
+        """The name of a file by its label; None if it was not read."""
         name = file.removeprefix(self._label) if file.startswith(self._label) else ""
         return name if name in self.contents else None
 
     def names(self) -> list[str]:
-        """The names of all files of the folder."""
+        """The names of all files in the folder."""
         return DiskFolder(self._root).names()
 
     def label(self, name: str) -> str:
-        """What the document calls a file."""
+        """The label of a file in the document."""
         return self._label + name
 
     def path(self, name: str) -> Path:
-        """Where a file lies, links followed; a link out of the folder is never read, so never followed."""
+        """The path of a file with links resolved; links out of the folder are never read, so never written."""
         return (self._root / name).resolve()
 
 
 class _EditedFolder(DiskFolder):
-    """The folder on disk with some of its files changed."""
+    """The folder on disk with some files changed."""
 
     def __init__(self, root: Path, label: str, contents: dict[str, bytes], changed: Mapping[str, bytes]) -> None:
         super().__init__(root, label)
@@ -266,13 +266,13 @@ class _EditedFolder(DiskFolder):
 
 
 def _common_folder(document: Document) -> Path:
-    """The folder that holds all files of a draft."""
+    """The folder that contains all files of a draft."""
     files = {document.path, *(sentence.file for sentence in document.sentences)}
     return Path(os.path.commonpath([Path(file).parent.absolute() for file in files]))
 
 
 def apply(plan: FixPlan) -> None:
-    """Write the files of a plan; where one of them cannot be written, the others are put back as they were."""
+    """Write the files of a plan; if one cannot be written, the others are restored."""
     new_contents = {change.path: change.new_content for change in plan.changes}
     _check_unchanged(plan)
     try:
@@ -281,8 +281,8 @@ def apply(plan: FixPlan) -> None:
                 stream = files.enter_context(atomic_write(change.path))
                 stream.write(new_contents[change.path])
                 Path(stream.name).chmod(change.path.stat().st_mode & 0o7777)
-            _check_unchanged(plan)  # once more: the last moment before they are replaced
-    except BaseException:  # Ctrl-C between two files too
+            _check_unchanged(plan)  # again, at the last moment before they are replaced
+    except BaseException:  # also Ctrl-C between two files
         for change in plan.changes:
             _restore(change, new_contents[change.path])
         raise
@@ -291,18 +291,18 @@ def apply(plan: FixPlan) -> None:
 def _check_unchanged(plan: FixPlan) -> None:
     for change in plan.changes:
         if _current_bytes(change) != change.old_content:
-            raise UserError(f"{change.label}: has changed since it was checked; nothing is written: check it again")
+            raise UserError(f"{change.label}: changed since it was checked; nothing was written, check it again")
 
 
 def _current_bytes(change: FileChange) -> bytes:
     try:
         return change.path.read_bytes()
     except OSError as error:
-        raise UserError(f"{change.label}: {error.strerror or error}; nothing is written") from error
+        raise UserError(f"{change.label}: {error.strerror or error}; nothing was written") from error
 
 
 def _restore(change: FileChange, new_content: bytes) -> None:
-    """Undo one file, if it is what was just written."""
+    """Restore a file if it has just been written."""
     if change.path.is_file() and change.path.read_bytes() == new_content:
         mode = change.path.stat().st_mode & 0o7777
         with atomic_write(change.path) as stream:

@@ -1,4 +1,4 @@
-"""New entries for a draft's bibliography: in its .bib file, else in the list of references that it prints."""
+"""New entries for a draft's bibliography: in its .bib file, or in the list of references in the draft."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from whycite.check.findings import Proposal
 from whycite.check.fix.edits import DraftProject, Insertion, can_hold, newline_at, text_of
 from whycite.documents.latex import UNNAMED_BIBLIOGRAPHY
 from whycite.documents.latex.cursor import LatexText
-from whycite.documents.latex.project import LatexProject as LatexProject
+from whycite.documents.latex.project import LatexProject
 from whycite.documents.model import Document
 from whycite.documents.references import bbl, bibtex
 from whycite.documents.references.bibtex import BibtexEntry, read_entries
@@ -36,7 +36,7 @@ _ACCENTS_ABOVE = frozenset("`'^~=.\"uvHr")
 
 
 def escape_tex(text: str) -> str:
-    """The text in ASCII; ValueError names a letter that TeX has no plain way to write."""
+    """The text in ASCII; ValueError with a letter that TeX has no command for."""
     return "".join(
         letter if letter.isascii() else _escape_letter(letter) for letter in unicodedata.normalize("NFC", text)
     )
@@ -65,7 +65,7 @@ _AND = re.compile(r"\s+and\s+")
 
 
 def bibitem(entry: BibtexEntry, label: str = "") -> str:
-    """The `\\bibitem` of an entry; `label` is one of the list's own, whose form it follows."""
+    """The `\\bibitem` of an entry, with a label like `label`, one of the list's own."""
     fields = entry.fields
     people = [person.strip() for person in _AND.split(fields.get("author", "")) if person.strip()]
     parts = [", ".join(map(_natural_name, people)), fields.get("title", ""), _venue_and_year(fields)]
@@ -106,7 +106,7 @@ _OTHER_FORMATS = (".json", ".csljson", ".yml", ".yaml", ".ris")
 _LIST_END = re.compile(r"^[^%\n\r]*?(\\end\s*\{thebibliography\})", re.MULTILINE)
 _ITEM = re.compile(r"^[^%\n\r]*?\\bibitem\s*(\[)?", re.MULTILINE)
 _BIBER = re.compile(r"^[^%\n\r]*\\(?:usepackage|RequirePackage)\s*(?:\[[^\]]*\])?\s*\{biblatex\}", re.MULTILINE)
-# Commands of packages for several lists of references, which the reader does not know.
+# Commands of packages for several bibliographies, which the reader does not know.
 _BIBLIOGRAPHY_COMMAND = re.compile(
     r"^(?:[^%\n\r\\]|\\.)*?\\(?:(?!bibliographystyle)[A-Za-z]*bibliography|putbib)", re.MULTILINE
 )
@@ -115,20 +115,20 @@ _CONFIGURATIONS = re.compile(r"(?:.*/)?(?:_\w+|myst)\.ya?ml")
 
 @dataclass(frozen=True, slots=True)
 class BibliographyFile:
-    """The file that new entries go to, and how they are written there."""
+    """The file for new entries, and how they are written there."""
 
     name: str
     data: bytes
-    offset: int  # offset in the text
-    is_printed: bool = False  # a list of \\bibitem, no .bib
-    label: str = ""  # the label in brackets of an entry that is there
-    ascii: bool = False  # letters beyond ASCII are written as TeX commands
+    offset: int  # in the text, where new entries go
+    is_printed: bool = False  # a list of \\bibitem, not a .bib
+    label: str = ""  # of an existing entry, in brackets
+    ascii: bool = False  # whether other letters become TeX commands
 
     def entry(self, proposal: Proposal) -> str:
-        """The entry as text of the file; UserError where it cannot be written there."""
+        """The entry as written in the file; UserError if its encoding lacks a letter."""
         entries, _ = read_entries(proposal.bibtex, self.name)
         if [entry.key for entry in entries] != [proposal.key]:
-            raise UserError(f"there is no BibTeX entry for {proposal.key} to add")
+            raise UserError(f"no BibTeX entry for {proposal.key}")
         written = bibitem(entries[0], self.label) if self.is_printed else proposal.bibtex.strip() + "\n"
         written = written.replace("\r\n", "\n")
         if not self.ascii and can_hold(self.data, written):
@@ -139,12 +139,12 @@ class BibliographyFile:
             if can_hold(self.data, written):  # TeX has no command for this letter
                 return written
             raise UserError(
-                f"{self.name}: its encoding lacks the letter {error} of the entry for {proposal.key}; "
+                f"{self.name}: the encoding lacks the letter {error}, which the entry {proposal.key} needs; "
                 "save the file as UTF-8"
             ) from error
 
     def insertion(self, entries: Mapping[str, str]) -> Insertion:
-        """All new entries as one text, with the line ends that the file has there."""
+        """All new entries as one insertion, with the file's line endings."""
         text = text_of(self.data)
         newline = newline_at(text, self.offset)
         head = text[: self.offset]
@@ -155,12 +155,12 @@ class BibliographyFile:
 
 
 def find_bibliography(project: DraftProject, document: Document) -> BibliographyFile | str:
-    """Where new entries go, or what to do where there is no such place."""
+    """Where new entries go, or what to do if there is no such place."""
     files = [name for name in project.contents if name.lower().endswith(_BIBTEX)]
     if files:
         writable = [name for name in files if os.access(project.path(name), os.W_OK)]
         if not writable:
-            return f"{project.label(files[-1])} may not be written"
+            return f"{project.label(files[-1])} is read-only"
         name = _most_cited(project, document, writable)
         data = project.contents[name]
         return BibliographyFile(name, data, len(text_of(data)), ascii=_wants_ascii(project, document, data))
@@ -172,12 +172,12 @@ def find_bibliography(project: DraftProject, document: Document) -> Bibliography
         if name.lower().endswith(_OTHER_FORMATS) and not _CONFIGURATIONS.fullmatch(name)
     ]
     if other_files:
-        return f"{project.label(other_files[-1])} is no BibTeX: add the entry there, then it is cited by its key"
+        return f"{project.label(other_files[-1])} is not BibTeX; add the entry there by hand, then check again"
     return _NO_BIBLIOGRAPHY.get(document.format, "the draft has no bibliography")
 
 
 def unnamed_reason(project: DraftProject, document: Document) -> str:
-    """Why nothing can be cited yet in a LaTeX draft that names no bibliography: each citation would print as [?]."""
+    """Why nothing can be cited in a LaTeX draft that names no bibliography: each citation would print as [?]."""
     if document.format != "latex" or not any(UNNAMED_BIBLIOGRAPHY in warning for warning in document.warnings):
         return ""
     texts = [text_of(data) for name, data in project.contents.items() if name.lower().endswith(_TEX)]
@@ -185,13 +185,13 @@ def unnamed_reason(project: DraftProject, document: Document) -> str:
         return ""  # without a \begin{document} it is a part of a draft, whose main file names the bibliography
     neighbour = next(name for name in project.contents if name.lower().endswith((*_BIBTEX, ".bbl")))
     return (
-        f"the draft names no bibliography, though {project.label(neighbour)} lies beside it: "
-        f"if that is the draft's, write \\bibliography{{{posixpath.splitext(neighbour)[0]}}} where it is to be printed"
+        f"the draft names no bibliography; if {project.label(neighbour)} is its bibliography, "
+        f"write \\bibliography{{{posixpath.splitext(neighbour)[0]}}} where it is to be printed"
     )
 
 
 def leftover_keys(project: DraftProject) -> set[str]:
-    """The keys that only the .bbl of an earlier run has: the next one will not find them in the .bib."""
+    """The keys that only the .bbl of an earlier run has: the next run will not find them in the .bib."""
     texts = {name: text_of(data) for name, data in project.contents.items()}
     files = [name for name in texts if name.lower().endswith(_BIBTEX)]
     bib_keys = {reference.id for name in files for reference in bibtex.parse(texts[name], name)[0]}
@@ -200,15 +200,15 @@ def leftover_keys(project: DraftProject) -> set[str]:
 
 
 _NO_BIBLIOGRAPHY = {
-    "latex": "the draft has no bibliography to add to: make references.bib and write \\bibliography{references}",
-    "markdown": "the draft has no bibliography to add to: make references.bib and write "
-    '"bibliography: references.bib" into the block at its head',
-    "typst": 'the draft has no bibliography to add to: make references.bib and write #bibliography("references.bib")',
+    "latex": "the draft has no bibliography; create references.bib and write \\bibliography{references}",
+    "markdown": "the draft has no bibliography; create references.bib and write "
+    '"bibliography: references.bib" into the front matter',
+    "typst": 'the draft has no bibliography; create references.bib and write #bibliography("references.bib")',
 }
 
 
 def _most_cited(project: DraftProject, document: Document, names: list[str]) -> str:
-    """The file with most of what the draft cites; of equal ones, the last."""
+    """The file with most of the cited entries; of equal ones, the last."""
     if len(names) == 1:
         return names[0]
     cited = {key for sentence in document.sentences for citation in sentence.citations for key in citation.keys}
@@ -220,7 +220,7 @@ def _most_cited(project: DraftProject, document: Document, names: list[str]) -> 
 
 
 def _find_printed_list(project: DraftProject) -> BibliographyFile | None:
-    """The list of references in the draft itself, or in the .bbl file that BibTeX made."""
+    """The list of references in the draft, or in the .bbl file made by BibTeX."""
     for name, data in project.contents.items():
         if not name.lower().endswith((*_TEX, ".bbl")):
             continue
@@ -231,7 +231,7 @@ def _find_printed_list(project: DraftProject) -> BibliographyFile | None:
 
 
 def _last_label(text: str, end: int) -> str:
-    """The label of the last entry before an offset, where all entries have one."""
+    """The label of the last entry before an offset, if all entries have one."""
     items = list(_ITEM.finditer(text, 0, end))
     if not items or not all(item[1] for item in items):
         return ""
@@ -241,7 +241,7 @@ def _last_label(text: str, end: int) -> str:
 
 
 def _wants_ascii(project: DraftProject, document: Document, data: bytes) -> bool:
-    """Whether letters are safer as TeX commands: BibTeX cuts names into bytes, and makes broken letters of initials."""
+    """Whether letters are safer as TeX commands: BibTeX works on bytes, and breaks initials beyond ASCII."""
     if document.format != "latex":
         return False
     biber = any(_BIBER.search(text_of(content)) for name, content in project.contents.items() if name.endswith(".tex"))

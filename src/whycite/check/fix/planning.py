@@ -1,4 +1,4 @@
-"""From proposals to a plan: every citation is tried on the draft, and kept only if it reads back as meant."""
+"""Plan a fix: every citation is tried on the draft, and kept only if it is read back as intended."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ from whycite.errors import UserError
 
 __all__ = ["plan"]
 
-_FORBIDDEN_KINDS = {"table": "the sentence stands in a table", "heading": "the sentence stands in a heading"}
-_NOT_READ_BACK = "the citation would not be read as one of this sentence"
+_FORBIDDEN_KINDS = {"table": "the sentence is in a table", "heading": "the sentence is in a heading"}
+_NOT_READ_BACK = "the citation would not be read as part of this sentence"
 
 
 def plan(checked: CheckedDraft, choices: Mapping[int, Proposal] | None = None, root: Path | None = None) -> FixPlan:
-    """What to put into the files of a draft so that it cites what was chosen.
+    """Plan the changes that make a draft cite the chosen papers.
 
-    `choices` gives proposals by the index of their finding; without it, every sentence that needs a citation gets
-    the best one, if that clearly fits. `root` is the folder that was checked, where it was a folder; nothing outside
-    it is changed.
+    `choices` maps indices of findings to proposals; by default, every sentence that needs a citation gets the best one
+    if it clearly fits. `root` is the folder that was checked, if it was a folder; nothing outside it is changed.
     """
     if choices is None:
         choices = {
@@ -39,13 +38,13 @@ def plan(checked: CheckedDraft, choices: Mapping[int, Proposal] | None = None, r
     project = DraftProject(document, root)
     current = project.read()
     if current.sentences != document.sentences:
-        raise UserError(f"{document.path}: has changed since it was checked; check it again")
+        raise UserError(f"{document.path}: changed since it was checked; check it again")
     return _Planner(project, current).plan([(checked.findings[index], choices[index]) for index in sorted(choices)])
 
 
 @dataclass(slots=True)
 class _Attempt:
-    """A proposal with the places that are left to try for it, the best first."""
+    """A proposal and the places that remain to be tried, best first."""
 
     finding: Finding
     proposal: Proposal
@@ -54,7 +53,7 @@ class _Attempt:
 
 
 class _Planner:
-    """The state of one plan: what is refused, and what new entries look like."""
+    """The state of one plan: refusals and new entries."""
 
     def __init__(self, project: DraftProject, document: Document) -> None:
         self._project = project
@@ -72,7 +71,7 @@ class _Planner:
         self._titles: dict[str, str] = {}
         self._leftover_keys = leftover_keys(project)
         self._citing_commands: set[str] | None = None
-        self._sound_together = 0  # how many were last found to read back in one reading
+        self._sound_together = 0  # how many were last read back together
 
     def plan(self, chosen: Sequence[tuple[Finding, Proposal]]) -> FixPlan:
         texts = {file: source.text for file, source in self._sources.items()}
@@ -84,7 +83,7 @@ class _Planner:
         for finding, proposal in chosen:
             place = finding.file, finding.start, finding.end, proposal.key
             if place in seen:
-                continue  # a file that the draft reads twice: what is put in once stands in both places
+                continue  # a file that the draft reads twice: one insertion shows in both places
             seen.add(place)
             attempt = style if isinstance(style, str) else self._make_attempt(finding, proposal, style)
             if isinstance(attempt, str):
@@ -102,22 +101,22 @@ class _Planner:
     # -- what to try -------------------------------------------------------
 
     def _make_attempt(self, finding: Finding, proposal: Proposal, style: CitationStyle) -> _Attempt | str:
-        """What to put in for a proposal, or why nothing can be."""
+        """The insertions to try for a proposal, or why there are none."""
         sentence = self._sentences.get((finding.file, finding.start, finding.end))
         name = self._project.name(finding.file)
         if sentence is None or name is None:
-            return "the sentence is no longer there"
+            return "the sentence is no longer in the draft"
         if sentence.kind in _FORBIDDEN_KINDS:
             return _FORBIDDEN_KINDS[sentence.kind]
         if any(proposal.key in citation.keys for citation in sentence.citations):
-            return f"the sentence cites {proposal.key} already"
+            return f"the sentence already cites {proposal.key}"
         written = style.write(proposal.key)
         if written is None:
-            return f"the key {proposal.key!r} cannot be written as a citation of this draft"
+            return f"the key {proposal.key!r} cannot be written in the draft's citation style"
         if reason := self._add_entry(proposal):
             return reason
         source = self._sources[finding.file]
-        insertions, reason = [], "the sentence has no end to put a citation at"
+        insertions, reason = [], "there is no place for a citation at the end of the sentence"
         for place in citation_places(source.text, sentence.start, sentence.end, self._document.format):
             obstacle = self._obstacle(source, place.offset)
             if obstacle:
@@ -129,21 +128,21 @@ class _Planner:
         return _Attempt(finding, proposal, name, insertions) if insertions else reason
 
     def _add_entry(self, proposal: Proposal) -> str:
-        """Make the entry that a proposal needs; the reason where that fails."""
+        """Prepare the entry that a proposal needs; the reason if that fails."""
         key = proposal.key
         title = normalise_title(proposal.recommendation.paper.title)
         reference = self._document.by_id.get(key)
         if reference is not None:
             same = proposal.in_bibliography or not title or normalise_title(reference.title) == title
             if not same:
-                return f"the key {key} stands for another work in the bibliography"
+                return f"the key {key} belongs to another work in the bibliography"
             return (
-                f"only the .bbl of an earlier run has {key}: put it into the .bib first"
+                f"{key} is only in the .bbl of an earlier run; add it to the .bib first"
                 if key in self._leftover_keys
                 else ""
             )
         if proposal.in_bibliography:
-            return f"the bibliography has no entry {key} any more"
+            return f"the bibliography no longer has the entry {key}"
         if key in self._entries:
             return "" if self._titles[key] == title else f"two new works have the key {key}"
         if self._bibliography is None:
@@ -158,7 +157,7 @@ class _Planner:
         return ""
 
     def _obstacle(self, source: Surroundings, offset: int) -> str:
-        """Why a citation must not stand somewhere; commands in which the draft cites elsewhere may hold one."""
+        """Why a citation cannot be inserted at an offset; commands in which the draft cites elsewhere are fine."""
         obstacle = source.obstacle(offset, self._document.format)
         if obstacle and self._citing_commands is None:
             self._citing_commands = {
@@ -173,7 +172,7 @@ class _Planner:
     # -- whether it reads back ---------------------------------------------
 
     def _settle(self, attempts: list[_Attempt]) -> list[_Attempt]:
-        """Those that read back as meant, each at the first of its places that does."""
+        """The attempts that are read back as intended, each at its first place that works."""
         sound_attempts: list[_Attempt] = []
         waiting = attempts
         while waiting:
@@ -193,7 +192,7 @@ class _Planner:
         return sorted(sound_attempts, key=lambda attempt: (attempt.finding.file, attempt.finding.start))
 
     def _sound(self, attempts: list[_Attempt]) -> list[_Attempt]:
-        """Those of some that read back, found by halves: mostly all do."""
+        """The attempts that are read back, found by halving, since usually all are."""
         if not attempts or self._reads_back(attempts):
             self._sound_together = len(attempts)
             return attempts
@@ -203,10 +202,10 @@ class _Planner:
         return self._sound(attempts[:half]) + self._sound(attempts[half:])
 
     def _reads_back(self, attempts: Sequence[_Attempt]) -> bool:
-        """Whether each sentence then has its citation, and all else reads as before."""
+        """Whether each sentence then has its citation, and everything else is unchanged."""
         try:
             document = self._project.read(self._insertions(attempts))
-        except (UserError, ValueError):  # a file that can no longer be read, or not take the text in
+        except (UserError, ValueError):  # a file that can no longer be read, or whose encoding lacks a letter
             return False
         added: dict[tuple[str, int, int], list[str]] = {}
         for attempt in attempts:
@@ -221,7 +220,7 @@ class _Planner:
         )
 
     def _insertions(self, attempts: Sequence[_Attempt]) -> dict[str, list[Insertion]]:
-        """The texts by file, new entries too."""
+        """The insertions by file, with new entries."""
         insertions: dict[str, list[Insertion]] = {}
         for attempt in attempts:
             insertions.setdefault(attempt.name, []).append(attempt.insertions[0])
@@ -239,13 +238,13 @@ class _Planner:
         for name, insertions in self._insertions(attempts).items():
             path = self._project.path(name)
             if path in changes:
-                raise UserError(f"{self._project.label(name)}: read under two names; nothing is changed")
+                raise UserError(f"{self._project.label(name)}: read under two names; nothing was changed")
             changes[path] = FileChange(path, self._project.label(name), self._project.contents[name], tuple(insertions))
         return list(changes.values())
 
 
 def _reads_as_meant(old: Sentence, new: Sentence, keys: Sequence[str]) -> bool:
-    """Whether a sentence says what it said and cites these keys besides."""
+    """Whether a sentence has the same text and cites these keys in addition."""
     if not keys:
         return old.text == new.text and [c.keys for c in old.citations] == [c.keys for c in new.citations]
     old_keys = [key for citation in old.citations for key in citation.keys]
