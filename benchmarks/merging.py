@@ -107,9 +107,9 @@ def main() -> None:
         _show("bibliography alone", asked, own)
         _show("library alone", asked, others)
         _show("both, by places", asked, list(map(by_places, own, others)))
-        _show(f"both, as merged (even at {proposals._EVEN:g})", asked, found(shelf))
+        _show(f"both, as merged (even at {proposals.EVEN_ODDS_MARGIN:g})", asked, found(shelf))
         for even in EVENS:
-            proposals._EVEN = even
+            proposals.EVEN_ODDS_MARGIN = even
             _show(f"both, even at {even:g}", asked, found(shelf))
 
 

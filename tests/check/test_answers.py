@@ -110,9 +110,9 @@ def test_references_are_looked_up_once(library: Counting, tmp_path: Path) -> Non
 def test_a_new_commit_is_seen_from_outside(tmp_path: Path) -> None:
     versions = tmp_path / "library" / "commits.lance" / "_versions"
     versions.mkdir(parents=True)
-    before = CachedLibrary(tmp_path / "library")._state
+    before = CachedLibrary(tmp_path / "library").state
     (versions / "2.manifest").write_bytes(b"")
-    assert CachedLibrary(tmp_path / "library")._state != before
+    assert CachedLibrary(tmp_path / "library").state != before
 
 
 def test_a_library_stays_open_until_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

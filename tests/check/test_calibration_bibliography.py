@@ -6,7 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fakes import word_encoder
-from whycite.check.calibration import BibliographyWeights, _shares, bibliography_titles, fit_bibliography, title_signs
+from whycite.check.calibration import (
+    BibliographyWeights,
+    bibliography_titles,
+    fit_bibliography,
+    title_shares,
+    title_signs,
+)
 from whycite.documents.model import Reference
 
 LISTED = ["Busy bees need rest", "Granite in the walls of old bridges", "Attention is all you need"]
@@ -57,7 +63,7 @@ def test_every_title_is_shared_out_whole(listed: int, said: int, seed: int) -> N
     random = np.random.default_rng(seed)
     rows = random.normal(size=(said + listed, 8)).astype(np.float32)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    shares = _shares(rows[:said], rows[said:], random.normal(size=said))
+    shares = title_shares(rows[:said], rows[said:], random.normal(size=said))
     assert shares.min() >= 0
     assert shares.sum() == pytest.approx(listed)
 

@@ -192,7 +192,7 @@ def test_no_recommendations(library: FakeLibrary, encoder: FakeEncoder, n: int) 
 def test_what_claims_have_in_common_is_encoded_once(library: FakeLibrary, encoder: FakeEncoder) -> None:
     library.add_paper("a")
     library.cite("cells divide", "a", cosine=0.5)
-    unasked = type(encoder)()
+    unasked = FakeEncoder()
     method = EvidenceSum(library, unasked)
     for text in ("Cells divide.", "Cells grow."):
         method.recommend(Claim(text, title="On cells", paragraph="Cells divide. Cells grow."))
@@ -206,7 +206,7 @@ def test_as_many_as_asked_for(library: FakeLibrary, encoder: FakeEncoder) -> Non
 
 
 def test_vectors_of_another_encoder_do_not_compare(library: FakeLibrary, encoder: FakeEncoder) -> None:
-    other = type(encoder)()
+    other = FakeEncoder()
     other.name = "fake@2"
     with pytest.raises(UserError, match=r"made with the encoder fake@1, not with fake@2"):
         EvidenceSum(library, other)

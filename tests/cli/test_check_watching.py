@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from tests.drafts import BIB, TEX
-from whycite.cli.check import FileStates, _watch_drafts, file_states, wait_for_change
+from whycite.cli.check import FileStates, file_states, wait_for_change, watch_drafts
 from whycite.errors import UserError
 
 QUICK = 0.01
@@ -68,7 +68,7 @@ def _seen(main: Path, change: Callable[[], object]) -> None:
         raise UserError("not this time")
 
     with pytest.raises(KeyboardInterrupt):
-        _watch_drafts([str(main)], found, None, Console(file=io.StringIO()))
+        watch_drafts([str(main)], found, None, Console(file=io.StringIO()))
 
 
 @pytest.mark.parametrize("how", ["written", "made", "removed"])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from whycite.cli.demo import CLAIMS, VERIFIED_CLAIM, _command
+from whycite.cli.demo import CLAIMS, VERIFIED_CLAIM, shell_command
 from whycite.demo.corpus import articles, licences
 from whycite.errors import UserError
 
@@ -98,7 +98,7 @@ def test_what_to_type_next_can_be_typed(
     monkeypatch.setattr("sys.executable", str(folder / "python"))
     monkeypatch.setenv("PATH", str(folder if on_path else tmp_path))
     monkeypatch.chdir(tmp_path / here)
-    assert _command() == expected.format(home=tmp_path)
+    assert shell_command() == expected.format(home=tmp_path)
 
 
 def test_without_the_articles_it_says_how_to_get_them(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

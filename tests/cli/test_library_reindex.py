@@ -27,7 +27,7 @@ Run = Callable[..., Result]
 STOPPED = """
 import os, signal, sys
 from whycite.library import maintenance
-maintenance._PROGRESS_TEXTS = 2
+maintenance.PROGRESS_TEXTS = 2
 encode, calls = maintenance.CachedEncoder.encode, []
 def stop(self, texts, progress=None):
     calls.append(texts)
@@ -52,9 +52,9 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The name of an encoder that another package brings."""
     entry = SimpleNamespace(name="small", load=lambda: lambda threads: _small())
     monkeypatch.setattr(folders, "entry_points", lambda group: [entry])
-    encoders._open_encoder.cache_clear()
+    encoders.forget_encoders()
     yield entry.name
-    encoders._open_encoder.cache_clear()
+    encoders.forget_encoders()
 
 
 @pytest.fixture

@@ -14,14 +14,14 @@ Make = Callable[..., Document]
 
 @pytest.fixture
 def _fresh() -> Iterator[None]:
-    entities._model.cache_clear()
+    entities.load_parser.cache_clear()
     yield
-    entities._model.cache_clear()
+    entities.load_parser.cache_clear()
 
 
 @pytest.fixture
 def _no_parser(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entities, "_model", lambda: pytest.fail("parsed"))
+    monkeypatch.setattr(entities, "load_parser", lambda: pytest.fail("parsed"))
 
 
 @pytest.mark.usefixtures("_no_parser")

@@ -158,7 +158,7 @@ def test_evidence_for_nobody_knows_what_is_left_out(place: Path, encoder: Any, m
 def test_progress_tells_what_is_on_disk(
     place: Path, encoder: Any, numbered: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_BATCH_DOCUMENTS", 2)
+    monkeypatch.setattr(module, "BATCH_DOCUMENTS", 2)
     seen: list[tuple[AddProgress, int]] = []
 
     def look(progress: AddProgress) -> None:
@@ -174,7 +174,7 @@ def test_progress_tells_what_is_on_disk(
 def test_slow_documents_are_kept_before_there_are_many(
     place: Path, encoder: Any, numbered: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_BATCH_SECONDS", 0.3)
+    monkeypatch.setattr(module, "BATCH_SECONDS", 0.3)
 
     def papers() -> Iterator[Document]:
         for at in range(4):
@@ -190,7 +190,7 @@ def test_slow_documents_are_kept_before_there_are_many(
 def test_an_error_in_the_middle_keeps_what_was_told(
     place: Path, encoder: Any, numbered: Make, content: Read, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_BATCH_DOCUMENTS", 2)
+    monkeypatch.setattr(module, "BATCH_DOCUMENTS", 2)
 
     def papers() -> Any:
         yield from (numbered(at) for at in range(3))

@@ -19,7 +19,7 @@ def test_batches_and_jobs_do_not_matter(
 ) -> None:
     papers = [numbered(at) for at in range(12)]
     add_documents(place, papers, jobs=1, encoder=encoder)
-    monkeypatch.setattr(adding, "_BATCH_DOCUMENTS", batch)
+    monkeypatch.setattr(adding, "BATCH_DOCUMENTS", batch)
     other = place.with_name("other")
     report = add_documents(other, papers, jobs=jobs, encoder=encoder)
     assert report.added == 12

@@ -54,7 +54,7 @@ def test_reindexed_with_an_encoder_in_a_folder(
 def test_a_folder_that_is_gone_or_changed(place: Path, folder: Path, numbered: Make) -> None:
     add_documents(place, [numbered(1)], jobs=1, encoder=folder)
     name = Library.open(place).encoder
-    encoders._open_encoder.cache_clear()
+    encoders.forget_encoders()
     facts = json.loads((folder / "encoder.json").read_text())
     (folder / "encoder.json").write_text(json.dumps(facts | {"max_tokens": 9}))
     told = "with: whycite library reindex$"
@@ -63,7 +63,7 @@ def test_a_folder_that_is_gone_or_changed(place: Path, folder: Path, numbered: M
     ):
         add_documents(place, [numbered(2)], jobs=1)
     shutil.rmtree(folder)
-    encoders._open_encoder.cache_clear()
+    encoders.forget_encoders()
     with pytest.raises(UserError, match=rf"library's encoder {name} is not available: no encoder '{folder}'.*{told}"):
         add_documents(place, [numbered(2)], jobs=1)
     reindex(place)

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.fakes import hashing_encoder
 from whycite.documents.model import Document
 from whycite.errors import UserError
 from whycite.library import AddProgress, Library, add_documents, adding, compact, remove
@@ -65,7 +66,7 @@ def test_of_a_newer_program(place: Path, encoder: Any, numbered: Make) -> None:
 
 def test_another_encoder(place: Path, encoder: Any, numbered: Make) -> None:
     add_documents(place, [numbered(1)], jobs=1, encoder=encoder)
-    other = type(encoder)("fake@2")
+    other = hashing_encoder("fake@2")
     told = (
         r"uses the encoder fake@1, not fake@2; omit --encoder, or move .* with: whycite library reindex --encoder fake$"
     )
@@ -204,7 +205,7 @@ def test_a_full_disk_loses_nothing(
     small_disk: Path, encoder: Any, numbered: Make, content: Read, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = small_disk / "library"
-    monkeypatch.setattr(adding, "_BATCH_DOCUMENTS", 5)
+    monkeypatch.setattr(adding, "BATCH_DOCUMENTS", 5)
     told = 0
 
     def tell(progress: AddProgress) -> None:

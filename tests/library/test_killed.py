@@ -71,8 +71,8 @@ def _consistent(place: Path, encoder: Any) -> set[str]:
 @pytest.fixture
 def scattered(place: Path, encoder: Any, numbered: Make, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A library in some pieces, and batches so small that a few papers are several."""
-    monkeypatch.setattr(adding, "_BATCH_DOCUMENTS", 1)
-    monkeypatch.setattr(maintenance, "_MAX_FRAGMENTS", 2)
+    monkeypatch.setattr(adding, "BATCH_DOCUMENTS", 1)
+    monkeypatch.setattr(maintenance, "MAX_FRAGMENTS", 2)
     add_documents(place, [numbered(at) for at in range(2)], jobs=1, encoder=encoder)
     return place
 
@@ -105,8 +105,10 @@ def test_ended_before_any_change_of_any_table(
     }  # fmt: skip
     write, first = writes[what], what == "first add"
     if what == "compact":  # of a library that has not changed for longer than readers have
-        monkeypatch.setattr(maintenance, "_GRACE", timedelta(0))
-        monkeypatch.setattr(maintenance, "_SLACK", timedelta(seconds=5))  # a busy machine takes two to drop versions
+        monkeypatch.setattr(maintenance, "READER_GRACE", timedelta(0))
+        monkeypatch.setattr(
+            maintenance, "PRUNE_SLACK", timedelta(seconds=5)
+        )  # a busy machine takes two to drop versions
         time.sleep(5.5)
 
     def begin(name: str) -> Path:
@@ -168,7 +170,7 @@ def test_killed_at_any_moment_of_adding(place: Path, encoder: Any, numbered: Mak
 def test_killed_at_any_moment_of_compacting(
     place: Path, encoder: Any, numbered: Make, content: Read, monkeypatch: pytest.MonkeyPatch, kills: int
 ) -> None:
-    monkeypatch.setattr(adding, "_BATCH_DOCUMENTS", 3)
+    monkeypatch.setattr(adding, "BATCH_DOCUMENTS", 3)
     add_documents(place, map(numbered, range(40)), jobs=1, encoder=encoder)
     before = content(place)
     moment = random.Random(kills)

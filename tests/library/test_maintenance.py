@@ -55,7 +55,7 @@ def test_rows_wait_for_an_index_until_they_are_many(
     place: Path, encoder: Any, numbered: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add_documents(place, map(numbered, range(20)), jobs=1, encoder=encoder)
-    monkeypatch.setattr(maintenance, "_MAX_UNINDEXED", 8)
+    monkeypatch.setattr(maintenance, "MAX_UNINDEXED", 8)
 
     def waiting() -> int:
         return int(_opened(place)["papers"].index_stats("text_idx").num_unindexed_rows)
@@ -71,8 +71,8 @@ def test_rows_wait_for_an_index_until_they_are_many(
 def test_vectors_are_indexed_when_they_are_many(
     place: Path, encoder: Any, numbered: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(maintenance, "_MIN_INDEXED_VECTORS", 300)
-    monkeypatch.setattr(maintenance, "_PARTITION_ROWS", 20)
+    monkeypatch.setattr(maintenance, "MIN_INDEXED_VECTORS", 300)
+    monkeypatch.setattr(maintenance, "PARTITION_ROWS", 20)
     add_documents(place, map(numbered, range(320)), jobs=1, encoder=encoder)
     compact(place)
     names = {index.name for index in _opened(place)["spans"].list_indices()}
@@ -99,9 +99,9 @@ def test_many_small_adds_stay_small(place: Path, encoder: Any, numbered: Make, m
 def test_old_versions_go_when_nobody_can_need_them(
     place: Path, encoder: Any, numbered: Make, content: Read, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(maintenance, "_GRACE", timedelta(0))
-    monkeypatch.setattr(maintenance, "_SLACK", timedelta(0))
-    monkeypatch.setattr(maintenance, "_MAX_FRAGMENTS", 6)
+    monkeypatch.setattr(maintenance, "READER_GRACE", timedelta(0))
+    monkeypatch.setattr(maintenance, "PRUNE_SLACK", timedelta(0))
+    monkeypatch.setattr(maintenance, "MAX_FRAGMENTS", 6)
     for at in range(12):
         add_documents(place, [numbered(at)], jobs=1, encoder=encoder)
     remove(place, ["paper3.md"])
@@ -129,15 +129,17 @@ def test_a_reader_goes_on_with_what_it_opened(
     place: Path, encoder: Any, numbered: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also when that was old when it was opened: what counts is for how long there has been something newer."""
-    monkeypatch.setattr(maintenance, "_MAX_FRAGMENTS", 2)
-    monkeypatch.setattr(maintenance, "_SLACK", timedelta(seconds=5))  # on a busy machine it takes two to drop versions
+    monkeypatch.setattr(maintenance, "MAX_FRAGMENTS", 2)
+    monkeypatch.setattr(
+        maintenance, "PRUNE_SLACK", timedelta(seconds=5)
+    )  # on a busy machine it takes two to drop versions
     for at in range(4):
         add_documents(place, [numbered(at)], jobs=1, encoder=encoder)
     time.sleep(5.2)
     add_documents(place, [numbered(5)], jobs=1, encoder=encoder)
     versions = _versions(place, "documents")
     time.sleep(7)  # longer than the slack and the grace together
-    monkeypatch.setattr(maintenance, "_GRACE", Since(datetime.now(UTC) - timedelta(seconds=1)))
+    monkeypatch.setattr(maintenance, "READER_GRACE", Since(datetime.now(UTC) - timedelta(seconds=1)))
     reader, unread = Library.open(place), Library.open(place)
     held = _opened(place).commit.versions
     before = _answer(reader, encoder)

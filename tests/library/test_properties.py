@@ -42,8 +42,8 @@ def test_any_way_there_is_the_same(
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         place, fresh = Path(folder, "library"), Path(folder, "fresh")
         with pytest.MonkeyPatch.context() as small:
-            small.setattr(adding, "_BATCH_DOCUMENTS", batch)
-            small.setattr(maintenance, "_MAX_FRAGMENTS", pieces)
+            small.setattr(adding, "BATCH_DOCUMENTS", batch)
+            small.setattr(maintenance, "MAX_FRAGMENTS", pieces)
             for step, some in steps:
                 if step == "add":
                     add_documents(place, [papers[at] for at in sorted(some)], jobs=1, encoder=encoder)
@@ -51,7 +51,7 @@ def test_any_way_there_is_the_same(
                 elif held & some:
                     remove(place, [papers[at].path for at in sorted(held & some)])
                     held -= some
-        patch.setattr(adding, "_BATCH_DOCUMENTS", 32)
+        patch.setattr(adding, "BATCH_DOCUMENTS", 32)
         if held:
             add_documents(fresh, [papers[at] for at in sorted(held, reverse=True)], jobs=1, encoder=encoder)
             assert content(place) == content(fresh)

@@ -41,8 +41,8 @@ def _whole(place: Path, encoder: Any) -> int:
 
 
 def test_readers_beside_a_writer(place: Path, encoder: Any, numbered: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adding, "_BATCH_DOCUMENTS", 2)
-    monkeypatch.setattr(maintenance, "_MAX_FRAGMENTS", 3)
+    monkeypatch.setattr(adding, "BATCH_DOCUMENTS", 2)
+    monkeypatch.setattr(maintenance, "MAX_FRAGMENTS", 3)
     add_documents(place, map(numbered, range(4)), jobs=1, encoder=encoder)
     done = Event()
 

@@ -268,15 +268,15 @@ def test_a_copy_made_anew_while_it_is_opened_is_not_half_of_each(
 ) -> None:
     add_documents(place, map(numbered, range(4)), jobs=1, encoder=encoder)
     before = _answers(Library.open(place), encoder)
-    found = readingcopy._load
+    found = readingcopy.load_column
 
     def loaded(folder: Path, name: str, column: str) -> Any:
         if (name, column) == ("papers", "same_as"):  # the rows are open, the citations not yet
-            monkeypatch.setattr(readingcopy, "_load", found)
+            monkeypatch.setattr(readingcopy, "load_column", found)
             readingcopy.write_copy(_store(place), anew=True)
         return found(folder, name, column)
 
-    monkeypatch.setattr(readingcopy, "_load", loaded)
+    monkeypatch.setattr(readingcopy, "load_column", loaded)
     library = Library.open(place)
     assert library.snapshot.reading_copy is None
     assert _answers(library, encoder) == before
@@ -290,7 +290,7 @@ def test_a_folder_put_back_from_an_older_state_does_not_use_the_newer_copy(
     old = shutil.copytree(place, place.with_name("old"))
     add_documents(place, [numbered(2)], jobs=1, encoder=encoder)
     shutil.copytree(copy_folder(place), copy_folder(old), dirs_exist_ok=True)
-    monkeypatch.setattr(store, "_now", lambda: "2030-01-01T00:00:00+00:00")  # later than what was put back
+    monkeypatch.setattr(store, "commit_time", lambda: "2030-01-01T00:00:00+00:00")  # later than what was put back
     add_documents(old, [make("other.md", "Stones “roll” [@w].", references=[Reference("w", title="Works")])],
                   jobs=1, encoder=encoder)  # fmt: skip
     _same_without(old, encoder)

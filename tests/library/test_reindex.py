@@ -32,7 +32,7 @@ class Killed(BaseException):
 @pytest.fixture(autouse=True)
 def _nothing_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WHYCITE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(maintenance, "_PROGRESS_TEXTS", 4)
+    monkeypatch.setattr(maintenance, "PROGRESS_TEXTS", 4)
 
 
 @pytest.fixture
@@ -84,9 +84,9 @@ def test_vectors_are_encoded_anew_and_once(place: Path, encoder: Any, other: Any
 def test_it_is_indexed_like_before(
     place: Path, encoder: Any, other: Any, numbered: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(maintenance, "_PROGRESS_TEXTS", 100)
-    monkeypatch.setattr(maintenance, "_MIN_INDEXED_VECTORS", 100)
-    monkeypatch.setattr(maintenance, "_PARTITION_ROWS", 7)
+    monkeypatch.setattr(maintenance, "PROGRESS_TEXTS", 100)
+    monkeypatch.setattr(maintenance, "MIN_INDEXED_VECTORS", 100)
+    monkeypatch.setattr(maintenance, "PARTITION_ROWS", 7)
     add_documents(place, map(numbered, range(112)), jobs=1, encoder=encoder)
     compact(place)
     reindex(place, encoder=other)
@@ -257,7 +257,7 @@ def test_ended_before_any_write(
         reindex(at, encoder=other)
         assert content(at) == after, f"ended before {ended} of {calls}"
         assert not list(at.glob("reindex*"))
-        assert len(other.asked) <= texts + maintenance._PROGRESS_TEXTS  # what was not written yet when it ended
+        assert len(other.asked) <= texts + maintenance.PROGRESS_TEXTS  # what was not written yet when it ended
         shutil.rmtree(at)
 
 

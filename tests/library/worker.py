@@ -11,21 +11,22 @@ sys.path.insert(0, str(Path(__file__).parents[2]))  # started by its path, it kn
 from tests.drafts import numbered_document
 from tests.fakes import hashing_encoder
 from whycite.library import AddProgress, Library, adding, compact, maintenance
+from whycite.library.store import writing
 
 
 def main(what: str, place: Path, number: int) -> None:
     """Do what is asked for, and say what is done."""
     encoder = hashing_encoder()
     if what == "add":
-        adding._BATCH_DOCUMENTS = 3
-        maintenance._MAX_FRAGMENTS = 4  # so that tables are indexed and packed now and then
+        adding.BATCH_DOCUMENTS = 3
+        maintenance.MAX_FRAGMENTS = 4  # so that tables are indexed and packed now and then
         documents = (numbered_document(paper) for paper in range(number))
         adding.add_documents(place, documents, jobs=1, encoder=encoder, progress=_say)
     elif what == "compact":
         print("begun", flush=True)
         compact(place)
     elif what == "reindex":
-        maintenance._PROGRESS_TEXTS = 10
+        maintenance.PROGRESS_TEXTS = 10
         if number != encoder.dimensions:
             encoder = hashing_encoder("other@1", number)
         maintenance.reindex(place, encoder=encoder, progress=lambda *told: print(*told, flush=True))
@@ -36,7 +37,8 @@ def main(what: str, place: Path, number: int) -> None:
             print(citation)
         print(hits)
     elif what == "hold":
-        with adding._open_for_writing(place, "add", encoder):
+        place.mkdir(parents=True, exist_ok=True)
+        with writing(place, "add"):
             print("held", flush=True)
             sys.stdin.read()
     print("done", flush=True)

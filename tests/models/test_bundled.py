@@ -143,7 +143,9 @@ def test_progress_adds_up_to_all_texts() -> None:
 @pytest.mark.parametrize("threads", [1, 3])
 def test_no_more_threads_than_asked_for(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = OnnxEncoder(MODELS / DEFAULT, threads)
-    running, most, used = 0, 0, set()
+    running, most = 0, 0
+    used: set[int] = set()
+    models: set[OnnxModel] = set()
     lock = threading.Lock()
     run = OnnxModel.vectors
 
@@ -153,6 +155,7 @@ def test_no_more_threads_than_asked_for(threads: int, monkeypatch: pytest.Monkey
             running += 1
             most = max(most, running)
             used.add(threading.get_ident())
+            models.add(model)
         found = run(model, ids)
         with lock:
             running -= 1
@@ -162,7 +165,8 @@ def test_no_more_threads_than_asked_for(threads: int, monkeypatch: pytest.Monkey
     encoder.encode(["cells divide " * n for n in range(30)])
     assert most <= threads
     assert (used == {threading.get_ident()}) == (threads == 1)
-    assert encoder._model.session.get_session_options().intra_op_num_threads == 1
+    (model,) = models
+    assert model.session.get_session_options().intra_op_num_threads == 1
 
 
 def test_processor_time_of_one_thread() -> None:

@@ -67,7 +67,7 @@ def test_encoders_do_not_mix(file: Path) -> None:
 
 
 def test_progress_counts_every_text(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "_AT_ONCE", 3)
+    monkeypatch.setattr(cache, "TEXTS_PER_WRITE", 3)
     CachedEncoder(hashing_encoder(), file).encode(["a", "b"])
     told: list[int] = []
     CachedEncoder(hashing_encoder(), file).encode(["a", "c", "c", "b", "d"], told.append)
@@ -76,7 +76,7 @@ def test_progress_counts_every_text(file: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_what_is_encoded_when_it_is_stopped_is_kept(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "_AT_ONCE", 2)
+    monkeypatch.setattr(cache, "TEXTS_PER_WRITE", 2)
 
     def stop(text: str) -> tuple[float, float]:
         if text == "e":
@@ -166,7 +166,7 @@ def test_damaged_bytes_are_never_taken_for_a_vector(file: Path, at: float) -> No
 def test_a_file_that_others_hold_is_done_without(
     file: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(cache, "_PATIENCE", 0.05)
+    monkeypatch.setattr(cache, "LOCK_SECONDS", 0.05)
     CachedEncoder(hashing_encoder(), file).encode(["a"])
     with closing(sqlite3.connect(file)) as database:
         database.execute("BEGIN IMMEDIATE")

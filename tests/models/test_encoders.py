@@ -50,7 +50,7 @@ def test_folder_that_is_not_there(tmp_path: Path) -> None:
 def test_encoders_of_other_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     entry = SimpleNamespace(name="counting", load=lambda: lambda threads: FakeEncoder(name=f"counting@{threads}"))
     monkeypatch.setattr(folders, "entry_points", lambda group: [entry] if group == "whycite.encoders" else [])
-    encoders._open_encoder.cache_clear()
+    encoders.forget_encoders()
     found = load_encoder("counting", threads=2)
     assert isinstance(found, FakeEncoder)
     assert found.name == "counting@2"

@@ -61,16 +61,16 @@ def test_many_texts_come_back_in_order_and_equal_ones_are_encoded_once(
     encoder = TorchEncoder(tiny_folder(tmp_path / "tiny"), 1)
     texts = [f"w{4 + n % 36} w{4 + n // 36}" + " w9" * (n % 7) for n in range(300)]
     alone = np.concatenate([encoder.encode([text]) for text in texts[:40]])
-    monkeypatch.setattr("whycite.models.encoders._WINDOW", 64)
+    monkeypatch.setattr("whycite.models.encoders.WINDOW_TEXTS", 64)
     told: list[int] = []
     seen: list[int] = []
-    run = TorchEncoder._vectors
+    forward = transformers.BertModel.forward
 
-    def watched(self: TorchEncoder, ids: list[list[int]]) -> Any:
+    def watched(model: Any, ids: Any, **options: Any) -> Any:
         seen.append(len(ids))
-        return run(self, ids)
+        return forward(model, ids, **options)
 
-    monkeypatch.setattr(TorchEncoder, "_vectors", watched)
+    monkeypatch.setattr(transformers.BertModel, "forward", watched)
     found = encoder.encode([*texts, *texts], told.append)
     np.testing.assert_allclose(found[:40], alone, atol=1e-5)
     np.testing.assert_array_equal(found[:300], found[300:])
@@ -84,14 +84,14 @@ def test_no_more_tokens_together_than_allowed(tmp_path: Path, monkeypatch: pytes
     encoder = TorchEncoder(tiny_folder(tmp_path / "tiny"), 1)
     wanted = encoder.encode(TEXTS)
     sizes: list[tuple[int, int]] = []
-    run = TorchEncoder._vectors
+    forward = transformers.BertModel.forward
 
-    def watched(self: TorchEncoder, ids: list[list[int]]) -> Any:
-        sizes.append((len(ids), max(map(len, ids))))
-        return run(self, ids)
+    def watched(model: Any, ids: Any, **options: Any) -> Any:
+        sizes.append(tuple(ids.shape))
+        return forward(model, ids, **options)
 
-    monkeypatch.setattr(TorchEncoder, "_vectors", watched)
-    monkeypatch.setattr("whycite.models.encoders._TORCH_TOKENS", {"cpu": most, "cuda": most})
+    monkeypatch.setattr(transformers.BertModel, "forward", watched)
+    monkeypatch.setattr("whycite.models.encoders.TORCH_BATCH_TOKENS", {"cpu": most, "cuda": most})
     np.testing.assert_allclose(encoder.encode(TEXTS), wanted, atol=1e-5)
     assert all(texts == 1 or texts * longest <= most for texts, longest in sizes)
     assert sum(texts for texts, _ in sizes) == len(TEXTS)
@@ -121,13 +121,13 @@ def test_as_many_threads_as_asked_for(tmp_path: Path, monkeypatch: pytest.Monkey
     encoder = TorchEncoder(tiny_folder(tmp_path / "tiny"), 3)
     before = torch.get_num_threads()
     seen: list[int] = []
-    run = TorchEncoder._vectors
+    forward = transformers.BertModel.forward
 
-    def watched(self: TorchEncoder, ids: list[list[int]]) -> Any:
+    def watched(model: Any, ids: Any, **options: Any) -> Any:
         seen.append(torch.get_num_threads())
-        return run(self, ids)
+        return forward(model, ids, **options)
 
-    monkeypatch.setattr(TorchEncoder, "_vectors", watched)
+    monkeypatch.setattr(transformers.BertModel, "forward", watched)
     encoder.encode(TEXTS)
     assert {*seen} == {3}
     assert torch.get_num_threads() == before

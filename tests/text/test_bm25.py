@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from whycite.documents import stream
-from whycite.text.bm25 import VARIANTS, Bm25Index, _best, okapi_idf, plus, plus_rank_bm25, saturation
+from whycite.text.bm25 import VARIANTS, Bm25Index, best_indices, okapi_idf, plus, plus_rank_bm25, saturation
 from whycite.text.tokens import words
 
 TEXTS = st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=12), min_size=1, max_size=30).filter(any)
@@ -112,8 +112,8 @@ def test_rounding_of_the_mean_weight_does_not_hang_on_the_order_of_terms() -> No
 
 def test_rounding_decides_no_order() -> None:
     scores = np.array([1.0, 1.0 + 1e-13, 2.0, 2.0 + 1e-12, 1.0 + 2e-13])
-    assert _best(scores, np.arange(5), 5).tolist() == [2, 3, 0, 1, 4]
-    assert _best(scores, np.arange(5), 3).tolist() == [2, 3, 0]
+    assert best_indices(scores, np.arange(5), 5).tolist() == [2, 3, 0, 1, 4]
+    assert best_indices(scores, np.arange(5), 3).tolist() == [2, 3, 0]
 
 
 @pytest.mark.parametrize("texts", [[], [[]], [[], ["a"]]], ids=["no text", "empty text", "one empty text"])

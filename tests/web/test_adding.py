@@ -77,10 +77,10 @@ def test_many_documents_come_in_pieces(tmp_path: Path, client_of: Clients, monke
         assert [document.path for document in reading.read_all(tmp_path)] == found
         begun = reading.read_all(tmp_path)
         some = [next(begun).path for _ in range(5)]
-        reading._PAPERS.close()  # another process takes up where the one before left off
+        reading.PAPERS_WORKER.close()  # another process takes up where the one before left off
         assert some + [document.path for document in begun] == found
     finally:
-        reading._PAPERS.close()
+        reading.PAPERS_WORKER.close()
 
 
 def test_another_writer_is_named(tmp_path: Path, papers: Path, client_of: Clients) -> None:
@@ -112,7 +112,7 @@ def test_nothing_that_was_sent_is_left_behind(tmp_path: Path, client_of: Clients
     _sent(client, [("a.md", b"# A\nWhales sing [@payne].")])
     client.post("/api/read", files=[("files", ("a.md", b"# A\nText."))])
     client.post("/api/check", files=[("files", ("a.zip", b"PK\x03\x04 no archive"))])
-    assert list(Path(uploads._root_directory().name).iterdir()) == []
+    assert list(Path(uploads.root_directory().name).iterdir()) == []
 
 
 class _Slow:
@@ -140,7 +140,7 @@ def _adding(tmp_path: Path) -> UploadQueue:
 
 def test_everybody_who_follows_hears_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = _Slow(monkeypatch)
-    monkeypatch.setattr(queues, "_QUIET", 0.01)
+    monkeypatch.setattr(queues, "KEEPALIVE_SECONDS", 0.01)
 
     async def follow() -> None:
         queue = _adding(tmp_path)
@@ -219,7 +219,7 @@ async def _waiting(queue: UploadQueue) -> UploadJob:
 
 
 def test_an_upload_waits_for_another_writer(tmp_path: Path, papers: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queues, "_TURN", 0.05)
+    monkeypatch.setattr(queues, "RETRY_SECONDS", 0.05)
     add(tmp_path / "library", [papers / "bees.md"], jobs=1)
 
     async def send() -> None:

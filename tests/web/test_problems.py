@@ -68,10 +68,10 @@ def test_browsers_ask_whether_a_file_has_changed(client: TestClient) -> None:
 
 
 def test_a_defect_is_told_logged_and_guarded(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError("a secret detail")
 
-    monkeypatch.setattr("whycite.web.api.cite._cite", fail)
+    monkeypatch.setattr("whycite.web.api.cite.Claim", fail)
     answer = client.post("/api/cite", json={"text": "bees"})
     assert (answer.status_code, answer.headers["content-type"]) == (500, PROBLEM)
     assert "content-security-policy" in answer.headers

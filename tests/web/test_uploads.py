@@ -5,7 +5,6 @@ import shutil
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,8 +16,8 @@ from whycite.web.uploads import Upload, remove_all, upload_folder
 
 
 @pytest.fixture(autouse=True)
-def _a_server_that_has_just_begun(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(uploads, "_temporary_root", lru_cache(maxsize=1)(uploads._temporary_root.__wrapped__))
+def _a_server_that_has_just_begun() -> Iterator[None]:
+    remove_all()
     yield
     remove_all()
 
@@ -40,7 +39,7 @@ def test_the_first_two_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_folder_that_was_cleared_away_is_made_again() -> None:
     assert _sent() == b"text"
-    before = Path(uploads._root_directory().name)
+    before = Path(uploads.root_directory().name)
     shutil.rmtree(before)
     assert _sent() == b"text"
-    assert Path(uploads._root_directory().name) != before
+    assert Path(uploads.root_directory().name) != before

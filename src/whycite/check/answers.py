@@ -54,11 +54,11 @@ class CachedLibrary:
     def library(self) -> Library:
         """The library, open."""
         return (
-            _open_library(self._library, json.dumps(self._state)) if isinstance(self._library, Path) else self._library
+            _open_library(self._library, json.dumps(self.state)) if isinstance(self._library, Path) else self._library
         )
 
     @cached_property
-    def _state(self) -> list[Any]:
+    def state(self) -> list[Any]:
         """What answers depend on: they are the same where this is."""
         release = version("whycite")
         if not isinstance(self._library, Path):
@@ -70,7 +70,7 @@ class CachedLibrary:
         self, claims: Sequence[Claim], n: int, on_answer: Callable[[], None] = lambda: None
     ) -> list[LibraryAnswer]:
         """The best papers for each claim; `told` is called as each answer is there."""
-        keys = [memory_key("papers and doubt", self._state, DEFAULT, n, asdict(claim)) for claim in claims]
+        keys = [memory_key("papers and doubt", self.state, DEFAULT, n, asdict(claim)) for claim in claims]
         memory_records = self._memory.get(keys) if self._memory else {}
         missing = {key: claim for key, claim in zip(keys, claims, strict=True) if key not in memory_records}
         for _ in range(len(claims) - len(missing)):
@@ -106,7 +106,7 @@ class CachedLibrary:
         """The key of the library's paper for each reference, where it has the paper."""
         if not references:
             return []
-        key = memory_key("references", self._state, [asdict(reference) for reference in references])
+        key = memory_key("references", self.state, [asdict(reference) for reference in references])
         memory_records = self._memory.get([key]) if self._memory else {}
         paper_keys: list[str | None] = memory_records[key] if key in memory_records else self.library.find(references)
         if self._memory and key not in memory_records:

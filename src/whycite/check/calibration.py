@@ -29,6 +29,7 @@ __all__ = [
     "fit_calibration",
     "logistic",
     "newton",
+    "title_shares",
     "title_signs",
 ]
 
@@ -152,12 +153,12 @@ def title_signs(worthiness: Floats, sentences: Sequence[str], titles: Sequence[s
     vectors = encoder.encode([*(sentences[index] for index in indices), *titles])
     vectors = vectors.astype(np.float16).astype(np.float32)  # as the cache keeps them
     sentence_vectors, title_vectors = vectors[: len(indices)], vectors[len(indices) :]
-    shares = _shares(sentence_vectors, title_vectors, _odds(worthiness[indices])) * expected / len(titles)
+    shares = title_shares(sentence_vectors, title_vectors, _odds(worthiness[indices])) * expected / len(titles)
     features[indices] = np.column_stack([np.log(shares + _MIN_SHARE), _shared_words(sentences, titles)[indices]])
     return features
 
 
-def _shares(sentence_vectors: NDArray[np.float32], title_vectors: NDArray[np.float32], odds: Floats) -> Floats:
+def title_shares(sentence_vectors: NDArray[np.float32], title_vectors: NDArray[np.float32], odds: Floats) -> Floats:
     """Divide every title among the sentences: more goes to close ones and to those likely to cite."""
     shares = np.zeros(len(sentence_vectors))
     for start in range(0, len(title_vectors), _TITLES_AT_ONCE):

@@ -35,7 +35,16 @@ from whycite.documents.model import Document, Reference
 from whycite.evidence.words import has_content_words
 from whycite.models import Encoder
 
-__all__ = ["EntryFinder", "Proposals", "SourceRanking", "merge_rankings", "own_recommendations", "propose"]
+__all__ = [
+    "EVEN_ODDS_MARGIN",
+    "EntryFinder",
+    "Proposals",
+    "SourceRanking",
+    "library_odds",
+    "merge_rankings",
+    "own_recommendations",
+    "propose",
+]
 
 
 MAX_CANDIDATES = 20  # entries considered for a sentence
@@ -49,11 +58,11 @@ _MIN_TITLE_WORDS = 4  # a shorter title needs a year to identify a paper
 _MIN_CHANCE = 0.3
 _DOUBT_FACTOR = 0.5  # of the odds of a source whose best paper is a poor one
 _DIGITS = 9  # chances are compared rounded, so that the order does not depend on rounding errors
-# A library's paper whose score is _EVEN above the doubtful ones is as likely as the best entry of the bibliography;
-# _SCALE turns scores into log odds. Fitted to citing sentences of articles from three fields, half of them with the
-# cited papers taken out of the bibliography; `python benchmarks/merging.py LIBRARY DATA 40` measures them and other
-# values of _EVEN.
-_EVEN = 5.0
+# A library's paper whose score is EVEN_ODDS_MARGIN above the doubtful ones is as likely as the best entry of the
+# bibliography; _SCALE turns scores into log odds. Fitted to citing sentences of articles from three fields, half of
+# them with the cited papers taken out of the bibliography; `python benchmarks/merging.py LIBRARY DATA 40` measures
+# them and other values of EVEN_ODDS_MARGIN.
+EVEN_ODDS_MARGIN = 5.0
 _SCALE = 0.6
 
 
@@ -210,16 +219,16 @@ def _rank_library(
             for recommendation in answer.papers
             if (key := finder.key(recommendation)) not in cited
         ]
-        odds = _odds(entries.texts[index], [recommendation for _, recommendation in candidates], answer.doubt)
+        odds = library_odds(entries.texts[index], [recommendation for _, recommendation in candidates], answer.doubt)
         rankings.append(SourceRanking(candidates, odds, answer.doubtful))
     return rankings
 
 
-def _odds(sentence: str, recommendations: Sequence[Recommendation], doubt: float | None) -> list[float]:
+def library_odds(sentence: str, recommendations: Sequence[Recommendation], doubt: float | None) -> list[float]:
     """The log odds of a library's papers, on the scale of the bibliography's; named authors count as there."""
     if not recommendations:
         return []
-    even = recommendations[0].score if doubt is None else doubt + _EVEN
+    even = recommendations[0].score if doubt is None else doubt + EVEN_ODDS_MARGIN
     author_match = author_matcher(sentence)
     return [
         _SCALE * (recommendation.score - even)

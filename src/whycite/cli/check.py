@@ -23,7 +23,16 @@ if TYPE_CHECKING:
     from whycite.check.settings import CheckSettings
     from whycite.documents import Document
 
-__all__ = ["CheckFormat", "FailOn", "FileStates", "check", "file_states", "fix_drafts", "wait_for_change"]
+__all__ = [
+    "CheckFormat",
+    "FailOn",
+    "FileStates",
+    "check",
+    "file_states",
+    "fix_drafts",
+    "wait_for_change",
+    "watch_drafts",
+]
 
 
 _TIME_RESOLUTION = 2.0  # seconds: the times of files are rounded down, on old file systems so far
@@ -115,7 +124,7 @@ def check(
         return reports, output_format or CheckFormat.text, fails
 
     if watch:
-        _watch_drafts(drafts, check_drafts, out, errors)
+        watch_drafts(drafts, check_drafts, out, errors)
     reports, output_format, fails = check_drafts()
     if fix:
         fix_drafts(list(zip(drafts, reports, strict=True)), yes)
@@ -125,7 +134,7 @@ def check(
         raise typer.Exit(1)
 
 
-def _watch_drafts(
+def watch_drafts(
     drafts: Sequence[str],
     check_drafts: Callable[[], tuple[list[CheckedDraft], CheckFormat, bool]],
     out: str | None,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from whycite.library import Library
 
-__all__ = ["demo"]
+__all__ = ["demo", "shell_command"]
 
 CLAIMS = (
     "Killer whales stun fish with blows of their tails.",
@@ -67,7 +67,7 @@ def demo(as_json: AsJson = False) -> None:
     _check(library, console, as_json)
     _verify(article_paths, console, as_json)
     _print_step(console, "What next")
-    say(console, _NEXT.format(whycite=_command(), library=shlex.quote(str(library.path))))
+    say(console, _NEXT.format(whycite=shell_command(), library=shlex.quote(str(library.path))))
     say(console, f"This library is in {library.path}; delete the folder when you have seen enough.")
 
 
@@ -130,7 +130,7 @@ def _document_count(path: Path) -> int:
         return 0
 
 
-def _command() -> str:
+def shell_command() -> str:
     """What to type for whycite: its name, or where that is not found its path."""
     script = shutil.which("whycite", path=Path(sys.executable).parent)
     return "whycite" if shutil.which("whycite") or not script else _short_path(script)

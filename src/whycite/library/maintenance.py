@@ -24,28 +24,43 @@ from whycite.library.writer import remove_documents, storable_text
 from whycite.models import DEFAULT, Encoder
 from whycite.models.cache import CachedEncoder
 
-__all__ = ["ReindexReport", "compact", "index", "needs_index", "prune", "reindex", "remove"]
+__all__ = [
+    "MAX_FRAGMENTS",
+    "MAX_UNINDEXED",
+    "MIN_INDEXED_VECTORS",
+    "PARTITION_ROWS",
+    "PROGRESS_TEXTS",
+    "PRUNE_SLACK",
+    "READER_GRACE",
+    "ReindexReport",
+    "compact",
+    "index",
+    "needs_index",
+    "prune",
+    "reindex",
+    "remove",
+]
 
 
-_MAX_UNINDEXED = 2_000  # rows: a search scans them, 7 ms for a thousand
+MAX_UNINDEXED = 2_000  # rows: a search scans them, 7 ms for a thousand
 _PATIENCE = 5  # times as many may wait while more is coming, since updating an index rewrites all of it,
 _MAX_UNINDEXED_SHARE = 1 / 3  # or this share of the rows, if that is more
-_MIN_INDEXED_VECTORS = 10_000  # rows: below that scanning all vectors is about as fast, and exact
-_PARTITION_ROWS = 4_000  # vectors that are scanned together
+MIN_INDEXED_VECTORS = 10_000  # rows: below that scanning all vectors is about as fast, and exact
+PARTITION_ROWS = 4_000  # vectors that are scanned together
 _MIN_PARTITIONS = 8
 _REPARTITION = 4  # the vectors are partitioned again when there are this many times as many
 _VECTOR_BITS = 5  # of a dimension in the index: finds 97 % of the true neighbours; 4 bits find 95 %, 7 find 98 %
 _ITERATIONS, _SAMPLE_RATE = 20, 64  # of k-means; LanceDB's defaults, 50 and 256, take longer
-_MAX_FRAGMENTS = 64  # files of a table, each of which a query opens, and old versions of it
-_GRACE = timedelta(minutes=15)  # how long a reader can use what it opened
-_SLACK = timedelta(minutes=1)  # more than it takes to drop versions, whose age counts from the end of that
+MAX_FRAGMENTS = 64  # files of a table, each of which a query opens, and old versions of it
+READER_GRACE = timedelta(minutes=15)  # how long a reader can use what it opened
+PRUNE_SLACK = timedelta(minutes=1)  # more than it takes to drop versions, whose age counts from the end of that
 _FOREVER = timedelta(days=36_500)  # drops no version
 
 _ID_COLUMNS = {"papers": ("id",), "documents": ("id",), "spans": ("id",), "citations": ("span", "paper", "document")}
 _SEARCHED = ("spans", "papers")  # the tables with a column `text`, and a column `vector` made from it
 
 _VECTOR_CACHE = "reindex.sqlite"  # in the library, while a reindex is unfinished
-_PROGRESS_TEXTS = 2_048  # texts between two reports of progress: seconds of work
+PROGRESS_TEXTS = 2_048  # texts between two reports of progress: seconds of work
 
 Watch = Callable[[str, int, int | None], None]
 """Called with the stage, the number of encoded texts, and the number of all."""
@@ -136,7 +151,7 @@ def _reencode(store: Store, encoder: Encoder, watch: Watch) -> None:
     encoded_count = 0
     watch("encoding", encoded_count, total)
     for name in _SEARCHED:
-        for rows in scan_columns(store[name], ["text"], size=_PROGRESS_TEXTS):
+        for rows in scan_columns(store[name], ["text"], size=PROGRESS_TEXTS):
             cached_encoder.encode(rows["text"].to_pylist())
             encoded_count += len(rows)
             watch("encoding", encoded_count, total)
@@ -155,7 +170,7 @@ def _reencode(store: Store, encoder: Encoder, watch: Watch) -> None:
 
 def _with_vectors(table: Table, encoder: Encoder, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """The rows of a table with new vectors."""
-    for rows in scan_columns(table, [name for name in schema.names if name != "vector"], size=_PROGRESS_TEXTS):
+    for rows in scan_columns(table, [name for name in schema.names if name != "vector"], size=PROGRESS_TEXTS):
         vectors = encoder.encode(rows["text"].to_pylist()).astype(np.float16)
         column = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), encoder.dimensions)
         yield pa.RecordBatch.from_arrays(
@@ -174,10 +189,10 @@ def needs_index(store: Store, more_coming: bool = False) -> bool:
         rows = store[name].count_rows()
         if rows and store[name].index_stats("text_idx") is None:
             return True
-        limit = max(_PATIENCE * _MAX_UNINDEXED, rows * _MAX_UNINDEXED_SHARE) if more_coming else _MAX_UNINDEXED
+        limit = max(_PATIENCE * MAX_UNINDEXED, rows * _MAX_UNINDEXED_SHARE) if more_coming else MAX_UNINDEXED
         if _unindexed_rows(store[name], "text_idx") > limit:
             return True
-    return any(store[name].stats()["fragment_stats"]["num_fragments"] > _MAX_FRAGMENTS for name in TABLES)
+    return any(store[name].stats()["fragment_stats"]["num_fragments"] > MAX_FRAGMENTS for name in TABLES)
 
 
 def index(store: Store, everything: bool = False) -> None:
@@ -207,7 +222,7 @@ def prune(store: Store, everything: bool = False) -> None:
     """
     commits = store.database.open_table("commits")
     rows = sorted(commits.to_arrow().to_pylist(), key=lambda row: row["commit"])
-    begin = datetime.now(UTC) - _GRACE
+    begin = datetime.now(UTC) - READER_GRACE
     # A reader may have open what was the last commit at that time, or a later one.
     needed = ([rows[0]] + [row for row in rows if datetime.fromisoformat(row["time"]) <= begin])[-1]
     for name in TABLES:
@@ -220,8 +235,8 @@ def prune(store: Store, everything: bool = False) -> None:
 
 def _drop_versions(table: Table, needed: datetime, always: bool) -> None:
     """Drop the versions that are older than a needed one, which can be old itself if the table rarely changes."""
-    cutoff = needed - _SLACK
-    if always or sum(time < cutoff for time in _version_times(table).values()) > _MAX_FRAGMENTS:
+    cutoff = needed - PRUNE_SLACK
+    if always or sum(time < cutoff for time in _version_times(table).values()) > MAX_FRAGMENTS:
         table.optimize(cleanup_older_than=_FOREVER)  # packs, which may take long
         table.optimize(cleanup_older_than=datetime.now(UTC) - cutoff)
 
@@ -233,8 +248,8 @@ def _version_times(table: Table) -> dict[int, datetime]:
 
 def _index_vectors(table: Table, rows: int, existing: list[str]) -> None:
     """Partition the vectors, the first time or again after growth; the name of the index has its partitions."""
-    partitions = max(_MIN_PARTITIONS, rows // _PARTITION_ROWS)
-    if rows < _MIN_INDEXED_VECTORS or any(int(name.split("_")[1]) * _REPARTITION > partitions for name in existing):
+    partitions = max(_MIN_PARTITIONS, rows // PARTITION_ROWS)
+    if rows < MIN_INDEXED_VECTORS or any(int(name.split("_")[1]) * _REPARTITION > partitions for name in existing):
         return
     for name in existing:
         table.drop_index(name)

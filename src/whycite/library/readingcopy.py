@@ -39,6 +39,7 @@ __all__ = [
     "ReadingCopy",
     "citation_dtype",
     "copy_folder",
+    "load_column",
     "open_copy",
     "write_copy",
 ]
@@ -87,9 +88,9 @@ def open_copy(library: Path, commit: Commit) -> ReadingCopy | None:
         content = (folder / MANIFEST).read_bytes()
         manifest = json.loads(content)
         rows = {name: CopiedRows(folder, name, manifest[name], commit.dimensions) for name in RECORD_COLUMNS}
-        versions, same_as = _load(folder, "papers", "same_as").tolist()
+        versions, same_as = load_column(folder, "papers", "same_as").tolist()
         citations = CopiedCitations(folder, manifest["words"])
-        support = SupportCounts(*_load(folder, "papers", "support"))
+        support = SupportCounts(*load_column(folder, "papers", "support"))
         if (folder / MANIFEST).read_bytes() != content:  # rebuilt meanwhile, with other heaps
             return None
         return ReadingCopy(folder, rows, citations, dict(zip(versions, same_as, strict=True)), support)
@@ -128,7 +129,7 @@ class CopiedRows:
 
     def __init__(self, folder: Path, name: str, heap: str, dimensions: int) -> None:
         """`heap` is the name of the file that has the records."""
-        load = partial(_load, folder, name)
+        load = partial(load_column, folder, name)
         self.ids, self.places, self.starts, self.lengths = map(load, ("ids", "places", "starts", "lengths"))
         self._by_id, self._sorted = load("order"), load("sorted")
         self.heap = _RecordFile(folder.parent / heap)
@@ -179,8 +180,8 @@ class CopiedCitations:
 
     def __init__(self, folder: Path, words: dict[str, list[str]]) -> None:
         """`words` has the values of each coded column by number; -1 stands for none."""
-        self._ids = {column: _load(folder, f"citations.{column}", "ids") for column in CITATION_COLUMNS}
-        self._begins = {column: _load(folder, f"citations.{column}", "begins") for column in CITATION_COLUMNS}
+        self._ids = {column: load_column(folder, f"citations.{column}", "ids") for column in CITATION_COLUMNS}
+        self._begins = {column: load_column(folder, f"citations.{column}", "begins") for column in CITATION_COLUMNS}
         self._rows = {column: _RecordFile(folder / f"citations.{column}.rows") for column in CITATION_COLUMNS}
         self._words = {name: pa.array(words[name], pa.string()) for name in CODED_COLUMNS}
         self._schema = table_schemas(1)["citations"]
@@ -212,7 +213,8 @@ def citation_dtype(column: str) -> np.dtype[Any]:
     return np.dtype([(name, sizes.get(name, np.int64)) for name in CITATION_COLUMNS[column]])
 
 
-def _load(folder: Path, name: str, column: str) -> Array:
+def load_column(folder: Path, name: str, column: str) -> Array:
+    """A column of the copy, read as it is used."""
     values: Array = np.load(folder / f"{name}.{column}.npy", mmap_mode="r")
     return values.view(np.ndarray)  # a plain array: np.memmap is slow
 

@@ -27,7 +27,17 @@ from whycite.errors import Busy, UserError
 from whycite.library.paths import library_exists, library_state
 from whycite.library.tables import COMMITS, SCHEMA, TABLES, table_schemas
 
-__all__ = ["AsyncTable", "Commit", "Store", "Table", "create_store", "open_store", "plain_errors", "writing"]
+__all__ = [
+    "AsyncTable",
+    "Commit",
+    "Store",
+    "Table",
+    "commit_time",
+    "create_store",
+    "open_store",
+    "plain_errors",
+    "writing",
+]
 
 
 Table = Any  # lancedb.table.LanceTable, whose query builders are hardly typed
@@ -105,7 +115,9 @@ class Store:
         if versions == dict(self.commit.versions):
             return
         previous = self.commit
-        self.commit = Commit(previous.number + 1, SCHEMA, previous.encoder, previous.dimensions, _now(), versions)
+        self.commit = Commit(
+            previous.number + 1, SCHEMA, previous.encoder, previous.dimensions, commit_time(), versions
+        )
         _write_commit(self.database.open_table("commits"), self.commit)
 
 
@@ -120,7 +132,7 @@ def create_store(path: Path, encoder: str, dimensions: int) -> None:
             for name, schema in table_schemas(dimensions).items()
         }
         commits = database.create_table("commits", schema=COMMITS, mode="overwrite")
-        _write_commit(commits, Commit(1, SCHEMA, encoder, dimensions, _now(), versions))
+        _write_commit(commits, Commit(1, SCHEMA, encoder, dimensions, commit_time(), versions))
 
 
 def open_store(path: Path) -> Store | None:
@@ -198,7 +210,8 @@ def _is_library_file(name: str) -> bool:
     return name.endswith(".lance") or name.startswith("writer.") or name.startswith(".")
 
 
-def _now() -> str:
+def commit_time() -> str:
+    """The time that a commit of now is given."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 

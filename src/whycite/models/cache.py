@@ -22,13 +22,13 @@ from numpy.typing import NDArray
 
 from whycite.models.encoders import Encoder
 
-__all__ = ["VECTORS_FILE", "Cache", "CachedEncoder", "SharedEncoder", "cache_folder"]
+__all__ = ["LOCK_SECONDS", "TEXTS_PER_WRITE", "VECTORS_FILE", "Cache", "CachedEncoder", "SharedEncoder", "cache_folder"]
 
 VECTORS_FILE = "vectors-1.sqlite"  # another number where its form changes
 _VECTORS_LIMIT = 2_000_000_000  # bytes of the file: about 2.4 million vectors of the bundled encoder
-_AT_ONCE = 4096  # texts between two writes: seconds of work, lost when the process is killed
+TEXTS_PER_WRITE = 4096  # texts between two writes: seconds of work, lost when the process is killed
 _EVICTED_PARTS = 20  # a full file loses one part in twenty, the oldest
-_PATIENCE = 30.0  # seconds to wait for other processes, each of which writes for less than one
+LOCK_SECONDS = 30.0  # seconds to wait for other processes, each of which writes for less than one
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _CHECKSUM_BYTES = 4
 _LOG = logging.getLogger("whycite")
@@ -76,7 +76,7 @@ class Cache:
 
     def _connect(self) -> sqlite3.Connection:
         self.file.parent.mkdir(parents=True, exist_ok=True)
-        database = sqlite3.connect(self.file, timeout=_PATIENCE)
+        database = sqlite3.connect(self.file, timeout=LOCK_SECONDS)
         database.text_factory = bytes  # text, which older versions wrote and may be damaged, is no value
         try:
             _write_ahead(database)
@@ -112,7 +112,7 @@ class Cache:
 
 def _write_ahead(database: sqlite3.Connection) -> None:
     """Let a killed process leave the file whole, and readers wait for nobody."""
-    deadline = time.monotonic() + _PATIENCE
+    deadline = time.monotonic() + LOCK_SECONDS
     while True:
         try:
             database.execute("PRAGMA journal_mode = WAL")
@@ -163,8 +163,8 @@ class CachedEncoder:
         if isinstance(texts, str):
             raise TypeError("encode takes a sequence of texts, not one text")
         vectors = np.empty((len(texts), self.dimensions), np.float32)
-        for start in range(0, len(texts), _AT_ONCE):
-            chunk = texts[start : start + _AT_ONCE]
+        for start in range(0, len(texts), TEXTS_PER_WRITE):
+            chunk = texts[start : start + TEXTS_PER_WRITE]
             vectors[start : start + len(chunk)] = self._vectors(chunk, progress)
         return vectors
 

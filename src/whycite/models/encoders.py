@@ -21,11 +21,21 @@ from whycite.models.runtime import batches, map_threaded, thread_count
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-__all__ = ["DEFAULT", "Encoder", "OnnxEncoder", "TorchEncoder", "bundled_encoders", "load_encoder"]
+__all__ = [
+    "DEFAULT",
+    "TORCH_BATCH_TOKENS",
+    "WINDOW_TEXTS",
+    "Encoder",
+    "OnnxEncoder",
+    "TorchEncoder",
+    "bundled_encoders",
+    "forget_encoders",
+    "load_encoder",
+]
 
 DEFAULT = "claims-30m"
-_WINDOW = 8192  # texts whose tokens are held at a time
-_TORCH_TOKENS = {"cpu": 512, "cuda": 16_384}  # in a batch, padding included
+WINDOW_TEXTS = 8192  # texts whose tokens are held at a time
+TORCH_BATCH_TOKENS = {"cpu": 512, "cuda": 16_384}  # in a batch, padding included
 _CONSTANT_INPUTS = {"attention_mask": 1, "token_type_ids": 0}  # the same for all tokens: no text is padded
 
 
@@ -49,6 +59,11 @@ def bundled_encoders() -> list[str]:
 def load_encoder(name: str | Path = DEFAULT, threads: int | None = None) -> Encoder:
     """The encoder of that name, or in that folder; the same object each time. `threads`: by default all cores."""
     return _open_encoder(name, thread_count(threads))
+
+
+def forget_encoders() -> None:
+    """Open encoders anew when they are asked for next."""
+    _open_encoder.cache_clear()
 
 
 @cache
@@ -95,9 +110,9 @@ class _FolderEncoder(ABC):
 
     def _encode_batches(self, texts: list[str]) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
         """Batches of texts, by their indices, and their vectors."""
-        for start in range(0, len(texts), _WINDOW):
+        for start in range(0, len(texts), WINDOW_TEXTS):
             # One by one: tokenizers' own batches take all cores, and this takes 4 % of the time.
-            ids = [self._tokenizer.encode(text).ids for text in texts[start : start + _WINDOW]]
+            ids = [self._tokenizer.encode(text).ids for text in texts[start : start + WINDOW_TEXTS]]
             for batch, batch_vectors in self._encode_ids(ids):
                 yield [start + index for index in batch], batch_vectors
 
@@ -202,7 +217,7 @@ class TorchEncoder(_FolderEncoder):
 
     def _encode_ids(self, ids: list[list[int]]) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
         with _torch_threads(self.threads):
-            for batch in _padded_batches([len(token_ids) for token_ids in ids], _TORCH_TOKENS[self._device]):
+            for batch in _padded_batches([len(token_ids) for token_ids in ids], TORCH_BATCH_TOKENS[self._device]):
                 yield batch, self._vectors([ids[index] for index in batch])
 
     def _vectors(self, ids: list[list[int]]) -> NDArray[np.float32]:

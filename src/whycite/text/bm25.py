@@ -21,6 +21,7 @@ __all__ = [
     "VARIANTS",
     "Bm25Index",
     "Bm25Variant",
+    "best_indices",
     "okapi",
     "okapi_idf",
     "plus",
@@ -134,10 +135,11 @@ class Bm25Index:
         """
         scores = self.scores(query)
         sharing = np.flatnonzero(scores["plus"])  # no term of it weighs nothing, unlike Okapi's
-        return {name: _best(values, sharing, number) for name, values in scores.items()}
+        return {name: best_indices(values, sharing, number) for name, values in scores.items()}
 
 
-def _best(scores: Floats, among: Integers, number: int) -> Integers:
+def best_indices(scores: Floats, among: Integers, number: int) -> Integers:
+    """The indices with the highest scores, best first, of equal ones the first."""
     if len(among) > number:
         values = scores[among]
         among = among[values > np.partition(values, -number)[-number] - 10**-DIGITS]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from whycite.documents.model import Document
     from whycite.library import AddProgress, AddReport
 
-__all__ = ["UploadJob", "UploadQueue", "WorkQueue"]
+__all__ = ["KEEPALIVE_SECONDS", "RETRY_SECONDS", "UploadJob", "UploadQueue", "WorkQueue"]
 
 
 P = ParamSpec("P")
@@ -93,8 +93,8 @@ _MAX_WAITING = 7  # uploads
 _RETRY_SECONDS = 30  # seconds after which there may be room for another
 _MAX_FINISHED = 64  # that are over
 _MAX_MESSAGES = 100  # of what could not be read
-_TURN = 1.0  # seconds between two tries while another program writes to the library
-_QUIET = 15.0  # seconds after which a sign of life goes to whoever follows
+RETRY_SECONDS = 1.0  # seconds between two tries while another program writes to the library
+KEEPALIVE_SECONDS = 15.0  # seconds after which a sign of life goes to whoever follows
 _LOG = logging.getLogger("whycite")
 
 
@@ -159,7 +159,7 @@ class UploadQueue:
                 return
             while event is job.event and not self._stopped.is_set():
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(changed.wait(), _QUIET)
+                    await asyncio.wait_for(changed.wait(), KEEPALIVE_SECONDS)
                     break
                 yield None
 
@@ -215,7 +215,7 @@ class UploadQueue:
                 return add_documents(self._path(), self._read_documents(Path(job.folder.name)), jobs=1, progress=watch)
             except Busy as error:
                 tell("progress", _progress(0, 0, "", job.files) | {"waiting": str(error)})
-            if self._stopped.wait(_TURN):
+            if self._stopped.wait(RETRY_SECONDS):
                 raise _Shutdown
 
     def _read_documents(self, folder: Path) -> Iterator[Document]:

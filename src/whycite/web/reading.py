@@ -16,7 +16,7 @@ from whycite.documents.sandbox import Worker
 from whycite.errors import UserError
 from whycite.web.uploads import Upload, upload_folder
 
-__all__ = ["UPLOADED", "read_all", "read_draft", "read_folder", "read_stored"]
+__all__ = ["PAPERS_WORKER", "UPLOADED", "read_all", "read_draft", "read_folder", "read_stored"]
 
 UPLOADED = "<upload>/"  # before the names of what was sent: never the path of a file of this machine
 _SECONDS = 60.0  # without a sign of life
@@ -57,7 +57,7 @@ def read_all(folder: Path) -> Iterator[Document]:
     """Every document in a folder of files that were sent; one that cannot be read says why in its warnings."""
     read_count = 0
     while True:
-        batch = _read_limited(_PAPERS, "the files", what="some", path=str(folder), after=read_count)
+        batch = _read_limited(PAPERS_WORKER, "the files", what="some", path=str(folder), after=read_count)
         yield from (_with_sent_names(folder, document, UPLOADED) for document in batch)
         read_count += len(batch)
         if not batch:
@@ -181,4 +181,4 @@ def _unreadable_document(path: str, why: str) -> Document:
 
 
 _DRAFTS = Worker("whycite.web.reading:documents", _MEMORY)
-_PAPERS = Worker("whycite.web.reading:documents", _MEMORY)  # another: adding many keeps nobody waiting
+PAPERS_WORKER = Worker("whycite.web.reading:documents", _MEMORY)  # another: adding many keeps nobody waiting

@@ -16,7 +16,7 @@ from typing import BinaryIO
 from whycite.documents.sources import DiskFolder, Source, open_archive, unwrap
 from whycite.errors import UserError
 
-__all__ = ["Upload", "remove_all", "safe_name", "unpacked_folder", "upload_folder", "write_uploads"]
+__all__ = ["Upload", "remove_all", "root_directory", "safe_name", "unpacked_folder", "upload_folder", "write_uploads"]
 
 _MAX_NAME_BYTES = 200  # bytes of a name
 _MAX_DEPTH = 8  # folders
@@ -54,7 +54,7 @@ def upload_folder(files: Sequence[Upload]) -> Iterator[Path]:
 
 def write_uploads(files: Sequence[Upload]) -> TemporaryDirectory[str]:
     """A folder with the files, which is gone once it is cleaned up."""
-    directory = TemporaryDirectory(dir=Path(_root_directory().name).resolve())
+    directory = TemporaryDirectory(dir=Path(root_directory().name).resolve())
     try:
         for file in files:
             _write(Path(directory.name), file)
@@ -90,10 +90,12 @@ def _unpack_archive(folder: Path, name: str) -> TemporaryDirectory[str] | None:
 
 def remove_all() -> None:
     """Drop everything that was laid out, also what is in use."""
-    _root_directory().cleanup()
+    root_directory().cleanup()
+    _temporary_root.cache_clear()
 
 
-def _root_directory() -> TemporaryDirectory[str]:
+def root_directory() -> TemporaryDirectory[str]:
+    """The folder that holds those of all uploads."""
     with _ROOT_LOCK:  # two threads would make two, of which the one that is not kept is gone at once
         if not Path(_temporary_root().name).is_dir():  # a server may run so long that somebody clears it away
             _temporary_root().cleanup()

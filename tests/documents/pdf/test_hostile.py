@@ -55,7 +55,7 @@ def deflated(chunk: bytes, times: int) -> bytes:
 @pytest.fixture
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """For files that a free machine reads in a second: a busy one may take longer, and is not given up on."""
-    monkeypatch.setattr("whycite.documents.pdf._SECONDS", 60.0)
+    monkeypatch.setattr("whycite.documents.pdf.MAX_SILENT_SECONDS", 60.0)
 
 
 @contextmanager

@@ -6,9 +6,9 @@ from collections.abc import Callable
 import pytest
 
 from whycite.documents.pdf.floats import is_caption_label
-from whycite.documents.pdf.frontmatter import _names
+from whycite.documents.pdf.frontmatter import author_names
 from whycite.documents.pdf.headings import Numbering, is_reference_heading, split_number
-from whycite.documents.pdf.margins import _FOLIO, _LEADER
+from whycite.documents.pdf.margins import FOLIO, LEADER
 from whycite.documents.pdf.textflow import Vocabulary
 
 TEXT = [
@@ -101,13 +101,13 @@ def test_headings_of_reference_lists(text: str) -> None:
 
 
 def test_names_are_told_from_places() -> None:
-    assert _names(["Anna B. Miller, José García-López and Peter van den Berg"]) == [
+    assert author_names(["Anna B. Miller, José García-López and Peter van den Berg"]) == [
         "Anna B. Miller",
         "José García-López",
         "Peter van den Berg",
     ]
-    assert _names(["Department of Biology, University of Somewhere"]) == []
-    assert _names(["Miller, Member, IEEE"]) == []
+    assert author_names(["Department of Biology, University of Somewhere"]) == []
+    assert author_names(["Miller, Member, IEEE"]) == []
 
 
 @pytest.mark.parametrize("unit", ["1.", " ", "Figure 1 ", ". ", "A. ", "-", "1 of 2", "x"])
@@ -117,9 +117,9 @@ def test_names_are_told_from_places() -> None:
         split_number,
         is_caption_label,
         is_reference_heading,
-        _FOLIO.fullmatch,
-        _LEADER.search,
-        lambda text: _names([text]),
+        FOLIO.fullmatch,
+        LEADER.search,
+        lambda text: author_names([text]),
     ],
 )
 def test_a_million_characters_take_no_time(work: Callable[[str], object], unit: str) -> None:

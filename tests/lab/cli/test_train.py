@@ -91,7 +91,7 @@ def test_a_ranker_by_scopes_recipe_with_passages(tmp_path: Path, monkeypatch: py
         PassageCase(f"{at}", "made", "w4 w5", f"a{at}", f"b{at}", ("w4 w6", "w90", "w91"), frozenset({0}), "backed")
         for at in range(9)
     ]
-    monkeypatch.setitem(verifyexamples._SETS, "scifact", lambda folder: cases)
+    monkeypatch.setitem(verifyexamples.DATA_SETS, "scifact", lambda folder: cases)
     (tmp_path / "scifact").mkdir()
     told = _run(
         *("ranker", "--data", tmp_path / "corpus.xz", "--base", tmp_path / "base", "--out", tmp_path / "ranker"),

@@ -53,7 +53,7 @@ def test_every_method_finds_what_is_plain(found: ContextsOutcome, method: str) -
 def test_ranks_are_fused() -> None:
     one = {"q": [("a", 9.0), ("b", 8.0)]}
     other = {"q": [("b", 0.3), ("c", 0.2), ("a", 0.1)]}
-    fused = abstracts._fuse(one, other)["q"]
+    fused = abstracts.fuse_ranks(one, other)["q"]
     assert [paper for paper, _ in fused] == ["b", "a", "c"]
     assert [score for _, score in fused] == pytest.approx([1 / 62 + 1 / 61, 1 / 61 + 1 / 63, 1 / 62])
 

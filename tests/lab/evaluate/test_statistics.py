@@ -35,7 +35,7 @@ def test_the_seed_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     once = bootstrap(values, samples=500)
     assert bootstrap(values, samples=500) == once
     assert bootstrap(values, samples=500, seed=1) != once
-    monkeypatch.setattr("whycite.lab.evaluate.statistics._AT_ONCE", 100)  # the memory it takes changes nothing
+    monkeypatch.setattr("whycite.lab.evaluate.statistics.MAX_DRAWN", 100)  # the memory it takes changes nothing
     assert bootstrap(values, samples=500) == once
 
 

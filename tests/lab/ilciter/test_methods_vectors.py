@@ -29,7 +29,7 @@ def test_a_span_is_encoded_once() -> None:
 
 
 def test_many_vectors_have_half_the_digits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("whycite.lab.ilciter.methods._LARGE", 3)
+    monkeypatch.setattr("whycite.lab.ilciter.methods.MAX_FULL_PRECISION", 3)
     found = SpanVectors(["north", "between"], _compass().encode).cosines("north", np.array([1]))
     assert found.tolist() == [np.float16(0.8)]
 

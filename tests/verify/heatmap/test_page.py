@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.drafts import verified_document
 from whycite.errors import UserError
 from whycite.verify.heatmap import heat_map_json, html
-from whycite.verify.heatmap.page import _embedded
+from whycite.verify.heatmap.page import embed_json
 
 EVIL = (
     "</script><script>alert(1)</script>",
@@ -123,7 +123,7 @@ def test_text_stays_text(evil: str) -> None:
 
 @given(st.text(st.characters(), max_size=40))
 def test_whatever_is_embedded_comes_out_again(text: str) -> None:
-    embedded = _embedded({"text": text})
+    embedded = embed_json({"text": text})
     assert embedded.isascii()
     assert not set(embedded) & set("<>&")
     assert json.loads(embedded) == {"text": text}

@@ -19,10 +19,10 @@ from whycite.documents.references.printed import parse_printed
 from whycite.documents.sandbox import Worker
 from whycite.documents.sources import Source
 
-__all__ = ["READER", "PdfReader"]
+__all__ = ["MAX_SILENT_SECONDS", "READER", "PdfReader"]
 
 _MAX_BYTES = 256 << 20  # bytes; figures count
-_SECONDS = 3.5  # of silence; a page takes a fiftieth of one
+MAX_SILENT_SECONDS = 3.5  # of silence; a page takes a fiftieth of one
 _BLOCK_SEPARATOR = "\n\n"
 _KINDS: dict[str, SentenceKind] = {"prose": "prose", "caption": "caption", "footnote": "footnote", "table": "table"}
 
@@ -42,7 +42,7 @@ class PdfReader:
 
     def read(self, source: Source) -> Iterator[Document]:
         """The one document of a PDF."""
-        yield _document(source.path, self._worker.run(source.data(_MAX_BYTES), source.path, _SECONDS))
+        yield _document(source.path, self._worker.run(source.data(_MAX_BYTES), source.path, MAX_SILENT_SECONDS))
 
 
 def _document(path: str, analysis: dict[str, Any]) -> Document:

@@ -14,7 +14,15 @@ from whycite.documents.pdf.layout import BodyMeasures
 from whycite.documents.pdf.textlines import PdfLine
 from whycite.documents.references.names import parse_people
 
-__all__ = ["MIN_TITLE_LIKENESS", "abstract_mark", "has_unheaded_abstract", "mark_front", "mark_title", "paper_of"]
+__all__ = [
+    "MIN_TITLE_LIKENESS",
+    "abstract_mark",
+    "author_names",
+    "has_unheaded_abstract",
+    "mark_front",
+    "mark_title",
+    "paper_of",
+]
 
 
 _ABSTRACT = re.compile(r"(?:abstract|summary|a b s t r a c t)\b\s?(?P<mark>[.:—–-]{0,2})\s?", re.IGNORECASE)
@@ -198,7 +206,7 @@ def _title(printed: str, metadata: str) -> str:
 
 def _authors(front: Sequence[tuple[list[str], float, bool, bool]]) -> tuple[str, ...]:
     """The people named between title and text: lines of nothing but names, all set like the first of them."""
-    lines = [(names, style) for cells, style in _join_divided_names(front) if (names := _names(cells))]
+    lines = [(names, style) for cells, style in _join_divided_names(front) if (names := author_names(cells))]
     author_names = [name for names, style in lines if _is_same_style(style, lines[0][1]) for name in names]
     people = [person for name in author_names[:_MAX_AUTHORS] for person in parse_people(name)]
     return tuple(dict.fromkeys(people))
@@ -221,7 +229,7 @@ def _is_same_style(style: Sequence[float], base_style: Sequence[float]) -> bool:
     return abs(style[0] - base_style[0]) <= 0.05 * base_style[0] and style[1:] == base_style[1:]
 
 
-def _names(cells: Iterable[str]) -> list[str]:
+def author_names(cells: Iterable[str]) -> list[str]:
     """The names of a line; none at all where anything else stands in it."""
     names = []
     for cell in cells:

@@ -11,15 +11,23 @@ from whycite.documents.pdf.floats import is_caption_label
 from whycite.documents.pdf.layout import BodyMeasures
 from whycite.documents.pdf.textlines import Box, PdfLine, PdfPage, TextRun
 
-__all__ = ["begins_footnote", "drop_line_numbers", "mark_contents", "mark_footnotes", "mark_furniture"]
+__all__ = [
+    "FOLIO",
+    "LEADER",
+    "begins_footnote",
+    "drop_line_numbers",
+    "mark_contents",
+    "mark_footnotes",
+    "mark_furniture",
+]
 
 
 _MARGIN_ROWS = 5  # so many rows from the top or bottom may be furniture
-_FOLIO = re.compile(
+FOLIO = re.compile(
     r"(?:page\s*|p\.\s*|S|e)?[-–—|\[(]*\s*(?:\d{1,6}|[ivxlc]{1,7})\s*[-–—|\])]*(?:\s*(?:of|/)\s*\d{1,5})?",
     re.IGNORECASE,
 )
-_LEADER = re.compile(r"(?:\.\s?){5}\s?[\divxlc]{1,5}$")
+LEADER = re.compile(r"(?:\.\s?){5}\s?[\divxlc]{1,5}$")
 _DIGITS = re.compile(r"\d+")
 _MIN_LINE_NUMBERS = 5
 _JITTER = 1.5  # points by which numbers of one column stand aside
@@ -103,7 +111,7 @@ def _count_outer_rows(rows: Sequence[Sequence[PdfLine]], body: BodyMeasures, top
 def mark_contents(lines: Sequence[PdfLine]) -> None:
     """Give the lines of a table of contents ("Methods . . . . . 12") the role "contents"."""
     for line in lines:
-        if line.role == "body" and _LEADER.search(line.text):
+        if line.role == "body" and LEADER.search(line.text):
             line.role = "contents"
 
 
@@ -131,7 +139,7 @@ def _pattern(row: Sequence[PdfLine]) -> str:
 
 
 def _is_folio(row: Sequence[PdfLine]) -> bool:
-    return len(row) == 1 and bool(_FOLIO.fullmatch(row[0].text))
+    return len(row) == 1 and bool(FOLIO.fullmatch(row[0].text))
 
 
 def _stands_apart(row: Sequence[PdfLine], inner: Sequence[Sequence[PdfLine]], body: BodyMeasures) -> bool:

@@ -37,6 +37,7 @@ __all__ = [
     "MaskedContexts",
     "as_dict",
     "claim_from_masked",
+    "fuse_ranks",
     "library_of",
     "load_contexts",
     "run",
@@ -158,7 +159,7 @@ def run(
     if "encoder" in methods or "fusion" in methods:
         runs["encoder"] = _rank_by_encoder(contexts, watch, encoder)
     if "fusion" in methods:
-        runs["fusion"] = _fuse(runs["bm25-okapi"], runs["encoder"])
+        runs["fusion"] = fuse_ranks(runs["bm25-okapi"], runs["encoder"])
     if "whycite" in methods:
         runs["whycite"] = _rank_by_whycite(
             _prepare_library(folder, contexts.papers, work, watch, encoder), contexts, watch
@@ -227,7 +228,8 @@ def _rank_by_encoder(contexts: MaskedContexts, watch: Watch, name: str) -> Ranki
     return run
 
 
-def _fuse(*runs: Ranking) -> Ranking:
+def fuse_ranks(*runs: Ranking) -> Ranking:
+    """Reciprocal rank fusion."""
     fused: Ranking = {}
     for id in runs[0]:
         total: dict[str, float] = {}

@@ -12,7 +12,7 @@ import numpy as np
 
 from whycite.errors import MissingExtra, UserError
 
-__all__ = ["Interval", "PairedTest", "bootstrap", "bootstrap_by_document", "draw", "paired_t_test"]
+__all__ = ["MAX_DRAWN", "Interval", "PairedTest", "bootstrap", "bootstrap_by_document", "draw", "paired_t_test"]
 
 
 Thing = TypeVar("Thing")
@@ -30,7 +30,7 @@ def draw(elements: Iterable[Thing], id: Callable[[Thing], str], number: int, see
     return sorted(elements, key=lot)[:number]
 
 
-_AT_ONCE = 2**22  # numbers drawn at a time
+MAX_DRAWN = 2**22  # numbers drawn at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def bootstrap(values: Sequence[float], confidence: float = 0.95, samples: int = 
         raise UserError(f"samples must be 1 or more, not {samples}")
     measured = np.asarray(values, np.float64)
     random = np.random.default_rng(seed)
-    rows = max(_AT_ONCE // len(measured), 1)
+    rows = max(MAX_DRAWN // len(measured), 1)
     means = np.concatenate(
         [
             measured[random.integers(len(measured), size=(min(rows, samples - start), len(measured)))].mean(axis=1)

@@ -17,6 +17,7 @@ from whycite.text.bm25 import Bm25Index, Integers
 from whycite.text.tokens import words
 
 __all__ = [
+    "MAX_FULL_PRECISION",
     "METHODS",
     "Encode",
     "IlciterMethods",
@@ -32,7 +33,7 @@ __all__ = [
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 """Texts in, a vector of length one for each; in the paper SciBERT's vector of [CLS]."""
 
-_LARGE = 2**27  # numbers; above, vectors are kept with half the digits
+MAX_FULL_PRECISION = 2**27  # numbers; above, vectors are kept with half the digits
 
 
 class SpanVectors:
@@ -57,7 +58,7 @@ class SpanVectors:
                 vectors = self._encode_texts([self._spans[span] for span in unknown])
                 if self._vectors is None:
                     size = len(self._spans), vectors.shape[1]
-                    self._vectors = np.empty(size, np.float16 if size[0] * size[1] > _LARGE else np.float32)
+                    self._vectors = np.empty(size, np.float16 if size[0] * size[1] > MAX_FULL_PRECISION else np.float32)
                 self._vectors[unknown] = vectors
                 self._is_encoded[unknown] = True
             if self._vectors is None:

@@ -38,6 +38,7 @@ from whycite.verify.prose import own_sentences
 
 __all__ = [
     "CITED_KINDS",
+    "DATA_SETS",
     "UnseenScores",
     "VerdictExample",
     "cited_texts",
@@ -49,7 +50,7 @@ __all__ = [
 ]
 
 
-_SETS: dict[str, Callable[[Path], Sequence[PassageCase]]] = {
+DATA_SETS: dict[str, Callable[[Path], Sequence[PassageCase]]] = {
     "citint": partial(datasets.load_citint, part="train"),
     "clscisumm": datasets.load_clscisumm,
     "scifact": datasets.load_scifact,
@@ -65,9 +66,9 @@ def training_cases(folders: Sequence[Path], seed: int = 0, whole: bool = False) 
     selected: list[PassageCase] = []
     for folder in folders:
         name = folder.resolve().name
-        if name not in _SETS:
-            raise UserError(f"{folder}: no data set of passages; there are folders named {', '.join(_SETS)}")
-        cases = list(_SETS[name](folder))
+        if name not in DATA_SETS:
+            raise UserError(f"{folder}: no data set of passages; there are folders named {', '.join(DATA_SETS)}")
+        cases = list(DATA_SETS[name](folder))
         selected += cases if whole else split(cases, seed=seed).train
         if name in _AUTOMATIC:
             selected += without_shared_documents(_AUTOMATIC[name](folder), cases)

@@ -20,7 +20,16 @@ from whycite.errors import UserError
 from whycite.verify.prose import with_asides
 from whycite.verify.verification import Passage, Verification, VerificationJson, verification_json
 
-__all__ = ["HeatMapJson", "by_index", "check_threshold", "heat", "heat_map_json", "html", "usual_threshold"]
+__all__ = [
+    "HeatMapJson",
+    "by_index",
+    "check_threshold",
+    "embed_json",
+    "heat",
+    "heat_map_json",
+    "html",
+    "usual_threshold",
+]
 
 
 STEPS = 5
@@ -136,7 +145,7 @@ def html(document: Document, verification: Verification, threshold: float | None
         "style": style,
         "script": script,
         "without": escape(_plain(_without_script(verification))),
-        "data": _embedded(content),
+        "data": embed_json(content),
     }
     page = _asset("page.html")
     pieces = page.split("%%")  # names stand at the odd places, and what is put in is never looked through again
@@ -148,7 +157,7 @@ def _without_script(verification: Verification) -> str:
     return " — ".join([f"{verification.claim} — {verification.verdict}. {verification.reason}".strip(), *best])
 
 
-def _embedded(content: dict[str, Any]) -> str:
+def embed_json(content: dict[str, Any]) -> str:
     """JSON that can stand in a script element, in letters that every encoding has."""
     return json.dumps(content, ensure_ascii=True, allow_nan=False, separators=(",", ":")).translate(_ESCAPES)
 

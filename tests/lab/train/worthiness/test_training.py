@@ -127,7 +127,7 @@ def test_what_is_too_sure_is_calibrated(base: str, monkeypatch: pytest.MonkeyPat
         return own, np.where(texts.worthy[own] ^ (own % 4 == 0), 20.0, -20.0)  # a quarter is wrong
 
     monkeypatch.setattr(training, "learn", too_sure)
-    monkeypatch.setattr(training, "_scores", scored)
+    monkeypatch.setattr(training, "score_sentences", scored)
     soft = judge_out_of_fold(texts, np.arange(20), np.array([20, 21]), recipe(base, folds=2), quietly)
     learned = soft[~np.isnan(soft)]
     assert learned.min() == pytest.approx(0.25, abs=0.1)
@@ -207,7 +207,7 @@ def test_marks_stand_where_citations_stood(base: str) -> None:
 
 
 def test_several_processes_read_the_same(base: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("whycite.lab.train.worthiness.batches._AT_ONCE", 2)
+    monkeypatch.setattr("whycite.lab.train.worthiness.batches.TASK_DOCUMENTS", 2)
     tokenizer = load_base(base).tokenizer
     given = documents(5)
     given[1] = replace(given[1], paragraphs=())  # it counts all the same

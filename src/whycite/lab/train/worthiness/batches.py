@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMS",
     "PLACE",
+    "TASK_DOCUMENTS",
     "UNKNOWN",
     "PassSpans",
     "Passes",
@@ -45,7 +46,7 @@ FORMS = ("none", "type", "top", "path")
 PLACE, UNKNOWN = 1, 2
 """Of a token: a group of citations stood behind it; nobody knows whether one did."""
 
-_AT_ONCE = 100  # documents
+TASK_DOCUMENTS = 100  # documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +80,8 @@ def tokenize_documents(
 ) -> TokenTexts:
     """The documents for a tokenizer; so great a share of sentences gets a noisy form beside its own."""
     slices = [
-        (documents[start : start + _AT_ONCE], start, tokenizer, noise, seed)
-        for start in range(0, len(documents), _AT_ONCE)
+        (documents[start : start + TASK_DOCUMENTS], start, tokenizer, noise, seed)
+        for start in range(0, len(documents), TASK_DOCUMENTS)
     ]
     if workers < 2 or len(slices) < 2:
         return _concatenate([_tokenize_part(part) for part in slices])

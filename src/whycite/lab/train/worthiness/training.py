@@ -42,6 +42,7 @@ __all__ = [
     "load_batches",
     "precision",
     "report",
+    "score_sentences",
     "train",
 ]
 
@@ -301,7 +302,7 @@ def judge_out_of_fold(
         learning_documents, fold_documents = documents[fold_of != fold], documents[fold_of == fold]
         targets = texts.worthy.astype(np.float32)
         reader, _ = learn(texts, targets, learning_documents, dev, shorter, watch, workers, deadline / recipe.folds)
-        sentences, fold_scores = _scores(reader, texts, fold_documents)
+        sentences, fold_scores = score_sentences(reader, texts, fold_documents)
         soft[sentences] = _calibration(judge(reader, texts, dev)).probabilities(fold_scores)
     return soft
 
@@ -369,12 +370,14 @@ def frame_of(base: Base, recipe: WorthinessRecipe) -> SequenceFrame:
 
 def judge(reader: WorthinessReader, texts: TokenTexts, documents: Numbers) -> JudgedSentences:
     """The scores of all sentences of documents."""
-    sentences, sentence_scores = _scores(reader, texts, documents)
+    sentences, sentence_scores = score_sentences(reader, texts, documents)
     kinds, types = texts.by_sentence(texts.kinds)[sentences], texts.by_sentence(texts.types)[sentences]
     return JudgedSentences(sentence_scores, texts.worthy[sentences], kinds, tuple(types))
 
 
-def _scores(reader: WorthinessReader, texts: TokenTexts, documents: Numbers) -> tuple[Numbers, NDArray[np.float32]]:
+def score_sentences(
+    reader: WorthinessReader, texts: TokenTexts, documents: Numbers
+) -> tuple[Numbers, NDArray[np.float32]]:
     """The sentences of documents, in order, and the score of each."""
     import torch
 
