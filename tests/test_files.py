@@ -1,4 +1,4 @@
-"""Files written in one step."""
+"""Files written in one step, and paths as people see them."""
 
 import os
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from whycite.errors import UserError
-from whycite.files import atomic_write, make_folder, write_lines
+from whycite.files import atomic_write, make_folder, shorten_paths, write_lines
 
 
 def test_lines_are_written_as_they_are(tmp_path: Path) -> None:
@@ -61,5 +61,15 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
 def test_a_folder_is_made_where_it_can_be(tmp_path: Path) -> None:
     assert make_folder(tmp_path / "a" / "b").is_dir()
     (tmp_path / "file").touch()
-    with pytest.raises(UserError, match="file: cannot be made: File exists"):
+    with pytest.raises(UserError, match="file: cannot be created: File exists"):
         make_folder(tmp_path / "file")
+
+
+def test_paths_below_the_current_folder_are_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert shorten_paths(f"{tmp_path}/papers/a.tex") == "papers/a.tex"
+    assert (
+        shorten_paths(f"{tmp_path}/a.tex: not read; only '{tmp_path}/b.tex' was") == "a.tex: not read; only 'b.tex' was"
+    )
+    for text in (str(tmp_path), f"{tmp_path}-other/a.tex", f"/elsewhere{tmp_path}/a.tex", "../a.tex", "s3://bucket/a"):
+        assert shorten_paths(text) == text

@@ -57,7 +57,7 @@ def test_a_folder_again_and_changed(run: Run, folder: Path, tmp_path: Path) -> N
     skipped, done = first.stdout.splitlines()
     assert skipped.startswith(f"skipped {folder}/broken.xml:1: broken XML")
     assert done.startswith("2 added, 0 unchanged, 0 replaced, 1 skipped")
-    assert done.endswith("s; the library has 2 documents, 4 papers, 2 evidence spans.")
+    assert done.endswith("s; your library now has 2 documents, 4 papers, 2 evidence spans.")
 
     again = _json(run("add", folder, "--library", library, "--jobs", "1", "--json"))
     assert (again["added"], again["unchanged"], again["replaced"]) == (0, 2, 0)
@@ -89,9 +89,9 @@ def test_an_archive_standard_input_and_the_default_library(run: Run, folder: Pat
     ("content", "message"),
     [
         (None, "no such file or folder"),
-        ({}, "holds no document that whycite can read"),
+        ({}, "no readable documents found"),
         ({"a.xml": "<article>"}, "a.xml:1: broken XML"),
-        ({"a.xml": "<article>", "b.xml": "<article>"}, "nor can 1 more be read"),
+        ({"a.xml": "<article>", "b.xml": "<article>"}, "1 more could not be read"),
     ],
     ids=["absent", "empty", "one broken", "two broken"],
 )
@@ -122,7 +122,7 @@ def test_many_skipped_files_are_counted_and_json_names_all(run: Run, folder: Pat
         (folder / f"{number}.xml").write_text("<article>", "utf-8")
     shown = run("add", folder, "--jobs", "1").stdout
     assert sum(line.startswith("skipped ") for line in shown.splitlines()) == 21
-    assert "skipped 5 more; --json names them all" in shown
+    assert "skipped 5 more; use --json to list them all" in shown
     assert len(_json(run("add", folder, "--jobs", "1", "--json"))["skipped"]) == 25
 
 
@@ -135,7 +135,7 @@ def test_warnings_are_told_and_json_tells_all(run: Run, folder: Path) -> None:
     assert lines[0].startswith("skipped ")
     assert lines[1] == f"warning: {folder}/0.md: 1 cited key has no entry in the bibliography: lost0"
     assert [line[:9] for line in lines[2:6]] == ["warning: "] * 4
-    assert lines[6:] == ["2 more warnings; --json tells them all"]
+    assert lines[6:] == ["2 more warnings; use --json to see them all"]
     assert "1 skipped, 7 warnings in " in done
     content = _json(run("add", folder, "--jobs", "1", "--json"))
     assert len(content["warnings"]) == 8  # why one was skipped is one of them
@@ -148,11 +148,11 @@ def test_what_cites_nothing_is_counted(run: Run, folder: Path) -> None:
     (folder / "shopping.txt").write_text("Milk, eggs and bread are to be bought today.\n", "utf-8")
     shown = run("add", folder, "--jobs", "1").stdout
     assert shown.startswith("3 added, 0 unchanged, 0 replaced, 0 skipped in ")
-    assert " s; no citations found in 1 document; the library has 3 documents, " in shown
+    assert " s; found no citations in 1 document; your library now has 3 documents, " in shown
     assert _json(run("add", folder, "--jobs", "1", "--json"))["without_citations"] == 0  # of the new ones
     (folder / "shopping.txt").write_text("Milk alone is to be bought today.\n", "utf-8")
     assert "1 replaced, 0 skipped" in (shown := run("add", folder, "--jobs", "1").stdout)
-    assert "no citations found in 1 document; " in shown
+    assert "found no citations in 1 document; " in shown
     (folder / "refs.bib").write_text("@book{b, title={Stars}, author={Roe, K.}}\n", "utf-8")
     assert "no citations" not in run("add", folder / "refs.bib").stdout  # it has no text
 
@@ -170,7 +170,7 @@ def test_stopped_by_the_user_says_what_is_kept(folder: Path, tmp_path: Path) -> 
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=100)
     assert (process.returncode, output) == (130, b"")
-    assert re.fullmatch(rb"whycite: stopped; \d+ documents? added and kept, run it again to go on\n", errors), (
+    assert re.fullmatch(rb"whycite: stopped; added \d+ documents?; run the command again to continue\n", errors), (
         errors.decode()
     )
 
@@ -181,7 +181,7 @@ def test_a_terminal_shows_how_far_it_has_come() -> None:
     with add_progress(console) as tell:
         tell(AddProgress(read=1203, added=1200, unchanged=7, spans=34_000, reading="papers/[bold] one.pdf"))
     assert re.search(
-        r"1,203 documents read, 7 unchanged, 34,000 spans, [\d,]+ a minute papers/\[bold\] one.pdf", file.getvalue()
+        r"1,203 documents read, 7 unchanged, 34,000 spans, [\d,]+/min papers/\[bold\] one.pdf", file.getvalue()
     )
     with add_progress(Console(file=file, width=100)) as tell:
         length = len(file.getvalue())
@@ -193,10 +193,10 @@ def test_a_terminal_shows_how_far_it_has_come() -> None:
     ("progress", "expected"),
     [
         (AddProgress(0, 0, 3, 0, "papers/one.pdf"), r"0 documents read, 3 unchanged papers/one\.pdf"),
-        (AddProgress(2, 0, 0, 0, "papers/one.pdf"), r"2 documents read, [\d,]+ a minute papers/one\.pdf"),
+        (AddProgress(2, 0, 0, 0, "papers/one.pdf"), r"2 documents read, [\d,]+/min papers/one\.pdf"),
         (
             AddProgress(2, 0, 0, 0, "papers/" * 30 + "one.pdf"),
-            r"2 documents read, [\d,]+ a minute …[\w/]+apers/one\.pdf",
+            r"2 documents read, [\d,]+/min …[\w/]+apers/one\.pdf",
         ),
     ],
     ids=["none yet", "none on disk", "a long path"],

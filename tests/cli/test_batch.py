@@ -111,13 +111,13 @@ def test_what_records_say_of_the_draft(run: Run, library: Path, monkeypatch: pyt
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("bees sleep", "not JSON; expected a JSON object such as"),
-        ("[" * 100_000, "not JSON; expected a JSON object such as"),
+        ("bees sleep", "invalid JSON; expected a JSON object such as"),
+        ("[" * 100_000, "invalid JSON; expected a JSON object such as"),
         ('["bees"]', "expected a JSON object such as"),
         ('{"text": "bees"}', '"id" is missing; expected'),
         ('{"id": 1}', '"text" is missing; expected'),
-        ('{"id": true, "text": "bees"}', '"id" must be a name or a number, not true'),
-        ('{"id": "", "text": "bees"}', '"id" must be a name or a number, not ""'),
+        ('{"id": true, "text": "bees"}', '"id" must be a string or a number, not true'),
+        ('{"id": "", "text": "bees"}', '"id" must be a string or a number, not ""'),
         ('{"id": 1, "text": 2}', '"text" must be a string, not 2'),
         ('{"id": 1, "text": "bees", "cited": "doi:10.1/a"}', '"cited" must be a list of keys, not "doi:10.1/a"'),
         ('{"id": 1, "text": "bees", "cited": [1]}', '"cited" must be a list of keys, not [1]'),
@@ -143,13 +143,13 @@ def test_a_terminal_shows_how_many_are_answered() -> None:
     file = io.StringIO()
     with count_progress(Console(file=file, width=80, force_terminal=True, color_system=None), "answer") as tell:
         tell(1200)
-    assert re.search(r"1,200 answers, [\d,.]+ a second", file.getvalue())
+    assert re.search(r"1,200 answers, [\d,.]+/s", file.getvalue())
 
 
 def test_a_line_without_end_is_refused(tmp_path: Path) -> None:
     with (tmp_path / "zeros").open("wb") as file:
         file.truncate(20 << 20)
-    with open_input(str(tmp_path / "zeros")) as stream, pytest.raises(UserError, match="zeros:1: the line is longer"):
+    with open_input(str(tmp_path / "zeros")) as stream, pytest.raises(UserError, match="zeros:1: line is longer"):
         list(read_lines(stream, "zeros"))
 
 
@@ -168,7 +168,7 @@ def test_an_answer_comes_before_the_next_claim_is_there_until_the_user_stops_it(
         process.send_signal(signal.SIGINT)
         assert process.wait(100) == 130
         # The last answer is counted a moment after it can be read.
-        assert re.fullmatch(rb"whycite: stopped; (1 answer|2 answers) given\n", process.stderr.read())
+        assert re.fullmatch(rb"whycite: stopped; answered (1 claim|2 claims)\n", process.stderr.read())
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes of other systems always wait")

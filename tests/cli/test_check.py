@@ -49,10 +49,10 @@ def told(result: Result) -> str:
 def test_people_see_the_sentence_how_sure_and_the_papers(run: Check, draft: Path) -> None:
     result = run(draft)
     assert result.exit_code == 0, result.output
-    assert f"{draft}:5:1: needs a citation (90% sure)" in result.stdout
+    assert f"{draft.name}:5:1: needs a citation (worthiness 0.90)" in result.stdout
     assert "It is known that bees rest at night." in result.stdout
     assert "Kaiser1988  Busy bees need rest, too" in result.stdout
-    assert "2 sentences of 5 need a citation, 1 cites already." in result.stdout
+    assert "2 of 5 sentences need a citation; 1 already has one." in result.stdout
     assert result.stderr.count("no library, so papers") == 1
 
 
@@ -68,7 +68,7 @@ def test_what_a_draft_says_itself_is_not_shown_as_of_another(run: Check, draft: 
     draft.write_text(TEX.replace("bees rest at night. ", "text has networks of attention layers. "), "utf-8")
     shown = run(draft, "-n", "1").stdout
     assert "“Networks made of attention layers represent text" in shown
-    assert f"— in this draft, {draft}:6" in shown.replace("\n", "")
+    assert f"— in this draft, {draft.name}:6" in shown.replace("\n", "")
     assert "no year" not in shown
 
 
@@ -157,17 +157,17 @@ def test_several_drafts_are_one_report(run: Check, draft: Path, tmp_path: Path) 
 
 
 def test_with_all_sentences_that_cite_get_papers_too(run: Check, draft: Path) -> None:
-    assert f"{draft}:6:1: cites Vaswani2017" in run(draft, "--all").stdout
+    assert f"{draft.name}:6:1: cites Vaswani2017" in run(draft, "--all").stdout
 
 
 def test_fix_shows_asks_and_writes(run: Check, draft: Path) -> None:
     before = draft.read_bytes()
-    assert "give --yes" in told(run(draft, "--fix"))
+    assert "use --yes" in told(run(draft, "--fix"))
     assert draft.read_bytes() == before
     result = run(draft, "--fix", "--yes")
     assert result.exit_code == 0, result.output
     assert "+It is known that bees rest at night" in result.stdout
-    assert "2 citations put in, 1 file changed." in result.stdout
+    assert "2 citations added, 1 file changed." in result.stdout
     assert rb"bees rest at night~\cite{Kaiser1988}." in draft.read_bytes()
     assert "nothing to change" in run(draft, "--fix", "--yes").stdout
 
@@ -182,9 +182,9 @@ def test_where_nothing_clearly_fits_it_says_so_and_fixes_nothing(run: Check, tmp
         "It is known that bees rest at night.": True,
         "It is known that old bridges are made of granite.": False,
     }
-    assert run(main, "--no-library").stdout.count("clearly fits it; the nearest") == 1
+    assert run(main, "--no-library").stdout.count("is a clear match. The closest ones") == 1
     result = run(main, "--no-library", "--fix", "--yes")
-    assert "1 sentence left alone" in result.stdout
+    assert "1 sentence left unchanged" in result.stdout
     fixed = main.read_text("utf-8")
     assert "bees rest at night. Bees" in fixed
     assert fixed.count("\\cite{Doe2019}") == 1
@@ -193,12 +193,12 @@ def test_where_nothing_clearly_fits_it_says_so_and_fixes_nothing(run: Check, tmp
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--json", "--format", "html"], "exclude each other"),
-        (["--library", "x", "--no-library"], "exclude each other"),
-        (["--yes"], "give both"),
-        (["--fix", "--json"], "leave out"),
-        (["--watch", "--json"], "--watch shows text"),
-        (["--watch", "--fix"], "--watch shows text"),
+        (["--json", "--format", "html"], "cannot be used with"),
+        (["--library", "x", "--no-library"], "cannot be used with"),
+        (["--yes"], "can only be used with --fix"),
+        (["--fix", "--json"], "cannot be used with"),
+        (["--watch", "--json"], "--watch cannot be used with"),
+        (["--watch", "--fix"], "--watch cannot be used with"),
         (["--section", "nonsense"], "section type"),
         (["--library", "nowhere"], "no library here yet"),
     ],

@@ -67,7 +67,7 @@ def test_the_number_of_papers_and_the_year_are_kept(run: Run, library: Path) -> 
     assert all(year <= 2017 for year in years)
     nothing = run("cite", CLAIM, "--library", library, "--year-max", "1900")
     assert nothing.exit_code == 0
-    assert nothing.stdout.startswith("No paper from 1900 or before in your library fits this claim")
+    assert nothing.stdout.startswith("No papers from 1900 or earlier match this claim")
     for year, limit in (("-5", "1000"), ("999", "1000"), ("3000", "2999"), ("20177", "2999")):
         refused = run("cite", CLAIM, "--library", library, "--year-max", year)
         assert refused.exit_code == 2
@@ -131,19 +131,19 @@ def test_another_method(run: Run, library: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "give one claim in quotation marks, or a file of claims with --batch"),
-        ([CLAIM, "--batch", "claims.jsonl"], "give one claim in quotation marks, or a file of claims with --batch"),
-        ([CLAIM, CLAIM], "give one claim in quotation marks, or a file of claims with --batch"),
-        ([CLAIM, CLAIM, "--batch", "claims.jsonl"], "give one claim in quotation marks, or a file of claims"),
-        (["Bees", "sleep", "--batch", "claims.jsonl"], "give one claim in quotation marks, or a file of claims"),
+        ([], "give one claim in quotation marks, or use --batch FILE for several"),
+        ([CLAIM, "--batch", "claims.jsonl"], "give one claim in quotation marks, or use --batch FILE for several"),
+        ([CLAIM, CLAIM], "give one claim in quotation marks, or use --batch FILE for several"),
+        ([CLAIM, CLAIM, "--batch", "claims.jsonl"], "give one claim in quotation marks"),
+        (["Bees", "sleep", "--batch", "claims.jsonl"], "give one claim in quotation marks"),
         ([""], "the claim has no words"),
         ([" \n"], "the claim has no words"),
         (["…?!"], "the claim has no words"),
-        (["bees " * 5000], "the claim has 24,999 characters; give a sentence or a few, 10,000 at most"),
+        (["bees " * 5000], "claim is too long: 24,999 characters, but at most 10,000 are allowed"),
         ([CLAIM, "--method", "magic"], "no method 'magic'; choose one of: "),
         ([CLAIM, "--section", "Growing Trees"], "'Growing Trees' is no section type; there are: introduction, "),
-        ([CLAIM, "--json", "--format", "trec"], "--json and --format trec exclude each other"),
-        (["--batch", "claims.jsonl", "--format", "text"], "a batch is answered as json or trec, not as text"),
+        ([CLAIM, "--json", "--format", "trec"], "--json cannot be used with --format trec"),
+        (["--batch", "claims.jsonl", "--format", "text"], "--batch cannot be used with --format text"),
         (["--batch", "gone.jsonl"], "gone.jsonl: No such file or directory"),
     ],
     ids=lambda value: "-".join(value)[:20] if isinstance(value, list) else "",

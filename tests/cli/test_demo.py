@@ -66,8 +66,8 @@ def test_it_shows_papers_with_evidence_and_is_quick_the_second_time(run: Run, co
     assert str(tmp_path / "cache" / "demo-") in shown
     assert not (tmp_path / "own library").exists()
     again = run("demo").stdout
-    assert "3 documents are there since the first time." in again
-    assert "added" not in again
+    assert "3 documents added by an earlier run." in again
+    assert " added, " not in again
     assert "seminar.tex" in shown
     assert "need a citation" in shown
     assert f'whycite verify --claim "{VERIFIED_CLAIM}"' in shown

@@ -113,13 +113,13 @@ def test_compact_tells_the_size_before_and_after(run: Run, copy: Path) -> None:
     content = json.loads(run("library", "compact", "--library", copy, "--json").stdout)
     assert content.keys() == {"before", "after"}
     assert all(number > 0 for number in content.values())
-    assert run("library", "compact", "--library", copy).stdout.strip().endswith("now.")
+    assert run("library", "compact", "--library", copy).stdout.strip().endswith("after.")
 
 
 def test_compact_that_makes_it_larger_says_why(run: Run, copy: Path, papers: Path) -> None:
     run("library", "remove", papers / "sleep.md", "--library", copy)
     shown = run("library", "compact", "--library", copy).stdout
-    assert shown.endswith(" now; the state before, which others may still be reading, goes later.\n")
+    assert shown.endswith(" after; the old files, which may still be in use, are deleted later.\n")
 
 
 def test_export_in_ilciters_form(run: Run, library: Path, tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_export_in_ilciters_form(run: Run, library: Path, tmp_path: Path) -> Non
         "support": 1,
     }
     result = run("library", "export", "--library", library, "-o", tmp_path / "spans.jsonl")
-    assert result.stdout == f"{len(spans)} spans written to {tmp_path / 'spans.jsonl'}\n"
+    assert result.stdout == f"Exported {len(spans)} spans to {tmp_path / 'spans.jsonl'}.\n"
     assert list(map(json.loads, (tmp_path / "spans.jsonl").read_text("utf-8").splitlines())) == spans
 
 

@@ -67,7 +67,7 @@ def test_to_another_encoder_and_back(run: Run, copy: Path, small: str) -> None:
     before = load_encoder().name
     answers = run("cite", "bees sleep", "--json", "--library", copy).stdout
     moved = run("library", "reindex", "--encoder", small, "--library", copy)
-    assert re.fullmatch(r"\d+ evidence spans and 5 papers encoded by small@1 in [\d.]+ s\.\n", moved.stdout)
+    assert re.fullmatch(r"Encoded \d+ evidence spans and 5 papers with small@1 in [\d.]+ s\.\n", moved.stdout)
     info = json.loads(run("library", "--json", "--library", copy).stdout)
     assert info["encoder"] == "small@1"
     assert run("cite", "bees sleep", "--library", copy).exit_code == 0
@@ -79,7 +79,7 @@ def test_to_another_encoder_and_back(run: Run, copy: Path, small: str) -> None:
 
 def test_nothing_to_do(run: Run, copy: Path) -> None:
     name = load_encoder().name
-    assert run("library", "reindex", "--library", copy).stdout == f"Nothing to do: the library's encoder is {name}.\n"
+    assert run("library", "reindex", "--library", copy).stdout == f"Nothing to do: the library already uses {name}.\n"
     told = json.loads(run("library", "reindex", "--library", copy, "--json").stdout)
     assert told["before"] == told["encoder"] == name
 
@@ -117,7 +117,7 @@ def test_stopped_by_the_user_says_what_is_kept(run: Run, copy: Path, tmp_path: P
     )
     assert (stopped.returncode, stopped.stdout) == (130, "")
     assert re.fullmatch(
-        r"whycite: stopped; 4 of \d\d texts encoded and kept, run it again to go on\n", stopped.stderr
+        r"whycite: stopped; encoded 4 of \d\d texts; run the command again to continue\n", stopped.stderr
     ), stopped.stderr
     assert json.loads(run("library", "--json", "--library", copy).stdout)["encoder"] == load_encoder().name
     assert run(*arguments).exit_code == 0

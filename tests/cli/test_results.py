@@ -58,16 +58,19 @@ def test_words_of_the_claim_stand_out_in_the_evidence() -> None:
 
 def test_a_paper_found_by_its_title_says_so() -> None:
     never = _shown(_recommendation(0, ()))
-    assert "no one in your library cites it for this; its title matches" in never
+    assert "matches by title; not cited for this in your library" in never
     elsewhere = _shown(_recommendation(2, ()), 100)
-    assert "cites it for this, though it is cited twice; its title matches" in elsewhere
+    assert "not cited for this in your library, though it is cited twice for other claims" in elsewhere
 
 
 @pytest.mark.parametrize(("doubt", "said"), [(None, False), (0.5, False), (2.0, True)])
 def test_when_nothing_clearly_fits_that_is_said(doubt: float | None, said: bool) -> None:
     file = io.StringIO()
     show_recommendations([_recommendation()], "claim", Console(file=file, width=80), doubt=doubt)
-    assert file.getvalue().startswith("Nothing in your library clearly fits this claim. The nearest:\n") == said
+    assert (
+        file.getvalue().startswith("No paper in your library is a clear match for this claim. The closest ones:\n")
+        == said
+    )
 
 
 def test_at_most_three_spans_and_long_sentences_cut() -> None:

@@ -54,7 +54,7 @@ def _ask(said: str, path: str, **headers: str) -> tuple[int, bytes]:
 
 def test_it_starts_answers_and_stops_quietly(start: Start) -> None:
     process, said = start("--port", "0")
-    assert re.fullmatch(r"whycite is at http://127\.0\.0\.1:\d+/ \(stop it with Ctrl-C\)\n", said)
+    assert re.fullmatch(r"whycite is running at http://127\.0\.0\.1:\d+/ \(press Ctrl-C to stop\)\n", said)
     status, page = _ask(said, "/cite")
     assert status == 200
     assert b"What should this claim cite?" in page
@@ -71,7 +71,7 @@ def test_another_host_demands_a_token(start: Start) -> None:
     assert _ask(said, "/cite")[0] == 401
     assert _ask(said, "/cite", authorization=f"Bearer {token[1]}")[0] == 200
     assert process.stderr
-    assert "from elsewhere: http://" in process.stderr.readline()
+    assert "From other machines: http://" in process.stderr.readline()
 
 
 def test_a_port_in_use_is_told_in_a_sentence(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_a_port_in_use_is_told_in_a_sentence(tmp_path: Path) -> None:
         port = str(taken.getsockname()[1])
         done = subprocess.run([*WHYCITE, "--port", port], capture_output=True, text=True, timeout=100)
     assert done.returncode == 2
-    assert re.fullmatch(rf"whycite: 127\.0\.0\.1:{port} cannot be listened on \(.+\): try another .*\n", done.stderr)
+    assert re.fullmatch(rf"whycite: cannot listen on 127\.0\.0\.1:{port} \(.+\); try another .*\n", done.stderr)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_a_port_in_use_is_told_in_a_sentence(tmp_path: Path) -> None:
         (("--token", "short"), "at least 8"),
         (("--token", "with a\nline end"), "at least 8"),
         (("--host", " "), "--host is empty"),
-        (("--host", "no.such.host.invalid"), "cannot be listened on"),
+        (("--host", "no.such.host.invalid"), "cannot listen on"),
     ],
     ids=["short", "line-end", "no-host", "unknown-host"],
 )

@@ -66,7 +66,7 @@ def test_a_person_reads_verdict_reason_and_passages(run: Run, paper: Path) -> No
     assert result.exit_code == 0, result.exception
     verdict, reason, _, passage, beside = result.stdout.splitlines()
     assert verdict.startswith("backed, ")
-    assert verdict.endswith(" %)")
+    assert verdict.endswith("%)")
     assert reason == "A sentence in “Results” says so."
     assert passage == " 1  “Foraging honeybees sleep at night and hang their antennae low.”"
     assert "█" in beside
@@ -101,7 +101,7 @@ def test_a_draft(run: Run, draft: Path, paper: Path) -> None:
     assert "the full text of the paper was not found" in shown
     # A long path goes on in the next line.
     assert [f"draft.md:{line}" in "".join(shown.split()) for line in (10, 11)] == [True, True]
-    assert shown.splitlines()[-1] == "2 citations: 1 backed, 1 could not check"
+    assert shown.splitlines()[-1] == "2 citations: 1 backed, 1 could not check."
 
 
 def test_a_draft_as_json(run: Run, draft: Path, paper: Path) -> None:
@@ -142,7 +142,7 @@ def test_a_batch(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("{", "not JSON"),
+        ("{", "invalid JSON"),
         ("[]", "expected a JSON object"),
         ('{"id": 1, "sentences": []}', '"claim" is missing'),
         ('{"id": 1, "claim": "a", "sentences": [1]}', '"sentences" must be a list of strings'),

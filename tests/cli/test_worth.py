@@ -57,7 +57,7 @@ def test_batch_keeps_order_and_ids(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "word"),
     [
-        ("{", "not JSON"),
+        ("{", "invalid JSON"),
         ("[]", "JSON object"),
         ('{"sentences": []}', '"id"'),
         ('{"id": 1}', '"sentences"'),

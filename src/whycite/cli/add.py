@@ -1,4 +1,4 @@
-"""`whycite add`: put papers into the library."""
+"""`whycite add`: add papers to the library."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import typer
 from whycite.cli.progress import add_with_progress
 from whycite.cli.terminal import AsJson, LibraryPath, count, print_json, printable, say
 from whycite.errors import UserError
+from whycite.files import shorten_paths
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,29 +20,30 @@ if TYPE_CHECKING:
 
 __all__ = ["add", "summary"]
 
-_MAX_SKIPPED = 20  # skipped files that are named; --json names all
-_MAX_WARNINGS = 5  # that are told; --json tells all
+_MAX_SKIPPED = 20  # skipped files to name; --json names all of them
+_MAX_WARNINGS = 5  # warnings to show; --json has all of them
 
 
 def add(
     paths: Annotated[
-        list[str], typer.Argument(metavar="PATH", help="Papers: files, folders, archives, or - for standard input.")
+        list[str],
+        typer.Argument(metavar="PATH...", help="Files, folders or archives of papers; - reads standard input."),
     ],
-    format: Annotated[str | None, typer.Option(help="Read every paper as this format.")] = None,
+    format: Annotated[str | None, typer.Option(help="Format of the papers, if it is not recognised.")] = None,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="Processes that find evidence; by default one a core.")
+        int | None, typer.Option(metavar="N", min=1, help="Number of processes; one per core by default.")
     ] = None,
     encoder: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The encoder of a new library: a name, or the folder of one.")
+        str | None, typer.Option(metavar="NAME", help="Encoder for a new library: a name or a folder.")
     ] = None,
     library: LibraryPath = None,
     as_json: AsJson = False,
 ) -> None:
-    """Add papers to your library: what they say, and what they cite for it.
+    """Add papers to your library, with what they say and what they cite for it.
 
-    Your files are only read. Adding a paper again changes nothing; adding a newer version of it replaces the old one.
+    Your files are never changed. Adding a paper again does nothing; adding a newer version replaces the old one.
     """
-    for path in paths:  # before anything is loaded or added
+    for path in paths:  # fail early, before anything is loaded or added
         if path != "-" and "://" not in path and not Path(path).exists():
             raise UserError(f"{path}: no such file or folder")
 
@@ -69,44 +71,44 @@ def _report_json(report: AddReport) -> dict[str, Any]:
 
 def _show_report(report: AddReport, info: LibraryInfo, console: Console) -> None:
     for path, reason in report.skipped[:_MAX_SKIPPED]:
-        say(console, printable(f"skipped {_with_path(path, reason)}"))
+        say(console, printable(shorten_paths(f"skipped {_with_path(path, reason)}")))
     if len(report.skipped) > _MAX_SKIPPED:
-        say(console, f"skipped {len(report.skipped) - _MAX_SKIPPED:,} more; --json names them all")
+        say(console, f"skipped {len(report.skipped) - _MAX_SKIPPED:,} more; use --json to list them all")
     warnings = _warnings(report)
     for path, warning in warnings[:_MAX_WARNINGS]:
-        say(console, printable(f"warning: {_with_path(path, warning)}"))
+        say(console, printable(shorten_paths(f"warning: {_with_path(path, warning)}")))
     if len(warnings) > _MAX_WARNINGS:
-        say(console, f"{count(len(warnings) - _MAX_WARNINGS, 'more warning')}; --json tells them all")
+        say(console, f"{count(len(warnings) - _MAX_WARNINGS, 'more warning')}; use --json to see them all")
     say(console, summary(report, info))
 
 
 def summary(report: AddReport, info: LibraryInfo) -> str:
-    """What was done and what there is now, in a line."""
+    """One line on what was added and what the library now contains."""
     counts = f"{report.added:,} added, {report.unchanged:,} unchanged, {report.replaced:,} replaced"
     warning_count = len(_warnings(report))
     warnings = f", {count(warning_count, 'warning')}" if warning_count else ""
     uncited = count(report.without_citations, "document")
-    nothing = f"; no citations found in {uncited}" if report.without_citations else ""
+    nothing = f"; found no citations in {uncited}" if report.without_citations else ""
     holds = f"{count(info.documents, 'document')}, {count(info.papers, 'paper')}, {count(info.spans, 'evidence span')}"
     counts += f", {len(report.skipped):,} skipped{warnings} in {report.seconds:.1f} s{nothing}"
-    return f"{counts}; the library has {holds}."
+    return f"{counts}; your library now has {holds}."
 
 
 def _warnings(report: AddReport) -> list[tuple[str, str]]:
-    """What was told of documents, but for why they were skipped."""
+    """The warnings, without the reasons why documents were skipped."""
     reasons = set(report.skipped)
     return [warning for warning in report.warnings if warning not in reasons]
 
 
 def _unreadable_message(report: AddReport, paths: list[str]) -> str:
     if not report.skipped:
-        return f"{', '.join(paths)}: holds no document that whycite can read"
+        return f"{', '.join(paths)}: no readable documents found"
     remaining = len(report.skipped) - 1
     return _with_path(*report.skipped[0]) + (
-        f"; nor can {remaining:,} more be read; --json names them all" if remaining else ""
+        f" ({remaining:,} more could not be read; use --json to list them all)" if remaining else ""
     )
 
 
 def _with_path(path: str, reason: str) -> str:
-    """The reason with the path before it, once."""
+    """The reason, with the path in front unless it already starts with it."""
     return reason if reason.startswith(path) else f"{path}: {reason}"

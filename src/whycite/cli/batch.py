@@ -1,4 +1,4 @@
-"""Batches: lines of a file or of standard input, the claims in them, and answers in their order."""
+"""Batches: read JSON Lines from a file or standard input, parse claims, and answer in order."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ __all__ = ["BatchClaim", "make_claim", "map_in_order", "open_input", "parse_clai
 
 
 _CHUNK_BYTES = 1 << 16
-_MAX_LINE_BYTES = 16 << 20  # bytes of a line
-_WAIT = 0.05  # seconds between two looks
+_MAX_LINE_BYTES = 16 << 20  # longest line accepted
+_WAIT = 0.05  # seconds between reads of a stream that does not block
 
 
 @contextmanager
 def open_input(path: str) -> Iterator[IO[bytes]]:
-    """The bytes of a file, or with "-" of standard input."""
+    """Open a file for reading, or standard input for "-"."""
     if path == "-":
-        # Unbuffered where it can be: a thread that waits in a buffer's lock keeps Python from ending.
+        # Unbuffered if possible: Python cannot exit while a thread holds the lock of a buffer.
         yield getattr(sys.stdin.buffer, "raw", sys.stdin.buffer)
         return
     with _open_file(path) as file:
@@ -49,14 +49,14 @@ def _open_file(path: str) -> IO[bytes]:
 
 
 def read_lines(stream: IO[bytes], path: str) -> Iterator[tuple[int, str]]:
-    """Every line that is not blank with its number, whatever its encoding and line end."""
+    """Number and text of every line that is not blank, whatever its encoding and line end."""
     for number, line in enumerate(_split_lines(stream, path), 1):
         if text := decode(line)[0].strip():
             yield number, text
 
 
 def _split_lines(stream: IO[bytes], path: str) -> Iterator[bytes]:
-    parts: list[bytes] = []  # parts of a line whose end has not come yet
+    parts: list[bytes] = []  # of the line being read
     size = number = 0
     for chunk in _chunks(stream):
         head, *rest = chunk.split(b"\n")
@@ -67,13 +67,13 @@ def _split_lines(stream: IO[bytes], path: str) -> Iterator[bytes]:
             parts, size, number = [part], len(part), number + 1
         if size > _MAX_LINE_BYTES:
             raise UserError(
-                f"{path}:{number + 1}: the line is longer than {_MAX_LINE_BYTES >> 20} MB; is it JSON Lines?"
+                f"{path}:{number + 1}: line is longer than {_MAX_LINE_BYTES >> 20} MB; is this a JSON Lines file?"
             )
     yield b"".join(parts)
 
 
 def _chunks(stream: IO[bytes]) -> Iterator[bytes]:
-    """The bytes as they come, without a byte order mark, as UTF-8 if they are UTF-16."""
+    """The bytes as they arrive, without a byte order mark; UTF-16 is converted to UTF-8."""
     head = _read_chunk(stream)
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         chunks = _prepend(head, stream)
@@ -89,7 +89,7 @@ def _prepend(head: bytes, stream: IO[bytes]) -> Iterator[bytes]:
 
 
 def _read_chunk(stream: IO[bytes]) -> bytes:
-    """The next bytes, of a stream that does not wait for them too: another program that has it may have set that."""
+    """The next bytes; polls a stream that another program has made non-blocking."""
     while (chunk := stream.read(_CHUNK_BYTES)) is None:
         time.sleep(_WAIT)
     return chunk
@@ -98,25 +98,25 @@ def _read_chunk(stream: IO[bytes]) -> bytes:
 T = TypeVar("T")
 R = TypeVar("R")
 
-_MAX_PENDING = 4  # things a thread may have waiting
+_MAX_PENDING = 4  # tasks waiting per thread
 
 
 class _StreamEnd:
-    """No more things come, because of an error or not."""
+    """The end of the input, with the error that ended it, if any."""
 
     def __init__(self, error: Exception | None = None) -> None:
         self.error = error
 
 
 def map_in_order(tasks: Iterable[T], work: Callable[[T], R], threads: int) -> Iterator[R]:
-    """The results in the order of the things; those before a thing that fails come before its error.
+    """Yield results in the order of the tasks; if a task fails, the results before it come first.
 
-    Things are waited for apart from results: who writes one and waits for its answer before the next gets it.
+    A result is yielded as soon as it is ready, even if the next task has not arrived yet.
     """
     events: SimpleQueue[T | Future[R] | _StreamEnd] = SimpleQueue()
     room = Semaphore(threads * _MAX_PENDING)
     pool = ThreadPoolExecutor(threads)
-    # A daemon: a wait for standard input cannot be ended, and must not keep the program from ending.
+    # A daemon, because a blocking read of standard input cannot be cancelled and would keep Python from exiting.
     Thread(target=_feed, args=(tasks, events, room), daemon=True).start()
     pending: deque[Future[R]] = deque()
     end: _StreamEnd | None = None
@@ -143,49 +143,47 @@ def _feed(tasks: Iterable[T], events: SimpleQueue[T | Future[R] | _StreamEnd], r
             room.acquire()
             events.put(task)
         events.put(_StreamEnd())
-    except Exception as error:  # noqa: BLE001 - whoever waits for more would wait forever
+    except Exception as error:  # noqa: BLE001 - passed on, or the consumer would wait forever
         events.put(_StreamEnd(error))
 
 
-_MAX_CLAIM_LENGTH = 10_000  # characters of a claim
+_MAX_CLAIM_LENGTH = 10_000  # characters
 _EXPECTED = 'expected a JSON object such as {"id": "1", "text": "the claim"}'
 
 
 @dataclass(frozen=True, slots=True)
 class BatchClaim:
-    """A claim of a batch, under the name its answer is given."""
+    """A claim of a batch, with the id under which it is answered."""
 
     id: str | int | float
     claim: Claim
 
 
 def make_claim(text: str, **context: Any) -> Claim:
-    """The claim with what is known around it, if it can be answered."""
+    """Make a claim with its context; raises a UserError if it is too long."""
     from whycite.cite.recommendations import Claim
 
     text = " ".join(text.split())
     if len(text) > _MAX_CLAIM_LENGTH:
-        raise UserError(
-            f"the claim has {len(text):,} characters; give a sentence or a few, {_MAX_CLAIM_LENGTH:,} at most"
-        )
+        raise UserError(f"claim is too long: {len(text):,} characters, but at most {_MAX_CLAIM_LENGTH:,} are allowed")
     return Claim(text, **context)
 
 
 def section_type(name: str | None) -> str | None:
-    """The section type that a user names, by itself or by a heading that means it."""
+    """The section type for a type or heading that the user typed."""
     from whycite import structure
 
     return None if name is None else structure.parse_section_type(name)
 
 
 def parse_claim(line: str, place: str, context: Mapping[str, Any]) -> BatchClaim:
-    """The claim in a line of a batch; what the line does not say of the draft is taken from `around`."""
+    """Parse a line of a batch; `context` provides what the line does not say about the draft."""
     from whycite import structure
 
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{place}: not JSON; {_EXPECTED}") from error
+        raise UserError(f"{place}: invalid JSON; {_EXPECTED}") from error
     if not isinstance(record, dict):
         raise UserError(f"{place}: {_EXPECTED}")
     for key in ("id", "text"):
@@ -193,7 +191,7 @@ def parse_claim(line: str, place: str, context: Mapping[str, Any]) -> BatchClaim
             raise UserError(f'{place}: "{key}" is missing; {_EXPECTED}')
     fields = {key: _valid_field(record, key, place) for key in _FIELD_TYPES if record.get(key) is not None}
     claim_context = dict(context) | {key: fields[key] for key in ("title", "paragraph") if key in fields}
-    if "section" in fields:  # a heading that means no type says nothing
+    if "section" in fields:  # may be a heading without a type
         claim_context["section_type"] = structure.section_type(fields["section"])
     if "cited" in fields:
         claim_context["cited"] = tuple(fields["cited"])
@@ -217,7 +215,7 @@ def _is_text(value: object) -> bool:
 
 
 _FIELD_TYPES: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    "id": ("a name or a number", lambda value: type(value) in (str, int, float) and value != ""),
+    "id": ("a string or a number", lambda value: type(value) in (str, int, float) and value != ""),
     "text": ("a string", _is_text),
     "title": ("a string", _is_text),
     "section": ("a string", _is_text),

@@ -1,4 +1,4 @@
-"""`whycite check`: where a draft needs a citation, and which one; `--fix` writes it, `--watch` checks again."""
+"""`whycite check`: find missing citations in a draft; `--fix` adds them, `--watch` checks again on every change."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import typer
 
 from whycite.cli.terminal import AsJson, LibraryPath, count, printable, say
 from whycite.errors import UserError
+from whycite.files import shorten_paths
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,11 +36,11 @@ __all__ = [
 ]
 
 
-_TIME_RESOLUTION = 2.0  # seconds: the times of files are rounded down, on old file systems so far
+_TIME_RESOLUTION = 2.0  # seconds to which old file systems round file times down
 
 
 class CheckFormat(StrEnum):
-    """How findings are given."""
+    """Output formats."""
 
     text = "text"
     json = "json"
@@ -49,7 +50,7 @@ class CheckFormat(StrEnum):
 
 
 class FailOn(StrEnum):
-    """What a check may fail on."""
+    """Findings that can make a check fail."""
 
     needs_citation = "needs-citation"
 
@@ -58,34 +59,42 @@ def check(
     drafts: Annotated[
         list[str], typer.Argument(metavar="DRAFT...", help="Files or project folders; - reads Markdown or plain text.")
     ],
-    format: Annotated[CheckFormat | None, typer.Option(help="How to give what was found; text by default.")] = None,
-    out: Annotated[str | None, typer.Option(metavar="FILE", help="Write it to a file.")] = None,
+    format: Annotated[
+        CheckFormat | None, typer.Option(help="Output format: text, json, sarif, github or html.")
+    ] = None,
+    out: Annotated[str | None, typer.Option(metavar="FILE", help="Write the report to a file.")] = None,
     threshold: Annotated[
         float | None,
-        typer.Option(min=0, max=1, metavar="T", help="From which worthiness on, if not from the model's own."),
+        typer.Option(
+            min=0, max=1, metavar="T", help="Lowest worthiness to report (0 to 1); the model's own if omitted."
+        ),
     ] = None,
     section: Annotated[
-        list[str] | None, typer.Option(metavar="TYPE", help="Look at sections of this type only; may be repeated.")
+        list[str] | None, typer.Option(metavar="TYPE", help="Check only sections of this type; repeatable.")
     ] = None,
-    all: Annotated[bool, typer.Option("--all", help="Papers for sentences that cite already, too.")] = False,
-    n: Annotated[int | None, typer.Option("-n", min=1, max=100, help="How many papers a sentence; 3.")] = None,
-    fix: Annotated[bool, typer.Option("--fix", help="Put the best citations into the draft, after asking.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before --fix writes.")] = False,
-    fail_on: Annotated[FailOn | None, typer.Option(help="Exit with 1 if there is such a finding.")] = None,
+    all: Annotated[bool, typer.Option("--all", help="Also recommend papers for sentences with citations.")] = False,
+    n: Annotated[
+        int | None, typer.Option("-n", metavar="N", min=1, max=100, help="Papers per sentence; 3 by default.")
+    ] = None,
+    fix: Annotated[bool, typer.Option("--fix", help="Add the best citations to the draft, after asking.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Let --fix write without asking.")] = False,
+    fail_on: Annotated[
+        FailOn | None, typer.Option(metavar="KIND", help="Exit with 1 on this kind of finding: needs-citation.")
+    ] = None,
     worthiness: Annotated[
-        str | None, typer.Option(metavar="NAME", help="A worthiness model's folder, if not the bundled one.")
+        str | None, typer.Option(metavar="DIR", help="Worthiness model to use instead of the bundled one.")
     ] = None,
     library: LibraryPath = None,
     no_library: Annotated[
-        bool, typer.Option("--no-library", help="Recommend from the draft's own bibliography alone.")
+        bool, typer.Option("--no-library", help="Recommend only papers from the draft's bibliography.")
     ] = False,
-    watch: Annotated[bool, typer.Option("--watch", help="Check again whenever the draft is saved.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Check again whenever a file is saved.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Find the sentences of a draft that need a citation, and the papers that they could cite."""
+    """Find sentences in a draft that need a citation, and papers they could cite."""
     _check_options(drafts, format, out, fix, yes, library, no_library, as_json)
     if watch and (fix or fail_on or "-" in drafts or (not out and (as_json or format not in (None, CheckFormat.text)))):
-        raise UserError("--watch shows text, or writes to --out; it reads files, and goes without --fix and --fail-on")
+        raise UserError("--watch cannot be used with -, --fix or --fail-on, and only prints text unless --out is given")
     from whycite.check.detector import load_detector
     from whycite.check.pipeline import check_draft as check_draft
     from whycite.cli.batch import section_type
@@ -95,7 +104,7 @@ def check(
     errors = _error_console()
 
     def check_drafts() -> tuple[list[CheckedDraft], CheckFormat, bool]:
-        """What was found in the drafts, how it is to be given, and whether that is a failure."""
+        """Check all drafts: their findings, the output format, and whether the command fails."""
         reports: list[CheckedDraft] = []
         output_format = CheckFormat.json if as_json else format
         fails = False
@@ -120,7 +129,7 @@ def check(
                 failing_kind = fail_on.value if fail_on else settings.fail_on
                 fails = fails or any(finding.kind == failing_kind for finding in checked.findings)
         for warning in dict.fromkeys(warning for checked in reports for warning in checked.warnings):
-            say(errors, f"warning: {printable(warning)}")
+            say(errors, f"warning: {printable(shorten_paths(warning))}")
         return reports, output_format or CheckFormat.text, fails
 
     if watch:
@@ -140,7 +149,7 @@ def watch_drafts(
     out: str | None,
     errors: Console,
 ) -> NoReturn:
-    """Check, and again whenever something was saved, until the user stops it."""
+    """Check now and after every change, until the user stops it."""
     import time
 
     places = [Path(draft) for draft in drafts]
@@ -155,15 +164,15 @@ def watch_drafts(
             reports, output_format, _ = check_drafts()
             _write_report(reports, output_format if out else CheckFormat.text, out)
             read.update(Path(sentence.file) for checked in reports for sentence in checked.document.sentences)
-        except UserError as error:  # half of it is written, perhaps: the next time it is saved it may be whole
-            say(errors, f"whycite: {printable(str(error))}")
+        except UserError as error:  # the file may be only half saved: wait for the next change
+            say(errors, f"whycite: {printable(shorten_paths(str(error)))}")
         old = (start - _TIME_RESOLUTION) * 1e9
-        folders = {Path(file).parent for file in previous}  # where whatever is new is a change, however old it is
+        folders = {Path(file).parent for file in previous}  # in these, a new file is a change even if it is old
         older_files = {
             file: facts for file, facts in look().items() if Path(file).parent not in folders and facts[0] < old
         }
         now = time.strftime("%H:%M:%S")
-        errors.print(f"checked in {time.time() - start:.1f} s at {now}; waiting for changes, Ctrl-C ends it")
+        errors.print(f"checked in {time.time() - start:.1f} s at {now}; waiting for changes (press Ctrl-C to stop)")
         wait_for_change(older_files | previous, look)
 
 
@@ -177,17 +186,17 @@ def _check_options(
     no_library: bool,
     as_json: bool,
 ) -> None:
-    """Refuse options that contradict each other."""
+    """Reject options that cannot be combined."""
     if as_json and format not in (None, CheckFormat.json):
-        raise UserError(f"--json and --format {format.value} exclude each other")
+        raise UserError(f"--json cannot be used with --format {format.value}")
     if library is not None and no_library:
-        raise UserError("--library and --no-library exclude each other")
+        raise UserError("--library cannot be used with --no-library")
     if yes and not fix:
-        raise UserError("--yes answers what --fix asks; give both")
+        raise UserError("--yes can only be used with --fix")
     if fix and (format not in (None, CheckFormat.text) or as_json or out):
-        raise UserError("--fix shows what it changes; leave out --format, --json and --out")
+        raise UserError("--fix cannot be used with --format, --json or --out")
     if "-" in drafts and (fix or len(drafts) > 1):
-        raise UserError("standard input can be checked alone, and cannot be fixed")
+        raise UserError("- (standard input) cannot be used with --fix or with other drafts")
 
 
 def _draft_settings(draft: str) -> CheckSettings:
@@ -197,7 +206,7 @@ def _draft_settings(draft: str) -> CheckSettings:
 
 
 def _read_draft(draft: str) -> tuple[str | Document, dict[str, str] | None]:
-    """The draft; standard input is read, and comes with its text, which is on no disk."""
+    """The draft; standard input is returned as a document together with its text."""
     if draft != "-":
         return draft, None
     from whycite.documents.reading import readers
@@ -205,7 +214,7 @@ def _read_draft(draft: str) -> tuple[str | Document, dict[str, str] | None]:
 
     data = sys.stdin.buffer.read()
     if not data.strip():
-        raise UserError("standard input is empty: give a draft in Markdown or plain text")
+        raise UserError("standard input is empty; expected a draft in Markdown or plain text")
     source = Source(MemoryFolder({"stdin": data}, ""), "stdin")
     return next(iter(readers()["markdown"].read(source))), {"stdin": decode(data)[0]}
 
@@ -254,7 +263,7 @@ def _error_console() -> Console:
 
 
 def fix_drafts(checked_drafts: Sequence[tuple[str, CheckedDraft]], yes: bool) -> None:
-    """Put the best citation into every sentence that needs one, draft by draft, after a look at the changes."""
+    """Show the changes that add the best citation to every sentence that needs one, and write them."""
     from rich.console import Console
 
     from whycite.check.fix import apply, plan
@@ -262,23 +271,20 @@ def fix_drafts(checked_drafts: Sequence[tuple[str, CheckedDraft]], yes: bool) ->
     console = Console(highlight=False)
     for draft, checked in checked_drafts:
         fix_plan = plan(checked, root=Path(draft) if Path(draft).is_dir() else None)
+        draft_name = shorten_paths(fix_plan.draft)
         _show_plan(fix_plan, console)
         doubtful = sum(finding.kind == "needs-citation" and finding.doubtful for finding in checked.findings)
         if doubtful:
-            pronoun = "it" if doubtful == 1 else "them"
-            notice = f"{count(doubtful, 'sentence')} left alone, for no paper clearly fits {pronoun}"
-            say(console, printable(f"{fix_plan.draft}: {notice}."))
+            notice = f"{count(doubtful, 'sentence')} left unchanged because no paper is a clear match"
+            say(console, printable(f"{draft_name}: {notice}."))
         if not fix_plan.changes:
-            say(console, printable(f"{fix_plan.draft}: nothing to change."))
+            say(console, printable(f"{draft_name}: nothing to change."))
         elif yes or _confirm(console):
             apply(fix_plan)
-            files = count(len(fix_plan.changes), "file")
-            say(
-                console,
-                printable(f"{fix_plan.draft}: {count(len(fix_plan.fixed), 'citation')} put in, {files} changed."),
-            )
+            added, files = count(len(fix_plan.fixed), "citation"), count(len(fix_plan.changes), "file")
+            say(console, printable(f"{draft_name}: {added} added, {files} changed."))
         else:
-            say(console, printable(f"{fix_plan.draft}: left as it is."))
+            say(console, printable(f"{draft_name}: not changed."))
 
 
 def _show_plan(fix_plan: FixPlan, console: Console) -> None:
@@ -289,13 +295,13 @@ def _show_plan(fix_plan: FixPlan, console: Console) -> None:
         say(console, Text(printable(line), style=colours.get(line[:1], "default")))
     for refusal in fix_plan.refused:
         finding = refusal.finding
-        where = f"{finding.file}:{finding.line}: {refusal.proposal.key} is not put in: {refusal.reason}"
-        say(console, Text(printable(where), style="yellow"))
+        note = f"{finding.file}:{finding.line}: {refusal.proposal.key} not added: {refusal.reason}"
+        say(console, Text(printable(shorten_paths(note)), style="yellow"))
 
 
 def _confirm(console: Console) -> bool:
     if not sys.stdin.isatty():
-        raise UserError("nobody is there to ask: give --yes to write the changes shown")
+        raise UserError("cannot ask for confirmation without a terminal; use --yes to write these changes")
     console.print("Write these changes? [y/N] ", end="", markup=False)
     try:
         return input().strip().lower() in ("y", "yes")
@@ -304,25 +310,25 @@ def _confirm(console: Console) -> bool:
 
 
 FileStates = dict[str, tuple[int, int]]
-"""When each file was changed, and how long it is."""
+"""Modification time and size of each file."""
 
 _SUFFIXES = {
     *(".tex", ".ltx", ".md", ".markdown", ".qmd", ".rmd", ".myst", ".typ", ".txt"),
     *(".bib", ".bbl", ".json", ".ris", ".yaml", ".yml", ".toml"),
 }
 _INTERVAL = 0.25  # seconds
-_MAX_FILES = 10_000  # files: a draft has fewer, and a home folder is not to be walked through four times a second
+_MAX_FILES = 10_000  # more than any draft has; keeps a home folder from being scanned four times a second
 
 
 def file_states(drafts: Iterable[Path], read: Iterable[Path] = ()) -> FileStates:
-    """What can be seen of drafts from outside: of files beside them and beside those that were read with them."""
+    """The state of every file in the folders of the drafts and of the files that were read with them."""
     states: FileStates = {}
     folders = {draft if draft.is_dir() else draft.parent for draft in drafts}
     for folder in sorted({*folders, *(file.parent for file in read)}):
         for file in _draft_files(folder):
             try:
                 facts = file.stat()
-            except OSError:  # gone in between
+            except OSError:  # deleted meanwhile
                 continue
             states[str(file)] = (facts.st_mtime_ns, facts.st_size)
             if len(states) >= _MAX_FILES:
@@ -331,7 +337,7 @@ def file_states(drafts: Iterable[Path], read: Iterable[Path] = ()) -> FileStates
 
 
 def wait_for_change(previous: FileStates, look: Callable[[], FileStates], interval: float = _INTERVAL) -> FileStates:
-    """Wait until something is other than before, and nothing has changed since the last look: editors save in steps."""
+    """Wait for a change, and then until nothing changes any more, because editors save in several steps."""
     now = look()
     while now == previous:
         time.sleep(interval)
@@ -348,5 +354,5 @@ def _draft_files(folder: Path) -> Iterable[Path]:
     try:
         with os.scandir(folder) as entries:
             return sorted(Path(entry.path) for entry in entries if Path(entry.name).suffix.lower() in _SUFFIXES)
-    except OSError:  # the folder is gone: so is the draft, and whoever reads it says so
+    except OSError:  # deleted; reading the draft will report it
         return []

@@ -1,4 +1,4 @@
-"""`whycite cite`: which papers a claim should cite, and the evidence for each."""
+"""`whycite cite`: find papers to cite for a claim, with evidence."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["CiteFormat", "cite"]
 
 
 class CiteFormat(StrEnum):
-    """How answers are printed."""
+    """Output formats."""
 
     text = "text"
     json = "json"
@@ -34,28 +34,30 @@ class CiteFormat(StrEnum):
 def cite(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="CLAIM", help="The sentence or phrase; - reads it from standard input."),
+        typer.Argument(metavar="CLAIM", help="Sentence or phrase to find papers for; - reads standard input."),
     ] = None,
-    n: Annotated[int, typer.Option("-n", min=1, max=1000, help="How many papers.")] = 10,
-    method: Annotated[str, typer.Option(help="How they are found; a name that is none lists all.")] = "whycite",
-    year_max: Annotated[int | None, typer.Option(min=1000, max=2999, help="No paper newer than this.")] = None,
+    n: Annotated[int, typer.Option("-n", metavar="N", min=1, max=1000, help="Number of papers to show.")] = 10,
+    method: Annotated[str, typer.Option(metavar="NAME", help="Ranking method; `--method list` shows all.")] = "whycite",
+    year_max: Annotated[
+        int | None, typer.Option(metavar="YEAR", min=1000, max=2999, help="Ignore papers newer than this.")
+    ] = None,
     section: Annotated[
-        str | None, typer.Option(metavar="TYPE", help="Where the claim stands: introduction, method, …")
+        str | None, typer.Option(metavar="TYPE", help="Section of the claim: introduction, method, …")
     ] = None,
-    title: Annotated[str, typer.Option(help="The title of your draft.")] = "",
+    title: Annotated[str, typer.Option(help="Title of your draft.")] = "",
     cited: Annotated[
-        list[str] | None, typer.Option(metavar="KEY", help="A paper that your draft cites already; may be repeated.")
+        list[str] | None, typer.Option(metavar="KEY", help="Paper your draft already cites; repeatable.")
     ] = None,
-    format: Annotated[CiteFormat | None, typer.Option(help="How to print; text by default, json for a batch.")] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Show what each score is made of.")] = False,
+    format: Annotated[CiteFormat | None, typer.Option(help="Output format: text, json, trec or bibtex.")] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Show how each score is computed.")] = False,
     batch: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help='Answer each line {"id": …, "text": …} of a file of JSON Lines, or of -.'),
+        typer.Option(metavar="FILE", help='Answer every line {"id": …, "text": …} of a JSON Lines file or -.'),
     ] = None,
     library: LibraryPath = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find the papers that a claim should cite, each with the evidence for it in your library."""
+    """Find papers in your library to cite for a claim, with the evidence for each."""
     from whycite.cite.plugins import load_method
     from whycite.cli.batch import make_claim as make_claim
     from whycite.cli.batch import section_type
@@ -65,11 +67,11 @@ def cite(
     claim = " ".join(words or ())
     several = len(words or ()) > 1 and any(len(word.split()) > 1 for word in words or ())
     if several or bool(words) == (batch is not None):
-        raise UserError("give one claim in quotation marks, or a file of claims with --batch")
+        raise UserError("give one claim in quotation marks, or use --batch FILE for several")
     if as_json and format not in (None, CiteFormat.json):
-        raise UserError(f"--json and --format {format.value} exclude each other")
+        raise UserError(f"--json cannot be used with --format {format.value}")
     if batch is not None and format in (CiteFormat.text, CiteFormat.bibtex):
-        raise UserError(f"a batch is answered as json or trec, not as {format.value}")
+        raise UserError(f"--batch cannot be used with --format {format.value}; use json or trec")
     output_format = CiteFormat.json if as_json or (batch is not None and format is None) else format or CiteFormat.text
     context = {"title": title, "section_type": section_type(section), "cited": tuple(cited or ()), "year": year_max}
     if batch is not None:
@@ -100,8 +102,8 @@ def _print_answer(
         console = Console(highlight=False)
         results.show_recommendations(answer, claim.text, console, explain, doubt=getattr(method, "doubt", None))
         if not answer:
-            year = f" from {claim.year} or before" if claim.year else ""
-            say(console, f"No paper{year} in your library fits this claim; add more with: whycite add PATH")
+            year = f" from {claim.year} or earlier" if claim.year else ""
+            say(console, f"No papers{year} match this claim. Add more with `whycite add`.")
 
 
 def _answer_batch(
@@ -128,18 +130,18 @@ def _answer_batch(
                 sys.stdout.flush()
                 tell(answer_count)
     except KeyboardInterrupt:
-        raise Interruption(f"{count(answer_count, 'answer')} given") from None
+        raise Interruption(f"answered {count(answer_count, 'claim')}") from None
 
 
 def _error_console() -> Console:
-    """Standard error; quiet while the answers themselves are on the terminal."""
+    """Standard error for progress, which stays silent while answers are printed on the same terminal."""
     from rich.console import Console
 
     return Console(stderr=True, highlight=False, force_terminal=False if sys.stdout.isatty() else None)
 
 
 def _trec_run(query: str, answer: Sequence[Recommendation], method: str) -> str:
-    """The answer as lines of a TREC run, with names as whycite.lab.evaluate.trec reads them."""
+    """The answer in TREC run format, with names escaped as whycite.lab.evaluate.trec reads them."""
     return "".join(
         f"{_trec_name(query)} Q0 {_trec_name(recommendation.paper.key)} {recommendation.rank} "
         f"{recommendation.score!r} {_trec_name(method)}\n"

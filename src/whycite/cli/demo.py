@@ -1,4 +1,4 @@
-"""`whycite demo`: see it work on real articles."""
+"""`whycite demo`: try whycite on real articles."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from whycite.cli.terminal import AsJson, count, print_json, say
 from whycite.errors import UserError
+from whycite.files import shorten_paths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,21 +27,21 @@ CLAIMS = (
     "Keeping the mind busy in old age may protect against dementia.",
 )
 VERIFIED_CLAIM = "Thresher sharks stun several fish with one slap of the tail."
-CITED_DOI = "10.1371/journal.pone.0067380"  # the article that should say so
-_PAPERS = 2  # shown for a claim
+CITED_DOI = "10.1371/journal.pone.0067380"  # the article it cites
+_PAPERS = 2  # per claim
 _PASSAGES = 3
 _NEXT = """\
-Now with your own papers (PDF, LaTeX, JATS, TEI, Markdown, …):
+Try it with your own papers (PDF, LaTeX, JATS, TEI, Markdown, …):
   {whycite} add FOLDER
   {whycite} cite "a claim that needs a citation"
   {whycite} check YOUR-DRAFT.tex
   {whycite} verify --claim "what it is cited for" PAPER.pdf
-All of it in your browser, on the library of this demo:
+Or explore the library of this demo in your browser:
   {whycite} serve --library {library}"""
 
 
 def demo(as_json: AsJson = False) -> None:
-    """Make a library of articles of the Public Library of Science, then cite, check a draft and verify a claim."""
+    """Build a library from articles of the Public Library of Science, then cite, check and verify with it."""
     from rich.console import Console
 
     from whycite.cite.plugins import load_method
@@ -51,9 +52,7 @@ def demo(as_json: AsJson = False) -> None:
     article_paths = articles()
     console = Console(highlight=False, quiet=as_json)
     kinds = ", ".join(f"{number} {licence}" for licence, number in licences(article_paths).most_common())
-    _print_step(
-        console, f"Papers: {len(article_paths)} articles of the Public Library of Science, from the package allofplos"
-    )
+    _print_step(console, f"Papers: {len(article_paths)} articles of the Public Library of Science (package allofplos)")
     say(console, f"Licences: {kinds}.")
     _print_step(console, "whycite add allofplos/starter_corpus")
     library = _open_library(article_paths, console)
@@ -66,13 +65,13 @@ def demo(as_json: AsJson = False) -> None:
             print_json({"text": claim, "recommendations": [recommendation_json(paper) for paper in answer]})
     _check(library, console, as_json)
     _verify(article_paths, console, as_json)
-    _print_step(console, "What next")
+    _print_step(console, "Next steps")
     say(console, _NEXT.format(whycite=shell_command(), library=shlex.quote(str(library.path))))
-    say(console, f"This library is in {library.path}; delete the folder when you have seen enough.")
+    say(console, f"The demo library is in {library.path}; delete this folder when you no longer need it.")
 
 
 def _check(library: Library, console: Console, as_json: bool) -> None:
-    """Where the draft that comes with the demo lacks citations."""
+    """Check the draft that comes with the demo."""
     from importlib.resources import as_file, files
 
     from whycite.check.findings import checked_draft_json
@@ -88,7 +87,7 @@ def _check(library: Library, console: Console, as_json: bool) -> None:
 
 
 def _verify(articles: Sequence[Path], console: Console, as_json: bool) -> None:
-    """Whether an article says what it is cited for, and where."""
+    """Check whether an article says what it is cited for."""
     from whycite.cli import results
     from whycite.verify.claims import verify_claim
     from whycite.verify.verification import verification_json
@@ -102,7 +101,7 @@ def _verify(articles: Sequence[Path], console: Console, as_json: bool) -> None:
 
 
 def _open_library(articles: Sequence[Path], console: Console) -> Library:
-    """The demo's own library: made the first time, then there."""
+    """Open the demo's library, which is built on the first run."""
     from whycite.cli.add import summary
     from whycite.cli.progress import add_with_progress
     from whycite.library import Library
@@ -110,14 +109,14 @@ def _open_library(articles: Sequence[Path], console: Console) -> Library:
     from whycite.models import load_encoder
     from whycite.models.cache import cache_folder
 
-    # A whycite that stores or encodes in another way makes another one.
+    # A version of whycite with another schema or encoder gets its own library.
     path = cache_folder() / f"demo-{SCHEMA}-{load_encoder().name}"
     if _document_count(path) < len(articles):
-        say(console, "The first time this takes a minute or two.")
+        say(console, "The first run takes a minute or two.")
         report = add_with_progress(path, articles)
         say(console, summary(report, Library.open(path).info()))
     else:
-        say(console, f"{count(_document_count(path), 'document')} are there since the first time.")
+        say(console, f"Using the {count(_document_count(path), 'document')} added by an earlier run.")
     return Library.open(path)
 
 
@@ -126,21 +125,20 @@ def _document_count(path: Path) -> int:
 
     try:
         return Library.open(path).info().documents
-    except UserError:  # none yet, or none that can be used: then adding says so
+    except UserError:  # missing or unusable; adding will report why
         return 0
 
 
 def shell_command() -> str:
-    """What to type for whycite: its name, or where that is not found its path."""
+    """How to call whycite: by name if it is on the PATH, else by path."""
     script = shutil.which("whycite", path=Path(sys.executable).parent)
     return "whycite" if shutil.which("whycite") or not script else _short_path(script)
 
 
 def _short_path(path: str) -> str:
-    """A path as it can be typed, short where it is in a folder below."""
-    here, folder = Path.cwd(), Path(path).parent
-    below = folder != here and folder.is_relative_to(here)  # a name alone is no path to a command
-    return shlex.quote(str(Path(path).relative_to(here)) if below else path)
+    """A path that can be pasted into a shell."""
+    below = Path(path).parent != Path.cwd()  # a name alone would be looked up on the PATH
+    return shlex.quote(shorten_paths(path) if below else path)
 
 
 def _print_step(console: Console, title: str) -> None:

@@ -1,4 +1,4 @@
-"""`whycite library`: what is in the library, and taking care of it."""
+"""`whycite library`: show and manage the library."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from whycite.cli.help import CommandGroup
 from whycite.cli.progress import stage_progress, truncate_start
 from whycite.cli.terminal import (
     AsJson,
@@ -24,17 +25,18 @@ from whycite.cli.terminal import (
     size,
 )
 from whycite.errors import UserError
+from whycite.files import shorten_paths
 
 if TYPE_CHECKING:
     from whycite.library import Library, LibraryDocument
 
 __all__ = ["app"]
 
-app = typer.Typer(rich_markup_mode=None)
+app = CommandGroup()
 
 
 class ExportFormat(StrEnum):
-    """What an export is written as."""
+    """Export formats."""
 
     ilciter = "ilciter"
     trec = "trec"
@@ -42,15 +44,15 @@ class ExportFormat(StrEnum):
 
 @app.callback(invoke_without_command=True)
 def _library(context: typer.Context, library: LibraryPath = None, as_json: AsJson = False) -> None:
-    """Show what is in your library; remove documents from it, compact it, export it, move it to another encoder."""
+    """Show and manage your library; without a command, the same as `whycite library info`."""
     context.obj = library
     if context.invoked_subcommand is None:
         info(context, library, as_json)
 
 
-@app.command(short_help="Show how much is in the library, and where it is.")
+@app.command(short_help="Show the location and size of the library.")
 def info(context: typer.Context, library: LibraryPath = None, as_json: AsJson = False) -> None:
-    """Show how much is in the library, and where it is."""
+    """Show the location, size and encoder of the library."""
     from rich.console import Console
 
     library_info = _open_library(context, library).info()
@@ -59,7 +61,7 @@ def info(context: typer.Context, library: LibraryPath = None, as_json: AsJson = 
         return
     console = Console(highlight=False)
     rows = {
-        "library": library_info.path,
+        "library": shorten_paths(library_info.path),
         "documents": f"{library_info.documents:,}",
         "papers": f"{library_info.papers:,}",
         "spans": f"{library_info.spans:,}",
@@ -72,11 +74,12 @@ def info(context: typer.Context, library: LibraryPath = None, as_json: AsJson = 
         say(console, printable(f"{name:<11}{value}"))
 
 
-@app.command("list", short_help="List the documents.")
+@app.command("list", short_help="List the documents in the library.")
 def list_(context: typer.Context, library: LibraryPath = None, as_json: AsJson = False) -> None:
-    """List the documents, a line each: year, title and path on a terminal.
+    """List the documents in the library, one per line.
 
-    For a file or another program the columns are id, key, year, title and path, with tabs between them.
+    A terminal shows year, title and path. Redirected output has five columns separated by tabs: id, key, year, title
+    and path.
     """
     from rich.console import Console
 
@@ -91,17 +94,17 @@ def list_(context: typer.Context, library: LibraryPath = None, as_json: AsJson =
             print("\t".join(map(printable, (str(entry.id), entry.key, year, entry.title, entry.path))))
 
 
-@app.command(short_help="Remove documents.")
+@app.command(short_help="Remove documents from the library.")
 def remove(
     context: typer.Context,
     documents: Annotated[
         list[str],
-        typer.Argument(metavar="DOCUMENT", help="Paths of documents; or keys or ids, which list --json shows."),
+        typer.Argument(metavar="DOCUMENT...", help="Paths, keys or ids, as shown by `whycite library list --json`."),
     ],
     library: LibraryPath = None,
     as_json: AsJson = False,
 ) -> None:
-    """Remove documents with everything that only they brought; your files are left alone."""
+    """Remove documents and all evidence that only they provided; your files are not changed."""
     from rich.console import Console
 
     from whycite import library as libraries
@@ -112,13 +115,13 @@ def remove(
         return
     console = Console(highlight=False)
     for entry in removed_documents:
-        say(console, printable(f"removed {entry.title or entry.key or '(no title)'} ({entry.path})"))
+        say(console, printable(f"removed {entry.title or entry.key or '(no title)'} ({shorten_paths(entry.path)})"))
     say(console, f"{count(len(removed_documents), 'document')} removed.")
 
 
-@app.command(short_help="Give back space and speed.")
+@app.command(short_help="Free disk space and speed up searches.")
 def compact(context: typer.Context, library: LibraryPath = None, as_json: AsJson = False) -> None:
-    """Rewrite the library without what is no longer used, and index all of it."""
+    """Free disk space that is no longer used, and index the whole library."""
     from rich.console import Console
 
     from whycite import library as libraries
@@ -127,21 +130,21 @@ def compact(context: typer.Context, library: LibraryPath = None, as_json: AsJson
     if as_json:
         print_json({"before": old_size, "after": new_size})
     else:
-        # What was packed is written anew, and what it was before is kept for readers for a while.
-        later = "; the state before, which others may still be reading, goes later" if new_size > old_size else ""
-        say(Console(highlight=False), f"{size(old_size)} before, {size(new_size)} now{later}.")
+        # Compacting writes new files; the old ones are kept for a while for those who are still reading them.
+        later = "; the old files, which may still be in use, are deleted later" if new_size > old_size else ""
+        say(Console(highlight=False), f"{size(old_size)} before, {size(new_size)} after{later}.")
 
 
-@app.command(short_help="Move the library to another encoder.")
+@app.command(short_help="Switch the library to another encoder.")
 def reindex(
     context: typer.Context,
     encoder: Annotated[
-        str | None, typer.Option(metavar="NAME", help="A name, or the folder of one; by default the bundled encoder.")
+        str | None, typer.Option(metavar="NAME", help="Name or folder of the encoder; the bundled one by default.")
     ] = None,
     library: LibraryPath = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make all vectors anew with another encoder; what is stopped goes on where it was when it is run again."""
+    """Compute all vectors again with another encoder; if interrupted, run it again to continue."""
     from rich.console import Console
 
     from whycite.library import maintenance
@@ -160,37 +163,39 @@ def reindex(
         if not total:
             raise
         raise Interruption(
-            f"{encoded_count:,} of {count(total, 'text')} encoded and kept, run it again to go on"
+            f"encoded {encoded_count:,} of {count(total, 'text')}; run the command again to continue"
         ) from None
     if as_json:
         print_json(asdict(reindexing_report))
     elif reindexing_report.before == reindexing_report.encoder:
-        say(Console(highlight=False), f"Nothing to do: the library's encoder is {reindexing_report.encoder}.")
+        say(Console(highlight=False), f"Nothing to do: the library already uses {reindexing_report.encoder}.")
     else:
         counts = f"{count(reindexing_report.spans, 'evidence span')} and {count(reindexing_report.papers, 'paper')}"
         say(
             Console(highlight=False),
-            f"{counts} encoded by {reindexing_report.encoder} in {reindexing_report.seconds:.1f} s.",
+            f"Encoded {counts} with {reindexing_report.encoder} in {reindexing_report.seconds:.1f} s.",
         )
 
 
-@app.command(short_help="Write all evidence spans for other programs.")
+@app.command(short_help="Export all evidence spans.")
 def export(
     context: typer.Context,
     format: Annotated[
-        ExportFormat, typer.Option(help="ILCiteR's form (JSON Lines), or TREC documents.")
+        ExportFormat, typer.Option(help="Export format: ilciter (JSON Lines) or trec.")
     ] = ExportFormat.ilciter,
-    output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file.")] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="File to write; standard output by default.")
+    ] = None,
     library: LibraryPath = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write every evidence span of the library, with the papers it cites and how often."""
+    """Export every evidence span, with the papers it cites and how often it cites them."""
     from rich.console import Console
 
     from whycite import library as libraries
 
     if as_json and output is None and format is not ExportFormat.ilciter:
-        raise UserError("TREC documents are no JSON; with -o FILE, --json tells what was written to it")
+        raise UserError("--json cannot be used with --format trec on standard output; write to a file with --output")
     opened = _open_library(context, library)
     lines: Iterable[bytes]
     if format is ExportFormat.ilciter:
@@ -206,25 +211,25 @@ def export(
         if as_json:
             print_json({"path": output, "format": format.value, "spans": spans})
         else:
-            say(Console(highlight=False), printable(f"{count(spans, 'span')} written to {output}"))
+            say(Console(highlight=False), printable(f"Exported {count(spans, 'span')} to {shorten_paths(output)}."))
 
 
 def _open_library(context: typer.Context, library: str | None) -> Library:
-    """The library named here, or before the name of the command."""
+    """Open the library given to this command or before its name."""
     from whycite.library import Library
 
     return Library.open(library or context.obj)
 
 
 def _path_sort_key(path: str) -> str:
-    """What paths are sorted by so that the second record of a file comes before the tenth."""
+    """A key that sorts numbers by value, so that record 2 of a file comes before record 10."""
     return re.sub("[0-9]+", lambda number: number[0].zfill(20), path)
 
 
 def _document_line(entry: LibraryDocument, width: int) -> str:
-    """A document in a line of a terminal."""
+    """One line about a document, as wide as the terminal."""
     room = max(width - 8, 20)
-    path = truncate_start(printable(entry.path), room // 3)
+    path = truncate_start(printable(shorten_paths(entry.path)), room // 3)
     title = _truncate_end(printable(entry.title or entry.key or "(no title)"), room - len(path))
     return f"{entry.year or '':>4}  {title:<{room - len(path)}}  {path}"
 

@@ -1,4 +1,4 @@
-"""How far a command has come, shown on a terminal while it works."""
+"""Progress displays, shown only on a terminal."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whycite.cli.terminal import Interruption, count, escape_markup
+from whycite.files import shorten_paths
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["add_progress", "add_with_progress", "count_progress", "stage_progress", "truncate_start"]
 
-_MARGIN = 11  # columns of a terminal for what stands before the counts, and for the gaps
+_MARGIN = 11  # columns taken by the spinner, the time and the gaps
 
 
 def add_with_progress(
@@ -27,7 +28,7 @@ def add_with_progress(
     jobs: int | None = None,
     encoder: str | None = None,
 ) -> AddReport:
-    """Add papers; when the user stops it, say what is kept."""
+    """Add papers with a progress display; if the user stops it, say how many were added."""
     from rich.console import Console
 
     from whycite.library import add
@@ -44,12 +45,12 @@ def add_with_progress(
         with add_progress(errors) as show:
             return add(library, paths, format=format, jobs=jobs, encoder=encoder, progress=tell)
     except KeyboardInterrupt:
-        raise Interruption(f"{count(added_count, 'document')} added and kept, run it again to go on") from None
+        raise Interruption(f"added {count(added_count, 'document')}; run the command again to continue") from None
 
 
 @contextmanager
 def add_progress(console: Console) -> Iterator[Callable[[AddProgress], None]]:
-    """Show what is told of an add: documents, spans, rate, and the document read last; only on a terminal."""
+    """Show documents, spans, rate and the current document."""
     from rich.progress import Progress as Bar
     from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
     from rich.table import Column
@@ -67,7 +68,9 @@ def add_progress(console: Console) -> Iterator[Callable[[AddProgress], None]]:
         def tell(progress: AddProgress) -> None:
             counts = _counts(progress, time.monotonic() - start)
             room = max(console.width - len(counts) - _MARGIN, 1)
-            bar.update(task, description=escape_markup(truncate_start(progress.reading, room)), counts=counts)
+            bar.update(
+                task, description=escape_markup(truncate_start(shorten_paths(progress.reading), room)), counts=counts
+            )
 
         yield tell
 
@@ -79,18 +82,18 @@ def _counts(progress: AddProgress, seconds: float) -> str:
     if progress.spans:
         parts.append(count(progress.spans, "span"))
     if progress.read:
-        parts.append(f"{progress.read / max(seconds, 0.001) * 60:,.0f} a minute")
+        parts.append(f"{progress.read / max(seconds, 0.001) * 60:,.0f}/min")
     return ", ".join(parts)
 
 
 def truncate_start(text: str, length: int) -> str:
-    """A text, or its end where it is longer: that of a path tells most."""
+    """A text of at most this length, cut at its start, because the end of a path says most."""
     return text if len(text) <= length else "…" + text[len(text) - length + 1 :]
 
 
 @contextmanager
 def count_progress(console: Console, noun: str) -> Iterator[Callable[[int], None]]:
-    """Show how many there are and how fast they come; only on a terminal."""
+    """Show a count and its rate."""
     from rich.progress import Progress as Bar
     from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -101,14 +104,14 @@ def count_progress(console: Console, noun: str) -> Iterator[Callable[[int], None
 
         def tell(number: int) -> None:
             rate = number / max(time.monotonic() - start, 0.001)
-            bar.update(task, description=f"{count(number, noun)}, {rate:,.1f} a second")
+            bar.update(task, description=f"{count(number, noun)}, {rate:,.1f}/s")
 
         yield tell
 
 
 @contextmanager
 def stage_progress(console: Console) -> Iterator[Callable[[str, int, int | None], None]]:
-    """Show what is told of long work: what is done, how much, of how much; only on a terminal."""
+    """Show a stage of long work, with a bar, and counts where they are known."""
     from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 

@@ -1,4 +1,4 @@
-"""`whycite read`: what the reader sees of a document."""
+"""`whycite read`: show how a document is read."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import typer
 
 from whycite.cli.terminal import count, print_json, printable, say
 from whycite.errors import UserError
+from whycite.files import shorten_paths
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,17 +21,18 @@ __all__ = ["read"]
 
 def read(
     path: Annotated[
-        str, typer.Argument(help="A file, a project folder, a folder of papers, an archive, or - for stdin.")
+        str, typer.Argument(help="File, project folder, folder of papers or archive; - reads standard input.")
     ],
     format: Annotated[
         str | None,
         typer.Option(
-            help="Read as latex, markdown, typst, plain, pdf, jats, tei, s2orc, unarxive, bibtex, bbl, csljson or ris."
+            help="Format, if not recognised: latex, markdown, typst, plain, pdf, jats, tei, s2orc, unarxive, bibtex, "
+            "bbl, csljson or ris."
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one object a document and line.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one line per document.")] = False,
 ) -> None:
-    """Show what whycite sees: sections with types, sentences, citations, references."""
+    """Show how whycite reads a document: sections, sentences, citations and references."""
     from rich.console import Console
 
     from whycite.documents import stream
@@ -46,17 +48,18 @@ def read(
         else:
             _show_document(label(document), console)
     if not has_document:
-        raise UserError(f"{path}: holds no document that whycite can read")
+        raise UserError(f"{path}: no readable documents found")
 
 
 def _show_document(document: Document, console: Console) -> None:
     from rich.text import Text
 
     citations = [citation for sentence in document.sentences for citation in sentence.citations]
+    path = shorten_paths(document.path)
     linked = sum(bool(citation.keys) and all(key in document.by_id for key in citation.keys) for citation in citations)
-    say(console, Text(printable(document.paper.title or document.path), style="bold"))
+    say(console, Text(printable(document.paper.title or path), style="bold"))
     year = f", {document.paper.year}" if document.paper.year else ""
-    say(console, Text(printable(f"{document.path} ({document.format}{year})"), style="dim"))
+    say(console, Text(printable(f"{path} ({document.format}{year})"), style="dim"))
     say(
         console,
         f"{count(len(document.sections), 'section')}, {count(len(document.sentences), 'sentence')}, "
@@ -94,7 +97,7 @@ def _show_document(document: Document, console: Console) -> None:
                 Text(printable(f"  {reference.id}  "), style="green").append(printable(description), style="default"),
             )
     for warning in document.warnings:
-        say(console, Text(printable(f"warning: {warning}"), style="yellow"))
+        say(console, Text(printable(shorten_paths(f"warning: {warning}")), style="yellow"))
 
 
 def _mark_citations(sentence: Sentence) -> Text:

@@ -1,4 +1,4 @@
-"""Recommendations, findings and verdicts as people read them on a terminal."""
+"""Printing recommendations, findings and verdicts as text."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from whycite.cli.terminal import count, printable, say
 from whycite.errors import UserError
+from whycite.files import shorten_paths
 from whycite.text.lemmas import lemma
 from whycite.text.tokens import terms
 from whycite.text.wordlists import FUNCTION_WORDS
@@ -41,21 +42,21 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def shared_words(text: str, claim: str) -> list[tuple[int, int]]:
-    """The ranges in `text` of the words that `claim` has too, whatever their number, case and accents."""
+    """The ranges in `text` of words that also occur in `claim`, regardless of inflection, case and accents."""
     claim_words = {_word_form(word) for word in _WORD.findall(claim)} - {""}
     return [match.span() for match in _WORD.finditer(text) if _word_form(match[0]) in claim_words]
 
 
 @lru_cache(maxsize=4096)
 def _word_form(word: str) -> str:
-    """What a word is compared by; nothing for one that says nothing."""
+    """The form of a word to compare; empty for function words."""
     folded = "".join(terms(word))
     return "" if folded in FUNCTION_WORDS or len(folded) < 2 else lemma(folded)
 
 
-_MAX_SPANS = 3  # evidence spans a paper
-_MAX_QUOTATION = 300  # characters of a quotation
-_MIN_SHARE = 0.0005  # what is less is 0 in the digits shown
+_MAX_SPANS = 3  # evidence spans per paper
+_MAX_QUOTATION = 300  # characters
+_MIN_SHARE = 0.0005  # smaller shares round to 0 in the digits shown
 
 
 def show_recommendations(
@@ -66,14 +67,16 @@ def show_recommendations(
     spans: int = _MAX_SPANS,
     doubt: float | None = None,
 ) -> None:
-    """Print recommendations; on a terminal the words that evidence shares with the claim stand out.
+    """Print recommendations, highlighting the words that evidence shares with the claim.
 
-    If the best one scores less than `doubt`, it is said that nothing clearly fits.
+    If the best one scores less than `doubt`, a note says that there is no clear match.
     """
     from rich.text import Text
 
     if recommendations and doubt is not None and recommendations[0].score < doubt:
-        say(console, Text("Nothing in your library clearly fits this claim. The nearest:", style="yellow"))
+        say(
+            console, Text("No paper in your library is a clear match for this claim. The closest ones:", style="yellow")
+        )
     for recommendation in recommendations:
         paper = recommendation.paper
         if recommendation.rank > 1:
@@ -94,14 +97,14 @@ def show_recommendations(
 
 
 def byline(paper: Paper) -> str:
-    """ "Doe et al. (2010), Journal of Things, doi:10.1000/1"; what is not known is left out."""
+    """ "Doe et al. (2010), Journal of Things, doi:10.1000/1"; unknown parts are left out."""
     families = [author.split(",")[0] for author in paper.authors]
     if len(families) > 2:
         who = f"{families[0]} et al."
     else:
         who = " and ".join(families)
     parts = [f"{who or 'unknown author'} ({paper.year or 'no year'})", paper.venue]
-    if not paper.key.startswith("title:"):  # that key is the title over again
+    if not paper.key.startswith("title:"):  # this key repeats the title
         parts.append(paper.key)
     return ", ".join(part for part in parts if part)
 
@@ -110,12 +113,12 @@ def _citation_count(recommendation: Recommendation) -> str:
     times = {1: "once", 2: "twice"}.get(recommendation.support, f"{recommendation.support:,} times")
     if recommendation.evidence:
         return f"cited {times} in your library:"
-    elsewhere = f", though it is cited {times}" if recommendation.support else ""
-    return f"no one in your library cites it for this{elsewhere}; its title matches"
+    elsewhere = f", though it is cited {times} for other claims" if recommendation.support else ""
+    return f"matches by title; not cited for this in your library{elsewhere}"
 
 
 def _quote_evidence(evidence: Evidence, claim: str) -> Text:
-    """The sentence the span stands in, or the span alone where that is long."""
+    """Quote the sentence of the span, or only the span if the sentence is long."""
     from rich.text import Text
 
     whole = len(evidence.sentence) <= _MAX_QUOTATION
@@ -130,7 +133,7 @@ def _quote_evidence(evidence: Evidence, claim: str) -> Text:
 
 def _source_line(evidence: Evidence) -> str:
     source = evidence.source
-    return f"— {source.title or source.key or 'a document without title'} ({source.year or 'no year'})"
+    return f"— {source.title or source.key or 'untitled document'} ({source.year or 'no year'})"
 
 
 def _score_parts(recommendation: Recommendation) -> str:
@@ -139,11 +142,11 @@ def _score_parts(recommendation: Recommendation) -> str:
     return f"score {recommendation.score:.3f} = {parts}" if parts else f"score {recommendation.score:.3f}"
 
 
-_MAX_SPAN_LENGTH = 300  # characters of a quotation
+_MAX_SPAN_LENGTH = 300  # characters
 
 
 def show_findings(reports: Sequence[CheckedDraft], console: Console) -> None:
-    """Print what was found in drafts, and how much at the end."""
+    """Print the findings of drafts, and a summary of each draft at the end."""
     from whycite.check.reporting.messages import draft_places
 
     shown = 0
@@ -166,11 +169,11 @@ def _show_finding(finding: Finding, place: Callable[[Evidence], str], console: C
 
     from whycite.check.reporting.messages import NO_CLEAR_FIT, need_phrase
 
-    where = Text(printable(f"{finding.file}:{finding.line}:{finding.column}"), style="cyan")
+    where = Text(printable(f"{shorten_paths(finding.file)}:{finding.line}:{finding.column}"), style="cyan")
     if finding.kind == "needs-citation":
-        label = Text(f": {need_phrase(finding)} ({finding.worthiness:.0%} sure)", style="yellow")
+        label = Text(f": {need_phrase(finding)} (worthiness {finding.worthiness:.2f})", style="yellow")
     else:
-        label = Text(printable(f": cites {', '.join(finding.cites) or 'something unknown'}"), style="green")
+        label = Text(printable(f": cites {', '.join(finding.cites) or 'an unknown reference'}"), style="green")
     say(console, where.append_text(label))
     say(console, Text(printable(finding.text), style="bold"), indent=2)
     if finding.doubtful:
@@ -178,7 +181,7 @@ def _show_finding(finding: Finding, place: Callable[[Evidence], str], console: C
     for proposal in finding.recommendations:
         _show_proposal(proposal, finding.text, place, console)
     if not finding.recommendations:
-        say(console, Text("no paper at hand fits it", style="dim"), indent=4)
+        say(console, Text("no matching papers", style="dim"), indent=4)
 
 
 def _show_proposal(proposal: Proposal, claim: str, place: Callable[[Evidence], str], console: Console) -> None:
@@ -195,14 +198,14 @@ def _show_proposal(proposal: Proposal, claim: str, place: Callable[[Evidence], s
         evidence = recommendation.evidence[0]
         say(console, _quote_span(evidence.span, claim), indent=8)
         source = evidence.source
-        where = place(evidence) or f"{source.title or source.key} ({source.year or 'no year'})"
+        where = shorten_paths(place(evidence)) or f"{source.title or source.key} ({source.year or 'no year'})"
         say(console, Text(printable(f"— {where}"), style="dim"), indent=10)
     else:
-        say(console, Text("its title fits", style="dim"), indent=8)
+        say(console, Text("matches by title", style="dim"), indent=8)
 
 
 def _quote_span(span: str, claim: str) -> Text:
-    """What cites the paper, with the words that it shares with the claim."""
+    """Quote the span that cites the paper, highlighting the words it shares with the claim."""
     from rich.text import Text
 
     quotation = printable(span)
@@ -219,28 +222,28 @@ def _summary(checked: CheckedDraft) -> str:
     cited = sum(finding.kind == "cited" for finding in checked.findings)
     needs = "needs" if needed == 1 else "need"
     return (
-        f"{checked.document.path}: {count(needed, 'sentence')} of {len(checked.findings):,} {needs} a citation, "
-        f"{cited:,} {'cites' if cited == 1 else 'cite'} already."
+        f"{shorten_paths(checked.document.path)}: {needed:,} of {count(len(checked.findings), 'sentence')} {needs} a "
+        f"citation; {cited:,} already {'has' if cited == 1 else 'have'} one."
     )
 
 
 _COLOURS = {"backed": "green", "contradicted": "red", "not found": "yellow", "could not check": "dim"}
-_BAR_WIDTH = 10  # columns of a score
-_MAX_PASSAGE_LENGTH = 400  # characters of a passage that are shown
-_MAX_CLAIM_LENGTH = 120  # characters of a claim in a table
-_MAX_SENTENCES = 100_000  # sentences of a record
+_BAR_WIDTH = 10  # columns
+_MAX_PASSAGE_LENGTH = 400  # characters
+_MAX_CLAIM_LENGTH = 120  # characters
+_MAX_SENTENCES = 100_000  # per record
 _EXPECTED = 'expected a JSON object such as {"id": "1", "claim": "the claim", "sentences": ["one", "another"]}'
 
 
 def certainty(verification: Verification) -> str:
-    """How sure a verdict is, in words: "probably (71 %)"."""
+    """The confidence of a verdict in words: "probably (71%)"."""
     sure = verification.confidence
     words = "almost certainly" if sure >= 0.85 else "probably" if sure >= 0.65 else "perhaps"
-    return f"{words} ({round(100 * sure)} %)"
+    return f"{words} ({round(100 * sure)}%)"
 
 
 def show_verification(verification: Verification, console: Console, n: int) -> None:
-    """Print the verdict, why, and the best passages."""
+    """Print the verdict, the reason, and the best passages."""
     from rich.text import Text
 
     line = Text(verification.verdict, style=f"bold {_COLOURS[verification.verdict]}")
@@ -268,14 +271,14 @@ def _quote_passage(passage: Passage, claim: str) -> Text:
 
 
 def _passage_details(passage: Passage) -> str:
-    """The score as a bar, the section, and what is to be said of numbers and quotation."""
+    """The score as a bar, the section, and notes about numbers and quotations."""
     full = round(_BAR_WIDTH * passage.score)
     parts = [f"{'█' * full}{'░' * (_BAR_WIDTH - full)} {passage.score:.2f}", passage.section, passage.numbers]
-    return "  ".join(part for part in (*parts, "a quotation of the claim: backs nothing" * passage.quotes) if part)
+    return "  ".join(part for part in (*parts, "quotes the claim, so it is not evidence" * passage.quotes) if part)
 
 
 def show_verdicts(citation_verdicts: Sequence[CitationVerdict], console: Console) -> None:
-    """Print the citations of a draft with their verdicts, and how many there are of each."""
+    """Print the verdict on every citation of a draft, and the totals."""
     from rich.text import Text
 
     for checked in citation_verdicts:
@@ -285,18 +288,18 @@ def show_verdicts(citation_verdicts: Sequence[CitationVerdict], console: Console
             line.append(f", {certainty(verification)}", style="default")
         say(console, line)
         say(console, Text(f"“{_shorten_claim(printable(checked.claim))}”"), indent=2)
-        place = checked.file if checked.line is None else f"{checked.file}:{checked.line}"
+        place = shorten_paths(checked.file if checked.line is None else f"{checked.file}:{checked.line}")
         say(console, Text(printable(place), style="cyan"), indent=2)
         title = printable(checked.reference.title) or "(no title)"
         say(console, Text(f"cites {printable(checked.reference.id)}: {title}", style="dim"), indent=2)
-        say(console, Text(printable(verification.reason), style="dim"), indent=2)
+        say(console, Text(printable(shorten_paths(verification.reason)), style="dim"), indent=2)
         if verification.passages and verification.verdict != "could not check":
             best = next((passage for passage in verification.passages if not passage.quotes), verification.passages[0])
             say(console, _quote_passage(best, checked.claim), indent=4)
         console.print()
     verdicts = Counter(checked.verification.verdict for checked in citation_verdicts)
     totals = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in _COLOURS if verdicts[verdict])  # type: ignore[index]
-    say(console, f"{count(len(citation_verdicts), 'citation')}{': ' if totals else ''}{totals}")
+    say(console, f"{count(len(citation_verdicts), 'citation')}{': ' if totals else ''}{totals}.")
 
 
 def _shorten_claim(text: str) -> str:
@@ -304,14 +307,14 @@ def _shorten_claim(text: str) -> str:
 
 
 def answer_record(line: str, place: str) -> dict[str, Any]:
-    """The answer to a record of a batch: a score for each sentence in their order, and the verdict."""
+    """Answer a record of a batch with the score of every sentence and the verdict."""
     from whycite.verify.claims import verify_sentences
     from whycite.verify.verification import verdict_json
 
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{place}: not JSON; {_EXPECTED}") from error
+        raise UserError(f"{place}: invalid JSON; {_EXPECTED}") from error
     if not isinstance(record, dict):
         raise UserError(f"{place}: {_EXPECTED}")
     _check_record(record, place)
@@ -330,7 +333,7 @@ def _check_record(record: dict[str, Any], place: str) -> None:
         if record.get(key) is None:
             raise UserError(f'{place}: "{key}" is missing; {_EXPECTED}')
     if type(record["id"]) not in (str, int, float) or record["id"] == "":
-        raise UserError(f'{place}: "id" must be a name or a number')
+        raise UserError(f'{place}: "id" must be a string or a number')
     if not isinstance(record["claim"], str):
         raise UserError(f'{place}: "claim" must be a string, not {json.dumps(record["claim"])[:40]}')
     for key in ("sentences", "sections"):
@@ -338,4 +341,4 @@ def _check_record(record: dict[str, Any], place: str) -> None:
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
             raise UserError(f'{place}: "{key}" must be a list of strings')
     if len(record["sentences"]) > _MAX_SENTENCES:
-        raise UserError(f"{place}: {len(record['sentences']):,} sentences; give {_MAX_SENTENCES:,} at most")
+        raise UserError(f"{place}: {len(record['sentences']):,} sentences, but at most {_MAX_SENTENCES:,} are allowed")

@@ -1,4 +1,4 @@
-"""`whycite serve`: the web application and the HTTP API."""
+"""`whycite serve`: start the web application and the HTTP API."""
 
 from __future__ import annotations
 
@@ -19,41 +19,44 @@ from whycite.errors import UserError
 __all__ = ["serve"]
 
 PORT = 8642
-_MIN_TOKEN_LENGTH = 8  # characters of a token
-_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # what listens on all addresses is opened here under this one
+_MIN_TOKEN_LENGTH = 8  # characters
+_EVERYWHERE = {
+    "0.0.0.0": "127.0.0.1",
+    "::": "::1",
+}  # addresses to open in a browser for servers that listen on all interfaces
 
 
 def serve(
     host: Annotated[
-        str, typer.Option(help="Which address to listen on; any but this machine's own needs a token.")
+        str, typer.Option(metavar="ADDRESS", help="Address to listen on; any other than localhost requires a token.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = PORT,
-    token: Annotated[
-        str | None, typer.Option(help="Who asks must know it; made up and shown where one is needed and none given.")
-    ] = None,
+    port: Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="Port; 0 picks a free one.")] = PORT,
+    token: Annotated[str | None, typer.Option(help="Access token; generated and printed if one is required.")] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
     library: LibraryPath = None,
 ) -> None:
-    """Open the web application: cite, check, verify and your library, in a browser."""
+    """Start the web application: cite, check, verify and manage your library in a browser."""
     from whycite.web.guard import AccessRules, is_loopback
 
     if not host.strip():
-        raise UserError("--host is empty: give an address, or leave it away for this machine alone")
+        raise UserError("--host is empty; give an address, or omit it to listen on this machine only")
     if token is not None and (len(token) < _MIN_TOKEN_LENGTH or not token.isprintable() or not token.isascii()):
-        raise UserError(f"a token has at least {_MIN_TOKEN_LENGTH} letters, digits or signs: give another, or none")
+        raise UserError(
+            f"--token must have at least {_MIN_TOKEN_LENGTH} printable ASCII characters; omit it to generate one"
+        )
     required_token = token or ("" if is_loopback(host) else secrets.token_urlsafe(24))
     listener = _bind_socket(host, port)
-    gc.disable()  # until all is loaded, which takes a tenth less so
+    gc.disable()  # until everything is loaded, which takes a tenth less time
     from whycite.web.app import run
     from whycite.web.server import ServerSettings
 
     address = _address(_EVERYWHERE.get(host, host), listener, required_token)
 
     def announce() -> None:
-        print(f"whycite is at {address} (stop it with Ctrl-C)", file=sys.stderr, flush=True)
+        print(f"whycite is running at {address} (press Ctrl-C to stop)", file=sys.stderr, flush=True)
         if host in _EVERYWHERE:
             print(
-                f"from elsewhere: {_address(socket.gethostname(), listener, required_token)}",
+                f"From other machines: {_address(socket.gethostname(), listener, required_token)}",
                 file=sys.stderr,
                 flush=True,
             )
@@ -68,19 +71,19 @@ def serve(
 
 
 def _bind_socket(host: str, port: int) -> socket.socket:
-    """A socket that is bound, or a plain word why it cannot be."""
+    """A bound socket, or a UserError that says why it cannot be bound."""
     listener = None
     try:
         family, kind, *_, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         listener = socket.socket(family, kind)
-        if os.name == "posix":  # elsewhere it would let two programs share the port
+        if os.name == "posix":  # on Windows this would let two programs share the port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(place)
     except (OSError, UnicodeError) as error:
         if listener is not None:
             listener.close()
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise UserError(f"{host}:{port} cannot be listened on ({reason}): try another --port or --host") from error
+        raise UserError(f"cannot listen on {host}:{port} ({reason}); try another --port or --host") from error
     return listener
 
 

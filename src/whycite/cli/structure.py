@@ -1,4 +1,4 @@
-"""`whycite structure`: section sequences, templates and their support; with `--learn` new synonyms by asking."""
+"""`whycite structure`: show section sequences, templates and their support; `--learn` adds rules for headings."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import typer
 
 from whycite.cli.terminal import escape_markup
 from whycite.errors import UserError
+from whycite.files import shorten_paths
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["structure"]
 
 _HEADS = {
-    "exact": "1) without",
+    "exact": "1) none",
     "defined": "2) defined",
     "learned": "3) learned",
-    "ours": "4) ours",
+    "ours": "4) whycite",
     "before": "4) before",
     "after": "5) after",
 }
@@ -32,17 +33,19 @@ _MAX_HEADINGS = 10  # headings without a type
 
 def structure(
     paths: Annotated[
-        list[str], typer.Argument(metavar="PATH", help="Documents, folders, archives or streams of records.")
+        list[str], typer.Argument(metavar="PATH...", help="Files, folders or archives; - reads standard input.")
     ],
-    format: Annotated[str | None, typer.Option(help="Read every document as this format.")] = None,
-    learn: Annotated[bool, typer.Option("--learn", help="Ask about the headings that no rule knows.")] = False,
-    rules: Annotated[Path | None, typer.Option(help="Your own rules, if not those in your settings.")] = None,
+    format: Annotated[str | None, typer.Option(help="Format of the documents, if it is not recognised.")] = None,
+    learn: Annotated[bool, typer.Option("--learn", help="Ask for the types of headings that match no rule.")] = False,
+    rules: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Rules to use instead of those in your settings.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show which sections documents have, which templates they follow, and how many follow each.
+    """Show the sections of documents and the share of documents that follow each template.
 
-    Support is the share of documents that match a template: 1) without the synonym dictionary, 2) with the terms
-    SCOPE began with, 3) with those it learned, 4) with ours and your own.
+    The table has one column per set of rules: 1) no synonyms, 2) the synonyms SCOPE defined, 3) those it learned,
+    4) whycite's and your own.
     """
     from rich.console import Console
 
@@ -51,9 +54,9 @@ def structure(
     path = rules or rules_path()
     if rules is not None and not learn and not rules.exists():
         raise UserError(f"{rules}: no such file")
-    user_rules = load_rules(path, SECTION_TYPES)  # before the documents: a mistake in it is told at once
+    user_rules = load_rules(path, SECTION_TYPES)  # report mistakes in the rules before reading documents
     if learn and "-" in paths:
-        raise UserError("--learn reads your answers from standard input, so the documents cannot come from there too")
+        raise UserError("--learn reads your answers from standard input, so it cannot be used with -")
     errors = Console(stderr=True, highlight=False)
     outlines, unread = _read_outlines(paths, format, errors)
     columns: dict[str, Dictionary] = {block: dictionary(block, user_rules) for block in BLOCKS}
@@ -73,7 +76,7 @@ def structure(
 
 
 def _read_outlines(paths: Sequence[str], format: str | None, errors: Console) -> tuple[list[SectionOutline], list[str]]:
-    """The outlines of all documents, and a sentence for each that could not be read."""
+    """The outlines of all documents, and a message for each that could not be read."""
     from rich.progress import Progress, SpinnerColumn, TextColumn
 
     from whycite.documents import stream
@@ -90,7 +93,7 @@ def _read_outlines(paths: Sequence[str], format: str | None, errors: Console) ->
         for path in paths:
             try:
                 for document in stream(path, format):
-                    if document.warnings and not document.sections:  # a file of a folder that could not be read
+                    if document.warnings and not document.sections:  # an unreadable file of a folder
                         unread.append(document.warnings[0])
                     else:
                         outlines.append(outline(document))
@@ -98,9 +101,9 @@ def _read_outlines(paths: Sequence[str], format: str | None, errors: Console) ->
             except UserError as error:
                 unread.append(str(error))
     if not outlines:
-        raise UserError(unread[0] if unread else f"{paths[0]}: holds no document that whycite can read")
+        raise UserError(unread[0] if unread else f"{paths[0]}: no readable documents found")
     for sentence in unread:
-        errors.print(f"warning: {escape_markup(sentence)}", soft_wrap=True)
+        errors.print(f"warning: {escape_markup(shorten_paths(sentence))}", soft_wrap=True)
     return outlines, unread
 
 
@@ -108,34 +111,36 @@ def _learn(headings: Sequence[UnmatchedHeading], path: Path, errors: Console) ->
     from whycite.structure import SECTION_TYPES, learn
 
     if not headings:
-        errors.print("Every heading has a type or a negative rule: nothing to ask.")
+        errors.print("Every heading already matches a rule; there is nothing to ask.")
         return
     errors.print(f"{_count_noun(len(headings), 'heading')} without a type. Answer with a number or a name:")
     errors.print("  ".join(f"{number} {type}" for number, type in enumerate(SECTION_TYPES, 1)))
-    errors.print("n none of them  s skip (or just Enter)  q quit")
+    errors.print("n none of these  s skip (or press Enter)  q quit")
     answers = {"n": "none", "none": "none", "": "skip", "s": "skip", "skip": "skip", "q": "quit", "quit": "quit"}
     answers |= {type: type for type in SECTION_TYPES} | {
         str(number): type for number, type in enumerate(SECTION_TYPES, 1)
     }
 
     def ask(unmatched: UnmatchedHeading) -> str:
-        times = f"{unmatched.documents} documents, first " if unmatched.documents > 1 else ""
+        times = f"{unmatched.documents} documents, e.g. " if unmatched.documents > 1 else ""
         while True:
-            question = escape_markup(f"{unmatched.heading} ({times}{unmatched.example})")
+            question = escape_markup(f"{unmatched.heading} ({times}{shorten_paths(unmatched.example)})")
             errors.print(f"\n{question}\n> ", soft_wrap=True, end="")
             try:
                 answer = input().strip().lower()
-            except (EOFError, KeyboardInterrupt):  # what was answered so far is kept already
+            except (EOFError, KeyboardInterrupt):  # earlier answers are already saved
                 return "quit"
             if answer in answers:
                 return answers[answer]
             errors.print(
-                f"{escape_markup(repr(answer))} is no answer: "
-                f"a number from 1 to {len(SECTION_TYPES)}, a type, n, s or q"
+                f"{escape_markup(repr(answer))} is not a valid answer; "
+                f"type a number from 1 to {len(SECTION_TYPES)}, a type, n, s or q"
             )
 
     rule_count = learn(headings, ask, path)
-    errors.print(f"\n{_count_noun(rule_count, 'rule')} kept in {escape_markup(str(path))}", soft_wrap=True)
+    errors.print(
+        f"\n{_count_noun(rule_count, 'rule')} saved in {escape_markup(shorten_paths(str(path)))}.", soft_wrap=True
+    )
 
 
 def _support_json(table: TemplateSupport, columns: Iterable[str]) -> dict[str, Any]:
@@ -192,14 +197,14 @@ def _show_support(
         if any(shares) or len(outlines) > 1:
             rows.add_row(escape_markup(str(template)), *(f"{share:.2f}" for share in shares))
     rows.add_section()
-    rows.add_row("some template", *(f"{share:.2f}" for share in table.any))
+    rows.add_row("any template", *(f"{share:.2f}" for share in table.any))
     console.print(rows)
-    sectionless = f", {table.without_sections} of them without sections" if table.without_sections else ""
+    sectionless = f", {table.without_sections} without sections" if table.without_sections else ""
     console.print(f"{_count_noun(table.documents, 'document')}{sectionless}.")
     if untyped:
         frequent = escape_markup("; ".join(heading.heading for heading in untyped[:_MAX_HEADINGS]))
         remainder = f" and {len(untyped) - _MAX_HEADINGS} more" if len(untyped) > _MAX_HEADINGS else ""
-        console.print(f"Headings without a type (teach them with --learn): {frequent}{remainder}.", soft_wrap=True)
+        console.print(f"Headings without a type (add rules with --learn): {frequent}{remainder}.", soft_wrap=True)
 
 
 def _show_sequence(outline: SectionOutline, dictionary: Dictionary, console: Console) -> None:
@@ -208,12 +213,12 @@ def _show_sequence(outline: SectionOutline, dictionary: Dictionary, console: Con
     from whycite.structure import letters, matching_templates, sequence
 
     runs = sequence(outline, dictionary)
-    rows = Table("Type", "Headings", title=escape_markup(outline.path), title_justify="left")
+    rows = Table("Type", "Headings", title=escape_markup(shorten_paths(outline.path)), title_justify="left")
     for run in runs:
         rows.add_row(run.type or "–", escape_markup("; ".join(run.headings)))
     console.print(rows)
     names = ", ".join(str(template) for template in matching_templates(letters(runs)))
-    console.print(f"Templates it follows, the most specific first: {names}", markup=False, soft_wrap=True)
+    console.print(f"Matching templates, most specific first: {names or 'none'}", markup=False, soft_wrap=True)
 
 
 def _count_noun(number: int, noun: str) -> str:

@@ -1,4 +1,4 @@
-"""What all commands share: text on a terminal, JSON for programs, where output goes, common options."""
+"""Shared by all commands: printing text and JSON, opening output files, and common options."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ __all__ = [
 
 
 def printable(text: str) -> str:
-    """Text without control codes: a document must not move the cursor or change the colours."""
+    """Text without control codes, so that a document cannot move the cursor or change colours."""
     return text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
 
 
 def escape_markup(text: str) -> str:
-    """The same for rich, which reads markup in brackets."""
+    """Printable text in which rich does not take brackets for markup."""
     from rich.markup import escape
 
     return escape(printable(text))
@@ -49,7 +49,7 @@ def count(number: int, noun: str) -> str:
 
 
 def size(number: int) -> str:
-    """Bytes as people say them: "812 bytes", "3.4 MB"."""
+    """A number of bytes in readable units: "812 bytes", "3.4 MB"."""
     if number < 1000:
         return count(number, "byte")
     amount, unit = number / 1e3, "kB"
@@ -61,7 +61,7 @@ def size(number: int) -> str:
 
 
 def say(console: Console, text: Text | str, indent: int = 0, mark: str = "") -> None:
-    """A line, wrapped to a terminal's width; for a file or another program, as it is. A mark stands in its indent."""
+    """Print a line, wrapped only on a terminal; `mark` is printed inside the indent."""
     from rich.table import Table
     from rich.text import Text
 
@@ -77,7 +77,7 @@ def say(console: Console, text: Text | str, indent: int = 0, mark: str = "") -> 
 
 
 def json_line(content: Mapping[str, Any]) -> bytes:
-    """JSON in UTF-8; text that UTF-8 cannot hold (half of a pair of surrogates) is escaped."""
+    """A line of JSON in UTF-8; text that UTF-8 cannot encode (lone surrogates) is escaped."""
     try:
         return (json.dumps(content, ensure_ascii=False) + "\n").encode()
     except UnicodeEncodeError:
@@ -91,7 +91,7 @@ def print_json(content: Mapping[str, Any]) -> None:
 
 @contextmanager
 def open_output(path: str | None) -> Iterator[IO[bytes]]:
-    """The stream to write to; a file is replaced in one step at the end, and left alone when that is not reached."""
+    """Open a file, or standard output for None and "-"; a file is replaced only once all is written."""
     if path is None or path == "-":
         yield sys.stdout.buffer
         return
@@ -101,12 +101,10 @@ def open_output(path: str | None) -> Iterator[IO[bytes]]:
 
 LibraryPath = Annotated[
     str | None,
-    typer.Option(
-        "--library", metavar="PATH", help="Your library, if not $WHYCITE_LIBRARY or the one in your data folder."
-    ),
+    typer.Option("--library", metavar="PATH", help="Library folder; can also be set with $WHYCITE_LIBRARY."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 class Interruption(Exception):
-    """The user stopped a command; the message says what was done by then."""
+    """The user stopped a command; the message says what was finished."""

@@ -1,4 +1,4 @@
-"""`whycite verify`: which sentences of a cited paper back a claim, and whether they do."""
+"""`whycite verify`: check whether cited papers back the claims they are cited for."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["VerifyFormat", "verify"]
 
 
 class VerifyFormat(StrEnum):
-    """How an answer is printed."""
+    """Output formats."""
 
     text = "text"
     json = "json"
@@ -30,26 +30,26 @@ class VerifyFormat(StrEnum):
 def verify(
     path: Annotated[
         str | None,
-        typer.Argument(metavar="[PAPER|DRAFT]", help="With --claim the cited paper, else your draft; - for stdin."),
+        typer.Argument(metavar="PAPER|DRAFT", help="Cited paper if --claim is given, else a draft; - reads stdin."),
     ] = None,
-    claim: Annotated[str | None, typer.Option(help="The claim that PAPER should back.")] = None,
-    n: Annotated[int, typer.Option("-n", min=1, max=1000, help="How many passages.")] = 5,
+    claim: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Claim that PAPER should back; - reads stdin.")
+    ] = None,
+    n: Annotated[int, typer.Option("-n", metavar="N", min=1, max=1000, help="Number of passages to show.")] = 5,
     papers: Annotated[
-        str | None, typer.Option(metavar="FOLDER", help="Where the full texts of what DRAFT cites are.")
+        str | None, typer.Option(metavar="FOLDER", help="Folder with the papers that DRAFT cites.")
     ] = None,
     library: LibraryPath = None,
     fail_on: Annotated[
         list[str] | None,
-        typer.Option(metavar="VERDICT", help="Exit with 1 if there is such a verdict; may be repeated."),
+        typer.Option(metavar="VERDICT", help="Exit with 1 on this verdict; repeatable."),
     ] = None,
-    heatmap: Annotated[bool, typer.Option("--heatmap", help="Show all of PAPER, shaded by how it backs.")] = False,
-    format: Annotated[VerifyFormat | None, typer.Option(help="text, json, or html: a page with the heat map.")] = None,
-    out: Annotated[str | None, typer.Option(metavar="FILE", help="Where the html page goes.")] = None,
+    heatmap: Annotated[bool, typer.Option("--heatmap", help="Show all of PAPER, shaded by score.")] = False,
+    format: Annotated[VerifyFormat | None, typer.Option(help="Output format: text, json or html (heat map).")] = None,
+    out: Annotated[str | None, typer.Option(metavar="FILE", help="File for --format html.")] = None,
     batch: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE", help='Answer each line {"id": …, "claim": …, "sentences": […]} of a file, or of -.'
-        ),
+        typer.Option(metavar="FILE", help='Answer every line {"id": …, "claim": …, "sentences": […]} of a file or -.'),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -58,13 +58,13 @@ def verify(
     failing_verdicts = _parse_verdicts(fail_on or ())
     if batch is not None:
         if path is not None or claim is not None or format in (VerifyFormat.text, VerifyFormat.html) or heatmap:
-            raise UserError("--batch takes claims and sentences from its file; give it alone")
+            raise UserError("--batch cannot be used with a paper, --claim, --heatmap or --format")
         has_failure = _verify_batch(batch, failing_verdicts)
     elif path is None:
-        raise UserError('give a paper and --claim "…", a draft, or a file of claims with --batch')
+        raise UserError('give a paper with --claim "…", a draft, or --batch FILE')
     elif claim is not None:
         if papers is not None or library is not None:
-            raise UserError("--papers and --library are for drafts; with --claim name the paper itself")
+            raise UserError("--papers and --library can only be used with a draft, not with --claim")
         has_failure = _verify_claim(claim, path, n, output_format, heatmap, out, failing_verdicts)
     else:
         has_failure = _verify_draft(path, papers, library, n, output_format, failing_verdicts)
@@ -76,14 +76,14 @@ def _choose_format(
     format: VerifyFormat | None, as_json: bool, claim: str | None, heatmap: bool, out: str | None
 ) -> VerifyFormat:
     if as_json and format not in (None, VerifyFormat.json):
-        raise UserError(f"--json and --format {format.value} exclude each other")
+        raise UserError(f"--json cannot be used with --format {format.value}")
     output_format = VerifyFormat.json if as_json else format or VerifyFormat.text
     if claim is None and (output_format is VerifyFormat.html or heatmap):
-        raise UserError("a heat map is of one claim: give it with --claim")
+        raise UserError("a heat map needs a claim; use --claim")
     if heatmap and output_format is not VerifyFormat.text:
-        raise UserError("--heatmap is for the terminal; for a page use --format html --out FILE")
+        raise UserError("--heatmap prints text; for a web page, use --format html --out FILE")
     if (output_format is VerifyFormat.html) != (out is not None):
-        raise UserError("--format html and --out FILE go together")
+        raise UserError("--format html and --out FILE must be used together")
     return output_format
 
 
@@ -95,7 +95,7 @@ def _parse_verdicts(names: Collection[str]) -> frozenset[str]:
     verdicts = get_args(Verdict)
     for verdict in names:
         if verdict not in verdicts:
-            raise UserError(f"no verdict '{verdict}'; there are: {', '.join(verdicts)}")
+            raise UserError(f"unknown verdict '{verdict}'; choose from: {', '.join(verdicts)}")
     return frozenset(names)
 
 
@@ -123,7 +123,7 @@ def _verify_claim(
             raise UserError("the claim and the paper cannot both come from standard input")
         claim = decode(sys.stdin.buffer.read())[0].lstrip("\ufeff")
     if not claim.strip():
-        raise UserError("the claim is empty: give a sentence")
+        raise UserError("the claim is empty")
     document = read(path)
     with count_progress(_error_console(), "sentence") as tell:
         sentence_count = 0
@@ -182,7 +182,7 @@ def _verify_draft(
                     print_json(citation_verdict_json(checked, n))
                     sys.stdout.flush()
     except KeyboardInterrupt:
-        raise Interruption(f"{count(len(citation_verdicts), 'citation')} checked") from None
+        raise Interruption(f"checked {count(len(citation_verdicts), 'citation')}") from None
     if format is VerifyFormat.text:
         show_verdicts(citation_verdicts, Console(highlight=False))
     return any(checked.verification.verdict in failing_verdicts for checked in citation_verdicts)
@@ -197,7 +197,7 @@ def _verify_batch(path: str, failing_verdicts: Collection[str]) -> bool:
     try:
         with open_input(path) as stream, count_progress(_error_console(), "answer") as tell:
             source_name = "stdin" if path == "-" else path
-            # One at a time: the models use all cores themselves.
+            # One at a time, because the models already use all cores.
             for answer in map_in_order(
                 read_lines(stream, path), lambda line: answer_record(line[1], f"{source_name}:{line[0]}"), 1
             ):
@@ -207,12 +207,12 @@ def _verify_batch(path: str, failing_verdicts: Collection[str]) -> bool:
                 has_failure = has_failure or answer["verdict"] in failing_verdicts
                 tell(answer_count)
     except KeyboardInterrupt:
-        raise Interruption(f"{count(answer_count, 'answer')} given") from None
+        raise Interruption(f"answered {count(answer_count, 'claim')}") from None
     return has_failure
 
 
 def _error_console() -> Console:
-    """Standard error, for progress; quiet while answers come on the terminal one by one."""
+    """Standard error, for progress."""
     from rich.console import Console
 
     return Console(stderr=True, highlight=False)

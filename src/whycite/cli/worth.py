@@ -1,4 +1,4 @@
-"""`whycite worth`: how likely each sentence needs a citation."""
+"""`whycite worth`: score how likely sentences are to need a citation."""
 
 from __future__ import annotations
 
@@ -25,31 +25,27 @@ def worth(
     sentences: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="SENTENCE...", help="The sentences of one paragraph, without citations; - reads a text."
+            metavar="SENTENCE...", help="Sentences of one paragraph, without citations; - reads standard input."
         ),
     ] = None,
     section: Annotated[
-        str, typer.Option(metavar="HEADING", help="The heading above them, or a section type: introduction, method, …")
+        str, typer.Option(metavar="HEADING", help="Section heading or type: introduction, method, …")
     ] = "",
     batch: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help='Answer each line {"id": …, "section": …, "sentences": […]} of a file, or of -.'
+            metavar="FILE", help='Answer every line {"id": …, "section": …, "sentences": […]} of a file or -.'
         ),
     ] = None,
-    model: Annotated[
-        str | None, typer.Option(metavar="DIR", help="A model of 'whycite train worthiness', if not the bundled one.")
-    ] = None,
-    calibration: Annotated[
-        str, typer.Option(metavar="KIND", help="The kind of text probabilities are meant for: articles or drafts.")
-    ] = "articles",
+    model: Annotated[str | None, typer.Option(metavar="DIR", help="Model made by `whycite train worthiness`.")] = None,
+    calibration: Annotated[str, typer.Option(metavar="KIND", help="Calibrate for articles or drafts.")] = "articles",
     as_json: AsJson = False,
 ) -> None:
-    """Say how likely each sentence of a paragraph needs a citation; a whole draft is what 'whycite check' reads."""
+    """Score how likely each sentence of a paragraph is to need a citation; for whole drafts, use `whycite check`."""
     from whycite.check.detector import load_detector
 
     if bool(sentences) == (batch is not None):
-        raise UserError("give sentences in quotation marks, or a file of paragraphs with --batch")
+        raise UserError("give sentences in quotation marks, or use --batch FILE")
     if batch is not None:
         _answer_batch(batch, section, load_detector(model, 1, calibration))
         return
@@ -105,18 +101,18 @@ def _answer_batch(path: str, section: str, detector: Detector) -> None:
                 sys.stdout.flush()
                 tell(paragraph_count)
     except KeyboardInterrupt:
-        raise Interruption(f"{count(paragraph_count, 'paragraph')} answered") from None
+        raise Interruption(f"scored {count(paragraph_count, 'paragraph')}") from None
 
 
 def _parse_record(line: str, place: str) -> dict[str, Any]:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{place}: not JSON; {_EXPECTED}") from error
+        raise UserError(f"{place}: invalid JSON; {_EXPECTED}") from error
     if not isinstance(record, dict):
         raise UserError(f"{place}: {_EXPECTED}")
     if type(record.get("id")) not in (str, int, float) or record["id"] == "":
-        raise UserError(f'{place}: "id" must be a name or a number; {_EXPECTED}')
+        raise UserError(f'{place}: "id" must be a string or a number; {_EXPECTED}')
     texts = record.get("sentences")
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise UserError(f'{place}: "sentences" must be a list of strings; {_EXPECTED}')

@@ -22,7 +22,7 @@ def read_rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:
     files = DiskFolder(folder)
     packed = next((file for file in files.names() if file == name or file.startswith(f"{name}.")), None)
     if packed is None:
-        raise UserError(f"{folder}: holds no {name}, compressed or not")
+        raise UserError(f"{folder}: contains no {name}, compressed or not")
     for record in read_records(unwrap(Source(files, packed))):
         if record.data is None:
             raise UserError(record.problem)
@@ -53,7 +53,7 @@ def text_of(row: Mapping[str, Any], key: str, place: str, default: str | None = 
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str) or (default is None and not value.strip()):
-        raise UserError(f'{place}: "{key}" must be a string with something in it')
+        raise UserError(f'{place}: "{key}" must be a non-empty string')
     return value
 
 

@@ -1,4 +1,4 @@
-"""The application, API and pages behind the guard, and the server that runs it."""
+"""The application (API and pages behind the guard) and the server that runs it."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from whycite.web.server import Server, ServerSettings
 __all__ = ["assemble", "create", "run"]
 
 
-_SLOW_THREADS = 2  # threads for whole documents
+_SLOW_THREADS = 2  # for requests that read whole documents
 _SLOW_WAITING = 16
-_RETRY_AFTER = "10"  # seconds after which another writer may be done
-_MAX_MISTAKES = 3  # mistakes that are told of at once
+_RETRY_AFTER = "10"  # seconds until another writer may have finished
+_MAX_MISTAKES = 3  # validation errors to list
 _RESULT_NAME = re.compile(r"(?<=[a-z])Json\b")
 _STATUS_DETAILS = {
-    404: "There is nothing at this address.",
-    405: "This address is asked in another way: see Allow, and /api/openapi.json.",
+    404: "Nothing found at this address.",
+    405: "This address does not support this method; see the Allow header and /api/openapi.json.",
 }
 
 
@@ -56,7 +56,7 @@ def create(settings: ServerSettings | None = None) -> Guard:
 
 
 def assemble(settings: ServerSettings) -> tuple[Guard, Server]:
-    """The application, and what works behind it."""
+    """The application and the server state behind it."""
     current = CurrentLibrary(settings.library)
     questions = LazyLoader(load_questions)
     server = Server(
@@ -80,7 +80,7 @@ def assemble(settings: ServerSettings) -> tuple[Guard, Server]:
         title="whycite",
         version=version("whycite"),
         summary="Know what to cite, where, and why.",
-        docs_url=None,  # its page would fetch scripts from elsewhere
+        docs_url=None,  # its page loads scripts from another site
         redoc_url=None,
         openapi_url="/api/openapi.json",
         lifespan=lifespan,
@@ -98,7 +98,7 @@ def assemble(settings: ServerSettings) -> tuple[Guard, Server]:
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _defect)
-    return Guard(app, settings.rules), server  # around all of it: what fails is guarded too
+    return Guard(app, settings.rules), server  # outermost, so that it also guards error responses
 
 
 def _problem_response(status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
@@ -124,7 +124,7 @@ async def _invalid(_: Request, error: Exception) -> Response:
 
 async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    plain = type(error) is HTTPException  # of the framework, which says no more than the status does
+    plain = type(error) is HTTPException  # from the framework, without a message of its own
     if plain and error.status_code == 404 and not request.url.path.startswith(("/api/", "/static/")):
         return pages.missing(request)
     detail = _STATUS_DETAILS.get(error.status_code, str(error.detail)) if plain else str(error.detail)
@@ -132,24 +132,24 @@ async def _http(request: Request, error: Exception) -> Response:
 
 
 async def _defect(_: Request, error: Exception) -> Response:
-    """Whatever nobody thought of; the server that runs the application logs it."""
+    """Answer an unexpected error; the server logs it."""
     return _problem_response(
-        500, f"Something went wrong inside whycite ({type(error).__name__}); the server's log has more."
+        500, f"An internal error occurred ({type(error).__name__}); see the server's log for details."
     )
 
 
-_PATIENCE = 3  # seconds for answers that are on their way
-_CONNECTIONS = 1_000  # at once; beyond them the door is closed
+_PATIENCE = 3  # seconds to finish running requests when the server stops
+_CONNECTIONS = 1_000  # at once; more are refused
 _INTERRUPT_STATUS = 130
 
 
 def run(settings: ServerSettings, listener: socket.socket, started: Callable[[], None]) -> None:
-    """Serve until the program is stopped; `started` is called when the first answer can be given."""
+    """Serve until the program is stopped; `started` is called once the server accepts requests."""
     app, server = assemble(settings)
     config = uvicorn.Config(
         app,
         log_level="warning",
-        access_log=False,  # addresses may hold a token
+        access_log=False,  # addresses may contain a token
         server_header=False,
         timeout_graceful_shutdown=_PATIENCE,
         limit_concurrency=_CONNECTIONS,
@@ -162,14 +162,14 @@ def run(settings: ServerSettings, listener: socket.socket, started: Callable[[],
 
 
 class _UvicornServer(uvicorn.Server):
-    """Says when it has started, and lets those go who wait for news before it stops."""
+    """Reports when it has started, and ends event streams before it stops."""
 
     def __init__(self, config: uvicorn.Config, server: Server, on_start: Callable[[], None]) -> None:
         super().__init__(config)
         self._server, self._on_start = server, on_start
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to listen."""
+        """Start listening."""
         await super().startup(sockets)
         if self.started:
             self._on_start()
@@ -181,7 +181,7 @@ class _UvicornServer(uvicorn.Server):
 
 
 def _exit_at_once() -> None:
-    """End without waiting for threads: they are at work for nobody, and Python would wait for them."""
+    """Exit without waiting for worker threads, whose results nobody needs any more."""
     uploads.remove_all()
     print("whycite: stopped", file=sys.stderr, flush=True)
     os._exit(_INTERRUPT_STATUS)

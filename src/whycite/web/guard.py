@@ -1,7 +1,7 @@
-"""Who may ask: only pages of this very server, under its own name, with its token; problems as in RFC 9457.
+"""Access control: only pages of this server, under its own host name and with its token; problems as in RFC 9457.
 
-A page on the internet can make a browser send requests to this machine. It cannot hide where it comes from (Origin,
-Sec-Fetch-Site), and after rebinding its name it cannot hide under which name it asks (Host).
+A page on the internet can make a browser send requests to this machine. It cannot hide its origin (Origin,
+Sec-Fetch-Site), and after DNS rebinding it cannot hide the host name it uses (Host).
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ MEDIA_TYPE = "application/problem+json"
 
 
 class Problem(HTTPException):
-    """An answer that is an error: its HTTP status and one plain sentence.
+    """An error response: its HTTP status and one plain sentence.
 
-    As one of the framework's own it gets through where others, raised while a request is read, would be covered up.
+    An HTTPException, because the framework hides other errors that are raised while a request is read.
     """
 
     def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None) -> None:
@@ -52,7 +52,7 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 COOKIE = "whycite-token"
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-_ANY = frozenset({"0.0.0.0", "::", ""})  # bound to every address: only the token tells friends from others
+_ANY = frozenset({"0.0.0.0", "::", ""})  # all addresses: only the token controls access
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _HEADERS = {
     "content-security-policy": (
@@ -64,28 +64,28 @@ _HEADERS = {
     "referrer-policy": "no-referrer",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
-    "cache-control": "no-store",  # but for what says otherwise: what is in a library stays there
+    "cache-control": "no-store",  # unless set otherwise: a library is private
 }
 
 
 @dataclass(frozen=True, slots=True)
 class AccessRules:
-    """Under which host the server is bound, the token ("": none is asked for), and how many bytes it takes."""
+    """The host of the server, the token ("" for none), and the limits of requests."""
 
     host: str = "127.0.0.1"
     token: str = ""
-    max_bytes: int = 8 << 20  # bytes of a request
-    max_file_bytes: int = 256 << 20  # of one that brings files
-    seconds: float = 30.0  # without a byte of a request that is not all there
+    max_bytes: int = 8 << 20  # per request
+    max_file_bytes: int = 256 << 20  # per request with files
+    seconds: float = 30.0  # to wait for the next byte of a request
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a server bound to a host."""
+    """Whether a server on this host is reachable only from this machine."""
     return host in _LOOPBACK
 
 
 class Guard:
-    """Lets requests through to an application, or answers them itself with what is wrong."""
+    """Passes requests on to an application, or rejects them with a problem."""
 
     def __init__(self, app: Application, rules: AccessRules) -> None:
         self._app, self._rules = app, rules
@@ -96,7 +96,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         if scope["type"] != "http":
-            await send({"type": "websocket.close", "code": 1008})  # nothing here speaks it
+            await send({"type": "websocket.close", "code": 1008})  # WebSockets are not supported
             return
         has_started = False
 
@@ -132,24 +132,24 @@ class Guard:
         name = _host(headers.get("host", ""))
         rules = self._rules
         if rules.host not in _ANY and name not in (_LOOPBACK | {rules.host.lower()}):
-            raise Problem(421, "This server does not go by that name: open it under the address it printed.")
+            raise Problem(421, "Unknown host name; open the address that `whycite serve` printed.")
         origin = headers.get("origin")
         site = headers.get("sec-fetch-site", "same-origin")
         if scope["method"] not in _SAFE:
             if origin is not None and (origin == "null" or urlsplit(origin).netloc != headers.get("host")):
-                raise Problem(403, "Another page asked for this: only pages of this server may.")
+                raise Problem(403, "This request came from another page; only pages of this server are allowed.")
             if site not in ("same-origin", "none"):
-                raise Problem(403, "Another site asked for this: only pages of this server may.")
+                raise Problem(403, "This request came from another site; only pages of this server are allowed.")
         if rules.token and not secrets.compare_digest(_token(scope, headers).encode(), rules.token.encode()):
             raise Problem(
                 401,
-                "A token is needed: open the address that the server printed, or send it as 'Authorization: Bearer'.",
+                "A token is required; open the address that `whycite serve` printed, or send it as a Bearer token.",
                 {"www-authenticate": "Bearer"},
             )
 
 
 def _host(header: str) -> str:
-    """The name in a Host header, without its port and brackets."""
+    """The name in a Host header, without port and brackets."""
     try:
         return (urlsplit(f"//{header}").hostname or "").rstrip(".")
     except ValueError:
@@ -162,13 +162,13 @@ def _token(scope: Scope, headers: dict[str, str]) -> str:
         return credential.strip()
     if moved := _token_in_address(scope):
         return moved[1]
-    # Cookies of other servers of the same name come too, and need not be well-formed.
+    # Other servers on this host may have set cookies, which need not be well-formed.
     pairs = (pair.strip().partition("=") for pair in headers.get("cookie", "").split(";"))
     return next((unquote(value) for name, _, value in pairs if name == COOKIE), "")
 
 
 def _token_in_address(scope: Scope) -> tuple[str, str] | None:
-    """The path, and the token that stands behind it: it is put into a cookie, so that it stays in no history."""
+    """The path and the token in its query; the token is moved to a cookie to keep it out of the browser history."""
     tokens = parse_qs(scope["query_string"].decode("latin-1")).get("token")
     if scope["method"] != "GET" or not tokens or scope["path"].startswith("/api/"):
         return None
@@ -186,23 +186,23 @@ def _brings_files(headers: dict[str, str]) -> bool:
 def _length(headers: dict[str, str]) -> int:
     length = headers.get("content-length", "0")
     if not length.isascii() or not length.isdecimal() or len(length) > 18:
-        raise Problem(400, "The request does not say how long it is in a way that can be understood.")
+        raise Problem(400, "The Content-Length header is invalid.")
     return int(length)
 
 
 def _limit_body(receive: Receive, max_bytes: int, seconds: float) -> Receive:
-    """What is received, until it is too much or too slow: a request need not say how long it is."""
+    """Receive a request body up to a size and time limit, since the Content-Length may be missing."""
     received = 0
     complete = False
 
     async def limited() -> Message:
         nonlocal received, complete
-        if complete:  # what is awaited now is the end of the connection, however long that takes
+        if complete:  # now waiting for the end of the connection, which may take any time
             return await receive()
         try:
             message = await asyncio.wait_for(receive(), seconds)
         except TimeoutError:
-            raise Problem(408, f"The request stopped half-way: nothing came for {seconds:.0f} seconds.") from None
+            raise Problem(408, f"The request is incomplete: no data for {seconds:.0f} seconds.") from None
         complete = not message.get("more_body", False)
         received += len(message.get("body", b""))
         if received > max_bytes:
@@ -213,7 +213,7 @@ def _limit_body(receive: Receive, max_bytes: int, seconds: float) -> Receive:
 
 
 def _too_large(max_bytes: int) -> Problem:
-    return Problem(413, f"The request is too large: at most {max_bytes >> 20} MB are taken at once.")
+    return Problem(413, f"The request is too large; the limit is {max_bytes >> 20} MB.")
 
 
 async def _send_answer(send: Send, status: int, body: bytes, headers: dict[str, str]) -> None:

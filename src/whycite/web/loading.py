@@ -1,4 +1,4 @@
-"""What answers need: the library as it is now, and modules and models that are loaded once."""
+"""The library at its latest commit, and modules and models that are loaded once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class _LibrarySnapshot:
-    """A library at one commit, with what was found out about it; all of it goes when there is a newer one."""
+    """A library at one commit, with its methods and cached answers."""
 
     state: list[tuple[str, int]]
     library: Library
@@ -35,7 +35,7 @@ class _LibrarySnapshot:
 
 
 class CurrentLibrary:
-    """Opens the library at a path once, and again when it has changed."""
+    """Opens the library at a path, and opens it again after a change."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
@@ -60,7 +60,7 @@ class CurrentLibrary:
             return snapshot.methods[name]
 
     def answer_once(self, function: Callable[[Library], T]) -> T:
-        """What a function says of the library; it is asked once for each commit."""
+        """The result of a function of the library, computed once per commit."""
         snapshot = self._refresh()
         with snapshot.lock:
             if function not in snapshot.answers:
@@ -79,7 +79,7 @@ class CurrentLibrary:
 
 
 class LazyLoader:
-    """Calls a function before the first that needs it; who comes meanwhile waits."""
+    """Calls a function on first use; concurrent callers wait for it."""
 
     def __init__(self, function: Callable[[], None]) -> None:
         self._function = function
@@ -87,7 +87,7 @@ class LazyLoader:
         self._is_loaded = False
 
     def __call__(self) -> None:
-        """Return once it has been called."""
+        """Return once the function has been called."""
         with self._lock:
             if not self._is_loaded:
                 self._function()
@@ -95,21 +95,21 @@ class LazyLoader:
 
 
 def load_questions() -> None:
-    """Import what it takes to answer a question; the models open their files meanwhile."""
+    """Load what it takes to answer questions, including the models."""
     with ThreadPoolExecutor(1) as pool:
         opened = pool.submit(_open_models)
     opened.result()
 
 
 def load_documents() -> None:
-    """Import what it takes to look at whole documents."""
+    """Load what it takes to check and verify documents."""
     import whycite.check.fix
     import whycite.check.pipeline
     import whycite.verify  # noqa: F401
 
 
 def warm(current: CurrentLibrary) -> None:
-    """Ask a first question, so that models and tables are at hand for the first of somebody else."""
+    """Answer a first question, so that models and tables are loaded before a user asks one."""
     from whycite.check.detector import load_detector
     from whycite.cite.recommendations import Claim
 
@@ -117,7 +117,7 @@ def warm(current: CurrentLibrary) -> None:
         current.method().recommend(Claim("the first question takes longest"), 1)
         load_detector()
     except (UserError, MissingExtra):
-        return  # no library yet, or none that can be opened: whoever asks is told
+        return  # no usable library; the first request will report it
 
 
 def _open_models() -> None:

@@ -1,4 +1,4 @@
-"""The pages: HTML from templates, with small modules that ask the API."""
+"""The pages: HTML templates with small scripts that call the API."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
 
 class _RevalidatedFiles(StaticFiles):
-    """Files that browsers keep and ask about each time: after an upgrade nobody sees a mixture of old and new."""
+    """Static files that browsers revalidate, so that an upgrade never mixes old and new files."""
 
     def file_response(
         self, full_path: str | os.PathLike[str], stat_result: os.stat_result, scope: Scope, status_code: int = 200
     ) -> Response:
-        """The file, or that it has not changed."""
+        """Send the file, or 304 if it has not changed."""
         answer = super().file_response(full_path, stat_result, scope, status_code)
         answer.headers["cache-control"] = "no-cache"
         return answer
 
 
 def mount(app: FastAPI) -> None:
-    """Serve what the pages need: styles, scripts, pictures."""
+    """Serve styles, scripts and images."""
     app.mount("/static", _RevalidatedFiles(directory=_HERE / "static"), "static")
 
 
 @router.api_route("/", methods=["GET", "HEAD"])
 async def first() -> RedirectResponse:
-    """The page that most people want first."""
+    """Redirect to the page most people want first."""
     return RedirectResponse("/cite")
 
 
@@ -54,5 +54,5 @@ async def page(name: str, request: Request) -> Response:
 
 
 def missing(request: Request) -> Response:
-    """What people see who went astray."""
+    """The page for unknown addresses."""
     return _TEMPLATES.TemplateResponse(request, "missing.html", {"pages": PAGES, "name": ""}, 404)

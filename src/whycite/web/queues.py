@@ -1,4 +1,4 @@
-"""Work for many people on few cores, and uploads that are added to the library one after the other."""
+"""A bounded queue of work on a few threads, and a queue of uploads to add to the library."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ T = TypeVar("T")
 
 
 class WorkQueue:
-    """Runs functions on a few threads; what does not fit in the queue is refused, what takes too long is given up."""
+    """Runs functions on a few threads; refuses work when its queue is full, and gives up on work that is too slow."""
 
     def __init__(self, threads: int, waiting: int, seconds: float = 60.0, retry_after: int = 2) -> None:
-        """`seconds`: that one may wait for an answer; `again`: after which it is worth asking once more."""
+        """`seconds` limits the wait for a result; `retry_after` is sent with refusals."""
         self._pool = ThreadPoolExecutor(threads, "whycite-work")
         self._capacity, self._seconds, self._retry_after = threads + waiting, seconds, retry_after
         self._changed = Condition()
@@ -41,42 +41,42 @@ class WorkQueue:
         self._closed = False
 
     async def run(self, function: Callable[P, T], /, *args: P.args, **options: P.kwargs) -> T:
-        """What the function returns."""
+        """Run a function and return its result."""
         running = self.submit(lambda: function(*args, **options))
         try:
             return await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(running)), self._seconds)
         except TimeoutError:
-            if running.done() and not running.cancelled():  # in the last moment; or the error is the function's own
+            if running.done() and not running.cancelled():  # finished just now, or raised this error itself
                 return running.result()
             running.cancel()
-            raise Problem(504, f"This took longer than {self._seconds:.0f} seconds: ask for less at once.") from None
+            raise Problem(504, f"This took longer than {self._seconds:.0f} seconds; try a smaller request.") from None
         except asyncio.CancelledError:
-            if running.cancelled():  # not the one who asked, but the server stops
-                raise self._refusal("The server is being stopped.") from None
+            if running.cancelled():  # the server is stopping; the client is still waiting
+                raise self._refusal("The server is shutting down.") from None
             raise
 
     def close(self, seconds: float = 0.0) -> bool:
-        """Take no more work, and wait that long for what has begun; whether nothing is left."""
+        """Accept no more work, and wait for what is running; returns whether all of it finished."""
         with self._changed:
             self._closed = True
         self._pool.shutdown(wait=False, cancel_futures=True)
         return self.wait_until_idle(seconds)
 
     def wait_until_idle(self, seconds: float) -> bool:
-        """Wait until nobody waits for anything, at most so long; whether it is so."""
+        """Wait until no work is left; returns False after that many seconds."""
         with self._changed:
             return self._changed.wait_for(lambda: self._unfinished == 0, seconds)
 
     def submit(self, function: Callable[[], T]) -> Future[T]:
-        """Queue a function that nobody waits for."""
+        """Queue a function without waiting for it."""
         with self._changed:
             if self._closed:
-                raise self._refusal("The server is being stopped.")
+                raise self._refusal("The server is shutting down.")
             if self._unfinished >= self._capacity:
-                raise self._refusal("Too many are asking at once: try again in a moment.")
+                raise self._refusal("The server is busy; try again in a moment.")
             self._unfinished += 1
             running = self._pool.submit(function)
-        # Counted until it is over, also when nobody waits for it any more: a thread cannot be stopped.
+        # Counted until it ends, even if nobody waits for it any more, because a thread cannot be stopped.
         running.add_done_callback(self._finish)
         return running
 
@@ -90,41 +90,41 @@ class WorkQueue:
 
 
 _MAX_WAITING = 7  # uploads
-_RETRY_SECONDS = 30  # seconds after which there may be room for another
-_MAX_FINISHED = 64  # that are over
-_MAX_MESSAGES = 100  # of what could not be read
-RETRY_SECONDS = 1.0  # seconds between two tries while another program writes to the library
-KEEPALIVE_SECONDS = 15.0  # seconds after which a sign of life goes to whoever follows
+_RETRY_SECONDS = 30  # until there may be room for another upload
+_MAX_FINISHED = 64  # finished uploads to remember
+_MAX_MESSAGES = 100  # skipped files and warnings to report
+RETRY_SECONDS = 1.0  # seconds between attempts while another program writes to the library
+KEEPALIVE_SECONDS = 15.0  # seconds between keep-alive messages
 _LOG = logging.getLogger("whycite")
 
 
 class _Shutdown(Exception):
-    """The server is being stopped."""
+    """The server is shutting down."""
 
 
 @dataclass(slots=True)
 class UploadJob:
-    """An upload on its way into the library: what was told of it last, `done` or `failed` at the end."""
+    """An upload being added to the library, with its latest event; the last one is `done` or `failed`."""
 
     id: str
     folder: TemporaryDirectory[str]
     files: int
     event: tuple[str, dict[str, Any]]
-    changed: asyncio.Event = field(default_factory=asyncio.Event)  # another one for each change
+    changed: asyncio.Event = field(default_factory=asyncio.Event)  # replaced on each change
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more will be told."""
+        """Whether the last event was sent."""
         return self.event[0] in ("done", "failed")
 
     def wake(self) -> None:
-        """Let everybody who follows look again."""
+        """Notify everyone who follows this upload."""
         self.changed.set()
         self.changed = asyncio.Event()
 
 
 class UploadQueue:
-    """The queue of uploads for the library at a path; `ready` is called before anything is added."""
+    """The queue of uploads to the library at a path; `load` is called before the first is added."""
 
     def __init__(self, path: Callable[[], Path], load: Callable[[], None]) -> None:
         self._path, self._load = path, load
@@ -134,7 +134,7 @@ class UploadQueue:
         self._stopped = Event()
 
     def enqueue(self, folder: TemporaryDirectory[str], files: int, loop: asyncio.AbstractEventLoop) -> UploadJob:
-        """Queue the files of an upload, which are gone when it is over; those who follow are of that loop."""
+        """Queue the files of an upload, which are deleted afterwards; its events are sent on `loop`."""
         job = UploadJob(uuid4().hex, folder, files, ("progress", _progress(0, 0, "", files)))
         try:
             with self._lock:
@@ -148,10 +148,10 @@ class UploadQueue:
         return job
 
     async def events(self, id: str) -> AsyncGenerator[tuple[str, dict[str, Any]] | None]:
-        """What is told of a job from now on to its end; None where there is nothing new, but all is well."""
+        """The events of an upload until its end; None keeps the connection alive."""
         job = self._jobs.get(id)
         if job is None:
-            raise Problem(404, "There is no such upload, or it was over long ago.")
+            raise Problem(404, "No such upload, or it finished long ago.")
         while True:
             changed, event = job.changed, job.event
             yield event
@@ -164,25 +164,25 @@ class UploadQueue:
                 yield None
 
     def stop(self) -> None:
-        """Begin no more, stop after the document that is being read, and let nobody wait."""
+        """Start no more uploads, stop after the current document, and wake everyone who waits."""
         self._stopped.set()
         with self._lock:
             for job in self._jobs.values():
                 job.wake()
 
     def close(self, seconds: float = 0.0) -> bool:
-        """Stop, and wait that long for what has begun; whether nothing is left."""
+        """Stop, and wait for what is running; returns whether all of it finished."""
         self._stopped.set()
         ended = self._work.close(seconds)
         with self._lock:
             for job in self._jobs.values() if ended else ():
-                job.folder.cleanup()  # of those that had not begun
+                job.folder.cleanup()  # of uploads that never started
         return ended
 
     def _run(self, job: UploadJob, loop: asyncio.AbstractEventLoop) -> None:
         def tell(kind: str, facts: dict[str, Any]) -> None:
             job.event = kind, facts
-            with suppress(RuntimeError):  # the server is gone, and everybody who followed
+            with suppress(RuntimeError):  # the event loop has closed
                 loop.call_soon_threadsafe(job.wake)
 
         def watch(progress: AddProgress) -> None:
@@ -195,9 +195,9 @@ class UploadQueue:
         except UserError as error:
             tell("failed", {"detail": str(error)})
         except _Shutdown:
-            tell("failed", {"detail": "The server was stopped; what was added by then is in the library."})
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is told and logged
-            _LOG.exception("papers could not be added")
+            tell("failed", {"detail": "The server was stopped; papers added so far are in the library."})
+        except Exception as error:  # noqa: BLE001 - logged and reported to the client
+            _LOG.exception("cannot add the uploaded papers")
             tell("failed", {"detail": f"The papers could not be added ({type(error).__name__})."})
         else:
             tell("done", _summary(report))
@@ -207,7 +207,7 @@ class UploadQueue:
     def _add_documents(
         self, job: UploadJob, tell: Callable[[str, dict[str, Any]], None], watch: Callable[[AddProgress], None]
     ) -> AddReport:
-        """Add the documents of an upload, after whoever else is writing."""
+        """Add the documents of an upload, waiting for other writers."""
         from whycite.library import add_documents
 
         while True:
@@ -230,7 +230,7 @@ def _progress(read: int, added: int, reading: str, files: int) -> dict[str, Any]
 
 
 def _file_message(message: tuple[str, str]) -> tuple[str, str]:
-    """A file and what is said of it, named once."""
+    """A file and its message, without the file name in the message."""
     path = message[0].removeprefix(UPLOADED)
     return path, message[1].replace(UPLOADED, "").removeprefix(f"{path}: ")
 

@@ -1,4 +1,4 @@
-"""Files that a browser sends are read by a process that may use only so much memory and time."""
+"""Reading uploaded files in a process with limited memory and time."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from whycite.web.uploads import Upload, upload_folder
 
 __all__ = ["PAPERS_WORKER", "UPLOADED", "read_all", "read_draft", "read_folder", "read_stored"]
 
-UPLOADED = "<upload>/"  # before the names of what was sent: never the path of a file of this machine
-_SECONDS = 60.0  # without a sign of life
+UPLOADED = "<upload>/"  # prefix of uploaded files, which no path on this machine can have
+_SECONDS = 60.0  # without progress
 _MEMORY = 3 << 30  # bytes of address space
 _TEX = (".tex", ".ltx", ".latex")
-_OPTION = "; name one with --format"  # which a page does not have
-_MAX_DOCUMENTS = 16  # documents at a time
-_MAX_TEXT_SIZE = 1 << 20  # of their text
+_OPTION = "; name one with --format"  # an option that the web pages do not have
+_MAX_DOCUMENTS = 16  # per batch
+_MAX_TEXT_SIZE = 1 << 20  # characters per batch
 
 
 def read_draft(files: Sequence[Upload]) -> Document:
-    """The one document that the files make together: a project, or a single file; it says whether there are others."""
+    """Read uploaded files as one document, a project or a single file; a warning names any other document."""
     with upload_folder(files) as folder:
         return _with_sent_names(folder, read_folder(folder, warn_of_others=True), "")
 
 
 def read_folder(folder: Path, *, warn_of_others: bool = False) -> Document:
-    """The document in a folder of files that were sent, under the names that its files have there.
+    """Read the document in a folder of uploaded files.
 
-    With `others` its warnings name another one that is there and not read.
+    With `warn_of_others`, a warning names another document that was not read.
     """
     files = [path for path in folder.rglob("*") if path.is_file()]
     path = files[0] if len(files) == 1 else folder
@@ -47,14 +47,14 @@ def read_folder(folder: Path, *, warn_of_others: bool = False) -> Document:
 
 
 def _plain_message(text: str, path: Path, folder: Path) -> str:
-    """What went wrong, for somebody who knows the files by the names they were sent by and no command line."""
-    message = text.removeprefix(f"{path}: ")  # the reader names the file mostly too
+    """An error message with the names of the uploaded files and without hints for the command line."""
+    message = text.removeprefix(f"{path}: ")  # most messages name the file themselves
     text = message if message.startswith(str(folder)) else text
     return text.replace(f"{folder}/", "").replace(str(folder), "the files").replace(_OPTION, "")
 
 
 def read_all(folder: Path) -> Iterator[Document]:
-    """Every document in a folder of files that were sent; one that cannot be read says why in its warnings."""
+    """Every document in a folder of uploaded files; the warnings of an unreadable one say why."""
     read_count = 0
     while True:
         batch = _read_limited(PAPERS_WORKER, "the files", what="some", path=str(folder), after=read_count)
@@ -65,7 +65,7 @@ def read_all(folder: Path) -> Iterator[Document]:
 
 
 def read_stored(file: str, path: str) -> Document:
-    """The document of that path in a file of this machine: the file itself, or what it holds."""
+    """The document with that path in a file on this machine, which may be an archive."""
     return _read_limited(_DRAFTS, path, what="kept", path=path, file=file)[0]
 
 
@@ -74,7 +74,7 @@ def _read_limited(worker: Worker, name: str, **question: Any) -> list[Document]:
 
 
 def _with_sent_names(folder: Path, document: Document, prefix: str) -> Document:
-    """The document under the names its files were sent by."""
+    """The document with the names of the uploaded files."""
 
     def short(text: str) -> str:
         return text.replace(f"{folder}/", prefix)
@@ -88,13 +88,13 @@ def _with_sent_names(folder: Path, document: Document, prefix: str) -> Document:
     )
 
 
-# What the limited process does.
+# The code below runs in the limited process.
 
-_open_streams: dict[str, tuple[int, Iterator[Document]]] = {}  # by folder: how many were given, and where it stands
+_open_streams: dict[str, tuple[int, Iterator[Document]]] = {}  # by folder: how many were read, and the rest
 
 
 def documents(data: bytes, alive: Callable[[], None]) -> list[dict[str, Any]]:
-    """Read what a question names."""
+    """Read the documents that a question asks for."""
     from whycite import structure
     from whycite.documents.reading import read
     from whycite.verify.fulltexts import FullText, open_full_text
@@ -112,23 +112,25 @@ def documents(data: bytes, alive: Callable[[], None]) -> list[dict[str, Any]]:
 
 
 def _read_first(path: str) -> Document:
-    """The first document at a path, with a warning that names the next one."""
+    """The first document at a path; a warning names the next one."""
     from whycite.documents.reading import stream
 
     candidates = stream(path)
     document = next(candidates, None)
     if document is None:
-        raise UserError(f"{path}: holds no document that whycite can read")
+        raise UserError(f"{path}: no readable documents found")
     next_document = None
-    with suppress(UserError):  # what is wrong with those that follow matters to nobody here
+    with suppress(UserError):  # errors in later documents do not matter here
         next_document = next(candidates, None)
     if next_document is None:
         return document
-    return replace(document, warnings=(f"{next_document.path}: not read; only {document.path} was", *document.warnings))
+    return replace(
+        document, warnings=(f"{next_document.path}: not read; only {document.path} was read", *document.warnings)
+    )
 
 
 def _read_batch(folder: str, start: int, alive: Callable[[], None]) -> list[Document]:
-    """The next documents of a folder; a process that took another's place begins anew and passes over the first."""
+    """The next documents of a folder; a restarted process skips those that were already read."""
     position, source = _open_streams.pop(folder, (-1, iter(())))
     _open_streams.clear()
     if position != start:
@@ -145,7 +147,7 @@ def _read_batch(folder: str, start: int, alive: Callable[[], None]) -> list[Docu
 
 
 def _stream_folder(folder: str, alive: Callable[[], None]) -> Iterator[Document]:
-    """The documents of a folder, as those of one on disk; and of what was sent but is none, that it is none."""
+    """The documents of a folder, followed by a warning for every file in an unknown format."""
     from whycite.documents.reading import stream
 
     seen_paths: set[str] = set()
@@ -157,14 +159,14 @@ def _stream_folder(folder: str, alive: Callable[[], None]) -> Iterator[Document]
     except UserError as error:
         yield _unreadable_document(folder, str(error))
     names = sorted(str(path) for path in Path(folder).rglob("*") if path.is_file())
-    if not any(name.lower().endswith(_TEX) for name in names):  # beside which lies what belongs to it
+    if not any(name.lower().endswith(_TEX) for name in names):  # a LaTeX project has other files, which belong to it
         for name in names:
             if not any(path.startswith(name) for path in seen_paths) and not _is_document(name):
-                yield _unreadable_document(name, f"{name}: not a format whycite can read")
+                yield _unreadable_document(name, f"{name}: not a format that whycite can read")
 
 
 def _is_document(path: str) -> bool:
-    """Whether a file is of a kind that is read, if only as a part of something else."""
+    """Whether a file is in a known format, even if it is only part of another document."""
     from whycite.documents.reading import reader_for
     from whycite.documents.sources import DiskFolder, Source, open_archive, unwrap
 
@@ -181,4 +183,4 @@ def _unreadable_document(path: str, why: str) -> Document:
 
 
 _DRAFTS = Worker("whycite.web.reading:documents", _MEMORY)
-PAPERS_WORKER = Worker("whycite.web.reading:documents", _MEMORY)  # another: adding many keeps nobody waiting
+PAPERS_WORKER = Worker("whycite.web.reading:documents", _MEMORY)  # so that uploads do not block drafts

@@ -1,4 +1,4 @@
-"""What all routes need: settings, the library as it is now, threads to work on, uploaded files, and answers as JSON."""
+"""Shared by all routes: settings, the library, work queues, uploaded files and JSON responses."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ __all__ = ["PROBLEMS", "CurrentServer", "Server", "ServerSettings", "json_respon
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """Which library, who may ask, and how much at once."""
+    """The library, the access rules, and the limits of the server."""
 
-    library: Path | None = None  # None: the user's own
+    library: Path | None = None  # None: the default library
     rules: AccessRules = field(default_factory=AccessRules)
     threads: int = max(2, os.cpu_count() or 1)
     waiting: int = 64
-    seconds: float = 60.0  # that a question may take
-    patience: float = 600.0  # that a whole document may take
-    files: int = 200  # in one upload
-    warm: bool = False  # load models before somebody asks
+    seconds: float = 60.0  # per question
+    patience: float = 600.0  # per request that reads whole documents
+    files: int = 200  # per upload
+    warm: bool = False  # load models at the start
 
 
 T = TypeVar("T")
-_IDLE_SECONDS = 10.0  # seconds, to who asks already: the two would share the cores, and both be late
+_IDLE_SECONDS = 10.0  # to wait for running questions, which warming up would slow down
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": ProblemDetails, "content": {"application/problem+json": {}}}
     for status in (400, 401, 403, 404, 408, 413, 421, 422, 500, 503, 504)
@@ -46,30 +46,30 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """What lives as long as the server does."""
+    """The state of a running server."""
 
     settings: ServerSettings
     current: CurrentLibrary
     quick: WorkQueue  # questions
-    slow: WorkQueue  # whole documents, in threads of their own: who asks a question does not wait for them
+    slow: WorkQueue  # whole documents, on separate threads so that they do not delay questions
     uploads: UploadQueue
     question_loader: LazyLoader
     document_loader: LazyLoader
 
     async def ask(self, function: Callable[[], T]) -> T:
-        """What a function says that takes a moment."""
+        """Run a quick function and return its result."""
         return await self.quick.run(self._when_ready, function, (self.question_loader,))
 
     async def work(self, function: Callable[[], T]) -> T:
-        """What a function says that may take long."""
+        """Run a slow function and return its result."""
         return await self.slow.run(self._when_ready, function, (self.question_loader, self.document_loader))
 
     def warm(self) -> None:
-        """Get everything ready while nobody waits for it."""
+        """Load everything in the background."""
         self.slow.submit(self._warm)
 
     def close(self, seconds: float = 0.0) -> bool:
-        """Take no more work, and wait for what has begun; whether nothing is left."""
+        """Accept no more work, and wait for what is running; returns whether all of it finished."""
         return all([self.uploads.close(seconds), self.slow.close(seconds), self.quick.close(seconds)])
 
     def _warm(self) -> None:
@@ -80,7 +80,7 @@ class Server:
             self.quick.wait_until_idle(_IDLE_SECONDS)
             self.document_loader()
         finally:
-            gc.freeze()  # what was loaded stays: nobody need look through it for garbage
+            gc.freeze()  # loaded modules stay, so the garbage collector can ignore them
             gc.enable()
 
     @staticmethod
@@ -91,7 +91,7 @@ class Server:
 
 
 def json_response(content: Any) -> Response:
-    """An answer, made in the thread that worked for it: one of megabytes must not hold up everybody else's."""
+    """A JSON response, serialised in the worker thread so that a large one does not block the event loop."""
     return Response(json.dumps(content, allow_nan=False).encode(), media_type="application/json")
 
 
@@ -104,7 +104,7 @@ CurrentServer = Annotated[Server, Depends(_server)]
 
 
 def receive_uploads(files: Sequence[UploadFile], max_files: int) -> list[Upload]:
-    """The files under safe names; too many of them are refused, and so are none."""
+    """The uploaded files under safe names; raises a Problem if there are none or too many."""
     if not 0 < len(files) <= max_files:
-        raise Problem(422, f"Send between one and {max_files} files at once, not {len(files)}.")
+        raise Problem(422, f"Upload between 1 and {max_files} files at once, not {len(files)}.")
     return [Upload(safe_name(file.filename or "file"), file.file) for file in files]

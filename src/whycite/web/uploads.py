@@ -1,4 +1,4 @@
-"""Files that a browser sends: safe names, and a folder on disk for as long as they are needed."""
+"""Uploaded files: safe names, and temporary folders."""
 
 from __future__ import annotations
 
@@ -18,42 +18,42 @@ from whycite.errors import UserError
 
 __all__ = ["Upload", "remove_all", "root_directory", "safe_name", "unpacked_folder", "upload_folder", "write_uploads"]
 
-_MAX_NAME_BYTES = 200  # bytes of a name
+_MAX_NAME_BYTES = 200
 _MAX_DEPTH = 8  # folders
 _UNSAFE_SIGNS = re.compile(r"[\x00-\x1f\x7f<>:\"|?*\\]")
 _ROOT_LOCK = Lock()
-_UNPACK_LOCK = Lock()  # what an archive holds is in memory while it is unpacked: one after the other
+_UNPACK_LOCK = Lock()  # one archive at a time, because its files are unpacked in memory
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file as it was sent."""
+    """An uploaded file."""
 
     name: str
     stream: BinaryIO
 
 
 def safe_name(name: str) -> str:
-    """A relative path that leads nowhere else: no way up, no drive, no odd signs."""
+    """A relative path that cannot leave its folder: no "..", no drive, no special characters."""
     parts = (_UNSAFE_SIGNS.sub("_", part).strip() for part in name.replace("\\", "/").split("/"))
     safe_parts = [part for part in (_name_end(part) for part in parts) if part.strip(". ")]
     return "/".join(safe_parts[-_MAX_DEPTH:]) or "file"
 
 
 def _name_end(part: str) -> str:
-    """The end of a name that is too long for a disk: it says what kind of file it is."""
+    """The end of a name that is too long for a file system, because it has the file extension."""
     return part.encode("utf-8", "surrogateescape")[-_MAX_NAME_BYTES:].decode("utf-8", "ignore").strip()
 
 
 @contextmanager
 def upload_folder(files: Sequence[Upload]) -> Iterator[Path]:
-    """A folder with the files."""
+    """A temporary folder with the files."""
     with write_uploads(files) as folder:
         yield Path(folder)
 
 
 def write_uploads(files: Sequence[Upload]) -> TemporaryDirectory[str]:
-    """A folder with the files, which is gone once it is cleaned up."""
+    """Write the files to a temporary folder, which the caller cleans up."""
     directory = TemporaryDirectory(dir=Path(root_directory().name).resolve())
     try:
         for file in files:
@@ -66,7 +66,7 @@ def write_uploads(files: Sequence[Upload]) -> TemporaryDirectory[str]:
 
 @contextmanager
 def unpacked_folder(files: Sequence[Upload]) -> Iterator[Path]:
-    """A folder with the files; an archive sent alone with what it holds."""
+    """A temporary folder with the files; a single archive is unpacked."""
     with upload_folder(files) as folder:
         archive_directory = _unpack_archive(folder, safe_name(files[0].name)) if len(files) == 1 else None
         if archive_directory is None:
@@ -77,7 +77,7 @@ def unpacked_folder(files: Sequence[Upload]) -> Iterator[Path]:
 
 
 def _unpack_archive(folder: Path, name: str) -> TemporaryDirectory[str] | None:
-    """What an archive holds, laid out; None where the file is none, or holds nothing that can be read."""
+    """Unpack an archive; None if the file is not an archive, or has no readable files."""
     with _UNPACK_LOCK:
         archive = open_archive(unwrap(Source(DiskFolder(folder, ""), name)))
         names = archive.names() if archive is not None else []
@@ -89,15 +89,15 @@ def _unpack_archive(folder: Path, name: str) -> TemporaryDirectory[str] | None:
 
 
 def remove_all() -> None:
-    """Drop everything that was laid out, also what is in use."""
+    """Delete all temporary folders, even those in use."""
     root_directory().cleanup()
     _temporary_root.cache_clear()
 
 
 def root_directory() -> TemporaryDirectory[str]:
-    """The folder that holds those of all uploads."""
-    with _ROOT_LOCK:  # two threads would make two, of which the one that is not kept is gone at once
-        if not Path(_temporary_root().name).is_dir():  # a server may run so long that somebody clears it away
+    """The parent of all temporary folders."""
+    with _ROOT_LOCK:  # or two threads could each create one, and one would be deleted
+        if not Path(_temporary_root().name).is_dir():  # it may have been deleted during a long run
             _temporary_root().cleanup()
             _temporary_root.cache_clear()
         return _temporary_root()
@@ -115,6 +115,6 @@ def _write(folder: Path, file: Upload) -> None:
         with path.open("xb") as target:
             copyfileobj(file.stream, target, 1 << 20)
     except FileExistsError as error:
-        raise UserError(f"{safe_name(file.name)}: two of the files have this name; send them in folders") from error
-    except OSError as error:  # a file and a folder of one name, a disk that is full
-        raise UserError(f"{safe_name(file.name)}: cannot be laid out ({error.strerror or error})") from error
+        raise UserError(f"{safe_name(file.name)}: two files have this name; upload them in folders") from error
+    except OSError as error:  # a file and a folder with the same name, or a full disk
+        raise UserError(f"{safe_name(file.name)}: cannot be stored ({error.strerror or error})") from error

@@ -1,4 +1,4 @@
-"""Findings for other programs and for a browser."""
+"""Reports of findings for GitHub, for SARIF viewers and for a browser."""
 
 from whycite.check.reporting import github, html, sarif
 

@@ -1,4 +1,4 @@
-"""Findings as workflow commands: GitHub shows them beside the lines of a change."""
+"""Findings as GitHub workflow commands, which become annotations on the lines of a change."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ __all__ = ["report"]
 
 
 def report(checked: Sequence[CheckedDraft]) -> str:
-    """A command a line for each finding; empty where there is none."""
+    """One workflow command per finding."""
     return "".join(_command(finding) for draft in checked for finding in draft.findings if is_reported(finding))
 
 
 def _command(finding: Finding) -> str:
     path = relative_path(finding.file) or Path(finding.file)
     place = {"file": path.as_posix(), "line": finding.line, "endLine": finding.end_line}
-    if finding.line == finding.end_line:  # columns of several lines are refused
+    if finding.line == finding.end_line:  # GitHub rejects columns that span several lines
         place |= {"col": finding.column, "endColumn": finding.end_column}
     needed = finding.kind == "needs-citation"
     place["title"] = "whycite: " + (need_phrase(finding) if needed else "could cite more")

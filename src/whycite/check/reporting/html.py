@@ -1,4 +1,4 @@
-"""A draft as one page that needs nothing else: read, shaded where it wants citations, with the evidence at hand."""
+"""A self-contained HTML page: the draft, shaded where it needs citations, with evidence for each proposal."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from whycite.check.findings import CheckedDraft, Finding, Proposal
 from whycite.check.reporting.messages import NO_CLEAR_FIT, byline, draft_places, need_phrase
 from whycite.cite.recommendations import Evidence
 from whycite.documents.model import Citation, Document, Sentence
+from whycite.files import shorten_paths
 
 __all__ = ["report"]
 
-# Nothing of a draft is written into the page but this data, which is escaped as a whole; the script makes text of it.
+# The draft enters the page only as this data, which is escaped as a whole and which the script inserts as text.
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -30,7 +31,7 @@ script-src '{script_hash}'; base-uri 'none'; form-action 'none'">
 <style>{style}</style>
 </head>
 <body>
-<noscript>This report is drawn by a script inside this file; allow scripts to see it.</noscript>
+<noscript>This report needs JavaScript. The script is part of this file; enable scripts to see the report.</noscript>
 <script type="application/json" id="data">{data}</script>
 <script>{script}</script>
 </body>
@@ -39,7 +40,7 @@ script-src '{script_hash}'; base-uri 'none'; form-action 'none'">
 
 
 def report(checked: Sequence[CheckedDraft]) -> str:
-    """The page, in ASCII alone."""
+    """The page, in pure ASCII."""
     style, script = (_asset(name) for name in ("report.css", "report.js"))
     return _PAGE.format(
         style=style,
@@ -59,7 +60,7 @@ def _hash(text: str) -> str:
 
 
 def _escaped(content: Any) -> str:
-    """JSON that no parser of HTML takes for anything else: no tag, no comment, no entity, nothing but ASCII."""
+    """JSON in ASCII without any character that HTML could take for a tag, comment or entity."""
     return json.dumps(content).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
@@ -69,8 +70,8 @@ def _draft_data(checked: CheckedDraft) -> dict[str, Any]:
     place = draft_places(checked)
     return {
         "title": document.paper.title,
-        "path": document.path,
-        "warnings": list(checked.warnings),
+        "path": shorten_paths(document.path),
+        "warnings": [shorten_paths(warning) for warning in checked.warnings],
         "blocks": list(_blocks(document)),
         "sentences": [
             _sentence(sentence, findings.get((sentence.file, sentence.start, sentence.end)), place)
@@ -81,7 +82,7 @@ def _draft_data(checked: CheckedDraft) -> dict[str, Any]:
 
 
 def _blocks(document: Document) -> Iterator[dict[str, Any]]:
-    """The draft in reading order: headings, and paragraphs with the range of their sentences."""
+    """The draft in reading order: headings, and paragraphs with their range of sentences."""
     section, begin = -1, 0
     sentences = document.sentences
     while begin < len(sentences):
@@ -104,7 +105,7 @@ def _heading(document: Document, number: int) -> dict[str, Any]:
 
 
 def _sentence(sentence: Sentence, finding: Finding | None, place: Callable[[Evidence], str]) -> dict[str, Any]:
-    shown: dict[str, Any] = {"text": list(_pieces(sentence)), "file": sentence.file}
+    shown: dict[str, Any] = {"text": list(_pieces(sentence)), "file": shorten_paths(sentence.file)}
     if finding is not None:
         shown |= {
             "kind": finding.kind,
@@ -119,7 +120,7 @@ def _sentence(sentence: Sentence, finding: Finding | None, place: Callable[[Evid
 
 
 def _pieces(sentence: Sentence) -> Iterator[str | dict[str, Any]]:
-    """The sentence's text, with its citations apart."""
+    """The text of a sentence, split at its citations."""
     position = 0
     for citation in sorted(sentence.citations, key=_start):
         if citation.text_start < position or citation.text_end <= citation.text_start:
@@ -155,7 +156,7 @@ def _proposal(proposal: Proposal, place: Callable[[Evidence], str]) -> dict[str,
 
 
 def _references(document: Document) -> Iterator[tuple[str, str]]:
-    """What the keys stand for that the draft cites."""
+    """Descriptions of the references that the draft cites, by key."""
     cited = {key for sentence in document.sentences for citation in sentence.citations for key in citation.keys}
     for reference in document.references:
         if reference.id in cited:

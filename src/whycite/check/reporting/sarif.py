@@ -1,4 +1,4 @@
-"""Findings as SARIF 2.1.0, which code review tools and editors read."""
+"""Findings as SARIF 2.1.0, for code review tools and editors."""
 
 from __future__ import annotations
 
@@ -18,24 +18,26 @@ from whycite.cite.recommendations import recommendation_json
 __all__ = ["report"]
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-# The ids are an interface: who has silenced one wants it silent with the next version too.
+# The ids are an interface: users silence rules by id, across versions.
 _RULES: list[dict[str, Any]] = [
     {
         "id": "needs-citation",
         "name": "NeedsCitation",
-        "shortDescription": {"text": "A sentence makes a claim that seems to need a citation."},
-        "fullDescription": {
-            "text": "Sentences that report what others found, did or made are expected to say where that is published."
+        "shortDescription": {"text": "The sentence makes a claim that seems to need a citation."},
+        "fullDescription": {"text": "A sentence that reports the work of others should cite where it was published."},
+        "help": {
+            "text": "Cite one of the recommended papers, or silence the sentence with the comment `whycite: ignore`."
         },
-        "help": {"text": "Cite one of the papers proposed, or silence the sentence with a comment: whycite: ignore"},
         "defaultConfiguration": {"level": "warning"},
     },
     {
         "id": "cited",
         "name": "Cited",
-        "shortDescription": {"text": "A sentence cites already; other papers could be cited too."},
-        "fullDescription": {"text": "Given on request only, with the papers that fit a sentence that has citations."},
-        "help": {"text": "Nothing has to be done."},
+        "shortDescription": {"text": "The sentence has a citation; other papers could be cited as well."},
+        "fullDescription": {
+            "text": "Reported only with --all, with papers that match a sentence that already has citations."
+        },
+        "help": {"text": "No action is needed."},
         "defaultConfiguration": {"level": "note"},
     },
 ]
@@ -107,12 +109,12 @@ def _region(finding: Finding) -> dict[str, int]:
 
 
 def _fingerprint(finding: Finding, seen: Counter[str]) -> str:
-    """The same for the same sentence wherever it moves to; equal sentences are numbered."""
+    """An id that stays the same when a sentence moves; equal sentences are numbered."""
     sentence = f"{finding.kind}\n{' '.join(finding.text.split())}"
     seen[sentence] += 1
     return sha256(f"{sentence}\n{seen[sentence]}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _literal(text: str) -> str:
-    """Text in which nothing is a place for an argument, and nothing a link (sections 3.11.5 and 3.11.6)."""
+    """Text escaped so that SARIF sees no placeholder and no link in it (sections 3.11.5 and 3.11.6)."""
     return text.replace("{", "{{").replace("}", "}}").replace("](", "]\\(")

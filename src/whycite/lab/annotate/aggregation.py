@@ -54,7 +54,7 @@ class AggregatedLabel:
 def first_votes(answers: AnswersByTask, votes: int) -> dict[str, dict[str, str]]:
     """The tasks with so many answers or more, with the first so many of them."""
     if votes < 1:
-        raise UserError(f"a vote needs 1 labeller or more, not {votes}")
+        raise UserError(f"a vote needs at least 1 labeller, not {votes}")
     return {
         task: dict(list(task_labels.items())[:votes])
         for task, task_labels in answers.items()
@@ -68,7 +68,7 @@ def vote(answers: AnswersByTask, least: float = 0.5) -> dict[str, AggregatedLabe
     Majority 0.5, high majority 0.8 (4 of 5), unanimous 1.
     """
     if not 0.5 <= least <= 1:
-        raise UserError(f"the share of votes must be from 0.5 to 1, not {least}")
+        raise UserError(f"the share of votes must be between 0.5 and 1, not {least}")
     voted_labels = {}
     for task, task_labels in answers.items():
         labels = list(task_labels.values())
@@ -114,7 +114,7 @@ def glad(answers: AnswersByTask, labels: tuple[str, str], rounds: int = _ROUNDS)
     if not ballots:
         raise UserError("there are no answers to aggregate")
     if unknown := {label for _, _, label in ballots} - set(labels):
-        raise UserError(f"GLAD chooses between '{labels[0]}' and '{labels[1]}', and there is '{min(unknown)}'")
+        raise UserError(f"GLAD supports only the labels '{labels[0]}' and '{labels[1]}', not '{min(unknown)}'")
     tasks, labellers = (
         _number_names(task for task, _, _ in ballots),
         _number_names(labeller for _, labeller, _ in ballots),
@@ -294,7 +294,7 @@ class AggregationRow:
 def aggregate(answers: AnswersByTask, method: str, kind: TaskKind) -> dict[str, AggregatedLabel]:
     """The labels of tasks of a kind."""
     if method not in METHODS:
-        raise UserError(f"no way '{method}' to aggregate; there are: {', '.join(METHODS)}")
+        raise UserError(f"unknown aggregation method '{method}'; choose from: {', '.join(METHODS)}")
     if not answers:
         return {}
     return glad(answers, LABELS[kind]).labels if method == "glad" else vote(answers)

@@ -42,7 +42,7 @@ def parse_entries(content: bytes, path: str, tasks: Mapping[str, LabellingTask])
             if row is None and is_unfinished and (line.startswith(_LINE_START) or _LINE_START.startswith(line)):
                 break
             if row is None:
-                raise UserError(f"{place}: not a line of a file of answers; name another file")
+                raise UserError(f"{place}: not an answer; choose another file")
             entries.append(_parse_entry(row, place, tasks))
         whole += len(line)
     return entries, whole
@@ -87,7 +87,7 @@ def _parse_line(line: bytes) -> dict[str, Any] | None:
 def _parse_entry(row: Mapping[str, Any], place: str, tasks: Mapping[str, LabellingTask]) -> AnswerEntry:
     id, action = text_of(row, "task", place), text_of(row, "action", place, "answer")
     if id not in tasks:
-        raise UserError(f"{place}: an answer to '{id}', which is not among the tasks; do both files belong together?")
+        raise UserError(f"{place}: answer to an unknown task '{id}'; do the two files belong together?")
     if action not in ACTIONS:
         raise UserError(f'{place}: "action" must be one of {", ".join(ACTIONS)}')
     label = text_of(row, "label", place, "")
@@ -122,7 +122,7 @@ class Answers:
         try:
             self._file_lock.acquire(timeout=0)
         except Timeout as error:
-            raise UserError(f"{path}: another program collects answers there; stop it, or name another file") from error
+            raise UserError(f"{path}: in use by another program; stop it, or choose another file") from error
         except OSError as error:
             raise UserError(f"{path}: {error.strerror or error}") from error
         try:

@@ -34,7 +34,7 @@ class Desk:
 
     def __init__(self, answers: Answers, votes: int, clock: Callable[[], float] = time.monotonic) -> None:
         if votes < 1:
-            raise UserError(f"each task needs 1 labeller or more, not {votes}")
+            raise UserError(f"each task needs at least 1 labeller, not {votes}")
         self.answers = answers
         self.votes = votes
         self._clock = clock
@@ -69,10 +69,10 @@ class Desk:
         with self._lock:
             labelling_task = self.answers.tasks.get(task)
             if labelling_task is None:
-                raise UserError(f"there is no task '{task}'; load the page again")
+                raise UserError(f"unknown task '{task}'; reload the page")
             if action == "answer" and label not in LABELS[labelling_task.kind]:
                 raise UserError(
-                    f"'{label}' is no answer to this task; there are: {', '.join(LABELS[labelling_task.kind])}"
+                    f"'{label}' is not an answer to this task; choose from: {', '.join(LABELS[labelling_task.kind])}"
                 )
             entry = AnswerEntry(task, labeller, action, label if action == "answer" else "", submission, _now())
             earlier_label = self.answers.label_of(labeller, task)

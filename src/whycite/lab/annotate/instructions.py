@@ -1,4 +1,4 @@
-"""What labellers are told, after figures A.1 to A.3 of the thesis."""
+"""Instructions for labellers, after figures A.1 to A.3 of the thesis."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["INSTRUCTIONS", "AnswerChoice", "Instructions"]
 
 @dataclass(frozen=True, slots=True)
 class AnswerChoice:
-    """An answer, what it is called on the page, and the key that gives it."""
+    """An answer, its text on the page, and its key on the keyboard."""
 
     label: str
     text: str
@@ -22,7 +22,7 @@ class AnswerChoice:
 
 @dataclass(frozen=True, slots=True)
 class Instructions:
-    """The page's words for a kind of task."""
+    """The texts of the page for a kind of task."""
 
     title: str
     steps: tuple[str, ...]
@@ -39,7 +39,7 @@ def _choices(
     return AnswerChoice(first_label, *first_button), AnswerChoice(second_label, *second_button)
 
 
-_READ = "Read both sentences to the end, and make sure that you understand them. A minute or two is enough."
+_READ = "Read both sentences to the end and make sure that you understand them. A minute or two is enough."
 _JUDGE = "How does the second sentence relate to the first?"
 
 INSTRUCTIONS: Mapping[TaskKind, Instructions] = MappingProxyType(
@@ -51,14 +51,14 @@ INSTRUCTIONS: Mapping[TaskKind, Instructions] = MappingProxyType(
                 "Read both options.",
                 "Make sure that you understand all three sentences.",
                 "Choose the option that better supports the claim.",
-                "If clearly neither supports it at all, choose either.",
+                "If neither supports it at all, choose either one.",
             ),
-            "What makes an option the better one, the most important first:",
+            "What makes an option better, most important first:",
             (
-                "It speaks directly of what is claimed.",
-                "It gives evidence for a part of the claim.",
+                "It directly addresses the claim.",
+                "It gives evidence for part of the claim.",
                 "It is about the same topic.",
-                "It has something in it that touches the claim's topic.",
+                "It mentions something related to the topic of the claim.",
             ),
             "Which one?",
             _choices("BR", ("Option 1", "1"), ("Option 2", "2")),
@@ -71,7 +71,7 @@ INSTRUCTIONS: Mapping[TaskKind, Instructions] = MappingProxyType(
                 "If it is only related and gives no evidence, choose “Not evidence”.",
             ),
             "Look for:",
-            ("an idea, a method or an explanation in the second sentence that the first one rests on.",),
+            ("an idea, a method or an explanation in the second sentence that the first one is based on.",),
             "Is this evidence?",
             _choices("BC-E", ("Evidence", "e"), ("Not evidence", "n")),
         ),
@@ -79,7 +79,7 @@ INSTRUCTIONS: Mapping[TaskKind, Instructions] = MappingProxyType(
             _JUDGE,
             (_READ, "Decide whether the second sentence is related to the first."),
             "Look for:",
-            ("an idea, a method or an explanation in the second sentence that has to do with the first one.",),
+            ("an idea, a method or an explanation in the second sentence that is related to the first one.",),
             "Is this related?",
             _choices("BC-R", ("Related", "r"), ("Unrelated", "n")),
         ),

@@ -130,7 +130,7 @@ def split(
     is balanced by swapping options.
     """
     if min(dev, test) <= 0 or dev + test >= 1:
-        raise UserError(f"the shares of dev and test must be above 0 and together below 1, not {dev} and {test}")
+        raise UserError(f"the shares of dev and test must be above 0 and add up to less than 1, not {dev} and {test}")
     first_dataset, every = next(iter(datasets.values())), [pair for pairs in datasets.values() for pair in pairs]
     groups = order_by_lot(group_by_names(first_dataset, _names), lambda group: min(pair.id for pair in group), seed)
     in_test, rest = pack_groups(groups, round(test * len(first_dataset)))
@@ -149,7 +149,7 @@ def split(
         for name in _names(pair)
     }
     if unassigned := [pair for pair in every if _names(pair)[0] not in part_of]:
-        raise ValueError(f"{unassigned[0].id} is in none of the parts of the first data set")
+        raise ValueError(f"{unassigned[0].id} is not in any part of the first dataset")
     return {
         name: {part: swap_evenly((p for p in pairs if part_of[_names(p)[0]] == part), seed) for part in PARTS}
         for name, pairs in datasets.items()

@@ -55,7 +55,7 @@ def read_claims(path: str | Path) -> Iterator[CitingClaim]:
     for place, row in read_objects(path):
         claim = _parse_claim(row, place, folder)
         if claim.id in seen_ids:
-            raise UserError(f"{place}: there is a claim '{claim.id}' already")
+            raise UserError(f"{place}: duplicate claim '{claim.id}'")
         seen_ids.add(claim.id)
         yield claim
 
@@ -191,9 +191,9 @@ def make_tasks(
     of two options carries some sentences that were not sampled, for the augmented data set (4.5).
     """
     if not kinds or len(set(kinds)) < len(kinds):
-        raise UserError(f"name kinds of tasks, each once: {', '.join(LABELS)}")
+        raise UserError(f"give each kind of task only once: {', '.join(LABELS)}")
     if pairs < 1:
-        raise UserError(f"there must be 1 pair a claim or more, not {pairs}")
+        raise UserError(f"there must be at least 1 pair per claim, not {pairs}")
     tasks: list[LabellingTask] = []
     for sampled_claim in sampled:
         for kind in kinds:

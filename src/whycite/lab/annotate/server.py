@@ -34,7 +34,7 @@ _ASSETS = {
 def _name(name: str) -> str:
     name = " ".join(name.split())
     if not name or not name.isprintable():
-        raise ValueError("a name has letters")
+        raise ValueError("a name must contain letters")
     return name
 
 
@@ -130,7 +130,7 @@ def listen(port: int) -> socket.socket:
         listening.listen()  # who comes before the server is ready waits
     except OSError as error:
         listening.close()
-        raise UserError(f"port {port}: {error.strerror or error}; name another with --port") from error
+        raise UserError(f"port {port}: {error.strerror or error}; choose another with --port") from error
     return listening
 
 

@@ -81,7 +81,7 @@ def read_tasks(path: str | Path) -> dict[str, LabellingTask]:
     for place, row in read_objects(path):
         task = _parse_task(row, place)
         if task.id in tasks:
-            raise UserError(f"{place}: there is a task '{task.id}' already")
+            raise UserError(f"{place}: duplicate task '{task.id}'")
         tasks[task.id] = task
     return tasks
 
@@ -112,7 +112,9 @@ def _options(options: Iterable[TaskOption]) -> list[dict[str, Any]]:
 def _parse_task(row: dict[str, Any], place: str) -> LabellingTask:
     kind: Any = row.get("kind")
     if kind not in KINDS:
-        raise UserError(f'{place}: "kind" must be one of {", ".join(KINDS)}; is this a file of whycite annotate make?')
+        raise UserError(
+            f'{place}: "kind" must be one of {", ".join(KINDS)}; was this file made by `whycite annotate make`?'
+        )
     options = _parse_options(row, "options", place)
     option_count = 2 if kind == "BR" else 1
     if len(options) != option_count:

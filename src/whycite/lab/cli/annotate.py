@@ -1,4 +1,4 @@
-"""`whycite annotate`: let people say which sentences back a claim, and make data of it."""
+"""`whycite annotate`: collect labels for passages and turn them into datasets."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from whycite.cli.help import CommandGroup
 from whycite.cli.terminal import AsJson, Interruption, count, escape_markup, print_json, printable, say
 from whycite.errors import UserError
+from whycite.files import shorten_paths
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,11 +27,11 @@ if TYPE_CHECKING:
 __all__ = ["app", "show_aggregation", "show_sampling"]
 
 
-app = typer.Typer(help="Label passages and turn the labels into data.", rich_markup_mode=None, no_args_is_help=True)
+app = CommandGroup(no_args_is_help=True)
 
 
 class TaskKindOption(StrEnum):
-    """What labellers are asked."""
+    """Kinds of tasks."""
 
     br = "BR"
     bce = "BC-E"
@@ -37,48 +39,48 @@ class TaskKindOption(StrEnum):
 
 
 class AggregationOption(StrEnum):
-    """How answers become one."""
+    """Ways to aggregate answers."""
 
     vote = "vote"
     glad = "glad"
 
 
-TasksFile = Annotated[Path, typer.Argument(metavar="TASKS", help="A file of 'annotate make'.")]
-AnswersFile = Annotated[Path, typer.Option("--answers", metavar="FILE", help="The file of answers.")]
-Seed = Annotated[int, typer.Option(help="What decides every draw.")]
+TasksFile = Annotated[Path, typer.Argument(metavar="TASKS", help="File made by `whycite annotate make`.")]
+AnswersFile = Annotated[Path, typer.Option("--answers", metavar="FILE", help="File of answers.")]
+Seed = Annotated[int, typer.Option(metavar="N", help="Random seed.")]
 
 
 @app.callback()
 def _annotate() -> None:
-    """Let people say which sentences back a claim, and make data of it."""
+    """Collect labels for passages and turn them into datasets."""
 
 
-@app.command(short_help="Make tasks out of claims and the documents they cite.")
+@app.command(short_help="Create tasks from claims and the documents they cite.")
 def make(
     claims: Annotated[
         str,
         typer.Argument(
             metavar="CLAIMS",
-            help='Lines {"id": …, "claim": …, "paper": a path, or "sentences": […]}; - reads them from stdin.',
+            help='JSON Lines {"id": …, "claim": …, "paper": PATH or "sentences": […]}; - reads stdin.',
         ),
     ],
-    out: Annotated[Path, typer.Option(metavar="TASKS", help="The file of tasks to write.")],
+    out: Annotated[Path, typer.Option(metavar="TASKS", help="File to write the tasks to.")],
     kind: Annotated[
         list[TaskKindOption] | None,
-        typer.Option(help="BR compares two sentences, BC-E asks for evidence, BC-R for relation."),
+        typer.Option(help="BR (compare two sentences), BC-E (evidence) or BC-R (relation); repeatable."),
     ] = None,
-    top: Annotated[int, typer.Option(min=2, help="Candidates a claim: the sentences most like it.")] = 10,
-    pairs: Annotated[int, typer.Option(min=1, help="Comparisons a claim.")] = 5,
+    top: Annotated[
+        int, typer.Option(metavar="N", min=2, help="Candidates per claim, the most similar sentences.")
+    ] = 10,
+    pairs: Annotated[int, typer.Option(metavar="N", min=1, help="Comparisons per claim.")] = 5,
     discarded: Annotated[
-        int, typer.Option(min=0, help="Sentences that are no candidates, kept for the augmented data set.")
+        int, typer.Option(metavar="N", min=0, help="Dissimilar sentences to keep for the augmented dataset.")
     ] = 8,
     seed: Seed = 0,
-    encoder: Annotated[
-        str | None, typer.Option(metavar="NAME", help="An encoder's folder or name, if not the bundled one.")
-    ] = None,
+    encoder: Annotated[str | None, typer.Option(metavar="NAME", help="Encoder: a name or a folder.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make tasks: of each document the sentences most like the claim, to compare or to judge."""
+    """Create tasks that ask labellers to compare or judge the sentences most similar to a claim."""
     from rich.console import Console
 
     from whycite.cli.progress import count_progress
@@ -90,7 +92,7 @@ def make(
 
     kinds: list[TaskKind] = [option.value for option in kind or [TaskKindOption.br]]
     if claims != "-" and out.exists() and Path(claims).exists() and out.samefile(claims):
-        raise UserError(f"{out}: these are the claims; name another file for the tasks")
+        raise UserError(f"{out}: this is the file of claims; choose another file for --out")
     sampled = []
     encode = CachedEncoder(load_encoder(encoder or DEFAULT)).encode
     with count_progress(Console(stderr=True, highlight=False), "claim") as tell:
@@ -99,7 +101,7 @@ def make(
             tell(len(sampled))
     tasks = make_tasks(sampled, kinds, pairs, discarded, seed)
     if not tasks:
-        raise UserError(f"{claims}: makes no task; a comparison needs a document of two sentences or more")
+        raise UserError(f"{claims}: no tasks can be created; a comparison needs a document with at least two sentences")
     write_lines(out, task_lines(tasks))
     checked = check_sampling(sampled)
     by_kind = {name: sum(task.kind == name for task in tasks) for name in kinds}
@@ -109,22 +111,26 @@ def make(
         print_json(counts | {"sampling": shares, "out": str(out)})
         return
     console = Console(highlight=False)
-    kinds_said = ", ".join(f"{number:,} {name}" for name, number in by_kind.items())
-    say(console, printable(f"{count(len(tasks), 'task')} ({kinds_said}) of {count(len(sampled), 'claim')}: {out}"))
+    target = shorten_paths(str(out))
+    kind_counts = ", ".join(f"{number:,} {name}" for name, number in by_kind.items())
+    say(
+        console,
+        printable(f"Wrote {count(len(tasks), 'task')} ({kind_counts}) for {count(len(sampled), 'claim')} to {target}."),
+    )
     if checked is not None:
         show_sampling(checked, console)
 
 
-@app.command(short_help="Collect answers on a page in your browser.")
+@app.command(short_help="Collect answers in a browser.")
 def serve(
     tasks: TasksFile,
     answers: AnswersFile,
-    votes: Annotated[int, typer.Option(min=1, help="Labellers a task.")] = 3,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8766,
-    no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open the page.")] = False,
+    votes: Annotated[int, typer.Option(metavar="N", min=1, help="Labellers per task.")] = 3,
+    port: Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="Port; 0 picks a free one.")] = 8766,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Serve the tasks to labellers on this machine, until Ctrl-C; answers are added to the file as they come."""
+    """Show the tasks to labellers in a browser on this machine, and append their answers to a file."""
     import sys
     import webbrowser
 
@@ -134,14 +140,14 @@ def serve(
 
     tasks_by_id = _read_tasks(tasks)
     if answers.exists() and answers.samefile(tasks):
-        raise UserError(f"{answers}: these are the tasks; name another file for the answers")
+        raise UserError(f"{answers}: this is the file of tasks; choose another file for --answers")
     with Answers(answers, tasks_by_id) as stored_answers, listen(port) as listening:
         earlier_acts = stored_answers.acts
         address = f"http://{HOST}:{listening.getsockname()[1]}/"
         if as_json:
             print_json({"address": address, "tasks": len(tasks_by_id), "acts": earlier_acts})
         else:
-            print(f"{count(len(tasks_by_id), 'task')}, {votes} labellers each: {address} (Ctrl-C stops)")
+            print(f"{count(len(tasks_by_id), 'task')}, {count(votes, 'labeller')} per task: {address} (Ctrl-C stops)")
         sys.stdout.flush()
         if not no_browser:
             webbrowser.open(address)
@@ -149,27 +155,29 @@ def serve(
             run(application(Desk(stored_answers, votes)), listening)
         except KeyboardInterrupt:
             raise Interruption(
-                f"{stored_answers.acts - earlier_acts:,} new in {answers}, start it again to go on"
+                f"{stored_answers.acts - earlier_acts:,} new in {answers}; run the command again to continue"
             ) from None
 
 
-@app.command(short_help="Make one label of several, and hold it against gold.")
+@app.command(short_help="Aggregate answers into labels.")
 def aggregate(
     tasks: TasksFile,
     answers: AnswersFile,
-    method: Annotated[
-        AggregationOption, typer.Option(help="vote: of most labellers; glad: skilled ones count more.")
-    ] = (AggregationOption.vote),
+    method: Annotated[AggregationOption, typer.Option(help="vote (majority) or glad (weighted by skill).")] = (
+        AggregationOption.vote
+    ),
     votes: Annotated[
-        int | None, typer.Option(min=1, help="Use tasks with so many answers, the first so many; by default all.")
+        int | None, typer.Option(metavar="N", min=1, help="Use only tasks with N answers, and the first N of them.")
     ] = None,
     least: Annotated[
-        float, typer.Option(min=0.5, max=1, help="Share of votes, or probability, that a label needs; 0.8 is 4 of 5.")
+        float, typer.Option(metavar="SHARE", min=0.5, max=1, help="Least share of votes, or probability, for a label.")
     ] = 0.5,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the labels there, as JSON Lines.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="File to write the labels to, as JSON Lines.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Aggregate answers; where gold is known, show kappa, AUC and F1 of each way to do so (the thesis, table 4.1)."""
+    """Aggregate answers into labels, and compare them with gold labels if known (thesis, table 4.1)."""
     from rich.console import Console
 
     from whycite.files import write_lines
@@ -202,32 +210,32 @@ def aggregate(
     say(
         console,
         f"{count(len(tasks_by_id), 'task')}, {len(answered):,} with answers, "
-        f"{len(labels):,} with a label by {method.value}.",
+        f"{len(labels):,} labelled by {method.value}.",
     )
     for kind, value in agreement.items():
-        say(console, f"{kind}: labellers agree with each other at kappa {value:.2f}.")
+        say(console, f"{kind}: agreement between labellers (kappa) {value:.2f}.")
     if rows:
         show_aggregation(rows, console)
     else:
-        say(console, "No task with three answers or more has gold, so there is nothing to hold them against.")
+        say(console, "No task with at least three answers has a gold label to compare with.")
 
 
-@app.command(short_help="Part comparisons into data to learn from and to test on.")
+@app.command(short_help="Split comparisons into training and test data.")
 def split(
     tasks: TasksFile,
     answers: AnswersFile,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to write to, a folder a data set.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder to write to, with one folder per dataset.")],
     votes: Annotated[
-        int | None, typer.Option(min=1, help="Use tasks with so many answers, the first so many; by default all.")
+        int | None, typer.Option(metavar="N", min=1, help="Use only tasks with N answers, and the first N of them.")
     ] = None,
-    dev: Annotated[float, typer.Option(help="Share of the part to choose by.")] = 0.15,
-    test: Annotated[float, typer.Option(help="Share of the part to report on.")] = 0.15,
+    dev: Annotated[float, typer.Option(metavar="SHARE", help="Share of development data.")] = 0.15,
+    test: Annotated[float, typer.Option(metavar="SHARE", help="Share of test data.")] = 0.15,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Write the data sets majority, high-majority, unanimous and augmented, each in three parts.
+    """Write the datasets majority, high-majority, unanimous and augmented, each split into three parts.
 
-    No document, citing or cited, is in two parts, and in each part either option is right equally often.
+    The parts share no documents, and in each part both options are correct equally often.
     """
     from rich.console import Console
     from rich.table import Table
@@ -249,19 +257,19 @@ def split(
     if as_json:
         print_json({"out": str(out), "sizes": sizes})
         return
-    table = Table("Data set", *PARTS, title=escape_markup(str(out)), title_justify="left")
+    table = Table("Dataset", *PARTS, title=escape_markup(shorten_paths(str(out))), title_justify="left")
     for name, part_sizes in sizes.items():
         table.add_row(name, *(f"{part_sizes[part_name]:,}" for part_name in PARTS))
     Console(highlight=False).print(table)
 
 
-@app.command(short_help="Order the compared sentences of each claim.")
+@app.command(short_help="Rank the compared sentences of each claim.")
 def ranks(
     tasks: TasksFile,
     answers: AnswersFile,
     as_json: AsJson = False,
 ) -> None:
-    """Order the sentences of each claim by wins less losses (balanced rank estimation; the thesis, 2.1.3)."""
+    """Rank the sentences of each claim by wins minus losses (balanced rank estimation; thesis, 2.1.3)."""
     from rich.console import Console
 
     from whycite.lab.annotate.pairs import build_datasets, rank_sentences
@@ -278,7 +286,7 @@ def ranks(
         for option, score in ranking.order:
             say(console, printable(option.text), indent=8, mark=f"{score:>+4}")
     if not ranked:
-        raise UserError(f"{answers}: holds no comparison (BR) with an agreed answer")
+        raise UserError(f"{answers}: contains no comparison (BR) with a majority")
 
 
 def _read_tasks(path: Path) -> Mapping[str, LabellingTask]:
@@ -293,28 +301,32 @@ def _read_answers(tasks: Path, answers: Path) -> tuple[Mapping[str, LabellingTas
     tasks_by_id = _read_tasks(tasks)
     answered = answers_by_task(read_entries(answers, tasks_by_id), tasks_by_id)
     if not answered:
-        raise UserError(f"{answers}: holds no answers yet")
+        raise UserError(f"{answers}: contains no answers yet")
     return tasks_by_id, answered
 
 
 def show_sampling(checked: SamplingShares, console: Console) -> None:
-    """How much of the known evidence is among the candidates."""
+    """Print the share of known evidence among the candidates."""
     from rich.table import Table
 
-    table = Table("Most similar", title="Known evidence among them (the thesis, figure 3.1)", title_justify="left")
-    table.add_column("of all evidence", justify="right")
-    table.add_column("claims with some", justify="right")
+    table = Table(
+        "Most similar", title="Known evidence among the candidates (thesis, figure 3.1)", title_justify="left"
+    )
+    table.add_column("Evidence found", justify="right")
+    table.add_column("Claims with evidence", justify="right")
     for k, share in checked.found.items():
-        table.add_row(f"{k}", f"{share * 100:.0f} %", f"{checked.any[k] * 100:.0f} %")
+        table.add_row(f"{k}", f"{share:.0%}", f"{checked.any[k]:.0%}")
     console.print(table)
-    say(console, f"{count(checked.claims, 'claim')} with {count(checked.evidence, 'sentence')} of evidence.")
+    say(console, f"{count(checked.claims, 'claim')}, {count(checked.evidence, 'sentence')} of known evidence.")
 
 
 def show_aggregation(rows: Sequence[AggregationRow], console: Console) -> None:
-    """Ways to aggregate, held against gold."""
+    """Print the methods of aggregation, compared with gold labels."""
     from rich.table import Table
 
-    table = Table("Paradigm", "Aggregation", title="Against gold (the thesis, table 4.1)", title_justify="left")
+    table = Table(
+        "Paradigm", "Aggregation", title="Compared with gold labels (thesis, table 4.1)", title_justify="left"
+    )
     for head in ("Tasks", "Cohen", "AUC", "AUC of shares", "F1"):
         table.add_column(head, justify="right")
     for row in rows:

@@ -1,4 +1,4 @@
-"""`whycite eval`: how good recommendations are on your field, by the experiments of the papers behind whycite."""
+"""`whycite eval`: repeat the experiments of the papers behind whycite on your own data."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from whycite.cli.help import CommandGroup
 from whycite.cli.progress import stage_progress
 from whycite.cli.terminal import AsJson, count, escape_markup, print_json, printable, say
+from whycite.files import shorten_paths
 from whycite.lab.cli.evaluate_candidates import candidates, rerank
 from whycite.lab.cli.evaluate_check import pipeline, worthiness
 from whycite.lab.cli.evaluate_passages import passages
@@ -29,11 +31,11 @@ __all__ = ["app", "show_methods", "show_outcomes"]
 _TABLE_4 = ("bm25-okapi", "bm25-plus", "bm25-plus-rank-bm25", "ilciter")
 _TABLE_5 = ("encoder", "ensemble-okapi-encoder", "ensemble-plus-encoder", "ensemble-all", "ilciter")
 _RATIOS = ("MRR", "R@10")
-_CHOICES = {"random": "drawn at random", "supported": "with the best supported papers, as ILCiteR's authors chose"}
+_CHOICES = {"random": "chosen at random", "supported": "that cite the best-supported papers, as in ILCiteR"}
 
 
 def show_outcomes(outcomes: Sequence[IlciterOutcome], console: Console) -> None:
-    """Table 2 of ILCiteR for all topics, then tables 4 and 5 for each topic and choice of claims."""
+    """Print table 2 of ILCiteR for all topics, then tables 4 and 5 for each topic and choice of claims."""
     from whycite.lab.ilciter.experiment import AGAINST
 
     _statistics(outcomes, console)
@@ -45,14 +47,14 @@ def show_outcomes(outcomes: Sequence[IlciterOutcome], console: Console) -> None:
             )
             table_4 = [row for row in chosen.rows if row.method in _TABLE_4 or row.method.startswith("whycite")]
             table_5 = [row for row in chosen.rows if row.method in _TABLE_5]
-            show_methods(f"{name}, {choice}: words and whycite (ILCiteR's table 4)", table_4, AGAINST, console)
+            show_methods(f"{name}, {choice}: lexical methods and whycite (ILCiteR, table 4)", table_4, AGAINST, console)
             if any(row.method != "ilciter" for row in table_5):
-                show_methods(f"{name}, {choice}: meaning, and ensembles (table 5)", table_5, AGAINST, console)
+                show_methods(f"{name}, {choice}: encoders and ensembles (ILCiteR, table 5)", table_5, AGAINST, console)
 
 
 def _statistics(outcomes: Sequence[IlciterOutcome], console: Console) -> None:
     heads = ("Topic", "papers", "spans", "characters", "tokens", "cited papers", "held out", "claims", "answerable")
-    rows = _make_table("Databases (ILCiteR's table 2) and claims", *heads)
+    rows = _make_table("Databases and claims (ILCiteR, table 2)", *heads)
     for outcome in outcomes:
         prepared, database = outcome.prepared, outcome.database
         rows.add_row(
@@ -75,10 +77,10 @@ def _statistics(outcomes: Sequence[IlciterOutcome], console: Console) -> None:
 
 
 def show_methods(title: str, rows: Sequence[MethodRow], against: Sequence[str], console: Console) -> None:
-    """Methods side by side: each held against others, and how many times as good as the first of these."""
+    """Print a comparison of methods, with p values against the rivals and ratios to the first rival."""
     rivals = [rival for rival in against if any(rival in row.p for row in rows)]
     heads = [f"{name} ×\n{rivals[0]}" for name in _RATIOS] + [f"p\n{rival}" for rival in rivals] if rivals else []
-    columns = ("MRR", "95 %", "R@1", "R@3", "R@5", "R@10", *heads)
+    columns = ("MRR", "95% CI", "R@1", "R@3", "R@5", "R@10", *heads)
     shown = _make_table(title, "Method", *columns)
     for row in rows:
         recalls = [f"{row.means[name]:.3f}" for name in ("R@1", "R@3", "R@5", "R@10")]
@@ -96,7 +98,7 @@ def show_methods(title: str, rows: Sequence[MethodRow], against: Sequence[str], 
 
 
 def _make_table(title: str, name_head: str, *heads: str) -> Table:
-    """A table of names and numbers; narrow gaps, so that all methods fit into 120 columns."""
+    """A table of names and numbers with narrow gaps, to fit into 120 columns."""
     from rich import box
     from rich.table import Table
 
@@ -113,33 +115,33 @@ def _ratio(row: MethodRow, rival: str, measure: str) -> str:
 
 
 def _p_value(row: MethodRow, rival: str) -> str:
-    """The p of a paired t-test of the MRR."""
+    """The p value of a paired t-test of the MRR."""
     if rival not in row.p:
         return "–"
     p = row.p[rival]["MRR"]
     return "<.0001" if p < 0.0001 else f"{p:.4f}"
 
 
-_WIDTH = 120  # of tables that no terminal bounds
+_WIDTH = 120  # of tables, unless a terminal limits it
 
-app = typer.Typer(help="Measure how good whycite is on your field.", rich_markup_mode=None, no_args_is_help=True)
+app = CommandGroup(no_args_is_help=True)
 
 WorkFolder = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="Where libraries are kept for the next run, if not in your cache folder."),
+    typer.Option(metavar="DIR", help="Folder to keep libraries in for the next run."),
 ]
-Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Write runs and true papers there, as TREC files.")]
-Seed = Annotated[int, typer.Option(help="What decides every draw: the same seed, the same figures.")]
+Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for TREC runs and qrels.")]
+Seed = Annotated[int, typer.Option(metavar="N", help="Random seed.")]
 
 
 EncoderName = Annotated[
     str | None,
-    typer.Option("--encoder", metavar="NAME", help="An encoder's folder or Hugging Face name, if not the bundled one."),
+    typer.Option("--encoder", metavar="NAME", help="Encoder: a folder or Hugging Face name."),
 ]
 
 
 class ClaimSelection(StrEnum):
-    """How claims are chosen."""
+    """Ways to choose claims."""
 
     random = "random"
     supported = "supported"
@@ -148,35 +150,35 @@ class ClaimSelection(StrEnum):
 
 @app.callback()
 def _eval() -> None:
-    """Measure how good recommendations are on your field."""
+    """Evaluate whycite on your own data."""
 
 
-@app.command(short_help="ILCiteR's experiment: claims of the newest papers, evidence of the others.")
+@app.command(short_help="Repeat ILCiteR's experiment.")
 def ilciter(
-    data: Annotated[list[Path], typer.Option(metavar="PATH...", help="Papers: files, folders, archives.")],
+    data: Annotated[list[Path], typer.Option(metavar="PATH...", help="Files, folders or archives of papers.")],
     topics: Annotated[
-        str, typer.Option(metavar="T1,T2", help="Subjects, or NAME=words|ABBREVIATION for what abstracts hold.")
+        str, typer.Option(metavar="T1,T2", help="Subjects, or NAME=words|ABBREVIATION to search in abstracts.")
     ],
     extra_paths: Annotated[list[Path] | None, typer.Argument(metavar="PATH", hidden=True)] = None,  # --data *.jsonl
     work: WorkFolder = None,
-    claims: Annotated[int, typer.Option(min=2, help="Claims a topic.")] = 500,
-    held_out: Annotated[int, typer.Option(min=1, help="Papers a topic that are held out, the most recent.")] = 200,
-    choice: Annotated[ClaimSelection, typer.Option(help="How claims are chosen.")] = ClaimSelection.combined,
+    claims: Annotated[int, typer.Option(metavar="N", min=2, help="Claims per topic.")] = 500,
+    held_out: Annotated[int, typer.Option(metavar="N", min=1, help="Newest papers per topic to hold out.")] = 200,
+    choice: Annotated[
+        ClaimSelection, typer.Option(help="Choose claims at random, supported, or both.")
+    ] = ClaimSelection.combined,
     seed: Seed = 0,
-    methods: Annotated[
-        str | None, typer.Option(metavar="M1,M2", help="Methods to compare, if not all that see the claim alone.")
-    ] = None,
+    methods: Annotated[str | None, typer.Option(metavar="M1,M2", help="Methods to compare.")] = None,
     out: Out = None,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="Processes that find evidence; by default one a core.")
+        int | None, typer.Option(metavar="N", min=1, help="Number of processes; one per core by default.")
     ] = None,
     encoder: EncoderName = None,
     as_json: AsJson = False,
 ) -> None:
-    """Repeat ILCiteR's experiment (its section 7) on your papers.
+    """Repeat ILCiteR's experiment (section 7) on your papers.
 
-    Of each topic the most recent papers are held out, the others become a library. Claims are what the papers held out
-    say when they cite; a method is right that finds a paper they cite.
+    The newest papers of each topic are held out, and the others become a library. Claims are the citing spans of the
+    held-out papers; a method succeeds if it finds a paper that they cite.
     """
     from whycite.lab.evaluate.comparison import check_installed
     from whycite.lab.evaluate.topics import parse_topics
@@ -202,7 +204,7 @@ def ilciter(
             encoder or DEFAULT,
         )
         for sentence in unread:
-            errors.print(f"warning: {escape_markup(sentence)}", soft_wrap=True)
+            errors.print(f"warning: {escape_markup(shorten_paths(sentence))}", soft_wrap=True)
         for topic in prepared:
             outcomes.append(experiment.run(topic, choices, claims, method_names, seed, watch))
             if out is not None:
@@ -213,18 +215,18 @@ def ilciter(
         show_outcomes(outcomes, console)
 
 
-@app.command(short_help="Citing sentences against papers known by title and abstract alone.")
+@app.command(short_help="Find cited papers by title and abstract.")
 def contexts(
-    data: Annotated[Path, typer.Option(metavar="DIR", help="A folder with papers.jsonl and contexts.jsonl.")],
-    limit: Annotated[int, typer.Option(min=0, help="Sentences to draw; 0 for all.")] = 1000,
+    data: Annotated[Path, typer.Option(metavar="DIR", help="Folder with papers.jsonl and contexts.jsonl.")],
+    limit: Annotated[int, typer.Option(metavar="N", min=0, help="Sentences to sample; 0 for all.")] = 1000,
     seed: Seed = 0,
-    methods: Annotated[str | None, typer.Option(metavar="M1,M2", help="Methods to compare, if not all.")] = None,
+    methods: Annotated[str | None, typer.Option(metavar="M1,M2", help="Methods to compare.")] = None,
     work: WorkFolder = None,
     out: Out = None,
     encoder: EncoderName = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find the paper a sentence cites among papers that no one in the library has cited."""
+    """Find the papers that sentences cite, among papers known only by title and abstract."""
     from whycite.lab.evaluate import abstracts as experiment
     from whycite.lab.evaluate.comparison import check_installed
     from whycite.models import DEFAULT
@@ -246,14 +248,14 @@ def contexts(
         f"{sentence_count:,} of {count(outcome.contexts.all, 'citing sentence')}, "
         f"{count(papers, 'paper')} to choose from.",
     )
-    show_methods("By title and abstract", outcome.rows, experiment.AGAINST, console)
+    show_methods("Papers known by title and abstract", outcome.rows, experiment.AGAINST, console)
 
 
-app.command(short_help="SCOPE's candidate pools for whole papers and sections.")(candidates)
-app.command(short_help="SCOPE's reranker in its variants.")(rerank)
-app.command(short_help="SCOPE's table 3: which sentences need a citation.")(worthiness)
-app.command(short_help="SCOPE's whole pipeline over a folder of drafts.")(pipeline)
-app.command(short_help="The thesis's pairs and rankings of passages.")(passages)
+app.command(short_help="Repeat SCOPE's experiment on candidate pools.")(candidates)
+app.command(short_help="Repeat SCOPE's experiments on reranking.")(rerank)
+app.command(short_help="Measure which sentences need a citation.")(worthiness)
+app.command(short_help="Run SCOPE's pipeline over a folder of drafts.")(pipeline)
+app.command(short_help="Compare models that rank passages.")(passages)
 
 
 def _split_names(text: str | None) -> tuple[str, ...]:
@@ -265,7 +267,7 @@ def _cores() -> int:
 
 
 def _consoles() -> tuple[Console, Console]:
-    """Standard output, wide enough for tables where it is no terminal, and standard error."""
+    """Standard output, wide enough for tables unless it is a terminal, and standard error."""
     from rich.console import Console
 
     console = Console(highlight=False)

@@ -11,6 +11,7 @@ import typer
 
 from whycite.cli.progress import stage_progress
 from whycite.cli.terminal import AsJson, count, escape_markup, print_json, printable, say
+from whycite.files import shorten_paths
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -42,11 +43,11 @@ __all__ = [
 ]
 
 
-_WIDTH = 132  # of tables that no terminal bounds
+_WIDTH = 132  # of tables, unless a terminal limits it
 
 
 class CitedSetLevel(StrEnum):
-    """What a set of cited papers is taken from."""
+    """Where a set of cited papers is taken from."""
 
     paper = "paper"
     section = "section"
@@ -61,61 +62,61 @@ _SETS: Mapping[CitedSetLevel, tuple[Literal["paper", "section"], ...]] = {
 
 
 class HoldOutMode(StrEnum):
-    """How documents are held out."""
+    """Ways to hold out documents."""
 
     date = "date"
     document = "document"
 
 
-Data = Annotated[list[Path], typer.Option(metavar="PATH...", help="Papers: files, folders, archives.")]
+Data = Annotated[list[Path], typer.Option(metavar="PATH...", help="Files, folders or archives of papers.")]
 ExtraPaths = Annotated[list[Path] | None, typer.Argument(metavar="PATH", hidden=True)]  # --data *.jsonl
 Drop = Annotated[
     list[float] | None,
-    typer.Option(metavar="SHARE", help="Share of cited papers that is taken out; may be given again. 0.2, 0.5, 0.8."),
+    typer.Option(metavar="SHARE", help="Share of cited papers to hide; repeatable; 0.2, 0.5 and 0.8 by default."),
 ]
-Floor = Annotated[int, typer.Option(min=1, help="Documents that must cite a paper before it is recommended.")]
-Epochs = Annotated[int, typer.Option(min=1, help="Times that an autoencoder sees every set.")]
-HeldOut = Annotated[int | None, typer.Option(min=1, help="Documents that are held out; by default a tenth.")]
-Seed = Annotated[int, typer.Option(help="What decides every draw: the same seed, the same figures.")]
+Floor = Annotated[
+    int, typer.Option(metavar="N", min=1, help="Documents that must cite a paper before it is recommended.")
+]
+Epochs = Annotated[int, typer.Option(metavar="N", min=1, help="Epochs to train autoencoders for.")]
+HeldOut = Annotated[int | None, typer.Option(metavar="N", min=1, help="Documents to hold out; a tenth by default.")]
+Seed = Annotated[int, typer.Option(metavar="N", help="Random seed.")]
 Topic = Annotated[
-    str | None, typer.Option(metavar="T", help="Only papers of this subject, or NAME=words|ABBREVIATION of abstracts.")
+    str | None,
+    typer.Option(metavar="T", help="Subject of the papers, or NAME=words|ABBREVIATION to search in abstracts."),
 ]
-WordVectors = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Word vectors for titles, as GloVe's files, if not the encoder's.")
-]
+WordVectors = Annotated[Path | None, typer.Option(metavar="FILE", help="Word vectors for titles in GloVe format.")]
 
 
 def candidates(
     data: Data,
     extra_paths: ExtraPaths = None,
     by: Annotated[
-        CitedSetLevel, typer.Option(help="Sets of whole papers, or of their sections of one type.")
+        CitedSetLevel, typer.Option(metavar="UNIT", help="Unit whose cited papers form a set: paper, section or both.")
     ] = CitedSetLevel.combined,
     drop: Drop = None,
-    methods: Annotated[str | None, typer.Option(metavar="M1,M2", help="Recommenders to compare, if not all.")] = None,
-    k: Annotated[int, typer.Option(min=1, help="Papers in a pool.")] = 2000,
+    methods: Annotated[str | None, typer.Option(metavar="M1,M2", help="Recommenders to compare.")] = None,
+    k: Annotated[int, typer.Option(metavar="N", min=1, help="Papers per pool.")] = 2000,
     floor: Floor = 1,
     epochs: Epochs = 20,
     held_out: HeldOut = None,
     split: Annotated[
-        HoldOutMode, typer.Option(help="Hold out the newest documents, or some by lot.")
+        HoldOutMode,
+        typer.Option(metavar="KIND", help="Hold out the newest documents (date) or random ones (document)."),
     ] = HoldOutMode.date,
     again: Annotated[
-        bool, typer.Option("--again", help="Also learn from the older half of what is held out (table 11).")
+        bool, typer.Option("--again", help="Also train on the older half of the held-out documents (table 11).")
     ] = False,
-    limit: Annotated[int, typer.Option(min=0, help="Sets, and sentences, that are asked; 0 for all.")] = 1000,
+    limit: Annotated[int, typer.Option(metavar="N", min=0, help="Sets and sentences to test; 0 for all.")] = 1000,
     topic: Topic = None,
     seed: Seed = 0,
     word_vectors: WordVectors = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Keep the autoencoders there, each in an .npz file.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder to save the autoencoders in.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Repeat SCOPE's experiment on pools of candidates (its section 5.3) on your papers.
+    """Repeat SCOPE's experiment on candidate pools (section 5.3) on your papers.
 
-    Of each document that is held out a share of what it cites is hidden; a recommender that learned from the others
-    is given the rest, and is right where it names what is hidden.
+    A share of the papers cited by each held-out document is hidden; a recommender trained on the other documents sees
+    the rest, and should find the hidden ones.
     """
     from whycite.lab.scope.prefetching import DROPS, METHODS, PrefetchSetting, as_dict, read_citing_corpus, run
 
@@ -138,7 +139,7 @@ def candidates(
     with stage_progress(errors) as watch:
         gathered, unread = read_citing_corpus([*data, *(extra_paths or ())], parse_topic(topic), watch)
         for sentence in unread:
-            errors.print(f"warning: {escape_markup(sentence)}", soft_wrap=True)
+            errors.print(f"warning: {escape_markup(shorten_paths(sentence))}", soft_wrap=True)
         outcome = run(gathered, setting, watch, _make_saver(out) if out else None)
     if as_json:
         print_json(as_dict(outcome))
@@ -162,10 +163,10 @@ def _make_saver(folder: Path) -> Callable[[Recommender, str], None]:
 def _show_candidates(outcome: PrefetchOutcome, console: Console) -> None:
     setting = outcome.setting
     days = f"{outcome.oldest or 'no date'} to {outcome.newest or 'no date'}"
-    summary = f"{count(outcome.documents, 'document')} that cite, {outcome.held_out:,} of them held out ({days})."
+    summary = f"{count(outcome.documents, 'document')} with citations, {outcome.held_out:,} held out ({days})."
     say(console, printable(summary))
     for training_set in outcome.learned:
-        coverage = f"{training_set.known:.1%} of what those held out cite is among them"
+        coverage = f"{training_set.known:.1%} of the papers cited by held-out documents are among them"
         say(
             console,
             f"By {training_set.by}: {count(training_set.sets, 'set')}, "
@@ -175,18 +176,18 @@ def _show_candidates(outcome: PrefetchOutcome, console: Console) -> None:
     drops = setting.drops
     for by in setting.by:
         rows = [row for row in outcome.sets if row.by == by]
-        _print_sets(f"Papers hidden in sets, by {by} (SCOPE's table 4)", rows, drops, setting.k, console)
+        _print_sets(f"Hidden papers in sets, by {by} (SCOPE, table 4)", rows, drops, setting.k, console)
     trained = [row for row in outcome.sets if row.method.startswith("aae-")]
     if len(setting.by) > 1 and trained:
-        title = "Autoencoders, by paper and by section (table 5)"
+        title = "Autoencoders, by paper and by section (SCOPE, table 5)"
         _print_sets(title, trained, drops, setting.k, console, [row.by for row in trained])
     if outcome.later:
-        title = "Autoencoders, without and with half of what is held out to learn from (table 11)"
+        title = "Autoencoders, trained without and with half of the held-out documents (SCOPE, table 11)"
         rows, ends = [*trained, *outcome.later], ["old"] * len(trained) + ["new"] * len(outcome.later)
         _print_sets(title, rows, drops, setting.k, console, [f"{r.by}, {e}" for r, e in zip(rows, ends, strict=True)])
     for by in setting.by:
         rows = [row for row in outcome.contexts if row.by == by]
-        _print_sentences(f"Single sentences, by {by} (table 7)", rows, setting.k, console)
+        _print_sentences(f"Single sentences, by {by} (SCOPE, table 7)", rows, setting.k, console)
 
 
 def _print_sets(
@@ -197,7 +198,7 @@ def _print_sets(
     console: Console,
     marks: Sequence[str] = (),
 ) -> None:
-    """A line a recommender and mark, two columns a share taken out: mean and standard deviation."""
+    """One row per recommender and mark; MRR and recall, with standard deviation, per hidden share."""
     lines: dict[tuple[str, ...], dict[float | None, PrefetchFigures]] = {}
     for index, row in enumerate(rows):
         lines.setdefault((row.method, *marks[index : index + 1]), {})[row.drop] = row
@@ -208,9 +209,7 @@ def _print_sets(
         for name, row_by_drop in lines.items()
     ]
     set_counts = " and ".join(f"{number:,}" for number in dict.fromkeys(row.asked for row in rows))
-    print_table(
-        f"{title}; sets asked: {set_counts or 0}", [*name_heads, *heads], cells, console, name_columns=len(name_heads)
-    )
+    print_table(f"{title}; {set_counts or 0} sets", [*name_heads, *heads], cells, console, name_columns=len(name_heads))
 
 
 def _deviation_cells(row: PrefetchFigures) -> list[str]:
@@ -221,14 +220,18 @@ def _print_sentences(title: str, rows: Sequence[PrefetchFigures], k: int, consol
     cells = [["" if row.drop is None else f"d = {row.drop:g}", row.method, *_deviation_cells(row)] for row in rows]
     sentence_count = max((row.asked for row in rows), default=0)
     print_table(
-        f"{title}; {sentence_count:,} asked", ["", "Prefetcher", "MRR", f"R@{k}"], cells, console, name_columns=2
+        f"{title}; {count(sentence_count, 'sentence')}",
+        ["", "Prefetcher", "MRR", f"R@{k}"],
+        cells,
+        console,
+        name_columns=2,
     )
 
 
 def print_table(
     title: str, heads: Sequence[str], rows: Sequence[Sequence[str]], console: Console, name_columns: int = 1
 ) -> None:
-    """Names on the left, numbers on the right."""
+    """Print a table with names on the left and numbers on the right."""
     from rich import box
     from rich.table import Table
 
@@ -241,17 +244,17 @@ def print_table(
 
 
 def split_names(text: str | None) -> tuple[str, ...]:
-    """Names between commas, each once."""
+    """Names separated by commas, without duplicates."""
     return tuple(dict.fromkeys(name for part in (text or "").split(",") if (name := part.strip())))
 
 
 def unique_shares(drop: Sequence[float] | None) -> tuple[float, ...]:
-    """The shares that are asked, each once."""
+    """The shares, without duplicates."""
     return tuple(dict.fromkeys(drop or ()))
 
 
 def parse_topic(text: str | None) -> TopicOf | None:
-    """The one topic a user names."""
+    """Parse a single topic."""
     from whycite.errors import UserError
     from whycite.lab.evaluate.topics import parse_topics
 
@@ -259,12 +262,12 @@ def parse_topic(text: str | None) -> TopicOf | None:
         return None
     topics = parse_topics(text)
     if len(topics) != 1:
-        raise UserError(f"one topic at a time, not {len(topics)}: run it again for the others")
+        raise UserError(f"--topic takes one topic, not {len(topics)}")
     return topics[0]
 
 
 def consoles() -> tuple[Console, Console]:
-    """Standard output, wide enough for tables where it is no terminal, and standard error."""
+    """Standard output, wide enough for tables unless it is a terminal, and standard error."""
     from rich.console import Console
 
     console = Console(highlight=False)
@@ -278,19 +281,19 @@ def rerank(
     extra_paths: ExtraPaths = None,
     ranker: Annotated[
         list[Path] | None,
-        typer.Option(metavar="DIR", help="A ranker's folder, if not the encoder's own; several for table 9."),
+        typer.Option(metavar="DIR", help="Folder of a ranker; repeat to compare rankers (table 9)."),
     ] = None,
     encoder: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="An encoder's folder or Hugging Face name, if not the bundled one."),
+        typer.Option(metavar="NAME", help="Encoder: a folder or Hugging Face name."),
     ] = None,
-    variants: Annotated[str | None, typer.Option(metavar="V1,V2", help="Input variants, if not all six.")] = None,
+    variants: Annotated[str | None, typer.Option(metavar="V1,V2", help="Input variants to compare.")] = None,
     prefetch: Annotated[
-        str | None, typer.Option(metavar="M1,M2", help="Recommenders of candidates for table 7; 'none' leaves it out.")
+        str | None, typer.Option(metavar="M1,M2", help="Recommenders of candidates for table 7, or none.")
     ] = None,
     drop: Drop = None,
-    k: Annotated[int, typer.Option(min=1, help="Candidates a sentence; SCOPE has 2000.")] = 100,
-    claims: Annotated[int, typer.Option(min=0, help="Sentences that are asked; 0 for all.")] = 200,
+    k: Annotated[int, typer.Option(metavar="N", min=1, help="Candidates per sentence; 2000 in SCOPE.")] = 100,
+    claims: Annotated[int, typer.Option(metavar="N", min=0, help="Sentences to test; 0 for all.")] = 200,
     floor: Floor = 1,
     epochs: Epochs = 20,
     held_out: HeldOut = None,
@@ -299,10 +302,10 @@ def rerank(
     word_vectors: WordVectors = None,
     as_json: AsJson = False,
 ) -> None:
-    """Repeat SCOPE's experiments on reranking (its sections 5.4 and 5.5) on your papers.
+    """Repeat SCOPE's experiments on reranking (sections 5.4 and 5.5) on your papers.
 
-    Sentences of the newest documents are asked for what they cite among candidates out of what older documents cite,
-    none newer than the document: with the true papers put among them (tables 6 and 9), and as prefetchers find them.
+    Rerankers find the papers that sentences of the newest documents cite, among candidates that older documents cite:
+    candidates that include the true papers (tables 6 and 9), and candidates from prefetchers (table 7).
     """
     from whycite.lab.scope.inputvariants import VARIANTS, ranker_variant
     from whycite.lab.scope.prefetching import read_citing_corpus
@@ -327,11 +330,13 @@ def rerank(
     setting.check()
     console, errors = consoles()
     if not rankers:
-        errors.print("no ranker lies with the encoder: BM25 and cosines alone are measured; name one with --ranker")
+        errors.print(
+            "The encoder has no ranker, so only BM25 and cosine similarity are measured; use --ranker to add one."
+        )
     with stage_progress(errors) as watch:
         gathered, unread = read_citing_corpus([*data, *(extra_paths or ())], parse_topic(topic), watch)
         for sentence in unread:
-            errors.print(f"warning: {escape_markup(sentence)}", soft_wrap=True)
+            errors.print(f"warning: {escape_markup(shorten_paths(sentence))}", soft_wrap=True)
         outcome = run(gathered, setting, *rerankers(gathered.papers.values(), encoding, rankers, input_variants), watch)
     if as_json:
         print_json(as_dict(outcome))
@@ -340,7 +345,7 @@ def rerank(
 
 
 def _load_rankers(folders: Sequence[Path], encoder: Encoder) -> list[tuple[str, Ranker, TokenRoom | None]]:
-    """The rankers asked for with their names, or the one that lies with the encoder."""
+    """The rankers with their names; by default, the ranker of the encoder."""
     from whycite.lab.scope.reranking import room_of
     from whycite.models.rankers import RANKER_FOLDER, load_ranker, ranker_of
 
@@ -356,18 +361,18 @@ def _load_rankers(folders: Sequence[Path], encoder: Encoder) -> list[tuple[str, 
 
 def _show_rerank(outcome: RerankOutcome, rankers: Sequence[str], console: Console) -> None:
     setting = outcome.setting
-    summary = f"{count(outcome.documents, 'document')} that cite, {outcome.held_out:,} of them held out; "
-    sentence_summary = f"{count(outcome.contexts, 'sentence')} asked, {count(outcome.papers, 'paper')} to choose from."
+    summary = f"{count(outcome.documents, 'document')} with citations, {outcome.held_out:,} held out; "
+    sentence_summary = f"{count(outcome.contexts, 'sentence')}, {count(outcome.papers, 'paper')} to choose from."
     say(console, printable(summary + sentence_summary))
     console.print()
-    title = f"Oracle: the best {setting.k} of BM25, true papers put among them (SCOPE's table 6)"
+    title = f"Oracle: the best {setting.k} of BM25, including the true papers (SCOPE, table 6)"
     heads = ["MRR", "R@5", "R@10"]
     print_table(title, ["Reranker", *heads], [[row.reranker, *_error_cells(row)] for row in outcome.oracle], console)
     if len(rankers) > 1:
         rows = [
             [row.reranker, *_error_cells(row)] for row in outcome.oracle if row.reranker in _default_rerankers(rankers)
         ]
-        print_table("Rankers side by side, default input, oracle (table 9)", ["Ranker", *heads], rows, console)
+        print_table("Rankers with default input, oracle (SCOPE, table 9)", ["Ranker", *heads], rows, console)
     if outcome.real:
         rows = [
             [
@@ -380,15 +385,13 @@ def _show_rerank(outcome: RerankOutcome, rankers: Sequence[str], console: Consol
             for row in outcome.real
         ]
         column_heads = ["", "Prefetcher", f"R@{setting.k}", "Reranker", *heads]
-        print_table(f"Real prefetchers, {setting.k} candidates (table 7)", column_heads, rows, console, name_columns=2)
+        print_table(
+            f"Real prefetchers, {setting.k} candidates (SCOPE, table 7)", column_heads, rows, console, name_columns=2
+        )
 
 
 def _default_rerankers(rankers: Sequence[str]) -> set[str]:
     return {f"{name}-default" for name in rankers}
-
-
-def _drop(row: RerankFigures) -> str:
-    return "" if row.drop is None else f"d = {row.drop:g}"
 
 
 def _error_cells(row: RerankFigures) -> list[str]:
@@ -396,5 +399,5 @@ def _error_cells(row: RerankFigures) -> list[str]:
 
 
 def _error_cell(figure: MeanWithError) -> str:
-    """The mean, and the standard error as SCOPE has it."""
+    """The mean with its standard error, as in SCOPE."""
     return f"{figure.mean:.3f} ({figure.error:.3f})"

@@ -12,6 +12,7 @@ import typer
 from whycite.cli.progress import count_progress, stage_progress
 from whycite.cli.terminal import AsJson, count, escape_markup, print_json, say
 from whycite.errors import MissingExtra, UserError
+from whycite.files import shorten_paths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,38 +26,34 @@ if TYPE_CHECKING:
 __all__ = ["pipeline", "worthiness"]
 
 
-_WIDTH = 120  # of tables that no terminal bounds
+_WIDTH = 120  # of tables, unless a terminal limits it
 
 
 def worthiness(
     data: Annotated[
-        list[Path] | None, typer.Option(metavar="PATH...", help="Articles: files, folders, archives; newest first.")
+        list[Path] | None, typer.Option(metavar="PATH...", help="Files, folders or archives of articles, newest first.")
     ] = None,
     extra_paths: Annotated[list[Path] | None, typer.Argument(metavar="PATH", hidden=True)] = None,  # --data *.jsonl
-    drafts: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="A folder of drafts, each in a folder of its own.")
-    ] = None,
-    test: Annotated[int, typer.Option(min=1, help="The newest articles, to measure on.")] = 200,
-    trained: Annotated[int, typer.Option(min=1, help="Older articles that baselines learn from.")] = 1000,
-    model: Annotated[
-        str | None, typer.Option(metavar="DIR", help="A model of 'whycite train worthiness', if not the bundled one.")
-    ] = None,
+    drafts: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder with one folder per draft.")] = None,
+    test: Annotated[int, typer.Option(metavar="N", min=1, help="Newest articles to test on.")] = 200,
+    trained: Annotated[int, typer.Option(metavar="N", min=1, help="Older articles to train baselines on.")] = 1000,
+    model: Annotated[str | None, typer.Option(metavar="DIR", help="Model made by `whycite train worthiness`.")] = None,
     encoder: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="What bibliographies are compared by, if not the bundled encoder."),
+        typer.Option(metavar="NAME", help="Encoder that compares sentences with bibliographies."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="What decides every draw.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Random seed.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Repeat SCOPE's table 3 on articles, or measure on drafts whose citations are masked.
+    """Repeat SCOPE's table 3 on articles, or measure on drafts with masked citations.
 
-    A draft is decided by what drafts of other projects teach: versions of one project share the first word of their
-    folder's name ("thesis-early", "thesis-late").
+    Thresholds for a draft are fitted on drafts of other projects. Versions of one project share the first word of
+    their folder names ("thesis-early", "thesis-late").
     """
     from rich.console import Console
 
     if bool(data) == (drafts is not None) or (extra_paths and not data):
-        raise UserError("give articles with --data, or a folder of drafts with --drafts")
+        raise UserError("give either --data with articles or --drafts with a folder of drafts")
     console, errors = Console(highlight=False), Console(stderr=True, highlight=False)
     if data:
         rows = _measure_articles([*data, *(extra_paths or ())], test, trained, model, encoder, seed, errors)
@@ -153,27 +150,27 @@ def _show_worthiness(rows: Sequence[WorthinessFigures], console: Console) -> Non
         table.add_row(method, kind, f"{sentences:,}", *(f"{value:.3f}" for value in values))
     if not console.is_terminal:
         console.width = max(console.width, _WIDTH)
-    say(console, "Precision, recall and F1 of the sentences that cite.")
+    say(console, "Precision, recall and F1 of sentences with citations.")
     console.print(table)
 
 
 def pipeline(
-    folder: Annotated[Path, typer.Argument(metavar="DRAFTS", help="A folder of drafts, each in a folder of its own.")],
+    folder: Annotated[Path, typer.Argument(metavar="DRAFTS", help="Folder with one folder per draft.")],
     library: Annotated[
-        str | None, typer.Option("--library", metavar="PATH", help="Papers of this library, too.")
+        str | None, typer.Option("--library", metavar="PATH", help="Also recommend papers in this library.")
     ] = None,
     bibliography: Annotated[
-        bool, typer.Option(help="Whether papers of the drafts' own bibliographies are recommended.")
+        bool, typer.Option(help="Recommend papers in the drafts' bibliographies (default).")
     ] = True,
     threshold: Annotated[
         float | None,
-        typer.Option(min=0, max=1, metavar="T", help="From which worthiness on, if not from the model's own."),
+        typer.Option(min=0, max=1, metavar="T", help="Lowest worthiness to report (0 to 1)."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Repeat SCOPE's evaluation of the complete pipeline (its section 5.6) on your drafts.
+    """Repeat SCOPE's evaluation of the complete pipeline (section 5.6) on your drafts.
 
-    Citations are masked, sentence by sentence, and asked back: is the sentence found, and a paper that it cites?
+    The citations of each sentence are masked; the pipeline should find the sentence, and a paper that it cites.
     """
     from rich.console import Console
 
@@ -184,7 +181,7 @@ def pipeline(
     from whycite.models.cache import CachedEncoder
 
     if not bibliography and library is None:
-        raise UserError("without the drafts' own bibliographies papers must come from a library: give --library")
+        raise UserError("--no-bibliography requires --library")
     opened = None
     if library is not None:
         from whycite.library import Library
@@ -203,7 +200,7 @@ def pipeline(
             watch=watch,
         )
     for sentence in outcome.unread:
-        errors.print(f"warning: {escape_markup(sentence)}", soft_wrap=True)
+        errors.print(f"warning: {escape_markup(shorten_paths(sentence))}", soft_wrap=True)
     if as_json:
         print_json(as_dict(outcome))
     else:
@@ -220,18 +217,18 @@ def _show_pipeline(outcome: PipelineOutcome, console: Console) -> None:
     worthy = figures["worthy"] / figures["sentences"]
     say(
         console,
-        f"{count(outcome.drafts, 'draft')}, {count(figures['sentences'], 'sentence')}, {worthy:.1%} of which cite.",
+        f"{count(outcome.drafts, 'draft')}, {count(figures['sentences'], 'sentence')}, {worthy:.1%} with citations.",
     )
-    table = Table("", *PUBLISHED, title="The complete pipeline (SCOPE's table 8)", box=box.SIMPLE, title_justify="left")
-    table.add_row("these drafts", *(f"{figures[name]:.3f}" for name in PUBLISHED))
-    table.add_row("SCOPE, on its own", *(f"{value:.3f}" for value in PUBLISHED.values()))
+    table = Table("", *PUBLISHED, title="Complete pipeline (SCOPE, table 8)", box=box.SIMPLE, title_justify="left")
+    table.add_row("your drafts", *(f"{figures[name]:.3f}" for name in PUBLISHED))
+    table.add_row("SCOPE, on its drafts", *(f"{value:.3f}" for value in PUBLISHED.values()))
     console.print(table)
-    times = Table("Stage", "ms", title="Time by stage (SCOPE's 5.6)", box=box.SIMPLE, title_justify="left")
+    times = Table("Stage", "ms", title="Time by stage (SCOPE, section 5.6)", box=box.SIMPLE, title_justify="left")
     for stage, value in figures["milliseconds"].items():
-        times.add_row(f"{stage}, {_STAGE_UNITS.get(stage, 'a sentence found worthy')}", f"{value:,.1f}")
+        times.add_row(f"{stage}, {_STAGE_UNITS.get(stage, 'per worthy sentence')}", f"{value:,.1f}")
     for stage, value in PUBLISHED_MS.items():
-        times.add_row(f"SCOPE: {stage}, {_STAGE_UNITS.get(stage, 'a sentence found worthy')}", f"{value:,.1f}")
+        times.add_row(f"SCOPE: {stage}, {_STAGE_UNITS.get(stage, 'per worthy sentence')}", f"{value:,.1f}")
     console.print(times)
 
 
-_STAGE_UNITS = {"extraction": "a sentence", "worthiness": "a paragraph", "prefetcher": "a section"}
+_STAGE_UNITS = {"extraction": "per sentence", "worthiness": "per paragraph", "prefetcher": "per section"}

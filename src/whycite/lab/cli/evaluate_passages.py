@@ -1,4 +1,4 @@
-"""`whycite eval passages`: which sentences back a claim, by every model, on the same pairs and documents."""
+"""`whycite eval passages`: compare models that rank passages, on the same pairs and documents."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ __all__ = ["passages", "show_report"]
 
 
 _MEASURES = ("pairwise", "MRR", "MAP", "nDCG@10", "R@1", "R@3", "R@5", "R@10", "F1@2")
-_INTERVAL_MEASURES = ("pairwise", "MRR")  # measures whose interval is shown
+_INTERVAL_MEASURES = ("pairwise", "MRR")  # measures shown with an interval
 
 
 def show_report(report: Mapping[str, Any], console: Console) -> None:
-    """All tables that there are figures for."""
+    """Print all tables of a report."""
     for name, facts in report.get("datasets", {}).items():
         say(
             console,
             printable(
-                f"{name}: {count(facts['cases'], 'claim')}, {facts['with_gold']:,} with sentences that back them, "
+                f"{name}: {count(facts['cases'], 'claim')}, {facts['with_gold']:,} with known evidence, "
                 f"{count(facts['documents'], 'document')}; {count(facts['hard'], 'hard pair')}, "
                 f"{facts['augmented']:,} augmented."
             ),
@@ -52,26 +52,29 @@ def show_report(report: Mapping[str, Any], console: Console) -> None:
             for method, scores in methods.items()
         ]
         _print_table(
-            f"{name}: sentences chosen, as SciFact counts them", ("Method", "precision", "recall", "F1"), rows, console
+            f"{name}: selected sentences, measured as in SciFact",
+            ("Method", "precision", "recall", "F1"),
+            rows,
+            console,
         )
     if report.get("one_for_all_folds"):
         shared = " and ".join(report["one_for_all_folds"])
-        caution = "one ranker for all folds; where it was trained on these data sets, its figures say nothing"
+        caution = "the same ranker for all folds; its figures are meaningless if it was trained on these datasets"
         say(console, f"{shared}: {caution}.")
         console.print()
     for name, labels in report.get("labels", {}).items():
         _show_labels(name, labels, console)
     for name, kinds in report.get("altered", {}).items():
-        heads = ("Altered", "claims", "less backed", "backed before", "not any more")
+        heads = ("Alteration", "claims", "score drops", "backed before", "no longer backed")
         rows = [
             [kind, f"{figures['pairs']}", f"{figures['share']:.0%}", f"{figures['backed']}", f"{figures['lost']}"]
             for kind, figures in kinds.items()
         ]
-        _print_table(f"{name}: claims altered so that they say something else", heads, rows, console)
+        _print_table(f"{name}: claims altered to say something else", heads, rows, console)
 
 
 def _show_pairs(datasets: Mapping[str, Any], console: Console) -> None:
-    """Tables 7.1 and 7.2: accuracy on pairs, with what the thesis had on pairs of its own."""
+    """Tables 7.1 and 7.2: accuracy on pairs, next to the results of the thesis on its own pairs."""
     from whycite.lab.thesis.baselines import BEST, DOCUMENT, PAIRWISE
     from whycite.lab.thesis.comparisons import KINDS
 
@@ -85,7 +88,7 @@ def _show_pairs(datasets: Mapping[str, Any], console: Console) -> None:
     heads = ["Method"]
     for name in datasets:
         for kind in KINDS:
-            heads += [f"{name}\n{kind}", "\n95 %"]
+            heads += [f"{name}\n{kind}", "\n95% CI"]
     heads += ["thesis\nmajority", "thesis\naugmented"]
     rows = []
     for method in next(iter(datasets.values())):
@@ -94,8 +97,8 @@ def _show_pairs(datasets: Mapping[str, Any], console: Console) -> None:
             for kind in KINDS:
                 cells += _interval_cells(methods[method][kind])
         rows.append([*cells, *thesis.get(method, ("", ""))])
-    _print_table("Which of two sentences backs the claim (the thesis's tables 7.1 and 7.2)", heads, rows, console)
-    say(console, f"The thesis's best on its own pairs: {BEST} (its conclusion; {_best(PAIRWISE):.3f} in table 7.1).")
+    _print_table("Which of two sentences backs the claim (thesis, tables 7.1 and 7.2)", heads, rows, console)
+    say(console, f"Best result of the thesis on its own pairs: {BEST} (conclusion); {_best(PAIRWISE):.3f} (table 7.1).")
     console.print()
 
 
@@ -106,7 +109,7 @@ def _best(table: Mapping[str, Mapping[str, float]]) -> float:
 def _show_documents(name: str, methods: Mapping[str, Any], console: Console) -> None:
     heads = ["Method"]
     for measure in _MEASURES:
-        heads += [measure, "95 %"] if measure in _INTERVAL_MEASURES else [measure]
+        heads += [measure, "95% CI"] if measure in _INTERVAL_MEASURES else [measure]
     rows = []
     for method, figures in methods.items():
         cells = [method]
@@ -117,7 +120,7 @@ def _show_documents(name: str, methods: Mapping[str, Any], console: Console) -> 
                 else [f"{figures[measure]['mean']:.3f}"]
             )
         rows.append(cells)
-    _print_table(f"{name}: all sentences of the document in order", heads, rows, console)
+    _print_table(f"{name}: ranking all sentences of the document", heads, rows, console)
 
 
 def _show_labels(name: str, labels: Mapping[str, Any], console: Console) -> None:
@@ -125,12 +128,12 @@ def _show_labels(name: str, labels: Mapping[str, Any], console: Console) -> None
         console,
         printable(
             f"{name}: label accuracy {labels['accuracy']:.3f}, macro F1 {labels['macro_f1']:.3f}; "
-            f"the most frequent label alone {labels['majority']:.3f}."
+            f"always the most frequent label: {labels['majority']:.3f}."
         ),
     )
     verdicts = list(next(iter(labels["confusion"].values())))
     rows = [[label, *(str(row[verdict]) for verdict in verdicts)] for label, row in labels["confusion"].items()]
-    _print_table(f"{name}: labels (down) and verdicts (across)", ("Label", *verdicts), rows, console)
+    _print_table(f"{name}: labels (rows) and verdicts (columns)", ("Label", *verdicts), rows, console)
 
 
 def _interval_cells(value: Mapping[str, float]) -> list[str]:
@@ -141,7 +144,7 @@ def _print_table(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]
     from rich import box
     from rich.table import Table
 
-    say(console, printable(title))  # a title of the table's own is wrapped to its width
+    say(console, printable(title))  # rich would wrap the title to the width of the table
     table = Table(box=box.SIMPLE, padding=(0, 1, 0, 0))
     table.add_column(heads[0], no_wrap=True)
     for head in heads[1:]:
@@ -151,44 +154,50 @@ def _print_table(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]
     console.print(table)
 
 
-_WIDTH = 140  # of tables that no terminal bounds
+_WIDTH = 140  # of tables, unless a terminal limits it
 _ALL_MODELS = "rnn,gru,lstm,bilstm,bidaf,document,document-attention,document-bidaf"
 
 
 def passages(
-    data: Annotated[list[Path], typer.Option(metavar="DIR", help="Folders named clscisumm, scifact or citint.")],
+    data: Annotated[
+        list[Path], typer.Option(metavar="DIR", help="Folder named clscisumm, scifact or citint; repeatable.")
+    ],
     extra_paths: Annotated[list[Path] | None, typer.Argument(metavar="PATH", hidden=True)] = None,
     models: Annotated[
-        str, typer.Option(metavar="M1,M2", help="Models of the thesis to train and compare; '' for none.")
+        str, typer.Option(metavar="M1,M2", help="Models of the thesis to train; '' for none.")
     ] = _ALL_MODELS,
     ranker: Annotated[
         Path | None,
         typer.Option(
             metavar="PATH",
-            help="A ranker beside them: a folder, one with folders fold-1, fold-2, …, or a file of its scores.",
+            help="Ranker to compare: a folder, a folder with fold-1, fold-2, …, or a file of scores.",
         ),
     ] = None,
     encoder: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Encoders beside the bundled one: a folder, a Hugging Face name."),
+        typer.Option(metavar="NAME", help="Additional encoder: a folder or Hugging Face name."),
     ] = None,
-    vectors: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Vectors of words in GloVe's text form for the models.")
-    ] = None,
-    pairs: Annotated[PairKind, typer.Option(help="Pairs that the models learn from.")] = PairKind.augmented,
-    folds: Annotated[int, typer.Option(min=1, help="Parts to test in turn; 1: the split of the thesis.")] = 5,
-    epochs: Annotated[int, typer.Option(min=1, help="Times that a model is shown every pair at most.")] = 12,
-    verdicts: Annotated[bool, typer.Option(help="Judge labelled and altered claims too.")] = True,
-    altered: Annotated[int, typer.Option(min=1, help="Claims of each data set that are altered.")] = 100,
+    vectors: Annotated[Path | None, typer.Option(metavar="FILE", help="Word vectors in GloVe format.")] = None,
+    pairs: Annotated[
+        PairKind, typer.Option(metavar="KIND", help="Pairs to train on: hard or augmented.")
+    ] = PairKind.augmented,
+    folds: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Cross-validation folds; 1 for the split of the thesis.")
+    ] = 5,
+    epochs: Annotated[int, typer.Option(metavar="N", min=1, help="Maximum number of epochs.")] = 12,
+    verdicts: Annotated[
+        bool, typer.Option(help="Also evaluate verdicts on labelled and altered claims (default).")
+    ] = True,
+    altered: Annotated[int, typer.Option(metavar="N", min=1, help="Claims to alter per dataset.")] = 100,
     work: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where trained models are kept for the next run.")
+        Path | None, typer.Option(metavar="DIR", help="Folder to keep trained models in for the next run.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="What decides every draw: the same seed, the same figures.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Random seed.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Repeat the experiment of "Why did they cite that?" (its section 7.1) on data sets that mark what backs a claim.
+    """Repeat the experiment of "Why did they cite that?" (section 7.1) on datasets with labelled passages.
 
-    Models are trained on documents that share nothing with those they are tested on.
+    Training and test data share no documents.
     """
     from rich.console import Console
 
@@ -230,9 +239,9 @@ def passages(
 
 
 def _load_rankers(path: Path | None, folds: int, datasets: Mapping[str, list[PassageCase]]) -> list[Ranker | None]:
-    """One for each fold: those in fold-1, fold-2, …, else the one in the folder, or scores in a file.
+    """One ranker per fold: from fold-1, fold-2, …, or the same folder or file of scores for all.
 
-    None by default: the bundled one has learnt from all of CL-SciSumm and SciFact, so its figures would say nothing.
+    None by default, because the bundled ranker was trained on all of CL-SciSumm and SciFact.
     """
     from whycite.lab.train.verifyweights import load_unseen_scores
     from whycite.models.rankers import load_ranker
@@ -247,7 +256,7 @@ def _load_rankers(path: Path | None, folds: int, datasets: Mapping[str, list[Pas
 
 
 def _baselines(near: Scorer, encoders: list[str], rankers: list[Ranker | None]) -> dict[str, Fit]:
-    """Words, encoders, the ranker, and what `verify` makes of all of them."""
+    """BM25, encoders, the ranker, and `verify`, which combines them."""
     from whycite.lab.thesis.baselines import bm25, side_by_side
     from whycite.lab.thesis.experiment import fixed_fit
     from whycite.lab.train.verifyweights import verify_fit
@@ -264,10 +273,10 @@ def _baselines(near: Scorer, encoders: list[str], rankers: list[Ranker | None]) 
 
 
 def _judge_claims(datasets: Mapping[str, list[PassageCase]], altered: int, seed: int, watch: Watch) -> dict[str, Any]:
-    """How right verdicts are on labelled claims that they were not fitted to, and on the same ones altered.
+    """Measure verdicts on labelled claims that they were not fitted to, and on altered versions of these claims.
 
-    As `verify` gives them on Citation-Integrity, whose dev part nothing of it has learnt from; on SciFact, of which it
-    knows all, without its ranker and with weights fitted anew to other claims.
+    On the dev part of Citation-Integrity, which `verify` was not trained on, as it is; on SciFact, which it was trained
+    on, without its ranker and with weights fitted again on other claims.
     """
     from whycite.lab.thesis.experiment import drops_as_dict, labels_as_dict, split
     from whycite.lab.thesis.verdicts import Verifier, altered_pairs, judge_cases, measure_drops
@@ -277,13 +286,13 @@ def _judge_claims(datasets: Mapping[str, list[PassageCase]], altered: int, seed:
     from whycite.models.rankers import ranker_of
     from whycite.verify.claims import verify_sentences as verified
 
-    encoder = CachedEncoder(load_encoder())  # brings no ranker along, as the plain one would
+    encoder = CachedEncoder(load_encoder())  # unlike the plain encoder, without a ranker
     claim_sets: dict[str, tuple[list[PassageCase], Verifier]] = {}
     if "citint" in datasets:
         unseen = [case for case in datasets["citint"] if case.id.startswith("dev:")]
         claim_sets["citint dev"] = unseen, partial(verified, ranker=ranker_of(load_encoder()), encoder=encoder)
     if "scifact" in datasets:
-        watch("verdicts: fitting", 0, None)
+        watch("fitting verdicts", 0, None)
         parts = split(datasets["scifact"], seed=seed)
         weights = refit_weights(parts, encoder)
         claim_sets["scifact test"] = list(parts.test), partial(verified, encoder=encoder, weights=weights)
@@ -306,7 +315,7 @@ def _train_models(
     work: Path | None,
     tell: Callable[[str], None],
 ) -> dict[str, Fit]:
-    """The models of the thesis, trained for each fold."""
+    """The models of the thesis, trained per fold."""
     require_extra()
     from whycite.lab.thesis.modelstore import PassageTrainer, fold_trainer
     from whycite.lab.thesis.networks import PassageRecipe

@@ -1,4 +1,4 @@
-"""`whycite train`: models of your own, from your papers or library."""
+"""`whycite train`: train your own models on your papers or library."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from whycite.cli.help import CommandGroup
 from whycite.cli.terminal import count, escape_markup
 from whycite.errors import MissingExtra, UserError
+from whycite.files import shorten_paths
 from whycite.lab.cli.train_passages import passages
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ __all__ = ["app", "worthiness"]
 
 
 class Readout(StrEnum):
-    """Where a sentence's score is read."""
+    """How the score of a sentence is read from its tokens."""
 
     mean = "mean"
     separator = "separator"
@@ -33,43 +35,45 @@ class Readout(StrEnum):
 def worthiness(
     data: Annotated[
         list[Path],
-        typer.Option(metavar="PATH...", help="Papers: files, folders, archives; or what --pack wrote (.jsonl.bz2)."),
+        typer.Option(metavar="PATH...", help="Files, folders or archives of papers, or a file made by --pack."),
     ],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to write; with --pack a file .jsonl.bz2.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the model; with --pack, a .jsonl.bz2 file.")],
     extra_paths: Annotated[list[Path] | None, typer.Argument(metavar="PATH", hidden=True)] = None,  # --data *.jsonl
-    base: Annotated[
-        str | None, typer.Option(metavar="NAME", help="What to start from: a folder or Hugging Face name.")
-    ] = None,
+    base: Annotated[str | None, typer.Option(metavar="NAME", help="Base model: a folder or Hugging Face name.")] = None,
     pack: Annotated[
-        bool, typer.Option("--pack", help="Only pack labelled paragraphs, to train from elsewhere.")
+        bool, typer.Option("--pack", help="Only write labelled paragraphs to a file to train from.")
     ] = False,
-    variant: Annotated[str, typer.Option(help="What is read (SCOPE 3.2): ctx, ctx-section-extra, solo, …")] = (
-        "ctx-section-extra"
-    ),
-    readout: Annotated[Readout, typer.Option(help="Over a sentence's own tokens, or as SCOPE behind it.")] = (
+    variant: Annotated[
+        str, typer.Option(metavar="V", help="Input variant (SCOPE, section 3.2): ctx, ctx-section-extra, solo, …")
+    ] = ("ctx-section-extra"),
+    readout: Annotated[Readout, typer.Option(metavar="KIND", help="mean of the tokens, or separator as in SCOPE.")] = (
         Readout.mean
     ),
-    conform: Annotated[bool, typer.Option("--conform", help="Train on conforming paragraphs alone, as SCOPE.")] = False,
-    dev: Annotated[int, typer.Option(min=1, help="Documents to choose by, the newest but for the test's.")] = 100,
-    test: Annotated[int, typer.Option(min=1, help="Documents to measure on, the newest.")] = 200,
-    epochs: Annotated[int, typer.Option(min=1, help="Times that every paragraph is shown.")] = 6,
-    rate: Annotated[float, typer.Option(min=0, help="How large steps are.")] = 4e-4,
-    batch: Annotated[int, typer.Option(min=64, help="Tokens in a step.")] = 32_768,
+    conform: Annotated[
+        bool, typer.Option("--conform", help="Train only on conforming paragraphs, as in SCOPE.")
+    ] = False,
+    dev: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Development documents, the newest before the test set.")
+    ] = 100,
+    test: Annotated[int, typer.Option(metavar="N", min=1, help="Test documents, the newest.")] = 200,
+    epochs: Annotated[int, typer.Option(metavar="N", min=1, help="Number of epochs.")] = 6,
+    rate: Annotated[float, typer.Option(min=0, help="Learning rate.")] = 4e-4,
+    batch: Annotated[int, typer.Option(metavar="N", min=64, help="Tokens per step.")] = 32_768,
     folds: Annotated[
-        int, typer.Option(min=0, help="Parts that models of the others judge, to learn from that too; 0: labels alone.")
+        int, typer.Option(metavar="N", min=0, help="Folds for soft labels; 0 to train on labels only.")
     ] = 2,
     judge: Annotated[
-        str | None, typer.Option(metavar="NAME", help="What these models start from, if not the base (rate 1e-4).")
+        str | None, typer.Option(metavar="NAME", help="Base model for soft labels (learning rate 1e-4).")
     ] = None,
-    soft: Annotated[
-        float, typer.Option(min=0, max=1, help="What their judgement counts beside the label: 0, nothing; 1, all.")
-    ] = 0.5,
-    limit: Annotated[int, typer.Option(min=64, help="Tokens that are read together.")] = 512,
-    deadline: Annotated[float, typer.Option(min=1, help="Seconds after which training is over.")] = math.inf,
-    workers: Annotated[int, typer.Option(min=0, help="Processes that make batches.")] = 0,
-    seed: Annotated[int, typer.Option(help="What decides every draw.")] = 0,
+    soft: Annotated[float, typer.Option(metavar="SHARE", min=0, max=1, help="Weight of soft labels (0 to 1).")] = 0.5,
+    limit: Annotated[int, typer.Option(metavar="N", min=64, help="Longest input in tokens.")] = 512,
+    deadline: Annotated[
+        float, typer.Option(metavar="SECONDS", min=1, help="Stop training after this time.")
+    ] = math.inf,
+    workers: Annotated[int, typer.Option(metavar="N", min=0, help="Processes that prepare batches.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Random seed.")] = 0,
 ) -> None:
-    """Train a worthiness model; 'whycite check --worthiness DIR' and 'whycite worth --model DIR' then use it."""
+    """Train a worthiness model for `whycite check --worthiness` and `whycite worth --model`."""
     from importlib.util import find_spec
 
     from rich.console import Console
@@ -82,7 +86,7 @@ def worthiness(
 
         with count_progress(Console(stderr=True, highlight=False), "article") as watch:
             written = pack_labelled(paths, out, watch=watch)
-        print(f"{written} documents written to {escape_markup(str(out))}")
+        print(f"Wrote {count(written, 'document')} to {escape_markup(shorten_paths(str(out)))}.")
         return
     if any(find_spec(package) is None for package in ("torch", "transformers", "onnx")):
         raise MissingExtra("Training", "train")
@@ -104,41 +108,37 @@ def _print_line(sentence: str) -> None:
     print(escape_markup(sentence), flush=True)
 
 
-app = typer.Typer(help="Train models of your own.", rich_markup_mode=None, no_args_is_help=True)
+app = CommandGroup(no_args_is_help=True)
 
 Data = Annotated[
     list[Path],
-    typer.Option(metavar="PATH...", help="Papers (files, folders, archives), a library, or a file of 'train corpus'."),
+    typer.Option(metavar="PATH...", help="Papers, a library, or a file made by `whycite train corpus`."),
 ]
-ExtraPaths = Annotated[list[Path] | None, typer.Argument(metavar="[PATH]...", hidden=True)]  # --data *.jsonl
-Jobs = Annotated[int | None, typer.Option(min=1, help="Processes that find evidence; by default one a core.")]
+ExtraPaths = Annotated[list[Path] | None, typer.Argument(metavar="PATH", hidden=True)]  # --data *.jsonl
+Jobs = Annotated[int | None, typer.Option(metavar="N", min=1, help="Number of processes; one per core by default.")]
 Base = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME", help="The model to begin with, if not the bundled encoder: a folder, a Hugging Face name."
-    ),
+    typer.Option(metavar="NAME", help="Base model: a folder or Hugging Face name."),
 ]
-Out = Annotated[Path, typer.Option(metavar="DIR", help="The folder of the model.")]
-Until = Annotated[
-    str, typer.Option(metavar="DATE", help="Train on nothing that came out on that day or later, as 2025-09-30.")
-]
+Out = Annotated[Path, typer.Option(metavar="DIR", help="Folder for the model.")]
+Until = Annotated[str, typer.Option(metavar="DATE", help="Train only on papers before this date, such as 2025-09-30.")]
 Without = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Keys of papers that are left out, one a line: what you evaluate on."),
+    typer.Option(metavar="FILE", help="Keys of papers to exclude, one per line."),
 ]
-HeldOut = Annotated[int, typer.Option(min=1, help="Newest articles that are measured on, not trained on.")]
-Seed = Annotated[int, typer.Option(help="What decides every draw.")]
+HeldOut = Annotated[int, typer.Option(metavar="N", min=1, help="Newest articles to hold out for testing.")]
+Seed = Annotated[int, typer.Option(metavar="N", help="Random seed.")]
 
 
 class RankerTraining(StrEnum):
-    """How a ranker is trained."""
+    """Recipes for training a ranker."""
 
     whycite = "own"
     scope = "scope"
 
 
 class Loss(StrEnum):
-    """What a ranker learns from."""
+    """Loss functions for training a ranker."""
 
     list = "list"
     triplet = "triplet"
@@ -146,31 +146,31 @@ class Loss(StrEnum):
 
 @app.callback()
 def _train() -> None:
-    """Train models of your own."""
+    """Train your own models."""
 
 
-@app.command(short_help="Pack what papers say when they cite into one file.")
+@app.command(short_help="Pack papers into one file to train from.")
 def corpus(
     data: Data,
-    out: Annotated[Path, typer.Option(metavar="FILE.xz", help="The file to write.")],
+    out: Annotated[Path, typer.Option(metavar="FILE.xz", help="File to write.")],
     extra_paths: ExtraPaths = None,
     jobs: Jobs = None,
 ) -> None:
-    """Pack articles, what they say when they cite, and what they cite, into one file to train from elsewhere."""
+    """Pack articles with their citing sentences and cited papers into one file to train from."""
     from whycite.lab.train.corpus import save
 
     if out.suffix != ".xz" or not out.parent.is_dir():
-        raise UserError(f"{out}: the file of a corpus ends with .xz, and is written into a folder that is there")
+        raise UserError(f"{out}: must end with .xz and be in an existing folder")
     article_corpus = _gather_corpus([*data, *(extra_paths or ())], jobs)
     save(article_corpus, out)
     sentences = sum(len(article.sentences) for article in article_corpus.articles)
     print(
-        f"{count(len(article_corpus.articles), 'article')}, {count(sentences, 'citing sentence')} "
-        f"written to {escape_markup(str(out))}"
+        f"Wrote {count(len(article_corpus.articles), 'article')} with {count(sentences, 'citing sentence')} "
+        f"to {escape_markup(shorten_paths(str(out)))}."
     )
 
 
-@app.command(short_help="An encoder that brings together what cites the same paper.")
+@app.command(short_help="Train an encoder for claims and papers.")
 def claims(
     data: Data,
     out: Out,
@@ -179,18 +179,18 @@ def claims(
     until: Until = "",
     without: Without = None,
     held_out: HeldOut = 60,
-    epochs: Annotated[int, typer.Option(min=1, help="Times that every sentence is shown.")] = 5,
+    epochs: Annotated[int, typer.Option(metavar="N", min=1, help="Number of epochs.")] = 5,
     batch: Annotated[
         int | None,
-        typer.Option(min=2, help="Claims that are told from each other in a step; 1024, without a GPU 64."),
+        typer.Option(metavar="N", min=2, help="Claims per step; 1024, or 64 without a GPU."),
     ] = None,
-    rate: Annotated[float, typer.Option(min=0, help="How large steps are.")] = 2e-4,
+    rate: Annotated[float, typer.Option(min=0, help="Learning rate.")] = 2e-4,
     seed: Seed = 0,
     jobs: Jobs = None,
 ) -> None:
-    """Train a claim encoder: 'whycite library reindex --encoder DIR' then moves a library to it.
+    """Train a claim encoder; `whycite library reindex --encoder DIR` switches a library to it.
 
-    A run that was stopped goes on after its last epoch when it is started again.
+    If interrupted, run the same command again to continue after the last epoch.
     """
     _require_extra()
     from whycite.lab.train.build import build_claim_encoder, split_corpus
@@ -203,46 +203,44 @@ def claims(
         build_claim_encoder(parts, base or DEFAULT, out, recipe, _tell)
 
 
-@app.command(short_help="A model that reads claim and paper side by side.")
+@app.command(short_help="Train a model that scores pairs of claim and paper.")
 def ranker(
     data: Data,
     out: Out,
     base: Base = None,
     extra_paths: ExtraPaths = None,
     encoder: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The encoder that finds what is ranked, if not the base.")
+        str | None, typer.Option(metavar="NAME", help="Encoder that finds candidates; the base model by default.")
     ] = None,
     passages: Annotated[
         list[Path] | None,
-        typer.Option(metavar="DIR", help="Data of CL-SciSumm, SciFact, Citation-Integrity: claims and their passages."),
+        typer.Option(metavar="DIR", help="CL-SciSumm, SciFact or Citation-Integrity data; repeatable."),
     ] = None,
-    whole: Annotated[
-        bool, typer.Option("--whole", help="Train on all of --passages, and hold none of it out.")
-    ] = False,
+    whole: Annotated[bool, typer.Option("--whole", help="Train on all of --passages and hold out none of it.")] = False,
     restated: Annotated[
         list[Path] | None,
-        typer.Option(metavar="PATH", help="Papers whose abstracts say what their bodies say; altered, otherwise."),
+        typer.Option(metavar="PATH", help="Papers for training pairs of abstract and body; repeatable."),
     ] = None,
     unseen: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Keys of articles that the encoder was not trained on: only these ask."),
+        typer.Option(metavar="FILE", help="Keys of articles unseen by the encoder; take claims only from these."),
     ] = None,
     until: Until = "",
     without: Without = None,
     held_out: HeldOut = 60,
-    lists: Annotated[int, typer.Option(min=1, help="Claims with their candidates.")] = 45_000,
-    epochs: Annotated[int, typer.Option(min=1, help="Times that every list is shown.")] = 1,
-    batch: Annotated[int, typer.Option(min=1, help="Lists in a step.")] = 64,
-    rate: Annotated[float, typer.Option(min=0, help="How large steps are.")] = 1e-4,
-    loss: Annotated[Loss, typer.Option(help="Whole lists, or SCOPE's pairs with a margin.")] = Loss.list,
+    lists: Annotated[int, typer.Option(metavar="N", min=1, help="Claims with candidates to train on.")] = 45_000,
+    epochs: Annotated[int, typer.Option(metavar="N", min=1, help="Number of epochs.")] = 1,
+    batch: Annotated[int, typer.Option(metavar="N", min=1, help="Claims per step.")] = 64,
+    rate: Annotated[float, typer.Option(min=0, help="Learning rate.")] = 1e-4,
+    loss: Annotated[Loss, typer.Option(help="list, or triplet as in SCOPE.")] = Loss.list,
     training: Annotated[
-        RankerTraining, typer.Option("--recipe", help="Our own, or SCOPE's reranker with its own epochs.")
+        RankerTraining, typer.Option("--recipe", metavar="RECIPE", help="own, or scope for SCOPE's reranker.")
     ] = RankerTraining.whycite,
-    variant: Annotated[str, typer.Option(metavar="V", help="What SCOPE's reranker reads.")] = "paragraph",
+    variant: Annotated[str, typer.Option(metavar="V", help="Input variant of SCOPE's reranker.")] = "paragraph",
     seed: Seed = 0,
     jobs: Jobs = None,
 ) -> None:
-    """Train a ranker for papers, citing spans and passages, told apart by a word in front of the claim."""
+    """Train one ranker for papers, citing spans and passages."""
     _require_extra()
     if training is RankerTraining.scope:
         _train_scope_ranker([*data, *(extra_paths or ())], out, base, until, without, held_out, lists, variant, seed)
@@ -297,21 +295,23 @@ def _train_scope_ranker(
         )
 
 
-@app.command(short_help="How much each feature counts in the default method.")
+@app.command(short_help="Fit the weights of the default method.")
 def weights(
-    data: Annotated[list[Path], typer.Option(metavar="PATH...", help="Papers: files, folders, archives.")],
-    topics: Annotated[
-        str, typer.Option(metavar="T1,T2", help="Subjects to fit to, as 'whycite eval ilciter' takes them.")
-    ],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the encoder that the weights are for.")],
+    data: Annotated[list[Path], typer.Option(metavar="PATH...", help="Files, folders or archives of papers.")],
+    topics: Annotated[str, typer.Option(metavar="T1,T2", help="Subjects to fit to, as in `whycite eval ilciter`.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the encoder that the weights are for.")],
     extra_paths: ExtraPaths = None,
-    claims: Annotated[int, typer.Option(min=2, help="Claims a topic.")] = 1000,
-    held_out: Annotated[int, typer.Option(min=1, help="Papers a topic that claims are taken from, the newest.")] = 200,
-    work: Annotated[Path | None, typer.Option(metavar="DIR", help="Where libraries are kept for the next run.")] = None,
+    claims: Annotated[int, typer.Option(metavar="N", min=2, help="Claims per topic.")] = 1000,
+    held_out: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Newest papers per topic to take claims from.")
+    ] = 200,
+    work: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder to keep libraries in for the next run.")
+    ] = None,
     seed: Seed = 0,
     jobs: Jobs = None,
 ) -> None:
-    """Fit the weights of the default method to an encoder: they are kept in its folder, and used with it."""
+    """Fit the weights of the default method to an encoder and save them in its folder."""
     _require_extra()
     from rich.console import Console
 
@@ -339,44 +339,44 @@ def _gather_corpus(paths: list[Path], jobs: int | None) -> Corpus:
 def _select_articles(
     paths: list[Path], jobs: int | None, held_out: int, until: str, without: Path | None
 ) -> tuple[Corpus, int, str, list[str]]:
-    """What a split takes; whatever is wrong with --without is said before the work begins."""
+    """The arguments of `split_corpus`; reads --without first, to report mistakes in it early."""
     keys = _read_keys(without)
     article_corpus = _gather_corpus(paths, jobs)
     if keys:
         article_keys = {article.key for article in article_corpus.articles}
-        _tell(f"{len(article_keys.intersection(keys))} of {count(len(keys), 'key')} to leave out are in the data")
+        _tell(f"{len(article_keys.intersection(keys))} of {count(len(keys), 'key')} to exclude are in the data")
     return article_corpus, held_out, until, keys
 
 
-app.command(short_help="The thesis's models that rank passages.")(passages)
-app.command(short_help="A model that tells which sentences need a citation.")(worthiness)
+app.command(short_help="Train a model that ranks passages.")(passages)
+app.command(short_help="Train a model that finds sentences that need a citation.")(worthiness)
 
 
 def _read_keys(file: Path | None) -> list[str]:
-    """The keys in a file, one a line."""
+    """The keys in a file, one per line."""
     if file is None:
         return []
     try:
         return [line.strip() for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
     except (OSError, ValueError) as error:
-        raise UserError(f"{file}: no keys can be read there ({error})") from error
+        raise UserError(f"{file}: cannot read keys ({error})") from error
 
 
 def _default_batch() -> int:
     import torch
 
-    return 1024 if torch.cuda.is_available() else 64  # a step of 1,024 claims takes some 50 GB
+    return 1024 if torch.cuda.is_available() else 64  # a step of 1,024 claims takes about 50 GB
 
 
 @contextmanager
 def _memory_guard() -> Iterator[None]:
-    """Say in one sentence that memory is too small."""
+    """Turn out-of-memory errors into a UserError."""
     import torch
 
     try:
         yield
     except (torch.OutOfMemoryError, MemoryError) as error:
-        raise UserError("the memory is too small for such steps: lower --batch") from error
+        raise UserError("out of memory; use a smaller --batch") from error
 
 
 def _require_extra() -> None:
@@ -387,7 +387,7 @@ def _require_extra() -> None:
 
 
 def _warn(sentence: str) -> None:
-    print(f"warning: {escape_markup(sentence)}", file=sys.stderr)
+    print(f"warning: {escape_markup(shorten_paths(sentence))}", file=sys.stderr)
 
 
 def _tell(sentence: str) -> None:

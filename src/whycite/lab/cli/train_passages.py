@@ -21,7 +21,7 @@ __all__ = ["PairKind", "load_lexicon", "passages", "require_extra", "similarity"
 
 
 class PairKind(StrEnum):
-    """Which pairs a model learns from."""
+    """Pairs to train on."""
 
     hard = "hard"
     augmented = "augmented"
@@ -35,29 +35,34 @@ def passages(
             help="rnn, gru, lstm, bilstm, bidaf, document, document-attention or document-bidaf.",
         ),
     ],
-    data: Annotated[list[Path], typer.Option(metavar="DIR", help="Folders named clscisumm or scifact.")],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the model.")],
+    data: Annotated[list[Path], typer.Option(metavar="DIR", help="Folder named clscisumm or scifact; repeatable.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the model.")],
     extra_paths: Annotated[list[Path] | None, typer.Argument(metavar="PATH", hidden=True)] = None,
     vectors: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Vectors of words in GloVe's text form; else the encoder's own."),
+        typer.Option(metavar="FILE", help="Word vectors in GloVe format."),
     ] = None,
     encoder: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The encoder whose vectors and similarity are used, if not the bundled one."),
+        typer.Option(metavar="NAME", help="Encoder for similarity and default word vectors."),
     ] = None,
-    pairs: Annotated[PairKind, typer.Option(help="The thesis's pairs, or more of them.")] = PairKind.augmented,
-    words_width: Annotated[int, typer.Option("--words", min=1, help="Numbers in an encoder's vector of a word.")] = 200,
-    hidden: Annotated[int, typer.Option(min=2, help="Numbers in a state.")] = 80,
-    epochs: Annotated[int, typer.Option(min=1, help="Times that every pair is shown at most.")] = 12,
-    patience: Annotated[int, typer.Option(min=1, help="Epochs without a better one after which it ends.")] = 3,
-    rate: Annotated[float, typer.Option(min=0, help="How large steps are.")] = 2e-3,
-    seed: Annotated[int, typer.Option(help="What decides every draw.")] = 0,
+    pairs: Annotated[
+        PairKind, typer.Option(metavar="KIND", help="Pairs to train on: hard or augmented.")
+    ] = PairKind.augmented,
+    words_width: Annotated[
+        int, typer.Option("--words", metavar="N", min=1, help="Size of the encoder's word vectors.")
+    ] = 200,
+    hidden: Annotated[int, typer.Option(metavar="N", min=2, help="Size of the hidden state.")] = 80,
+    epochs: Annotated[int, typer.Option(metavar="N", min=1, help="Maximum number of epochs.")] = 12,
+    patience: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Stop after this many epochs without improvement.")
+    ] = 3,
+    rate: Annotated[float, typer.Option(min=0, help="Learning rate.")] = 2e-3,
+    seed: Annotated[int, typer.Option(metavar="N", help="Random seed.")] = 0,
 ) -> None:
-    """Train a model that tells which of two sentences of a cited paper backs a claim more.
+    """Train a model that decides which of two sentences of a cited paper backs a claim better.
 
-    70 % of the claims are learnt from, 15 % say when to stop, 15 % are tested once; no document, citing or cited, is in
-    two of these parts.
+    Claims are split into 70% training, 15% development and 15% test data that share no documents.
     """
     require_extra()
     from whycite.lab.thesis.datasets import load_datasets
@@ -74,7 +79,7 @@ def passages(
         if any(case.gold for case in cases)
     }
     if not sets:
-        raise UserError("none of the data sets tells which sentences back a claim: give clscisumm or scifact")
+        raise UserError("none of the datasets has labelled passages; use clscisumm or scifact")
     all_cases = [case for cases in sets.values() for case in cases]
     lexicon = load_lexicon(vectors, encoder or DEFAULT, recipe.words, all_cases)
     maker = PassageTrainer(lexicon, similarity(encoder or DEFAULT), pairs.value, _tell)
@@ -90,7 +95,7 @@ def _split_cases(sets: dict[str, list[PassageCase]], seed: int) -> CaseSplit:
 
 
 def load_lexicon(file: Path | None, encoder: str, width: int, cases: list[PassageCase]) -> WordVectors:
-    """The words of a file, or an encoder's."""
+    """The word vectors of a file, or of an encoder."""
     from whycite.lab.thesis.wordvectors import encoder_word_vectors, read_word_vectors
 
     if file is None:
@@ -100,7 +105,7 @@ def load_lexicon(file: Path | None, encoder: str, width: int, cases: list[Passag
 
 
 def similarity(encoder: str) -> Scorer:
-    """The cosine by an encoder whose vectors are remembered."""
+    """Cosine similarity by an encoder with cached vectors."""
     from whycite.lab.thesis.baselines import Cosine
     from whycite.models import load_encoder
     from whycite.models.cache import CachedEncoder
@@ -109,7 +114,7 @@ def similarity(encoder: str) -> Scorer:
 
 
 def require_extra() -> None:
-    """Say what is to be installed where it is not."""
+    """Raise MissingExtra if the packages for training are not installed."""
     from importlib.util import find_spec
 
     if any(find_spec(package) is None for package in ("torch", "transformers", "onnx")):

@@ -86,7 +86,7 @@ def load_contexts(folder: Path, limit: int, seed: int) -> MaskedContexts:
     Sentences that say nothing without their citations, or cite none of the papers, are left out.
     """
     if limit < 0:
-        raise UserError(f"--limit must be 0 or more, not {limit}")
+        raise UserError(f"--limit must be at least 0, not {limit}")
     papers = [_paper(data) for data in read_rows(folder, "papers.jsonl")]
     representatives: dict[int, Reference] = {}
     canonical_ids = {
@@ -96,7 +96,7 @@ def load_contexts(folder: Path, limit: int, seed: int) -> MaskedContexts:
     contexts = [_context(data, canonical_ids) for data in read_rows(folder, "contexts.jsonl")]
     usable = [context for context in contexts if context.truth and any(map(str.isalpha, context.text))]
     if not usable:
-        raise UserError(f"{folder}: no sentence of contexts.jsonl cites a paper of papers.jsonl")
+        raise UserError(f"{folder}: no sentence in contexts.jsonl cites a paper in papers.jsonl")
     chosen = draw(usable, lambda context: context.id, limit or len(usable), seed)
     return MaskedContexts(tuple(representatives.values()), tuple(chosen), len(usable))
 
@@ -151,7 +151,7 @@ def run(
     - `whycite`: the default method over a library of these papers, which no document in it cites
     """
     if unknown := [name for name in methods if name not in METHODS]:
-        raise UserError(f"no method '{unknown[0]}'; there are: {', '.join(METHODS)}")
+        raise UserError(f"unknown method '{unknown[0]}'; choose from: {', '.join(METHODS)}")
     contexts = load_contexts(folder, limit, seed)
     runs: dict[str, Ranking] = {}
     if any(name in _BM25 or name == "fusion" for name in methods):

@@ -39,11 +39,13 @@ def evaluate(run: Run, truth: Truth) -> RunScores:
     ILCiteR calls recall is elsewhere known as success: any true paper is a hit.)
     """
     if not truth:
-        raise UserError("there is no query to evaluate")
+        raise UserError("no queries to evaluate")
     if lost := [query for query, papers in truth.items() if not papers]:
-        raise UserError(f"query '{lost[0]}' has no true paper, so nothing can be right for it; leave it out")
+        raise UserError(f"query '{lost[0]}' has no relevant papers; remove it")
     if strange := [query for query in run if query not in truth]:
-        raise UserError(f"query '{strange[0]}' of the run has no true papers; run and truth must have the same queries")
+        raise UserError(
+            f"query '{strange[0]}' has no relevant papers; the run and the qrels must have the same queries"
+        )
     by_query = {name: dict.fromkeys(truth, 0.0) for name in MEASURES}
     names = {measure: name for name, measure in _measures().items()}
     ranked = {query: _places(query, [key for key, _ in papers]) for query, papers in run.items() if papers}
@@ -68,7 +70,7 @@ def _places(query: str, keys: list[str]) -> dict[str, float]:
     """Scores that fall by one from paper to paper: trec_eval keeps few digits and orders equal ones by name."""
     places = {key: float(len(keys) - place) for place, key in enumerate(keys)}
     if len(places) < len(keys):
-        raise UserError(f"a paper is recommended twice for query '{query}'")
+        raise UserError(f"the run lists a paper twice for query '{query}'")
     return places
 
 

@@ -93,7 +93,7 @@ def reciprocal_rank(values: Floats, true: Sequence[int]) -> float:
 def fit_entry_weights(examples: Sequence[MaskedCitation]) -> dict[str, float]:
     """The weights that make the true entries most likely among all of their drafts (a conditional logit)."""
     if not examples:
-        raise UserError("weights need citations to be fitted to")
+        raise UserError("no citations to fit the weights to")
     often = Counter(case.draft for case in examples)
     spread = np.concatenate([case.features for case in examples]).std(axis=0) + 1e-9
     data = [(case.features / spread, list(case.true), often[case.draft] ** -0.5) for case in examples]

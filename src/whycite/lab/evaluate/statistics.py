@@ -58,7 +58,7 @@ def bootstrap(values: Sequence[float], confidence: float = 0.95, samples: int = 
     if not 0 < confidence < 1:
         raise UserError(f"confidence must be between 0 and 1, not {confidence}")
     if samples < 1:
-        raise UserError(f"samples must be 1 or more, not {samples}")
+        raise UserError(f"samples must be at least 1, not {samples}")
     measured = np.asarray(values, np.float64)
     random = np.random.default_rng(seed)
     rows = max(MAX_DRAWN // len(measured), 1)
@@ -105,7 +105,7 @@ def bootstrap_by_document(
     if not values:
         raise UserError("a confidence interval needs at least one value")
     if len(values) != len(documents):
-        raise ValueError(f"{len(values)} values of {len(documents)} documents")
+        raise ValueError(f"{len(values)} values for {len(documents)} documents")
     numbers = {document: number for number, document in enumerate(dict.fromkeys(documents))}
     groups = np.array([numbers[document] for document in documents])
     sums, sizes = np.bincount(groups, values), np.bincount(groups)

@@ -108,7 +108,7 @@ def parse_topics(text: str) -> tuple[Topic, ...]:
         name, sign, words = (piece.strip() for piece in part.partition("="))
         terms = tuple(term.strip() for term in words.split("|") if term.strip())
         if not name or (sign and not terms):
-            raise UserError(f"'{part.strip()}' is no topic; write a subject, or NAME=words|ABBREVIATION")
+            raise UserError(f"'{part.strip()}' is not a topic; give a subject, or NAME=words|ABBREVIATION")
         topics.append(Topic(name, "" if sign else name, terms))
     return tuple(topics)
 
@@ -124,14 +124,14 @@ def resolve(topics: Sequence[Topic], subjects: Iterable[str]) -> list[Topic]:
 def _resolve_subject(name: str, subjects: Sequence[str]) -> str:
     if not subjects:
         raise UserError(
-            f"the papers have no subjects; say what abstracts on '{name}' hold: --topics '{name}=words|ABBR'"
+            f"the papers have no subjects; describe '{name}' by words in abstracts: --topics '{name}=words|ABBR'"
         )
     low = name.lower()
     exact = [subject for subject in subjects if subject.lower() == low]
     fitting = exact or [subject for subject in subjects if subject.lower().startswith(low)]
     if len(fitting) != 1:
         fault = "could be several" if fitting else "is no subject of these papers"
-        raise UserError(f"topic '{name}' {fault}; there are: {', '.join(fitting or subjects)}")
+        raise UserError(f"topic '{name}' {fault}; choose from: {', '.join(fitting or subjects)}")
     return fitting[0]
 
 
@@ -218,5 +218,5 @@ def hold_out_newest(entries: Iterable[CorpusEntry], held_out: int) -> tuple[list
         unique_entries.setdefault(number, entry)
     papers = list(unique_entries.values())
     if len(papers) <= held_out:
-        raise UserError(f"{len(papers)} papers are too few to hold out {held_out}; give more data or lower --held-out")
+        raise UserError(f"cannot hold out {held_out} of {len(papers)} papers; add data or lower --held-out")
     return papers[held_out:], papers[:held_out]

@@ -24,7 +24,7 @@ def write_run(path: Path, run: Run, tag: str = "whycite") -> None:
     for query, papers in run.items():
         scores = [score for _, score in papers]
         if not all(map(math.isfinite, scores)) or any(later > score for score, later in pairwise(scores)):
-            raise UserError(f"the scores of query '{query}' must be finite and fall from first to last")
+            raise UserError(f"the scores of query '{query}' must be finite and in descending order")
     lines = (
         f"{_name(query)} Q0 {_name(key)} {rank} {float(score)!r} {_name(tag)}\n"
         for query, papers in run.items()
@@ -67,7 +67,7 @@ def read_qrels(path: Path) -> dict[str, set[str]]:
 
 def _name(text: str) -> str:
     if not text:
-        raise UserError("a query or a paper without a name cannot be written to a TREC file")
+        raise UserError("a TREC file needs names for all queries and papers")
     return "".join(
         quote(sign, safe="", errors="surrogatepass") if sign == "%" or sign.isspace() or _lone(sign) else sign
         for sign in text
@@ -86,14 +86,14 @@ def _lines(path: Path, fields: int) -> Iterator[tuple[str, list[str]]]:
     except OSError as error:
         raise UserError(f"{path}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
-        raise UserError(f"{path}: not a text file in UTF-8") from error
+        raise UserError(f"{path}: not a UTF-8 text file") from error
     for number, line in enumerate(lines, start=1):
         place, parts = f"{path}:{number}", line.split()
         if parts and len(parts) != fields:
-            raise UserError(f"{place}: a line must have {fields} fields, this one has {len(parts)}")
+            raise UserError(f"{place}: expected {fields} fields, not {len(parts)}")
         try:
             decoded = [unquote(part, errors="surrogatepass") for part in parts]
         except UnicodeDecodeError as error:
-            raise UserError(f"{place}: a percent sign that encodes nothing must be written %25") from error
+            raise UserError(f"{place}: write a literal percent sign as %25") from error
         if parts:
             yield place, decoded

@@ -30,13 +30,13 @@ class EvidenceDatabase:
 
     def __post_init__(self) -> None:
         if len(self.spans) != len(self.cited):
-            raise ValueError(f"{len(self.spans)} spans, but cited papers of {len(self.cited)}")
+            raise ValueError(f"{len(self.spans)} spans, but cited papers for {len(self.cited)}")
         if len(set(self.spans)) < len(self.spans):
-            raise ValueError("a span stands in the database twice")
+            raise ValueError("the database has a duplicate span")
         if len({key for key, _ in self.papers}) < len(self.papers):
-            raise ValueError("a paper stands in the database twice")
+            raise ValueError("the database has a duplicate paper")
         if any(not 0 <= paper < len(self.papers) or support < 1 for pairs in self.cited for paper, support in pairs):
-            raise ValueError("a span cites a paper that is not in the database, or less than once")
+            raise ValueError("a span cites an unknown paper, or cites it less than once")
 
     @classmethod
     def from_occurrences(cls, occurrences: Iterable[tuple[str, str, int | None]]) -> EvidenceDatabase:

@@ -68,7 +68,7 @@ class SpanVectors:
     def _encode_texts(self, texts: list[str]) -> NDArray[np.float32]:
         vectors = self._encode(texts)
         if vectors.ndim != 2 or len(vectors) != len(texts):
-            raise ValueError(f"the encoder gave an array of shape {vectors.shape} for {len(texts)} texts")
+            raise ValueError(f"the encoder returned an array of shape {vectors.shape} for {len(texts)} texts")
         return vectors
 
 
@@ -181,7 +181,7 @@ class IlciterMethods:
     def rank_all(self, query: str, methods: Sequence[str] = METHODS) -> dict[str, list[IlciterPaper]]:
         """The papers for a query by several methods, for which spans are fetched and encoded once."""
         if unknown := [method for method in methods if method not in METHODS]:
-            raise UserError(f"no method '{unknown[0]}'; there are: {', '.join(METHODS)}")
+            raise UserError(f"unknown method '{unknown[0]}'; choose from: {', '.join(METHODS)}")
         tokens = words(query)
         conditional = _LONG if len(tokens) > self.longest_short else _SHORT
         list_names = {method: _LISTS.get(method, conditional) for method in methods}

@@ -64,7 +64,7 @@ def prepare(
     state = state_of(paths, encoder) | {"held_out": held_out}
     folders = {topic.name: make_folder((work or default_folder(state)) / slug(topic.name)) for topic in topics}
     if len(set(folders.values())) < len(topics):
-        raise UserError("two topics have the same name; give them different ones: NAME=words")
+        raise UserError("two topics have the same name; rename one with NAME=words")
     for topic in topics:
         check_setup(folders[topic.name], state | {"topic": topic.rule})
     missing = [topic for topic in topics if not (folders[topic.name] / _CLAIMS_FILE).exists()]
@@ -97,10 +97,10 @@ def check_setup(folder: Path, setup: dict[str, Any]) -> None:
     if path.exists():
         if json.loads(path.read_text("utf-8")) != setup:
             raise UserError(
-                f"{folder} was made from other data or in another way; name another --work, or remove the folder"
+                f"{folder} was made from other data or with other settings; choose another --work, or delete the folder"
             )
     elif any(folder.iterdir()):
-        raise UserError(f"{folder} holds something else; name another --work")
+        raise UserError(f"{folder} contains other files; choose another --work")
     else:
         write_lines(path, [json.dumps(setup)])
 
@@ -119,7 +119,7 @@ def _make(
     watch: Watch,
     encoder: str,
 ) -> list[str]:
-    watch("looking at the data", 0, None)
+    watch("scanning data", 0, None)
     publications = read_publication_records(paths)
     topics = resolve(topics, (subject for publication in publications.values() for subject in publication.subjects))
     with closing(DocumentSpool(folders[topics[0].name])) as spool:

@@ -149,7 +149,7 @@ def train(
     ]
     used = [(paper_set, np.array(sorted(places), np.int64)) for paper_set, places in placed_sets if places]
     if not used:
-        raise UserError("no set holds a paper that is cited often enough: lower the number of citations asked")
+        raise UserError("no paper is cited often enough; lower --floor")
     types = (
         ("", *sorted({type for paper_set, _ in used for type in paper_set.section_types if type})) if sections else ()
     )

@@ -91,9 +91,9 @@ class Lessons:
 
     def __post_init__(self) -> None:
         if self.floor < 1:
-            raise UserError(f"a paper must be cited at least once to be known, not {self.floor} times")
+            raise UserError(f"--floor must be at least 1, not {self.floor}")
         if self.epochs < 1:
-            raise UserError(f"there must be at least one epoch, not {self.epochs}")
+            raise UserError(f"--epochs must be at least 1, not {self.epochs}")
 
 
 class Recommender(Protocol):
@@ -108,7 +108,7 @@ class Recommender(Protocol):
 def check_pool_size(k: int) -> None:
     """Refuse a pool of less than one paper."""
     if k < 1:
-        raise UserError(f"a pool must hold at least one paper, not {k}")
+        raise UserError(f"a pool must have at least one paper, not {k}")
 
 
 SetUnit = Literal["paper", "section"]
@@ -197,7 +197,7 @@ def gather_citations(documents: Iterable[Document], date: Callable[[Reference], 
 def cited_sets(documents: Iterable[CitingDocument], by: SetUnit) -> list[CitedSet]:
     """The sets of papers that documents cite, all together or by section type (SCOPE 4.2.3)."""
     if by not in ("paper", "section"):
-        raise UserError(f"sets are by paper or by section, not by '{by}'")
+        raise UserError(f"sets must be by paper or by section, not by '{by}'")
     sets = []
     for document in documents:
         papers: dict[str, set[str]] = {}
@@ -265,7 +265,7 @@ class Pool:
     def __init__(self, papers: Iterable[CandidatePaper]) -> None:
         by_key = {paper.key: paper for paper in papers}
         if not by_key:
-            raise UserError("there is no paper to recommend: give more data, or lower the number of citations asked")
+            raise UserError("no papers to recommend; add data or lower --floor")
         self.papers = tuple(by_key[key] for key in sorted(by_key))
         self.place: Mapping[str, int] = {paper.key: place for place, paper in enumerate(self.papers)}
         self._years = np.array([_UNKNOWN if paper.year is None else paper.year for paper in self.papers])
@@ -335,7 +335,7 @@ def load_recommender(name: str, lessons: Lessons) -> Recommender:
     """The recommender of that name; what it needs is loaded now, so that training asks for its packages only here."""
     entries = _entries()
     if name not in entries:
-        raise UserError(f"no recommender of candidates '{name}'; there are: {', '.join(sorted(entries))}")
+        raise UserError(f"unknown recommender '{name}'; choose from: {', '.join(sorted(entries))}")
     make: RecommenderFactory = entries[name].load()
     return make(name, lessons)
 

@@ -60,7 +60,9 @@ def ranker_variant(name: str) -> RankerVariant:
     for candidate in VARIANTS:
         if candidate.name == name:
             return candidate
-    raise UserError(f"no input variant '{name}'; there are: {', '.join(candidate.name for candidate in VARIANTS)}")
+    raise UserError(
+        f"unknown input variant '{name}'; choose from: {', '.join(candidate.name for candidate in VARIANTS)}"
+    )
 
 
 def claim_input(

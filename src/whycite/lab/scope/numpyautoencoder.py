@@ -66,7 +66,7 @@ def learn_title_words(titles: Iterable[str], look_up: WordLookup) -> TitleWords:
     containing = Counter(term for term_set in title_terms for term in term_set)
     words, vectors = look_up(sorted(containing))
     if not words:
-        raise UserError("no word of the titles has a vector: give a file of word vectors for their language")
+        raise UserError("no word in the titles has a vector; use word vectors for their language")
     weights = [math.log((1 + len(title_terms)) / (1 + containing[word])) + 1 for word in words]
     return TitleWords(words, np.array(weights, np.float32), vectors)
 
@@ -107,9 +107,9 @@ def _numbers(values: Sequence[str], length: int, path: Path, line: int) -> list[
     try:
         numbers = [float(value) for value in values]
     except ValueError as error:
-        raise UserError(f"{path}, line {line}: a word and its numbers must stand there ({error})") from error
+        raise UserError(f"{path}:{line}: expected a word and numbers ({error})") from error
     if len(numbers) != length or not numbers:
-        raise UserError(f"{path}, line {line}: {len(numbers)} numbers, where other words have {length}")
+        raise UserError(f"{path}:{line}: {len(numbers)} numbers, but other words have {length}")
     return numbers
 
 
@@ -199,5 +199,5 @@ def load_autoencoder(path: Path) -> Autoencoder:
                 titles = TitleWords(about["words"], arrays["titles/weights"], arrays["titles/vectors"])
             pool = Pool(CandidatePaper(**paper) for paper in about["papers"])
     except (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
-        raise UserError(f"{path} holds no autoencoder that can be read ({error}): train it again") from error
+        raise UserError(f"{path}: cannot read the autoencoder ({error}); train it again") from error
     return Autoencoder(about["name"], pool, weights, titles, tuple(about["sections"]))

@@ -135,7 +135,7 @@ def run(
         number += paragraph_count
         read += 1
     if not sentences:
-        raise UserError(unread[0] if unread else "there is no sentence to ask about in these drafts")
+        raise UserError(unread[0] if unread else "these drafts contain no sentences to test")
     return PipelineOutcome(read, number, tuple(sentences), dict(seconds), tuple(unread))
 
 

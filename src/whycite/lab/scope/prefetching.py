@@ -91,7 +91,7 @@ class HeldOutContext:
 
 def read_citing_corpus(paths: Sequence[Path], topic: Topic | None, watch: Watch) -> tuple[CitingCorpus, list[str]]:
     """What the documents at the paths cite, and a sentence for each that could not be read."""
-    watch("looking at the data", 0, None)
+    watch("scanning data", 0, None)
     publications = read_publication_records(paths)
     if topic is not None:
         (topic,) = resolve(
@@ -121,7 +121,7 @@ def split(
     if number < 1:
         raise UserError(f"at least one document must be held out, not {number}")
     if len(documents) <= number:
-        raise UserError(f"{len(documents)} documents that cite are too few to hold out {number}: give more data")
+        raise UserError(f"cannot hold out {number} of {len(documents)} documents with citations; add data")
     ordered = sorted(documents, key=lambda document: (document.date, document.key))
     if by_lot:
         ordered = draw(ordered, lambda document: document.key, len(ordered), seed)[::-1]
@@ -131,7 +131,7 @@ def split(
 def check_share(drop: float) -> None:
     """Refuse to take out nothing or everything."""
     if not 0 < drop < 1:
-        raise UserError(f"the share of papers to take out must lie between 0 and 1, not at {drop:g}")
+        raise UserError(f"--drop must be between 0 and 1, not {drop:g}")
 
 
 def gapped_sets(
@@ -250,7 +250,7 @@ class PrefetchSetting:
         """Say at once, not after the data is read, that something cannot be measured."""
         installed_names = recommender_names()
         if unknown := [name for name in self.methods if name not in installed_names]:
-            raise UserError(f"no recommender of candidates '{unknown[0]}'; there are: {', '.join(installed_names)}")
+            raise UserError(f"unknown recommender '{unknown[0]}'; choose from: {', '.join(installed_names)}")
         for drop in self.drops:
             check_share(drop)
 
@@ -327,7 +327,7 @@ def run(
         if setting.again:
             half = len(parts.held_out) // 2
             if not half:
-                raise UserError("of one document that is held out none can be learned from: hold out more")
+                raise UserError("cannot train on half of one held-out document; raise --held-out")
             later_split = HeldOutSplit((*parts.learned, *parts.held_out[:half]), parts.held_out[half:])
             experiment = _PrefetchExperiment(gathered, later_split, setting, by, watch)
             for name in (name for name in setting.methods if name in AUTOENCODERS):
@@ -372,7 +372,7 @@ class _PrefetchExperiment:
         self._pool_places = pool_of(self._lessons).place
         self._held_out_sets = cited_sets(parts.held_out, by)
         if not any(sum(key in self._pool_places for key in cited_set.papers) > 1 for cited_set in self._held_out_sets):
-            raise UserError("no set that is held out has two papers that are known: give more data, or lower the floor")
+            raise UserError("no held-out set has two known papers; add data or lower --floor")
 
     def coverage(self) -> TrainingCoverage:
         cited = [key for cited_set in self._held_out_sets for key in cited_set.papers]
@@ -380,7 +380,7 @@ class _PrefetchExperiment:
         return TrainingCoverage(self._by, len(self._lessons.sets), len(self._pool_places), share)
 
     def make(self, name: str) -> Recommender:
-        self._watch(f"learning {name}, by {self._by}", 0, None)
+        self._watch(f"training {name}, by {self._by}", 0, None)
         return load_recommender(name, self._lessons)
 
     def ask_sets(self, recommender: Recommender) -> list[PrefetchFigures]:

@@ -263,7 +263,7 @@ class RerankSetting:
         """Say at once, not after the data is read, that something cannot be measured."""
         installed_names = recommender_names()
         if unknown := [name for name in self.prefetch if name not in installed_names]:
-            raise UserError(f"no recommender of candidates '{unknown[0]}'; there are: {', '.join(installed_names)}")
+            raise UserError(f"unknown recommender '{unknown[0]}'; choose from: {', '.join(installed_names)}")
         for drop in self.drops:
             check_share(drop)
 
@@ -322,13 +322,13 @@ def run(
     pool_places = pool_of(lessons).place
     questions = held_out_contexts(parts.held_out, pool_places, gathered.papers, setting.seed, setting.limit)
     if not questions:
-        raise UserError("no sentence that is held out cites a paper that is known: give more data, or lower the floor")
+        raise UserError("no held-out sentence cites a known paper; add data or lower --floor")
     experiment = _RerankExperiment(gathered, lessons, questions, setting, watch)
     oracle_pools = [experiment.oracle(question) for question in questions]
     oracle_figures = [experiment.measure("oracle", None, reranker, oracle_pools) for reranker in oracle]
     real_figures: list[RerankFigures] = []
     for name in setting.prefetch if real else ():
-        watch(f"learning {name}", 0, None)
+        watch(f"training {name}", 0, None)
         prefetcher = load_recommender(name, lessons)
         drops: Sequence[float | None] = (None,) if name in CONTEXT_FREE else setting.drops
         for drop in drops:

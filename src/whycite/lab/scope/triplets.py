@@ -128,7 +128,7 @@ def build_scope_ranker(
     """A ranker in the folder `out` that reads claims and papers as the variant says, trained as SCOPE's was."""
     input_variant = ranker_variant(variant_name)
     if (make_folder(out) / MODEL).exists():
-        raise UserError(f"{out} holds a model already: name another --out, or remove it")
+        raise UserError(f"{out} already contains a model; choose another --out, or delete it")
     base = load_base(base_name)
     check_exportable(base_name, base.config)
     # RoBERTa's positions begin after that of the padding.
@@ -137,7 +137,7 @@ def build_scope_ranker(
         gathered, input_variant, _room(base, recipe.longest), number, held_out, recipe.seed
     )
     if not any(len(rank_list.texts) > len(rank_list.relevant) for rank_list in lists):
-        raise UserError("BM25 finds no wrong paper for any claim, so that there is nothing to learn: give more data")
+        raise UserError("BM25 finds no wrong papers to train on; add data")
     tell(f"{len(lists)} lists to train on, {len(held_out_lists)} held out")
     scorer = ranker.train(base, lists, recipe, tell)
     measured = _measure(base, scorer, held_out_lists, recipe.longest)
@@ -158,7 +158,7 @@ def build_scope_ranker(
         write_card(new, out, description, base_name, facts, asdict(recipe), introduction, [measured], parity_figures)
         for file in sorted(new.iterdir()):
             file.replace(out / file.name)
-    tell(f"written to {out}: " + ", ".join(f"{name} {value:.4f}" for name, value in parity_figures.items()))
+    tell(f"saved to {out}: " + ", ".join(f"{name} {value:.4f}" for name, value in parity_figures.items()))
 
 
 def _room(base: Base, longest: int) -> TokenRoom:

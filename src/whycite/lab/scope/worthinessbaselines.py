@@ -45,7 +45,7 @@ def class_weighted(labels: Iterable[tuple[str | None, bool]], by_section: bool =
         seen[type] += 1
         worthy[type] += label
     if not seen:
-        raise UserError("there is no sentence to learn the share of worthy ones from")
+        raise UserError("no sentences to estimate the share of worthy ones from")
     shares = {type: worthy[type] / number for type, number in seen.items()} if by_section else {}
     return Prior(worthy.total() / seen.total(), shares)
 
@@ -77,7 +77,7 @@ def fit_regression(
 ) -> Regression:
     """Learn from sentences; `penalty` is what half the squared weights count against the loss of one."""
     if not texts:
-        raise UserError("there is no sentence to learn from")
+        raise UserError("no sentences to train on")
     labels = np.asarray(worthy, np.float64)
     counts = _counts(texts, types)
     seen = np.bincount(counts.indices, minlength=_SLOTS)

@@ -72,7 +72,7 @@ def fit_decision(drafts: Sequence[ScoredDraft]) -> Decision:
     worthy = np.concatenate([*(draft.worthy for draft in drafts), np.zeros(0, bool)])
     scores = np.concatenate([*(draft.scores for draft in drafts), np.zeros(0)])
     if not worthy.any():
-        raise UserError("calibration needs drafts that cite")
+        raise UserError("calibration needs drafts with citations")
     calibration = fit_calibration(scores, worthy, shift=True)
     bibliography_inputs = [
         (calibration.probabilities(draft.scores), draft.signs, draft.worthy)
@@ -90,7 +90,7 @@ def cross_fit(drafts: Sequence[ScoredDraft]) -> DraftScores:
     """
     projects = sorted({draft.project for draft in drafts})
     if len(projects) < 2:
-        raise UserError("cross-fitting needs drafts of two projects or more")
+        raise UserError("cross-fitting needs drafts of at least two projects")
     decisions = {
         project: fit_decision(_training_drafts([draft for draft in drafts if draft.project != project]))
         for project in projects

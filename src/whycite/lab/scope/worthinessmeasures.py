@@ -79,7 +79,7 @@ def split_by_date(documents: Iterable[LabelledDocument], dev: int, test: int) ->
 def split_by_year(documents: Iterable[LabelledDocument], dev: int, test: int) -> WorthinessSplit:
     """Train on the years before `dev`, choose on those before `test`, measure on the rest, as SCOPE does (4.2.1)."""
     if dev >= test:
-        raise UserError(f"the first year of the test ({test}) must come after the first of dev ({dev})")
+        raise UserError(f"the first year of test ({test}) must be after the first year of dev ({dev})")
     dated_documents = [document for document in documents if document.year is not None]
     return WorthinessSplit(
         tuple(document for document in dated_documents if (document.year or 0) < dev),
@@ -98,7 +98,7 @@ def _split_tail(ordered: Sequence[LabelledDocument], dev: int, test: int) -> Wor
     if min(dev, test) < 1:
         raise UserError(f"dev and test need at least one document each, not {dev} and {test}")
     if len(ordered) <= dev + test:
-        raise UserError(f"{len(ordered)} documents are too few to hold out {dev + test}; give more or hold out fewer")
+        raise UserError(f"cannot hold out {dev + test} of {len(ordered)} documents; add data or hold out fewer")
     end = len(ordered) - test
     return WorthinessSplit(tuple(ordered[: end - dev]), tuple(ordered[end - dev : end]), tuple(ordered[end:]))
 
@@ -121,7 +121,7 @@ def measure(worthy: Labels, decided: Labels) -> WorthinessScores:
 def best_threshold(worthy: Labels, probabilities: Probabilities) -> float:
     """The probability from which on sentences are called worthy so that F1 is highest."""
     if not len(worthy):
-        raise UserError("a threshold needs sentences to be chosen by")
+        raise UserError("no sentences to choose a threshold with")
     order = np.argsort(-probabilities, kind="stable")
     hits = np.cumsum(worthy[order])
     f1 = 2 * hits / (np.arange(1, len(worthy) + 1) + max(int(worthy.sum()), 1))

@@ -57,7 +57,7 @@ class PassageCase:
 
     def __post_init__(self) -> None:
         if not self.gold <= set(range(len(self.sentences))):
-            raise ValueError(f"{self.id}: gold {sorted(self.gold)} is not among {len(self.sentences)} sentences")
+            raise ValueError(f"{self.id}: gold {sorted(self.gold)} is outside the {len(self.sentences)} sentences")
         if not frozenset[int]().union(*self.rationales) <= self.gold:
             raise ValueError(f"{self.id}: a rationale has sentences that are not gold")
         if self.sections and len(self.sections) != len(self.sentences):
@@ -181,7 +181,7 @@ _CLAIMS_PER_ARTICLE = (
 def load_citint(folder: Path, part: str) -> list[PassageCase]:
     """The cases of a published part, with a label and no gold; five sentences of the cited article each, or fewer."""
     if part not in CITINT_PARTS:
-        raise UserError(f"no part '{part}' of Citation-Integrity; there are: {', '.join(CITINT_PARTS)}")
+        raise UserError(f"unknown part '{part}' of Citation-Integrity; choose from: {', '.join(CITINT_PARTS)}")
     retrieved = {as_text(row.get("doc_id")): texts(row.get("abstract")) for row in read_rows(folder, "corpus.jsonl")}
     cases = []
     for row in read_rows(folder, f"claims_{part}.jsonl"):
@@ -190,7 +190,7 @@ def load_citint(folder: Path, part: str) -> list[PassageCase]:
         for document in texts(row.get("cited_doc_ids")):
             label = evidence[document][1] if document in evidence else ""
             if not document.isdecimal() or document not in retrieved or (label and label not in CITINT_LABELS):
-                raise UserError(f"{folder}: the evidence of claim '{id}' in document '{document}' cannot be understood")
+                raise UserError(f"{folder}: the evidence of claim '{id}' in document '{document}' is malformed")
             if says_something(claim):
                 cases.append(
                     PassageCase(
@@ -220,7 +220,7 @@ def load_scifact(folder: Path) -> list[PassageCase]:
             gold = frozenset[int]().union(*sets)
             sentences = abstracts.get(document)
             if sentences is None or not gold <= set(range(len(sentences))) or (gold and label not in SCIFACT_LABELS):
-                raise UserError(f"{folder}: the evidence of claim '{id}' in abstract '{document}' cannot be understood")
+                raise UserError(f"{folder}: the evidence of claim '{id}' in abstract '{document}' is malformed")
             cases.append(
                 PassageCase(
                     id=f"{id}:{document}",
@@ -250,7 +250,7 @@ def load_datasets(folders: Sequence[Path]) -> dict[str, list[PassageCase]]:
     for folder in folders:
         name = folder.resolve().name
         if name not in _LOADERS:
-            raise UserError(f"{folder}: no data set of passages; there are folders named {', '.join(_LOADERS)}")
+            raise UserError(f"{folder}: not a dataset of passages; expected a folder named {', '.join(_LOADERS)}")
         if name not in cases:
             cases[name] = _LOADERS[name](folder)
     return cases

@@ -49,12 +49,12 @@ class CaseSplit:
 def split(cases: Sequence[PassageCase], dev: float = 0.15, test: float = 0.15, seed: int = 0) -> CaseSplit:
     """Parts of about these shares; no document, citing or cited, stands in two of them. The seed decides which."""
     if min(dev, test) <= 0 or dev + test >= 1:
-        raise UserError(f"the shares of dev and test must be above 0 and together below 1, not {dev} and {test}")
+        raise UserError(f"the shares of dev and test must be above 0 and add up to less than 1, not {dev} and {test}")
     groups = draw(_groups(cases), lambda group: group[0].id, len(cases), seed)
     chosen_test, rest = pack_groups(groups, round(test * len(cases)))
     chosen_dev, rest = pack_groups(rest, round(dev * len(cases)))
     if not (chosen_test and chosen_dev and rest):
-        raise UserError(f"{len(cases)} cases in {len(groups)} groups that share no document are too few to part")
+        raise UserError(f"cannot split {len(cases)} cases in {len(groups)} groups that share no documents; add data")
     return CaseSplit(_in_order(cases, rest), _in_order(cases, chosen_dev), _in_order(cases, chosen_test))
 
 
@@ -67,7 +67,9 @@ def folds(cases: Sequence[PassageCase], number: int, seed: int = 0) -> list[Case
         return [split(cases, seed=seed)]
     groups = draw(_groups(cases), lambda group: group[0].id, len(cases), seed)
     if not 1 < number <= len(groups):
-        raise UserError(f"folds must be from 1 to {len(groups)}, the groups that share no document, not {number}")
+        raise UserError(
+            f"folds must be between 1 and {len(groups)}, the number of groups that share no documents, not {number}"
+        )
     tests: list[list[list[PassageCase]]] = [[] for _ in range(number)]
     for group in sorted(groups, key=len, reverse=True):
         min(tests, key=lambda test: sum(map(len, test))).append(group)
@@ -76,7 +78,9 @@ def folds(cases: Sequence[PassageCase], number: int, seed: int = 0) -> list[Case
         rest = [group for group in groups if not any(group is test_group for test_group in test)]
         dev, train = pack_groups(rest, round(_DEV * sum(map(len, rest))))
         if not (dev and train):
-            raise UserError(f"{len(cases)} cases in {len(groups)} groups that share no document are too few to part")
+            raise UserError(
+                f"cannot split {len(cases)} cases in {len(groups)} groups that share no documents; add data"
+            )
         splits.append(CaseSplit(_in_order(cases, train), _in_order(cases, dev), _in_order(cases, test)))
     return splits
 
@@ -153,7 +157,7 @@ def run(
     `gold_only` are methods that only know cases with gold: what they would choose elsewhere cannot be told.
     """
     if not datasets:
-        raise UserError("there is no data set that tells which sentences back a claim")
+        raise UserError("no dataset has labelled passages")
     parted = {name: folds(list(cases), number, seed) for name, cases in datasets.items()}
     tested = {name: tuple(case for part in parts for case in part.test) for name, parts in parted.items()}
     pairs: dict[str, dict[ComparisonKind, tuple[SentenceComparison, ...]]] = {}
@@ -161,7 +165,7 @@ def run(
         watch(f"pairs of {name}", 0, None)
         pairs[name] = {kind: tuple(make_comparisons(cases, similarity, kind, seed)) for kind in KINDS}
         if not pairs[name]["hard"]:
-            raise UserError(f"{name}: no gold sentence is among the ten most similar to its claim")
+            raise UserError(f"{name}: no gold sentence is among the ten sentences most similar to its claim")
     scores: dict[str, CaseScores] = {method: {} for method in methods}
     selected: dict[str, dict[PassageCase, frozenset[int]]] = {method: {} for method in methods}
     for fold in range(number):
@@ -185,7 +189,9 @@ def run(
 def _score_case(scorer: Scorer, case: PassageCase) -> NDArray[np.float64]:
     scores = np.asarray(scorer(case.claim, case.sentences), np.float64)
     if scores.shape != (len(case.sentences),) or np.isnan(scores).any():
-        raise ValueError(f"{case.id}: the scorer did not give each of {len(case.sentences)} sentences a number")
+        raise ValueError(
+            f"{case.id}: the scorer did not return a number for each of the {len(case.sentences)} sentences"
+        )
     return scores
 
 

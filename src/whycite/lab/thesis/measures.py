@@ -135,12 +135,14 @@ def evaluate_scorer(cases: Iterable[PassageCase], scorer: Scorer) -> PassageScor
     """Every measure of the scorer on each case; those without gold are left out, as no order of them is wrong."""
     judged = [case for case in cases if case.gold]
     if not judged:
-        raise UserError("there is no case with gold sentences to evaluate")
+        raise UserError("no cases with gold sentences to evaluate")
     values: dict[str, list[float]] = {name: [] for name in MEASURES}
     for case in judged:
         scores = np.asarray(scorer(case.claim, case.sentences), np.float64)
         if scores.shape != (len(case.sentences),) or np.isnan(scores).any():
-            raise ValueError(f"{case.id}: the scorer did not give each of {len(case.sentences)} sentences a number")
+            raise ValueError(
+                f"{case.id}: the scorer did not return a number for each of the {len(case.sentences)} sentences"
+            )
         gold = np.zeros(len(scores), np.bool_)
         gold[list(case.gold)] = True
         for name, measure in MEASURES.items():

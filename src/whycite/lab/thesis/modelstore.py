@@ -67,7 +67,7 @@ def config_of(folder: Path) -> dict[str, Any] | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        raise UserError(f"{folder / _CONFIG} cannot be read ({error}): train the model again") from error
+        raise UserError(f"{folder / _CONFIG} cannot be read ({error}); train the model again") from error
     return config if isinstance(config, dict) else {}
 
 
@@ -75,18 +75,20 @@ def load(folder: Path, lexicon: WordVectors | None = None) -> PassageModel:
     """The model in a folder; `lexicon` is its words where they are at hand already."""
     config = config_of(folder)
     if config is None:
-        raise UserError(f"{folder} holds no model of passages: make one with 'whycite train passages'")
+        raise UserError(f"{folder}: not a model of passages; train one with `whycite train passages`")
     try:
         recipe, words = PassageRecipe(**config["recipe"]), config["words"]
         word_vectors = (
             lexicon if lexicon and lexicon.version == words["version"] else _stored_word_vectors(folder, words, recipe)
         )
         if word_vectors.version != words["version"]:
-            raise UserError(f"{folder}: the encoder {words['name']} is not the one it was trained with; train it again")
+            raise UserError(
+                f"{folder}: the encoder {words['name']} is not the one the model was trained with; train it again"
+            )
         network = PassageNetwork(recipe, torch.from_numpy(word_vectors.vectors))
         network.load_learned(torch.load(folder / _WEIGHTS, map_location="cpu", weights_only=True))
     except (KeyError, TypeError, ValueError, OSError, RuntimeError, EOFError, UnpicklingError) as error:
-        raise UserError(f"{folder} holds no whole model of passages ({error}): train it again") from error
+        raise UserError(f"{folder}: incomplete model of passages ({error}); train it again") from error
     device = "cuda" if torch.cuda.is_available() else "cpu"
     return PassageModel(network.to(device).eval(), word_vectors, recipe)
 

@@ -63,13 +63,13 @@ class PassageRecipe:
 
     def __post_init__(self) -> None:
         if self.model not in MODELS:
-            raise UserError(f"no model '{self.model}'; there are: {', '.join(MODELS)}")
+            raise UserError(f"unknown model '{self.model}'; choose from: {', '.join(MODELS)}")
         if min(self.words, self.epochs, self.patience, self.batch, self.longest) < 1:
-            raise UserError("words, epochs, patience, batch and longest must be 1 or more")
+            raise UserError("words, epochs, patience, batch and longest must be at least 1")
         if self.hidden < 2 or self.hidden % 2:
-            raise UserError(f"hidden must be an even number, one half for each direction, not {self.hidden}")
+            raise UserError(f"--hidden must be even, for two directions, not {self.hidden}")
         if self.rate <= 0 or not 0 <= self.dropout < 1:
-            raise UserError("the rate must be above 0, and dropout from 0 to below 1")
+            raise UserError("the rate must be above 0, and dropout at least 0 and below 1")
 
     @property
     def architecture(self) -> Architecture:
@@ -115,7 +115,7 @@ class PassageNetwork(nn.Module):
         """Take weights that `learned` gave."""
         missing, unknown = self.load_state_dict(weights, strict=False)
         if unknown or missing != ["words.weight"]:
-            raise ValueError("these are the weights of another model")
+            raise ValueError("these weights belong to another model")
 
     def read_claims(self, ids: Sequence[Sequence[int]]) -> EncodedSentences:
         """Claims as numbers of words, read."""
@@ -132,7 +132,7 @@ class PassageNetwork(nn.Module):
     def documents(self, claims: EncodedSentences, sentences: EncodedSentences) -> Tensor:
         """Document models: for each claim the scores of all sentences of one document, in its order."""
         if self.order is None:
-            raise ValueError("this model reads sentences one by one")
+            raise ValueError("this model reads one sentence at a time")
         claim_count, length = len(claims.final), len(sentences.final)
         tiled = claims.rows(torch.arange(claim_count, device=claims.final.device).repeat_interleave(length))
         repeated = sentences.rows(torch.arange(length, device=sentences.final.device).repeat(claim_count))

@@ -207,7 +207,7 @@ def train(
 ) -> TrainedPassageModel:
     """Learn from comparisons until dev gets no better; the same seed gives the same model on the same machine."""
     if not comparisons or not dev:
-        raise UserError("there are too few claims whose gold sentences are among the ten most similar to learn from")
+        raise UserError("too few claims to train on have a gold sentence among their ten most similar sentences")
     with one_thread():
         return _train(comparisons, dev, lexicon, recipe, tell)
 

@@ -48,7 +48,7 @@ class LabelFigures:
 def measure_labels(labels: Sequence[Label], verdicts: Sequence[Verdict]) -> LabelFigures:
     """Accuracy and mean F1 over labels; `could not check` is never right."""
     if not labels:
-        raise UserError("there is no case with a label to evaluate")
+        raise UserError("no labelled cases to evaluate")
     counts = Counter(zip(labels, verdicts, strict=True))
     confusion = tuple(tuple(counts[label, verdict] for verdict in VERDICTS) for label in LABELS)
     by_label = Counter(labels)

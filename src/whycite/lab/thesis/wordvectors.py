@@ -81,15 +81,15 @@ def read_word_vectors(path: Path, texts: Iterable[str]) -> WordVectors:
                     continue
                 row = np.array(values, np.float32)
                 if len(row) != width or not np.isfinite(row).all():
-                    raise UserError(f"{path}, line {line_number}: not a word and {width} numbers")
+                    raise UserError(f"{path}:{line_number}: expected a word and {width} numbers")
                 numbers[word] = len(rows) + 1
                 rows.append(row)
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror or error}") from error
     except ValueError as error:
-        raise UserError(f"{path}: no vectors of words in text form (a word and its numbers a line)") from error
+        raise UserError(f"{path}: not a file of word vectors (expected a word and numbers per line)") from error
     if not rows or not width:
-        raise UserError(f"{path}: no vectors of words in text form (a word and its numbers a line)")
+        raise UserError(f"{path}: not a file of word vectors (expected a word and numbers per line)")
     padded_vectors = _with_padding(np.stack(rows).astype(np.float16))  # as they are kept with a model
     return WordVectors(path.name, padded_vectors, numbers, _version(padded_vectors, *numbers))
 

@@ -70,10 +70,10 @@ def split_corpus(corpus: Corpus, held_out: int, until: str = "", without: Iterab
     eligible = (corpus.until(until) if until else corpus).without(without)
     if len(eligible.articles) <= held_out:
         remainder = f"{len(eligible.articles)} of {len(corpus.articles)} articles are left"
-        raise UserError(f"{remainder}, too few to hold out {held_out}: give more data, or lower --held-out")
+        raise UserError(f"{remainder}, too few to hold out {held_out}; add data or lower --held-out")
     parts = CorpusSplit(eligible.only(eligible.articles[:-held_out]), eligible.only(eligible.articles[-held_out:]))
     if not parts.trained.papers.keys() & parts.held_out.papers.keys():
-        raise UserError("the articles held out cite nothing that the others cite: give more data, or raise --held-out")
+        raise UserError("the held-out articles share no cited papers with the others; add data or raise --held-out")
     return parts
 
 
@@ -102,7 +102,7 @@ def build_claim_encoder(
             new, out, description, base_name, parts.facts, asdict(recipe), introduction, measured, parity_figures
         )
     (out / _CHECKPOINT).unlink()
-    tell(f"written to {out}: " + ", ".join(f"{name} {value:.4f}" for name, value in parity_figures.items()))
+    tell(f"saved to {out}: " + ", ".join(f"{name} {value:.4f}" for name, value in parity_figures.items()))
 
 
 def build_ranker(
@@ -128,7 +128,7 @@ def build_ranker(
     marked = [case for case in passages if not case.dataset.endswith("automatic")]
     lists += passage_lists(case for case in passages if case.dataset.endswith("automatic"))
     if not lists:
-        raise UserError("the encoder finds no right paper for any claim, so that there is nothing to learn: give more")
+        raise UserError("the encoder finds no correct paper for any claim to train on; add data")
     stances = list(altered_stances([*paraphrases, *same_span_pairs(lists)], Random(recipe.seed)))
     tell(f"{len(lists)} lists and {len(stances)} stances to train on, {len(held_out)} lists held out")
     scorer = ranker.train(base, lists, recipe, tell, stances)
@@ -153,7 +153,7 @@ def build_ranker(
         )
         facts = {"Lists by": file_name(encoder), **parts.facts}
         write_card(new, out, description, base_name, facts, asdict(recipe), introduction, [measured], parity_figures)
-    tell(f"written to {out}: " + ", ".join(f"{name} {value:.4f}" for name, value in parity_figures.items()))
+    tell(f"saved to {out}: " + ", ".join(f"{name} {value:.4f}" for name, value in parity_figures.items()))
 
 
 def _settle(
@@ -179,7 +179,7 @@ def _settle(
 def _load_exportable_base(name: str, out: Path) -> Base:
     """The base, if what is made of it can be exported into a folder that holds no model yet."""
     if (make_folder(out) / MODEL).exists():
-        raise UserError(f"{out} holds a model already: name another --out, or remove it")
+        raise UserError(f"{out} already contains a model; choose another --out, or delete it")
     base = load_base(name)
     check_exportable(name, base.config)
     return base

@@ -91,7 +91,7 @@ def fit(
     sets = [[claim for claim in claims if claim.relevant.any()] for claims in (labelled, *other_settings)]
     answered = [claim for claims in sets for claim in claims]
     if not answered:
-        raise UserError("no right paper is found for any claim, so that there is nothing to fit to: give more papers")
+        raise UserError("no correct paper was found for any claim to fit weights to; add papers")
     set_sizes = [len(claims) for claims in sets if claims]
     table = _FeatureTable.stack(answered, np.repeat([1 / (len(set_sizes) * size) for size in set_sizes], set_sizes))
     weights = torch.tensor(list(asdict(start).values()), dtype=torch.float64, requires_grad=True)
@@ -267,7 +267,7 @@ def fit_weights(
     them, and to abstracts alike.
     """
     if not out.is_dir():
-        raise UserError(f"{out}: no such folder; weights are kept in that of the encoder they are for")
+        raise UserError(f"{out}: no such folder; weights are saved in the folder of their encoder")
     folder = str(out.resolve())  # a path, not the name of a bundled encoder
     ranker = rankers.ranker_of(load_encoder(folder))
     prepared, unread = prepare(paths, topics, held_out, work, jobs, watch, folder)
@@ -279,16 +279,16 @@ def fit_weights(
     abstracts = features_by_abstracts(prepared, claims, seed, weights, watch)
     weights = fit(labelled, weights, OWN)
     weights = fit(labelled, weights, TITLES, (uncited, abstracts))
-    tell(f"claims alone: MRR {_mrr(labelled, weights):.4f}")
-    tell(f"the same where no document cites the papers: MRR {_mrr(uncited, weights):.4f}")
-    tell(f"by abstracts, {len(abstracts)} claims: MRR {_mrr(abstracts, weights):.4f}")
+    tell(f"claims only: MRR {_mrr(labelled, weights):.4f}")
+    tell(f"without citing documents: MRR {_mrr(uncited, weights):.4f}")
+    tell(f"abstracts only, {len(abstracts)} claims: MRR {_mrr(abstracts, weights):.4f}")
     labelled = draw_topic_claims(prepared, claims, seed, weights, None, "whycite+draft", watch)
     weights = fit(labelled, weights, CONTEXT)
-    tell(f"with what the draft tells: MRR {_mrr(labelled, weights):.4f}")
+    tell(f"with context of the draft: MRR {_mrr(labelled, weights):.4f}")
     if ranker:
         labelled = draw_topic_claims(prepared, claims, seed, weights, ranker, "whycite", watch)
         weights, gain = fit_ranker_weight(labelled, weights)
-        tell(f"with the ranker: MRR {gain:+.4f}, so that it is {'used' if weights.ranker else 'not used'}")
+        tell(f"with the ranker: MRR {gain:+.4f}, so it is {'used' if weights.ranker else 'not used'}")
     doubt = doubt_threshold(answer_claims(prepared, claims, seed, weights, watch))
     FittedWeights(weights, doubt).write(out)
     tell(", ".join(f"{name} {value:.3g}" for name, value in asdict(weights).items()))

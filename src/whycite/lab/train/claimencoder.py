@@ -270,7 +270,7 @@ class _EncoderTraining:
     def run(self) -> list[dict[str, float]]:
         measured = self._checkpoint.resume(self._model, self._steps)
         if measured:
-            self._tell(f"going on after epoch {len(measured) - 1}")
+            self._tell(f"resuming after epoch {len(measured) - 1}")
         self._encode()
         measured = measured or [self._measure(0, 0.0)]
         for epoch in range(len(measured), self._recipe.epochs + 1):

@@ -86,7 +86,7 @@ class Corpus:
     def until(self, date: str) -> Corpus:
         """Without the articles that came out on that day or later, or may have: of some only the year is known."""
         if not _DATE.fullmatch(date):
-            raise UserError(f"'{date}' is no date: write it as 2025-09-30, 2025-09 or 2025")
+            raise UserError(f"'{date}' is not a date; write it as 2025-09-30, 2025-09 or 2025")
         return self.only(
             article for article in self.articles if article.date and article.date < date[: len(article.date)]
         )
@@ -132,7 +132,7 @@ def load(path: Path) -> Corpus:
         with lzma.open(path, "rt", encoding="utf-8") as file:
             records = map(json.loads, file)
             if next(records, None) != _FORMAT:
-                raise ValueError("it holds none of this version")
+                raise ValueError("it was written by another version")
             papers: dict[int, str] = {}
             articles: list[Article] = []
             for record in records:
@@ -141,7 +141,9 @@ def load(path: Path) -> Corpus:
                 else:
                     articles.append(_article(*record))
     except (OSError, lzma.LZMAError, EOFError, ValueError, TypeError, LookupError) as error:
-        raise UserError(f"{path} cannot be read as a corpus ({error}): make it with 'whycite train corpus'") from error
+        raise UserError(
+            f"{path} cannot be read as a corpus ({error}); create one with `whycite train corpus`"
+        ) from error
     return Corpus(tuple(articles), papers)
 
 
@@ -191,7 +193,7 @@ def corpus_of(paths: Sequence[Path], jobs: int = 1, watch: Watch | None = None, 
     if not ready:
         return from_files(paths, jobs, watch, warn)
     if len(paths) > 1:
-        raise UserError(f"{ready[0]} is a corpus or a library, which is taken alone, not with other data")
+        raise UserError(f"{ready[0]} is a corpus or a library, and cannot be combined with other data")
     return load(ready[0]) if ready[0].is_file() else from_library(Library.open(ready[0]))
 
 

@@ -112,6 +112,6 @@ def check_exportable(folder: str | Path, config: Any) -> None:
     """Refuse a model of a kind that no graph can be built for."""
     supported = (*_BERTS, *_ROBERTAS)
     if config.model_type not in supported:
-        raise UserError(f"{folder} is a '{config.model_type}'; what can be exported is: {', '.join(supported)}")
+        raise UserError(f"{folder} is a '{config.model_type}' model; can export only: {', '.join(supported)}")
     if config.hidden_act not in _ACTIVATIONS:
-        raise UserError(f"{folder} uses '{config.hidden_act}'; what can be exported is: {', '.join(_ACTIVATIONS)}")
+        raise UserError(f"{folder} uses '{config.hidden_act}'; can export only: {', '.join(_ACTIVATIONS)}")

@@ -294,7 +294,9 @@ class _GraphReader:
 
     def __init__(self, model: ModelProto) -> None:
         if model.producer_name != _PRODUCER:
-            raise UserError(f"the graph is by '{model.producer_name}': weights are read only from what whycite exports")
+            raise UserError(
+                f"the graph was made by '{model.producer_name}'; only graphs exported by whycite are supported"
+            )
         self.constants = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
         self.output: OutputKind = model.graph.output[0].name
         self._nodes = list(model.graph.node)

@@ -72,9 +72,9 @@ class Checkpoint:
             state = torch.load(self._path, map_location=next(model.parameters()).device, weights_only=True)
             same = state["recipe"] == self._recipe
         except (EOFError, RuntimeError, UnpicklingError, TypeError, LookupError) as error:
-            raise UserError(f"{self._path} cannot be gone on from ({error}): remove it to begin anew") from error
+            raise UserError(f"{self._path} cannot be resumed ({error}); delete it to start again") from error
         if not same:
-            raise UserError(f"{self._path} is of other data or another recipe: remove it, or name another --out")
+            raise UserError(f"{self._path} belongs to other data or another recipe; delete it, or choose another --out")
         model.load_state_dict(state["model"])
         steps.optimiser.load_state_dict(state["optimiser"])
         steps.schedule.load_state_dict(state["schedule"])

@@ -67,7 +67,7 @@ def training_cases(folders: Sequence[Path], seed: int = 0, whole: bool = False) 
     for folder in folders:
         name = folder.resolve().name
         if name not in DATA_SETS:
-            raise UserError(f"{folder}: no data set of passages; there are folders named {', '.join(DATA_SETS)}")
+            raise UserError(f"{folder}: not a dataset of passages; expected a folder named {', '.join(DATA_SETS)}")
         cases = list(DATA_SETS[name](folder))
         selected += cases if whole else split(cases, seed=seed).train
         if name in _AUTOMATIC:
@@ -221,7 +221,7 @@ class UnseenScores:
     def score(self, kind: TargetKind, claim: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """The score that each text was given as a passage for the claim."""
         if kind != "passage":
-            raise ValueError(f"no scores of kind {kind} are known")
+            raise ValueError(f"no known scores of kind {kind}")
         return np.array([self._scores[claim, text] for text in texts], np.float32)
 
 

@@ -76,7 +76,7 @@ def fit_order(tables: Sequence[Floats], gold: Sequence[Gold], names: Sequence[st
         (table, marked) for table, marked in zip(tables, gold, strict=True) if marked.any() and not marked.all()
     ]
     if not mixed_cases:
-        raise UserError("there is no case with gold sentences and others to fit to")
+        raise UserError("no cases with both gold and other sentences to fit to")
     rows = np.concatenate([table for table, _ in mixed_cases])
     marked = np.concatenate([gold_mask for _, gold_mask in mixed_cases])
     middle, size = rows.mean(0), rows.std(0)
@@ -140,7 +140,7 @@ def fit_classes(
 ) -> dict[str, dict[str, float]]:
     """Weights of signs for each class, by which the labels are most likely; `counts`: how much each example counts."""
     if not labels or set(labels) - set(classes):
-        raise UserError(f"there must be examples, each labelled one of: {', '.join(classes)}")
+        raise UserError(f"expected examples with these labels: {', '.join(classes)}")
     names = sorted({name for example_signs in signs for name in example_signs})
     rows = np.array([[example_signs.get(name, 0.0) for name in names] for example_signs in signs])
     middle, size = rows.mean(0), np.maximum(rows.std(0), 1e-9)
@@ -244,7 +244,7 @@ def load_unseen_scores(path: Path, cases: Iterable[PassageCase]) -> UnseenScores
     try:
         return UnseenScores((case for case in cases if case.gold), as_dict(json.loads(path.read_text("utf-8"))))
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise UserError(f"{path}: no scores for all sentences of these data sets are there ({error})") from error
+        raise UserError(f"{path}: scores for some sentences of these datasets are missing ({error})") from error
 
 
 def refit_weights(parts: CaseSplit, encoder: Encoder) -> PassageWeights:
@@ -314,7 +314,7 @@ def fit_verdicts(
 def main(arguments: Sequence[str], tell: Callable[[str], None] = print) -> None:
     """Fit to the data sets in a folder and write the weights."""
     if len(arguments) not in (2, 3):
-        raise UserError("give the folder of the data sets, the file to write, and one of scores of the unseen, if any")
+        raise UserError("expected the folder of the datasets, the file to write and, optionally, a file of scores")
     data, out, plain, chance = Path(arguments[0]), Path(arguments[1]), load_encoder(), Random(0)
     unseen = json.loads(Path(arguments[2]).read_text("utf-8")) if len(arguments) == 3 else None
     papers, abstracts = datasets.load_clscisumm(data / "clscisumm"), datasets.load_scifact(data / "scifact")
@@ -323,14 +323,14 @@ def main(arguments: Sequence[str], tell: Callable[[str], None] = print) -> None:
     scored_cases = [case for case in cases if unseen and case.id in unseen["passage"]]
     scores = UnseenScores(scored_cases, unseen) if unseen else None
     weights = fit_steps(cases, encoder, scores)
-    tell("the order of sentences is fitted")
+    tell("fitted the ranking of sentences")
     shown = chance.sample(papers, min(_PAPER_CASES, len(papers)))
     articles = cited_texts(sorted((data / "elife").glob("elife-[0-9]*")), _ARTICLE_CLAIMS, encoder, chance)
-    tell(f"{len(articles)} claims with the text of articles")
+    tell(f"{len(articles)} claims with full texts")
     labelled = [*abstracts, *chance.sample(retrieved, min(_RETRIEVED_CASES, len(retrieved))), *articles]
     verdicts = fit_kinds(list(verdict_examples(labelled, shown, chance)), encoder, weights)
     weights = replace(weights, verdicts=verdicts)
-    tell("verdicts are fitted")
+    tell("fitted the verdicts")
     ranker = ranker_of(plain) if unseen else None
     if unseen and ranker is not None:
         stances = fit_verdicts(examples_with_stances(abstracts, unseen), encoder, weights, stance=True)
@@ -340,7 +340,7 @@ def main(arguments: Sequence[str], tell: Callable[[str], None] = print) -> None:
         for case in labelled
     ]
     replace(weights, bars=fit_bars(bar_examples, encoder, ranker, weights)).write(out)
-    tell(f"{out}: fitted to {len(cases)} claims with passages and {len(labelled)} with verdicts")
+    tell(f"{out}: fitted on {len(cases)} claims with passages and {len(labelled)} with verdicts")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A document in the colours of how well each sentence backs a claim (the thesis, figure 1.1 and chapter 6)."""
+"""Heat maps: a document shaded by how well each sentence backs a claim (the thesis, figure 1.1 and chapter 6)."""
 
 from whycite.verify.heatmap.page import heat_map_json, html
 from whycite.verify.heatmap.terminal import terminal

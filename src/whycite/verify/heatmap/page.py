@@ -1,4 +1,4 @@
-"""The heat map: how hot each sentence is, as JSON, and as one HTML file that asks nothing of the network."""
+"""The heat map as JSON and as a self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ __all__ = [
 STEPS = 5
 _USUAL = 0.5
 _LOWEST = 0.05
-_FEWEST = 3  # sentences that a map should show
+_FEWEST = 3  # sentences that a heat map should shade
 
 
 def heat(score: float, threshold: float) -> int:
-    """0 below the threshold, else the step of the score from 1 to 5; a sentence's colour hangs on its score alone."""
+    """The step of a score from 1 to 5, or 0 below the threshold."""
     return min(int(score * STEPS) + 1, STEPS) if score >= threshold else 0
 
 
 def usual_threshold(verification: Verification) -> float:
-    """0.5, or less where that shows fewer than three sentences; but never so low that all of a document is shaded."""
+    """0.5, lowered if fewer than three sentences reach it, but never so low that everything is shaded."""
     scores = sorted((passage.score for passage in verification.passages), reverse=True)
     if not scores:
         return _USUAL
@@ -53,20 +53,20 @@ def usual_threshold(verification: Verification) -> float:
 
 
 def check_threshold(threshold: float | None, verification: Verification) -> float:
-    """The threshold asked for, if it is one; None: the usual one."""
+    """The threshold, or the usual one for None; raises a UserError outside 0 to 1."""
     if threshold is None:
         return usual_threshold(verification)
     if not 0 <= threshold <= 1:
-        raise UserError(f"the threshold must be from 0 to 1, not {threshold}")
+        raise UserError(f"the threshold must be between 0 and 1, not {threshold}")
     return threshold
 
 
 def by_index(verification: Verification) -> dict[int, Passage]:
-    """The passages by the place of their sentence in the document."""
+    """The passages by the index of their sentence in the document."""
     return {passage.index: passage for passage in verification.passages}
 
 
-_DIGITS = 4  # of a score
+_DIGITS = 4  # decimal places of a score
 
 
 class CitedPaperJson(TypedDict):
@@ -123,16 +123,16 @@ def _scored_sentence_json(sentence: Sentence, index: int, passage: Passage | Non
     }
 
 
-# What would end the script element, or a line for old readers of JSON.
+# Characters that could end the script element, or a line in old JSON parsers.
 _ESCAPES = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
 
 def html(document: Document, verification: Verification, threshold: float | None = None, top: int = 10) -> str:
-    """The page: claim and verdict, best passages, the document in colours from a threshold on, and an overview."""
+    """The page: claim, verdict, best passages, the shaded document and an overview."""
     if top < 1:
-        raise UserError(f"the number of passages must be 1 or more, not {top}")
+        raise UserError(f"the number of passages must be at least 1, not {top}")
     heat_map = heat_map_json(document, verification)
-    heat_map["document"]["path"] = re.split(r"[\\/]", document.path)[-1]  # a page is passed on, folders are private
+    heat_map["document"]["path"] = re.split(r"[\\/]", document.path)[-1]  # the page may be shared; folders are private
     content = {**heat_map, "threshold": check_threshold(threshold, verification), "top": top}
     style, script = _asset("page.css"), _asset("page.js")
     policy = (
@@ -148,7 +148,7 @@ def html(document: Document, verification: Verification, threshold: float | None
         "data": embed_json(content),
     }
     page = _asset("page.html")
-    pieces = page.split("%%")  # names stand at the odd places, and what is put in is never looked through again
+    pieces = page.split("%%")  # odd pieces are names; inserted text is never searched for names
     return "".join(parts[piece] if index % 2 else piece for index, piece in enumerate(pieces))
 
 
@@ -158,12 +158,12 @@ def _without_script(verification: Verification) -> str:
 
 
 def embed_json(content: dict[str, Any]) -> str:
-    """JSON that can stand in a script element, in letters that every encoding has."""
+    """ASCII JSON that is safe inside a script element."""
     return json.dumps(content, ensure_ascii=True, allow_nan=False, separators=(",", ":")).translate(_ESCAPES)
 
 
 def _plain(text: str) -> str:
-    """Text without what no page may hold: halves of pairs of surrogates, control codes."""
+    """Text without lone surrogates and control codes, which HTML does not allow."""
     return "".join(sign if sign.isprintable() else " " for sign in text)
 
 

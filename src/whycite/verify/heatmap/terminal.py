@@ -1,4 +1,4 @@
-"""The heat map in a terminal: shaded sentences in reading order, cold stretches left out."""
+"""The heat map in a terminal: shaded sentences in reading order, without paragraphs that have none."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from whycite.documents.model import Document, Sentence
+from whycite.files import shorten_paths
 from whycite.verify.heatmap.page import by_index, check_threshold, heat
 from whycite.verify.prose import with_asides
 from whycite.verify.verification import Passage, Verdict, Verification
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["terminal"]
 
-# Dark letters on light grounds, readable whatever the terminal's own colours; signs say the same without colour.
+# Dark text on light backgrounds is readable in every colour scheme; the signs work without colour.
 _STYLES = ("", "black on #fff3c4", "black on #ffdf80", "black on #ffc34d", "black on #ff9f33", "black on #ff7a29")
 _SIGNS = " ░▒▓██"
 _VERDICTS: Mapping[Verdict, tuple[str, str]] = {
@@ -26,7 +27,7 @@ _VERDICTS: Mapping[Verdict, tuple[str, str]] = {
     "not found": ("?", "bold yellow"),
     "could not check": ("–", "bold"),
 }
-_STRIP = 60  # cells of the overview
+_STRIP = 60  # characters of the overview
 _GUTTER = 2
 
 
@@ -37,9 +38,9 @@ def terminal(
     top: int = 5,
     whole: bool = False,
 ) -> Group:
-    """What rich prints: the verdict, an overview, the document with passages from the threshold on shaded.
+    """Build the verdict, an overview, and the document with passages above the threshold shaded, for rich to print.
 
-    The best `top` of these are numbered. Paragraphs without any are left out, unless the `whole` document is wanted.
+    The best `top` passages are numbered. Paragraphs without shaded passages are left out unless `whole` is true.
     """
     from rich.console import Group
     from rich.text import Text
@@ -49,9 +50,11 @@ def terminal(
     parts: list[RenderableType] = [_verdict(verification)]
     if not verification.passages:
         return Group(*parts)
-    parts.append(Text("\n" + _clean(document.paper.title or document.path), style="bold"))
+    parts.append(Text("\n" + _clean(document.paper.title or shorten_paths(document.path)), style="bold"))
     parts.append(_overview(len(document.sentences), passages))
-    parts.append(Text(f"{_sentences(len(passages))} of {len(document.sentences):,} from {limit:.2f} on", style="dim"))
+    parts.append(
+        Text(f"{len(passages):,} of {_sentences(len(document.sentences))} score {limit:.2f} or higher", style="dim")
+    )
     parts += _body(document, passages, top, whole)
     return Group(*parts)
 
@@ -63,14 +66,14 @@ def _verdict(verification: Verification) -> Text:
     text = Text(f"“{_clean(verification.claim)}”\n", style="italic")
     text.append(f"{sign} {verification.verdict}", style=f"not italic {style}")
     if verification.confidence:
-        text.append(f", {verification.confidence * 100:.0f} % sure", style="not italic")
+        text.append(f", {verification.confidence * 100:.0f}% confidence", style="not italic")
     if verification.reason:
         text.append(f": {_clean(verification.reason)}", style="not italic")
     return text
 
 
 def _overview(sentences: int, passages: Mapping[int, Passage]) -> Text:
-    """The whole document in one line, each cell as hot as the hottest of its sentences."""
+    """The whole document in one line; each character shows the highest score of its sentences."""
     from rich.text import Text
 
     cells = min(_STRIP, max(sentences, 1))
@@ -85,7 +88,7 @@ def _overview(sentences: int, passages: Mapping[int, Passage]) -> Text:
 
 
 def _ground(step: int) -> str:
-    """The colour of a step alone, for signs that are read as a shade."""
+    """The background colour of a step."""
     return _STYLES[step].rpartition(" ")[2] if step else "dim"
 
 
@@ -122,7 +125,7 @@ def _heading(document: Document, section: int) -> str:
 
 
 def _paragraph(sentences: Sequence[tuple[int, Sentence]], passages: Mapping[int, Passage], top: int) -> RenderableType:
-    """A paragraph beside a sign for its hottest sentence."""
+    """A paragraph next to a sign for its highest score."""
     from rich.table import Table
     from rich.text import Text
 
@@ -147,7 +150,7 @@ def _paragraph(sentences: Sequence[tuple[int, Sentence]], passages: Mapping[int,
     return row
 
 
-_QUOTES = "the claim itself, which backs nothing"
+_QUOTES = "quotes the claim, so it is not evidence"
 
 
 def _sentences(number: int) -> str:
@@ -155,5 +158,5 @@ def _sentences(number: int) -> str:
 
 
 def _clean(text: str) -> str:
-    """Text that cannot move the cursor or change the colours."""
+    """Text without control codes, so that a document cannot move the cursor or change colours."""
     return text if text.isprintable() else "".join(sign if sign.isprintable() else " " for sign in text)

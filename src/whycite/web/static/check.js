@@ -2,18 +2,18 @@ import { ask, dropping, fetched, formOf, get, make, plural, post, roving, say } 
 import { layOut, overview, shade } from "./heatmap.js";
 import { card } from "./papers.js";
 
-let sent = null; // what was checked: it is sent again to be changed
+let sent = null; // the files that were checked, which are sent again to be fixed
 let answer = null; // with the finding and score of each sentence
 let asked = 0;
-let from = null; // the threshold that was asked for; null: each section's own
+let from = null; // the threshold of the last check; null for the default of each section
 let elements = new Map();
 const accepted = new Map(); // sentence -> key
-let unsaved = false; // they changed since the last download
+let unsaved = false; // accepted citations changed since the last download
 
 async function check(list, threshold = null) {
   const turn = ++asked;
   const anew = threshold === null;
-  say(get("state"), anew ? "Reading the draft and looking for claims without a citation …" : "Looking for more …");
+  say(get("state"), anew ? "Reading the draft and looking for claims without a citation …" : "Searching …");
   say(get("said"), "");
   if (anew) {
     get("answer").classList.add("hidden");
@@ -30,7 +30,7 @@ async function check(list, threshold = null) {
   }
 }
 
-// All pages of an answer as one.
+// Fetches all pages of an answer and joins them.
 async function all(list, threshold, turn) {
   let whole = null;
   do {
@@ -51,10 +51,10 @@ async function all(list, threshold, turn) {
 }
 
 function tell(anew) {
-  say(get("state"), answer.sentences.length ? "" : "There is no text in this draft.");
+  say(get("state"), answer.sentences.length ? "" : "This draft has no text.");
   get("title").textContent = answer.title || answer.path;
   get("notes").replaceChildren(...answer.warnings.slice(0, 20).map((warning) => make("li", { dir: "auto" }, warning)));
-  say(get("unwritable"), answer.unwritable ? `This draft cannot be changed here: ${answer.unwritable}.` : "");
+  say(get("unwritable"), answer.unwritable ? `Citations cannot be added to this draft here: ${answer.unwritable}.` : "");
   get("unwritable").classList.toggle("hidden", !answer.unwritable);
   get("answer").classList.remove("hidden");
   elements = layOut(get("text"), answer.sections, answer.sentences, decorate);
@@ -63,7 +63,7 @@ function tell(anew) {
   roving(get("text"), [...elements.values()].filter((element) => "pick" in element.dataset), (element) => pick(byElement.get(element)));
   if (anew) {
     get("threshold").value = answer.threshold;
-    get("panel").replaceChildren(make("p", { class: "dim" }, "Pick a sentence to see what it could cite."));
+    get("panel").replaceChildren(make("p", { class: "dim" }, "Select a sentence to see what it could cite."));
   }
   paint();
   offer();
@@ -100,16 +100,16 @@ function paint() {
 async function pick(sentence, where = "nearest") {
   for (const [index, element] of elements) element.classList.toggle("picked", index === sentence.index);
   const finding = sentence.finding;
-  const said = finding.kind === "cited" ? `Cites ${finding.cites.join(", ") || "something that could not be linked"}` : `Needs a citation: ${Math.round(100 * finding.worthiness)} %`;
+  const said = finding.kind === "cited" ? `Cites ${finding.cites.join(", ") || "an unknown reference"}` : `Worthiness ${finding.worthiness.toFixed(2)}`;
   const list = make("ol", { class: "cards" });
   get("panel").replaceChildren(make("h3", { tabindex: "-1", id: "picked" }, said), make("blockquote", { class: "why", dir: "auto" }, finding.text), list);
   get("panel").scrollTop = 0;
   get("picked").focus({ preventScroll: true });
-  elements.get(sentence.index).scrollIntoView({ block: where }); // on a narrow screen the panel may lie over it
+  elements.get(sentence.index).scrollIntoView({ block: where }); // on a narrow screen the panel may cover it
   let found = finding.recommendations;
   let doubtful = finding.doubtful;
   if (!found.length) {
-    list.append(make("li", { class: "dim" }, "Looking …"));
+    list.append(make("li", { class: "dim" }, "Searching …"));
     const question = { text: finding.text, title: answer.title.slice(0, 2000), n: 3 };
     if (finding.section_type) question.section = finding.section_type;
     try {
@@ -119,16 +119,16 @@ async function pick(sentence, where = "nearest") {
       return;
     }
   }
-  if (answer.unwritable && found.length) list.before(make("p", { class: "dim" }, "This draft cannot be changed here, for the reason above it: copy the BibTeX."));
-  const nothing = make("li", { class: "dim" }, "Nothing fits: neither in the draft's own bibliography nor in your library.");
-  if (doubtful) list.before(make("p", { class: "dim" }, "Nothing at hand clearly fits this sentence. The nearest:"));
+  if (answer.unwritable && found.length) list.before(make("p", { class: "dim" }, "Citations cannot be added to this draft here; copy the BibTeX instead."));
+  const nothing = make("li", { class: "dim" }, "No matching papers in the draft's bibliography or your library.");
+  if (doubtful) list.before(make("p", { class: "dim" }, "No paper is a clear match. The closest ones:"));
   list.replaceChildren(...(found.length ? found.map((one) => card(one, finding.text, acts(sentence, one))) : [nothing]));
 }
 
 function acts(sentence, found) {
   if (sentence.finding.kind === "cited" || !found.cite_key || answer.unwritable) return [];
   const taken = accepted.get(sentence.index) === found.cite_key;
-  const take = make("button", { type: "button", class: "main" }, taken ? "Take back" : `Cite as ${found.cite_key}`);
+  const take = make("button", { type: "button", class: "main" }, taken ? "Undo" : `Cite as ${found.cite_key}`);
   take.addEventListener("click", async () => {
     if (taken) accepted.delete(sentence.index);
     else accepted.set(sentence.index, found.cite_key);
@@ -154,15 +154,15 @@ get("download").addEventListener("click", async () => {
   const choices = [...accepted].map(([index, key]) => ({ file: answer.sentences[index].finding.file, start: answer.sentences[index].start, key }));
   form.append("choices", JSON.stringify(choices));
   if (from !== null) form.append("threshold", from);
-  say(get("said"), "Changing a copy of your files …");
+  say(get("said"), "Adding citations to a copy of your files …");
   try {
     const reply = await fetched("/api/check/fix", { method: "POST", body: form });
     const link = make("a", { href: URL.createObjectURL(await reply.blob()), download: "with-citations.zip" });
     unsaved = false;
     link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // by then it is saved
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // by then the download has finished
     const refused = JSON.parse(decodeURIComponent(reply.headers.get("x-refused") || "%5B%5D"));
-    say(get("said"), refused.length ? `Downloaded; not changed: ${refused.join("; ")}` : "Downloaded: the changed files, all else as it was.");
+    say(get("said"), refused.length ? `Downloaded. Not added: ${refused.join("; ")}` : "Downloaded the changed files.");
   } catch (error) {
     say(get("said"), error.message, true);
   }
@@ -175,7 +175,7 @@ get("next").addEventListener("click", () => {
   pick(after || list[0], "center");
 });
 
-// Pasted text as a draft, with an empty bibliography for what it is to cite; one with a block at its head says itself.
+// Turns pasted text into a draft with an empty bibliography, unless it has front matter of its own.
 function pasted(text) {
   const file = (name, ...parts) => new File(parts, name, { type: "text/plain" });
   if (/^\s*---\s*\n/.test(text)) return [file("draft.md", text)];
@@ -191,7 +191,7 @@ get("question").addEventListener("submit", (event) => {
 });
 get("files").addEventListener("change", (event) => event.target.files.length && check(event.target.files));
 get("threshold").addEventListener("input", paint);
-// Sentences below what was asked for have no papers yet.
+// Sentences below the last threshold have no recommendations yet.
 get("threshold").addEventListener("change", () => {
   const wanted = Number(get("threshold").value);
   if (wanted < (from ?? answer.threshold)) check(sent, wanted);
@@ -199,7 +199,7 @@ get("threshold").addEventListener("change", () => {
 window.addEventListener("beforeunload", (event) => {
   if (unsaved && accepted.size) event.preventDefault();
 });
-// What scrolls stops below the bar, however many lines that has.
+// Scrolled elements stop below the bar, whatever its height.
 new ResizeObserver(([{ target }]) => document.documentElement.style.setProperty("--bar", `${target.offsetHeight}px`)).observe(get("bar"));
 window.addEventListener("resize", () => answer && overview(elements, get("strip"), get("text")));
 dropping(get("drop"), check);

@@ -4,7 +4,7 @@ import { card } from "./papers.js";
 const form = get("question");
 const state = get("state");
 const answers = get("answers");
-const hiddenFor = new Map(); // claim -> keys of papers that are "not this", until the page is loaded again
+const hiddenFor = new Map(); // claim -> keys of hidden papers, until the page is reloaded
 let hidden = new Set();
 let asked = 0;
 let answer = null;
@@ -14,13 +14,13 @@ form.addEventListener("submit", async (event) => {
   const given = new FormData(form);
   const question = { text: given.get("text").trim(), n: Number(given.get("n")) };
   if (!question.text) {
-    say(state, "Type a claim.", true);
+    say(state, "Enter a claim.", true);
     return;
   }
   if (given.get("year_max")) question.year_max = Number(given.get("year_max"));
   if (given.get("section")) question.section = given.get("section");
   const turn = ++asked;
-  say(state, "Looking …");
+  say(state, "Searching …");
   try {
     const found = await post("/api/cite", question);
     if (turn !== asked) return;
@@ -32,7 +32,7 @@ form.addEventListener("submit", async (event) => {
     if (turn !== asked) return;
     answers.replaceChildren();
     say(state, error.message, true);
-    if (error.message.includes("whycite add")) state.append(" ", make("a", { href: "/library" }, "Or add papers on the page Library."));
+    if (error.message.includes("whycite add")) state.append(" ", make("a", { href: "/library" }, "Or add papers on the Library page."));
   }
 });
 
@@ -45,8 +45,8 @@ form.elements.text.addEventListener("keydown", (event) => {
 
 function show() {
   const found = answer.recommendations.filter((one) => !hidden.has(one.paper.key));
-  if (!answer.recommendations.length) say(state, "No paper in your library fits this claim; add more on the page Library.");
-  else if (answer.doubtful) say(state, "Nothing in your library clearly fits this claim. The nearest:");
+  if (!answer.recommendations.length) say(state, "No papers match this claim. Add more on the Library page.");
+  else if (answer.doubtful) say(state, "No paper in your library is a clear match for this claim. The closest ones:");
   else say(state, `${plural(found.length, "paper")}, best first`);
   const gone = answer.recommendations.length - found.length;
   if (gone) {
@@ -62,7 +62,7 @@ function show() {
 }
 
 function hideable(found) {
-  const hide = make("button", { type: "button", "aria-label": `Not this: hide ${found.paper.title || found.paper.key}` }, "Not this");
+  const hide = make("button", { type: "button", "aria-label": `Hide ${found.paper.title || found.paper.key}` }, "Hide");
   const element = card(found, answer.text, [hide]);
   hide.addEventListener("click", () => {
     const at = [...answers.children].indexOf(element);

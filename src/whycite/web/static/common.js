@@ -1,4 +1,4 @@
-// What all pages share: making elements without HTML from strings, asking the API, saying what is going on.
+// Shared by all pages: creating elements, calling the API, showing messages.
 
 export const get = (id) => document.getElementById(id);
 
@@ -16,11 +16,11 @@ export async function fetched(path, options = {}) {
   try {
     answer = await fetch(path, options);
   } catch {
-    throw new Error("The server does not answer: is whycite serve still running?");
+    throw new Error("The server does not respond. Is `whycite serve` still running?");
   }
   if (!answer.ok) {
     const problem = await answer.json().catch(() => ({}));
-    throw new Error(problem.detail || `The server answered ${answer.status}.`);
+    throw new Error(problem.detail || `The server responded with status ${answer.status}.`);
   }
   return answer;
 }
@@ -46,7 +46,7 @@ export function plural(count, noun) {
   return `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-// Files as a form that is sent.
+// A form with files to send.
 export function formOf(files) {
   const form = new FormData();
   for (const file of files) form.append("files", file, file.webkitRelativePath || file.name);
@@ -64,9 +64,9 @@ export function dropping(element, take) {
   }
 }
 
-const roved = new WeakMap(); // container -> how to stop listening to it
+const roved = new WeakMap(); // container -> its AbortController
 
-// Makes many elements one stop of the Tab key: arrows, Home and End lead from one to the next, Enter and Space pick.
+// Makes many elements a single tab stop: arrow keys, Home and End move between them, Enter and Space select.
 export function roving(container, elements, pick) {
   roved.get(container)?.abort();
   const stop = new AbortController();
@@ -107,7 +107,7 @@ function stem(word) {
   return small.length > 4 ? small.replace(/(?:ies|es|s|ed|ing)$/u, "") : small;
 }
 
-// A text with the words marked that the other has too.
+// A text with the words highlighted that also occur in the other.
 export function marked(text, other) {
   const wanted = new Set((other.match(/[\p{L}\p{N}]+/gu) || []).map(stem).filter((word) => !COMMON.has(word)));
   const parts = text.split(/([\p{L}\p{N}]+)/u);

@@ -1,4 +1,4 @@
-// A document in the colours of its sentences' scores, with a strip beside it that shows all of it at once.
+// A document shaded by the scores of its sentences, with an overview strip next to it.
 
 import { make } from "./common.js";
 
@@ -8,7 +8,7 @@ export function heat(score, threshold) {
   return score !== null && score >= threshold ? Math.min(Math.floor(score * STEPS) + 1, STEPS) : 0;
 }
 
-// Fills `text` with sections, paragraphs and sentences; gives back one element a sentence, by index.
+// Fills `text` with sections, paragraphs and sentences; returns the element of each sentence by index.
 export function layOut(text, sections, sentences, decorate = () => {}) {
   const elements = new Map();
   text.replaceChildren();
@@ -37,15 +37,15 @@ export function layOut(text, sections, sentences, decorate = () => {}) {
   return elements;
 }
 
-// Shades sentences from a threshold on.
+// Shades sentences that reach a threshold.
 export function shade(elements, sentences, threshold) {
   for (const sentence of sentences) elements.get(sentence.index).dataset.heat = heat(sentence.score, threshold);
 }
 
-// Marks in a strip where the shaded sentences stand.
+// Marks the positions of shaded sentences in the strip.
 export function overview(elements, strip, text) {
   const height = Math.max(1, text.scrollHeight);
-  // All is measured before anything is drawn: in turns the page would be laid out anew for each sentence.
+  // Measure everything before drawing anything, or the browser lays out the page again for every sentence.
   const marks = [...elements.values()]
     .filter((element) => element.dataset.heat > 0)
     .map((element) => [element, element.offsetTop, element.offsetHeight]);

@@ -2,7 +2,7 @@ import { ask, dropping, formOf, get, make, number, plural, say } from "./common.
 import { bars } from "./plots.js";
 
 const LIMIT = 50;
-const EARLIEST = 1950; // year that is a bar of its own
+const EARLIEST = 1950; // earlier years share one bar
 let offset = 0;
 let looked = 0;
 let informed = 0;
@@ -27,10 +27,10 @@ async function showInfo() {
       Spans: number(info.spans),
       Size: `${(info.bytes / 1e6).toFixed(1)} MB`,
       Encoder: info.encoder.split("@")[0],
-      Place: info.path,
+      Location: info.path,
     };
     get("info").replaceChildren(
-      ...Object.entries(facts).map(([name, value]) => make("div", { class: name === "Place" ? "whole" : null }, make("dt", {}, name), make("dd", {}, value))),
+      ...Object.entries(facts).map(([name, value]) => make("div", { class: name === "Location" ? "whole" : null }, make("dt", {}, name), make("dd", {}, value))),
     );
     await Promise.all([showDocuments(), showFigures()]);
   } catch (error) {
@@ -51,7 +51,7 @@ async function showDocuments() {
     }
     get("rows").replaceChildren(...page.documents.map(row));
     const last = Math.min(offset + LIMIT, page.total);
-    say(get("place"), page.total ? `${number(offset + 1)} to ${number(last)} of ${number(page.total)}` : "No document has these words.");
+    say(get("place"), page.total ? `${number(offset + 1)}–${number(last)} of ${number(page.total)}` : "No documents match.");
     get("back").disabled = offset === 0;
     get("on").disabled = last >= page.total;
   } catch (error) {
@@ -65,8 +65,8 @@ function row(entry) {
   let sure = false;
   const be = (certain) => {
     sure = certain;
-    remove.textContent = sure ? "Really remove?" : "Remove";
-    remove.setAttribute("aria-label", sure ? `Really remove ${title}? Press again.` : `Remove ${title}`);
+    remove.textContent = sure ? "Confirm removal" : "Remove";
+    remove.setAttribute("aria-label", sure ? `Press again to remove ${title}` : `Remove ${title}`);
   };
   remove.addEventListener("click", async () => {
     if (!sure) {
@@ -76,7 +76,7 @@ function row(entry) {
     remove.disabled = true;
     try {
       await ask(`/api/library/documents/${entry.id}`, { method: "DELETE" });
-      say(get("state"), `Removed: ${title}`);
+      say(get("state"), `Removed ${title}.`);
       await showInfo();
       (get("rows").querySelector("button") || get("files")).focus();
     } catch (error) {
@@ -99,15 +99,15 @@ function row(entry) {
 async function showFigures() {
   const figures = await ask("/api/library/statistics");
   get("years").replaceChildren(bars(byYear(figures.years), "Papers by year"));
-  get("support").replaceChildren(bars(grouped(figures.support), "Papers by how often they are cited"));
+  get("support").replaceChildren(bars(grouped(figures.support), "Papers by number of citations"));
   get("most").replaceChildren(
     ...figures.most_cited.map((one) =>
-      make("li", { dir: "auto" }, `${one.paper.title || one.paper.key}${one.paper.year ? `, ${one.paper.year}` : ""} `, make("span", { class: "dim" }, `(${plural(one.support, "place")})`)),
+      make("li", { dir: "auto" }, `${one.paper.title || one.paper.key}${one.paper.year ? `, ${one.paper.year}` : ""} `, make("span", { class: "dim" }, `(${plural(one.support, "citation")})`)),
     ),
   );
 }
 
-// Every year, also those without a paper; what is older than most is one bar.
+// One bar per year, including years without papers; early years share one bar.
 function byYear(years) {
   const known = Object.entries(years).map(([year, count]) => [Number(year), count]);
   const older = known.filter(([year]) => year < EARLIEST).reduce((sum, [, count]) => sum + count, 0);
@@ -134,7 +134,7 @@ async function add(files) {
   get("notes").replaceChildren();
   get("progress").classList.remove("hidden");
   get("progress").removeAttribute("value");
-  say(get("state"), `Sending ${plural(files.length, "file")} …`);
+  say(get("state"), `Uploading ${plural(files.length, "file")} …`);
   try {
     const { id } = await ask("/api/library/documents", { method: "POST", body: formOf(files) });
     follow(id, files.length);
@@ -153,14 +153,14 @@ function follow(id, files) {
     }
     get("progress").max = Math.max(files, told.read);
     get("progress").value = told.read;
-    say(get("state"), told.read ? `${plural(told.read, "document")} read: ${told.reading}` : "Reading …");
+    say(get("state"), told.read ? `Read ${plural(told.read, "document")}; now ${told.reading}` : "Reading …");
   });
   events.addEventListener("done", async (event) => {
     events.close();
     const told = JSON.parse(event.data);
     offset = 0;
-    await showInfo(); // first, so that nothing moves under a hand once the end is told
-    over(`${plural(told.added + told.replaced, "document")} added, ${told.unchanged} there already.`);
+    await showInfo(); // first, so that nothing moves after the upload is reported as finished
+    over(`Added ${plural(told.added + told.replaced, "document")}; ${told.unchanged} unchanged.`);
     const notes = [...told.skipped.map((one) => `${one.path}: ${one.reason}`), ...told.warnings.map((one) => `${one.path}: ${one.warning}`)];
     get("notes").replaceChildren(...notes.slice(0, 100).map((note) => make("li", {}, note)));
   });
@@ -169,7 +169,7 @@ function follow(id, files) {
     over(JSON.parse(event.data).detail, true);
   });
   events.addEventListener("error", () => {
-    if (events.readyState === EventSource.CLOSED) over("The connection broke off; reload the page to see what was added.", true);
+    if (events.readyState === EventSource.CLOSED) over("Connection lost. Reload the page to see what was added.", true);
   });
 }
 
@@ -181,7 +181,7 @@ function over(text, wrong = false) {
 dropping(get("drop"), add);
 get("files").addEventListener("change", (event) => {
   add([...event.target.files]);
-  event.target.value = ""; // so that the same files can be chosen again
+  event.target.value = ""; // so that the same files can be selected again
 });
 get("search").addEventListener("submit", (event) => event.preventDefault());
 get("search").addEventListener("input", () => {

@@ -1,18 +1,18 @@
-// A recommended paper as a card: what it is, why it fits, and what can be done with it.
+// A recommended paper as a card: its details, the evidence, and actions.
 
 import { make, marked, plural } from "./common.js";
 
 export function card(found, claim, acts = []) {
   const paper = found.paper;
-  const people = paper.authors.length > 3 ? `${paper.authors.slice(0, 3).join("; ")} and others` : paper.authors.join("; ");
-  const facts = [people, paper.year, paper.venue, `cited in ${plural(found.support, "place")}`].filter(Boolean).join(" · ");
+  const people = paper.authors.length > 3 ? `${paper.authors.slice(0, 3).join("; ")} et al.` : paper.authors.join("; ");
+  const facts = [people, paper.year, paper.venue, `cited ${plural(found.support, "time")}`].filter(Boolean).join(" · ");
   return make(
     "li",
     { class: "card" },
     make("h3", { dir: "auto" }, `${found.rank}. `, ...marked(paper.title || paper.key, claim)),
     make("p", { class: "facts-line", dir: "auto" }, facts, paper.doi ? make("span", {}, ` · doi:${paper.doi}`) : null),
     ...found.evidence.slice(0, 3).map((evidence) => why(evidence, claim)),
-    found.evidence.length ? null : make("p", { class: "dim" }, "Nobody in your library cites it for this: its title fits."),
+    found.evidence.length ? null : make("p", { class: "dim" }, "Matches by title; not cited for this in your library."),
     make("div", { class: "acts" }, copying(found), ...acts),
   );
 }
@@ -38,7 +38,7 @@ function copying({ bibtex, paper }) {
       said.textContent = "Copied";
       setTimeout(() => (said.textContent = ""), 3000);
     } catch {
-      // Browsers let a page copy only where it is served encrypted or from this machine: then it is there to select.
+      // Browsers allow copying only on HTTPS or localhost; otherwise show the text for the user to select.
       shown.classList.remove("hidden");
       said.textContent = "Select and copy:";
       getSelection().selectAllChildren(shown);

@@ -2,7 +2,7 @@ import { ask, formOf, get, make, number, plural, roving, say } from "./common.js
 import { layOut, overview, shade, show } from "./heatmap.js";
 
 const VERDICTS = { backed: "✓ Backed", contradicted: "✗ Contradicted", "not found": "? Not found", "could not check": "– Could not check" };
-let cited = null; // files of the cited paper, or the id of a document of the library
+let cited = null; // files of the cited paper, or the id of a document in the library
 let answer = null;
 let elements = new Map();
 let asked = 0;
@@ -28,7 +28,7 @@ async function pickFrom(sent) {
       element.setAttribute("aria-selected", "true");
       get("claim").value = options.get(element).claim || options.get(element).text;
     });
-    say(get("state"), `${plural(draft.sentences.length, "sentence")}; those that cite are marked. Pick one.`);
+    say(get("state"), `${plural(draft.sentences.length, "sentence")}; those with citations are marked. Select one.`);
     note(draft.warnings);
     list.querySelector(".cites")?.scrollIntoView({ block: "nearest" });
   } catch (error) {
@@ -48,10 +48,10 @@ function option(sentence) {
 
 get("cited").addEventListener("change", (event) => {
   cited = event.target.files.length ? { files: [...event.target.files] } : null;
-  get("chosen").textContent = cited ? [...event.target.files].map((file) => file.name).join(", ") : "none chosen";
+  get("chosen").textContent = cited ? [...event.target.files].map((file) => file.name).join(", ") : "none selected";
 });
 
-// Offers documents of the library as their words are typed; `choose` gets the one that is taken.
+// Suggests documents in the library while the user types; `choose` receives the selected one.
 function finding(field, list, choose) {
   let looked = 0;
   const offered = (entry) => {
@@ -70,7 +70,7 @@ function finding(field, list, choose) {
       const page = await ask(`/api/library/documents?${new URLSearchParams({ query: field.value, limit: 8 })}`);
       if (turn !== looked) return;
       list.classList.remove("hidden");
-      const nothing = make("li", { class: "dim" }, "No document of your library has these words.");
+      const nothing = make("li", { class: "dim" }, "No documents in your library match.");
       list.replaceChildren(...(page.total ? page.documents.map(offered) : [nothing]));
     } catch (error) {
       say(get("state"), error.message, true);
@@ -92,7 +92,7 @@ get("question").addEventListener("submit", async (event) => {
   event.preventDefault();
   const claim = get("claim").value.trim();
   if (!claim || !cited) {
-    say(get("state"), claim ? "Choose the cited paper: a file, or one of your library." : "Type a claim, or pick a sentence.", true);
+    say(get("state"), claim ? "Select the cited paper: a file or a document in your library." : "Enter a claim, or select a sentence.", true);
     return;
   }
   const turn = ++asked;
@@ -121,11 +121,11 @@ function tell() {
   get("steps").replaceChildren(
     make("li", {}, make("b", {}, "Text"), ` ${number(characters)} characters of ${answer.title || answer.path}`),
     make("li", {}, make("b", {}, "Sentences"), ` ${plural(sentences, "sentence")} in ${plural(answer.sections.length, "section")}`),
-    make("li", {}, make("b", {}, "Normalised"), ` ${normalised.join(" · ") || "no words that say something"}`),
+    make("li", {}, make("b", {}, "Normalised"), ` ${normalised.join(" · ") || "no content words"}`),
     make("li", {}, make("b", {}, "Evidence"), ` ${plural(compared, "sentence")} compared with the claim`),
   );
   get("steps").classList.remove("hidden");
-  get("verdict").textContent = VERDICTS[answer.verdict] + (answer.confidence ? `, ${Math.round(100 * answer.confidence)} % sure` : "");
+  get("verdict").textContent = VERDICTS[answer.verdict] + (answer.confidence ? `, ${Math.round(100 * answer.confidence)}% confidence` : "");
   get("verdict").dataset.verdict = answer.verdict;
   get("reason").textContent = answer.reason;
   get("title").textContent = answer.title || answer.path;
@@ -144,7 +144,7 @@ function list() {
     ...answer.passages.slice(0, top).map((passage) => {
       const jump = make("button", { type: "button", class: "link", dir: "auto" }, passage.text);
       jump.addEventListener("click", () => show(elements.get(passage.index)));
-      const notes = [passage.quotes ? "the claim itself, which backs nothing" : "", passage.numbers].filter(Boolean).join("; ");
+      const notes = [passage.quotes ? "quotes the claim, so it is not evidence" : "", passage.numbers].filter(Boolean).join("; ");
       return make(
         "tr",
         {},

@@ -2,7 +2,7 @@
 (() => {
   const drafts = JSON.parse(document.getElementById("data").textContent);
 
-  // Whatever comes from a draft becomes text, never markup.
+  // Text from a draft is inserted as text, never as markup.
   function make(tag, className, ...content) {
     const element = document.createElement(tag);
     if (className) element.className = className;
@@ -15,7 +15,7 @@
     element.addEventListener("click", action);
     return element;
   }
-  const percent = (value) => `${Math.round(100 * value)} %`;
+  const percent = (value) => `${Math.round(100 * value)}%`;
   const plural = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
   const plain = (sentence) => sentence.text.map((part) => (typeof part === "string" ? part : part.shown)).join("");
 
@@ -28,7 +28,7 @@
   const usual = thresholds.length ? thresholds[Math.floor(thresholds.length / 2)] : 0.5;
   const state = { threshold: null, show: "all", section: "", words: "", chosen: null };
 
-  // A sentence that reached its own threshold and is fine all the same was let pass for a reason: it stays so.
+  // A sentence above its own threshold that is still "ok" was excused by a rule, and stays excused.
   function needs(sentence) {
     if (!sentence.kind || sentence.kind === "cited") return false;
     if (state.threshold === null) return sentence.kind === "needs-citation";
@@ -102,7 +102,7 @@
       article.append(paragraph);
     });
     if (draft.warnings.length) {
-      article.append(make("p", "warnings", `What could not be read whole: ${draft.warnings.join("; ")}`));
+      article.append(make("p", "warnings", `Warnings: ${draft.warnings.join("; ")}`));
     }
     main.append(article);
   }
@@ -125,7 +125,7 @@
     }
     total.replaceChildren(make("b", "", count.toLocaleString("en")), ` of ${plural(sentences.length, "sentence")} ${count === 1 ? "needs" : "need"} a citation`);
     const own = state.threshold === null;
-    output.textContent = own ? "as checked" : `from ${percent(state.threshold)}`;
+    output.textContent = own ? "default" : `${percent(state.threshold)} and above`;
     reset.classList.toggle("hidden", own);
     if (!state.chosen) drawList();
   }
@@ -152,10 +152,10 @@
   }
   function drawList() {
     const wanted = sentences.filter((one) => needs(one) && fits(one)).sort((a, b) => b.worthiness - a.worthiness);
-    panel.replaceChildren(make("h2", "", wanted.length ? "Surest first" : "Nothing to do"));
+    panel.replaceChildren(make("h2", "", wanted.length ? "Most likely first" : "Nothing to do"));
     panel.append(make("p", "where", wanted.length
-      ? "Choose a sentence, here or in the draft, to see what it could cite and why."
-      : "No sentence that is shown needs a citation at this threshold."));
+      ? "Select a sentence, here or in the draft, to see what it could cite and why."
+      : "None of the sentences shown needs a citation at this threshold."));
     for (const sentence of wanted.slice(0, 100)) {
       panel.append(button(make("b", "", percent(sentence.worthiness)), () => {
         choose(sentence);
@@ -169,7 +169,7 @@
   function drawChosen(sentence) {
     const need = needs(sentence);
     const [kind, words] = need ? ["need", sentence.need[0].toUpperCase() + sentence.need.slice(1)]
-      : sentence.kind === "cited" ? ["cited", "Cites already"] : ["ok", sentence.kind ? "Looks fine" : "Not checked"];
+      : sentence.kind === "cited" ? ["cited", "Has a citation"] : ["ok", sentence.kind ? "Looks fine" : "Not checked"];
     const head = make("div", "head", make("span", `badge ${kind}`, words), button("Close", close));
     const quote = make("blockquote", "sentence", plain(sentence));
     panel.replaceChildren(head);
@@ -184,20 +184,20 @@
     drawCited(sentence);
     const proposals = sentence.proposals || [];
     if (proposals.length) {
-      panel.append(make("h2", "", need ? "It could cite" : "It could also cite"));
+      panel.append(make("h2", "", need ? "Could cite" : "Could also cite"));
       if (sentence.poor) panel.append(make("p", "where", sentence.poor));
       panel.append(make("ol", "", ...proposals.map(drawProposal)));
     } else if (need) {
-      panel.append(make("p", "where", "No paper was proposed for it: add papers to your library, or check with a lower threshold."));
+      panel.append(make("p", "where", "No matching papers. Add papers to your library, or check again with a lower threshold."));
     }
   }
   function drawCited(sentence) {
     const keys = [...new Set(sentence.text.flatMap((part) => (typeof part === "string" ? [] : part.keys)))];
     if (!keys.length) return;
-    panel.append(make("h2", "", "It cites"));
+    panel.append(make("h2", "", "Cites"));
     const references = new Map(Object.entries(sentence.draft.references));
     for (const key of keys) {
-      panel.append(make("p", "by", make("code", "", key), references.has(key) ? ` ${references.get(key)}` : " has no entry"));
+      panel.append(make("p", "by", make("code", "", key), references.has(key) ? ` ${references.get(key)}` : " not in the bibliography"));
     }
   }
   function drawProposal(proposal) {
@@ -213,7 +213,7 @@
     }
     item.append(facts);
     for (const evidence of proposal.evidence) item.append(drawEvidence(evidence));
-    if (!proposal.evidence.length) item.append(make("p", "from", "Its title fits; no one at hand cites it for this."));
+    if (!proposal.evidence.length) item.append(make("p", "from", "Matches by title; not cited for this elsewhere."));
     if (proposal.bibtex) {
       const shown = make("pre", "", proposal.bibtex);
       item.append(make("details", "", make("summary", "", "BibTeX entry"), shown));
@@ -227,7 +227,7 @@
     if (at >= 0) quote.append(whole.slice(0, at), make("mark", "", evidence.span), whole.slice(at + evidence.span.length));
     else quote.append(whole);
     quote.append("\u201d");
-    const source = evidence.place || `${evidence.title || "a document without title"}${evidence.year ? ` (${evidence.year})` : ""}`;
+    const source = evidence.place || `${evidence.title || "untitled document"}${evidence.year ? ` (${evidence.year})` : ""}`;
     return make("div", "evidence", quote, make("div", "from", `\u2014 ${source}`));
   }
 
@@ -257,13 +257,13 @@
     shade();
     if (state.chosen) drawChosen(state.chosen);
   });
-  const reset = button("As checked", () => {
+  const reset = button("Reset", () => {
     state.threshold = null;
     slider.value = String(Math.round(100 * usual));
     shade();
   }, "hidden");
   const search = document.createElement("input");
-  Object.assign(search, { type: "search", placeholder: "words", size: 12 });
+  Object.assign(search, { type: "search", placeholder: "text", size: 12 });
   search.addEventListener("input", () => {
     state.words = search.value.trim().toLowerCase();
     shade();
@@ -280,7 +280,7 @@
   legend.append("likely");
 
   function reveal(sentence) {
-    // Where the panel covers the lower half, the sentence goes to the upper one.
+    // On a narrow screen the panel covers the lower half, so scroll the sentence to the top.
     sentence.element.scrollIntoView({ block: matchMedia("(max-width: 52rem)").matches ? "start" : "center" });
   }
   function step(forward) {
@@ -309,7 +309,7 @@
     state.section = value;
     shade();
   });
-  const show = select([["all", "everything"], ["needs", "what needs a citation"], ["cited", "what cites"]], (value) => {
+  const show = select([["all", "all sentences"], ["needs", "sentences that need a citation"], ["cited", "sentences with citations"]], (value) => {
     state.show = value;
     shade();
   });
@@ -317,7 +317,7 @@
     make("div", "top", make("h1", "", title), total, button("Previous", () => step(false)),
       button("Next", () => step(true)), theme),
     make("div", "bar", labelled("Threshold", slider), output, reset, legend, labelled("Show", show),
-      labelled("in", sections), labelled("with", search)));
+      labelled("in", sections), labelled("containing", search)));
   document.body.append(header, make("div", "columns", nav, main, panel));
   new ResizeObserver(() => root.style.setProperty("--header", `${header.offsetHeight}px`)).observe(header);
   shade();

@@ -9,16 +9,16 @@
   };
   const KEPT = "whycite-labeller";
   const remembered = () => { try { return localStorage.getItem(KEPT) || ""; } catch { return ""; } };
-  const remember = (name) => { try { localStorage.setItem(KEPT, name); } catch { /* then it is asked again */ } };
+  const remember = (name) => { try { localStorage.setItem(KEPT, name); } catch { /* the user is asked again */ } };
 
   let labeller = "";
   let task = null;
   let words = {};
   let busy = false;
-  const seen = {}; // how often each kind of task was shown: instructions fold after the first one
-  let unsent = null; // what could not be sent, sent again as it is: the server counts it once
+  const seen = {}; // how often each kind of task was shown; instructions collapse after the first
+  let unsent = null; // a request that failed; it is sent again unchanged, and the server counts it once
 
-  // A name for an act; randomUUID is there on this machine's own address.
+  // An id for a request; randomUUID is available on localhost.
   const submission = () => crypto.randomUUID();
 
   async function ask(path, body) {
@@ -44,7 +44,7 @@
       unsent = body && !error.told ? [path, body] : null;
       $("problem").textContent = error.told
         ? error.message
-        : "The server does not answer, so this was not kept. Start it again; any key sends it again.";
+        : "The server does not respond, so this was not saved. Restart it, then press any key to send it again.";
       show("problem", true);
     } finally {
       busy = false;
@@ -57,11 +57,11 @@
     task && act("/api/answers", { task: task.id, labeller, action, label, submission: submission() });
   const undo = () => act("/api/undo", { labeller, submission: submission() });
 
-  // What there is to do where nothing is left for this labeller.
+  // Explains why there are no tasks left for this labeller.
   function rest(held, missing) {
-    if (held) return "What is left is with someone else just now; look again in ten minutes.";
-    if (missing) return "You have answered or skipped every task; the answers that are missing must come from others.";
-    return "Every task has the answers it needs.";
+    if (held) return "The remaining tasks are assigned to others; check again in ten minutes.";
+    if (missing) return "You have answered or skipped every task; others must provide the missing answers.";
+    return "All tasks are complete.";
   }
 
   function render(state) {
@@ -165,7 +165,7 @@
     show("start", true);
     $("name").focus();
   }, () => {
-    $("problem").textContent = "The server does not answer; start it again and load this page again.";
+    $("problem").textContent = "The server does not respond; restart it and reload this page.";
     show("problem", true);
   });
 })();

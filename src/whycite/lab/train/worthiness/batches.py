@@ -240,7 +240,7 @@ def plan_passes(
     room = frame.limit - 1 - (section_lengths + 1) * (variant.section in ("extra", "first"))
     longest = room - repeated_lengths - 1
     if len(longest) and longest.min() < 1:
-        raise ValueError(f"a limit of {frame.limit} tokens leaves no room for a sentence")
+        raise ValueError(f"a limit of {frame.limit} tokens is too small for a sentence")
     lengths = np.minimum(every[forms], texts.by_sentence(longest))
     costs = lengths + 1 + texts.by_sentence(repeated_lengths)
     start, stop = texts.paragraphs[:-1], texts.paragraphs[1:]

@@ -117,7 +117,7 @@ def build_worthiness_model(
 ) -> WorthinessOutcome:
     """A worthiness model in the folder `out`; the newest documents are held out to choose by and to measure on."""
     if (make_folder(out) / WORTHINESS.settings_file).exists():
-        raise UserError(f"{out} holds a model already: name another --out, or remove it")
+        raise UserError(f"{out} already contains a model; choose another --out, or delete it")
     base = load_base(recipe.base)
     if recipe.judge:
         load_base(recipe.judge)  # to say at once where there is none
@@ -142,7 +142,7 @@ def build_worthiness_model(
         )
         for file in sorted(new.iterdir()):
             file.replace(out / file.name)
-    tell(f"written to {out}: " + ", ".join(f"{name} {value:.4f}" for name, value in parity_figures.items()))
+    tell(f"saved to {out}: " + ", ".join(f"{name} {value:.4f}" for name, value in parity_figures.items()))
     return outcome
 
 

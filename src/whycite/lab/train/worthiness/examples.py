@@ -39,11 +39,13 @@ def load_labelled(path: Path) -> Iterator[LabelledDocument]:
         with bz2.open(path, "rt", encoding="utf-8") as file:
             records = map(json.loads, file)
             if next(records, None) != _FORM:
-                raise UserError(f"{path} holds no labelled paragraphs of this version: make it anew")
+                raise UserError(f"{path} was written by another version; create it again with --pack")
             for record in records:
                 yield _document(*record)
     except (OSError, EOFError, ValueError, TypeError) as error:
-        raise UserError(f"{path} cannot be read as labelled paragraphs ({error}): make it anew") from error
+        raise UserError(
+            f"{path} cannot be read as labelled paragraphs ({error}); create it again with --pack"
+        ) from error
 
 
 def _line(record: Any) -> bytes:

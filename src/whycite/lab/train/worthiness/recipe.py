@@ -43,11 +43,13 @@ class WorthinessRecipe:
     def __post_init__(self) -> None:
         find_variant(self.variant)
         if self.epochs < 1 or self.tokens < self.limit or self.limit < 64:
-            raise UserError("training needs an epoch, a limit of 64 tokens or more, and batches that hold as many")
+            raise UserError(
+                "training needs at least 1 epoch, a limit of at least 64 tokens, and batches of at least that size"
+            )
         if self.folds == 1 or self.folds < 0 or not 0 <= self.soft <= 1:
-            raise UserError("documents are judged in two parts or more, or none; what that counts is 0 to 1")
+            raise UserError("--folds must be 0 or at least 2, and --soft between 0 and 1")
         if self.judge and not (self.folds and self.soft):
-            raise UserError(f"'{self.judge}' has nothing to judge: documents are judged in two parts or more")
+            raise UserError(f"--judge {self.judge} needs at least two --folds")
 
     @property
     def judging(self) -> WorthinessRecipe:

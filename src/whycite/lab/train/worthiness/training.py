@@ -298,7 +298,7 @@ def judge_out_of_fold(
     shorter = replace(recipe, epochs=(recipe.epochs + 1) // 2)
     fold_of = np.arange(len(documents)) % recipe.folds
     for fold in range(recipe.folds):
-        watch(f"part {fold + 1} of {recipe.folds}, judged by what the others teach")
+        watch(f"fold {fold + 1} of {recipe.folds}: soft labels from the other folds")
         learning_documents, fold_documents = documents[fold_of != fold], documents[fold_of == fold]
         targets = texts.worthy.astype(np.float32)
         reader, _ = learn(texts, targets, learning_documents, dev, shorter, watch, workers, deadline / recipe.folds)
@@ -352,7 +352,7 @@ def learn(
         if f1 >= max(row["dev_f1"] for row in epochs):
             best = {name: value.detach().clone() for name, value in network.state_dict().items()}
     if not best:
-        raise UserError("the deadline came before the first epoch; give more time")
+        raise UserError("the deadline passed before the end of the first epoch; raise --deadline")
     network.load_state_dict(best)
     return reader, epochs
 
@@ -362,7 +362,7 @@ def frame_of(base: Base, recipe: WorthinessRecipe) -> SequenceFrame:
     config, signs = base.config, base.tokenizer.encode("a").ids
     longest = getattr(config, "max_position_embeddings", None)
     if longest is None or len(signs) < 3:
-        raise UserError(f"'{base.name}' does not read between two signs up to a length: name a BERT or RoBERTa")
+        raise UserError(f"'{base.name}' is not supported; use a BERT or RoBERTa model")
     if config.model_type in _FROM_PADDING:
         longest -= config.pad_token_id + 1
     return SequenceFrame(signs[0], signs[-1], min(recipe.limit, longest))

@@ -1,7 +1,7 @@
 "use strict";
 (() => {
   const STEPS = 5;
-  const CHARACTERS = 70; // of a line in the overview
+  const CHARACTERS = 70; // per line of the overview
   const SIGNS = { "backed": "✓", "contradicted": "✗", "not found": "?", "could not check": "–" };
   const data = JSON.parse(document.getElementById("data").textContent);
   const $ = (id) => document.getElementById(id);
@@ -20,7 +20,7 @@
 
   let threshold = data.threshold;
   let top = Math.min(data.top, 100);
-  let current = 0; // the rank of the passage that was jumped to
+  let current = 0; // rank of the selected passage
   const spans = [];
   const ranked = data.passages.slice().sort((one, other) => one.rank - other.rank);
 
@@ -28,10 +28,10 @@
     $("claim").textContent = data.claim;
     $("verdict").dataset.verdict = data.verdict;
     $("said").textContent = `${SIGNS[data.verdict]} ${data.verdict}`;
-    $("sure").textContent = data.confidence > 0 ? `${Math.round(data.confidence * 100)} % sure` : "";
+    $("sure").textContent = data.confidence > 0 ? `${Math.round(data.confidence * 100)}% confidence` : "";
     $("reason").textContent = data.reason;
     const { title, path, year } = data.document;
-    $("title").textContent = title || path || "Without title";
+    $("title").textContent = title || path || "Untitled";
     $("file").textContent = [title ? path : "", year || ""].filter(Boolean).join(", ");
     $("none").hidden = ranked.length > 0;
   }
@@ -75,7 +75,7 @@
       facts.append(make("b", passage.score.toFixed(2)), ` · sentence ${passage.index + 1}`);
       if (passage.section) facts.append(` · ${passage.section}`);
       button.append(rank, facts, make("span", passage.text, "words"));
-      const notes = [passage.quotes ? "the claim itself, which backs nothing" : "", passage.numbers].filter(Boolean);
+      const notes = [passage.quotes ? "quotes the claim, so it is not evidence" : "", passage.numbers].filter(Boolean);
       if (notes.length) button.append(make("span", `⚠ ${notes.join("; ")}`, "note"));
       button.addEventListener("click", () => jump(passage.rank));
       const item = make("li");
@@ -103,10 +103,10 @@
 
   function shade() {
     let shaded = 0;
-    data.sentences.forEach((sentence, at) => {
+    data.sentences.forEach((sentence, index) => {
       const step = heat(sentence.score);
       shaded += step > 0;
-      paint(spans[at], step);
+      paint(spans[index], step);
     });
     for (const rank of document.querySelectorAll("#list .rank")) {
       paint(rank, heat(data.sentences[rank.dataset.index]?.score ?? null));
@@ -118,7 +118,7 @@
     draw();
   }
 
-  // The overview: the document set in lines too small to read, so that what is hot shows where it stands.
+  // The overview: the whole document in tiny lines, which shows where the shaded sentences are.
   let lines = null;
   function layOut() {
     const runs = [];
@@ -236,7 +236,7 @@
   }
 
   function jump(rank) {
-    const passage = ranked.find((each) => each.rank === rank);
+    const passage = ranked.find((candidate) => candidate.rank === rank);
     const span = passage && spans[passage.index];
     if (!span) return;
     document.querySelector(".s.current")?.classList.remove("current");
