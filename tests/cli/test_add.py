@@ -89,7 +89,7 @@ def test_an_archive_standard_input_and_the_default_library(run: Run, folder: Pat
     ("content", "message"),
     [
         (None, "no such file or folder"),
-        ({}, "no readable documents found"),
+        ({}, "contains no document that whycite can read"),
         ({"a.xml": "<article>"}, "a.xml:1: broken XML"),
         ({"a.xml": "<article>", "b.xml": "<article>"}, "1 more could not be read"),
     ],

@@ -135,7 +135,7 @@ def test_a_mistake_is_one_plain_sentence(draft: Path, arguments: list[str], mess
 def test_an_empty_folder_is_a_mistake(tmp_path: Path, command: str) -> None:
     result = whycite(command, str(tmp_path))
     assert result.returncode == 2
-    assert result.stderr.decode() == f"whycite: {tmp_path}: no readable documents found\n"
+    assert result.stderr.decode() == f"whycite: {tmp_path}: contains no document that whycite can read\n"
 
 
 def test_wrong_use_is_told_with_exit_code_2() -> None:

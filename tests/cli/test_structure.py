@@ -144,7 +144,7 @@ def test_learning(run: Run, tmp_path: Path) -> None:
     assert "Kernels (2 documents, e.g. papers/a.tex)" in result.stderr
     assert "'something' is not a valid answer" in result.stderr
     path = tmp_path / "settings" / "whycite" / "sections.toml"
-    assert f"3 rules saved in {path}" in result.stderr
+    assert f"3 rules saved in {path.relative_to(Path.cwd())}." in result.stderr
     assert load_rules(path, SECTION_TYPES) == HeadingRules(
         {"kernel": "method", "root": "method"}, frozenset({"forest"})
     )

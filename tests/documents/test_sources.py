@@ -178,7 +178,7 @@ def test_too_many_members(tmp_path: Path) -> None:
 def test_a_broken_archive_is_one_sentence(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "broken.zip"
     path.write_bytes(data)
-    with pytest.raises(UserError, match=r"broken\.zip: .*(cannot be read|holds no document)"):
+    with pytest.raises(UserError, match=r"broken\.zip: .*(cannot be read|contains no document)"):
         read(path)
 
 
@@ -190,7 +190,7 @@ def test_an_empty_file_and_no_file(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such file or folder"):
         read(tmp_path / "gone.tex")
     (tmp_path / "folder").mkdir()
-    with pytest.raises(UserError, match="holds no document"):
+    with pytest.raises(UserError, match="contains no document"):
         read(tmp_path / "folder")
 
 

@@ -48,7 +48,7 @@ def test_files_that_belong_together_are_read_together(tmp_path: Path, client_of:
 def test_what_is_no_paper_is_named_once(tmp_path: Path, client_of: Clients) -> None:
     kind, facts = _sent(client_of(tmp_path / "library"), [("bild.png", b"\x89PNG\r\n\x1a\n"), ("empty.md", b"")])
     assert (kind, facts["added"], facts["warnings"]) == ("done", 0, [])
-    reasons = {"empty.md": "the file is empty", "bild.png": "not a format whycite can read"}
+    reasons = {"empty.md": "the file is empty", "bild.png": "not a format that whycite can read"}
     assert {each["path"]: each["reason"] for each in facts["skipped"]} == reasons
 
 
@@ -102,7 +102,7 @@ def test_another_writer_is_named(tmp_path: Path, papers: Path, client_of: Client
 def test_two_files_of_one_name_are_no_draft(client: TestClient) -> None:
     answer = client.post("/api/read", files=[("files", ("a.md", b"# A")), ("files", ("a.md", b"# B"))])
     assert answer.status_code == 422
-    assert "two of the files" in answer.json()["detail"]
+    assert "two files" in answer.json()["detail"]
 
 
 def test_nothing_that_was_sent_is_left_behind(tmp_path: Path, client_of: Clients) -> None:

@@ -139,7 +139,7 @@ def test_another_program_may_add_beside_it(tmp_path: Path, papers: Path, client_
 
 
 def test_an_upload_that_is_none(client: TestClient) -> None:
-    assert "no such upload" in _problem(client.get("/api/library/uploads/nothing"), 404)
+    assert "No such upload" in _problem(client.get("/api/library/uploads/nothing"), 404)
 
 
 def test_more_than_can_wait_is_refused(kept_library: Path, client_of: Clients) -> None:

@@ -177,7 +177,7 @@ def test_library_add_and_remove(page: Any, tmp_path: Path) -> None:
     _keep(page, "library", tmp_path)
     remove = page.get_by_role("button", name="Remove How ants find home")
     remove.click()
-    page.get_by_text("Really remove?").click()
+    page.get_by_text("Confirm removal").click()
     page.locator("#rows tr").nth(2).wait_for(state="detached")
     assert "ants" not in page.inner_text("#rows")
 
@@ -349,7 +349,7 @@ def test_a_script_in_names_and_keys_is_only_text(page: Any, tmp_path: Path) -> N
     page.wait_for_selector("text=1 document added")
     assert page.locator("main img, main script").count() == 0
     page.get_by_role("button", name="_img src=x").click()
-    page.get_by_text("Really remove?").click()
+    page.get_by_text("Confirm removal").click()
     page.wait_for_selector("text=Removed:")
 
 

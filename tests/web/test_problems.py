@@ -149,4 +149,4 @@ def test_what_is_no_document_is_named_once_and_without_options_of_the_command_li
         answer = client.post(path, files=[picture], data={"claim": "Bees fly."})
         assert answer.json()["detail"] == "bild.png: not a format whycite can read", path
         answer = client.post(path, files=[picture, ("files", ("other.png", b"\x89PNG"))], data={"claim": "Bees fly."})
-        assert answer.json()["detail"] == "the files: no readable documents found", path
+        assert answer.json()["detail"] == "the files: contains no document that whycite can read", path

@@ -102,7 +102,7 @@ def _warnings(report: AddReport) -> list[tuple[str, str]]:
 
 def _unreadable_message(report: AddReport, paths: list[str]) -> str:
     if not report.skipped:
-        return f"{', '.join(paths)}: no readable documents found"
+        return f"{', '.join(paths)}: contains no document that whycite can read"
     remaining = len(report.skipped) - 1
     return _with_path(*report.skipped[0]) + (
         f" ({remaining:,} more could not be read; use --json to list them all)" if remaining else ""

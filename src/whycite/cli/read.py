@@ -48,7 +48,7 @@ def read(
         else:
             _show_document(label(document), console)
     if not has_document:
-        raise UserError(f"{path}: no readable documents found")
+        raise UserError(f"{path}: contains no document that whycite can read")
 
 
 def _show_document(document: Document, console: Console) -> None:

@@ -101,7 +101,7 @@ def _read_outlines(paths: Sequence[str], format: str | None, errors: Console) ->
             except UserError as error:
                 unread.append(str(error))
     if not outlines:
-        raise UserError(unread[0] if unread else f"{paths[0]}: no readable documents found")
+        raise UserError(unread[0] if unread else f"{paths[0]}: contains no document that whycite can read")
     for sentence in unread:
         errors.print(f"warning: {escape_markup(shorten_paths(sentence))}", soft_wrap=True)
     return outlines, unread

@@ -95,7 +95,7 @@ def _parse_verdicts(names: Collection[str]) -> frozenset[str]:
     verdicts = get_args(Verdict)
     for verdict in names:
         if verdict not in verdicts:
-            raise UserError(f"unknown verdict '{verdict}'; choose from: {', '.join(verdicts)}")
+            raise UserError(f"unknown verdict '{verdict}'; choose one of: {', '.join(verdicts)}")
     return frozenset(names)
 
 

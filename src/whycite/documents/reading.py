@@ -85,7 +85,7 @@ def read(path: str | Path, format: str | None = None) -> Document:
     """The document at a path; of several, the first."""
     document = next(stream(path, format), None)
     if document is None:
-        raise UserError(f"{path}: holds no document that whycite can read")
+        raise UserError(f"{path}: contains no document that whycite can read")
     return document
 
 
@@ -149,7 +149,7 @@ def _read_file(source: Source, format: str | None, depth: int = 0) -> Iterator[D
 def _explain_empty(archive: Folder) -> str:
     if "word/document.xml" in archive or "content.xml" in archive:
         return "word processor files are not read; save it as PDF, Markdown or plain text"
-    return "the archive holds no document that whycite can read" + "".join(f"; {w}" for w in archive.warnings[:3])
+    return "the archive contains no document that whycite can read" + "".join(f"; {w}" for w in archive.warnings[:3])
 
 
 def _read_folder(folder: Folder, format: str | None, depth: int = 0) -> Iterator[Document]:

@@ -118,7 +118,7 @@ def _read_first(path: str) -> Document:
     candidates = stream(path)
     document = next(candidates, None)
     if document is None:
-        raise UserError(f"{path}: no readable documents found")
+        raise UserError(f"{path}: contains no document that whycite can read")
     next_document = None
     with suppress(UserError):  # errors in later documents do not matter here
         next_document = next(candidates, None)

@@ -50,4 +50,4 @@ def test_what_cites_is_a_notice_where_papers_are_proposed_for_it(checked: Checke
     more = replace(cited, recommendations=checked.findings[0].recommendations)
     report = github.report([replace(checked, findings=(more,))])
     assert report.startswith("::notice file=main.tex,line=6,")
-    assert "cites already (doe" in report
+    assert "already cites doe" in report

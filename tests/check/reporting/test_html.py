@@ -209,7 +209,7 @@ def test_threshold_and_filters(browser_page: "Page", checked: CheckedDraft, tmp_
     assert page.inner_text("header .count").startswith("4 of 5")
     page.fill("#threshold", "90")
     assert page.inner_text("header .count").startswith("0 of 5")
-    page.click("text=As checked")
+    page.click("text=Reset")
     assert page.inner_text("header .count").startswith("3 of 5")
     page.select_option("header label:has-text('in') select >> nth=-1", "Methods")
     assert len(page.query_selector_all("main .s.dim")) == 3

@@ -123,7 +123,7 @@ def test_answers_must_fit_their_tasks(path: Path, known: dict[str, LabellingTask
 
 
 def test_one_program_at_a_time(path: Path, known: dict[str, LabellingTask]) -> None:
-    with Answers(path, known), pytest.raises(UserError, match="another program collects answers there"):
+    with Answers(path, known), pytest.raises(UserError, match="in use by another program"):
         Answers(path, known)
     with pytest.raises(UserError, match="no folder: no such folder"):
         Answers(path.parent / "no folder" / "answers.jsonl", known)
@@ -245,12 +245,12 @@ def test_undo_goes_back_one_by_one(desk: Desk) -> None:
 
 
 def test_wrong_answers(desk: Desk, path: Path) -> None:
-    with pytest.raises(UserError, match="no task 'x'"):
+    with pytest.raises(UserError, match="unknown task 'x'"):
         desk.take("x", "Ann", "answer", "1", "s")
-    with pytest.raises(UserError, match="'evidence' is no answer to this task; there are: 1, 2"):
+    with pytest.raises(UserError, match="'evidence' is not an answer to this task; choose one of: 1, 2"):
         desk.take("t0", "Ann", "answer", "evidence", "s")
     assert path.read_bytes() == b""
-    with pytest.raises(UserError, match="1 labeller or more"):
+    with pytest.raises(UserError, match="at least 1 labeller"):
         Desk(desk.answers, 0)
 
 

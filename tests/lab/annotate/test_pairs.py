@@ -97,7 +97,7 @@ def test_too_little_to_part() -> None:
     tasks, answered = simulate_labels([3.0] * 3, number=2)
     with pytest.raises(UserError, match=r"in \d+ groups? without a document in common, cannot be parted"):
         split(build_datasets(tasks, answered))
-    with pytest.raises(UserError, match="together below 1"):
+    with pytest.raises(UserError, match="add up to less than 1"):
         split(build_datasets(tasks, answered), 0.5, 0.5)
 
 

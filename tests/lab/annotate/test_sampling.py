@@ -131,8 +131,8 @@ GOOD: dict[str, object] = {"id": "1", "kind": "BC-E", "claim": "C.", "options": 
         ({"options": [{"text": "S."}]}, '"options" must be a list of objects'),
         ({"options": 3}, '"options" must be a list of objects'),
         ({"gold": "1"}, '"gold" of a task BC-E must be one of evidence, not evidence'),
-        ({"claim": "  "}, '"claim" must be a string with something in it'),
-        ({"id": None}, '"id" must be a string'),
+        ({"claim": "  "}, '"claim" must be a non-empty string'),
+        ({"id": None}, '"id" must be a non-empty string'),
     ],
     ids=range(8),
 )
@@ -146,7 +146,7 @@ def test_wrong_tasks(write: Write, change: dict[str, object], said: str) -> None
 def test_wrong_files(tmp_path: Path, write: Write) -> None:
     with pytest.raises(UserError, match="no such file"):
         read_tasks(tmp_path / "none.jsonl")
-    with pytest.raises(UserError, match=r":2: there is a task '1' already"):
+    with pytest.raises(UserError, match=r":2: duplicate task '1'"):
         read_tasks(write("twice.jsonl", [GOOD, GOOD]))
     broken = tmp_path / "broken.jsonl"
     broken.write_bytes(b'{"id": 1\r\n')
@@ -186,9 +186,9 @@ def test_claims_with_papers(write: Write, tmp_path: Path) -> None:
         ({"related": [-1]}, '"related" counts the sentences from 0'),
         ({"gold": "0"}, '"gold" must be a list of whole numbers'),
         ({"gold": [True]}, '"gold" must be a list of whole numbers'),
-        ({"claim": 3.5}, '"claim" must be a string'),
+        ({"claim": 3.5}, '"claim" must be a non-empty string'),
         ({"sentences": None, "paper": "none.md"}, "no such file"),
-        ({"id": "1"}, "there is a claim '1' already"),
+        ({"id": "1"}, "duplicate claim '1'"),
     ],
     ids=range(10),
 )

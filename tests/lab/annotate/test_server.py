@@ -150,7 +150,7 @@ def test_wrong_requests(client: TestClient, desk: Desk, wrong: dict[str, Any]) -
 def test_mistakes_are_told_in_a_sentence(client: TestClient) -> None:
     found = client.post("/api/answers", json=answer(task="t9"))
     assert found.status_code == 400
-    assert found.json()["detail"] == "there is no task 't9'; load the page again"
+    assert found.json()["detail"] == "unknown task 't9'; reload the page"
     assert client.get("/api/next").status_code == 422
 
 
@@ -164,5 +164,5 @@ def test_a_port_in_use_is_a_users_mistake() -> None:
     with listen(0) as first:
         port = first.getsockname()[1]
         assert first.getsockname()[0] == "127.0.0.1"
-        with pytest.raises(UserError, match=f"port {port}: .*; name another with --port"):
+        with pytest.raises(UserError, match=f"port {port}: .*; choose another with --port"):
             listen(port)

@@ -66,7 +66,7 @@ def made(run: Run, tmp_path: Path) -> Path:
     claims = write(tmp_path / "claims.jsonl", [claim(number) for number in range(20)])
     result = run("make", claims, "--out", "tasks.jsonl", "--top", 4, "--pairs", 3, "--discarded", 2)
     assert result.exit_code == 0, result.output
-    assert "60 tasks (60 BR) of 20 claims: tasks.jsonl" in result.stdout
+    assert "Wrote 60 tasks (60 BR) for 20 claims to tasks.jsonl." in result.stdout
     return tmp_path / "tasks.jsonl"
 
 
@@ -98,8 +98,8 @@ def test_make_says_how_much_evidence_candidates_hold(run: Run, tmp_path: Path) -
     rows = json.dumps(claim(1)) + "\r\n"
     result = run("make", "-", "--out", tmp_path / "tasks.jsonl", stdin=rows)
     assert result.exit_code == 0, result.output
-    assert "1 claim with 2 sentences of evidence." in result.stdout
-    assert "│ 10           │           100 % │            100 % │" in result.stdout
+    assert "1 claim, 2 sentences of known evidence." in result.stdout
+    assert "│ 10           │           100% │                 100% │" in result.stdout
 
 
 def test_make_from_papers_is_the_same_each_time(run: Run, tmp_path: Path) -> None:
@@ -116,8 +116,8 @@ def test_make_from_papers_is_the_same_each_time(run: Run, tmp_path: Path) -> Non
     ("rows", "said"),
     [
         ([{"id": 1, "claim": "C."}], 'claims.jsonl:1: give "sentences"'),
-        ([claim(1), {"id": 2}], 'claims.jsonl:2: "claim" must be a string'),
-        ([claim(1, sentences=["One."], gold=[])], "claims.jsonl: makes no task"),
+        ([claim(1), {"id": 2}], 'claims.jsonl:2: "claim" must be a non-empty string'),
+        ([claim(1, sentences=["One."], gold=[])], "claims.jsonl: no tasks can be created"),
         ([{"id": 1, "claim": "C.", "paper": "none.md"}], "claims.jsonl:1: none.md: no such file"),
     ],
     ids=range(4),
@@ -133,9 +133,9 @@ def test_wrong_claims(run: Run, tmp_path: Path, rows: list[dict[str, Any]], said
 def test_files_are_not_written_over_by_mistake(run: Run, made: Path) -> None:
     before = made.read_bytes()
     same = run("make", "claims.jsonl", "--out", "claims.jsonl")
-    assert "these are the claims" in str(same.exception)
+    assert "this is the file of claims" in str(same.exception)
     same = run("serve", made, "--answers", made, "--no-browser", "--port", 0)
-    assert "these are the tasks" in str(same.exception)
+    assert "this is the file of tasks" in str(same.exception)
     assert made.read_bytes() == before
 
 
@@ -154,7 +154,7 @@ def test_aggregate(run: Run, made: Path, tmp_path: Path) -> None:
     assert rows["glad", 5]["kappa"] == rows["vote", 5]["auc"] == 1
     assert 0 < found["agreement"]["BR"] < 1
     text = run("aggregate", made, "--answers", answers, "--least", 1).stdout
-    assert "60 tasks, 60 with answers, 0 with a label by vote." in text  # each has one who was wrong
+    assert "60 tasks, 60 with answers, 0 labelled by vote." in text  # each has one who was wrong
     assert "│ BR       │ GLAD 5" in text
     assert "BR: labellers agree with each other at kappa 0." in text
 
@@ -201,7 +201,9 @@ def test_without_answers(run: Run, made: Path, tmp_path: Path, command: str) -> 
     missing = run(command, made, "--answers", "none.jsonl", *more)
     assert str(missing.exception) == "none.jsonl: No such file or directory"
     (tmp_path / "empty.jsonl").touch()
-    assert str(run(command, made, "--answers", "empty.jsonl", *more).exception) == "empty.jsonl: holds no answers yet"
+    assert (
+        str(run(command, made, "--answers", "empty.jsonl", *more).exception) == "empty.jsonl: contains no answers yet"
+    )
 
 
 PATIENCE = 100_000  # milliseconds: a busy machine is slow to show anything
@@ -264,7 +266,7 @@ def test_answers_survive_kill_and_the_labeller_goes_on(serve: Serve, made: Path)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=100)
         assert process.returncode == 130
-        assert errors == "whycite: stopped; 0 new in answers.jsonl, start it again to go on\n"
+        assert errors == "whycite: stopped; 0 new in answers.jsonl; run the command again to continue\n"
     assert len(lines(made.with_name("answers.jsonl"))) == 1
 
 

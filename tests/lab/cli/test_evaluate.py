@@ -130,7 +130,7 @@ def test_the_same_again_and_in_tables(papers: Path, work: Path) -> None:
     once = run(*asked)
     assert run(*asked) == once
     lines = once.splitlines()
-    assert "Neuroscience: 4 claims drawn at random." in lines
+    assert "Neuroscience: 4 claims chosen at random." in lines
     assert not any("supported" in line or "table 5" in line for line in lines)
     (statistics,) = [line.split() for line in lines if line.startswith(" Neuroscience ")]
     assert (statistics[1], statistics[5], statistics[6]) == ("5", "5", "2")  # papers, cited papers, held out
@@ -138,8 +138,8 @@ def test_the_same_again_and_in_tables(papers: Path, work: Path) -> None:
     assert heads == [
         "Method",
         "MRR",
-        "95",
-        "%",
+        "95%",
+        "CI",
         "R@1",
         "R@3",
         "R@5",
@@ -172,11 +172,17 @@ def test_the_seed_decides(papers: Path, work: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--topics", "botany"], "topic 'botany' is no subject of these papers; there are: Ecology, Neuroscience"),
-        (["--topics", "ecology", "--held-out", "5"], "topic 'ecology' (subject Ecology): 5 papers are too few to hold"),
-        (["--topics", "neuro", "--methods", "best"], "no method 'best'; choose one of: bm25-okapi, "),
+        (
+            ["--topics", "botany"],
+            "topic 'botany' is not a subject of these papers; choose one of: Ecology, Neuroscience",
+        ),
+        (
+            ["--topics", "ecology", "--held-out", "5"],
+            "topic 'ecology' (subject Ecology): cannot hold out 5 of 5 papers",
+        ),
+        (["--topics", "neuro", "--methods", "best"], "unknown method 'best'; choose one of: bm25-okapi, "),
         (["--topics", "neuro", "--data", "none"], "none: no such file or folder"),
-        (["--topics", "neuro,"], "'' is no topic; write a subject"),
+        (["--topics", "neuro,"], "'' is not a topic; give a subject"),
     ],
     ids=["topic", "too few", "method", "data", "no topic"],
 )
@@ -190,7 +196,7 @@ def test_a_mistake_is_one_sentence(papers: Path, tmp_path: Path) -> None:
     result = whycite("eval", "ilciter", "--data", papers, "--work", tmp_path, "--topics", "botany")
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr == (
-        "whycite: topic 'botany' is no subject of these papers; there are: Ecology, Neuroscience\n"
+        "whycite: topic 'botany' is not a subject of these papers; choose one of: Ecology, Neuroscience\n"
     )
 
 

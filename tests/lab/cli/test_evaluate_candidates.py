@@ -69,7 +69,13 @@ def test_every_row_of_every_table(papers: Path, tmp_path: Path) -> None:
     result = _run(papers, "--epochs", "1", "--again", "--held-out", "4", "--k", "3", "--word-vectors", words)
     assert result.exit_code == 0, result.output
     shown = result.stdout
-    for table in ("by paper (SCOPE's table 4)", "by section (SCOPE's table 4)", "(table 5)", "(table 11)", "(table 7)"):
+    for table in (
+        "by paper (SCOPE, table 4)",
+        "by section (SCOPE, table 4)",
+        "(SCOPE, table 5)",
+        "(SCOPE, table 11)",
+        "(SCOPE, table 7)",
+    ):
         assert table in shown
     for head in ("d = 0.2", "d = 0.5", "d = 0.8", "MRR", "R@3"):
         assert head in shown
@@ -81,7 +87,7 @@ def test_every_row_of_every_table(papers: Path, tmp_path: Path) -> None:
         for by in ("paper", "section"):
             assert [by, "0"] in [[mark[0], mark[1][0]] for mark in marks]
             assert {(by + ",", "old"), (by + ",", "new")} <= {tuple(mark) for mark in marks}
-    assert "16 documents that cite, 4 of them held out (2020-01-13 to 2020-01-16)." in shown
+    assert "16 documents with citations, 4 held out (2020-01-13 to 2020-01-16)." in shown
     assert "…" not in shown
 
 
@@ -113,12 +119,12 @@ def test_autoencoders_are_kept(papers: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--methods", "nothing"), "no recommender of candidates 'nothing'"),
-        (("--drop", "1"), "must lie between 0 and 1"),
-        (("--topic", "a,b"), "one topic at a time, not 2"),
-        (("--topic", "history"), "is no subject of these papers"),
-        (("--held-out", "16"), "too few to hold out 16"),
-        ((*FAST, "--floor", "99"), "no paper to recommend"),
+        (("--methods", "nothing"), "unknown recommender 'nothing'"),
+        (("--drop", "1"), "must be between 0 and 1"),
+        (("--topic", "a,b"), "takes one topic, not 2"),
+        (("--topic", "history"), "is not a subject of these papers"),
+        (("--held-out", "16"), "cannot hold out 16"),
+        ((*FAST, "--floor", "99"), "no papers to recommend"),
     ],
     ids=["method", "drop", "topics", "topic", "held out", "floor"],
 )

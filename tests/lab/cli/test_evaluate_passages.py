@@ -128,7 +128,7 @@ def test_scores_of_rankers_that_had_not_seen_the_cases(folder: Path) -> None:
     assert found["one_for_all_folds"] == []
     assert set(found["selection"]["scifact"]) == {"bm25", "encoder"}  # no scores where nothing is gold
     (folder / "scores.json").write_text(json.dumps({"passage": {}, "between": {}}), "utf-8")
-    assert "no scores for all sentences" in str(_run(*asked, "--ranker", folder / "scores.json").exception)
+    assert "scores for some sentences" in str(_run(*asked, "--ranker", folder / "scores.json").exception)
 
 
 def test_labels_alone(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_labels_alone(tmp_path: Path) -> None:
     found = json.loads(_run("eval", "--data", folder, "--altered", 1, "--json").stdout)
     assert sum(sum(row.values()) for row in found["labels"]["citint dev"]["confusion"].values()) == 2
     assert found["altered"]["citint dev"]["all"]["pairs"] == 1
-    assert "none of the data sets tells" in str(
+    assert "none of the datasets has" in str(
         _run("train", "--data", folder, "--model", "rnn", "--out", tmp_path / "x").exception
     )
 
@@ -178,10 +178,10 @@ def test_a_model_is_trained_and_scores(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("eval", "--data", "nowhere/other"), "no data set of passages"),
+        (("eval", "--data", "nowhere/other"), "not a dataset of passages"),
         (("eval", "--data", "nowhere/scifact"), "no such folder"),
         (("eval", "--data", "{}/scifact", "--models", "cnn"), "no model 'cnn'"),
-        (("eval", "--data", "{}/scifact", "--models", "", "--ranker", "{}"), "holds no ranker"),
+        (("eval", "--data", "{}/scifact", "--models", "", "--ranker", "{}"), "has no ranker"),
         (("train", "--data", "{}/scifact", "--model", "cnn", "--out", "{}/x"), "no model 'cnn'"),
         (("train", "--data", "nowhere/citint", "--model", "rnn", "--out", "{}/x"), "no such folder"),
         (("train", "--data", "{}/scifact", "--model", "rnn", "--out", "{}/x", "--vectors", "no.txt"), "cannot be read"),

@@ -70,18 +70,18 @@ def test_every_row_of_every_table(articles: Path, ranker: Path) -> None:
         assert row in result.stdout
     for prefetcher in ("aae-section-title", "co-occurrence", "most-popular", "local-bm25"):
         assert prefetcher in result.stdout
-    assert result.stdout.index("(SCOPE's table 6)") < result.stdout.index("(table 7)")
-    assert "(table 9)" not in result.stdout
-    assert "4 sentences asked, 2 papers to choose from." in result.stdout
+    assert result.stdout.index("(SCOPE, table 6)") < result.stdout.index("(SCOPE, table 7)")
+    assert "(SCOPE, table 9)" not in result.stdout
+    assert "4 sentences, 2 papers to choose from." in result.stdout
 
 
 def test_rankers_side_by_side(articles: Path, ranker: Path) -> None:
     more = ("--prefetch", "none", "--variants", "default", "--held-out", "1", "--claims", "1")
     result = _run(articles, "--ranker", ranker, "--ranker", ranker, *more)
     assert result.exit_code == 0, result.output
-    assert "(table 9)" in result.stdout
-    assert "(table 7)" not in result.stdout
-    assert "1 sentence asked" in result.stdout
+    assert "(SCOPE, table 9)" in result.stdout
+    assert "(SCOPE, table 7)" not in result.stdout
+    assert "1 sentence, " in result.stdout
 
 
 def test_json(articles: Path, ranker: Path) -> None:
@@ -108,20 +108,20 @@ def test_json(articles: Path, ranker: Path) -> None:
 def test_without_a_ranker(articles: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("whycite.models.rankers.ranker_of", lambda encoder: None)
     result = _run(articles, "--prefetch", "none", "--held-out", "1")
-    assert "no ranker lies with the encoder" in result.stderr
+    assert "The encoder has no ranker" in result.stderr
     assert "bm25-default" in result.stdout
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--variants", "none"), "no input variant 'none'"),
-        (("--prefetch", "nothing"), "no recommender of candidates 'nothing'"),
+        (("--variants", "none"), "unknown input variant 'none'"),
+        (("--prefetch", "nothing"), "unknown recommender 'nothing'"),
         (("--ranker", "nowhere"), "nowhere has no ranker.json: there is no such ranker folder"),
-        (("--drop", "2"), "must lie between 0 and 1"),
+        (("--drop", "2"), "must be between 0 and 1"),
         (("--encoder", "nowhere"), "no encoder 'nowhere'"),
-        (("--topic", "a,b"), "one topic at a time"),
-        (("--floor", "99"), "no paper to recommend"),
+        (("--topic", "a,b"), "takes one topic"),
+        (("--floor", "99"), "no papers to recommend"),
         (("--prefetch", "aae-title", "--word-vectors", "nowhere"), "No such file"),
     ],
     ids=["variant", "prefetch", "ranker", "drop", "encoder", "topics", "floor", "vectors"],

@@ -101,10 +101,10 @@ def fitted(papers: Path, encoder: Path, *more: str | Path) -> str:
 
 def test_weights_are_fitted_kept_and_used(papers: Path, encoder: Path, tmp_path: Path) -> None:
     told = fitted(papers, encoder, "--work", tmp_path / "work")
-    assert "claims alone: MRR " in told
-    assert "the same where no document cites the papers: MRR " in told
-    assert "by abstracts, 4 claims: MRR " in told  # one of each paper held out
-    assert "with what the draft tells: MRR " in told
+    assert "claims only: MRR " in told
+    assert "without citing documents: MRR " in told
+    assert "abstracts only, 4 claims: MRR " in told  # one of each paper held out
+    assert "with context of the draft: MRR " in told
     assert "with the ranker: MRR " in told
 
     held = json.loads((encoder / "weights.json").read_text("utf-8"))
@@ -133,5 +133,5 @@ def test_weights_are_fitted_kept_and_used(papers: Path, encoder: Path, tmp_path:
 
 
 def test_weights_need_the_folder_of_an_encoder(papers: Path, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="no such folder; weights are kept in that of the encoder"):
+    with pytest.raises(UserError, match="no such folder; weights are saved in the folder of their encoder"):
         fitted(papers, tmp_path / "none")

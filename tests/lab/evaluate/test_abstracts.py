@@ -76,5 +76,5 @@ def test_only_what_is_asked_for(folder: Path, tmp_path: Path) -> None:
     assert list(asked.runs) == ["fusion", "bm25-plus"]
     assert len(asked.contexts.contexts) == 3
     assert not list(tmp_path.iterdir())  # no library is made for methods that need none
-    with pytest.raises(UserError, match=r"no method 'ilciter'; choose one of: bm25-okapi, .*, whycite"):
+    with pytest.raises(UserError, match=r"unknown method 'ilciter'; choose one of: bm25-okapi, .*, whycite"):
         run(folder, 3, ["ilciter"], 0, tmp_path, quietly)

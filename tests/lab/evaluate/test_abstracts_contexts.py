@@ -85,15 +85,15 @@ def test_the_seed_decides_the_draw(folder: Path) -> None:
 
 
 def test_mistakes(folder: Path) -> None:
-    with pytest.raises(UserError, match="must be 0 or more, not -1"):
+    with pytest.raises(UserError, match="must be at least 0, not -1"):
         load_contexts(folder, -1, 0)
     with pytest.raises(UserError, match="no such folder"):
         load_contexts(folder / "none", 0, 0)
     (folder / "contexts.jsonl.zst").unlink()
-    with pytest.raises(UserError, match=r"holds no contexts\.jsonl, compressed or not"):
+    with pytest.raises(UserError, match=r"contains no contexts\.jsonl, compressed or not"):
         load_contexts(folder, 0, 0)
     (folder / "contexts.jsonl").write_text('{"context_id": "c", "cited": ["P9"]}\n')
-    with pytest.raises(UserError, match=r"no sentence of contexts\.jsonl cites a paper"):
+    with pytest.raises(UserError, match=r"no sentence in contexts\.jsonl cites a paper"):
         load_contexts(folder, 0, 0)
     (folder / "contexts.jsonl").write_text("{}\nbroken\n")
     with pytest.raises(UserError, match=r"contexts\.jsonl:2: not JSON"):

@@ -60,9 +60,9 @@ def test_the_order_counts_not_the_score() -> None:
 @pytest.mark.parametrize(
     ("run", "truth", "message"),
     [
-        ({}, {}, "no query"),
-        ({}, {"q": []}, "'q' has no true paper"),
-        ({"p": ranked("a")}, {"q": ["a"]}, "'p' of the run has no true papers"),
+        ({}, {}, "no queries"),
+        ({}, {"q": []}, "'q' has no relevant papers"),
+        ({"p": ranked("a")}, {"q": ["a"]}, "'p' has no relevant papers; the run"),
         ({"q": ranked("a", "a")}, {"q": ["a"]}, "twice for query 'q'"),
     ],
     ids=["nothing", "no truth", "strange query", "paper twice"],

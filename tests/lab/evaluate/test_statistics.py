@@ -51,7 +51,7 @@ def test_one_query() -> None:
 
 @pytest.mark.parametrize(
     ("values", "confidence", "samples", "message"),
-    [([], 0.95, 10, "at least one query"), ([1.0], 95, 10, "between 0 and 1, not 95"), ([1.0], 0.95, 0, "1 or more")],
+    [([], 0.95, 10, "at least one query"), ([1.0], 95, 10, "between 0 and 1, not 95"), ([1.0], 0.95, 0, "at least 1")],
     ids=["no query", "percent", "no samples"],
 )
 def test_mistakes(values: list[float], confidence: float, samples: int, message: str) -> None:

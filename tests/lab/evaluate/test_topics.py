@@ -17,7 +17,7 @@ def test_names() -> None:
 
 @pytest.mark.parametrize("text", ["", "a,,b", "NER=", "=words", "NER=|"])
 def test_what_is_no_topic(text: str) -> None:
-    with pytest.raises(UserError, match=r"is no topic; write a subject, or NAME=words\|ABBREVIATION"):
+    with pytest.raises(UserError, match=r"is not a topic; give a subject, or NAME=words\|ABBREVIATION"):
         parse_topics(text)
 
 
@@ -39,10 +39,10 @@ def test_subjects_by_how_they_begin(name: str, subject: str) -> None:
         (
             "botany",
             SUBJECTS,
-            "'botany' is no subject of these papers; there are: Cancer Biology, Cell, Cell Biology, Mic",
+            "'botany' is not a subject of these papers; choose one of: Cancer Biology, Cell, Cell Biology, Mic",
         ),
-        ("c", SUBJECTS, "'c' could be several; there are: Cancer Biology, Cell, Cell Biology$"),
-        ("NER", [], r"the papers have no subjects; say what abstracts on 'NER' hold: --topics 'NER=words\|ABBR'"),
+        ("c", SUBJECTS, "'c' is ambiguous; choose one of: Cancer Biology, Cell, Cell Biology$"),
+        ("NER", [], r"the papers have no subjects; describe 'NER' by words in abstracts: --topics 'NER=words\|ABBR'"),
     ],
     ids=["unknown", "ambiguous", "no subjects"],
 )

@@ -70,11 +70,11 @@ def test_files_of_others(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (b"q Q0 a 1 0.5", ":2: a line must have 6 fields, this one has 5"),
+        (b"q Q0 a 1 0.5", ":2: expected 6 fields, not 5"),
         (b"q Q0 a first 0.5 x", ":2: 'first 0.5' is not a rank and a score"),
         (b"q Q0 a 1 nan x", ":2: the score must be finite"),
-        (b"q Q0 100%FF 1 0.5 x", ":2: a percent sign that encodes nothing must be written %25"),
-        (b"\xff", "not a text file in UTF-8"),
+        (b"q Q0 100%FF 1 0.5 x", ":2: write a literal percent sign as %25"),
+        (b"\xff", "not a UTF-8 text file"),
     ],
     ids=["fields", "rank", "score", "percent", "binary"],
 )
@@ -95,10 +95,10 @@ def test_mistakes_of_the_truth_are_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("run", "message"),
     [
-        ({"q": [("a", 0.1), ("b", 0.2)]}, "query 'q' must be finite and fall"),
-        ({"q": [("a", float("nan"))]}, "query 'q' must be finite and fall"),
-        ({"q": [("", 0.1)]}, "without a name"),
-        ({"": [("a", 0.1)]}, "without a name"),
+        ({"q": [("a", 0.1), ("b", 0.2)]}, "query 'q' must be finite and in descending order"),
+        ({"q": [("a", float("nan"))]}, "query 'q' must be finite and in descending order"),
+        ({"q": [("", 0.1)]}, "needs names"),
+        ({"": [("a", 0.1)]}, "needs names"),
     ],
     ids=["rising", "nan", "no key", "no query"],
 )

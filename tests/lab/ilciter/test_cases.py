@@ -118,7 +118,10 @@ def test_the_seed_decides_the_draw(seed: int, number: int) -> None:
 
 @pytest.mark.parametrize(
     ("choice", "number", "message"),
-    [("best", 5, "no choice 'best'; there are: random, supported"), ("random", 1, "at least two claims are needed")],
+    [
+        ("best", 5, "unknown choice 'best'; choose one of: random, supported"),
+        ("random", 1, "at least two claims are needed"),
+    ],
     ids=["choice", "number"],
 )
 def test_mistakes(choice: str, number: int, message: str) -> None:

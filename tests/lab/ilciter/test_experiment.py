@@ -114,5 +114,5 @@ def test_scores_never_rise() -> None:
 def test_method_names() -> None:
     assert check_methods(["whycite", "ilciter", "whycite"]) == ("whycite", "ilciter")
     assert set(METHODS) < set(ALL_METHODS)
-    with pytest.raises(UserError, match="no method 'best'; choose one of: bm25-okapi, "):
+    with pytest.raises(UserError, match="unknown method 'best'; choose one of: bm25-okapi, "):
         check_methods(["best"])

@@ -200,5 +200,5 @@ def test_nothing_in_common(fastalign: EvidenceDatabase, query: str) -> None:
 
 
 def test_an_unknown_method_is_named(fastalign: EvidenceDatabase) -> None:
-    with pytest.raises(UserError, match="no method 'bm26'; there are: bm25-okapi, "):
+    with pytest.raises(UserError, match="unknown method 'bm26'; choose one of: bm25-okapi, "):
         IlciterMethods(fastalign, encode).rank("bm26", "FastAlign")

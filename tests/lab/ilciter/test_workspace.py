@@ -106,27 +106,29 @@ def test_what_was_begun_is_gone_on_with(data: Path, work: Path, tmp_path: Path) 
 @pytest.mark.parametrize("held_out", [2, 3], ids=["other data", "other way"])
 def test_a_folder_made_otherwise_is_refused(data: Path, work: Path, tmp_path: Path, held_out: int) -> None:
     given = write_corpus(tmp_path / "other.jsonl", range(7)) if held_out == 2 else data
-    with pytest.raises(UserError, match="was made from other data or in another way; name another --work, or remove"):
+    with pytest.raises(
+        UserError, match="was made from other data or with other settings; choose another --work, or delete"
+    ):
         made([given], "neuro", work, held_out)
 
 
 def test_a_folder_of_something_else_is_refused(data: Path, tmp_path: Path) -> None:
     (tmp_path / "neuro").mkdir()
     (tmp_path / "neuro" / "thesis.tex").write_text("mine")
-    with pytest.raises(UserError, match="neuro holds something else; name another --work"):
+    with pytest.raises(UserError, match="neuro contains other files; choose another --work"):
         made([data], "neuro", tmp_path)
 
 
 def test_too_few_papers_are_told_before_the_work_begins(data: Path, tmp_path: Path) -> None:
     few = write_corpus(tmp_path / "few.jsonl", [20, 21], "Ecology")
-    with pytest.raises(UserError, match=r"topic 'ecology' \(subject Ecology\): 2 papers are too few to hold out 2"):
+    with pytest.raises(UserError, match=r"topic 'ecology' \(subject Ecology\): cannot hold out 2 of 2 papers"):
         made([data, few], "neuro,ecology", tmp_path / "work")
     assert not (tmp_path / "work" / "neuro" / "library").exists()
 
 
 @pytest.mark.parametrize(
     ("topics", "message"),
-    [("botany", "there are: Neuroscience"), ("NER=NER", "0 papers are too few"), ("a b=x,A-B=y", "the same name")],
+    [("botany", "choose one of: Neuroscience"), ("NER=NER", "of 0 papers"), ("a b=x,A-B=y", "the same name")],
     ids=["subject", "words", "names"],
 )
 def test_topics_that_cannot_be(data: Path, tmp_path: Path, topics: str, message: str) -> None:

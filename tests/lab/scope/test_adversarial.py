@@ -100,7 +100,7 @@ def test_kept_in_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"no zip", b"PK\x03\x04 half a zip"], ids=["empty", "text", "broken"])
 def test_files_that_hold_none(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "bad.npz").write_bytes(content)
-    with pytest.raises(UserError, match="holds no autoencoder that can be read"):
+    with pytest.raises(UserError, match="cannot read the autoencoder"):
         load_autoencoder(tmp_path / "bad.npz")
 
 

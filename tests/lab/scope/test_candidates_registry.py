@@ -18,5 +18,5 @@ def test_all_are_there_and_local_retrieval_is_the_default() -> None:
 
 
 def test_an_unknown_one() -> None:
-    with pytest.raises(UserError, match=r"no recommender of candidates 'nothing'; there are: .*most-popular"):
+    with pytest.raises(UserError, match=r"unknown recommender 'nothing'; choose one of: .*most-popular"):
         load_recommender("nothing", make_lessons())

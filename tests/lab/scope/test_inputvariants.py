@@ -64,7 +64,7 @@ def test_the_year_stands_between_title_and_abstract_where_the_section_is_read() 
 
 
 def test_an_unknown_variant() -> None:
-    with pytest.raises(UserError, match="no input variant 'x'; there are: default, paragraph"):
+    with pytest.raises(UserError, match="unknown input variant 'x'; choose one of: default, paragraph"):
         ranker_variant("x")
 
 

@@ -36,9 +36,9 @@ def test_a_line_of_counts_comes_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("bees 1 x\n", "line 1: a word and its numbers must stand there"),
-        ("other 1 2\nbees 1 2 3\n", "line 2: 3 numbers, where other words have 2"),
-        ("other 1 2\n", "no word of the titles has a vector"),
+        ("bees 1 x\n", ":1: expected a word and numbers"),
+        ("other 1 2\nbees 1 2 3\n", ":2: 3 numbers, but other words have 2"),
+        ("other 1 2\n", "no word in the titles has a vector"),
     ],
     ids=["no number", "another length", "no word"],
 )

@@ -79,6 +79,6 @@ def test_the_command_prints_both_tables(drafts: Path, tmp_path: Path) -> None:
     app.command()(pipeline)
     result = CliRunner().invoke(app, [str(drafts)])
     assert result.exit_code == 0, result.output
-    assert "SCOPE, on its own" in result.stdout
+    assert "SCOPE, on its drafts" in result.stdout
     assert "extraction, a sentence" in result.stdout
     assert isinstance(CliRunner().invoke(app, [str(drafts), "--no-bibliography"]).exception, UserError)

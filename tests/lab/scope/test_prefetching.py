@@ -44,7 +44,7 @@ def test_splits() -> None:
     lots = [split(GATHERED.documents, 3, by_lot=True, seed=seed).held_out for seed in (0, 0, 1)]
     assert lots[0] == lots[1] != lots[2]
     assert len({each.key for each in (*split(GATHERED.documents, 3, True).learned, *lots[0])}) == 10
-    for number, message in ((10, "10 documents that cite are too few to hold out 10"), (0, "at least one document")):
+    for number, message in ((10, "cannot hold out 10 of 10 documents"), (0, "at least one document")):
         with pytest.raises(UserError, match=message):
             split(GATHERED.documents, number)
 
@@ -61,7 +61,7 @@ def test_sets_with_gaps() -> None:
         gone.append(asked.missing)
     assert gone[0] < gone[1] < gone[2]
     assert gapped_sets(sets, {"p0"}, PAPERS, 0.5, 0) == []  # something must be left
-    with pytest.raises(UserError, match="between 0 and 1, not at 1"):
+    with pytest.raises(UserError, match="between 0 and 1, not 1"):
         gapped_sets(sets, known, PAPERS, 1.0, 0)
 
 
@@ -111,7 +111,7 @@ def test_the_later_split() -> None:
     outcome = run(GATHERED, setting, _watch)
     assert [(row.method, row.asked) for row in outcome.later] == [("aae-none", 2)]
     assert {row.asked for row in outcome.sets} == {4}
-    with pytest.raises(UserError, match="hold out more"):
+    with pytest.raises(UserError, match="raise --held-out"):
         run(GATHERED, replace(setting, held_out=1), _watch)
 
 
@@ -124,9 +124,9 @@ def test_trained_ones_are_handed_on() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"methods": ("nothing",)}, "no recommender of candidates 'nothing'"),
-        ({"drops": (1.5,)}, "must lie between 0 and 1, not at 1.5"),
-        ({"floor": 99}, "no paper to recommend"),
+        ({"methods": ("nothing",)}, "unknown recommender 'nothing'"),
+        ({"drops": (1.5,)}, "must be between 0 and 1, not 1.5"),
+        ({"floor": 99}, "no papers to recommend"),
     ],
     ids=["method", "drop", "floor"],
 )
@@ -138,5 +138,5 @@ def test_what_cannot_be_measured(change: dict[str, object], message: str) -> Non
 def test_nothing_that_is_known_is_cited() -> None:
     strange = replace(_document(10), contexts=(CitingContext(("New.",), 0, "", frozenset({"p0"})),))
     papers = CitingCorpus((*GATHERED.documents[1:6:2], strange), PAPERS)
-    with pytest.raises(UserError, match="no set that is held out has two papers that are known"):
+    with pytest.raises(UserError, match="no held-out set has two known papers"):
         run(papers, replace(QUICK, held_out=1), _watch)

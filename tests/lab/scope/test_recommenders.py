@@ -46,11 +46,11 @@ def test_random() -> None:
 def test_the_floor() -> None:
     assert {key for key, _ in make_most_popular("", make_lessons(floor=2)).recommend(DraftPart())} == set("abde")
     twice = [CitedSet("one", "", (type,), ("a",)) for type in ("method", "result")]  # by one document
-    with pytest.raises(UserError, match="no paper to recommend"):
+    with pytest.raises(UserError, match="no papers to recommend"):
         make_most_popular("", Lessons(twice, make_lessons().papers, floor=2))
-    with pytest.raises(UserError, match="no paper to recommend"):
+    with pytest.raises(UserError, match="no papers to recommend"):
         make_most_popular("", make_lessons(floor=5))
-    with pytest.raises(UserError, match="at least once"):
+    with pytest.raises(UserError, match="at least 1"):
         make_lessons(floor=0)
 
 

@@ -117,5 +117,5 @@ def test_nothing_to_ask() -> None:
     with pytest.raises(UserError, match="no recommender of candidates 'x'"):
         run(GATHERED, replace(SETTING, prefetch=("x",)), *_made(), _watch)
     old = CitingCorpus(tuple(replace(each, year=1900) for each in GATHERED.documents), PAPERS)
-    with pytest.raises(UserError, match="no sentence that is held out cites a paper that is known"):
+    with pytest.raises(UserError, match="no held-out sentence cites a known paper"):
         run(old, SETTING, *_made(), _watch)

@@ -166,5 +166,5 @@ def test_other_languages_are_counted_apart() -> None:
 def test_mistakes() -> None:
     with pytest.raises(UserError, match="two projects"):
         cross_fit(drafts()[:2])
-    with pytest.raises(UserError, match="drafts that cite"):
+    with pytest.raises(UserError, match="drafts with citations"):
         fit_decision([])

@@ -36,11 +36,11 @@ def test_means_over_cases_with_gold() -> None:
 
 
 def test_mistakes() -> None:
-    with pytest.raises(UserError, match="no case with gold"):
+    with pytest.raises(UserError, match="no cases with gold"):
         evaluate_scorer([BARE], in_order)
-    with pytest.raises(ValueError, match="each of 4 sentences a number"):
+    with pytest.raises(ValueError, match="each of the 4 sentences"):
         evaluate_scorer([FIRST], lambda claim, sentences: np.zeros(3))
-    with pytest.raises(ValueError, match="each of 4 sentences a number"):
+    with pytest.raises(ValueError, match="each of the 4 sentences"):
         evaluate_scorer([FIRST], lambda claim, sentences: np.full(4, np.nan))
 
 
@@ -52,7 +52,7 @@ def test_bm25(variant: str) -> None:
 
 def test_bm25_without_words() -> None:
     assert bm25()("", ("", "!")).tolist() == [0, 0]
-    with pytest.raises(UserError, match="no BM25 'x'; there are: okapi, plus"):
+    with pytest.raises(UserError, match="unknown BM25 variant 'x'; choose one of: okapi, plus"):
         bm25("x")
 
 

@@ -122,7 +122,7 @@ def test_gold_of_no_document(write: Write, change: dict[str, Any]) -> None:
 def test_evidence_that_cannot_be_understood(write: Write, change: dict[str, Any]) -> None:
     write("corpus.jsonl", ABSTRACTS)
     folder = write("claims_train.jsonl", [CLAIM | change])
-    with pytest.raises(UserError, match=r"the evidence of claim '7' in abstract '[13]' cannot be understood"):
+    with pytest.raises(UserError, match=r"the evidence of claim '7' in abstract '[13]' is malformed"):
         datasets.load_scifact(folder)
 
 
@@ -134,7 +134,7 @@ def test_evidence_that_cannot_be_understood(write: Write, change: dict[str, Any]
 def test_citations_that_cannot_be_understood(write: Write, change: dict[str, Any]) -> None:
     write("corpus.jsonl", [RETRIEVED])
     folder = write("claims_train.jsonl", [CITED | change])
-    with pytest.raises(UserError, match=r"the evidence of claim '0' in document '\w+' cannot be understood"):
+    with pytest.raises(UserError, match=r"the evidence of claim '0' in document '\w+' is malformed"):
         datasets.load_citint(folder, "train")
 
 
@@ -142,9 +142,9 @@ def test_missing_and_broken_files(write: Write, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such folder"):
         datasets.load_scifact(tmp_path / "none")
     write("corpus.jsonlines", ABSTRACTS)
-    with pytest.raises(UserError, match=r"holds no corpus\.jsonl, compressed or not"):
+    with pytest.raises(UserError, match=r"contains no corpus\.jsonl, compressed or not"):
         datasets.load_scifact(tmp_path)
-    with pytest.raises(UserError, match="no part 'test' of Citation-Integrity; there are: train, dev"):
+    with pytest.raises(UserError, match="unknown part 'test' of Citation-Integrity; choose one of: train, dev"):
         datasets.load_citint(tmp_path, "test")
     (tmp_path / "corpus.jsonl").write_text("{}\nbroken\n")
     with pytest.raises(UserError, match=r"corpus\.jsonl:2: not JSON"):

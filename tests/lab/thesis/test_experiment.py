@@ -78,14 +78,16 @@ def test_one_fold_is_the_split_of_the_thesis() -> None:
 
 
 def test_mistakes() -> None:
-    with pytest.raises(UserError, match="no data set that tells"):
+    with pytest.raises(UserError, match="no dataset has labelled"):
         run({}, {}, nothing)
-    with pytest.raises(UserError, match="folds must be from 1 to 20, the groups that share no document, not 21"):
+    with pytest.raises(
+        UserError, match="folds must be between 1 and 20, the number of groups that share no documents, not 21"
+    ):
         run({"made": cases()}, {}, nothing, number=21)
     bare = [PassageCase(f"{at}", "made", "a", f"x{at}", f"y{at}", ("s", "t")) for at in range(20)]
-    with pytest.raises(UserError, match="no gold sentence is among the ten most similar"):
+    with pytest.raises(UserError, match="no gold sentence is among the ten sentences most similar"):
         run({"made": bare}, {}, nothing, number=2)
-    with pytest.raises(ValueError, match="did not give each of 4 sentences a number"):
+    with pytest.raises(ValueError, match="a number for each of the 4 sentences"):
         run({"made": cases()}, {"short": fixed_fit(lambda claim, sentences: np.zeros(1))}, nothing, number=2)
 
 

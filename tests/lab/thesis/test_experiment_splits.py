@@ -64,7 +64,7 @@ def test_folds_are_of_like_size() -> None:
     cases = [case(id, f"x{id}", f"y{id // 2}") for id in range(60)]
     assert [sizes(parts) for parts in folds(cases, 5)] == [[42, 6, 12]] * 5
     assert folds(cases, 1) == [split(cases)]
-    with pytest.raises(UserError, match="folds must be from 1 to 30"):
+    with pytest.raises(UserError, match="folds must be between 1 and 30"):
         folds(cases, 31)
 
 
@@ -101,11 +101,11 @@ def test_apart() -> None:
 
 
 def test_mistakes() -> None:
-    with pytest.raises(UserError, match="2 cases in 1 groups that share no document are too few to part"):
+    with pytest.raises(UserError, match="cannot split 2 cases in 1 groups"):
         split([case(0, "a", "b"), case(1, "c", "b")])
-    with pytest.raises(UserError, match=r"together below 1, not 0\.5 and 0\.5"):
+    with pytest.raises(UserError, match=r"add up to less than 1, not 0\.5 and 0\.5"):
         split([], 0.5, 0.5)
-    with pytest.raises(UserError, match=r"above 0 and together below 1, not 0\.0 and 0\.15"):
+    with pytest.raises(UserError, match=r"above 0 and add up to less than 1, not 0\.0 and 0\.15"):
         split([], 0.0)
 
 

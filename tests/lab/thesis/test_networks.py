@@ -75,7 +75,7 @@ def test_documents_give_each_claim_each_sentence(model: str) -> None:
 
 def test_pair_models_read_no_documents() -> None:
     network = _network("rnn")
-    with pytest.raises(ValueError, match="one by one"):
+    with pytest.raises(ValueError, match="one sentence at a time"):
         network.documents(network.read_claims([CLAIM]), network.read_sentences(SENTENCES))
     with pytest.raises(ValueError, match="another model"):
         network.load_learned({"nothing": torch.zeros(1)})

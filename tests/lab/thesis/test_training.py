@@ -66,11 +66,11 @@ def test_threads_are_as_before() -> None:
 def test_mistakes() -> None:
     with pytest.raises(UserError, match="too few claims"):
         train([], [], toy_lexicon(), PassageRecipe())
-    with pytest.raises(UserError, match=r"no model 'cnn'; there are: rnn, gru, lstm"):
+    with pytest.raises(UserError, match=r"unknown model 'cnn'; choose one of: rnn, gru, lstm"):
         PassageRecipe(model="cnn")
-    with pytest.raises(UserError, match="hidden must be an even number"):
+    with pytest.raises(UserError, match="hidden must be even"):
         PassageRecipe(hidden=5)
-    with pytest.raises(UserError, match="must be 1 or more"):
+    with pytest.raises(UserError, match="must be at least 1"):
         PassageRecipe(epochs=0)
     with pytest.raises(UserError, match="the rate must be above 0"):
         PassageRecipe(rate=0)

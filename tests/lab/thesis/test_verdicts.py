@@ -59,7 +59,7 @@ def test_labels() -> None:
     assert LABELS == ("backed", "contradicted", "not found")
     assert set(VERDICTS) - set(LABELS) == {"could not check"}
     assert found.confusion == ((1, 1, 0, 0), (0, 1, 0, 0), (0, 0, 0, 1))
-    with pytest.raises(UserError, match="no case with a label"):
+    with pytest.raises(UserError, match="no labelled cases"):
         measure_labels([], [])
 
 
@@ -73,5 +73,5 @@ def test_intervals_draw_documents() -> None:
     assert bootstrap_by_document(values, own) == apart
     with pytest.raises(UserError, match="at least one value"):
         bootstrap_by_document([], [])
-    with pytest.raises(ValueError, match="2 values of 1 documents"):
+    with pytest.raises(ValueError, match="2 values for 1 documents"):
         bootstrap_by_document([1.0, 0.0], ["a"])

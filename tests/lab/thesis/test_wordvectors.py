@@ -39,9 +39,9 @@ def test_rare_words_are_kept_where_the_texts_have_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "no vectors of words"),
-        ("the a b\n", "no vectors of words"),
-        ("the 1 2\nbee 1\n", "line 2: not a word and 2"),
+        ("", "not a file of word vectors"),
+        ("the a b\n", "not a file of word vectors"),
+        ("the 1 2\nbee 1\n", ":2: expected a word and 2"),
     ],
     ids=["empty", "words", "short"],
 )
@@ -82,7 +82,7 @@ def test_a_model_is_kept_and_read_again(tmp_path: Path) -> None:
 
 
 def test_folders_without_a_model(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="holds no model of passages: make one with 'whycite train passages'"):
+    with pytest.raises(UserError, match="not a model of passages; train one with `whycite train passages`"):
         modelstore.load(tmp_path)
     trained = train(
         make_comparisons(2, 1), make_comparisons(2, 2), toy_lexicon(), PassageRecipe(words=12, hidden=4, epochs=1)
@@ -90,13 +90,13 @@ def test_folders_without_a_model(tmp_path: Path) -> None:
     modelstore.save(tmp_path, trained.model, {}, trained.measured, {})
     config = json.loads((tmp_path / "passages.json").read_text("utf-8"))
     (tmp_path / "passages.json").write_text(json.dumps(config | {"recipe": config["recipe"] | {"hidden": 6}}), "utf-8")
-    with pytest.raises(UserError, match="holds no whole model of passages"):
+    with pytest.raises(UserError, match="incomplete model of passages"):
         modelstore.load(tmp_path)
     config["words"] |= {"encoder": True, "version": "other"}
     (tmp_path / "passages.json").write_text(json.dumps(config), "utf-8")
     with (
         mock.patch.object(modelstore, "encoder_word_vectors", return_value=toy_lexicon()),
-        pytest.raises(UserError, match="not the one it was trained with"),
+        pytest.raises(UserError, match="not the one the model was trained with"),
     ):
         modelstore.load(tmp_path)
     (tmp_path / "passages.json").write_text("{", "utf-8")

@@ -64,10 +64,10 @@ def test_a_run_of_other_data_is_not_gone_on_with(tmp_path: Path) -> None:
     parts, others = _parts(), _parts(shuffled=True)
     recipe = EncoderRecipe(epochs=1, batch=64, longest=16, mined=12)
     train(tiny_base(), parts.trained, parts.held_out, recipe, lambda _: None, file)
-    with pytest.raises(UserError, match="is of other data or another recipe"):
+    with pytest.raises(UserError, match="belongs to other data or another recipe"):
         train(tiny_base(), others.trained, others.held_out, recipe, lambda _: None, file)
     file.write_bytes(b"broken")
-    with pytest.raises(UserError, match="remove it to begin anew"):
+    with pytest.raises(UserError, match="delete it to start again"):
         train(tiny_base(), parts.trained, parts.held_out, recipe, lambda _: None, file)
 
 

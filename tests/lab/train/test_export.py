@@ -47,7 +47,7 @@ def test_models_that_cannot_be_exported(tmp_path: Path, config: dict[str, str], 
     pytest.importorskip("transformers")
     (tmp_path / "config.json").write_text(json.dumps(config))
     (tmp_path / "tokenizer.json").write_text("{}")
-    with pytest.raises(UserError, match=f"{said}; what can be exported is"):
+    with pytest.raises(UserError, match=f"{said}; can export only"):
         export(tmp_path, tmp_path / "out")
 
 

@@ -157,7 +157,7 @@ def test_scores_of_others() -> None:
 
 
 def test_wrong_use() -> None:
-    with pytest.raises(UserError, match="give the folder"):
+    with pytest.raises(UserError, match="expected the folder"):
         main([])
 
 

@@ -46,9 +46,9 @@ def test_logits_are_chances() -> None:
 
 
 def test_nothing_to_fit_to() -> None:
-    with pytest.raises(UserError, match="no case with gold"):
+    with pytest.raises(UserError, match="no cases with both gold"):
         fit_order([np.zeros((2, 3))], [np.zeros(2, np.bool_)], NAMES)
-    with pytest.raises(UserError, match="each labelled one of"):
+    with pytest.raises(UserError, match="with these labels"):
         fit_classes([{"a": 1.0}], ["else"], ("yes", "no"), [1.0])
 
 

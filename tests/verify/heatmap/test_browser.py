@@ -87,7 +87,7 @@ def test_at_a_glance(page: Open, artefacts: Path) -> None:
     claim = "Foragers that lack sleep dance less precisely."
     shown = page(html(*long_document(claim=claim)))
     assert shown.inner_text("#claim") == claim
-    assert shown.inner_text("#verdict").split("\n")[0] == "✗ contradicted 87 % sure"
+    assert shown.inner_text("#verdict").split("\n")[0] == "✗ contradicted 87% confidence"
     assert heats(shown) == {"s3": "3", "s60": "5", "s61": "5", "s120": "4", "s190": "4"}
     assert shown.locator("#list li").count() == 10
     assert shown.locator("#marks button").all_inner_texts() == ["1", "2", "3", "4", "5"]

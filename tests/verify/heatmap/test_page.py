@@ -130,9 +130,9 @@ def test_whatever_is_embedded_comes_out_again(text: str) -> None:
 
 
 def test_wrong_numbers() -> None:
-    with pytest.raises(UserError, match="1 or more"):
+    with pytest.raises(UserError, match="at least 1"):
         html(*verified_document(), top=0)
-    with pytest.raises(UserError, match="from 0 to 1"):
+    with pytest.raises(UserError, match="between 0 and 1"):
         html(*verified_document(), threshold=2)
 
 

@@ -28,8 +28,8 @@ def test_what_is_said_without_colours() -> None:
     text = printed(terminal(*verified_document()))
     lines = [line.rstrip() for line in text.splitlines()]
     assert lines[0] == "“Bees sleep 77 hours.”"
-    assert lines[1] == "✗ contradicted, 87 % sure: The best passage has another number."
-    assert "3 sentences of 6 from 0.50 on" in lines
+    assert lines[1] == "✗ contradicted, 87% confidence: The best passage has another number."
+    assert "3 of 6 sentences with a score of 0.50 or higher" in lines
     assert lines[lines.index("How bees rest") + 1] == "▕ █ █ █▏"  # the overview, a cell a sentence
     # In reading order, under their headings; what is cold is left out and counted.
     assert text.index("Introduction") < text.index("[3: 0.62] Foragers sleep") < text.index("Results")
@@ -37,7 +37,7 @@ def test_what_is_said_without_colours() -> None:
     assert "Hives were filmed" not in text
     assert "Methods" not in text
     assert "[1: 0.93] Foragers slept 7.7 hours a night. (77 in the claim, 7.7 here)" in text
-    assert "[2: 0.81] Foragers need sleep, as others said. (the claim itself, which backs nothing)" in text
+    assert "[2: 0.81] Foragers need sleep, as others said. (quotes the claim, so it is not evidence)" in text
     assert "We study how bees rest." in text  # cold, but in a paragraph that is not
 
 
@@ -47,7 +47,7 @@ def test_the_whole_document_and_fewer_numbers() -> None:
     assert "⋯" not in text
     assert "[1: 0.93]" in text
     assert "[2:" not in text
-    assert "1 sentence of 6 from 0.90 on" in text
+    assert "1 of 6 sentences with a score of 0.90 or higher" in text
 
 
 def test_hotter_sentences_have_hotter_grounds() -> None:
@@ -78,7 +78,7 @@ def test_nothing_to_show() -> None:
 
 @pytest.mark.parametrize("threshold", [-0.1, 1.1, float("nan")])
 def test_no_threshold(threshold: float) -> None:
-    with pytest.raises(UserError, match="from 0 to 1"):
+    with pytest.raises(UserError, match="between 0 and 1"):
         terminal(*verified_document(), threshold=threshold)
 
 

@@ -294,7 +294,7 @@ class AggregationRow:
 def aggregate(answers: AnswersByTask, method: str, kind: TaskKind) -> dict[str, AggregatedLabel]:
     """The labels of tasks of a kind."""
     if method not in METHODS:
-        raise UserError(f"unknown aggregation method '{method}'; choose from: {', '.join(METHODS)}")
+        raise UserError(f"unknown aggregation method '{method}'; choose one of: {', '.join(METHODS)}")
     if not answers:
         return {}
     return glad(answers, LABELS[kind]).labels if method == "glad" else vote(answers)

@@ -72,7 +72,7 @@ class Desk:
                 raise UserError(f"unknown task '{task}'; reload the page")
             if action == "answer" and label not in LABELS[labelling_task.kind]:
                 raise UserError(
-                    f"'{label}' is not an answer to this task; choose from: {', '.join(LABELS[labelling_task.kind])}"
+                    f"'{label}' is not an answer to this task; choose one of: {', '.join(LABELS[labelling_task.kind])}"
                 )
             entry = AnswerEntry(task, labeller, action, label if action == "answer" else "", submission, _now())
             earlier_label = self.answers.label_of(labeller, task)

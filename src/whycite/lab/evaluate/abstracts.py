@@ -151,7 +151,7 @@ def run(
     - `whycite`: the default method over a library of these papers, which no document in it cites
     """
     if unknown := [name for name in methods if name not in METHODS]:
-        raise UserError(f"unknown method '{unknown[0]}'; choose from: {', '.join(METHODS)}")
+        raise UserError(f"unknown method '{unknown[0]}'; choose one of: {', '.join(METHODS)}")
     contexts = load_contexts(folder, limit, seed)
     runs: dict[str, Ranking] = {}
     if any(name in _BM25 or name == "fusion" for name in methods):

@@ -130,8 +130,8 @@ def _resolve_subject(name: str, subjects: Sequence[str]) -> str:
     exact = [subject for subject in subjects if subject.lower() == low]
     fitting = exact or [subject for subject in subjects if subject.lower().startswith(low)]
     if len(fitting) != 1:
-        fault = "could be several" if fitting else "is no subject of these papers"
-        raise UserError(f"topic '{name}' {fault}; choose from: {', '.join(fitting or subjects)}")
+        fault = "is ambiguous" if fitting else "is not a subject of these papers"
+        raise UserError(f"topic '{name}' {fault}; choose one of: {', '.join(fitting or subjects)}")
     return fitting[0]
 
 

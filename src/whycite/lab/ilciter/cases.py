@@ -131,4 +131,4 @@ def choose(
         return draw(usable, lambda case: case.id, number, seed)
     if choice == "supported":
         return sorted(usable, key=lambda case: -max(support.get(key, 0) for key in case.truth))[:number]
-    raise UserError(f"unknown choice '{choice}'; choose from: {', '.join(CHOICES)}")
+    raise UserError(f"unknown choice '{choice}'; choose one of: {', '.join(CHOICES)}")

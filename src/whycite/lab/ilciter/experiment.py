@@ -58,7 +58,7 @@ Ranking = dict[str, list[tuple[str, float]]]
 def check_methods(names: Sequence[str]) -> tuple[str, ...]:
     """The names, each once; an unknown one is refused."""
     if unknown := [name for name in names if name not in ALL_METHODS]:
-        raise UserError(f"unknown method '{unknown[0]}'; choose from: {', '.join(ALL_METHODS)}")
+        raise UserError(f"unknown method '{unknown[0]}'; choose one of: {', '.join(ALL_METHODS)}")
     return tuple(dict.fromkeys(names))
 
 

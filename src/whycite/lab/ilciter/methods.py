@@ -181,7 +181,7 @@ class IlciterMethods:
     def rank_all(self, query: str, methods: Sequence[str] = METHODS) -> dict[str, list[IlciterPaper]]:
         """The papers for a query by several methods, for which spans are fetched and encoded once."""
         if unknown := [method for method in methods if method not in METHODS]:
-            raise UserError(f"unknown method '{unknown[0]}'; choose from: {', '.join(METHODS)}")
+            raise UserError(f"unknown method '{unknown[0]}'; choose one of: {', '.join(METHODS)}")
         tokens = words(query)
         conditional = _LONG if len(tokens) > self.longest_short else _SHORT
         list_names = {method: _LISTS.get(method, conditional) for method in methods}

@@ -335,7 +335,7 @@ def load_recommender(name: str, lessons: Lessons) -> Recommender:
     """The recommender of that name; what it needs is loaded now, so that training asks for its packages only here."""
     entries = _entries()
     if name not in entries:
-        raise UserError(f"unknown recommender '{name}'; choose from: {', '.join(sorted(entries))}")
+        raise UserError(f"unknown recommender '{name}'; choose one of: {', '.join(sorted(entries))}")
     make: RecommenderFactory = entries[name].load()
     return make(name, lessons)
 

@@ -30,7 +30,7 @@ def make(name: str, lessons: Lessons) -> Autoencoder:
     from whycite.lab.scope.adversarial import AutoencoderRecipe, train
 
     if name not in CONDITIONS:
-        raise UserError(f"unknown autoencoder '{name}'; choose from: {', '.join(CONDITIONS)}")
+        raise UserError(f"unknown autoencoder '{name}'; choose one of: {', '.join(CONDITIONS)}")
     titles = _title_words(lessons) if "title" in CONDITIONS[name] else None
     return train(name, lessons, AutoencoderRecipe(), titles, "section" in CONDITIONS[name])
 

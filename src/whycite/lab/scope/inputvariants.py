@@ -61,7 +61,7 @@ def ranker_variant(name: str) -> RankerVariant:
         if candidate.name == name:
             return candidate
     raise UserError(
-        f"unknown input variant '{name}'; choose from: {', '.join(candidate.name for candidate in VARIANTS)}"
+        f"unknown input variant '{name}'; choose one of: {', '.join(candidate.name for candidate in VARIANTS)}"
     )
 
 

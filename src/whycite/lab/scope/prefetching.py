@@ -250,7 +250,7 @@ class PrefetchSetting:
         """Say at once, not after the data is read, that something cannot be measured."""
         installed_names = recommender_names()
         if unknown := [name for name in self.methods if name not in installed_names]:
-            raise UserError(f"unknown recommender '{unknown[0]}'; choose from: {', '.join(installed_names)}")
+            raise UserError(f"unknown recommender '{unknown[0]}'; choose one of: {', '.join(installed_names)}")
         for drop in self.drops:
             check_share(drop)
 

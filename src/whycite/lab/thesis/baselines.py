@@ -21,7 +21,7 @@ __all__ = ["BEST", "DOCUMENT", "PAIRWISE", "Cosine", "bm25", "side_by_side"]
 def bm25(variant: str = "okapi") -> Scorer:
     """BM25 over the terms of the document's sentences; how rare a term is, its own sentences tell."""
     if variant not in VARIANTS:
-        raise UserError(f"unknown BM25 variant '{variant}'; choose from: {', '.join(VARIANTS)}")
+        raise UserError(f"unknown BM25 variant '{variant}'; choose one of: {', '.join(VARIANTS)}")
     return partial(_bm25, variant)
 
 

@@ -181,7 +181,7 @@ _CLAIMS_PER_ARTICLE = (
 def load_citint(folder: Path, part: str) -> list[PassageCase]:
     """The cases of a published part, with a label and no gold; five sentences of the cited article each, or fewer."""
     if part not in CITINT_PARTS:
-        raise UserError(f"unknown part '{part}' of Citation-Integrity; choose from: {', '.join(CITINT_PARTS)}")
+        raise UserError(f"unknown part '{part}' of Citation-Integrity; choose one of: {', '.join(CITINT_PARTS)}")
     retrieved = {as_text(row.get("doc_id")): texts(row.get("abstract")) for row in read_rows(folder, "corpus.jsonl")}
     cases = []
     for row in read_rows(folder, f"claims_{part}.jsonl"):

@@ -63,7 +63,7 @@ class PassageRecipe:
 
     def __post_init__(self) -> None:
         if self.model not in MODELS:
-            raise UserError(f"unknown model '{self.model}'; choose from: {', '.join(MODELS)}")
+            raise UserError(f"unknown model '{self.model}'; choose one of: {', '.join(MODELS)}")
         if min(self.words, self.epochs, self.patience, self.batch, self.longest) < 1:
             raise UserError("words, epochs, patience, batch and longest must be at least 1")
         if self.hidden < 2 or self.hidden % 2:

@@ -53,7 +53,10 @@ def terminal(
     parts.append(Text("\n" + _clean(document.paper.title or shorten_paths(document.path)), style="bold"))
     parts.append(_overview(len(document.sentences), passages))
     parts.append(
-        Text(f"{len(passages):,} of {_sentences(len(document.sentences))} score {limit:.2f} or higher", style="dim")
+        Text(
+            f"{len(passages):,} of {_sentences(len(document.sentences))} with a score of {limit:.2f} or higher",
+            style="dim",
+        )
     )
     parts += _body(document, passages, top, whole)
     return Group(*parts)

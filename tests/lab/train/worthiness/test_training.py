@@ -301,7 +301,7 @@ def test_from_papers_to_a_detector(base: str, tmp_path: Path) -> None:
         made = run("--data", data, "--out", tmp_path / name, *common)
         assert "part 2 of 2" in made.stdout
         assert made.exit_code == 0, (made.output, made.exception)
-        assert "written to" in made.stdout
+        assert "saved to" in made.stdout
     first, second = (load_detector(tmp_path / name, 1) for name in ("one", "two"))
     (found,), (other,) = (each.worthiness([ParagraphText(("w1 w2.", "w3."), ("Methods",))]) for each in (first, second))
     assert len(found) == 2
@@ -375,7 +375,7 @@ def test_documents_without_titles_count_for_the_threshold(
 
 def test_a_model_that_is_there_is_kept(base: str, tmp_path: Path) -> None:
     (tmp_path / "worthiness.json").write_text("mine")
-    with pytest.raises(UserError, match="holds a model already"):
+    with pytest.raises(UserError, match="already contains a model"):
         make_model(documents(6), tmp_path, recipe(base), lambda word: None, 1, 1)
     assert (tmp_path / "worthiness.json").read_text() == "mine"
     save_labelled(documents(3), tmp_path / "few.jsonl.bz2")
