@@ -197,7 +197,7 @@ def _show_support(
         if any(shares) or len(outlines) > 1:
             rows.add_row(escape_markup(str(template)), *(f"{share:.2f}" for share in shares))
     rows.add_section()
-    rows.add_row("any template", *(f"{share:.2f}" for share in table.any))
+    rows.add_row("any but \\[*]", *(f"{share:.2f}" for share in table.any))
     console.print(rows)
     sectionless = f", {table.without_sections} without sections" if table.without_sections else ""
     console.print(f"{_count_noun(table.documents, 'document')}{sectionless}.")

@@ -156,7 +156,7 @@ def test_aggregate(run: Run, made: Path, tmp_path: Path) -> None:
     text = run("aggregate", made, "--answers", answers, "--least", 1).stdout
     assert "60 tasks, 60 with answers, 0 labelled by vote." in text  # each has one who was wrong
     assert "│ BR       │ GLAD 5" in text
-    assert "BR: labellers agree with each other at kappa 0." in text
+    assert "BR: agreement between labellers (kappa) 0." in text
 
 
 def test_aggregate_by_the_first_votes_and_high_majority(run: Run, made: Path, tmp_path: Path) -> None:
