@@ -80,7 +80,7 @@ def test_every_term_is_spelt_as_headings_are_normalised() -> None:
 
 
 def test_every_general_term_is_a_term() -> None:
-    content = tomllib.loads(files("whycite.structure").joinpath("sections.toml").read_text("utf-8"))
+    content = tomllib.loads(files("whycite.structure").joinpath("data", "sections.toml").read_text("utf-8"))
     assert [term for term in content["general"] if normalise_heading(term) not in dictionary().terms] == []
 
 

@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from whycite.documents.builder import Builder, Prose
 from whycite.documents.model import SentenceKind
+from whycite.text.wordlists import load_tables
 
 __all__ = ["POINTER", "DraftOutline", "SourceSpan", "Stretch", "heading_words", "looks_like_pointer"]
 
@@ -75,11 +76,8 @@ class Stretch:
 
 
 POINTER = "REF"  # stands for what a cross reference prints
-_POINTER_PREFIX = re.compile(
-    r"(?:fig(?:ure)?|tbl|tab(?:le)?|eqn?|equation|sec(?:tion)?|lst|thm|lem|cor|prp|cnj|def|exm|exr|rem|alg|nte|tip|wrn"
-    r"|imp|cau)[-:]",
-    re.IGNORECASE,
-)
+_PATTERNS = load_tables(__name__)
+_POINTER_PREFIX = re.compile(rf"(?:{'|'.join(_PATTERNS['pointer_prefixes'])})[-:]", re.IGNORECASE)
 
 
 def looks_like_pointer(key: str) -> bool:
@@ -87,19 +85,10 @@ def looks_like_pointer(key: str) -> bool:
     return _POINTER_PREFIX.match(key) is not None
 
 
-_REFERENCES_HEADING = re.compile(
-    r"(?:references?(?: cited| and notes)?|list of references|bibliography|literature(?: cited)?|works cited"
-    r"|cited literature|literaturverzeichnis|referencias|références|bibliographie)[:.]?",
-    re.IGNORECASE,
-)
-# What a section is called and never a paper.
-_SECTION_NAMES = re.compile(
-    r"(?:\d{1,2}\.?\s+)?(?:abstract|summary|introduction|background|motivation|related works?|previous works?"
-    r"|literature review|theory|methods?|methodology|materials? and methods?|methods? and materials?|experiments?"
-    r"|evaluation|analysis|results?|results and discussions?|discussions?|discussion and conclusions?|conclusions?"
-    r"|concluding remarks|limitations|future works?|acknowledge?ments?|appendix|appendices|references)[:.]?",
-    re.IGNORECASE,
-)
+_REFERENCES_HEADING = re.compile(rf"(?:{'|'.join(_PATTERNS['reference_headings'])})[:.]?", re.IGNORECASE)
+_SECTION_NAME = re.compile(
+    rf"(?:\d{{1,2}}\.?\s+)?(?:{'|'.join(_PATTERNS['section_names'])})[:.]?", re.IGNORECASE
+)  # never the title of a paper
 _STOPS = (".", "!", "?")
 
 
@@ -169,7 +158,7 @@ class DraftOutline:
         headings = [event for event in self._events if isinstance(event, _OutlineHeading) and event.level]
         tops = [heading for heading in headings if heading.level == 1]
         has_single_top = not titled and len(tops) == 1 < len(headings) and tops[0] is self._events[0]
-        title = tops[0] if has_single_top and not _SECTION_NAMES.fullmatch(tops[0].text) else None
+        title = tops[0] if has_single_top and not _SECTION_NAME.fullmatch(tops[0].text) else None
         highest = min((heading.level for heading in headings if heading is not title), default=1)
         for event, following in pairwise([*self._events, None]):
             if isinstance(event, _OutlineBlock):

@@ -16,6 +16,7 @@ from whycite.documents.model import Document, Reference
 from whycite.documents.references.printed import parse_printed
 from whycite.documents.sources import Source, decode
 from whycite.errors import UserError
+from whycite.text.wordlists import load_tables
 
 __all__ = ["NUMBER", "READER", "PlainBlock", "PlainReader", "read_blocks", "read_text"]
 
@@ -23,13 +24,7 @@ __all__ = ["NUMBER", "READER", "PlainBlock", "PlainReader", "read_blocks", "read
 _LINE = re.compile(r"[^\n\f]*(?:[\n\f]|$)")
 _UNDERLINE = re.compile(r"([=~*^-])\1{2,}")
 NUMBER = re.compile(r"(?:(?P<number>\d{1,2}(?:\.\d{1,2}){0,4})\.?|[IVX]{1,5}\.|(?P<letter>[A-Z])\.)\s+(?=[^\W\d_a-z])")
-_SECTION_NAME = re.compile(
-    r"(?:abstract|summary|introduction|background|related works?|previous works?|literature review|theory|methods?"
-    r"|methodology|materials? and methods?|experimental(?: setup| section)?|experiments?|data|results?"
-    r"|results and discussions?|evaluation|analysis|findings|discussions?|discussion and conclusions?|conclusions?"
-    r"|concluding remarks|limitations|future works?|acknowledge?ments?|funding|appendix(?: [a-z0-9])?|keywords?)[:.]?",
-    re.IGNORECASE,
-)
+_SECTION_NAME = re.compile(rf"(?:{'|'.join(load_tables(__name__)['section_names'])})[:.]?", re.IGNORECASE)
 _RUN_IN = re.compile(r"(abstract|summary)\s*(?:[.:—–]|-{1,2}(?=\s))\s*(?=\S)", re.IGNORECASE)
 _CAPTION = re.compile(r"(?:fig(?:ure|\.)|tab(?:le|\.)|scheme|box)\s+\d+[A-Za-z]?\s*[.:|]", re.IGNORECASE)
 _ITEM = re.compile(r"(?:[-*•·–]|\(?\d{1,2}\)|\(?[a-z]\)|\d{1,2}\.)\s+(?=\S)")

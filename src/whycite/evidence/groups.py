@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from whycite.documents.model import Citation, Document, Sentence
 from whycite.text.normalise import fold
+from whycite.text.wordlists import load_word_lists
 
 __all__ = [
     "BARE_SIGN",
@@ -41,13 +42,7 @@ _AUTHOR_YEAR = re.compile(
         (?:1[89]|20)\d\d[a-z]?\b(?:,\s?(?:[a-z]|(?:1[89]|20)\d\d[a-z]?)\b)*""",
     re.VERBOSE,
 )
-_LINKS = frozenset(
-    """
-    and or eg e g ie i see also cf but reviewed review reviews in by for example examples instance as well ref refs
-    reference references therein the a an of among others other from after following with adapted modified more further
-    additional details discussed discussion described previously recently shown reported compare contrast to n b etc
-    """.split()
-)
+_LINKS = load_word_lists(__name__)["links"]
 _LABELS = re.compile(
     r"""(?:see|in|and|e\.g\.|also|supplementary|supplemental|extended|copy|archived|at|\s)*
         (?:fig(?:s|ures?)?\b|tables?\b|videos?\b|movies?\b|suppl|appendix|sec(?:tions?|s)?\b|§|chap(?:ters?)?\b|ch\b

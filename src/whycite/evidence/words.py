@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from whycite.text.wordlists import DETERMINERS, FUNCTION_WORDS, PREPOSITIONS
+from whycite.text.wordlists import DETERMINERS, FUNCTION_WORDS, PREPOSITIONS, load_word_lists
 
 __all__ = [
     "has_content_words",
@@ -18,13 +18,8 @@ __all__ = [
 ]
 
 
-# Words that point at something else, and what stands in place of a formula or a cross-reference.
-_EMPTY_WORDS = FUNCTION_WORDS | frozenset(
-    """
-    example examples instance figure figures fig figs table tables section sections sec appendix ref refs equation eq
-    eqs supplement supplementary review reviews reviewed therein namely respectively
-    """.split()
-)
+_WORDS = load_word_lists(__name__)
+_EMPTY_WORDS = FUNCTION_WORDS | _WORDS["pointing_words"]
 
 _WORD = re.compile(r"[^\W_]+")
 _LAST_WORD = re.compile(r"[^\s(\[{]+$")
@@ -62,14 +57,8 @@ def _is_content_word(word: str) -> bool:
 _EDGE = " ,;:.–—-/&*"
 _LEADING = f"{_EDGE})]}}!?"
 _TRAILING = f"{_EDGE}([{{"
-_LEADING_WORDS = frozenset("and or but nor yet so whereas while whilst".split())
-# Not the words that may belong to a verb ("carried out") or end a clause ("to do so").
-_TRAILING_WORDS = frozenset(
-    """
-    and or but nor whereas while whilst although though because that e.g i.e see also cf such as by of in from to for
-    with at via per than like into following a an the this these our their its
-    """.split()
-)
+_LEADING_WORDS = _WORDS["leading_words"]
+_TRAILING_WORDS = _WORDS["trailing_words"]
 _OPENING, _CLOSING = "([{", ")]}"
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from itertools import takewhile
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from whycite.structure.headings import MAX_HEADING, HeadingPart, normalise_heading, split_heading
 from whycite.structure.rules import HeadingRules
+from whycite.text.wordlists import load_tables
 
 __all__ = [
     "BLOCKS",
@@ -26,7 +25,7 @@ __all__ = [
 TermBlock = Literal["exact", "defined", "learned", "ours"]
 BLOCKS: tuple[TermBlock, ...] = get_args(TermBlock)
 
-_FILE: dict[str, Any] = tomllib.loads(files("whycite.structure").joinpath("sections.toml").read_text("utf-8"))
+_FILE = load_tables("whycite.structure.sections")
 BODY_TYPES: tuple[str, ...] = tuple(_FILE["body"])
 OUTER_TYPES: tuple[str, ...] = tuple(_FILE["around"])
 SECTION_TYPES = BODY_TYPES + OUTER_TYPES
@@ -38,13 +37,7 @@ _COMPOUND = (
     "acknowledgement", "declaration", "abstract", "references",
 )  # fmt: skip
 
-# Words that end the phrase a heading begins with: "method" heads "methods for X", not "comparison of methods".
-_PHRASE_END = frozenset(
-    "about across after against among as at before beneath between beyond by during for from how in into is are be "
-    "can could do does did has have may must not of on onto or over per should than that through to toward towards "
-    "under upon using versus via vs was were what when where which who whose why will with within without "
-    "am da de del der des do du em für im para pour sur von zum zur".split()
-)
+_PHRASE_END = frozenset(_FILE["phrase_end"].split())
 # In words: the longest phrase whose last word is taken for what it is about, the longest part that terms are
 # looked for all over, and the longest heading that is not a sentence. What is longer says too much else.
 _PHRASE, _SHORT, _LONG = 4, 7, 12

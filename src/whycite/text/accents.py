@@ -6,92 +6,18 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+from whycite.text.wordlists import load_tables
+
 __all__ = ["ACCENTS", "MATH_SYMBOLS", "SYMBOLS", "untex"]
 
-# Accent command, a sign or a letter name, to the combining character it puts on the next letter.
-ACCENTS: dict[str, str] = {
-    "`": "\u0300", "'": "\u0301", "^": "\u0302", "~": "\u0303", "=": "\u0304", ".": "\u0307", '"': "\u0308",
-    "u": "\u0306", "v": "\u030c", "H": "\u030b", "r": "\u030a", "c": "\u0327", "k": "\u0328", "d": "\u0323",
-    "b": "\u0331", "t": "\u0361", "h": "\u0309", "f": "\u0311", "G": "\u030f", "U": "\u030e",
-    "textcommabelow": "\u0326", "grave": "\u0300", "acute": "\u0301", "hat": "\u0302", "widehat": "\u0302",
-    "tilde": "\u0303", "widetilde": "\u0303", "bar": "\u0304", "overline": "\u0305", "breve": "\u0306",
-    "dot": "\u0307", "ddot": "\u0308", "check": "\u030c", "vec": "\u20d7", "mathring": "\u030a",
-}  # fmt: skip
+_TABLES = load_tables(__name__)
+ACCENTS: dict[str, str] = _TABLES["accents"]  # command -> combining character for the next letter
 
-# Control word to the text it prints outside formulas.
-SYMBOLS: dict[str, str] = {
-    "ss": "ß", "SS": "SS", "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "aa": "å", "AA": "Å", "ae": "æ", "AE": "Æ",
-    "oe": "œ", "OE": "Œ", "i": "ı", "j": "ȷ", "dh": "ð", "DH": "Ð", "dj": "đ", "DJ": "Đ", "th": "þ", "TH": "Þ",
-    "ng": "ŋ", "NG": "Ŋ", "ij": "ĳ", "IJ": "Ĳ", "ldots": "…", "dots": "…", "textellipsis": "…", "S": "§",
-    "P": "¶", "textsection": "§", "textparagraph": "¶", "copyright": "©", "textcopyright": "©",
-    "textregistered": "®", "texttrademark": "™", "pounds": "£", "textsterling": "£", "euro": "€",
-    "texteuro": "€", "EUR": "€", "textyen": "¥", "textcent": "¢", "textcurrency": "¤", "dag": "†", "ddag": "‡",
-    "textdagger": "†", "textdaggerdbl": "‡", "textmu": "µ", "micro": "µ", "textohm": "Ω", "textdegree": "°",
-    "degree": "°", "degrees": "°", "textcelsius": "℃", "textdiv": "÷", "texttimes": "×", "textpm": "±",
-    "textonehalf": "½", "textonequarter": "¼", "textthreequarters": "¾", "textonesuperior": "¹",
-    "texttwosuperior": "²", "textthreesuperior": "³", "textordfeminine": "ª", "textordmasculine": "º",
-    "textendash": "–", "textemdash": "—", "textquoteleft": "‘", "textquoteright": "’",
-    "textquotedblleft": "“", "textquotedblright": "”", "textquotedbl": '"', "textquotesingle": "'",
-    "quotesinglbase": "‚", "quotedblbase": "„", "guillemotleft": "«", "guillemotright": "»",
-    "guillemetleft": "«", "guillemetright": "»", "guilsinglleft": "‹", "guilsinglright": "›", "lq": "‘",
-    "rq": "’", "flqq": "«", "frqq": "»", "glqq": "„", "grqq": "“", "textasciitilde": "~",
-    "textasciicircum": "^", "textasciigrave": "`", "textbackslash": "\\", "textbar": "|", "textbardbl": "‖",
-    "textless": "<", "textgreater": ">", "textbraceleft": "{", "textbraceright": "}", "textunderscore": "_",
-    "textdollar": "$", "textexclamdown": "¡", "textquestiondown": "¿", "textbullet": "•",
-    "textperiodcentered": "·", "textasteriskcentered": "*", "textnumero": "№", "textvisiblespace": "␣",
-    "textleftarrow": "←", "textrightarrow": "→", "textuparrow": "↑", "textdownarrow": "↓", "textminus": "−",
-    "textlnot": "¬", "textsurd": "√", "textprime": "′", "textturna": "ɐ", "textschwa": "ə", "dotsc": "…",
-    "TeX": "TeX", "LaTeX": "LaTeX", "BibTeX": "BibTeX", "LaTeXe": "LaTeX2e", "slash": "/", "nobreakspace": " ",
-    "space": " ", "quad": " ", "qquad": " ", "enspace": " ", "thinspace": " ", "newline": " ", "par": " ",
-    "linebreak": " ", "newblock": " ", "hyp": "-", "nobreakdash": "", "textasciimacron": "¯", "and": " and ",
-    "backslash": "\\", "lbrack": "[", "rbrack": "]", "percent": "%",
-    # Commands of bibliography styles.
-    "etal": "et al.", "bysame": "———", "bibnamedelima": " ", "bibnamedelimb": " ", "bibnamedelimc": " ",
-    "bibnamedelimi": " ", "bibinitperiod": ".", "bibinitdelim": " ", "bibinithyphendelim": "-",
-    "bibrangedash": "–", "BBA": "&", "BPBI": ". ", "BBOQ": "“", "BBCQ": "”", "BOthers": "et al.", "BCBT": ",",
-    "BCBL": ",", "harvardand": "&", "harvardyearleft": "(", "harvardyearright": ")",
-}  # fmt: skip
+SYMBOLS: dict[str, str] = _TABLES["symbols"]  # control word -> text outside formulas
 
-# Control word to the text it prints inside formulas.
-MATH_SYMBOLS: dict[str, str] = {
-    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ϵ", "varepsilon": "ε", "zeta": "ζ",
-    "eta": "η", "theta": "θ", "vartheta": "ϑ", "iota": "ι", "kappa": "κ", "varkappa": "ϰ", "lambda": "λ",
-    "mu": "μ", "nu": "ν", "xi": "ξ", "omicron": "ο", "pi": "π", "varpi": "ϖ", "rho": "ρ", "varrho": "ϱ",
-    "sigma": "σ", "varsigma": "ς", "tau": "τ", "upsilon": "υ", "phi": "φ", "varphi": "φ", "chi": "χ",
-    "psi": "ψ", "omega": "ω", "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Lambda": "Λ", "Xi": "Ξ", "Pi": "Π",
-    "Sigma": "Σ", "Upsilon": "Υ", "Phi": "Φ", "Psi": "Ψ", "Omega": "Ω", "digamma": "ϝ",
-    "times": "×", "pm": "±", "mp": "∓", "div": "÷", "cdot": "·", "ast": "∗", "star": "⋆", "circ": "°",
-    "bullet": "•", "oplus": "⊕", "ominus": "⊖", "otimes": "⊗", "odot": "⊙", "cap": "∩", "cup": "∪",
-    "wedge": "∧", "land": "∧", "vee": "∨", "lor": "∨", "neg": "¬", "lnot": "¬", "setminus": "∖",
-    "dagger": "†", "ddagger": "‡", "amalg": "⨿", "sim": "∼", "simeq": "≃", "approx": "≈", "cong": "≅",
-    "equiv": "≡", "propto": "∝", "asymp": "≍", "neq": "≠", "ne": "≠", "leq": "≤", "le": "≤", "geq": "≥",
-    "ge": "≥", "leqslant": "≤", "geqslant": "≥", "lesssim": "≲", "gtrsim": "≳", "ll": "≪", "gg": "≫",
-    "lt": "<", "gt": ">", "prec": "≺", "succ": "≻", "subset": "⊂", "supset": "⊃", "subseteq": "⊆",
-    "supseteq": "⊇", "in": "∈", "ni": "∋", "notin": "∉", "mid": "|", "parallel": "∥", "perp": "⊥",
-    "vdash": "⊢", "models": "⊨", "to": "→", "rightarrow": "→", "leftarrow": "←", "gets": "←",
-    "uparrow": "↑", "downarrow": "↓", "leftrightarrow": "↔", "Rightarrow": "⇒", "Leftarrow": "⇐",
-    "Leftrightarrow": "⇔", "iff": "⇔", "implies": "⇒", "longrightarrow": "→", "longleftarrow": "←",
-    "rightleftharpoons": "⇌", "leftrightarrows": "⇆", "mapsto": "↦", "hookrightarrow": "↪", "nearrow": "↗",
-    "searrow": "↘", "infty": "∞", "partial": "∂", "nabla": "∇", "forall": "∀", "exists": "∃",
-    "emptyset": "∅", "varnothing": "∅", "angle": "∠", "triangle": "△", "prime": "′", "ell": "ℓ", "hbar": "ℏ",
-    "imath": "ı", "jmath": "ȷ", "Re": "ℜ", "Im": "ℑ", "wp": "℘", "aleph": "ℵ", "sum": "∑", "prod": "∏",
-    "int": "∫", "oint": "∮", "sqrt": "√", "surd": "√", "langle": "⟨", "rangle": "⟩", "lfloor": "⌊",
-    "rfloor": "⌋", "lceil": "⌈", "rceil": "⌉", "vert": "|", "Vert": "‖", "lvert": "|", "rvert": "|",
-    "cdots": "⋯", "ldots": "…", "dots": "…", "vdots": "⋮", "ddots": "⋱", "therefore": "∴", "because": "∵",
-    "sun": "☉", "astrosun": "☉", "earth": "♁", "mars": "♂", "venus": "♀", "jupiter": "♃", "saturn": "♄",
-    "arcsec": "″", "arcmin": "′", "deg": "°", "degree": "°", "AA": "Å", "square": "□", "Box": "□",
-    "diamond": "⋄", "clubsuit": "♣", "heartsuit": "♥", "spadesuit": "♠", "checkmark": "✓", "sharp": "♯",
-    "flat": "♭", "natural": "♮", "log": "log", "ln": "ln", "exp": "exp", "sin": "sin", "cos": "cos",
-    "tan": "tan", "min": "min", "max": "max", "sup": "sup", "inf": "inf", "lim": "lim", "det": "det",
-    "dim": "dim", "arg": "arg", "ker": "ker", "mod": "mod", "Pr": "Pr",
-}  # fmt: skip
+MATH_SYMBOLS: dict[str, str] = _TABLES["math_symbols"]  # control word -> text inside formulas
 
-# Commands whose next arguments are not text, with the number of those arguments.
-_NOT_TEXT = {
-    "href": 1, "textcolor": 1, "color": 1, "label": 1, "footnote": 1, "cite": 1, "citep": 1, "citet": 1, "begin": 1,
-    "end": 1, "vspace": 1, "hspace": 1, "noopsort": 1, "SortNoop": 1, "fontsize": 2, "raisebox": 1, "phantom": 1,
-    "hphantom": 1, "foreignlanguage": 1, "selectlanguage": 1,
-}  # fmt: skip
+_NOT_TEXT: dict[str, int] = _TABLES["not_text"]  # command -> how many of its arguments are not text
 # Commands whose argument stands between two texts.
 _ENCLOSING = {
     "enquote": ("“", "”"),

@@ -2,39 +2,12 @@
 
 from __future__ import annotations
 
+from whycite.text.wordlists import load_tables
+
 __all__ = ["lemma"]
 
-_IRREGULAR = {
-    "appendices": "appendix",
-    "axes": "axis",
-    "biases": "bias",
-    "caches": "cache",
-    "children": "child",
-    "criteria": "criterion",
-    "crises": "crisis",
-    "diagnoses": "diagnosis",
-    "emphases": "emphasis",
-    "feet": "foot",
-    "gases": "gas",
-    "indices": "index",
-    "lenses": "lens",
-    "lives": "life",
-    "matrices": "matrix",
-    "men": "man",
-    "mice": "mouse",
-    "movies": "movie",
-    "phenomena": "phenomenon",
-    "prognoses": "prognosis",
-    "quizzes": "quiz",
-    "schemata": "schema",
-    "series": "series",
-    "species": "species",
-    "teeth": "tooth",
-    "vertices": "vertex",
-    "viruses": "virus",
-    "women": "woman",
-}
-# Words that end like a plural and are none.
+_IRREGULAR: dict[str, str] = load_tables(__name__)["irregular"]
+# Words that end like a plural but are not one.
 _SINGULAR = frozenset("always alias atlas bayes bias canvas chaos gas has lens means news perhaps was".split())
 _SINGULAR_ENDINGS = ("ss", "us", "is", "ics")
 

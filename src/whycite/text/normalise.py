@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from whycite.text.wordlists import load_tables
+
 __all__ = ["clean", "fold", "spell_greek"]
 
 _PLAIN: dict[int, str | None] = {
@@ -14,23 +16,11 @@ _PLAIN: dict[int, str | None] = {
     **dict.fromkeys(map(ord, "‐‑‒–—―⁃−﹘﹣－"), "-"),
     **dict.fromkeys(map(ord, "⁄∕"), "/"),
 }
-# Letters that carry their accent inside: no decomposition takes it off.
-_LETTERS: dict[int, str | None] = {
-    ord(letter): plain
-    for letter, plain in zip("øłđðþæœıħŧŋƀɨɫĸ", "o l d d th ae oe i h t n b i l k".split(), strict=True)
-}
+_TABLES = load_tables(__name__)
+_PLAIN_LETTERS = str.maketrans(_TABLES["plain_letters"])  # letters that keep their stroke when decomposed
 _ACCENTS = dict.fromkeys(range(0x300, 0x370))
 
-_GREEK = dict(
-    zip(
-        "αβγδεζηθικλμνξοπρςστυφχψω",
-        (
-            "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma sigma tau "
-            "upsilon phi chi psi omega"
-        ).split(),
-        strict=True,
-    )
-)
+_GREEK: dict[str, str] = _TABLES["greek"]
 _SYMBOL = re.compile("(?<![α-ω])[α-ω]{1,2}(?![α-ω])")
 
 
@@ -48,7 +38,7 @@ def fold(text: str) -> str:
     if text.isascii():
         return text
     # Only the general combining marks go: those of Indic scripts, Thai or kana are part of the letter.
-    text = unicodedata.normalize("NFKD", text).translate(_ACCENTS).translate(_LETTERS)
+    text = unicodedata.normalize("NFKD", text).translate(_ACCENTS).translate(_PLAIN_LETTERS)
     return " ".join(unicodedata.normalize("NFC", text).split())  # an accent that stood alone leaves its space
 
 

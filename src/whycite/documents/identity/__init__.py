@@ -31,6 +31,7 @@ from collections.abc import Iterable
 from hashlib import blake2b
 
 from whycite.documents.identity.identifiers import (
+    SHARED_TITLES,
     bare_title,
     family_name,
     is_preprint,
@@ -83,7 +84,7 @@ def traits(reference: Reference) -> list[int]:
     key, _, pmid, arxiv = _identify(reference)
     labels = [key, pmid and f"pmid:{pmid}", arxiv and f"arxiv:{arxiv}"]
     title = normalise_title(reference.title) or normalise_title(reference.text)
-    if title and title not in _NO_TITLE:
+    if title and title not in SHARED_TITLES:
         labels.append(bare_title(title))
         if head := title_head(reference.title):
             labels.append(bare_title(head))
@@ -163,7 +164,7 @@ class Papers:
             table.arxiv[row] = min(digest, table.arxiv[row] or digest)
             table.add_id(digest, row)
         title = normalise_title(reference.title) or normalise_title(reference.text)
-        if not title or title in _NO_TITLE:
+        if not title or title in SHARED_TITLES:
             return
         bare = bare_title(title)
         if isbn := normalise_isbn(reference.isbn) if reference.isbn else "":
@@ -182,14 +183,6 @@ class Papers:
 
 
 _PREPRINT_VENUE = re.compile(r"\b(?:\w{0,12}rxiv|preprints?|ssrn|research square|corr|e-?prints?)\b", re.IGNORECASE)
-_NO_TITLE = frozenset(
-    "abstract|abstracts|acknowledgements|acknowledgments|appendix|author reply|authors reply|background|"
-    "book review|book reviews|comment|commentary|comments|conclusion|conclusions|contents|correction|corrigendum|"
-    "data|dataset|discussion|editorial|editorials|erratum|foreword|github|homepage|in memoriam|index|introduction|"
-    "letter|letters|letter to the editor|methods|news|no title|note|notes|obituary|overview|perspective|"
-    "perspectives|poster|preface|reply|response|results|review|software|summary|thesis|title|unpublished|"
-    "unpublished data|untitled|viewpoint|website".split("|")
-)
 
 
 def _identify(reference: Reference) -> tuple[str, KeyRank, str, str]:
@@ -226,7 +219,7 @@ def _title_key(reference: Reference) -> str:
     parts = [title, str(_year(reference) or "")]
     if not tells_paper(title):
         parts.append(family_name(reference.authors[0]) if reference.authors else "")
-    if title in _NO_TITLE:
+    if title in SHARED_TITLES:
         parts.append(normalise_title(reference.venue))
     return "title:" + "|".join(parts).rstrip("|")
 

@@ -12,8 +12,10 @@ from urllib.parse import unquote
 
 from whycite.documents.references.names import parse_people
 from whycite.text.normalise import clean, fold, spell_greek
+from whycite.text.wordlists import load_tables
 
 __all__ = [
+    "SHARED_TITLES",
     "bare_title",
     "family_name",
     "is_preprint",
@@ -27,6 +29,8 @@ __all__ = [
     "title_head",
 ]
 
+
+_TABLES = load_tables(__name__)
 
 _SIMPLE_DOI = re.compile(r"10\.\d{4,9}/[a-z0-9.()/:_-]{0,100}[a-z0-9]")
 # Whoever writes "doi" may use any registrant; a bare "10.5/x" in running text is a ratio.
@@ -63,13 +67,8 @@ _PREPRINT = re.compile(
     re.VERBOSE,
 )
 
-_ARCHIVES = (
-    "acc-phys adap-org alg-geom ao-sci astro-ph atom-ph bayes-an chao-dyn chem-ph cmp-lg comp-gas cond-mat cs "
-    "dg-ga funct-an gr-qc hep-ex hep-lat hep-ph hep-th math math-ph mtrl-th nlin nucl-ex nucl-th patt-sol "
-    "physics plasm-ph q-alg q-bio quant-ph solv-int stat supr-con"
-).split()
 _ARXIV_OLD = re.compile(
-    rf"(?<![\w.-])({'|'.join(_ARCHIVES)})(?:\.[a-z]{{2}})?/(\d\d(?:0[1-9]|1[0-2])\d{{3}})(?:v\d{{1,3}})?(?!\w)",
+    rf"(?<![\w.-])({'|'.join(_TABLES['arxiv_archives'])})(?:\.[a-z]{{2}})?/(\d\d(?:0[1-9]|1[0-2])\d{{3}})(?:v\d{{1,3}})?(?!\w)",
     re.IGNORECASE | re.ASCII,
 )
 _ARXIV_NEW = re.compile(
@@ -172,10 +171,8 @@ _BREAK = re.compile(r"[\W_]+")
 _ENOUGH_WORDS = 7
 _ENOUGH_SIGNS = 12  # of scripts that do not part words
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]")
-_CONTAINER = re.compile(
-    r"\b(?:proceedings|conference|symposium|workshop|handbook|encyclopa?edia|annual report|advances in neural|"
-    r"lecture notes|methods in|supplement(?:al|ary))\b"
-)
+SHARED_TITLES = frozenset(_TABLES["shared_titles"])
+_CONTAINER = re.compile(rf"\b(?:{'|'.join(_TABLES['volume_titles'])})\b")
 
 _SUBTITLE = re.compile(r":\s|\s[-–—]\s|—")
 _PART_NUMBER = re.compile(r"\s*(?:part\b|[ivx]+\b|\d|[a-e][.:)])", re.IGNORECASE)
@@ -184,10 +181,7 @@ _HEAD_WORDS = 4
 _APOSTROPHES = str.maketrans("", "", "'.")
 _MAX_NAME = 200
 _UMLAUT = re.compile(r"(?<=[aou])e")
-_PARTICLES = frozenset(
-    "af al bin d da dal das de degli dei del della den der des di do dos du el ibn la las le los ten ter the van "
-    "vander vom von zu zum zur".split()
-)
+_PARTICLES = frozenset(_TABLES["name_particles"])
 
 
 def normalise_title(text: str) -> str:

@@ -8,13 +8,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-__all__ = ["VERBATIM", "Cursor", "LatexFrame", "LatexRange", "LatexText"]
+from whycite.documents.latex.commands import VERBATIM
+
+__all__ = ["Cursor", "LatexFrame", "LatexRange", "LatexText"]
 
 
-VERBATIM = frozenset(
-    "verbatim verbatim* Verbatim BVerbatim LVerbatim SaveVerbatim lstlisting minted comment filecontents filecontents* "
-    "alltt code Code Sinput Soutput Schunk pycode sageblock luacode luacode* tcblisting".split()
-)
 _VERBATIM_NAMES = "|".join(re.escape(name) for name in sorted(VERBATIM))
 # What can change brace depth, open or close an environment, or hide either of these.
 _LANDMARK = re.compile(

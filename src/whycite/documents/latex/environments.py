@@ -13,8 +13,9 @@ from whycite.documents.latex.commands import (
     MATH_ENVIRONMENTS,
     PICTURES,
     TABULARS,
+    VERBATIM,
 )
-from whycite.documents.latex.cursor import VERBATIM, LatexRange
+from whycite.documents.latex.cursor import LatexRange
 from whycite.documents.latex.formulas import EQUATION, cite_in_formula, display_text
 from whycite.documents.latex.page import LatexState
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from whycite.documents.latex.cursor import LatexFrame, LatexRange, LatexText
 from whycite.text.accents import ACCENTS, MATH_SYMBOLS, SYMBOLS, untex
+from whycite.text.wordlists import load_tables
 
 if TYPE_CHECKING:
     from whycite.documents.latex.walker import LatexWalker
@@ -33,14 +34,9 @@ _FORMULA_END = re.compile(r"(?:\s|[{}]|\\(?:[,;:! ]|\\|nonumber|notag|qed)|\\(?:
 _MATH_TOKEN = re.compile(
     r"\\([A-Za-z]+)(\s*)|\\(.)|([{}])|([\^_])|([A-Za-z0-9.,+\-=<>/()\[\]|!*:;%'\s°µ]|[^\x00-\x7f])"
 )
-_FONTS = frozenset(
-    "mathrm mathit mathbf mathsf mathtt mathcal mathbb mathfrak mathscr text textrm textit textbf textsc rm it bf sf "
-    "cal boldsymbol bm operatorname mbox hbox ensuremath left right bigl bigr big Big displaystyle textstyle limits "
-    "nolimits nonumber mathstrut".split()
-)
-_FUNCTIONS = frozenset(
-    "log ln exp sin cos tan max min arg argmax argmin lim sup inf det dim ker deg gcd Pr sinh cosh tanh mod".split()
-)
+_TABLES = load_tables(__name__)
+_FONTS = frozenset(_TABLES["fonts"].split())  # commands that change the look, not what is said
+_FUNCTIONS = frozenset(_TABLES["functions"].split())  # commands that print their own name
 _SPACES = {",": " ", ";": " ", ":": " ", " ": " ", "!": "", "%": "%", "&": "&", "$": "$", "#": "#", "_": "_"}
 
 
@@ -117,19 +113,8 @@ QUANTITIES = {
     "si": ("ou", "{0}"),
     "unit": ("ou", "{0}"),
 }
-_UNIT_SYMBOLS = dict(
-    pair.split("=")
-    for pair in (
-        "pico=p nano=n micro=µ milli=m centi=c deci=d kilo=k mega=M giga=G tera=T peta=P metre=m meter=m gram=g "
-        "kilogram=kg second=s ampere=A kelvin=K mole=mol candela=cd hertz=Hz newton=N pascal=Pa joule=J watt=W volt=V "
-        "ohm=Ω tesla=T weber=Wb henry=H farad=F siemens=S coulomb=C lumen=lm lux=lx becquerel=Bq gray=Gy sievert=Sv "
-        "litre=L liter=L minute=min hour=h day=d degree=° degreeCelsius=°C celsius=°C percent=% electronvolt=eV "
-        "dalton=Da bar=bar byte=B bit=bit parsec=pc year=yr decibel=dB arcsecond=″ arcminute=′ angstrom=Å squared=^2 "
-        "cubed=^3 square=^2 cubic=^3 molar=M um=µm nm=nm mm=mm cm=cm km=km ms=ms us=µs ns=ns kg=kg mg=mg ug=µg GHz=GHz "
-        "MHz=MHz kHz=kHz Hz=Hz eV=eV keV=keV MeV=MeV GeV=GeV TeV=TeV mV=mV kV=kV mW=mW kW=kW"
-    ).split()
-)
-_UNIT_PREFIXES = frozenset("pico nano micro milli centi deci kilo mega giga tera peta".split())
+_UNIT_SYMBOLS: dict[str, str] = _TABLES["unit_symbols"]
+_UNIT_PREFIXES = frozenset(_TABLES["unit_prefixes"].split())
 _UNIT_WORD = re.compile(r"\\([A-Za-z]+)|([^\\])")
 
 

@@ -11,6 +11,7 @@ from whycite.documents.latex.commands import FLOATS, PICTURES, TABULARS
 from whycite.documents.markdown import lines
 from whycite.documents.markdown.lines import MarkdownPage
 from whycite.documents.markup import SourceSpan
+from whycite.text.wordlists import load_word_lists
 
 __all__ = [
     "CAPTIONED_DIRECTIVES",
@@ -27,12 +28,7 @@ __all__ = [
 ]
 
 
-# Directives whose text is part of the paper.
-PROSE_DIRECTIVES = frozenset(
-    "note warning tip important caution danger hint seealso attention error admonition figure epigraph proof prf "
-    "theorem lemma dropdown margin sidebar aside topic grid grid-item card tab-set tab-item exercise solution abstract "
-    "div container quote pull-quote blockquote subfigure highlights keypoints plain-language-summary".split()
-)
+PROSE_DIRECTIVES = load_word_lists(__name__)["prose_directives"]  # their text is part of the paper
 # Directives whose argument is a caption.
 CAPTIONED_DIRECTIVES = frozenset("table list-table csv-table".split())
 _CELL_CAPTION = re.compile(r"[ \t]*(?:#|//|%%|--)\|[ \t]*(?:fig|tbl|lst)-(?:sub)?cap:[ \t]*([\"']?)([^\n]*[^\s])")

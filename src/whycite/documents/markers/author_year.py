@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from unicodedata import category
 
 from whycite.documents.model import Marker, Reference
+from whycite.text.wordlists import load_word_lists
 
 __all__ = [
     "PARTICLES",
@@ -24,10 +25,8 @@ __all__ = [
 ]
 
 
-PARTICLES = frozenset(
-    "von van vom vander vanden der den de del della delle degli dei des di da dal das do dos du la le les lo "
-    "los el al ter ten te tot ibn bin ben bint abu abd zu zum zur af av st 't y e i".split()
-)
+_WORDS = load_word_lists(__name__)
+PARTICLES = _WORDS["particles"]
 _YEAR = re.compile(r"(?<!\d)((?:1[5-9]|20)\d\d)([a-z]?)(?![\dA-Za-z])")
 _UNDATED = re.compile(r"in press|forthcoming|to appear|in prep|submitted|under review|in review|n\.d\.", re.I)
 _FOREIGN = str.maketrans({"ø": "o", "œ": "oe", "æ": "ae", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
@@ -246,12 +245,8 @@ _LOCATED = re.compile(
     r"\s?[,:;]\s?(?:pp?\.|pages?|ch\.|chap|chapters?|secs?\.|sect|sections?|§|figs?\.|tab\.|eqs?\.|vol\.)[^()\[\];\n]{1,40}"
 )
 _YEAR_JOINT = re.compile(r"\s?(?:[,;]\s?(?:and|&)?|and|&)\s?")
-_NOT_NAMES = frozenset(
-    "january february march april may june july august september october november december spring summer "
-    "autumn fall winter figure figures fig figs table tables section version release since until year years "
-    "chapter volume equation appendix step copyright early late mid accessed retrieved updated".split()
-)
-_HINTS = frozenset("see also e.g. eg i.e. cf. cf in by but from reviewed review reviews for after and".split())
+_NOT_NAMES = _WORDS["not_names"]
+_LEAD_WORDS = _WORDS["lead_words"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -404,7 +399,7 @@ def _certain_start(text: str, authors: AuthorList, gap: int, date: int) -> int |
     position = skip_space_back(text, tokens[0].start)
     while (word := re.search(r"(?<!\w)[a-z.]+,?$", text[max(0, position - 12) : position])) and word[0].rstrip(
         ","
-    ) in _HINTS:
+    ) in _LEAD_WORDS:
         position = skip_space_back(text, position - len(word[0]))
     return tokens[0].start if position and text[position - 1] in "([;" else None
 

@@ -5,24 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from whycite.text.wordlists import load_tables
+
 __all__ = ["find_reference_list", "split_references"]
 
 ListEntry = tuple[str, str, int, int]
 _EntryStart = tuple[str, int, int]  # id, where the label begins, where the entry's text begins
 
+_PATTERNS = load_tables(__name__)
 _NUMBER = r"(?:(?:\d{1,2}|[IVXA-Z]{1,5})[.)]?[ \t]+)?"
 _HEADING = re.compile(
-    rf"^[ \t]*(?:#+[ \t]*)?{_NUMBER}"
-    r"(?:references?(?: cited| and notes| list)?|list of references|notes and references|reference list"
-    r"|bibliography|literature(?: cited)?|literaturverzeichnis|works cited|cited (?:literature|works|references)"
-    r"|r e f e r e n c e s)[ \t]*[:.]?[ \t]*(?:#+[ \t]*)?\r?$",
+    rf"^[ \t]*(?:#+[ \t]*)?{_NUMBER}(?:{'|'.join(_PATTERNS['headings'])})[ \t]*[:.]?[ \t]*(?:#+[ \t]*)?\r?$",
     re.IGNORECASE | re.MULTILINE,
 )
 _NEXT_SECTION = re.compile(
-    rf"^[ \t]*(?:#+[ \t]*)?{_NUMBER}"
-    r"(?:appendix|appendices|supplement(?:ary|al)|supporting information|acknowledge?ments?|funding|figures|tables"
-    r"|author contributions?|figure (?:legends?|captions)|about the authors?|competing interests)\b"
-    r"[^\n]{0,60}(?<![.,;])$",
+    rf"^[ \t]*(?:#+[ \t]*)?{_NUMBER}(?:{'|'.join(_PATTERNS['next_sections'])})\b[^\n]{{0,60}}(?<![.,;])$",
     re.IGNORECASE | re.MULTILINE,
 )
 _BRACKET = re.compile(r"(?:^[ \t]*|(?<=\s))\[(\d{1,4}[a-z]?)\][ \t]*", re.MULTILINE)
@@ -36,13 +33,7 @@ _AUTHOR = re.compile(
     rf"(?:[a-z]{{2,3}}[ \t]){{0,3}}{_WORD}\.?(?:[ \t]{_WORD}\.?){{0,5}}"
     r"(?:[,;]|[ \t](?:and|&)[ \t]|[ \t]\(?(?:19|20)\d\d)"
 )
-_VENUE = re.compile(
-    r"(?:in|proceedings|proc|journal|conference|conf|workshop|springer|elsevier|wiley|academic|kluwer|morgan"
-    r"|cambridge|oxford|university|univ|press|mit|ieee|acm|association|international|computational|technical|lecture"
-    r"|annals|annual|review|research|transactions|letters|volume|vol|pages|pp|phd|ph|master|department|machine"
-    r"|artificial|natural|language|science|sciences|nature|new york|london|available|retrieved|url|doi|https?)\b",
-    re.IGNORECASE,
-)
+_VENUE = re.compile(rf"(?:{'|'.join(_PATTERNS['venues'])})\b", re.IGNORECASE)
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)|in press|forthcoming|n\.d\.", re.IGNORECASE)
 _ENDED = re.compile(r"(?:[.)\]]|\d|https?://\S{1,300}|doi\S{0,300})[ \t\r]*$", re.IGNORECASE)
 _MAX_SKIPPED = 4  # numbers that may be missing between two labels

@@ -14,6 +14,7 @@ from typing import Any
 
 from whycite.documents.pdf.textlines import Box, Font, PdfPage, TextRun
 from whycite.errors import UserError
+from whycite.text.wordlists import load_tables
 
 __all__ = ["Extraction", "Fonts", "PdfiumApi", "api", "drawings", "extract", "font_of", "runs_of"]
 
@@ -76,15 +77,11 @@ def drawings(page: Any, area: float) -> tuple[list[Box], list[Box], bool]:
     return pictures, rules, is_scanned
 
 
-_MATH = re.compile(
-    r"cmmi|cmsy|cmex|cmbsy|cmmib|msam|msbm|mtmi|mtsy|mtex|eufm|eurm|eusm|rsfs|lasy|stmary|math|symbol|mt-?extra"
-    r"|txsy|txmi|txex|pxsy|pxmi|pxex|txsym|pxsym|esint|bbold|dsrom|wasy|fourier-m|universal-?greek|greekwithmathpi",
-    re.IGNORECASE,
+_FONT_NAMES = load_tables(__name__)
+_MATH, _BOLD, _ITALIC, _CAPITALS, _MONO = (
+    re.compile("|".join(_FONT_NAMES[style]), re.IGNORECASE)
+    for style in ("math", "bold", "italic", "small_capitals", "mono")
 )
-_BOLD = re.compile(r"bold|black|heavy|semibd|demi|[-.,]bd|cmbx|ecbx|sfbx|cmssbx|-medi\b|-sb\b|-b$|_b$", re.IGNORECASE)
-_ITALIC = re.compile(r"ital|obliq|slant|cmti|cmsl|ecti|sfti|[-.,]it\b|-i$|_i$", re.IGNORECASE)
-_CAPITALS = re.compile(r"cmcsc|eccc|small-?caps|caps|[-.]sc\b", re.IGNORECASE)
-_MONO = re.compile(r"courier|mono|typewriter|cmtt|ectt|sftt|consolas|menlo", re.IGNORECASE)
 _BOLD_WEIGHT = 600
 
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from whycite.documents.pdf.layout import BodyMeasures
 from whycite.documents.pdf.textlines import Box, PdfLine
+from whycite.text.wordlists import load_word_lists
 
 __all__ = ["dense_lines", "is_caption_label", "is_row", "mark_captions", "mark_floats", "mark_formulas", "prose_lines"]
 
@@ -325,9 +326,7 @@ def _continues_caption(caption: Sequence[PdfLine], below: PdfLine, rules: Sequen
 
 _NUMBER = re.compile(r"\(\s?[A-Z]?\.?\d{1,3}(?:\.\d{1,3})?[a-z]?\s?\)$")
 _WORD = re.compile(r"[A-Za-z]{3,}")
-_FUNCTIONS = frozenset(
-    "argmax argmin arg max min log exp lim sup inf sin cos tan det dim mod Pr if otherwise where for all and".split()
-)
+_FORMULA_WORDS = load_word_lists(__name__)["formula_words"]
 
 
 def mark_formulas(lines: Sequence[PdfLine], prose: set[int], body: BodyMeasures) -> None:
@@ -335,7 +334,7 @@ def mark_formulas(lines: Sequence[PdfLine], prose: set[int], body: BodyMeasures)
     for line in lines:
         if line.role != "body" or id(line) in prose:
             continue
-        words = [word for word in _WORD.findall(line.text) if word not in _FUNCTIONS]
+        words = [word for word in _WORD.findall(line.text) if word not in _FORMULA_WORDS]
         symbols = _symbols(line)
         inset = line.x0 - line.column_left > 0.8 * body.size
         small = line.size < 0.9 * body.size
@@ -377,6 +376,6 @@ def _spread_formulas(lines: Sequence[PdfLine], prose: set[int]) -> None:
                 and line.page == neighbour.page
                 and line.columns == neighbour.columns
                 and abs(line.y - neighbour.y) < 2 * neighbour.size
-                and (line.role == "crumb" or not any(w not in _FUNCTIONS for w in _WORD.findall(line.text)))
+                and (line.role == "crumb" or not any(w not in _FORMULA_WORDS for w in _WORD.findall(line.text)))
             ):
                 line.role = "formula"

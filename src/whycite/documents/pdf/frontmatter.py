@@ -13,6 +13,7 @@ from whycite.documents.pdf.headings import PdfHeading, squeeze
 from whycite.documents.pdf.layout import BodyMeasures
 from whycite.documents.pdf.textlines import PdfLine
 from whycite.documents.references.names import parse_people
+from whycite.text.wordlists import load_tables
 
 __all__ = [
     "MIN_TITLE_LIKENESS",
@@ -33,10 +34,8 @@ _MIN_ABSTRACT_WORDS, _MAX_ABSTRACT_WORDS = 30, 700  # words of an abstract
 _UPPER_LINES = 25  # the title is among them
 _TITLE_LINES = 6
 MIN_TITLE_LIKENESS = 0.6  # share of letters in common from which a scan's title is what the metadata says
-_BANNERS = frozenset(
-    "article researcharticle reviewarticle originalarticle originalresearch openaccess review letter shortreport "
-    "toolsandresources researchcommunication".split()
-)
+_TABLES = load_tables(__name__)
+_BANNERS = frozenset(_TABLES["banners"])
 
 
 def mark_title(lines: Sequence[PdfLine], metadata: str, body: BodyMeasures) -> None:
@@ -162,14 +161,9 @@ _RANKS = re.compile(
     r"|Ph\.? ?D\.?|M\.?D\.?|M\.?Sc\.?)(?!\w)",
     re.IGNORECASE,
 )
-_PARTICLES = frozenset("van von der den de del della di da dos das du la le ten ter el al bin ibn y e zu".split())
+_PARTICLES = frozenset(_TABLES["particles"])
 _NOT_NAMES = re.compile(
-    r"universit|institut|departm|laborator|technolog|facult|correspond|@|http|www|\b(?:dept|labs?|school|college|"
-    r"cent(?:er|re)|hospital|research|sciences?|inc|ltd|corp|corporation|company|gmbh|street|avenue|road|box|e-?mail|"
-    r"academy|ministry|kingdom|states|usa|uk|germany|france|spain|china|japan|italy|canada|india|netherlands|"
-    r"switzerland|australia|korea|brazil|israel|sweden|articles?|journal|review|volume|abstract|draft|version|"
-    r"submitted|accepted|received|published|preprint|authors?|informatics|languages|systems|society)\b",
-    re.IGNORECASE,
+    rf"{'|'.join(_TABLES['not_name_parts'])}|\b(?:{'|'.join(_TABLES['not_name_words'])})\b", re.IGNORECASE
 )
 _YEAR = re.compile(r"(?<![\d.])(19[5-9]\d|20[0-4]\d)(?!\d)")
 _MAX_AUTHORS = 200

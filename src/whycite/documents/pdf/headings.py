@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from whycite.documents.pdf.layout import BodyMeasures
 from whycite.documents.pdf.textlines import PdfLine
+from whycite.text.wordlists import load_word_lists
 
 __all__ = [
     "KNOWN_HEADINGS",
@@ -24,6 +25,10 @@ __all__ = [
 ]
 
 
+_WORDS = load_word_lists(__name__)
+REFERENCE_HEADINGS = _WORDS["references"]
+TOP_HEADINGS = REFERENCE_HEADINGS | _WORDS["top"]
+KNOWN_HEADINGS = TOP_HEADINGS | _WORDS["known"]
 _MAX_LENGTH = 200  # characters
 _MAX_KNOWN_LENGTH = 60
 _MAX_LINES = 4
@@ -269,39 +274,6 @@ def _set_levels(headings: Sequence[PdfHeading]) -> None:
 
 
 _PARTS = re.compile(r"[^\W_]+")
-
-REFERENCE_HEADINGS = frozenset(
-    """
-    references reference bibliography literaturecited workscited referencesandnotes notesandreferences referencelist
-    literature listofreferences citedliterature referencescited literaturverzeichnis
-    """.split()
-)
-TOP_HEADINGS = REFERENCE_HEADINGS | frozenset(
-    """
-    abstract introduction background relatedwork methods materialsandmethods experiments results discussion
-    resultsanddiscussion conclusion conclusions acknowledgements acknowledgments
-    """.split()
-)
-KNOWN_HEADINGS = TOP_HEADINGS | frozenset(
-    """
-    summary motivation overview preliminaries relatedworks previouswork priorwork literaturereview stateoftheart theory
-    model models method methodology materialandmethods methodsandmaterials patientsandmethods onlinemethods approach
-    experimental experimentalsection experimentalprocedures experimentalsetup experimentaldesign experimentalresults
-    experiment experimentation data datasets dataandmethods participants procedure measures statisticalanalysis
-    analysis evaluation implementation result resultsandconclusions findings discussions generaldiscussion
-    discussionandconclusion discussionandconclusions discussionandfuturework concludingremarks conclusionandfuturework
-    conclusionsandfuturework conclusionanddiscussion conclusionsanddiscussion summaryandconclusions futurework
-    futuredirections limitations outlook openquestions acknowledgment acknowledgement appendix appendices
-    supplementarymaterial supplementarymaterials supplementaryinformation supplementarydata supportinginformation
-    supplementalmaterial supplementalinformation authorcontributions authorscontributions contributors funding
-    fundingstatement fundinginformation financialdisclosure competinginterests competinginterest conflictofinterest
-    conflictsofinterest conflictofintereststatement declarationofinterest declarationofcompetinginterest declarations
-    dataavailability dataavailabilitystatement codeavailability dataandcodeavailability
-    datamaterialsandsoftwareavailability ethics ethicsstatement ethicalconsiderations ethicsapproval informedconsent
-    authorsummary significance significancestatement highlights broaderimpact casestudy casereport
-    additionalinformation additionalfiles keyresourcestable abbreviations authorinformation reproducibility
-    """.split()
-)
 
 
 def squeeze(text: str) -> str:

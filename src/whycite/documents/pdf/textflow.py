@@ -9,40 +9,19 @@ from dataclasses import dataclass, field
 
 from whycite.documents.pdf.layout import BodyMeasures
 from whycite.documents.pdf.textlines import PdfLine, TextRun
+from whycite.text.wordlists import load_word_lists
 
 __all__ = ["PdfText", "Piece", "Vocabulary", "same_paragraph"]
 
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-# Words that follow or begin a compound with a hyphen far more often than they end or begin a divided word.
-_COMPOUND_ENDS = frozenset(
-    "based like specific dependent independent free level wise related driven oriented aware sensitive scale term "
-    "known type trained tuned processing defined rich poor linear negative positive trivial deterministic "
-    "supervised invasive significant parametric uniform coding binding fold art tuning making solving matching "
-    "expressing containing".split()
-)
-_COMPOUND_STARTS = frozenset(
-    "non self well semi cross high low long short one two three four five six single so pseudo quasi".split()
-)
-_HYPHENATED_STARTS = frozenset("two three four five self".split())  # their words have a hyphen even if met once
+_WORDS = load_word_lists(__name__)
+_COMPOUND_ENDS = _WORDS["compound_ends"]
+_COMPOUND_STARTS = _WORDS["compound_starts"]
+_HYPHENATED_STARTS = _WORDS["hyphenated_starts"]
 _LINKS = frozenset(("and", "or", "to", "versus", "vs."))
-# Beginnings that a word seldom keeps a hyphen after, though they are words themselves.
-_PREFIXES = frozenset("over under inter super counter trans micro macro hyper infra intra extra auto".split())
-# Words that are written together although their halves are words too.
-_CLOSED = frozenset(
-    """
-    without within throughout however therefore something sometimes somewhat someone somewhere everything everyone
-    everywhere anything anyone anywhere nothing nowhere nowadays otherwise likewise understand understanding overall
-    keyword keywords database databases network networks framework frameworks background another themselves itself
-    himself myself ourselves whereas whereby wherein whenever wherever whatever whether furthermore moreover
-    nevertheless nonetheless hereafter thereafter thereby therein herein before below between become becomes overview
-    output outputs input inputs update updates upper outcome outcomes offline online feedback guideline guidelines
-    baseline baselines workshop workflow software hardware download upload threshold bandwidth timestamp checkpoint
-    benchmark benchmarks meaningful widespread straightforward underlying highlight highlights outperform outperforms
-    overcome bottleneck breakthrough drawback drawbacks lifetime viewpoint landscape manuscript subset subsets
-    underline shortcoming shortcomings handbook notebook textbook website webpage newspaper worldwide
-    """.split()
-)
+_PREFIXES = _WORDS["prefixes"]
+_CLOSED = _WORDS["closed"]  # written together although their halves are words too
 
 
 class Vocabulary:

@@ -14,10 +14,12 @@ from whycite.documents.model import Reference
 from whycite.documents.references.names import parse_people
 from whycite.documents.references.reader import JOURNALS, BibliographyReader, join_title, strip_markup, year_of
 from whycite.text.accents import untex
+from whycite.text.wordlists import load_tables
 
 __all__ = ["READER", "BibtexEntry", "parse", "read_entries", "reference_of"]
 
 
+_TABLES = load_tables(__name__)
 _MAX_WARNINGS = 100
 _MACRO_LENGTH = 10_000  # no abbreviation is longer; they may double each other
 _MACRO_BUDGET = 1 << 24  # characters that abbreviations may add to one file
@@ -35,14 +37,8 @@ _WORD = r"[^\s,={}\"#%()@]++"
 _FIELD = re.compile(rf"{_GAP}(?:,{_GAP})?(?:({_WORD}(?:[ \t]++{_WORD})*+)\s*+=[\s=]*+|([}})]))?")
 _NAME = re.compile(r"(?<![\w:+.-])([A-Za-z][\w:+.-]*+)\s*+=[\s=]*+")
 _TRAILING_FIELD = re.compile(r"\s*+,\s*+[A-Za-z][\w-]*+\s*+=")
-_FIELD_NAMES = (
-    "abstract address annote archiveprefix author booktitle chapter crossref date date-added doi edition editor "
-    "eprint eprinttype file howpublished institution isbn issn issue journal journaltitle key keywords language "
-    "location month note number organization pages pmid primaryclass publisher school series subtitle title type "
-    "url urldate volume year"
-).split()
 # A known field at the beginning of a line: where a value that is never closed has to end.
-_FIELD_LINE = re.compile(rf"\n[ \t]*+(?:,[ \t]*+)?(?:{'|'.join(_FIELD_NAMES)})[ \t]*+=", re.IGNORECASE)
+_FIELD_LINE = re.compile(rf"\n[ \t]*+(?:,[ \t]*+)?(?:{'|'.join(_TABLES['field_names'])})[ \t]*+=", re.IGNORECASE)
 
 _BARE = re.compile(r"(?!%|[A-Za-z][\w:+.-]*+\s*+=)[^\s,#{}\")=@][^\s,#{}\")@]*+|\)++")
 _JOIN = re.compile(r"\s*+(#?)\s*+")
@@ -50,10 +46,7 @@ _CLOSING = {"{": "}", "(": ")", '"': '"'}
 # Not one behind a backslash; but two backslashes are a line break, and what stands behind them counts.
 _SIGNS = {opening: re.compile(rf"[{{}}{closing}](?<!(?<!\\)\\.)") for opening, closing in _CLOSING.items()}
 
-_MONTHS = {
-    "jan": "January", "feb": "February", "mar": "March", "apr": "April", "may": "May", "jun": "June",
-    "jul": "July", "aug": "August", "sep": "September", "oct": "October", "nov": "November", "dec": "December",
-}  # fmt: skip
+_MONTHS: dict[str, str] = _TABLES["months"]
 
 # The pieces of a value, and whether each stands bare: an abbreviation, if there is one of that name.
 _Value = tuple[tuple[str, bool], ...]
@@ -239,20 +232,10 @@ class _Macros:
 
 
 _NEVER_CITED = {"xdata", "bibnote", "control"}
-_WHOLE_WORKS = {
-    "book", "mvbook", "collection", "mvcollection", "reference", "mvreference", "proceedings", "mvproceedings",
-    "booklet", "manual", "thesis", "phdthesis", "mastersthesis", "report", "techreport",
-}  # fmt: skip
+_WHOLE_WORKS = frozenset(_TABLES["whole_works"])
 _PARTS_OF_BOOKS = {"inbook", "bookinbook", "suppbook"}
-_VENUES = (
-    "journaltitle", "journal", "booktitle", "maintitle", "series", "school", "institution", "organization",
-    "publisher", "howpublished",
-)  # fmt: skip
-# What a part takes over from the whole it stands in; the whole's own identifiers would be wrong for it.
-_INHERITED = {
-    "journaltitle", "journal", "booktitle", "maintitle", "series", "publisher", "organization", "institution",
-    "school", "year", "date", "month", "volume", "editor", "location", "address",
-}  # fmt: skip
+_VENUES: list[str] = _TABLES["venues"]
+_INHERITED = frozenset(_TABLES["inherited"])  # what a part takes over from the whole it stands in
 _MAX_INHERITED = 1000
 _MAX_DEPTH = 3  # entries that take over from entries that take over …
 _MAX_PARENTS = 6

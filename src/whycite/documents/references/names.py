@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from whycite.text.accents import untex
+from whycite.text.wordlists import load_tables
 
 __all__ = ["parse_people", "person"]
 
@@ -20,30 +21,9 @@ _TAIL = 40  # how far from the end "et al." and "(Eds.)" are looked for
 _INITIALS = re.compile(r"(?:[^\W\d_]{1,2}\.[-‐]?)+[^\W\d_]?|[^\W\d_]{1,3}|[^\W\d_][-‐][^\W\d_]")
 _GLUED = re.compile(r"(?<=[^\W\d_a-z])\.(?=[^\W\d_][^\W\d_A-Z])")  # "J.Smith"
 _SUFFIXES = {"jr", "jr.", "sr", "sr.", "ii", "iii", "iv", "2nd", "3rd"}
-_LATE_PARTICLES = {
-    "Van",
-    "Von",
-    "Vander",
-    "De",
-    "Del",
-    "Della",
-    "Di",
-    "Da",
-    "Dos",
-    "Du",
-    "La",
-    "Le",
-    "Ten",
-    "Ter",
-    "St.",
-}
-_BODIES = re.compile(
-    r"^the\b|\b(?:organi[sz]ation|collaborations?|consortium|groups?|team|project|society|institutes?|committee|"
-    r"association|universit(?:y|ät|é)|department|ministry|agency|foundation|cent(?:er|re)|network|council|"
-    r"commission|initiative|inc|ltd|gmbh|llc|corporation|company|academy|bureau|office|federation|union|contributors|"
-    r"developers|community|program|programme|investigators|laboratory|laboratories|museum)\b",
-    re.IGNORECASE,
-)
+_TABLES = load_tables(__name__)
+_CAPITAL_PARTICLES = frozenset(_TABLES["capital_particles"])
+_INSTITUTION = re.compile(rf"^the\b|\b(?:{'|'.join(_TABLES['institution_words'])})\b", re.IGNORECASE)
 
 
 def person(family: str, given_names: str = "") -> str:
@@ -153,7 +133,7 @@ def _name_without_comma(name: str) -> str:
     family = next(
         (index for index, word in enumerate(words[:-1]) if word[0].islower() and word[-1] != "."), len(words) - 1
     )
-    while family > 1 and words[family - 1] in _LATE_PARTICLES:
+    while family > 1 and words[family - 1] in _CAPITAL_PARTICLES:
         family -= 1
     return person(" ".join(words[family:]), " ".join(words[:family]) + suffix)
 
@@ -173,4 +153,4 @@ def _capital(word: str) -> bool:
 
 def _is_body(name: str) -> bool:
     """Whether the name is that of an institution, which has no given name."""
-    return (_SPACE in name and " " not in name.strip()) or bool(_BODIES.search(name))
+    return (_SPACE in name and " " not in name.strip()) or bool(_INSTITUTION.search(name))

@@ -9,6 +9,7 @@ from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise
 from whycite.documents.model import Reference
 from whycite.documents.references.names import parse_people
 from whycite.text.accents import untex
+from whycite.text.wordlists import load_tables
 
 __all__ = [
     "BLOCK",
@@ -55,12 +56,7 @@ _BODY = re.compile(
     r"(?:Collaborations?|Consortium|Team|Group|Project|Investigators|Network|Organi[sz]ation|Committee|Association|"
     r"Society|Institute|Foundation|Agency|Council|Initiative)(?![\w])(?: Team| Consortium)?"
 )
-# Words that stand in the names of journals and publishers, never in people's.
-_NOT_PEOPLE = re.compile(
-    r"\b(?:Journals?|Reviews?|Rev|Letters?|Lett|Physics|Phys|Nature|Science|Proceedings|Proc|Annals|Transactions|"
-    r"Trans|Press|University|Advances|Communications?|Commun|Research|Reports?|IEEE|ACM|International|Nucl|Math|"
-    r"Astrophys|Astron|Chem|Mod|Theor|Preprint|Springer|Ann|Soc|Acad|Bull|Acta|Am|Opt|Appl|Mech|Int)\b"
-)
+_NOT_PEOPLE = re.compile(rf"\b(?:{'|'.join(load_tables(__name__)['not_people'])})\b")
 _HEADING = re.compile(r"(?:The|A|An|On|In|Why|How|What|Some|Towards?|Is|Are|Do|Does|From|For|Using|Two|Three|New)\b")
 _SEPARATOR = re.compile(r" ?(?:[,;] ?(?:and|&|und|et|y|e) |; ?| (?:and|&|und|et|y|e) |, ?)")
 _AND = re.compile(r"(?:and|&|und|et|y|e) $")

@@ -10,22 +10,13 @@ from html import unescape
 from whycite.documents.builder import Builder
 from whycite.documents.model import Document, Reference
 from whycite.documents.sources import Source, decode
+from whycite.text.wordlists import load_tables
 
 __all__ = ["JOURNALS", "BibliographyReader", "Parse", "join_title", "strip_markup", "year_of"]
 
 Parse = Callable[[str, str], tuple[list[Reference], list[str]]]
 
-# Journals as the databases of astronomy and physics name them in TeX.
-JOURNALS = {
-    "aj": "AJ", "apj": "ApJ", "apjl": "ApJL", "apjlett": "ApJL", "apjs": "ApJS", "apjsupp": "ApJS", "ao": "AO",
-    "apss": "Ap&SS", "aap": "A&A", "aapr": "A&AR", "aaps": "A&AS", "actaa": "AcA", "araa": "ARA&A",
-    "azh": "AZh", "baas": "BAAS", "bac": "BAC", "caa": "CAA", "cjaa": "ChJAA", "icarus": "Icarus",
-    "jcap": "JCAP", "jcp": "JChPh", "jgr": "JGR", "jrasc": "JRASC", "memras": "MmRAS", "mnras": "MNRAS",
-    "na": "NewA", "nar": "NewAR", "nat": "Nature", "nphysa": "NuPhA", "pasa": "PASA", "pasj": "PASJ",
-    "pasp": "PASP", "physrep": "PhR", "pra": "PhRvA", "prb": "PhRvB", "prc": "PhRvC", "prd": "PhRvD",
-    "pre": "PhRvE", "prl": "PhRvL", "procspie": "Proc. SPIE", "psj": "PSJ", "qjras": "QJRAS", "rmxaa": "RMxAA",
-    "solphys": "SoPh", "ssr": "SSRv", "zap": "ZAp",
-}  # fmt: skip
+JOURNALS: dict[str, str] = load_tables(__name__)["journals"]  # TeX macro -> abbreviation
 
 _YEAR = re.compile(r"(?<!\d)(?:1\d{3}|2[01]\d{2})(?=\d{4}(?!\d)|(?!\d))")
 _TAG = re.compile(r"</?(?:i|b|u|p|em|tt|sc|sub|sup|inf|span|strong|italic|bold|scp|jats:\w{1,20})\b[^<>]{0,200}>")
