@@ -141,7 +141,7 @@ def test_another_method(run: Run, library: Path) -> None:
         (["…?!"], "the claim has no words"),
         (["bees " * 5000], "claim is too long: 24,999 characters, but at most 10,000 are allowed"),
         ([CLAIM, "--method", "magic"], "no method 'magic'; choose one of: "),
-        ([CLAIM, "--section", "Growing Trees"], "'Growing Trees' is no section type; there are: introduction, "),
+        ([CLAIM, "--section", "Growing Trees"], "unknown section type 'Growing Trees'; choose one of: introduction, "),
         ([CLAIM, "--json", "--format", "trec"], "--json cannot be used with --format trec"),
         (["--batch", "claims.jsonl", "--format", "text"], "--batch cannot be used with --format text"),
         (["--batch", "gone.jsonl"], "gone.jsonl: No such file or directory"),

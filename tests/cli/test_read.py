@@ -116,7 +116,7 @@ def test_standard_input(text: str, format: str | None, found: str) -> None:
     ("arguments", "message"),
     [
         (["gone.tex"], "gone.tex: no such file or folder"),
-        (["draft.tex", "--format", "word"], "no reader for format 'word'; there are: bbl, bibtex"),
+        (["draft.tex", "--format", "word"], "unknown format 'word'; choose one of: bbl, bibtex"),
         (["data.bin"], "data.bin: "),
         (["empty.md"], "empty.md: the file is empty"),
     ],

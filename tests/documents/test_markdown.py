@@ -393,8 +393,8 @@ def test_markdown_is_told_by_its_marks(head: bytes, expected: bool) -> None:
 
 def test_a_missing_bibliography_is_said() -> None:
     document = read("---\nbibliography: none.bib\n---\nText [@doe99].", files={"refs.bib": BIB})
-    assert document.warnings[0] == "paper.md: bibliography none.bib: no such file in this folder"
-    assert not any("names no bibliography" in warning for warning in document.warnings)
+    assert document.warnings[0] == "paper.md: bibliography 'none.bib' not found in this folder"
+    assert not any("does not name a bibliography" in warning for warning in document.warnings)
     assert document.references == ()
 
 
@@ -414,8 +414,8 @@ def test_included_files_are_read_in_place() -> None:
     assert [s.file for s in document.sentences] == ["paper.qmd", "parts/_two.qmd", "three.Rmd", "paper.qmd"]
     assert not misplaced(document, {"paper.qmd": text, **files})
     assert [w for w in document.warnings if "left out" in w] == [
-        "parts/_two.qmd:6: ../paper.qmd includes itself; left out",
-        "parts/_two.qmd:8: ../../etc.md is not in this folder; left out",
+        "parts/_two.qmd:6: ../paper.qmd includes itself; skipped",
+        "parts/_two.qmd:8: included file ../../etc.md not found in this folder; skipped",
     ]
 
 

@@ -232,5 +232,5 @@ def test_a_long_line_broken_within_a_citation_goes_on() -> None:
 
 @pytest.mark.parametrize("text", ["<!DOCTYPE html><p>Hi</p>", "\n<html><body>Hi</body></html>"])
 def test_a_web_page_is_not_taken_for_a_paper(text: str) -> None:
-    with pytest.raises(UserError, match="web pages are not read"):
+    with pytest.raises(UserError, match="web pages cannot be read"):
         next(READER.read(Source(MemoryFolder({"a.html": text.encode()}, ""), "a.html")))

@@ -179,7 +179,7 @@ def test_spans_are_ordered_joined_and_checked(record: Read) -> None:
         (("b1", "b2"), "Doe"),
         ((), "Poe"),
     ]
-    assert "a.json:1: 4 citation spans do not fit their text" in document.warnings
+    assert "a.json:1: 4 citation spans do not match the text; skipped" in document.warnings
 
 
 def test_parts_of_a_record(record: Read) -> None:
@@ -283,7 +283,7 @@ def test_values_of_the_wrong_kind_do_no_harm(record: Read, fields: dict[str, Any
 
 
 def test_what_is_no_record_is_said(record: Read) -> None:
-    assert record(pdf_parse={"x": 1}).warnings == ("a.json:1: no body text, not an S2ORC record",)
+    assert record(pdf_parse={"x": 1}).warnings == ("a.json:1: no body text; not an S2ORC record",)
 
 
 @pytest.mark.parametrize(

@@ -263,8 +263,8 @@ def test_included_files_are_read_in_place() -> None:
     assert [sentence.file for sentence in document.sentences] == ["main.typ", "parts/two.typ", "main.typ"]
     assert not misplaced(document, {"main.typ": text, **files})
     assert [warning for warning in document.warnings if "left out" in warning] == [
-        "parts/two.typ:3: ../main.typ includes itself; left out",
-        "parts/two.typ:4: /../../x.typ is not in this folder; left out",
+        "parts/two.typ:3: ../main.typ includes itself; skipped",
+        "parts/two.typ:4: included file /../../x.typ not found in this folder; skipped",
     ]
 
 
@@ -272,7 +272,7 @@ def test_what_is_not_closed_is_a_warning() -> None:
     document = read("= One\nText.\n#figure(caption: [Open\n\nMore text.")
     assert texts(document) == ["Text."]
     assert texts(document, "caption") == ["Open", "More text."]
-    assert "main.typ: a bracket is opened that does not close" in document.warnings
+    assert "main.typ: a bracket is never closed" in document.warnings
 
 
 def test_line_ends_keep_offsets() -> None:

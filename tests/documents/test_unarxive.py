@@ -174,7 +174,7 @@ def test_a_broken_line_gives_an_empty_document_that_says_so(read_bytes: ReadByte
     documents = read_bytes(READER, b'{"body_text": []}\n{"body\n{}\n', "u.jsonl")
     assert [d.path for d in documents] == ["u.jsonl:1", "u.jsonl:2", "u.jsonl:3"]
     assert documents[1].warnings[0].startswith("u.jsonl:2: not JSON")
-    assert documents[2].warnings == ("u.jsonl:3: no body text, not an unarXive record",)
+    assert documents[2].warnings == ("u.jsonl:3: no body text; not an unarXive record",)
 
 
 @pytest.mark.parametrize(

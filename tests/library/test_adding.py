@@ -106,7 +106,7 @@ def test_an_input_that_cannot_be_read_does_not_stop_the_others(place: Path, enco
     assert report.added == 1
     assert [path for path, _ in report.skipped] == [str(bad), str(tmp_path / "none.md")]
     assert "not a PDF" in report.skipped[0][1]
-    with pytest.raises(UserError, match="no reader for format 'word'"):
+    with pytest.raises(UserError, match="unknown format 'word'"):
         add(place, [good], format="word", jobs=1, encoder=encoder)
 
 

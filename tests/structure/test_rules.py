@@ -45,10 +45,10 @@ def test_an_answer_takes_the_place_of_its_opposite() -> None:
         (b"positive = 3", "'positive' must be a table"),
         (b"negative = 'x'", "'negative' must be a list"),
         (b"[positive]\nmethod = [1]", "'positive.method' must be a list"),
-        (b"[positive]\nmagic = []", "no section type 'magic'"),
+        (b"[positive]\nmagic = []", "unknown section type 'magic'"),
         (b"positiv = 1", "unknown key 'positiv'"),
-        (b"= =", "not a TOML file"),
-        (b"\xff", "not a TOML file"),
+        (b"= =", "not valid TOML"),
+        (b"\xff", "not valid TOML"),
     ],
 )
 def test_mistakes_are_told_in_one_sentence(tmp_path: Path, content: bytes, message: str) -> None:

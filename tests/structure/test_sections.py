@@ -103,5 +103,5 @@ def test_the_users_rules_count_as_soon_as_they_are_kept(settings: Path) -> None:
 def test_a_mistake_in_the_users_rules_is_told(settings: Path) -> None:
     settings.mkdir(parents=True)
     (settings / "sections.toml").write_text("[positive]\nmethods = ['x']\n")
-    with pytest.raises(UserError, match="no section type 'methods'"):
+    with pytest.raises(UserError, match="unknown section type 'methods'"):
         section_type("Introduction")

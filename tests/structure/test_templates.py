@@ -43,7 +43,7 @@ def test_matches(template: str, sequence: str, fits: bool) -> None:
 
 
 def test_a_template_is_made_of_its_letters_only() -> None:
-    with pytest.raises(ValueError, match="'X' is no letter"):
+    with pytest.raises(ValueError, match="'X' is not a template symbol"):
         Template.parse("I X C")
 
 

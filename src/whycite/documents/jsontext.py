@@ -69,7 +69,7 @@ def _points(data: bytes) -> int:
 
 def _record(data: bytes, path: str, file: str, line: int, start: int) -> JsonRecord:
     if len(data) > MAX_RECORD:
-        return JsonRecord(path, line, start, problem=f"{file}:{line}: longer than {MAX_RECORD >> 20} MB, left out")
+        return JsonRecord(path, line, start, problem=f"{file}:{line}: longer than {MAX_RECORD >> 20} MB; skipped")
     try:
         raw = data.decode("utf-8")
         value = json.loads(raw.removeprefix("\ufeff"))
@@ -80,12 +80,12 @@ def _record(data: bytes, path: str, file: str, line: int, start: int) -> JsonRec
     except RecursionError:
         problem = "JSON nested too deeply"
     except ValueError as error:  # a number of thousands of digits
-        problem = f"not JSON we can read: {error}"
+        problem = f"not JSON: {error}"
     else:
         if isinstance(value, dict):
             return JsonRecord(path, line, start, raw, value)
         problem = "not a JSON object"
-    return JsonRecord(path, line, start, problem=f"{file}:{line}: {problem}, left out")
+    return JsonRecord(path, line, start, problem=f"{file}:{line}: {problem}; skipped")
 
 
 def as_text(value: object) -> str:

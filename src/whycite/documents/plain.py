@@ -265,9 +265,9 @@ class PlainReader:
     def read(self, source: Source) -> Iterator[Document]:
         data = source.data()
         if _is_binary(data[:_HEAD_SIZE]):
-            raise UserError(f"{source.path}: not a text file; give its format with --format if it is a paper")
+            raise UserError(f"{source.path}: not a text file; if it is a paper, name its format with --format")
         if _HTML.match(data):
-            raise UserError(f"{source.path}: web pages are not read; save the paper as PDF or plain text")
+            raise UserError(f"{source.path}: web pages cannot be read; save the paper as PDF or plain text")
         text, warning = decode(data)
         yield read_text(source.path, text, warning)
 

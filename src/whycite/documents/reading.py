@@ -46,14 +46,14 @@ def readers() -> Mapping[str, Reader]:
         try:
             readers_by_name[entry.name] = entry.load()
         except Exception as error:  # noqa: BLE001 - whatever is wrong with one plug-in, the other readers work
-            _LOG.warning("the reader '%s' (%s) cannot be loaded and is left out: %s", entry.name, entry.value, error)
+            _LOG.warning("cannot load the reader '%s' (%s), skipping it: %s", entry.name, entry.value, error)
     return readers_by_name
 
 
 def check_format(format: str | None) -> None:
     """Refuse a format that no reader has."""
     if format is not None and format not in readers():
-        raise UserError(f"no reader for format '{format}'; there are: {', '.join(sorted(readers()))}")
+        raise UserError(f"unknown format '{format}'; choose one of: {', '.join(sorted(readers()))}")
 
 
 def reader_for(source: Source, format: str | None = None) -> Reader | None:
@@ -99,7 +99,7 @@ def stream(path: str | Path, format: str | None = None) -> Iterator[Document]:
         yield from _read_file(Source(MemoryFolder({"stdin": sys.stdin.buffer.read()}, ""), "stdin"), format)
         return
     if "://" in str(path):
-        raise UserError(f"{path}: whycite fetches nothing; download it and name the file")
+        raise UserError(f"{path}: URLs are not read; download the file and give its path")
     path = Path(path)
     try:
         if path.is_dir():
@@ -132,7 +132,7 @@ def _read_file(source: Source, format: str | None, depth: int = 0) -> Iterator[D
     source = unwrap(source)
     if (archive := open_archive(source)) is not None:
         if depth >= _MAX_DEPTH:
-            raise UserError(f"{source.path}: archives in archives in archives are not opened; unpack it first")
+            raise UserError(f"{source.path}: archives nested this deep are not opened; unpack it first")
         has_documents = False
         for document in _read_folder(archive, format, depth + 1):
             has_documents = True
@@ -142,13 +142,13 @@ def _read_file(source: Source, format: str | None, depth: int = 0) -> Iterator[D
         return
     reader = reader_for(source, format)
     if reader is None:
-        raise UserError(f"{source.path}: not a format whycite can read; name one with --format")
+        raise UserError(f"{source.path}: unknown file format; name it with --format")
     yield from reader.read(source)
 
 
 def _explain_empty(archive: Folder) -> str:
     if "word/document.xml" in archive or "content.xml" in archive:
-        return "word processor files are not read; save it as PDF, Markdown or plain text"
+        return "word-processor files cannot be read; save it as PDF, Markdown or plain text"
     return "the archive contains no document that whycite can read" + "".join(f"; {w}" for w in archive.warnings[:3])
 
 

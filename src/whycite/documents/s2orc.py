@@ -65,7 +65,7 @@ def _document(record: JsonRecord, data: dict[str, Any], builder: Builder, file: 
     parse = next((candidate for key in _PARSES if (candidate := as_dict(data.get(key)))), data)
     body = _S2orcBody(builder, file, StringFinder(record), as_dict(parse.get("ref_entries")))
     if "body_text" not in parse:
-        builder.warn(f"{file}:{record.line}: no body text, not an S2ORC record")
+        builder.warn(f"{file}:{record.line}: no body text; not an S2ORC record")
     metadata = as_dict(data.get("metadata"))
     abstract = parse.get("abstract") or data.get("abstract") or metadata.get("abstract")
     if abstract:
@@ -75,7 +75,8 @@ def _document(record: JsonRecord, data: dict[str, Any], builder: Builder, file: 
     body.paragraphs(parse.get("back_matter"))
     body.captions(body.floats)
     if body.misplaced:
-        builder.warn(f"{file}:{record.line}: {body.misplaced} citation spans do not fit their text")
+        spans = "citation span does" if body.misplaced == 1 else "citation spans do"
+        builder.warn(f"{file}:{record.line}: {body.misplaced} {spans} not match the text; skipped")
     entries = as_dict(parse.get("bib_entries"))
     references = [_reference(id, as_dict(entry)) for id, entry in entries.items()]
     paper = _own_reference(metadata, data, row)

@@ -164,8 +164,8 @@ def _read(stream: IO[bytes], limit: int) -> bytes | None:
 def _reason(status: int | None, seconds: float) -> str:
     """Why a process ended, in words."""
     if status == _LATE_STATUS:
-        return f"gave up after {seconds:g} seconds; the file is too large or made to waste time"
-    return "the reader crashed or ran out of memory on it; the file is broken or made to do harm"
+        return f"gave up after {seconds:g} seconds without progress; the file is too large or malicious"
+    return "the reader crashed or ran out of memory; the file is damaged or malicious"
 
 
 def serve(function: str, memory: int) -> None:
@@ -209,7 +209,7 @@ def _answer(work: Callable[..., Any], data: bytes, alive: Callable[[], None], me
     except UserError as error:
         reason = str(error)
     except MemoryError:
-        reason = f"needs more than {memory >> 20} MB of memory; too large or made to waste it"
+        reason = f"needs more than {memory >> 20} MB of memory; the file is too large or malicious"
     except Exception as error:  # noqa: BLE001 - whatever goes wrong is told to the one who asked
         reason = f"could not be read ({type(error).__name__}: {error})"
     return json.dumps({"error": reason}).encode()

@@ -151,7 +151,7 @@ class Source:
         with self.open() as stream:
             data = stream.read(limit + 1)
         if len(data) > limit:
-            raise UserError(f"{self.path}: larger than {limit >> 20} MB, too large for one document")
+            raise UserError(f"{self.path}: larger than {limit >> 20} MB; too large for one document")
         return data
 
     def sibling(self, name: str) -> Source | None:
@@ -319,7 +319,7 @@ def open_archive(source: Source) -> Folder | None:
     try:
         folder = MemoryFolder(_unpack(source, files, warnings), source.path)
     except (*_DAMAGE, zipfile.BadZipFile, tarfile.TarError, RuntimeError, NotImplementedError) as error:
-        raise UserError(f"{source.path}: the archive cannot be read ({error})") from error
+        raise UserError(f"{source.path}: cannot read the archive ({error})") from error
     folder.warnings = warnings
     return folder
 
@@ -330,10 +330,10 @@ def _unpack(source: Source, files: Iterator[_Member], warnings: list[str]) -> di
     total = 0
     for count, (name, size, read) in enumerate(files):
         if count >= MAX_MEMBERS:
-            raise UserError(f"{source.path}: more than {MAX_MEMBERS:,} files; unpack it and name the folder instead")
+            raise UserError(f"{source.path}: more than {MAX_MEMBERS:,} files; unpack it and give the folder instead")
         name = posixpath.normpath(name.replace("\\", "/"))
         if name.startswith(("/", "..")) or ":" in name.split("/")[0]:
-            warnings.append(f"{source.path}: {name} leads out of the archive; left out")
+            warnings.append(f"{source.path}: {name} points outside the archive; skipped")
             continue
         if posixpath.splitext(name)[1].lower() not in _DOCUMENT_SUFFIXES and "." in posixpath.basename(name):
             continue
@@ -341,7 +341,7 @@ def _unpack(source: Source, files: Iterator[_Member], warnings: list[str]) -> di
         total += max(size, len(data))
         if total > MAX_UNPACKED:
             raise UserError(
-                f"{source.path}: unpacks to more than {MAX_UNPACKED >> 20} MB; unpack it and name the folder instead"
+                f"{source.path}: unpacks to more than {MAX_UNPACKED >> 20} MB; unpack it and give the folder instead"
             )
         contents[name] = data
     return contents

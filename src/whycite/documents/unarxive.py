@@ -60,7 +60,7 @@ def _document(record: JsonRecord, data: dict[str, Any], builder: Builder, file: 
         builder.section("Abstract")
         body.paragraph(abstract.get("text"), "prose")
     if "body_text" not in data:
-        builder.warn(f"{file}:{record.line}: no body text, not an unarXive record")
+        builder.warn(f"{file}:{record.line}: no body text; not an unarXive record")
     body.read(as_list(data.get("body_text")))
     references = [_reference(id, as_dict(entry)) for id, entry in entries.items()]
     return builder.document(_own_reference(data, as_dict(data.get("metadata"))), references)

@@ -185,13 +185,13 @@ def load_tree(source: Source) -> Tree:
     with source.open() as stream:
         data = stream.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
-        raise UserError(f"{source.path}: larger than {MAX_BYTES >> 20} MB, too large for one document")
+        raise UserError(f"{source.path}: larger than {MAX_BYTES >> 20} MB; too large for one document")
     declaration = _DECLARED_ENCODING.match(data)
     name = declaration[1].decode("ascii") if declaration else ""
     text, warning = decode(data, None if name.lower() in ("utf-8", "utf8") else name)
     tree = parse_tree(text, source.path)
     if warning or (name and "\ufffd" in text and b"\xef\xbf\xbd" not in data):
-        problem = f"not in {name}, the encoding it declares" if name else warning
+        problem = f"declared as {name}, but not encoded that way" if name else warning
         return replace(tree, warnings=(f"{source.path}:1: {problem}", *tree.warnings))
     return tree
 
@@ -213,14 +213,14 @@ def parse_tree(text: str, path: str) -> Tree:
         parser.Parse(data, True)
     except expat.ExpatError as error:
         reason = expat.ErrorString(error.code)
-        warnings.append(f"{path}:{error.lineno}: broken XML ({reason}), the rest is left out")
+        warnings.append(f"{path}:{error.lineno}: broken XML ({reason}); the rest is skipped")
     except _HostileFile as refusal:
         line = parser.CurrentLineNumber
-        warnings.append(f"{path}:{line}: {refusal}, the rest is left out")
+        warnings.append(f"{path}:{line}: {refusal}; the rest is skipped")
     builder.finish()
     if builder.unknown_entities:
         names = ", ".join(sorted(builder.unknown_entities)[:10])
-        warnings.append(f"{path}:1: entities that mean nothing here are left out: {names}")
+        warnings.append(f"{path}:1: skipped unknown entities: {names}")
     return Tree(builder.root, text, tuple(warnings))
 
 

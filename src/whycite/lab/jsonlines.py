@@ -41,7 +41,7 @@ def read_objects(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
     try:
         for record in read_records(unwrap(source)):
             if record.data is None:
-                raise UserError(record.problem.removesuffix(", left out"))
+                raise UserError(record.problem.removesuffix("; skipped"))
             yield record.path if ":" in record.path else f"{record.path}:{record.line}", record.data
     except OSError as error:
         raise UserError(f"{path}: {error.strerror or error}") from error

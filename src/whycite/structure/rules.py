@@ -54,20 +54,20 @@ def load_rules(path: Path, types: tuple[str, ...]) -> HeadingRules:
     except OSError as error:
         raise UserError(f"{path}: {error.strerror or error}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: not a TOML file of section rules: {error}") from error
+        raise UserError(f"{path}: not valid TOML: {error}") from error
     return _parse_rules(content, path, types)
 
 
 def _parse_rules(content: dict[str, Any], path: Path, types: tuple[str, ...]) -> HeadingRules:
     if unknown := sorted(content.keys() - {"positive", "negative"}):
-        raise UserError(f"{path}: unknown key '{unknown[0]}'; there are 'positive' and 'negative'")
+        raise UserError(f"{path}: unknown key '{unknown[0]}'; use 'positive' and 'negative'")
     table = content.get("positive", {})
     if not isinstance(table, dict):
         raise UserError(f"{path}: 'positive' must be a table of section types, each with a list of headings")
     positive: dict[str, str] = {}
     for type, headings in table.items():
         if type not in types:
-            raise UserError(f"{path}: no section type '{type}'; there are: {', '.join(types)}")
+            raise UserError(f"{path}: unknown section type '{type}'; choose one of: {', '.join(types)}")
         for term in _terms(headings, path, f"positive.{type}"):
             positive[term] = type
     return HeadingRules(positive, frozenset(_terms(content.get("negative", []), path, "negative")))
@@ -75,7 +75,7 @@ def _parse_rules(content: dict[str, Any], path: Path, types: tuple[str, ...]) ->
 
 def _terms(headings: object, path: Path, name: str) -> list[str]:
     if not isinstance(headings, list) or not all(isinstance(heading, str) for heading in headings):
-        raise UserError(f"{path}: '{name}' must be a list of headings in quotes")
+        raise UserError(f"{path}: '{name}' must be a list of quoted headings")
     return [normalise_heading(heading) for heading in headings]
 
 

@@ -39,7 +39,7 @@ def section_type(heading: str, dictionary: Dictionary | None = None) -> str | No
 def parse_section_type(name: str) -> str:
     """The section type that a user names, by itself or by a heading that means it."""
     if (matched_type := section_type(name)) is None:
-        raise UserError(f"'{name}' is no section type; there are: {', '.join(SECTION_TYPES)}")
+        raise UserError(f"unknown section type '{name}'; choose one of: {', '.join(SECTION_TYPES)}")
     return matched_type
 
 

@@ -37,6 +37,7 @@ LETTERS: Mapping[str, str] = {
 }
 UNTYPED = "?"  # a section without a type, which only wildcards match
 _ALPHABET = (*dict.fromkeys(LETTERS.values()), UNTYPED)
+_SYMBOLS = ("*", "_", *dict.fromkeys(LETTERS.values()))  # of templates
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,8 @@ class Template:
         """The template of a text; wildcards side by side are put in one order, so equal means equal."""
         tokens: list[str] = []
         for token in text.split():
-            if token not in ("*", "_", *LETTERS.values()):
-                raise ValueError(f"'{token}' is no letter of a template")
+            if token not in _SYMBOLS:
+                raise ValueError(f"'{token}' is not a template symbol; use one of {' '.join(_SYMBOLS)}")
             if tokens and tokens[-1] == "*" and token in "*_":
                 tokens[-1:] = ["*"] if token == "*" else ["_", "*"]
             else:

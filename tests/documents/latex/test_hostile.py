@@ -119,14 +119,14 @@ def test_deep_macros_keep_their_text() -> None:
 
 def test_a_macro_that_calls_itself_is_a_warning() -> None:
     document = _read("Text.\n\\def\\x{\\x}\\x")
-    assert document.warnings == ("main.tex:2: \\x calls itself; not expanded",)
+    assert document.warnings == ("main.tex:2: \\x is defined in terms of itself; not expanded",)
 
 
 def test_unbalanced_braces_are_a_warning_and_lose_nothing() -> None:
     document = _read("One.}} \\textbf{Two.\n\n\\section{Three}\nFour \\cite{a}. Five.\n\n\\footnote{Six.\n\nSeven.")
     texts = [sentence.text for sentence in document.sentences]
     assert texts == ["One.", "Two.", "Four [a].", "Five.", "Six.", "Seven."]
-    assert "main.tex:1: this brace is never closed" in document.warnings
+    assert "main.tex:1: { is never closed" in document.warnings
 
 
 @pytest.mark.parametrize(

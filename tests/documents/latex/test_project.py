@@ -90,9 +90,9 @@ def test_missing_and_looping_inputs_are_warnings(read_latex: Read) -> None:
     document = read_latex("One.\n\\input{gone}\n\\input{loop}", {"loop.tex": r"\input{loop} Loop. \input{main}"})
     assert [s.text for s in document.sentences] == ["One.", "Loop."]
     assert document.warnings == (
-        r"main.tex:4: \input{gone}: no such file in this folder",
-        r"loop.tex:1: \input{loop} reads itself; left out",
-        r"loop.tex:1: \input{main} reads itself; left out",
+        r"main.tex:4: \input{gone}: file not found in this folder",
+        r"loop.tex:1: \input{loop} includes itself; skipped",
+        r"loop.tex:1: \input{main} includes itself; skipped",
     )
 
 
@@ -114,7 +114,7 @@ def test_bibliography_in_the_text_and_beside_it(read_latex: Read) -> None:
     for document in (inside, beside):
         assert document.by_id["a"].title == "On A"
         assert [s.text for s in document.sentences] == ["Text [a]."]
-    assert beside.warnings == ("main.tex: bibliography gone: no such file in this folder",)
+    assert beside.warnings == ("main.tex: bibliography 'gone' not found in this folder",)
 
 
 def test_what_an_earlier_run_left_is_no_bibliography_beside_one_that_is_named(read_latex: Read) -> None:
@@ -199,4 +199,4 @@ def test_nothing_outside_the_folder_is_read(tmp_path: Path) -> None:
     document = next(READER.read(Source(DiskFolder(draft, ""), "main.tex")))
     assert [s.text for s in document.sentences] == ["Text."]
     assert len(document.warnings) == len(commands)
-    assert r"main.tex:1: \input{/etc/passwd}: outside the draft's folder; not read" in document.warnings
+    assert r"main.tex:1: \input{/etc/passwd}: outside the draft's folder; skipped" in document.warnings

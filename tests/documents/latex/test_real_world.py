@@ -29,7 +29,7 @@ def test_a_figure_without_end_swallows_nothing(read_latex: Read) -> None:
         "Para two.",
         "Para three.",
     ]
-    assert document.warnings == ("main.tex:5: \\begin{figure} has no \\end",)
+    assert document.warnings == ("main.tex:5: \\begin{figure} has no matching \\end{figure}",)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_files_that_read_each_other_twice_end(read_latex: Read) -> None:
     start = time.process_time()
     document = read_latex(r"\input{f0}", files)
     assert time.process_time() - start < 30
-    assert any("read too often" in warning for warning in document.warnings)
+    assert any("read too many times" in warning for warning in document.warnings)
 
 
 def test_one_expansion_cannot_fill_the_memory(read_latex: Read) -> None:

@@ -130,7 +130,7 @@ def test_aliases_of_biblatex_resolve() -> None:
 def test_the_first_of_two_entries_with_one_key_is_used_and_said() -> None:
     references, warnings = parse("@misc{k, title={first}}\n@misc{k, title={second}}", "refs.bib")
     assert [r.title for r in references] == ["first"]
-    assert warnings == ["refs.bib:2: key 'k' stands twice; the entry of line 1 is used"]
+    assert warnings == ["refs.bib:2: duplicate key 'k'; using the entry on line 1"]
 
 
 BROKEN = {
@@ -174,7 +174,7 @@ def test_odd_keys(key: str) -> None:
 
 def test_says_where_an_entry_is_broken() -> None:
     _, warnings = parse('@misc{a,}\n\n@misc{k,\n title = "T\n}\n@misc{b,}', "refs.bib")
-    assert warnings == ["refs.bib:3: entry 'k' is not well formed; read as far as possible"]
+    assert warnings == ["refs.bib:3: entry 'k' is malformed; read as far as possible"]
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_says_where_an_entry_is_broken() -> None:
 )
 def test_says_so_of_every_entry_it_mends(entry: str) -> None:
     references, warnings = parse(f"@misc{{a,}}\n{entry}\n@misc{{b,}}", "refs.bib")
-    assert warnings == ["refs.bib:2: entry 'k' is not well formed; read as far as possible"]
+    assert warnings == ["refs.bib:2: entry 'k' is malformed; read as far as possible"]
     assert {"a", "k", "b"} <= {reference.id for reference in references}
 
 
@@ -231,7 +231,7 @@ def test_reader_gives_one_document_of_references(read_bytes: Callable[..., list[
     assert not document.sentences
     assert "Windows-1252" in document.warnings[0]
     (empty,) = read_bytes(READER, b"", "refs.bib")
-    assert empty.warnings == ("refs.bib: no entry found",)
+    assert empty.warnings == ("refs.bib: no entries found",)
 
 
 def test_sniffs_entries_and_nothing_else() -> None:

@@ -78,12 +78,12 @@ def test_says_what_is_left_out() -> None:
     references, warnings = parse('[{"id": "a"}, {"title": "no id"}, 7, {"id": "a"}]', "refs.json")
     assert [r.id for r in references] == ["a"]
     assert warnings == [
-        "refs.json: item 2 has no id and is left out",
-        "refs.json: item 3 has no id and is left out",
-        "refs.json: id 'a' stands twice; the first item is used",
+        "refs.json: item 2 has no id; skipped",
+        "refs.json: item 3 has no id; skipped",
+        "refs.json: duplicate id 'a'; using the first item",
     ]
     assert parse('[{"id": "a",\n}]', "refs.json")[1][0].startswith("refs.json:2: not valid JSON")
-    assert parse("7", "refs.json")[1] == ["refs.json: CSL-JSON is a list of references, this is not"]
+    assert parse("7", "refs.json")[1] == ["refs.json: not CSL-JSON, which is a list of references"]
 
 
 def test_sniff_tells_it_from_json_of_papers(data: Path) -> None:

@@ -114,7 +114,7 @@ def test_records_without_id_are_numbered_and_the_first_of_two_is_used() -> None:
         "TY  - JOUR\nTI  - A\nER  -\nTY  - JOUR\nTI  - B\nTY  - JOUR\nID  - ref1\n", "refs.ris"
     )
     assert [(r.id, r.title) for r in references] == [("ref1", "A"), ("ref2", "B")]
-    assert warnings == ["refs.ris:6: id 'ref1' stands twice; the first record is used"]
+    assert warnings == ["refs.ris:6: duplicate id 'ref1'; using the first record"]
 
 
 def test_reader_and_sniff(read_bytes: Callable[..., list[Document]]) -> None:

@@ -14,9 +14,8 @@ from whycite.documents.sources import Source
 
 __all__ = ["READER", "UNNAMED_BIBLIOGRAPHY", "LatexReader", "find_main"]
 
-UNNAMED_BIBLIOGRAPHY = (
-    "names no bibliography; took"  # what is said of a draft whose references are those of files beside it
-)
+# How the warning about a draft begins whose references come from files beside it.
+UNNAMED_BIBLIOGRAPHY = "does not name a bibliography; using"
 _SIGNS = re.compile(rb"\\(?:documentclass|documentstyle|begin\s*\{|section\*?\s*\{|chapter\*?\s*\{|cite[pt]?\s*[\[{])")
 
 

@@ -74,7 +74,7 @@ class Environments:
         elif meaning in VERBATIM or meaning in PICTURES or meaning in REFERENCE_LISTS:
             self._pass_over(call, name, close)
         elif is_unended and (meaning in MATH_ENVIRONMENTS or meaning in FLOATS or meaning in TABULARS):
-            walker.warn(source, call.start, f"\\begin{{{name}}} has no \\end")
+            walker.warn(source, call.start, f"\\begin{{{name}}} has no matching \\end{{{name}}}")
         elif meaning in MATH_ENVIRONMENTS:
             self._put_formula(call, name, close)
         elif meaning in FLOATS or meaning in TABULARS:
@@ -111,12 +111,12 @@ class Environments:
         elif body.count("\\[") > body.count("\\]") or len(_DOLLAR.findall(body)) % 2:
             self._meanings[name] = "equation"
 
-    def leave_math(self, reason: str) -> None:
+    def leave_math(self, next_part: str) -> None:
         """Give up on a formula that was begun by a macro and never ended."""
         while self.walker.page.formulas:
             if self._open_environments[-1].is_math:
                 frame = self.walker.frame
-                self.walker.warn(frame.source, max(frame.pos - 1, 0), f"a formula is not ended: {reason}")
+                self.walker.warn(frame.source, max(frame.pos - 1, 0), f"formula is not closed before {next_part}")
             self._close(None)
 
     def leave_floats(self) -> None:
@@ -153,7 +153,7 @@ class Environments:
     def _pass_over(self, call: LatexRange, name: str, close: int | None) -> None:
         walker, frame = self.walker, self.walker.frame
         if close is None:
-            walker.warn(call.source, call.start, f"\\begin{{{name}}} has no \\end")
+            walker.warn(call.source, call.start, f"\\begin{{{name}}} has no matching \\end{{{name}}}")
             return
         if name in REFERENCE_LISTS:
             handlers.read_printed_references(walker, frame, close)

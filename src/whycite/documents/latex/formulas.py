@@ -190,7 +190,7 @@ def read_formula(walker: LatexWalker, frame: LatexFrame, start: int, end: int) -
         walker.page.put(text, frame.source, start, frame.pos)
         cite_in_formula(walker, frame.source, end, close)
     elif mark == "$":
-        walker.warn(frame.source, start, "this $ is never closed")
+        walker.warn(frame.source, start, "$ is never closed")
 
 
 def cite_in_formula(walker: LatexWalker, source: LatexText, start: int, end: int) -> None:

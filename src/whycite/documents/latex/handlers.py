@@ -126,7 +126,7 @@ def read_printed_references(walker: LatexWalker, frame: LatexFrame, close: int) 
 def _section(walker: LatexWalker, call: LatexRange, name: str) -> None:
     walker.optional_argument()
     if heading := walker.short_group():
-        walker.environments.leave_math("a heading stands in it")
+        walker.environments.leave_math("the next heading")
         walker.environments.leave_floats()
         walker.page.flush()
         walker.capture(heading, lambda prose: walker.page.add_heading(prose, SECTIONS[name]))

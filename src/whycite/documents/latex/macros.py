@@ -235,4 +235,4 @@ class Conditionals:
                 frame.pos = match.end()
                 return
         self._unended_count += 1
-        self.walker.warn(frame.source, max(frame.pos - 1, 0), "a conditional has no \\fi")
+        self.walker.warn(frame.source, max(frame.pos - 1, 0), "conditional has no matching \\fi")

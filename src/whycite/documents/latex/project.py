@@ -51,7 +51,7 @@ class LatexProject:
             if warning:
                 self.warnings.append(f"{source.path}: {warning}")
             if "\0" in text:
-                self.warnings.append(f"{source.path}: holds binary data; read as far as it is text")
+                self.warnings.append(f"{source.path}: contains binary data; only its text was read")
             self._names_by_path[source.path] = source.name
             self._texts[source.path] = LatexText(text, source.path)
         return self._texts[source.path]
@@ -59,13 +59,13 @@ class LatexProject:
     def find(self, target: str, including_path: str, suffix: str) -> LatexText | str:
         """The file an \\input names, or why it cannot be read."""
         if len(self._texts) >= MAX_FILES or self._bytes_read >= MAX_READ:
-            return "too much to read for one document; left out"
+            return "too many files, or too large, for one document; skipped"
         target = target.strip().strip('"').replace("\\", "/")
         source = self._locate(target, including_path, suffix)
         if source is not None:
             return self.open(source)
         in_folder = not target.startswith(("/", "~")) and not self._resolve(self._folder, target).startswith("..")
-        return "no such file in this folder" if in_folder else "outside the draft's folder; not read"
+        return "file not found in this folder" if in_folder else "outside the draft's folder; skipped"
 
     def line(self, file: str, offset: int) -> int:
         """The line of a file that an offset lies in."""
@@ -81,7 +81,7 @@ class LatexProject:
         for name in dict.fromkeys(names):
             text, path = self._bibliography_text(name)
             if text is None:
-                self.warnings.append(f"{self.main.path}: bibliography {name}: no such file in this folder")
+                self.warnings.append(f"{self.main.path}: bibliography '{name}' not found in this folder")
                 continue
             references = (references or []) + self._unpack(bibtex.parse(text, path))
         stem = posixpath.splitext(self.main.name)[0]

@@ -116,7 +116,7 @@ class LatexWalker(Cursor):
             if suffix == ".tex":
                 self.warn(call.source, call.start, f"\\{command}{{{file_name}}}: {source}")
         elif self.active.get("/" + source.file):
-            self.warn(call.source, call.start, f"\\{command}{{{file_name}}} reads itself; left out")
+            self.warn(call.source, call.start, f"\\{command}{{{file_name}}} includes itself; skipped")
         else:
             self._enter(source)
 
@@ -134,7 +134,7 @@ class LatexWalker(Cursor):
         elif kind == "gap":
             self._read_command(frame, match)
         elif kind == "par":
-            self.environments.leave_math("a blank line in a formula")
+            self.environments.leave_math("the next blank line")
             self.page.flush()
         elif kind == "space":
             self.page.put(" ", frame.source, start, end)
@@ -177,14 +177,14 @@ class LatexWalker(Cursor):
             self._expansions_in_call = 0
         self._expansions_in_call += 1
         if self.active.get(macro.name) and not call.source.is_argument(call.start):
-            self.warn(call.source, call.start, f"\\{macro.name} calls itself; not expanded")
+            self.warn(call.source, call.start, f"\\{macro.name} is defined in terms of itself; not expanded")
             return
         if (
             self._expansions_in_call > MAX_EXPANSIONS_IN_CALL
             or self._expansions > MAX_EXPANSIONS
             or self._characters_expanded > MAX_EXPANDED_CHARACTERS
         ):
-            self.warn(call.source, call.start, f"\\{macro.name} expands to too much; not expanded")
+            self.warn(call.source, call.start, f"\\{macro.name} expands to too much text; not expanded")
             return
         arguments: list[LatexRange | str] = []
         for parameter in macro.parameters:
@@ -197,7 +197,7 @@ class LatexWalker(Cursor):
                 arguments.append(argument or parameter.default)
         longest = max((len(a) if isinstance(a, str) else a.end - a.start for a in arguments), default=0)
         if len(macro.body) + macro.body.count("#") * longest > MAX_EXPANSION:
-            self.warn(call.source, call.start, f"\\{macro.name} expands to too much; not expanded")
+            self.warn(call.source, call.start, f"\\{macro.name} expands to too much text; not expanded")
             return
         expansion = expand(macro, LatexRange(call.source, call.start, self.call_end(call)), arguments)
         self._expansions += 1
@@ -208,11 +208,11 @@ class LatexWalker(Cursor):
         self._characters_entered += len(source.text)
         self._files_entered += 1
         if self._characters_entered > MAX_ENTERED_CHARACTERS or self._files_entered > MAX_FILES:
-            self.warn(source, 0, "read too often; left out from here on")
+            self.warn(source, 0, "read too many times; skipped from here on")
             return
         start, end = 0, len(source.text)
         if self.page.in_body:  # a subfile brings a preamble of its own
             start, end = self.project.body(source.text)
         for brace in source.unclosed_braces[:3]:
-            self.warn(source, brace, "this brace is never closed")
+            self.warn(source, brace, "{ is never closed")
         self.push(LatexFrame(source, start, end, name="/" + source.file))

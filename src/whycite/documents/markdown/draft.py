@@ -99,15 +99,15 @@ class _MarkdownDraft:
         """Another file of the folder, where a draft asks for it."""
         self._include_count += 1
         if self._include_count > _MAX_INCLUDES or self._characters_read >= _MAX_CHARACTERS:
-            self.builder.warn(f"{self.source.path}: includes too much; the rest is left out")
+            self.builder.warn(f"{self.source.path}: includes too many files, or too much text; the rest is skipped")
             return None
         place = f"{page.file}:{page.line_number(offset)}"
         folder = posixpath.dirname(self._sources[page.file].name)
         source = self.source.sibling(posixpath.join(folder, name)) or self.source.sibling(name.lstrip("/"))
         if source is None:
-            self.builder.warn(f"{place}: {name} is not in this folder; left out")
+            self.builder.warn(f"{place}: included file {name} not found in this folder; skipped")
         elif source.path in (page.file, *page.including_files):
-            self.builder.warn(f"{place}: {name} includes itself; left out")
+            self.builder.warn(f"{place}: {name} includes itself; skipped")
         else:
             text, metadata = self._open(source)
             self._characters_read += len(text)
@@ -149,15 +149,15 @@ class _MarkdownDraft:
         try:
             return list(bibliography_names(load_yaml(decode(configuration.data())[0])))
         except ValueError as error:
-            self.builder.warn(f"{configuration.path}: could not be read: {error}")
+            self.builder.warn(f"{configuration.path}: cannot be read: {error}")
             return []
 
     def _load_nearby_references(self) -> list[Reference]:
         name = nearby_bibliography(self.source)
         if name is None:
-            self.builder.warn(f"{self.source.path}: names no bibliography")
+            self.builder.warn(f"{self.source.path}: does not name a bibliography")
             return []
-        self.builder.warn(f"{self.source.path}: names no bibliography; took {name.lstrip('/')}")
+        self.builder.warn(f"{self.source.path}: does not name a bibliography; using {name.lstrip('/')}")
         references, warnings = load_bibliography(self.source, [name])
         for warning in warnings:
             self.builder.warn(warning)

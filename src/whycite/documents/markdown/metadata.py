@@ -50,7 +50,7 @@ def find_metadata(text: str) -> MarkdownMetadata:
         try:
             values = tomllib.loads(block["toml"].replace("\r\n", "\n"))
         except (tomllib.TOMLDecodeError, RecursionError) as error:
-            return MarkdownMetadata(end=block.end(), warning=f"the metadata block could not be read: {error}")
+            return MarkdownMetadata(end=block.end(), warning=f"cannot read the metadata block: {error}")
         return MarkdownMetadata({key.lower(): value for key, value in values.items()}, block.end())
     if block := _TITLE_LINES.match(text):
         names = [name for name in (block["authors"] or "").split(";") if name.strip()]
@@ -65,7 +65,7 @@ def _from_yaml(text: str, block: re.Match[str]) -> MarkdownMetadata:
     except ValueError as error:
         # A title with a colon in it breaks the whole block; the other lines still say what they say.
         values = {line["key"]: _parse_loosely(line["value"]) for line in _PAIR.finditer(block["yaml"])}
-        warning = f"the metadata block could not be read whole: {error}"
+        warning = f"cannot read all of the metadata block: {error}"
     if values is not None and not isinstance(values, dict):
         return MarkdownMetadata()
     lines = tuple(_abstract(text, block.start("yaml"), block.end("yaml")))

@@ -371,13 +371,13 @@ def _open_document(data: bytes) -> Any:
     import pypdfium2.raw as c
 
     if b"%PDF-" not in data[:1024]:
-        raise UserError("not a PDF; its first bytes are those of something else" if data else "an empty file, no PDF")
+        raise UserError("not a PDF file" if data else "the file is empty")
     try:
         return pdfium.PdfDocument(data)
     except pdfium.PdfiumError as error:
         if getattr(error, "err_code", None) == c.FPDF_ERR_PASSWORD:
-            raise UserError("encrypted; remove the password first") from error
-        raise UserError("a broken PDF that cannot be opened; is it complete?") from error
+            raise UserError("the PDF is encrypted; remove its password first") from error
+        raise UserError("the PDF is damaged or incomplete; get a new copy") from error
 
 
 def _title(document: Any) -> str:
@@ -397,8 +397,8 @@ def _read_pages(document: Any, fonts: Fonts, extraction: Extraction, alive: Call
         spent = time.process_time() - start_time
         slow = spent > FREE_SECONDS and spent > PAGE_SECONDS * number
         if number >= MAX_PAGES or total > MAX_CHARACTERS or slow:
-            why = "they take too long" if slow else "there are too many"
-            extraction.warnings.append(f"only the first {number} of {extraction.page_count} pages were read: {why}")
+            why = "reading took too long" if slow else "the document is too long"
+            extraction.warnings.append(f"only the first {number} of {extraction.page_count} pages were read ({why})")
             return
         alive()
         try:
@@ -423,7 +423,7 @@ def _read_page(page: Any, number: int, offset: int, fonts: Fonts) -> tuple[PdfPa
     fonts.turn_page()
     try:
         if textpage.count_chars() > MAX_PAGE_CHARACTERS:
-            raise ValueError("more characters than any printed page has")
+            raise ValueError("more characters than a printed page has")
         text = textpage.get_text_range()
         turned: tuple[list[TextRun], ...] = ([], [], [], [])
         for turn, run in runs_of(textpage, text, offset, fonts):

@@ -132,9 +132,9 @@ def parse(text: str, file: str) -> tuple[list[Reference], list[str]]:
     warnings: list[str] = []
     for reference in entries:
         if not reference.id:
-            warnings.append(f"{file}: entry without a key left out")
+            warnings.append(f"{file}: skipped an entry without a key")
         elif reference.id in references:
-            warnings.append(f"{file}: key '{reference.id}' stands twice; the first entry is used")
+            warnings.append(f"{file}: duplicate key '{reference.id}'; using the first entry")
         else:
             references[reference.id] = reference
     return list(references.values()), list(dict.fromkeys(warnings))[:_MAX_WARNINGS]

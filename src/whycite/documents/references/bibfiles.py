@@ -32,11 +32,13 @@ def load_bibliography(source: Source, names: Iterable[str]) -> tuple[list[Refere
     for name in dict.fromkeys(names):
         file = _find_file(source, name)
         if file is None:
-            warnings.append(f"{source.path}: bibliography {name}: no such file in this folder")
+            warnings.append(f"{source.path}: bibliography '{name}' not found in this folder")
             continue
         parse = _PARSERS.get(posixpath.splitext(file.name)[1].lower())
         if parse is None:
-            warnings.append(f"{source.path}: bibliography {name}: not a format that is read")
+            warnings.append(
+                f"{source.path}: bibliography '{name}': unsupported format; use one of {', '.join(_PARSERS)}"
+            )
             continue
         text, warning = decode(file.data())
         entries, complaints = parse(text, file.path)

@@ -83,18 +83,17 @@ def read_entries(text: str, file: str) -> tuple[list[BibtexEntry], list[str]]:
             for name, value in raw.fields:
                 macros.define(name, value)
         elif not raw.key:
-            warnings.append(f"{file}:{raw.line}: entry without a key left out")
+            warnings.append(f"{file}:{raw.line}: skipped an entry without a key")
         elif earlier := raw_entries.get(raw.key):
-            twice = f"key '{raw.key}' stands twice; the entry of line {earlier.line} is used"
-            warnings.append(f"{file}:{raw.line}: {twice}")
+            duplicate = f"duplicate key '{raw.key}'; using the entry on line {earlier.line}"
+            warnings.append(f"{file}:{raw.line}: {duplicate}")
         else:
             raw_entries[raw.key] = raw
             if raw.mended:
-                broken = f"entry '{raw.key}' is not well formed; read as far as possible"
-                warnings.append(f"{file}:{raw.line}: {broken}")
+                warnings.append(f"{file}:{raw.line}: entry '{raw.key}' is malformed; read as far as possible")
     entries = [BibtexEntry(raw.type, raw.key, macros.expand_all(raw.fields), raw.line) for raw in raw_entries.values()]
     if macros.spent > _MACRO_BUDGET:
-        warnings.append(f"{file}: abbreviations (@string) expand to too much text; some were left out")
+        warnings.append(f"{file}: abbreviations (@string) expand to too much text; skipped some")
     surplus = len(warnings) - _MAX_WARNINGS
     return entries, warnings[:_MAX_WARNINGS] + [f"{file}: {surplus} more warnings"] * (surplus > 0)
 

@@ -41,15 +41,15 @@ def parse(text: str, file: str) -> tuple[list[Reference], list[str]]:
         items = next((data[name] for name in ("items", "references") if isinstance(data.get(name), list)), None)
         data = [data] if items is None else items
     if not isinstance(data, list):
-        return [], [f"{file}: CSL-JSON is a list of references, this is not"]
+        return [], [f"{file}: not CSL-JSON, which is a list of references"]
     references: dict[str, Reference] = {}
     warnings: list[str] = []
     for number, item in enumerate(data, 1):
         key = _key(item) if isinstance(item, dict) else ""
         if not key:
-            warnings.append(f"{file}: item {number} has no id and is left out")
+            warnings.append(f"{file}: item {number} has no id; skipped")
         elif key in references:
-            warnings.append(f"{file}: id '{key}' stands twice; the first item is used")
+            warnings.append(f"{file}: duplicate id '{key}'; using the first item")
         else:
             references[key] = _reference(key, item)
     return list(references.values()), warnings[:100]

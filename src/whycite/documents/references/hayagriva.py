@@ -27,7 +27,7 @@ _EMPTY = ("", "~", "null")
 def load_yaml(text: str) -> Any:
     """The first document of a YAML text, every scalar a string; anything wrong is a ValueError that says what."""
     if len(text) > _MAX_LENGTH:
-        raise ValueError(f"more than {_MAX_LENGTH >> 20} MB")
+        raise ValueError(f"larger than {_MAX_LENGTH >> 20} MB")
     try:
         return _value(text)
     except yaml.YAMLError as error:
@@ -44,7 +44,7 @@ def _value(text: str) -> Any:
         elif isinstance(event, yaml.CollectionStartEvent):
             opened.append([])
             if len(opened) > _MAX_DEPTH:
-                raise yaml.YAMLError("nested too deep")
+                raise yaml.YAMLError("nested too deeply")
         elif isinstance(event, yaml.SequenceEndEvent):
             opened[-2].append(opened.pop())
         elif isinstance(event, yaml.MappingEndEvent):
@@ -57,7 +57,7 @@ def _value(text: str) -> Any:
                 }
             )
         elif isinstance(event, yaml.AliasEvent):
-            raise yaml.YAMLError("aliases are not read")
+            raise yaml.YAMLError("aliases are not supported")
         elif isinstance(event, yaml.DocumentEndEvent):
             break
     return opened[0][0] if opened[0] else None
@@ -68,12 +68,12 @@ def parse(text: str, file: str) -> tuple[list[Reference], list[str]]:
     try:
         entries = load_yaml(text)
     except ValueError as error:
-        return [], [f"{file}: could not be read: {error}"]
+        return [], [f"{file}: cannot be read: {error}"]
     csl_entries = entries.get("references") if isinstance(entries, dict) else entries
     if isinstance(csl_entries, list):
         return csljson.parse(json.dumps(csl_entries, default=str, skipkeys=True), file)
     if not isinstance(entries, dict):
-        return [], [f"{file}: no entry found"]
+        return [], [f"{file}: no entries found"]
     references = [_reference(str(key), entry) for key, entry in entries.items() if isinstance(entry, dict)]
     return references, []
 

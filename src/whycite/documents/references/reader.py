@@ -41,7 +41,7 @@ class BibliographyReader:
         for message in [f"{source.path}: {warning}"] * bool(warning) + warnings:
             builder.warn(message)
         if not references:
-            builder.warn(f"{source.path}: no entry found")
+            builder.warn(f"{source.path}: no entries found")
         yield builder.document(Reference(id=""), references)
 
 

@@ -34,7 +34,7 @@ def parse(text: str, file: str) -> tuple[list[Reference], list[str]]:
     for number, (line, fields) in enumerate(_records(text), 1):
         reference = _reference(fields, number)
         if reference.id in references:
-            warnings.append(f"{file}:{line}: id '{reference.id}' stands twice; the first record is used")
+            warnings.append(f"{file}:{line}: duplicate id '{reference.id}'; using the first record")
         else:
             references[reference.id] = reference
     return list(references.values()), warnings[:100]

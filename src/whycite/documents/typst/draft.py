@@ -68,7 +68,7 @@ class _TypstDraft:
 
     def _walk(self, page: TypstPage) -> None:
         if not TypstWalker(page, self.out, self.survey, self._refer, self._include).walk():
-            self.builder.warn(f"{page.file}: a bracket is opened that does not close")
+            self.builder.warn(f"{page.file}: a bracket is never closed")
 
     def _include(self, page: TypstPage, name: str, offset: int) -> None:
         """Read another file of the folder where a draft asks for it."""
@@ -78,15 +78,15 @@ class _TypstDraft:
             or self._characters_read > _MAX_CHARACTERS
             or len(page.including_files) >= _MAX_DEPTH
         ):
-            self.builder.warn(f"{self.source.path}: includes too much; the rest is left out")
+            self.builder.warn(f"{self.source.path}: includes too many files, or too much text; the rest is skipped")
             return
         place = f"{page.file}:{page.line_number(offset)}"
         folder = "" if name.startswith("/") else posixpath.dirname(self._sources[page.file].name)
         source = self.source.sibling(posixpath.join(folder, name.lstrip("/")))
         if source is None:
-            self.builder.warn(f"{place}: {name} is not in this folder; left out")
+            self.builder.warn(f"{place}: included file {name} not found in this folder; skipped")
         elif source.path in (page.file, *page.including_files):
-            self.builder.warn(f"{place}: {name} includes itself; left out")
+            self.builder.warn(f"{place}: {name} includes itself; skipped")
         else:
             self._walk(self._open(source, (*page.including_files, page.file)))
 
@@ -110,7 +110,9 @@ class _TypstDraft:
         if not names and self.survey.has_references:
             nearby = nearby_bibliography(self.source)
             names = [nearby] if nearby else []
-            self.builder.warn(f"{self.source.path}: names no bibliography" + (f"; took {nearby[1:]}" if nearby else ""))
+            self.builder.warn(
+                f"{self.source.path}: does not name a bibliography" + (f"; using {nearby[1:]}" if nearby else "")
+            )
         references, warnings = load_bibliography(self.source, names)
         for warning in warnings:
             self.builder.warn(warning)
