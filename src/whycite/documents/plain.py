@@ -21,6 +21,126 @@ from whycite.text.wordlists import load_tables
 __all__ = ["NUMBER", "READER", "PlainBlock", "PlainReader", "read_blocks", "read_text"]
 
 
+_BYTE_ORDER_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+_CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+_HTML = re.compile(rb"\s{0,99}(?:<!doctype html|<html)\b", re.IGNORECASE)
+_HEAD_SIZE = 1 << 16
+
+
+class PlainReader:
+    """The reader of plain text, and of any text that no other reader knows."""
+
+    name = "plain"
+    suffixes = (".txt", ".text")
+
+    def sniff(self, head: bytes) -> bool:
+        return not _is_binary(head)
+
+    def read(self, source: Source) -> Iterator[Document]:
+        data = source.data()
+        if _is_binary(data[:_HEAD_SIZE]):
+            raise UserError(f"{source.path}: not a text file; if it is a paper, name its format with --format")
+        if _HTML.match(data):
+            raise UserError(f"{source.path}: web pages cannot be read; save the paper as PDF or plain text")
+        text, warning = decode(data)
+        yield read_text(source.path, text, warning)
+
+
+def _is_binary(head: bytes) -> bool:
+    """Whether bytes are no text: zeros among them, or more than a few other control characters."""
+    if head.startswith(_BYTE_ORDER_MARKS):
+        return False
+    return b"\0" in head or len(_CONTROL.findall(head)) > len(head) // 50
+
+
+READER = PlainReader()
+
+
+_LINE_HYPHEN = re.compile(r"[-‐][ \t\r]*\n")
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_STOPS = (".", "!", "?", '."', ".”", ".)")
+_MAX_TITLE_LENGTH = 250
+_MAX_FRONT_BLOCKS = 8  # blocks between title and first heading that may be authors and addresses
+
+
+def read_text(path: str, text: str, warning: str | None) -> Document:
+    """The document that a plain text is."""
+    builder = Builder(path, "plain")
+    if warning:
+        builder.warn(f"{path}: {warning}")
+    reference_list = find_reference_list(text)
+    heading, start, end = reference_list or (len(text), len(text), len(text))
+    references = [parse_printed(id, entry) for id, entry, _, _ in split_references(text[start:end])]
+    if not references:  # a heading with nothing under it
+        heading = end = len(text)
+    words = {word.lower() for word in _WORD.findall(text)} if _LINE_HYPHEN.search(text) else set()
+    blocks = [*read_blocks(text, 0, heading, words), *read_blocks(text, end, len(text), words)]
+    title, body = _split_front(text, blocks)
+    _fill_builder(builder, path, text, body, references)
+    return builder.document(Reference(id="", title=title), references)
+
+
+def _split_front(text: str, blocks: Sequence[PlainBlock]) -> tuple[str, Sequence[PlainBlock]]:
+    """The title, and the blocks without it and without the authors and addresses that stand under it."""
+    if len(blocks) < 2 or blocks[0].is_certain or blocks[0].sort == "caption" or blocks[0].breaks:
+        return "", blocks
+    title = " ".join(" ".join(text[start:end] for start, end in blocks[0].spans).split())
+    if title.endswith(_STOPS) or len(title) > _MAX_TITLE_LENGTH or len(title.split()) < 2:
+        return "", blocks
+    rest = list(blocks[1:])
+    first_heading = next((n for n, block in enumerate(rest) if block.sort == "heading"), len(rest))
+    if first_heading < min(len(rest), _MAX_FRONT_BLOCKS):
+        rest[:first_heading] = [
+            block for block in rest[:first_heading] if text[: block.spans[-1][1]].rstrip().endswith(_STOPS)
+        ]
+    return title, rest
+
+
+def _fill_builder(
+    builder: Builder, path: str, text: str, blocks: Sequence[PlainBlock], references: Sequence[Reference]
+) -> None:
+    """Give the blocks to the builder, with the markers found in all of them together."""
+    stretches = [Stretch(path, text, block.spans) for block in blocks]
+    texts = [stretch.text if block.sort != "heading" else "" for block, stretch in zip(blocks, stretches, strict=True)]
+    markers = deque(find_markers("\n\n".join(texts), references) if references else ())
+    highest = min((block.level for block in blocks if block.sort == "heading"), default=1)
+    offset = 0
+    for block, stretch, block_text in zip(blocks, stretches, texts, strict=True):
+        if block.sort == "heading":
+            builder.section(NUMBER.sub("", stretch.text, count=1).rstrip(" :."), block.level - highest + 1)
+        else:
+            block_markers = []
+            while markers and markers[0].start < offset + len(block_text):
+                block_markers.append(markers.popleft())
+            prose = _build_prose(
+                stretch, [Marker(m.keys, m.start - offset, m.end - offset) for m in block_markers], block.breaks
+            )
+            builder.paragraph(prose, "caption" if block.sort == "caption" else "prose")
+        offset += len(block_text) + 2
+
+
+def _build_prose(stretch: Stretch, markers: Iterable[Marker], breaks: Iterable[int]) -> Prose:
+    prose = Prose()
+    cuts = sorted(
+        [*((marker.start, marker) for marker in markers), *((position, None) for position in breaks)], key=_cut_position
+    )
+    position = 0
+    for start, marker in cuts:
+        stretch.add_to(prose, position, start)
+        position = max(position, start)
+        if marker is None:
+            prose.break_sentence()
+        else:
+            position = min(marker.end, len(stretch.text))
+            stretch.cite(prose, stretch.text[start:position], marker.keys, start, position)
+    stretch.add_to(prose, position, len(stretch.text))
+    return prose
+
+
+def _cut_position(cut: tuple[int, Marker | None]) -> int:
+    return cut[0]
+
+
 _LINE = re.compile(r"[^\n\f]*(?:[\n\f]|$)")
 _UNDERLINE = re.compile(r"([=~*^-])\1{2,}")
 NUMBER = re.compile(r"(?:(?P<number>\d{1,2}(?:\.\d{1,2}){0,4})\.?|[IVX]{1,5}\.|(?P<letter>[A-Z])\.)\s+(?=[^\W\d_a-z])")
@@ -160,123 +280,3 @@ def _line_end(text: str, start: int, end: int, following: SourceSpan, words: Col
         return end + 1
     whole, compound = tail[1] + head[0], f"{tail[1]}-{head[0]}"
     return end if compound.lower() in words and whole.lower() not in words else end - 1
-
-
-_LINE_HYPHEN = re.compile(r"[-‐][ \t\r]*\n")
-_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-_STOPS = (".", "!", "?", '."', ".”", ".)")
-_MAX_TITLE_LENGTH = 250
-_MAX_FRONT_BLOCKS = 8  # blocks between title and first heading that may be authors and addresses
-
-
-def read_text(path: str, text: str, warning: str | None) -> Document:
-    """The document that a plain text is."""
-    builder = Builder(path, "plain")
-    if warning:
-        builder.warn(f"{path}: {warning}")
-    reference_list = find_reference_list(text)
-    heading, start, end = reference_list or (len(text), len(text), len(text))
-    references = [parse_printed(id, entry) for id, entry, _, _ in split_references(text[start:end])]
-    if not references:  # a heading with nothing under it
-        heading = end = len(text)
-    words = {word.lower() for word in _WORD.findall(text)} if _LINE_HYPHEN.search(text) else set()
-    blocks = [*read_blocks(text, 0, heading, words), *read_blocks(text, end, len(text), words)]
-    title, body = _split_front(text, blocks)
-    _fill_builder(builder, path, text, body, references)
-    return builder.document(Reference(id="", title=title), references)
-
-
-def _split_front(text: str, blocks: Sequence[PlainBlock]) -> tuple[str, Sequence[PlainBlock]]:
-    """The title, and the blocks without it and without the authors and addresses that stand under it."""
-    if len(blocks) < 2 or blocks[0].is_certain or blocks[0].sort == "caption" or blocks[0].breaks:
-        return "", blocks
-    title = " ".join(" ".join(text[start:end] for start, end in blocks[0].spans).split())
-    if title.endswith(_STOPS) or len(title) > _MAX_TITLE_LENGTH or len(title.split()) < 2:
-        return "", blocks
-    rest = list(blocks[1:])
-    first_heading = next((n for n, block in enumerate(rest) if block.sort == "heading"), len(rest))
-    if first_heading < min(len(rest), _MAX_FRONT_BLOCKS):
-        rest[:first_heading] = [
-            block for block in rest[:first_heading] if text[: block.spans[-1][1]].rstrip().endswith(_STOPS)
-        ]
-    return title, rest
-
-
-def _fill_builder(
-    builder: Builder, path: str, text: str, blocks: Sequence[PlainBlock], references: Sequence[Reference]
-) -> None:
-    """Give the blocks to the builder, with the markers found in all of them together."""
-    stretches = [Stretch(path, text, block.spans) for block in blocks]
-    texts = [stretch.text if block.sort != "heading" else "" for block, stretch in zip(blocks, stretches, strict=True)]
-    markers = deque(find_markers("\n\n".join(texts), references) if references else ())
-    highest = min((block.level for block in blocks if block.sort == "heading"), default=1)
-    offset = 0
-    for block, stretch, block_text in zip(blocks, stretches, texts, strict=True):
-        if block.sort == "heading":
-            builder.section(NUMBER.sub("", stretch.text, count=1).rstrip(" :."), block.level - highest + 1)
-        else:
-            block_markers = []
-            while markers and markers[0].start < offset + len(block_text):
-                block_markers.append(markers.popleft())
-            prose = _build_prose(
-                stretch, [Marker(m.keys, m.start - offset, m.end - offset) for m in block_markers], block.breaks
-            )
-            builder.paragraph(prose, "caption" if block.sort == "caption" else "prose")
-        offset += len(block_text) + 2
-
-
-def _build_prose(stretch: Stretch, markers: Iterable[Marker], breaks: Iterable[int]) -> Prose:
-    prose = Prose()
-    cuts = sorted(
-        [*((marker.start, marker) for marker in markers), *((position, None) for position in breaks)], key=_cut_position
-    )
-    position = 0
-    for start, marker in cuts:
-        stretch.add_to(prose, position, start)
-        position = max(position, start)
-        if marker is None:
-            prose.break_sentence()
-        else:
-            position = min(marker.end, len(stretch.text))
-            stretch.cite(prose, stretch.text[start:position], marker.keys, start, position)
-    stretch.add_to(prose, position, len(stretch.text))
-    return prose
-
-
-def _cut_position(cut: tuple[int, Marker | None]) -> int:
-    return cut[0]
-
-
-_BYTE_ORDER_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
-_CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f]")
-_HTML = re.compile(rb"\s{0,99}(?:<!doctype html|<html)\b", re.IGNORECASE)
-_HEAD_SIZE = 1 << 16
-
-
-class PlainReader:
-    """The reader of plain text, and of any text that no other reader knows."""
-
-    name = "plain"
-    suffixes = (".txt", ".text")
-
-    def sniff(self, head: bytes) -> bool:
-        return not _is_binary(head)
-
-    def read(self, source: Source) -> Iterator[Document]:
-        data = source.data()
-        if _is_binary(data[:_HEAD_SIZE]):
-            raise UserError(f"{source.path}: not a text file; if it is a paper, name its format with --format")
-        if _HTML.match(data):
-            raise UserError(f"{source.path}: web pages cannot be read; save the paper as PDF or plain text")
-        text, warning = decode(data)
-        yield read_text(source.path, text, warning)
-
-
-def _is_binary(head: bytes) -> bool:
-    """Whether bytes are no text: zeros among them, or more than a few other control characters."""
-    if head.startswith(_BYTE_ORDER_MARKS):
-        return False
-    return b"\0" in head or len(_CONTROL.findall(head)) > len(head) // 50
-
-
-READER = PlainReader()

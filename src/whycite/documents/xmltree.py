@@ -18,63 +18,15 @@ from whycite.errors import UserError
 __all__ = ["Node", "Tree", "Walk", "XmlText", "load_tree", "parse_tree", "plain_text", "texts", "without_declarations"]
 
 
-# Characters XML does not allow; converters of PDF leave them in all the same.
-_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-_NOT_LINE_END = re.compile(r"[^\r\n]")
-_DOCTYPE_TOKEN = re.compile(r"""["'\[\]>]|<!--|<\?""")
-_ENDS = {'"': '"', "'": "'", "<!--": "-->", "<?": "?>"}
-
-
-def without_declarations(text: str) -> str:
-    """The text, as long as it was, with its declarations and the characters XML forbids turned into spaces."""
-    return _FORBIDDEN.sub(" ", _blank_prolog(text))
-
-
-def _blank_prolog(text: str) -> str:
-    position = _skip_white(text, 0)
-    if text.startswith("<?xml", position):
-        text, position = _blank(text, 0, text.find("?>", position) + 2)
-    elif position:
-        text, position = _blank(text, 0, position)
-    while True:
-        if text.startswith("<!DOCTYPE", position):
-            return _blank(text, position, _doctype_end(text, position))[0]
-        opener = "<?" if text.startswith("<?", position) else "<!--" if text.startswith("<!--", position) else ""
-        end = text.find(_ENDS[opener], position) if opener else -1
-        if end < 0:
-            return text
-        position = _skip_white(text, end + len(_ENDS[opener]))
-
-
-def _blank(text: str, start: int, end: int) -> tuple[str, int]:
-    return text[:start] + _NOT_LINE_END.sub(" ", text[start:end]) + text[end:], _skip_white(text, end)
-
-
-def _doctype_end(text: str, start: int) -> int:
-    position, depth = start, 0
-    while match := _DOCTYPE_TOKEN.search(text, position):
-        token, position = match[0], match.end()
-        if token == ">" and depth <= 0:
-            return position
-        depth += {"[": 1, "]": -1}.get(token, 0)
-        if token in _ENDS:
-            end = text.find(_ENDS[token], position)
-            if end < 0:
-                break
-            position = end + len(_ENDS[token])
-    return len(text)
-
-
-def _skip_white(text: str, position: int) -> int:
-    while position < len(text) and (text[position].isspace() or text[position] == "\ufeff"):
-        position += 1
-    return position
-
-
 MAX_BYTES = 32 << 20
 MAX_DEPTH = 500
 MAX_NODES = 500_000
 _AMPERSAND, _RETURN = ord("&"), ord("\r")
+
+
+_DECLARED_ENCODING = re.compile(
+    rb"""(?:\xef\xbb\xbf)?\s{0,9}<\?xml[^>]{0,99}?encoding\s{0,9}=\s{0,9}["']([\w.:-]{1,40})"""
+)
 
 
 @dataclass(slots=True)
@@ -194,11 +146,6 @@ def load_tree(source: Source) -> Tree:
         problem = f"declared as {name}, but not encoded that way" if name else warning
         return replace(tree, warnings=(f"{source.path}:1: {problem}", *tree.warnings))
     return tree
-
-
-_DECLARED_ENCODING = re.compile(
-    rb"""(?:\xef\xbb\xbf)?\s{0,9}<\?xml[^>]{0,99}?encoding\s{0,9}=\s{0,9}["']([\w.:-]{1,40})"""
-)
 
 
 def parse_tree(text: str, path: str) -> Tree:
@@ -337,3 +284,56 @@ class _TreeBuilder:
 
 def _unprefixed(key: str) -> bool:
     return ":" not in key
+
+
+# Characters XML does not allow; converters of PDF leave them in all the same.
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_NOT_LINE_END = re.compile(r"[^\r\n]")
+_DOCTYPE_TOKEN = re.compile(r"""["'\[\]>]|<!--|<\?""")
+_ENDS = {'"': '"', "'": "'", "<!--": "-->", "<?": "?>"}
+
+
+def without_declarations(text: str) -> str:
+    """The text, as long as it was, with its declarations and the characters XML forbids turned into spaces."""
+    return _FORBIDDEN.sub(" ", _blank_prolog(text))
+
+
+def _blank_prolog(text: str) -> str:
+    position = _skip_white(text, 0)
+    if text.startswith("<?xml", position):
+        text, position = _blank(text, 0, text.find("?>", position) + 2)
+    elif position:
+        text, position = _blank(text, 0, position)
+    while True:
+        if text.startswith("<!DOCTYPE", position):
+            return _blank(text, position, _doctype_end(text, position))[0]
+        opener = "<?" if text.startswith("<?", position) else "<!--" if text.startswith("<!--", position) else ""
+        end = text.find(_ENDS[opener], position) if opener else -1
+        if end < 0:
+            return text
+        position = _skip_white(text, end + len(_ENDS[opener]))
+
+
+def _blank(text: str, start: int, end: int) -> tuple[str, int]:
+    return text[:start] + _NOT_LINE_END.sub(" ", text[start:end]) + text[end:], _skip_white(text, end)
+
+
+def _doctype_end(text: str, start: int) -> int:
+    position, depth = start, 0
+    while match := _DOCTYPE_TOKEN.search(text, position):
+        token, position = match[0], match.end()
+        if token == ">" and depth <= 0:
+            return position
+        depth += {"[": 1, "]": -1}.get(token, 0)
+        if token in _ENDS:
+            end = text.find(_ENDS[token], position)
+            if end < 0:
+                break
+            position = end + len(_ENDS[token])
+    return len(text)
+
+
+def _skip_white(text: str, position: int) -> int:
+    while position < len(text) and (text[position].isspace() or text[position] == "\ufeff"):
+        position += 1
+    return position

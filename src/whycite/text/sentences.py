@@ -36,88 +36,6 @@ STARTERS = _WORDS["starters"]
 
 TextRange = tuple[int, int]
 
-_MAX_WORD = 400  # what is longer is no prose; nupunkt takes quadratic time on it
-
-_WHITE = re.compile(r"\s")
-_ENDERS = re.compile(r"[.!?…:]")
-_LONG_WORD = re.compile(rf"\S{{{_MAX_WORD},}}")
-_PLACEHOLDER = re.compile(r"\bREF\b")  # what stands for a number, not the abbreviation "Ref."
-_NUMBERS = re.compile(r"\[\d{1,3}(?:\s?[-–,;]\s?\d{1,3}){0,20}\]")
-_BETWEEN = re.compile(r"[\s,;&–—()\[\]-]{0,4}")
-
-
-def merge_ranges(ranges: Iterable[TextRange], length: int) -> list[TextRange]:
-    """The ranges in order, those that overlap as one."""
-    merged_ranges: list[TextRange] = []
-    for start, end in sorted(ranges):
-        start, end = max(start, 0), min(end, length)
-        if merged_ranges and start < merged_ranges[-1][1]:
-            merged_ranges[-1] = (merged_ranges[-1][0], max(merged_ranges[-1][1], end))
-        elif start < end:
-            merged_ranges.append((start, end))
-    return merged_ranges
-
-
-def citations_after_stop(text: str, marks: list[TextRange]) -> list[TextRange]:
-    """Citations that stand after the full stop of their sentence: "shown.[3] We", "shown. (Doe, 2010) We"."""
-    if "[" in text:
-        marks = merge_ranges([*marks, *(number.span() for number in _NUMBERS.finditer(text))], len(text))
-    citations: list[TextRange] = []
-    index = 0
-    while index < len(marks):
-        start, end = marks[index]
-        index += 1
-        while index < len(marks) and _BETWEEN.fullmatch(text, end, marks[index][0]):
-            end = marks[index][1]
-            index += 1
-        bracket_start = start
-        while bracket_start and start - bracket_start < 4 and text[bracket_start - 1] in "([ ":
-            bracket_start -= 1
-        opened = "(" in text[bracket_start:start] or "[" in text[bracket_start:start]
-        while opened and end < len(text) and text[end] in ")]":
-            end += 1
-        # A name outside brackets begins a sentence: "Doe (2010) showed".
-        if text[start].isalpha() and not opened:
-            continue
-        if bracket_start and text[bracket_start - 1] in '.!?”"' and _ends_sentence(text, end):
-            citations.append((bracket_start, end))
-    return citations
-
-
-def _ends_sentence(text: str, end: int) -> bool:
-    """Whether nothing, or a word that can begin a sentence, follows."""
-    if end == len(text):
-        return True
-    return text[end].isspace() and not text[end + 1 : end + 2].islower()
-
-
-def mask_citations(text: str, marks: list[TextRange], omitted: list[TextRange]) -> str:
-    """The text as nupunkt should see it: nothing ends inside a citation, those behind a stop are left out."""
-    if not text.isprintable():
-        text = _WHITE.sub(" ", text)
-    parts, position = [], 0
-    left_out = iter([*omitted, (len(text), len(text))])
-    omission = next(left_out)
-    for start, end in marks:
-        while omission[1] <= start:
-            parts.append(text[position : omission[0]])
-            position = omission[1]
-            omission = next(left_out)
-        if end <= omission[0]:
-            parts += [text[position:start], _ENDERS.sub(",", text[start:end])]
-            position = end
-    while omission[0] < len(text):
-        parts.append(text[position : omission[0]])
-        position = omission[1]
-        omission = next(left_out)
-    parts.append(text[position:])
-    plain = "".join(parts)
-    if "REF" in plain:
-        plain = _PLACEHOLDER.sub("one", plain)
-    if len(plain) > _MAX_WORD and max(map(len, plain.split(" "))) > _MAX_WORD:
-        plain = _LONG_WORD.sub(lambda word: _ENDERS.sub(",", word[0]), plain)
-    return plain
-
 
 _MAX_ASIDE = 400  # a bracket that is closed later than this was not meant as one
 _LOOK_BACK, _LOOK_AHEAD = 40, 16
@@ -290,3 +208,86 @@ def _tokenizer() -> Any:
 
     words = PunktParameters(abbrev_types=set(ABBREVIATIONS), sent_starters=set(STARTERS))
     return PunktSentenceTokenizer(words, include_common_abbrevs=False)
+
+
+_MAX_WORD = 400  # what is longer is no prose; nupunkt takes quadratic time on it
+
+_WHITE = re.compile(r"\s")
+_ENDERS = re.compile(r"[.!?…:]")
+_LONG_WORD = re.compile(rf"\S{{{_MAX_WORD},}}")
+_PLACEHOLDER = re.compile(r"\bREF\b")  # what stands for a number, not the abbreviation "Ref."
+_NUMBERS = re.compile(r"\[\d{1,3}(?:\s?[-–,;]\s?\d{1,3}){0,20}\]")
+_BETWEEN = re.compile(r"[\s,;&–—()\[\]-]{0,4}")
+
+
+def merge_ranges(ranges: Iterable[TextRange], length: int) -> list[TextRange]:
+    """The ranges in order, those that overlap as one."""
+    merged_ranges: list[TextRange] = []
+    for start, end in sorted(ranges):
+        start, end = max(start, 0), min(end, length)
+        if merged_ranges and start < merged_ranges[-1][1]:
+            merged_ranges[-1] = (merged_ranges[-1][0], max(merged_ranges[-1][1], end))
+        elif start < end:
+            merged_ranges.append((start, end))
+    return merged_ranges
+
+
+def citations_after_stop(text: str, marks: list[TextRange]) -> list[TextRange]:
+    """Citations that stand after the full stop of their sentence: "shown.[3] We", "shown. (Doe, 2010) We"."""
+    if "[" in text:
+        marks = merge_ranges([*marks, *(number.span() for number in _NUMBERS.finditer(text))], len(text))
+    citations: list[TextRange] = []
+    index = 0
+    while index < len(marks):
+        start, end = marks[index]
+        index += 1
+        while index < len(marks) and _BETWEEN.fullmatch(text, end, marks[index][0]):
+            end = marks[index][1]
+            index += 1
+        bracket_start = start
+        while bracket_start and start - bracket_start < 4 and text[bracket_start - 1] in "([ ":
+            bracket_start -= 1
+        opened = "(" in text[bracket_start:start] or "[" in text[bracket_start:start]
+        while opened and end < len(text) and text[end] in ")]":
+            end += 1
+        # A name outside brackets begins a sentence: "Doe (2010) showed".
+        if text[start].isalpha() and not opened:
+            continue
+        if bracket_start and text[bracket_start - 1] in '.!?”"' and _ends_sentence(text, end):
+            citations.append((bracket_start, end))
+    return citations
+
+
+def _ends_sentence(text: str, end: int) -> bool:
+    """Whether nothing, or a word that can begin a sentence, follows."""
+    if end == len(text):
+        return True
+    return text[end].isspace() and not text[end + 1 : end + 2].islower()
+
+
+def mask_citations(text: str, marks: list[TextRange], omitted: list[TextRange]) -> str:
+    """The text as nupunkt should see it: nothing ends inside a citation, those behind a stop are left out."""
+    if not text.isprintable():
+        text = _WHITE.sub(" ", text)
+    parts, position = [], 0
+    left_out = iter([*omitted, (len(text), len(text))])
+    omission = next(left_out)
+    for start, end in marks:
+        while omission[1] <= start:
+            parts.append(text[position : omission[0]])
+            position = omission[1]
+            omission = next(left_out)
+        if end <= omission[0]:
+            parts += [text[position:start], _ENDERS.sub(",", text[start:end])]
+            position = end
+    while omission[0] < len(text):
+        parts.append(text[position : omission[0]])
+        position = omission[1]
+        omission = next(left_out)
+    parts.append(text[position:])
+    plain = "".join(parts)
+    if "REF" in plain:
+        plain = _PLACEHOLDER.sub("one", plain)
+    if len(plain) > _MAX_WORD and max(map(len, plain.split(" "))) > _MAX_WORD:
+        plain = _LONG_WORD.sub(lambda word: _ENDERS.sub(",", word[0]), plain)
+    return plain

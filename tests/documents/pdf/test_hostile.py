@@ -91,7 +91,7 @@ def test_a_good_page_is_read(read_bytes: Read) -> None:
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        (b"", "an empty file"),
+        (b"", "the file is empty"),
         (b"just some words, no PDF" * 50, "not a PDF"),
         (b"%PDF-1.4\n", "damaged or incomplete"),
         (b"%PDF-1.4\n" + bytes(range(256)) * 2000, "damaged or incomplete"),

@@ -32,6 +32,11 @@ class MarkdownToken:
     opening: str = ""  # what stands before an opening bracket: "!", "^" or nothing
 
 
+def tokenise(text: str, extra_tokens: Sequence[MarkdownToken] = ()) -> list[MarkdownToken]:
+    """The marks of a paragraph and `more` in order; brackets and emphasis without a partner are text again."""
+    return pair_tokens(text, sorted([*extra_tokens, *_MarkScanner(text).scan()], key=lambda token: token.start))
+
+
 def pair_tokens(text: str, tokens: list[MarkdownToken]) -> list[MarkdownToken]:
     """The tokens, brackets and signs of emphasis paired, less those that have no partner."""
     if tokens:
@@ -328,8 +333,3 @@ _HANDLERS: dict[str, Callable[[_MarkScanner, int, int], int]] = {
     "w": _MarkScanner.url,
     "\\": _MarkScanner.backslash,
 }
-
-
-def tokenise(text: str, extra_tokens: Sequence[MarkdownToken] = ()) -> list[MarkdownToken]:
-    """The marks of a paragraph and `more` in order; brackets and emphasis without a partner are text again."""
-    return pair_tokens(text, sorted([*extra_tokens, *_MarkScanner(text).scan()], key=lambda token: token.start))

@@ -27,211 +27,6 @@ __all__ = [
 
 _WORDS = load_word_lists(__name__)
 PARTICLES = _WORDS["particles"]
-_YEAR = re.compile(r"(?<!\d)((?:1[5-9]|20)\d\d)([a-z]?)(?![\dA-Za-z])")
-_UNDATED = re.compile(r"in press|forthcoming|to appear|in prep|submitted|under review|in review|n\.d\.", re.I)
-_FOREIGN = str.maketrans({"ø": "o", "œ": "oe", "æ": "ae", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
-_SMALL_WORDS = frozenset("of the for and on in & to".split())
-_MAX_PRINTED = 2000  # characters of a printed entry that are looked at
-_MAX_AUTHORS = 30
-_MAX_MATCHES = 64  # references of one name and year that are looked at: more are never told apart
-
-
-def fold_name(text: str) -> str:
-    """Letters and digits alone, without case and accents, so that spellings of one name are equal."""
-    if "Ã" in text:  # UTF-8 once read as Latin-1: common in reference lists
-        text = text.encode("latin-1", "replace").decode("utf-8", "replace")
-    plain = unicodedata.normalize("NFKD", text.casefold().translate(_FOREIGN))
-    return "".join(character for character in plain if character.isalnum())
-
-
-@dataclass(frozen=True, slots=True)
-class NamedReference:
-    """A reference as an author-year citation sees it; `families` are folded."""
-
-    id: str
-    families: tuple[str, ...]
-    year: int | None
-    suffix: str  # the letter printed after the year
-
-
-class NameIndex:
-    """Finds references by the first author's family name and the year."""
-
-    def __init__(self, references: Iterable[Reference]) -> None:
-        self._entries: defaultdict[tuple[str, int | None], list[NamedReference]] = defaultdict(list)
-        self._long_names: defaultdict[str, set[str]] = defaultdict(set)
-        self._names: set[str] = set()
-        for reference in references:
-            families = [_family(author) for author in reference.authors or _printed_authors(reference.text)]
-            words = families[0].split() if families else []
-            names = _call_names(words)
-            entry = _named_reference(reference, families)
-            undated = entry.year is not None and _UNDATED.search(reference.text[:_MAX_PRINTED])
-            self._names |= names
-            if len(words) > 2:
-                self._long_names[fold_name(words[-1])].add(fold_name("".join(words)))
-            for name in names:
-                self._entries[name, entry.year].append(entry)
-                if undated:
-                    self._entries[name, None].append(entry)
-
-    def find(self, name: str, year: int | None) -> Sequence[NamedReference]:
-        """The references whose first author is called `name` (folded), in the order of the list."""
-        return self._entries.get((name, year), [])[:_MAX_MATCHES]
-
-    def knows(self, name: str) -> bool:
-        """Whether any first author is called `name` (folded)."""
-        return name in self._names
-
-    def ending(self, word: str) -> Collection[str]:
-        """The folded names of several words that end with `word` (folded)."""
-        return self._long_names.get(word, ())
-
-
-def _named_reference(reference: Reference, families: Sequence[str]) -> NamedReference:
-    year, suffix = reference.year, ""
-    for match in _YEAR.finditer(reference.text[:_MAX_PRINTED]):
-        if year in (None, int(match[1])):
-            year, suffix = int(match[1]), suffix or match[2]
-    return NamedReference(reference.id, tuple(fold_name(family) for family in families[:_MAX_AUTHORS]), year, suffix)
-
-
-def _printed_authors(text: str) -> tuple[str, ...]:
-    """The first name of an entry that nobody took apart."""
-    head = text[:80].lstrip(" \"'[(")
-    return (re.split(r"[,.(;:]", head, maxsplit=1)[0],) if head else ()
-
-
-def _family(author: str) -> str:
-    """The family name of "Family, Given" or "Family GH"; other names whole."""
-    if "," in author:
-        return author.split(",", 1)[0]
-    words = author.split()
-    while len(words) > 1 and _are_initials(words[-1]):
-        words.pop()
-    while len(words) > 1 and words[0].endswith(".") and _are_initials(words[0]):
-        words.pop(0)
-    return " ".join(words)
-
-
-def _are_initials(word: str) -> bool:
-    letters = word.replace(".", "").replace("-", "")
-    return len(letters) < 5 and letters.isupper()
-
-
-def _call_names(words: Sequence[str]) -> set[str]:
-    """What a text may call a name: whole, without particles, its last word, an organisation's initials."""
-    bare = [word for word in words if word.lower() not in PARTICLES] or words
-    names = {fold_name("".join(words)), fold_name("".join(bare)), fold_name("".join(bare[-1:]))}
-    weighty = [word for word in words if word.lower() not in _SMALL_WORDS]
-    if len(weighty) > 2:
-        names.add(fold_name("".join(word[0] for word in weighty)))
-    return names - {""}
-
-
-_ET_AL = re.compile(r"(?:\bet\.?\s?al(?:ii|ia)?\.?|\band\s(?:colleagues|co-?workers|others|associates))['’]?s?$")
-_LINKS = frozenset(["and", "&", "und", "et"])
-_ORGANISATION_WORDS = frozenset(["of", "the", "for", "on"])  # inside the names of organisations
-_MAX_TOKENS = 24  # the most words and separators an author list is searched back for
-_MAX_WORD = 60  # characters of one word
-
-
-@dataclass(frozen=True, slots=True)
-class AuthorToken:
-    """A piece of an author list."""
-
-    start: int
-    end: int
-    kind: str  # "name", "initial", "link" (and, &), "comma"
-
-
-@dataclass(frozen=True, slots=True)
-class AuthorList:
-    """An author list as the text has it."""
-
-    tokens: Sequence[AuthorToken]  # in reading order, the last one a name
-    et_al: bool
-
-
-def skip_space_back(text: str, position: int) -> int:
-    """The position before at most three white characters; a blank line is no gap inside a citation."""
-    for _ in range(3):
-        if position and text[position - 1].isspace():
-            position -= 1
-    return position
-
-
-def authors_before(text: str, position: int, index: NameIndex) -> AuthorList | None:
-    """The author list that ends at a position, if there is one."""
-    tail = _ET_AL.search(text, max(0, position - 24), position)
-    if tail:
-        position = skip_space_back(text, tail.start())
-        position -= position > 0 and text[position - 1] == ","
-    elif text[max(0, position - 2) : position] in ("'s", "’s"):
-        position -= 2
-    elif position and text[position - 1] in "'’":
-        position -= 1
-    tokens = list(_tokens_before(text, position))[::-1] or list(_known_name(text, position, index))
-    while tokens and tokens[0].kind != "name":
-        tokens.pop(0)
-    while tokens and tokens[-1].kind in ("comma", "link"):
-        tokens.pop()
-    return AuthorList(tokens, tail is not None) if any(token.kind == "name" for token in tokens) else None
-
-
-def _tokens_before(text: str, position: int) -> Iterator[AuthorToken]:
-    """The words and separators before a position that can belong to an author list, last first."""
-    for _ in range(_MAX_TOKENS):
-        end = skip_space_back(text, position)
-        if not end:
-            return
-        character = text[end - 1]
-        if character in ",&":
-            position = end - 1
-            yield AuthorToken(position, end, "comma" if character == "," else "link")
-        elif character == "." and end > 1 and text[end - 2].isupper() and not text[end - 3 : end - 2].isalpha():
-            position = end - 2
-            yield AuthorToken(position, end, "initial")
-        elif _in_word(character):
-            position = end
-            while position and end - position < _MAX_WORD and _in_word(text[position - 1]):
-                position -= 1
-            word = text[position:end]
-            if word in _LINKS:
-                yield AuthorToken(position, end, "link")
-            elif _is_name(word):
-                yield AuthorToken(position, end, "initial" if len(word) < 3 and word.isupper() else "name")
-            else:
-                return
-        else:
-            return
-
-
-def _known_name(text: str, position: int, index: NameIndex) -> Iterator[AuthorToken]:
-    """A name of the list that does not look like one: "pandas development team", "some-lab"."""
-    end = position
-    longer: Collection[str] = ()
-    for _ in range(_MAX_TOKENS):
-        start = position
-        while start and position - start < _MAX_WORD and _in_word(text[start - 1]):
-            start -= 1
-        name = fold_name(text[start:end])
-        if position == end:
-            longer = index.ending(name)
-        if name in longer or (position == end and len(name) > 5 and index.knows(name)):
-            yield AuthorToken(start, end, "name")
-            return
-        position = skip_space_back(text, start)
-        if start == position or not longer:
-            return
-
-
-def _in_word(character: str) -> bool:
-    return character.isalpha() or character in "-'’‐′" or category(character) == "Mn"
-
-
-def _is_name(word: str) -> bool:
-    return any(map(str.isupper, word)) or not word.isascii() or word in PARTICLES or word in _ORGANISATION_WORDS
 
 
 _DATE = re.compile(
@@ -418,3 +213,210 @@ def _marker_end(text: str, gap: int, date: re.Match[str]) -> int:
     located = _LOCATED.match(text, date.end()) if closes else None
     end = located.end() if located and text.startswith(closes, located.end()) else date.end()
     return end + bool(closes and text.startswith(closes, end))
+
+
+_ET_AL = re.compile(r"(?:\bet\.?\s?al(?:ii|ia)?\.?|\band\s(?:colleagues|co-?workers|others|associates))['’]?s?$")
+_LINKS = frozenset(["and", "&", "und", "et"])
+_ORGANISATION_WORDS = frozenset(["of", "the", "for", "on"])  # inside the names of organisations
+_MAX_TOKENS = 24  # the most words and separators an author list is searched back for
+_MAX_WORD = 60  # characters of one word
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorToken:
+    """A piece of an author list."""
+
+    start: int
+    end: int
+    kind: str  # "name", "initial", "link" (and, &), "comma"
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorList:
+    """An author list as the text has it."""
+
+    tokens: Sequence[AuthorToken]  # in reading order, the last one a name
+    et_al: bool
+
+
+def skip_space_back(text: str, position: int) -> int:
+    """The position before at most three white characters; a blank line is no gap inside a citation."""
+    for _ in range(3):
+        if position and text[position - 1].isspace():
+            position -= 1
+    return position
+
+
+def authors_before(text: str, position: int, index: NameIndex) -> AuthorList | None:
+    """The author list that ends at a position, if there is one."""
+    tail = _ET_AL.search(text, max(0, position - 24), position)
+    if tail:
+        position = skip_space_back(text, tail.start())
+        position -= position > 0 and text[position - 1] == ","
+    elif text[max(0, position - 2) : position] in ("'s", "’s"):
+        position -= 2
+    elif position and text[position - 1] in "'’":
+        position -= 1
+    tokens = list(_tokens_before(text, position))[::-1] or list(_known_name(text, position, index))
+    while tokens and tokens[0].kind != "name":
+        tokens.pop(0)
+    while tokens and tokens[-1].kind in ("comma", "link"):
+        tokens.pop()
+    return AuthorList(tokens, tail is not None) if any(token.kind == "name" for token in tokens) else None
+
+
+def _tokens_before(text: str, position: int) -> Iterator[AuthorToken]:
+    """The words and separators before a position that can belong to an author list, last first."""
+    for _ in range(_MAX_TOKENS):
+        end = skip_space_back(text, position)
+        if not end:
+            return
+        character = text[end - 1]
+        if character in ",&":
+            position = end - 1
+            yield AuthorToken(position, end, "comma" if character == "," else "link")
+        elif character == "." and end > 1 and text[end - 2].isupper() and not text[end - 3 : end - 2].isalpha():
+            position = end - 2
+            yield AuthorToken(position, end, "initial")
+        elif _in_word(character):
+            position = end
+            while position and end - position < _MAX_WORD and _in_word(text[position - 1]):
+                position -= 1
+            word = text[position:end]
+            if word in _LINKS:
+                yield AuthorToken(position, end, "link")
+            elif _is_name(word):
+                yield AuthorToken(position, end, "initial" if len(word) < 3 and word.isupper() else "name")
+            else:
+                return
+        else:
+            return
+
+
+def _known_name(text: str, position: int, index: NameIndex) -> Iterator[AuthorToken]:
+    """A name of the list that does not look like one: "pandas development team", "some-lab"."""
+    end = position
+    longer: Collection[str] = ()
+    for _ in range(_MAX_TOKENS):
+        start = position
+        while start and position - start < _MAX_WORD and _in_word(text[start - 1]):
+            start -= 1
+        name = fold_name(text[start:end])
+        if position == end:
+            longer = index.ending(name)
+        if name in longer or (position == end and len(name) > 5 and index.knows(name)):
+            yield AuthorToken(start, end, "name")
+            return
+        position = skip_space_back(text, start)
+        if start == position or not longer:
+            return
+
+
+def _in_word(character: str) -> bool:
+    return character.isalpha() or character in "-'’‐′" or category(character) == "Mn"
+
+
+def _is_name(word: str) -> bool:
+    return any(map(str.isupper, word)) or not word.isascii() or word in PARTICLES or word in _ORGANISATION_WORDS
+
+
+_YEAR = re.compile(r"(?<!\d)((?:1[5-9]|20)\d\d)([a-z]?)(?![\dA-Za-z])")
+_UNDATED = re.compile(r"in press|forthcoming|to appear|in prep|submitted|under review|in review|n\.d\.", re.I)
+_FOREIGN = str.maketrans({"ø": "o", "œ": "oe", "æ": "ae", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
+_SMALL_WORDS = frozenset("of the for and on in & to".split())
+_MAX_PRINTED = 2000  # characters of a printed entry that are looked at
+_MAX_AUTHORS = 30
+_MAX_MATCHES = 64  # references of one name and year that are looked at: more are never told apart
+
+
+def fold_name(text: str) -> str:
+    """Letters and digits alone, without case and accents, so that spellings of one name are equal."""
+    if "Ã" in text:  # UTF-8 once read as Latin-1: common in reference lists
+        text = text.encode("latin-1", "replace").decode("utf-8", "replace")
+    plain = unicodedata.normalize("NFKD", text.casefold().translate(_FOREIGN))
+    return "".join(character for character in plain if character.isalnum())
+
+
+@dataclass(frozen=True, slots=True)
+class NamedReference:
+    """A reference as an author-year citation sees it; `families` are folded."""
+
+    id: str
+    families: tuple[str, ...]
+    year: int | None
+    suffix: str  # the letter printed after the year
+
+
+class NameIndex:
+    """Finds references by the first author's family name and the year."""
+
+    def __init__(self, references: Iterable[Reference]) -> None:
+        self._entries: defaultdict[tuple[str, int | None], list[NamedReference]] = defaultdict(list)
+        self._long_names: defaultdict[str, set[str]] = defaultdict(set)
+        self._names: set[str] = set()
+        for reference in references:
+            families = [_family(author) for author in reference.authors or _printed_authors(reference.text)]
+            words = families[0].split() if families else []
+            names = _call_names(words)
+            entry = _named_reference(reference, families)
+            undated = entry.year is not None and _UNDATED.search(reference.text[:_MAX_PRINTED])
+            self._names |= names
+            if len(words) > 2:
+                self._long_names[fold_name(words[-1])].add(fold_name("".join(words)))
+            for name in names:
+                self._entries[name, entry.year].append(entry)
+                if undated:
+                    self._entries[name, None].append(entry)
+
+    def find(self, name: str, year: int | None) -> Sequence[NamedReference]:
+        """The references whose first author is called `name` (folded), in the order of the list."""
+        return self._entries.get((name, year), [])[:_MAX_MATCHES]
+
+    def knows(self, name: str) -> bool:
+        """Whether any first author is called `name` (folded)."""
+        return name in self._names
+
+    def ending(self, word: str) -> Collection[str]:
+        """The folded names of several words that end with `word` (folded)."""
+        return self._long_names.get(word, ())
+
+
+def _named_reference(reference: Reference, families: Sequence[str]) -> NamedReference:
+    year, suffix = reference.year, ""
+    for match in _YEAR.finditer(reference.text[:_MAX_PRINTED]):
+        if year in (None, int(match[1])):
+            year, suffix = int(match[1]), suffix or match[2]
+    return NamedReference(reference.id, tuple(fold_name(family) for family in families[:_MAX_AUTHORS]), year, suffix)
+
+
+def _printed_authors(text: str) -> tuple[str, ...]:
+    """The first name of an entry that nobody took apart."""
+    head = text[:80].lstrip(" \"'[(")
+    return (re.split(r"[,.(;:]", head, maxsplit=1)[0],) if head else ()
+
+
+def _family(author: str) -> str:
+    """The family name of "Family, Given" or "Family GH"; other names whole."""
+    if "," in author:
+        return author.split(",", 1)[0]
+    words = author.split()
+    while len(words) > 1 and _are_initials(words[-1]):
+        words.pop()
+    while len(words) > 1 and words[0].endswith(".") and _are_initials(words[0]):
+        words.pop(0)
+    return " ".join(words)
+
+
+def _are_initials(word: str) -> bool:
+    letters = word.replace(".", "").replace("-", "")
+    return len(letters) < 5 and letters.isupper()
+
+
+def _call_names(words: Sequence[str]) -> set[str]:
+    """What a text may call a name: whole, without particles, its last word, an organisation's initials."""
+    bare = [word for word in words if word.lower() not in PARTICLES] or words
+    names = {fold_name("".join(words)), fold_name("".join(bare)), fold_name("".join(bare[-1:]))}
+    weighty = [word for word in words if word.lower() not in _SMALL_WORDS]
+    if len(weighty) > 2:
+        names.add(fold_name("".join(word[0] for word in weighty)))
+    return names - {""}

@@ -19,6 +19,116 @@ from whycite.text.wordlists import load_tables
 __all__ = ["Extraction", "Fonts", "PdfiumApi", "api", "drawings", "extract", "font_of", "runs_of"]
 
 
+MAX_PAGES = 1_000
+MAX_CHARACTERS = 5_000_000
+MAX_PAGE_CHARACTERS = 100_000
+# A page takes some 20 ms. Long documents may take long; a few pages may not.
+FREE_SECONDS = 2.5
+PAGE_SECONDS = 0.06
+
+
+@dataclass(slots=True)
+class Extraction:
+    """The pages that could be read, and what the file says of itself."""
+
+    pages: list[PdfPage] = field(default_factory=list)
+    title: str = ""
+    page_count: int = 0
+    unread: list[int] = field(default_factory=list)  # numbers of pages that could not be read
+    warnings: list[str] = field(default_factory=list)
+
+
+def extract(data: bytes, alive: Callable[[], None]) -> Extraction:
+    """The runs of every page; pages that cannot be read, or cost too much, become warnings."""
+    document = _open_document(data)
+    alive()
+    try:
+        extraction = Extraction(page_count=len(document), title=_title(document))
+        fonts = Fonts()
+        extraction.pages = list(_read_pages(document, fonts, extraction, alive))
+        runs = [run for page in extraction.pages for run in page.runs]
+        fonts.resize(runs)
+        fonts.name_text_fonts(runs)
+        return extraction
+    finally:
+        document.close()
+
+
+def _open_document(data: bytes) -> Any:
+    """The document, or a sentence on why there is none."""
+    import pypdfium2 as pdfium
+    import pypdfium2.raw as c
+
+    if b"%PDF-" not in data[:1024]:
+        raise UserError("not a PDF file" if data else "the file is empty")
+    try:
+        return pdfium.PdfDocument(data)
+    except pdfium.PdfiumError as error:
+        if getattr(error, "err_code", None) == c.FPDF_ERR_PASSWORD:
+            raise UserError("the PDF is encrypted; remove its password first") from error
+        raise UserError("the PDF is damaged or incomplete; get a new copy") from error
+
+
+def _title(document: Any) -> str:
+    """The title of the file's metadata; none where it is no text."""
+    try:
+        return str(document.get_metadata_value("Title"))
+    except UnicodeDecodeError:
+        return ""
+
+
+def _read_pages(document: Any, fonts: Fonts, extraction: Extraction, alive: Callable[[], None]) -> Iterator[PdfPage]:
+    import pypdfium2 as pdfium
+
+    offset = total = 0
+    start_time = time.process_time()
+    for number in range(extraction.page_count):
+        spent = time.process_time() - start_time
+        slow = spent > FREE_SECONDS and spent > PAGE_SECONDS * number
+        if number >= MAX_PAGES or total > MAX_CHARACTERS or slow:
+            why = "reading took too long" if slow else "the document is too long"
+            extraction.warnings.append(f"only the first {number} of {extraction.page_count} pages were read ({why})")
+            return
+        alive()
+        try:
+            page = document[number]
+            try:
+                pdf_page, length = _read_page(page, number, offset, fonts)
+            finally:
+                page.close()
+        except (pdfium.PdfiumError, RecursionError, ValueError):
+            extraction.unread.append(number + 1)
+            offset += 1
+            continue
+        offset += length + 1
+        total += length
+        yield pdf_page
+
+
+def _read_page(page: Any, number: int, offset: int, fonts: Fonts) -> tuple[PdfPage, int]:
+    """A page and the length of its text; what is not written in its main direction stays apart."""
+    width, height = page.get_size()
+    textpage = page.get_textpage()
+    fonts.turn_page()
+    try:
+        if textpage.count_chars() > MAX_PAGE_CHARACTERS:
+            raise ValueError("more characters than a printed page has")
+        text = textpage.get_text_range()
+        turned: tuple[list[TextRun], ...] = ([], [], [], [])
+        for turn, run in runs_of(textpage, text, offset, fonts):
+            turned[turn].append(run)
+    finally:
+        textpage.close()
+    main = max(range(4), key=lambda turn: sum(len(run.text) for run in turned[turn]))
+    aside = " ".join(run.text for turn in range(4) if turn != main for run in turned[turn])
+    pictures, rules, scanned = drawings(page, width * height)
+    if main % 2:
+        width, height = height, width
+    if main:  # they stand where the page has them, not where its text is turned to
+        pictures, rules = [], []
+    return PdfPage(number, width, height, turned[main], pictures, rules, scanned, aside), len(text)
+
+
 _MAX_OBJECTS = 4_000  # of a page, looked at for pictures and rules
 _MAX_RULE_HEIGHT = 3.0  # a drawing no higher than that is a rule
 
@@ -328,113 +438,3 @@ def _compose_accent(accent: TextRun, letter: TextRun) -> str:
     plain = _DOTLESS.get(letter.text, letter.text)
     composed = unicodedata.normalize("NFC", plain + _COMBINING[accent.text])
     return composed if len(composed) == 1 else ""
-
-
-MAX_PAGES = 1_000
-MAX_CHARACTERS = 5_000_000
-MAX_PAGE_CHARACTERS = 100_000
-# A page takes some 20 ms. Long documents may take long; a few pages may not.
-FREE_SECONDS = 2.5
-PAGE_SECONDS = 0.06
-
-
-@dataclass(slots=True)
-class Extraction:
-    """The pages that could be read, and what the file says of itself."""
-
-    pages: list[PdfPage] = field(default_factory=list)
-    title: str = ""
-    page_count: int = 0
-    unread: list[int] = field(default_factory=list)  # numbers of pages that could not be read
-    warnings: list[str] = field(default_factory=list)
-
-
-def extract(data: bytes, alive: Callable[[], None]) -> Extraction:
-    """The runs of every page; pages that cannot be read, or cost too much, become warnings."""
-    document = _open_document(data)
-    alive()
-    try:
-        extraction = Extraction(page_count=len(document), title=_title(document))
-        fonts = Fonts()
-        extraction.pages = list(_read_pages(document, fonts, extraction, alive))
-        runs = [run for page in extraction.pages for run in page.runs]
-        fonts.resize(runs)
-        fonts.name_text_fonts(runs)
-        return extraction
-    finally:
-        document.close()
-
-
-def _open_document(data: bytes) -> Any:
-    """The document, or a sentence on why there is none."""
-    import pypdfium2 as pdfium
-    import pypdfium2.raw as c
-
-    if b"%PDF-" not in data[:1024]:
-        raise UserError("not a PDF file" if data else "the file is empty")
-    try:
-        return pdfium.PdfDocument(data)
-    except pdfium.PdfiumError as error:
-        if getattr(error, "err_code", None) == c.FPDF_ERR_PASSWORD:
-            raise UserError("the PDF is encrypted; remove its password first") from error
-        raise UserError("the PDF is damaged or incomplete; get a new copy") from error
-
-
-def _title(document: Any) -> str:
-    """The title of the file's metadata; none where it is no text."""
-    try:
-        return str(document.get_metadata_value("Title"))
-    except UnicodeDecodeError:
-        return ""
-
-
-def _read_pages(document: Any, fonts: Fonts, extraction: Extraction, alive: Callable[[], None]) -> Iterator[PdfPage]:
-    import pypdfium2 as pdfium
-
-    offset = total = 0
-    start_time = time.process_time()
-    for number in range(extraction.page_count):
-        spent = time.process_time() - start_time
-        slow = spent > FREE_SECONDS and spent > PAGE_SECONDS * number
-        if number >= MAX_PAGES or total > MAX_CHARACTERS or slow:
-            why = "reading took too long" if slow else "the document is too long"
-            extraction.warnings.append(f"only the first {number} of {extraction.page_count} pages were read ({why})")
-            return
-        alive()
-        try:
-            page = document[number]
-            try:
-                pdf_page, length = _read_page(page, number, offset, fonts)
-            finally:
-                page.close()
-        except (pdfium.PdfiumError, RecursionError, ValueError):
-            extraction.unread.append(number + 1)
-            offset += 1
-            continue
-        offset += length + 1
-        total += length
-        yield pdf_page
-
-
-def _read_page(page: Any, number: int, offset: int, fonts: Fonts) -> tuple[PdfPage, int]:
-    """A page and the length of its text; what is not written in its main direction stays apart."""
-    width, height = page.get_size()
-    textpage = page.get_textpage()
-    fonts.turn_page()
-    try:
-        if textpage.count_chars() > MAX_PAGE_CHARACTERS:
-            raise ValueError("more characters than a printed page has")
-        text = textpage.get_text_range()
-        turned: tuple[list[TextRun], ...] = ([], [], [], [])
-        for turn, run in runs_of(textpage, text, offset, fonts):
-            turned[turn].append(run)
-    finally:
-        textpage.close()
-    main = max(range(4), key=lambda turn: sum(len(run.text) for run in turned[turn]))
-    aside = " ".join(run.text for turn in range(4) if turn != main for run in turned[turn])
-    pictures, rules, scanned = drawings(page, width * height)
-    if main % 2:
-        width, height = height, width
-    if main:  # they stand where the page has them, not where its text is turned to
-        pictures, rules = [], []
-    return PdfPage(number, width, height, turned[main], pictures, rules, scanned, aside), len(text)

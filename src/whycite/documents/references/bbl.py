@@ -16,90 +16,6 @@ from whycite.text.accents import untex
 __all__ = ["READER", "group_at", "is_biber", "matching_braces", "parse", "read_biber", "skip_space"]
 
 
-_BRACE = re.compile(r"(?<!\\)[{}]")
-
-
-def matching_braces(text: str) -> dict[int, int]:
-    """For each opening brace the place of its closing one."""
-    closing: dict[int, int] = {}
-    opened: list[int] = []
-    for brace in _BRACE.finditer(text):
-        if brace[0] == "{":
-            opened.append(brace.start())
-        elif opened:
-            closing[opened.pop()] = brace.start()
-    return closing
-
-
-def group_at(text: str, position: int, closing: dict[int, int]) -> tuple[str, int]:
-    """The group in braces at `at`, or nothing where there is none, and where it ends."""
-    start = skip_space(text, position)
-    if start in closing:
-        return text[start + 1 : closing[start]], closing[start] + 1
-    return "", position
-
-
-def skip_space(text: str, position: int) -> int:
-    """The place of the next character that is not white space."""
-    while position < len(text) and text[position].isspace():
-        position += 1
-    return position
-
-
-_MAX_BIBER_ENTRY = 100_000  # no entry is longer
-_BIBER_ENTRY = re.compile(r"\\entry\s*\{([^{}]*+)\}\s*\{([^{}]*+)\}")
-_BIBER_COMMAND = re.compile(r"\\(field|name|list)(?![A-Za-z])\s*+")
-_NAME_PART = re.compile(r"\b(family|given|prefix|suffix)=")
-_VERB = re.compile(r"\\verb\s*\{(\w++)\}\s*+\\verb\s([^\n]*+)")
-
-
-def is_biber(text: str) -> bool:
-    """Whether this is biber's form and not a list of \\bibitem."""
-    return _BIBER_ENTRY.search(text) is not None
-
-
-def read_biber(text: str) -> Iterator[Reference]:
-    """The references of a file without comments; sorting lists that repeat entries give them once."""
-    marks = [*_BIBER_ENTRY.finditer(text)]
-    seen: set[str] = set()
-    for index, mark in enumerate(marks):
-        end = marks[index + 1].start() if index + 1 < len(marks) else len(text)
-        key = mark[1].strip()
-        if key not in seen:
-            seen.add(key)
-            fields = _biber_fields(text[mark.end() : min(end, mark.end() + _MAX_BIBER_ENTRY)])
-            yield reference_of(BibtexEntry(mark[2], key, fields, 0), fields)
-
-
-def _biber_fields(text: str) -> dict[str, str]:
-    closing = matching_braces(text)
-    fields: dict[str, str] = {}
-    for command in _BIBER_COMMAND.finditer(text):
-        name, position = group_at(text, command.end(), closing)
-        groups: list[str] = []
-        while (group := group_at(text, position, closing))[1] > position and len(groups) < 4:
-            groups.append(group[0])
-            position = group[1]
-        value = groups[-1] if groups else ""
-        fields.setdefault(name, _biber_people(value) if command[1] == "name" else value)
-    for verb in _VERB.finditer(text):
-        fields.setdefault(verb[1], verb[2].strip())
-    return fields
-
-
-def _biber_people(text: str) -> str:
-    """The people of a `\\name` list as BibTeX writes them."""
-    closing = matching_braces(text)
-    people: list[dict[str, str]] = []
-    for part in _NAME_PART.finditer(text):
-        if part[1] == "family" or not people:
-            people.append({})
-        people[-1].setdefault(part[1], group_at(text, part.end(), closing)[0])
-    return " and ".join(
-        f"{{{p.get('prefix', '')} {p.get('family', '')}}}, {p.get('given', '')} {p.get('suffix', '')}" for p in people
-    )
-
-
 _MAX_ENTRY = 100_000  # no entry is longer
 _MAX_WARNINGS = 100
 
@@ -273,6 +189,89 @@ def _emphasis_marks(brace: int, end: int, closing: dict[int, int]) -> Iterator[t
     if brace in closing:
         yield end, end, EMPHASIS[0]
         yield closing[brace], closing[brace], EMPHASIS[1]
+
+
+_BIBER_ENTRY = re.compile(r"\\entry\s*\{([^{}]*+)\}\s*\{([^{}]*+)\}")
+_BIBER_COMMAND = re.compile(r"\\(field|name|list)(?![A-Za-z])\s*+")
+_NAME_PART = re.compile(r"\b(family|given|prefix|suffix)=")
+_VERB = re.compile(r"\\verb\s*\{(\w++)\}\s*+\\verb\s([^\n]*+)")
+
+
+def is_biber(text: str) -> bool:
+    """Whether this is biber's form and not a list of \\bibitem."""
+    return _BIBER_ENTRY.search(text) is not None
+
+
+def read_biber(text: str) -> Iterator[Reference]:
+    """The references of a file without comments; sorting lists that repeat entries give them once."""
+    marks = [*_BIBER_ENTRY.finditer(text)]
+    seen: set[str] = set()
+    for index, mark in enumerate(marks):
+        end = marks[index + 1].start() if index + 1 < len(marks) else len(text)
+        key = mark[1].strip()
+        if key not in seen:
+            seen.add(key)
+            fields = _biber_fields(text[mark.end() : min(end, mark.end() + _MAX_ENTRY)])
+            yield reference_of(BibtexEntry(mark[2], key, fields, 0), fields)
+
+
+def _biber_fields(text: str) -> dict[str, str]:
+    closing = matching_braces(text)
+    fields: dict[str, str] = {}
+    for command in _BIBER_COMMAND.finditer(text):
+        name, position = group_at(text, command.end(), closing)
+        groups: list[str] = []
+        while (group := group_at(text, position, closing))[1] > position and len(groups) < 4:
+            groups.append(group[0])
+            position = group[1]
+        value = groups[-1] if groups else ""
+        fields.setdefault(name, _biber_people(value) if command[1] == "name" else value)
+    for verb in _VERB.finditer(text):
+        fields.setdefault(verb[1], verb[2].strip())
+    return fields
+
+
+def _biber_people(text: str) -> str:
+    """The people of a `\\name` list as BibTeX writes them."""
+    closing = matching_braces(text)
+    people: list[dict[str, str]] = []
+    for part in _NAME_PART.finditer(text):
+        if part[1] == "family" or not people:
+            people.append({})
+        people[-1].setdefault(part[1], group_at(text, part.end(), closing)[0])
+    return " and ".join(
+        f"{{{p.get('prefix', '')} {p.get('family', '')}}}, {p.get('given', '')} {p.get('suffix', '')}" for p in people
+    )
+
+
+_BRACE = re.compile(r"(?<!\\)[{}]")
+
+
+def matching_braces(text: str) -> dict[int, int]:
+    """For each opening brace the place of its closing one."""
+    closing: dict[int, int] = {}
+    opened: list[int] = []
+    for brace in _BRACE.finditer(text):
+        if brace[0] == "{":
+            opened.append(brace.start())
+        elif opened:
+            closing[opened.pop()] = brace.start()
+    return closing
+
+
+def group_at(text: str, position: int, closing: dict[int, int]) -> tuple[str, int]:
+    """The group in braces at `at`, or nothing where there is none, and where it ends."""
+    start = skip_space(text, position)
+    if start in closing:
+        return text[start + 1 : closing[start]], closing[start] + 1
+    return "", position
+
+
+def skip_space(text: str, position: int) -> int:
+    """The place of the next character that is not white space."""
+    while position < len(text) and text[position].isspace():
+        position += 1
+    return position
 
 
 READER = BibliographyReader("bbl", (".bbl",), parse, lambda head: "\\bibitem" in head or "\\entry{" in head)

@@ -20,6 +20,150 @@ __all__ = ["READER", "BibtexEntry", "parse", "read_entries", "reference_of"]
 
 
 _TABLES = load_tables(__name__)
+
+
+_NEVER_CITED = {"xdata", "bibnote", "control"}
+_WHOLE_WORKS = frozenset(_TABLES["whole_works"])
+_PARTS_OF_BOOKS = {"inbook", "bookinbook", "suppbook"}
+_VENUES: list[str] = _TABLES["venues"]
+_INHERITED = frozenset(_TABLES["inherited"])  # what a part takes over from the whole it stands in
+_MAX_INHERITED = 1000
+_MAX_DEPTH = 3  # entries that take over from entries that take over …
+_MAX_PARENTS = 6
+_MAX_SEARCHED = 2000  # identifiers are looked for in this much of a field
+
+_JOURNAL_MACRO = re.compile(r"\s*\{?\\([a-z]{2,8})\}?\s*")
+_SAYS_PMID = re.compile(r"pmid|pubmed", re.IGNORECASE)
+_ENTRY_START = re.compile(r"^\s*@\s*[A-Za-z]{3,30}\s*[{(]", re.MULTILINE)
+
+
+def parse(text: str, file: str) -> tuple[list[Reference], list[str]]:
+    """The references of a BibTeX or biblatex file, and warnings on what could not be read."""
+    entries, warnings = read_entries(text, file)
+    by_key = {entry.key: entry for entry in entries}
+    references: dict[str, Reference] = {}
+    for entry in entries:
+        if entry.type not in _NEVER_CITED:
+            references[entry.key] = reference_of(entry, _with_inherited(entry, by_key))
+    for entry in entries:
+        for alias in entry.fields.get("ids", "").split(","):
+            if alias.strip() and entry.key in references:
+                references.setdefault(alias.strip(), replace(references[entry.key], id=alias.strip()))
+    return list(references.values()), warnings
+
+
+def reference_of(entry: BibtexEntry, fields: Mapping[str, str]) -> Reference:
+    """The reference that an entry with these fields, as TeX, stands for."""
+    title = join_title(_text(fields, "title"), _text(fields, "subtitle"))
+    authors = parse_people(fields.get("author", "")) or parse_people(fields.get("editor", ""))
+    note = "" if title else _text(fields, "note") or _text(fields, "howpublished")
+    return Reference(
+        id=entry.key,
+        title=title,
+        authors=authors,
+        year=_year(fields),
+        venue=_venue(fields),
+        doi=_first_identifier(normalise_doi, fields, "doi", "url", "note", "howpublished", "ee"),
+        arxiv=_arxiv(fields),
+        pmid=_pmid(fields),
+        isbn=normalise_isbn(_searchable(fields, "isbn")) if entry.type in _WHOLE_WORKS else "",
+        abstract=_text(fields, "abstract"),
+        text=note,
+    )
+
+
+def _with_inherited(entry: BibtexEntry, by_key: Mapping[str, BibtexEntry]) -> Mapping[str, str]:
+    """The fields with what `crossref` and `xdata` add; the entry's own come first."""
+    if "crossref" not in entry.fields and "xdata" not in entry.fields:
+        return entry.fields
+    fields = dict(entry.fields)
+    seen = {entry.key}
+    waiting = [(entry, 0)]
+    while waiting:
+        child, depth = waiting.pop(0)
+        data = [key.strip() for key in child.fields.get("xdata", "").split(",", _MAX_PARENTS)]
+        for key in [*data, child.fields.get("crossref", "").strip()]:
+            parent = by_key.get(key)
+            if parent is None or key in seen or depth == _MAX_DEPTH or len(seen) > _MAX_PARENTS:
+                continue
+            seen.add(key)
+            waiting.append((parent, depth + 1))
+            for name, value in _inheritable_fields(parent, entry.type, key in data).items():
+                if len(value) <= _MAX_INHERITED:
+                    fields.setdefault(name, value)
+    return fields
+
+
+def _inheritable_fields(parent: BibtexEntry, child_type: str, whole: bool) -> dict[str, str]:
+    """What a parent gives: all of a data container; of a book or journal what also holds for its parts."""
+    names = parent.fields.keys() & (_INHERITED | {"author", "title", "subtitle", "doi", "eprint", "url"})
+    if whole:
+        return {name: parent.fields[name] for name in names}
+    inherited = {name: parent.fields[name] for name in names & _INHERITED}
+    if "title" in parent.fields:
+        title = "journaltitle" if parent.type == "periodical" else "booktitle"
+        inherited.setdefault(title, parent.fields["title"])
+    if child_type in _PARTS_OF_BOOKS and "author" in parent.fields:
+        inherited["author"] = parent.fields["author"]
+    return inherited
+
+
+def _year(fields: Mapping[str, str]) -> int | None:
+    years = (year_of(untex(fields[name][:200])) for name in ("year", "date", "issued", "eventdate") if name in fields)
+    return next((year for year in years if year is not None), None)
+
+
+def _venue(fields: Mapping[str, str]) -> str:
+    for name in _VENUES:
+        value = fields.get(name, "")
+        macro = _JOURNAL_MACRO.fullmatch(value)
+        venue = JOURNALS.get(macro[1], "") if macro else strip_markup(untex(value))
+        if venue and not (name == "howpublished" and ("http" in venue or "www." in venue)):
+            return venue
+    return ""
+
+
+def _arxiv(fields: Mapping[str, str]) -> str:
+    eprint = _searchable(fields, "eprint")
+    archive = _searchable(fields, "archiveprefix") or _searchable(fields, "eprinttype")
+    if eprint and archive.lower() in ("", "arxiv"):
+        # Old numbers may stand without their archive: eprint = {0601001}, primaryclass = {astro-ph}.
+        arxiv = normalise_arxiv(eprint) or normalise_arxiv(f"{_searchable(fields, 'primaryclass')}/{eprint}")
+        if arxiv:
+            return arxiv
+    elif eprint and (arxiv := normalise_arxiv(f"{archive}/{eprint}")):
+        return arxiv
+    volume = _searchable(fields, "volume")
+    if volume.startswith("abs/"):  # how DBLP writes arXiv papers
+        return normalise_arxiv(f"arXiv:{volume[4:]}")
+    return _first_identifier(
+        normalise_arxiv, fields, "arxiv", "arxivid", "doi", "url", "journal", "note", "howpublished", "number"
+    )
+
+
+def _pmid(fields: Mapping[str, str]) -> str:
+    if pmid := normalise_pmid(_searchable(fields, "pmid")):
+        return pmid
+    if _searchable(fields, "eprinttype").lower() == "pubmed":
+        return normalise_pmid(_searchable(fields, "eprint"))
+    # Elsewhere a number is a PMID only where it is called one.
+    pmid_fields = {name: fields.get(name, "") for name in ("note", "url") if _SAYS_PMID.search(fields.get(name, ""))}
+    return _first_identifier(normalise_pmid, pmid_fields, "note", "url")
+
+
+def _first_identifier(normalise: Callable[[str], str], fields: Mapping[str, str], *names: str) -> str:
+    """The first identifier that one of the fields holds."""
+    return next((identifier for name in names if (identifier := normalise(_searchable(fields, name)))), "")
+
+
+def _text(fields: Mapping[str, str], name: str) -> str:
+    return strip_markup(untex(fields.get(name, "")))
+
+
+def _searchable(fields: Mapping[str, str], name: str) -> str:
+    return untex(fields.get(name, "")[:_MAX_SEARCHED])
+
+
 _MAX_WARNINGS = 100
 _MACRO_LENGTH = 10_000  # no abbreviation is longer; they may double each other
 _MACRO_BUDGET = 1 << 24  # characters that abbreviations may add to one file
@@ -228,148 +372,6 @@ class _Macros:
             return name
         self.spent += len(text)
         return text if self.spent <= _MACRO_BUDGET else ""
-
-
-_NEVER_CITED = {"xdata", "bibnote", "control"}
-_WHOLE_WORKS = frozenset(_TABLES["whole_works"])
-_PARTS_OF_BOOKS = {"inbook", "bookinbook", "suppbook"}
-_VENUES: list[str] = _TABLES["venues"]
-_INHERITED = frozenset(_TABLES["inherited"])  # what a part takes over from the whole it stands in
-_MAX_INHERITED = 1000
-_MAX_DEPTH = 3  # entries that take over from entries that take over …
-_MAX_PARENTS = 6
-_MAX_SEARCHED = 2000  # identifiers are looked for in this much of a field
-
-_JOURNAL_MACRO = re.compile(r"\s*\{?\\([a-z]{2,8})\}?\s*")
-_SAYS_PMID = re.compile(r"pmid|pubmed", re.IGNORECASE)
-_ENTRY_START = re.compile(r"^\s*@\s*[A-Za-z]{3,30}\s*[{(]", re.MULTILINE)
-
-
-def parse(text: str, file: str) -> tuple[list[Reference], list[str]]:
-    """The references of a BibTeX or biblatex file, and warnings on what could not be read."""
-    entries, warnings = read_entries(text, file)
-    by_key = {entry.key: entry for entry in entries}
-    references: dict[str, Reference] = {}
-    for entry in entries:
-        if entry.type not in _NEVER_CITED:
-            references[entry.key] = reference_of(entry, _with_inherited(entry, by_key))
-    for entry in entries:
-        for alias in entry.fields.get("ids", "").split(","):
-            if alias.strip() and entry.key in references:
-                references.setdefault(alias.strip(), replace(references[entry.key], id=alias.strip()))
-    return list(references.values()), warnings
-
-
-def reference_of(entry: BibtexEntry, fields: Mapping[str, str]) -> Reference:
-    """The reference that an entry with these fields, as TeX, stands for."""
-    title = join_title(_text(fields, "title"), _text(fields, "subtitle"))
-    authors = parse_people(fields.get("author", "")) or parse_people(fields.get("editor", ""))
-    note = "" if title else _text(fields, "note") or _text(fields, "howpublished")
-    return Reference(
-        id=entry.key,
-        title=title,
-        authors=authors,
-        year=_year(fields),
-        venue=_venue(fields),
-        doi=_first_identifier(normalise_doi, fields, "doi", "url", "note", "howpublished", "ee"),
-        arxiv=_arxiv(fields),
-        pmid=_pmid(fields),
-        isbn=normalise_isbn(_searchable(fields, "isbn")) if entry.type in _WHOLE_WORKS else "",
-        abstract=_text(fields, "abstract"),
-        text=note,
-    )
-
-
-def _with_inherited(entry: BibtexEntry, by_key: Mapping[str, BibtexEntry]) -> Mapping[str, str]:
-    """The fields with what `crossref` and `xdata` add; the entry's own come first."""
-    if "crossref" not in entry.fields and "xdata" not in entry.fields:
-        return entry.fields
-    fields = dict(entry.fields)
-    seen = {entry.key}
-    waiting = [(entry, 0)]
-    while waiting:
-        child, depth = waiting.pop(0)
-        data = [key.strip() for key in child.fields.get("xdata", "").split(",", _MAX_PARENTS)]
-        for key in [*data, child.fields.get("crossref", "").strip()]:
-            parent = by_key.get(key)
-            if parent is None or key in seen or depth == _MAX_DEPTH or len(seen) > _MAX_PARENTS:
-                continue
-            seen.add(key)
-            waiting.append((parent, depth + 1))
-            for name, value in _inheritable_fields(parent, entry.type, key in data).items():
-                if len(value) <= _MAX_INHERITED:
-                    fields.setdefault(name, value)
-    return fields
-
-
-def _inheritable_fields(parent: BibtexEntry, child_type: str, whole: bool) -> dict[str, str]:
-    """What a parent gives: all of a data container; of a book or journal what also holds for its parts."""
-    names = parent.fields.keys() & (_INHERITED | {"author", "title", "subtitle", "doi", "eprint", "url"})
-    if whole:
-        return {name: parent.fields[name] for name in names}
-    inherited = {name: parent.fields[name] for name in names & _INHERITED}
-    if "title" in parent.fields:
-        title = "journaltitle" if parent.type == "periodical" else "booktitle"
-        inherited.setdefault(title, parent.fields["title"])
-    if child_type in _PARTS_OF_BOOKS and "author" in parent.fields:
-        inherited["author"] = parent.fields["author"]
-    return inherited
-
-
-def _year(fields: Mapping[str, str]) -> int | None:
-    years = (year_of(untex(fields[name][:200])) for name in ("year", "date", "issued", "eventdate") if name in fields)
-    return next((year for year in years if year is not None), None)
-
-
-def _venue(fields: Mapping[str, str]) -> str:
-    for name in _VENUES:
-        value = fields.get(name, "")
-        macro = _JOURNAL_MACRO.fullmatch(value)
-        venue = JOURNALS.get(macro[1], "") if macro else strip_markup(untex(value))
-        if venue and not (name == "howpublished" and ("http" in venue or "www." in venue)):
-            return venue
-    return ""
-
-
-def _arxiv(fields: Mapping[str, str]) -> str:
-    eprint = _searchable(fields, "eprint")
-    archive = _searchable(fields, "archiveprefix") or _searchable(fields, "eprinttype")
-    if eprint and archive.lower() in ("", "arxiv"):
-        # Old numbers may stand without their archive: eprint = {0601001}, primaryclass = {astro-ph}.
-        arxiv = normalise_arxiv(eprint) or normalise_arxiv(f"{_searchable(fields, 'primaryclass')}/{eprint}")
-        if arxiv:
-            return arxiv
-    elif eprint and (arxiv := normalise_arxiv(f"{archive}/{eprint}")):
-        return arxiv
-    volume = _searchable(fields, "volume")
-    if volume.startswith("abs/"):  # how DBLP writes arXiv papers
-        return normalise_arxiv(f"arXiv:{volume[4:]}")
-    return _first_identifier(
-        normalise_arxiv, fields, "arxiv", "arxivid", "doi", "url", "journal", "note", "howpublished", "number"
-    )
-
-
-def _pmid(fields: Mapping[str, str]) -> str:
-    if pmid := normalise_pmid(_searchable(fields, "pmid")):
-        return pmid
-    if _searchable(fields, "eprinttype").lower() == "pubmed":
-        return normalise_pmid(_searchable(fields, "eprint"))
-    # Elsewhere a number is a PMID only where it is called one.
-    pmid_fields = {name: fields.get(name, "") for name in ("note", "url") if _SAYS_PMID.search(fields.get(name, ""))}
-    return _first_identifier(normalise_pmid, pmid_fields, "note", "url")
-
-
-def _first_identifier(normalise: Callable[[str], str], fields: Mapping[str, str], *names: str) -> str:
-    """The first identifier that one of the fields holds."""
-    return next((identifier for name in names if (identifier := normalise(_searchable(fields, name)))), "")
-
-
-def _text(fields: Mapping[str, str], name: str) -> str:
-    return strip_markup(untex(fields.get(name, "")))
-
-
-def _searchable(fields: Mapping[str, str], name: str) -> str:
-    return untex(fields.get(name, "")[:_MAX_SEARCHED])
 
 
 READER = BibliographyReader("bibtex", (".bib", ".bibtex"), parse, lambda head: bool(_ENTRY_START.search(head)))

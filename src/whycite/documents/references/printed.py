@@ -30,6 +30,192 @@ EMPHASIS = ("\ue011", "\ue012")
 
 # `re` knows no class of capital letters: Latin, Greek, Cyrillic and their neighbours.
 CAPITAL = "[" + "".join(filter(str.isupper, map(chr, [*range(0x590), *range(0x1E00, 0x2000)]))) + "]"
+YEAR = r"(?:1[5-9]\d\d|20\d\d)"
+_OPEN, _CLOSE = EMPHASIS
+
+
+_MAX_ENTRY = 3000  # an entry is shorter; of a longer text only the beginning is looked at
+_TAIL = 300  # identifiers stand there
+
+_TEX = re.compile(r"\\|``|\b[A-Z]\.~")
+_NUMBERING = re.compile(r"\A(?:\[[\w+.: -]{1,20}\]|\(\d{1,4}\)|\d{1,4}[.)])\s+")
+_NOT_PRINT = re.compile(
+    r"""(?: https?://\S+ | www\.\S+ | \bdoi:?\s*10\.\S+ | \b10\.\d{4,9}/\S+ | \[?\barxiv:\s?\S+(?:\s\[[\w.-]+\])?\]?
+        | \bPMC?ID:?\s*(?:PMC)?\d+ | \bISSN:?\s[\dX-]+ | \[Online\]\.? | \bAvailable(?:\sat|\sfrom)?:
+        | \bURL:?(?=\s|$) | \bMR\s?\d{5,} )""",
+    re.VERBOSE | re.IGNORECASE,
+)
+# A year right behind the authors: "(2010a).", ". 2010.", ", 2010,", " 2010 ".
+_LEAD_YEAR = re.compile(
+    rf"[\s,.:;{BLOCK}]*\(?({YEAR})[a-z]?(?:[,/]\s?[A-Z][a-z]{{2,8}}[^()]{{0,20}}(?=\)))?(?:\)|(?=[.,:;\s{BLOCK}]))([.,:;]?)\s*"
+)
+_BRACKET_YEAR = re.compile(rf"\((?:[^()\d]{{1,20}}\s)?({YEAR})[a-z]?\)")
+_ISSUE_YEAR = re.compile(rf"(?<![\d–-])({YEAR})[a-z]?(?:\s[A-Z][a-z]{{2,8}}(?:\s\d{{1,2}})?)?;")
+_ANY_YEAR = re.compile(rf"(?<![\d–:/.-])({YEAR})[a-z]?(?![\d–:/-])")
+
+_DATE_BEHIND = re.compile(rf",\s*(?:[A-Z][a-z]{{2,8}}\.?\s|\d{{1,2}}\s){{0,2}}{YEAR}[a-z]?$")
+_DASHES = re.compile(r"[—–_-]{1,6}[.,]?\s?")
+_VOLUME_BEHIND = re.compile(r",\s(?:volume|vol\.|number|no\.)\s\w{1,8}(?:\sof\s.{1,100})?$")
+_IN_VENUE = re.compile(
+    r"(.{2,200}?)(?=,?\s(?:pages?|pp?\.|vol\b|volume|eds?\b|edited)|,\s\d|\.\s|\s\(|[.,;]?\s?$)", re.IGNORECASE
+)
+_BRACKET_BEHIND = re.compile(r"\s?[\[(][^\])]{1,60}[\])]$")
+_IN = re.compile(r"[\s.,;:]*\b[Ii]n:?\s")
+_VENUE = re.compile(
+    r"(.{2,150}?)[\s,.;:]*(?=\(|\s[A-Z]?\d|\b(?:vol|no|pp?|pages?|eds?|edited|volume|number|in press|accepted)\b|;|$)",
+    re.IGNORECASE,
+)
+_NOT_VENUE = re.compile(r"(?:vol|no|pp?|v|n|and|eds?|in|preprint|to appear|submitted|available at)\.?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _PrintedParts:
+    """The pieces of an entry, still as printed."""
+
+    authors: str = ""
+    year: int | None = None
+    title: str = ""
+    rest: str = ""
+
+
+def parse_printed(id: str, text: str) -> Reference:
+    """A reference from an entry as printed; parts that cannot be told stay empty, `text` is kept."""
+    text = untex(text) if _TEX.search(text) else " ".join(text.split())
+    whole = " ".join(strip_marks(text.replace(BLOCK, " ")).split())
+    head = text[:_MAX_ENTRY]
+    body = _NUMBERING.sub("", _NOT_PRINT.sub("", head).strip(f" {BLOCK}"), count=1).strip()
+    parts = _quoted(body) or _in_blocks(body) or _in_sentences(body) or _PrintedParts()
+    plain = whole if len(whole) < _MAX_ENTRY else f"{whole[:_MAX_ENTRY]} {whole[-_TAIL:]}"
+    return Reference(
+        id=id,
+        title=_VOLUME_BEHIND.sub("", _tidy(parts.title)),
+        authors=parse_people(strip_marks(parts.authors)),
+        year=parts.year or _year(strip_marks(parts.rest)) or _year(strip_marks(body)),
+        venue=_venue(parts.rest),
+        doi=normalise_doi(plain),
+        arxiv=normalise_arxiv(plain),
+        pmid=normalise_pmid(plain) if "pmid" in plain.lower() or "pubmed" in plain.lower() else "",
+        text=whole,
+    )
+
+
+def _quoted(text: str) -> _PrintedParts | None:
+    """Authors, “Title,” the rest: IEEE, ACL before 2000, Chicago, MLA."""
+    start = min((position for position in (text.find("“"), text.find('"')) if position >= 0), default=-1)
+    if start < 0:
+        return None
+    end = _closing_quote(text, start)
+    title, prefix = text[start + 1 : end], text[:start]
+    if end < 0 or not title.strip():
+        return None
+    closes = title.rstrip()[-1] in ",.?!" or text[end + 1 : end + 2] in (",", ".")
+    if not closes and (len(title.split()) < 2 or re.match(r"\s?:|\s(?!in\b)[a-z]", text[end + 1 : end + 5])):
+        return None  # a title that begins with a quotation
+    authors, year = _byline(prefix)
+    if prefix and not authors and (not closes or re.search(r"(?:\b[a-z]+\s){3}", prefix)):
+        return None
+    return _PrintedParts(authors or prefix.strip(" ,.:"), year, title, text[end + 1 :])
+
+
+def _closing_quote(text: str, start: int) -> int:
+    if text[start] == '"':
+        return text.find('"', start + 1)
+    depth = 0
+    for index in range(start, len(text)):
+        depth += (text[index] == "“") - (text[index] == "”")
+        if depth == 0:
+            return index
+    return -1
+
+
+def _byline(text: str) -> tuple[str, int | None]:
+    """The authors of a text that holds nothing else but perhaps the year; "" where it holds more."""
+    text = text.strip(f" ,.:;{BLOCK}")
+    byline = find_byline(text + ".")
+    if byline is None:
+        return "", None
+    rest = text[byline.end :].strip(f" ,.:;{BLOCK}")
+    if not rest:
+        return text[: byline.end], None
+    year = re.fullmatch(rf"\(?({YEAR})[a-z]?\)?", rest)
+    if year:
+        return text[: byline.end], int(year[1])
+    return (text[: byline.end], None) if re.fullmatch(r"\(?eds?\.?\)?|editors?", rest) else ("", None)
+
+
+def _in_blocks(text: str) -> _PrintedParts | None:
+    """Authors, title and the rest as BibTeX styles set them apart with \\newblock."""
+    head, *blocks = [block.strip() for block in text.split(BLOCK)]
+    if not blocks:
+        return None
+    authors, year = _byline(strip_marks(head))
+    if not authors and _looks_like_names(strip_marks(head)):
+        authors = strip_marks(head)
+    if not authors:
+        return None
+    if (year_match := re.fullmatch(rf"\(?({YEAR})[a-z]?\)?\.?", strip_marks(blocks[0]))) and len(blocks) > 1:
+        year, blocks = int(year_match[1]), blocks[1:]
+    title, rest = blocks[0], f" {BLOCK}".join(blocks[1:])
+    if _IN.match(title):
+        return _PrintedParts(authors, year, "", text)
+    if title.startswith(_OPEN) and (end := title.find(_CLOSE)) > 0:
+        title, rest = title[:end], f"{title[end + 1 :]} {rest}"
+    else:
+        title = _DATE_BEHIND.sub("", strip_marks(title).rstrip(" ."))
+    return _PrintedParts(authors, year, title, rest)
+
+
+def _looks_like_names(text: str) -> bool:
+    """Whether a block can be a list of people that only a stranger's name keeps from being read as one."""
+    return not re.search(r"\d|[“”\"]|(?:\b[^\W\d_A-Z]{2,}\s){3}", text)
+
+
+def _in_sentences(text: str) -> _PrintedParts | None:
+    """Authors, then year and title, or title, or nothing but the journal."""
+    if dashes := _DASHES.match(text):  # the authors of the entry before
+        authors, rest, firm = "", text[dashes.end() :], "," not in dashes[0]
+    elif byline := find_byline(text):
+        authors, rest, firm = _BRACKET_BEHIND.sub("", text[: byline.end]), text[byline.end :], byline.firm
+    else:
+        return None
+    year = None
+    if year_match := _LEAD_YEAR.match(rest):
+        year, rest = int(year_match[1]), rest[year_match.end() :]
+        by_comma = year_match[2] == ","
+    else:
+        by_comma = rest.lstrip().startswith(",") or not firm
+        rest = rest.lstrip(" .,:;")
+    rest = rest.lstrip(BLOCK)
+    title, rest = split_title(rest, by_comma)
+    return _PrintedParts(authors, year, title, rest)
+
+
+def _venue(text: str) -> str:
+    in_match = _IN.match(text)
+    text = text[in_match.end() if in_match else 0 :].strip(f" .,;:{BLOCK}")
+    if text.startswith("(") and (end := text.find(")")) > 0 and not text[1:end].isdigit():
+        text = text[1:end]
+    start = text.find(_OPEN)
+    if 0 <= start <= 3 and (end := text.find(_CLOSE, start)) > 0:
+        return _tidy(text[start:end])
+    text = strip_marks(text)
+    match = (_IN_VENUE if in_match else _VENUE).match(text)
+    if match and match[1].endswith(("of the", "of")):
+        match = _IN_VENUE.match(text)
+    venue = _tidy(match[1]) if match else ""
+    is_name = re.search(r"[^\W\d_]{2}", venue) and not _NOT_VENUE.fullmatch(venue) and len(venue.split()) <= 24
+    return venue if is_name else ""
+
+
+def _year(text: str) -> int | None:
+    bracketed = [*_BRACKET_YEAR.finditer(text)]
+    matches = (bracketed or [*_ISSUE_YEAR.finditer(text)] or [*_ANY_YEAR.finditer(text)])[-1:]
+    return int(matches[0][1]) if matches else None
+
+
+def _tidy(text: str) -> str:
+    return strip_marks(text).strip(' ,.;:“”"') if text else ""
+
 
 _PARTICLE = (
     r"(?:(?!and |und |et |in |for |of |the |on |to |by |a |an |via |as |at )(?:[a-z]{1,3}|[Vv]ander|della|"
@@ -153,9 +339,6 @@ def _ends_firmly(text: str, end: int, colon: bool) -> bool:
     return bool(_FIRM.match(tail)) or (colon and tail.startswith(":"))
 
 
-YEAR = r"(?:1[5-9]\d\d|20\d\d)"
-
-_OPEN, _CLOSE = EMPHASIS
 _MARKS = re.compile(f"[{BLOCK}{_OPEN}{_CLOSE}]")
 
 _SENTENCE_END = re.compile(rf"[.?!](?=[\s{BLOCK}{_OPEN}{_CLOSE}”\"]|$)|{BLOCK}")
@@ -307,187 +490,3 @@ def _is_journal(text: str, rest: str) -> bool:
         return True
     short = len(words) <= 5 and not _has_prose(strip_marks(text))
     return short and bool(re.match(rf"[\s.,{_CLOSE}]*(?:vol\.?\s)?[A-Z]?\d{{1,4}}\b(?!\s?[a-z])", rest))
-
-
-_MAX_ENTRY = 3000  # an entry is shorter; of a longer text only the beginning is looked at
-_TAIL = 300  # identifiers stand there
-_ITALIC_OPEN, _ITALIC_CLOSE = EMPHASIS
-
-_TEX = re.compile(r"\\|``|\b[A-Z]\.~")
-_NUMBERING = re.compile(r"\A(?:\[[\w+.: -]{1,20}\]|\(\d{1,4}\)|\d{1,4}[.)])\s+")
-_NOT_PRINT = re.compile(
-    r"""(?: https?://\S+ | www\.\S+ | \bdoi:?\s*10\.\S+ | \b10\.\d{4,9}/\S+ | \[?\barxiv:\s?\S+(?:\s\[[\w.-]+\])?\]?
-        | \bPMC?ID:?\s*(?:PMC)?\d+ | \bISSN:?\s[\dX-]+ | \[Online\]\.? | \bAvailable(?:\sat|\sfrom)?:
-        | \bURL:?(?=\s|$) | \bMR\s?\d{5,} )""",
-    re.VERBOSE | re.IGNORECASE,
-)
-# A year right behind the authors: "(2010a).", ". 2010.", ", 2010,", " 2010 ".
-_LEAD_YEAR = re.compile(
-    rf"[\s,.:;{BLOCK}]*\(?({YEAR})[a-z]?(?:[,/]\s?[A-Z][a-z]{{2,8}}[^()]{{0,20}}(?=\)))?(?:\)|(?=[.,:;\s{BLOCK}]))([.,:;]?)\s*"
-)
-_BRACKET_YEAR = re.compile(rf"\((?:[^()\d]{{1,20}}\s)?({YEAR})[a-z]?\)")
-_ISSUE_YEAR = re.compile(rf"(?<![\d–-])({YEAR})[a-z]?(?:\s[A-Z][a-z]{{2,8}}(?:\s\d{{1,2}})?)?;")
-_ANY_YEAR = re.compile(rf"(?<![\d–:/.-])({YEAR})[a-z]?(?![\d–:/-])")
-
-_DATE_BEHIND = re.compile(rf",\s*(?:[A-Z][a-z]{{2,8}}\.?\s|\d{{1,2}}\s){{0,2}}{YEAR}[a-z]?$")
-_DASHES = re.compile(r"[—–_-]{1,6}[.,]?\s?")
-_VOLUME_BEHIND = re.compile(r",\s(?:volume|vol\.|number|no\.)\s\w{1,8}(?:\sof\s.{1,100})?$")
-_IN_VENUE = re.compile(
-    r"(.{2,200}?)(?=,?\s(?:pages?|pp?\.|vol\b|volume|eds?\b|edited)|,\s\d|\.\s|\s\(|[.,;]?\s?$)", re.IGNORECASE
-)
-_BRACKET_BEHIND = re.compile(r"\s?[\[(][^\])]{1,60}[\])]$")
-_IN = re.compile(r"[\s.,;:]*\b[Ii]n:?\s")
-_VENUE = re.compile(
-    r"(.{2,150}?)[\s,.;:]*(?=\(|\s[A-Z]?\d|\b(?:vol|no|pp?|pages?|eds?|edited|volume|number|in press|accepted)\b|;|$)",
-    re.IGNORECASE,
-)
-_NOT_VENUE = re.compile(r"(?:vol|no|pp?|v|n|and|eds?|in|preprint|to appear|submitted|available at)\.?", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class _PrintedParts:
-    """The pieces of an entry, still as printed."""
-
-    authors: str = ""
-    year: int | None = None
-    title: str = ""
-    rest: str = ""
-
-
-def parse_printed(id: str, text: str) -> Reference:
-    """A reference from an entry as printed; parts that cannot be told stay empty, `text` is kept."""
-    text = untex(text) if _TEX.search(text) else " ".join(text.split())
-    whole = " ".join(strip_marks(text.replace(BLOCK, " ")).split())
-    head = text[:_MAX_ENTRY]
-    body = _NUMBERING.sub("", _NOT_PRINT.sub("", head).strip(f" {BLOCK}"), count=1).strip()
-    parts = _quoted(body) or _in_blocks(body) or _in_sentences(body) or _PrintedParts()
-    plain = whole if len(whole) < _MAX_ENTRY else f"{whole[:_MAX_ENTRY]} {whole[-_TAIL:]}"
-    return Reference(
-        id=id,
-        title=_VOLUME_BEHIND.sub("", _tidy(parts.title)),
-        authors=parse_people(strip_marks(parts.authors)),
-        year=parts.year or _year(strip_marks(parts.rest)) or _year(strip_marks(body)),
-        venue=_venue(parts.rest),
-        doi=normalise_doi(plain),
-        arxiv=normalise_arxiv(plain),
-        pmid=normalise_pmid(plain) if "pmid" in plain.lower() or "pubmed" in plain.lower() else "",
-        text=whole,
-    )
-
-
-def _quoted(text: str) -> _PrintedParts | None:
-    """Authors, “Title,” the rest: IEEE, ACL before 2000, Chicago, MLA."""
-    start = min((position for position in (text.find("“"), text.find('"')) if position >= 0), default=-1)
-    if start < 0:
-        return None
-    end = _closing_quote(text, start)
-    title, prefix = text[start + 1 : end], text[:start]
-    if end < 0 or not title.strip():
-        return None
-    closes = title.rstrip()[-1] in ",.?!" or text[end + 1 : end + 2] in (",", ".")
-    if not closes and (len(title.split()) < 2 or re.match(r"\s?:|\s(?!in\b)[a-z]", text[end + 1 : end + 5])):
-        return None  # a title that begins with a quotation
-    authors, year = _byline(prefix)
-    if prefix and not authors and (not closes or re.search(r"(?:\b[a-z]+\s){3}", prefix)):
-        return None
-    return _PrintedParts(authors or prefix.strip(" ,.:"), year, title, text[end + 1 :])
-
-
-def _closing_quote(text: str, start: int) -> int:
-    if text[start] == '"':
-        return text.find('"', start + 1)
-    depth = 0
-    for index in range(start, len(text)):
-        depth += (text[index] == "“") - (text[index] == "”")
-        if depth == 0:
-            return index
-    return -1
-
-
-def _byline(text: str) -> tuple[str, int | None]:
-    """The authors of a text that holds nothing else but perhaps the year; "" where it holds more."""
-    text = text.strip(f" ,.:;{BLOCK}")
-    byline = find_byline(text + ".")
-    if byline is None:
-        return "", None
-    rest = text[byline.end :].strip(f" ,.:;{BLOCK}")
-    if not rest:
-        return text[: byline.end], None
-    year = re.fullmatch(rf"\(?({YEAR})[a-z]?\)?", rest)
-    if year:
-        return text[: byline.end], int(year[1])
-    return (text[: byline.end], None) if re.fullmatch(r"\(?eds?\.?\)?|editors?", rest) else ("", None)
-
-
-def _in_blocks(text: str) -> _PrintedParts | None:
-    """Authors, title and the rest as BibTeX styles set them apart with \\newblock."""
-    head, *blocks = [block.strip() for block in text.split(BLOCK)]
-    if not blocks:
-        return None
-    authors, year = _byline(strip_marks(head))
-    if not authors and _looks_like_names(strip_marks(head)):
-        authors = strip_marks(head)
-    if not authors:
-        return None
-    if (year_match := re.fullmatch(rf"\(?({YEAR})[a-z]?\)?\.?", strip_marks(blocks[0]))) and len(blocks) > 1:
-        year, blocks = int(year_match[1]), blocks[1:]
-    title, rest = blocks[0], f" {BLOCK}".join(blocks[1:])
-    if _IN.match(title):
-        return _PrintedParts(authors, year, "", text)
-    if title.startswith(_ITALIC_OPEN) and (end := title.find(_ITALIC_CLOSE)) > 0:
-        title, rest = title[:end], f"{title[end + 1 :]} {rest}"
-    else:
-        title = _DATE_BEHIND.sub("", strip_marks(title).rstrip(" ."))
-    return _PrintedParts(authors, year, title, rest)
-
-
-def _looks_like_names(text: str) -> bool:
-    """Whether a block can be a list of people that only a stranger's name keeps from being read as one."""
-    return not re.search(r"\d|[“”\"]|(?:\b[^\W\d_A-Z]{2,}\s){3}", text)
-
-
-def _in_sentences(text: str) -> _PrintedParts | None:
-    """Authors, then year and title, or title, or nothing but the journal."""
-    if dashes := _DASHES.match(text):  # the authors of the entry before
-        authors, rest, firm = "", text[dashes.end() :], "," not in dashes[0]
-    elif byline := find_byline(text):
-        authors, rest, firm = _BRACKET_BEHIND.sub("", text[: byline.end]), text[byline.end :], byline.firm
-    else:
-        return None
-    year = None
-    if year_match := _LEAD_YEAR.match(rest):
-        year, rest = int(year_match[1]), rest[year_match.end() :]
-        by_comma = year_match[2] == ","
-    else:
-        by_comma = rest.lstrip().startswith(",") or not firm
-        rest = rest.lstrip(" .,:;")
-    rest = rest.lstrip(BLOCK)
-    title, rest = split_title(rest, by_comma)
-    return _PrintedParts(authors, year, title, rest)
-
-
-def _venue(text: str) -> str:
-    in_match = _IN.match(text)
-    text = text[in_match.end() if in_match else 0 :].strip(f" .,;:{BLOCK}")
-    if text.startswith("(") and (end := text.find(")")) > 0 and not text[1:end].isdigit():
-        text = text[1:end]
-    start = text.find(_ITALIC_OPEN)
-    if 0 <= start <= 3 and (end := text.find(_ITALIC_CLOSE, start)) > 0:
-        return _tidy(text[start:end])
-    text = strip_marks(text)
-    match = (_IN_VENUE if in_match else _VENUE).match(text)
-    if match and match[1].endswith(("of the", "of")):
-        match = _IN_VENUE.match(text)
-    venue = _tidy(match[1]) if match else ""
-    is_name = re.search(r"[^\W\d_]{2}", venue) and not _NOT_VENUE.fullmatch(venue) and len(venue.split()) <= 24
-    return venue if is_name else ""
-
-
-def _year(text: str) -> int | None:
-    bracketed = [*_BRACKET_YEAR.finditer(text)]
-    matches = (bracketed or [*_ISSUE_YEAR.finditer(text)] or [*_ANY_YEAR.finditer(text)])[-1:]
-    return int(matches[0][1]) if matches else None
-
-
-def _tidy(text: str) -> str:
-    return strip_marks(text).strip(' ,.;:“”"') if text else ""
