@@ -1,4 +1,4 @@
-"""Papers and drafts of any format, read into one model."""
+"""Papers and drafts of every format, read into one model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Citation", "Document", "Reference", "Section", "Sentence", "read", "
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("read", "stream"):  # the readers take longer to import than all of the model
+    if name in ("read", "stream"):  # imported on demand: the readers take longer to import than the model
         from whycite.documents import reading
 
         return getattr(reading, name)

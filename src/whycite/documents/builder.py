@@ -1,4 +1,4 @@
-"""What readers fill on their way to a document: clean text that knows its place in the source, sections, warnings."""
+"""What readers build a document with: clean text that knows its place in the source, sections, warnings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LONG_WHITE = re.compile(r"\s{2,}")
 _ANY_WHITE = re.compile(r"\s+")
 
 
-# Named tuples: a paper has thousands of these, and a frozen dataclass takes three times as long to make.
+# Named tuples, because a paper has thousands of these and frozen dataclasses take three times as long to create.
 class _SourcePiece(NamedTuple):
     file: str
     start: int  # source range
@@ -40,7 +40,7 @@ class Prose:
     def __init__(self) -> None:
         self._texts: list[str] = []
         self._pieces: list[_SourcePiece] = []
-        self._offsets: list[int] = []  # where each piece stands in the clean text
+        self._offsets: list[int] = []  # where each piece begins in the clean text
         self._length = 0
         self._spaced = True  # the text so far is empty or ends in white space
         self._breaks: list[int] = []
@@ -60,11 +60,11 @@ class Prose:
         return "".join(self._texts).strip()
 
     def add(self, text: str, file: str, start: int, end: int | None = None) -> None:
-        """Append `text`: without `end` its characters stand one for one in the source from `start` on.
+        """Append `text`. Without `end`, its characters match the source one for one from `start` on.
 
-        With `end` the text as a whole stands for the source range (an entity, a macro, "EQUATION").
+        With `end`, the text as a whole stands for the source range (an entity, a macro, "EQUATION").
         """
-        # No white space is printable but the plain space: most text needs no folding.
+        # The only printable white space is the plain space, so most text needs no folding.
         folded = text.isprintable() and "  " not in text
         if end is not None:
             self._put(text if folded else _ANY_WHITE.sub(" ", text), _SourcePiece(file, start, end, exact=False))
@@ -80,13 +80,13 @@ class Prose:
         self._put_exact(text[offset:], file, start + offset)
 
     def cite(self, marker: str, keys: tuple[str, ...], file: str, start: int, end: int) -> None:
-        """Append a citation, shown as `marker`, that stands at the source range."""
+        """Append a citation, shown as `marker`, from the source range."""
         text_start = self._length
         self.add(marker, file, start, end)
         self._marks.append(_CitationMark(keys, text_start, self._length, start, end))
 
     def break_sentence(self) -> None:
-        """End the sentence here whatever the text says (list items, lines of a poem)."""
+        """End the sentence here, whatever the text (list items, lines of a poem)."""
         self._breaks.append(self._length)
 
     def sentences(self, section: int, paragraph: int, kind: SentenceKind) -> Iterator[Sentence]:
@@ -124,7 +124,7 @@ class Prose:
                 piece = _SourcePiece(piece.file, piece.start + 1, piece.end, exact=True)
         if not text:
             return
-        if self._pieces and piece.file != self._pieces[-1].file:  # a sentence has one file, or it has no range
+        if self._pieces and piece.file != self._pieces[-1].file:  # a sentence must lie in one file to have a range
             self.break_sentence()
         self._texts.append(text)
         self._pieces.append(piece)
@@ -133,7 +133,7 @@ class Prose:
         self._spaced = text[-1] == " "
 
     def _source(self, start: int, end: int) -> tuple[str, int, int]:
-        """The source range of a piece of clean text, in the file where it begins."""
+        """The source range of a stretch of clean text, in the file where it begins."""
         first_index, last_index = bisect_right(self._offsets, start) - 1, bisect_right(self._offsets, end - 1) - 1
         file, low, high, exact = self._pieces[first_index]
         if exact:
@@ -156,11 +156,11 @@ def _citation(mark: _CitationMark, start: int, end: int) -> Citation:
     )
 
 
-_MAX_NAMES = 10  # how many names a warning lists
+_MAX_NAMES = 10  # missing keys that a warning lists
 
 
 class Builder:
-    """Collects one document; text before the first heading stands in a section without one."""
+    """Collects one document; text before the first heading goes into a section without one."""
 
     def __init__(self, path: str, format: str) -> None:
         self.path = path
@@ -173,15 +173,15 @@ class Builder:
 
     @property
     def sentence_count(self) -> int:
-        """How many sentences there are so far."""
+        """The number of sentences so far."""
         return len(self._sentences)
 
     def section(self, heading: str, level: int = 1) -> None:
-        """Begin a section; what comes next stands in it."""
+        """Begin a section for what comes next."""
         self._sections.append(Section(" ".join(heading.split()), level))
 
     def paragraph(self, prose: Prose, kind: SentenceKind = "prose") -> None:
-        """Add a paragraph to the section begun last; one without words is left out."""
+        """Add a paragraph to the current section, unless it has no words."""
         if not self._sections:
             self._sections.append(Section("", 1))
         previous_count = len(self._sentences)
@@ -189,13 +189,13 @@ class Builder:
         self._paragraphs += len(self._sentences) > previous_count
 
     def warn(self, message: str) -> None:
-        """Say what could not be read; the same sentence is said once."""
+        """Add a warning about what could not be read, unless it is already there."""
         if message not in self._messages:
             self._messages.add(message)
             self.warnings.append(message)
 
     def document(self, paper: Reference, references: Iterable[Reference] = ()) -> Document:
-        """The finished document; citations that point at no reference become a warning."""
+        """The finished document; citations without a reference become a warning."""
         references = tuple({reference.id: reference for reference in references}.values())
         ids = {reference.id for reference in references}
         missing = dict.fromkeys(

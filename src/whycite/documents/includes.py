@@ -1,4 +1,4 @@
-"""Markdown and Typst drafts in several files: which file is the draft, and which are parts of one."""
+"""Markdown and Typst drafts in several files: which files are drafts, and which are parts of one."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _INCLUSION = re.compile(
     r"|^[`:]{3,}[ \t]*\{include\}[ \t]*(\S{1,300})|^[`~]{3,}[ \t]*\{([^{}\n]*\bchild[^{}\n]{1,2000})\}",
     re.MULTILINE,
 )
-_HEAD_SIZE = 1 << 20  # bytes of a file that are looked at
+_HEAD_SIZE = 1 << 20  # bytes of a file that are searched for inclusions
 
 
 def list_drafts(folder: Folder, names: Sequence[str]) -> list[str]:
-    """The files of a folder: first the drafts that include others, last the rest; included ones are left out."""
+    """The files of a folder that no other includes: first drafts that include others, then the rest."""
     parts_by_file: dict[str, set[str]] = {}
     for name in names:
         if name.lower().endswith(_SUFFIXES):
@@ -32,7 +32,7 @@ def list_drafts(folder: Folder, names: Sequence[str]) -> list[str]:
     parts = set().union(*parts_by_file.values())
     draft_names: list[str] = []
     reached_names: set[str] = set()
-    for name in sorted(names, key=parts.__contains__):  # files that only include each other: the first of them stays
+    for name in sorted(names, key=parts.__contains__):  # of files that only include each other, the first one stays
         if name not in reached_names:
             draft_names.append(name)
             todo = [name]
@@ -43,7 +43,7 @@ def list_drafts(folder: Folder, names: Sequence[str]) -> list[str]:
 
 
 def _read_head(source: Source) -> str:
-    """What can be looked at of a file; nothing of one that is gone: whoever reads it says so."""
+    """The beginning of a file; empty if it cannot be opened, which is reported when it is read."""
     try:
         with source.open() as stream:
             return decode(stream.read(_HEAD_SIZE))[0]

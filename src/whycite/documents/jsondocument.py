@@ -1,4 +1,4 @@
-"""A document as JSON: as `whycite read` prints it, and whole and back, as processes give it to each other."""
+"""A document as JSON: as `whycite read` prints it, and complete, for passing it between processes."""
 
 from __future__ import annotations
 
@@ -118,12 +118,12 @@ def _reference_json(reference: Reference) -> ReferenceJson:
 
 
 def to_plain(document: Document) -> dict[str, Any]:
-    """All of a document."""
+    """The complete document in plain types."""
     return asdict(document)
 
 
 def from_plain(plain: Mapping[str, Any]) -> Document:
-    """The document that `to_plain` was given."""
+    """The document from the output of `to_plain`."""
     return Document(
         path=plain["path"],
         format=plain["format"],

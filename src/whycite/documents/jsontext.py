@@ -1,4 +1,4 @@
-"""Records of JSON and JSONL files, read a line at a time, and where in the file their strings stand."""
+"""Records of JSON and JSONL files, read one at a time, and where their strings are in the file."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from whycite.documents.sources import Source
 
 __all__ = ["JsonRecord", "JsonString", "StringFinder", "as_dict", "as_list", "as_text", "read_records"]
 
-MAX_RECORD = 16 << 20  # bytes; the largest real papers are a tenth of this
+MAX_RECORD = 16 << 20  # bytes; ten times the largest real papers
 _LINE_SUFFIXES = (".jsonl", ".ndjson")
 _CONTINUATION = bytes(range(0x80, 0xC0))
 
 
 @dataclass(frozen=True)
 class JsonRecord:
-    """One object of a file: a line of it, or all of it. `problem` says why there is no `data`."""
+    """One object of a file: a line, or all of it. `problem` says why there is no `data`."""
 
-    path: str  # with the line, where the file has several records
+    path: str  # with the line number if the file has several records
     line: int
     start: int  # code points before it in the file
     raw: str = ""
@@ -32,7 +32,7 @@ class JsonRecord:
 
 
 def read_records(source: Source) -> Iterator[JsonRecord]:
-    """The records of a file, one after the other; only one is in memory at a time."""
+    """The records of a file, with only one in memory at a time."""
     with source.open() as stream:
         first_line = stream.readline(MAX_RECORD + 1)
         whole = first_line.rstrip()
@@ -55,7 +55,7 @@ def _lines(stream: BinaryIO, ahead: list[bytes], path: str, alone: bool) -> Iter
             record_count += 1
             yield _record(line, path if alone else f"{path}:{number}", path, number, start)
         while len(line) > MAX_RECORD and line[-1:] != b"\n":
-            # The rest of a line that is too long: a line of the file, but no record.
+            # Skip the rest of a line that is too long.
             line = ahead.pop(0) if ahead else stream.readline(MAX_RECORD + 1)
             length += _points(line)
         start += length
@@ -106,17 +106,17 @@ def as_dict(value: object) -> dict[str, Any]:
 
 
 class JsonString:
-    """A string of a record and the place of each of its characters in the file."""
+    """A string of a record, and where each of its characters is in the file."""
 
     def __init__(self, text: str, literal: str, start: int) -> None:
         self.text = text
         self._start = start
-        self._text_starts: list[int] | None = None  # where each piece stands in the text; None: one for one
+        self._text_starts: list[int] | None = None  # of the pieces; None if there are no escapes
         if "\\" in literal:
             self._text_starts, self._pieces = _unescape(literal, start)
 
     def source(self, start: int, end: int) -> tuple[int, int]:
-        """The range of the file that text[start:end] stands at."""
+        """The range of text[start:end] in the file."""
         if self._text_starts is None:
             return self._start + start, self._start + end
         first_piece, last_piece = (
@@ -147,14 +147,15 @@ class JsonString:
             index += 1
 
 
-# Escaped line ends in a row are one piece, a surrogate pair is one character.
+# A run of escaped line ends is one piece, and a surrogate pair is one character.
 _ESCAPE = re.compile(r"((?:\\[nrt])+)|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.")
 
-_MAX_PIECES, _HANDFUL = 50_000, 50
+# A string with more pieces is not a paragraph of a paper: positions are then kept for groups of pieces only.
+_MAX_PIECES, _GROUP_SIZE = 50_000, 50
 
 
 def _unescape(literal: str, start: int) -> tuple[list[int], list[tuple[int, int, bool]]]:
-    """Where the pieces of an escaped string stand in its text, and in the file."""
+    """Where the pieces of an escaped string are in its text, and in the file."""
     text_starts: list[int] = []
     pieces: list[tuple[int, int, bool]] = []
     text_position = literal_position = 0
@@ -171,38 +172,37 @@ def _unescape(literal: str, start: int) -> tuple[list[int], list[tuple[int, int,
         text_starts.append(text_position)
         pieces.append((start + literal_position, start + len(literal), True))
     if len(pieces) > _MAX_PIECES:
-        # No paragraph of a paper: places by the handful are exact enough.
-        ends = [piece[1] for piece in pieces[_HANDFUL - 1 :: _HANDFUL]] + [pieces[-1][1]]
-        pieces = [(piece[0], end, False) for piece, end in zip(pieces[::_HANDFUL], ends, strict=False)]
-        text_starts = text_starts[::_HANDFUL]
+        ends = [piece[1] for piece in pieces[_GROUP_SIZE - 1 :: _GROUP_SIZE]] + [pieces[-1][1]]
+        pieces = [(piece[0], end, False) for piece, end in zip(pieces[::_GROUP_SIZE], ends, strict=False)]
+        text_starts = text_starts[::_GROUP_SIZE]
     return text_starts, pieces
 
 
 _STRING = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"')
 _ENCODERS = (json.JSONEncoder(ensure_ascii=False).encode, json.JSONEncoder(ensure_ascii=True).encode)
-_OPENING = 80
-_TURNS = 4  # how often a search may begin again at the front of the record
+_PREFIX_LENGTH = 80  # characters of a string that are searched for before all of it
+_MAX_RESTARTS = 4  # searches from the start of the record before all strings are indexed
 
 
 class StringFinder:
-    """Finds the strings of a record in its raw text; cheapest when asked in file order."""
+    """Finds the strings of a record in its raw text; fastest in file order."""
 
     def __init__(self, record: JsonRecord) -> None:
         self._raw, self._base = record.raw, record.start
         self._encode = _ENCODERS[record.raw.isascii()]
-        self._cursor = self._turns = 0
+        self._cursor = self._restarts = 0
         self._index: dict[str, list[tuple[int, int]]] | None = None
 
     def find(self, text: str) -> JsonString:
-        """A string of the record that reads `text`, the next one if there are several."""
+        """The string of the record that equals `text`; the next one if there are several."""
         if self._index is None:
             literal = self._encode(text)
-            # Most often it is the next string that begins this way; a search for all of it costs more.
-            position = self._raw.find(literal[:_OPENING], self._cursor)
+            # Usually the next string with this beginning is the right one, and searching for all of it takes longer.
+            position = self._raw.find(literal[:_PREFIX_LENGTH], self._cursor)
             if position >= 0 and not self._raw.startswith(literal, position):
                 position = self._raw.find(literal, position)
-            if position < 0 and self._turns < _TURNS:
-                self._turns += 1
+            if position < 0 and self._restarts < _MAX_RESTARTS:
+                self._restarts += 1
                 position = self._raw.find(literal)
             if position >= 0:
                 self._cursor = position + len(literal)
@@ -214,7 +214,7 @@ class StringFinder:
         return JsonString(text, self._raw[start:end], self._base + start)
 
     def _index_strings(self) -> dict[str, list[tuple[int, int]]]:
-        """Every string by what it reads: for writers that escape in their own way."""
+        """Every string by its value, for files with unusual escapes."""
         index: dict[str, list[tuple[int, int]]] = {}
         for match in _STRING.finditer(self._raw):
             index.setdefault(json.loads(match[0]), []).append(match.span(1))

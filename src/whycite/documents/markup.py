@@ -1,4 +1,4 @@
-"""What the readers of Markdown, Typst and plain text share: joined text, cross references, the outline of a draft."""
+"""What the readers for Markdown, Typst and plain text share: joined text, cross-references, the outline of a draft."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SourceSpan = tuple[int, int]
 
 
 class Stretch:
-    """Parts of one file joined: a paragraph without the marks of quotes and lists on its lines."""
+    """Parts of one file joined: a paragraph without the quote and list marks on its lines."""
 
     def __init__(self, file: str, text: str, spans: Iterable[SourceSpan]) -> None:
         self.file = file
@@ -43,7 +43,7 @@ class Stretch:
         return self._source_offset(start), self._source_offset(end - 1) + 1
 
     def locate(self, offset: int) -> int | None:
-        """Where a character of the file stands in the joined text, if it does."""
+        """Where a character of the file is in the joined text, or None."""
         part = bisect_right(self._source_starts, offset) - 1
         if part < 0:
             return None
@@ -55,7 +55,7 @@ class Stretch:
         )
 
     def add_to(self, prose: Prose, start: int, end: int) -> None:
-        """Append a range of the text as it stands."""
+        """Append a range of the text as it is."""
         part = bisect_right(self._starts, start) - 1
         while start < end:
             stop = min(end, self._starts[part + 1] if part + 1 < len(self._starts) else end)
@@ -67,7 +67,7 @@ class Stretch:
         prose.add(text, self.file, *self.source_range(start, end))
 
     def cite(self, prose: Prose, marker: str, keys: tuple[str, ...], start: int, end: int) -> None:
-        """Append a citation that stands at a range."""
+        """Append a citation from a range."""
         prose.cite(marker, keys, self.file, *self.source_range(start, end))
 
     def _source_offset(self, position: int) -> int:
@@ -75,13 +75,13 @@ class Stretch:
         return self._source_starts[part] + position - self._starts[part] if self._source_starts else 0
 
 
-POINTER = "REF"  # stands for what a cross reference prints
+POINTER = "REF"  # placeholder for what a cross-reference prints
 _PATTERNS = load_tables(__name__)
 _POINTER_PREFIX = re.compile(rf"(?:{'|'.join(_PATTERNS['pointer_prefixes'])})[-:]", re.IGNORECASE)
 
 
 def looks_like_pointer(key: str) -> bool:
-    """Whether a key is one of a cross reference by its look: "fig-one", "sec:two"."""
+    """Whether a key looks like a cross-reference: "fig-one", "sec:two"."""
     return _POINTER_PREFIX.match(key) is not None
 
 
@@ -95,7 +95,7 @@ _STOPS = (".", "!", "?")
 @dataclass(frozen=True)
 class _OutlineHeading:
     text: str
-    level: int  # 1 is the top; 0 stands beside the others (the abstract)
+    level: int  # 1 is the top; 0 is outside the others (the abstract)
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class _OutlineBlock:
 
 
 class DraftOutline:
-    """Grows the headings and blocks of a draft; a reference list among them is told apart."""
+    """Collects the headings and blocks of a draft, and recognises a reference list among them."""
 
     def __init__(self) -> None:
         self._events: list[_OutlineHeading | _OutlineBlock] = []
@@ -120,7 +120,7 @@ class DraftOutline:
         return self._references_level > 0
 
     def heading(self, text: str, level: int, prose: Prose | None = None) -> None:
-        """Begin a section; that of the reference list is none. A heading whose `prose` cites is kept as such too."""
+        """Begin a section, unless it is the reference list. A heading whose `prose` cites becomes a sentence too."""
         self._last_paragraph = None
         if self._references_level and level > self._references_level:
             return
@@ -131,7 +131,7 @@ class DraftOutline:
             self.block(prose, "heading")
 
     def block(self, prose: Prose, kind: SentenceKind) -> None:
-        """Add a caption, a footnote or a paragraph that no formula goes on with."""
+        """Add a caption, a footnote, or a paragraph that no formula continues."""
         if prose:
             self._events.append(_OutlineBlock(prose, kind))
 
@@ -148,13 +148,13 @@ class DraftOutline:
         self._unfinished = not text.rstrip().endswith(_STOPS)
 
     def formula(self, text: str, file: str, start: int, end: int) -> None:
-        """A displayed formula by itself: it belongs to the sentence before, if that goes on."""
+        """A displayed formula on its own: it belongs to the sentence before it, if that is unfinished."""
         if self._last_paragraph is not None and self._unfinished:
             self._last_paragraph.add(f" {text} ", file, start, end)
             self._unfinished = self._continued = not text.rstrip().endswith(_STOPS)
 
     def fill(self, builder: Builder, titled: bool) -> str:
-        """Give all to a builder, levels counted from one; the title, where the only top heading is it."""
+        """Pass everything to a builder, with levels from one; returns the title if the only top heading is one."""
         headings = [event for event in self._events if isinstance(event, _OutlineHeading) and event.level]
         tops = [heading for heading in headings if heading.level == 1]
         has_single_top = not titled and len(tops) == 1 < len(headings) and tops[0] is self._events[0]
@@ -169,7 +169,7 @@ class DraftOutline:
 
 
 def heading_words(prose: Prose) -> str:
-    """The words of a heading or a title, without what it cites."""
+    """The words of a heading or a title, without citations."""
     if not prose.has_citations:
         return prose.text
     return " ".join(sentence.without_citations() for sentence in prose.sentences(0, 0, "heading")).strip()

@@ -11,17 +11,17 @@ from typing import Literal, NamedTuple
 __all__ = ["Citation", "Document", "Marker", "Reference", "Section", "Sentence", "SentenceKind"]
 
 
-# What a sentence stands in. Of a heading, and of a table where its cells are known, only what cites is kept.
+# Where a sentence stands. Of headings, and of tables whose cells are known, only sentences that cite are kept.
 SentenceKind = Literal["prose", "caption", "footnote", "table", "heading"]
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """An entry of a bibliography; `id` is the name the document itself uses for it."""
+    """An entry of a bibliography; `id` is what the document itself calls it."""
 
     id: str
     title: str = ""
-    authors: tuple[str, ...] = ()  # "Family, Given" where the source tells them apart
+    authors: tuple[str, ...] = ()  # "Family, Given" if the source separates them
     year: int | None = None
     venue: str = ""
     doi: str = ""
@@ -29,12 +29,12 @@ class Reference:
     pmid: str = ""
     isbn: str = ""
     abstract: str = ""
-    text: str = ""  # the entry as printed, where its parts could not all be told apart
+    text: str = ""  # the entry as printed, if not all of its parts could be identified
 
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A place in a sentence that points at references; no keys: the marker could not be linked."""
+    """A place in a sentence that points to references; without keys if the marker could not be linked."""
 
     keys: tuple[str, ...]
     start: int  # source range, in the sentence's file
@@ -45,7 +45,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading with its depth (1 is the top level); `type` is filled by structure analysis."""
+    """A heading with its depth (1 is the top level); `type` is set by structure analysis."""
 
     heading: str
     level: int
@@ -74,7 +74,7 @@ class Sentence:
         return "".join([*parts, self.text[offset:]])
 
     def without_citations(self) -> str:
-        """The text with its citation markers gone, and the brackets and separators that held them."""
+        """The text without its citation markers and the brackets and separators around them."""
         text = _SIDE_BY_SIDE.sub(_PLACEHOLDER, self.with_citations(_PLACEHOLDER))
         text = _EMPTY_BRACKET.sub("", text).replace(_PLACEHOLDER, "")
         return _BEFORE_STOP.sub(r"\1", " ".join(text.split()))
@@ -83,8 +83,8 @@ class Sentence:
 _PLACEHOLDER = "\ufffc"
 _LINK = r"(?:[\s,;&–—-]|and|e\.g\.|i\.e\.|see|also|cf\.|reviewed|in|by|for)"
 _SIDE_BY_SIDE = re.compile(rf"{_PLACEHOLDER}(?:\s?(?:[,;&–-]|and)?\s?{_PLACEHOLDER})+")
-# A bracket that holds only markers and the words that join them. Each turn of a loop takes one character or one
-# fixed word, so it is linear.
+# A bracket with nothing but markers and the words that join them. Each repetition consumes one character or one
+# fixed word, so matching takes linear time.
 _EMPTY_BRACKET = re.compile(rf"\s?[(\[]{_LINK}*{_PLACEHOLDER}(?:{_LINK}|{_PLACEHOLDER})*[)\]]", re.IGNORECASE)
 _BEFORE_STOP = re.compile(r" ([.,;:!?)\]])")
 
@@ -95,7 +95,7 @@ class Document:
 
     path: str
     format: str
-    paper: Reference  # what this document itself is: title, authors, year, identifiers
+    paper: Reference  # this document itself: title, authors, year, identifiers
     sections: tuple[Section, ...] = ()
     sentences: tuple[Sentence, ...] = ()
     references: tuple[Reference, ...] = ()
@@ -104,12 +104,12 @@ class Document:
 
     @cached_property
     def by_id(self) -> Mapping[str, Reference]:
-        """The references by the name the document uses for them."""
+        """The references by the id the document uses for them."""
         return {reference.id: reference for reference in self.references}
 
 
 class Marker(NamedTuple):
-    """A place in a text that cites; no keys: it is a citation, but of no reference in the list."""
+    """A citation in a text; without keys if it cites nothing in the reference list."""
 
     keys: tuple[str, ...]
     start: int

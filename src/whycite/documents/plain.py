@@ -24,11 +24,12 @@ __all__ = ["NUMBER", "READER", "PlainBlock", "PlainReader", "read_blocks", "read
 _BYTE_ORDER_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _HTML = re.compile(rb"\s{0,99}(?:<!doctype html|<html)\b", re.IGNORECASE)
-_HEAD_SIZE = 1 << 16
+_HEAD_SIZE = 1 << 16  # bytes that decide whether a file is text
+_BYTES_PER_CONTROL = 50  # text may have one control character in this many bytes, from broken conversions
 
 
 class PlainReader:
-    """The reader of plain text, and of any text that no other reader knows."""
+    """The reader for plain text, and for any text that no other reader recognises."""
 
     name = "plain"
     suffixes = (".txt", ".text")
@@ -47,10 +48,10 @@ class PlainReader:
 
 
 def _is_binary(head: bytes) -> bool:
-    """Whether bytes are no text: zeros among them, or more than a few other control characters."""
+    """Whether these bytes are not text: they contain zeros, or more than a few control characters."""
     if head.startswith(_BYTE_ORDER_MARKS):
         return False
-    return b"\0" in head or len(_CONTROL.findall(head)) > len(head) // 50
+    return b"\0" in head or len(_CONTROL.findall(head)) > len(head) // _BYTES_PER_CONTROL
 
 
 READER = PlainReader()
@@ -59,19 +60,19 @@ READER = PlainReader()
 _LINE_HYPHEN = re.compile(r"[-‐][ \t\r]*\n")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _STOPS = (".", "!", "?", '."', ".”", ".)")
-_MAX_TITLE_LENGTH = 250
+_MAX_TITLE_LENGTH = 250  # characters; a longer first block is a paragraph
 _MAX_FRONT_BLOCKS = 8  # blocks between title and first heading that may be authors and addresses
 
 
 def read_text(path: str, text: str, warning: str | None) -> Document:
-    """The document that a plain text is."""
+    """A plain text as a document."""
     builder = Builder(path, "plain")
     if warning:
         builder.warn(f"{path}: {warning}")
     reference_list = find_reference_list(text)
     heading, start, end = reference_list or (len(text), len(text), len(text))
     references = [parse_printed(id, entry) for id, entry, _, _ in split_references(text[start:end])]
-    if not references:  # a heading with nothing under it
+    if not references:  # only a heading with nothing under it
         heading = end = len(text)
     words = {word.lower() for word in _WORD.findall(text)} if _LINE_HYPHEN.search(text) else set()
     blocks = [*read_blocks(text, 0, heading, words), *read_blocks(text, end, len(text), words)]
@@ -81,7 +82,7 @@ def read_text(path: str, text: str, warning: str | None) -> Document:
 
 
 def _split_front(text: str, blocks: Sequence[PlainBlock]) -> tuple[str, Sequence[PlainBlock]]:
-    """The title, and the blocks without it and without the authors and addresses that stand under it."""
+    """The title, and the blocks after it without authors and addresses."""
     if len(blocks) < 2 or blocks[0].is_certain or blocks[0].sort == "caption" or blocks[0].breaks:
         return "", blocks
     title = " ".join(" ".join(text[start:end] for start, end in blocks[0].spans).split())
@@ -99,7 +100,7 @@ def _split_front(text: str, blocks: Sequence[PlainBlock]) -> tuple[str, Sequence
 def _fill_builder(
     builder: Builder, path: str, text: str, blocks: Sequence[PlainBlock], references: Sequence[Reference]
 ) -> None:
-    """Give the blocks to the builder, with the markers found in all of them together."""
+    """Pass the blocks to the builder; citation markers are searched in all of them together, to recognise the style."""
     stretches = [Stretch(path, text, block.spans) for block in blocks]
     texts = [stretch.text if block.sort != "heading" else "" for block, stretch in zip(blocks, stretches, strict=True)]
     markers = deque(find_markers("\n\n".join(texts), references) if references else ())
@@ -153,27 +154,28 @@ _BROKEN_WORD = re.compile(r"([^\W\d_]+)[-‐]$")
 _LOWER_CASE_WORD = re.compile(r"[a-zß-öø-ÿ][^\W\d_]*")
 _CONTINUATION = re.compile(r"[a-zß-öø-ÿ]|\((?:1[5-9]|20)\d\d")
 _WHITE = " \t\r\n\f\v\ufeff\u00a0"
-_MAX_HEADING_LENGTH = 100  # characters of a heading
-_MAX_TIGHT_HEADING = 60  # of one that text follows on the next line
+# Limits that tell headings from lines of prose.
+_MAX_HEADING_LENGTH = 100  # characters
+_MAX_TIGHT_HEADING = 60  # characters, if text follows on the next line
 _MAX_HEADING_WORDS = 14
-_MIN_WIDE_LINE = 150  # lines longer than this on average are paragraphs by themselves
+_MIN_WIDE_LINE = 150  # characters on average from which every line is a paragraph
 
 BlockSort = Literal["heading", "paragraph", "caption"]
 
 
 @dataclass
 class PlainBlock:
-    """A block of a text; `spans` are its lines without the white space around them."""
+    """A block of text; `spans` are its lines without surrounding white space."""
 
     sort: BlockSort
     spans: list[SourceSpan] = field(default_factory=list)
     breaks: list[int] = field(default_factory=list)  # where list items begin, in the text of the spans
     level: int = 1
-    is_certain: bool = False  # a heading by its number or by a usual name
+    is_certain: bool = False  # a heading by its number or by a common name
 
 
 def read_blocks(text: str, start: int, end: int, words: Collection[str]) -> Iterator[PlainBlock]:
-    """The blocks of a range of a text; the `words` that occur in it tell how hyphens at line ends are meant."""
+    """The blocks of a range of a text; the `words` that occur in it decide what hyphens at line ends mean."""
     group: list[SourceSpan] = []
     for line in _LINE.finditer(text, start, end):
         bare = line[0].strip(_WHITE)
@@ -188,12 +190,12 @@ def read_blocks(text: str, start: int, end: int, words: Collection[str]) -> Iter
 
 
 def _split_group(text: str, lines: Sequence[SourceSpan], words: Collection[str]) -> Iterator[PlainBlock]:
-    """The blocks of lines that stand together: headings, and the paragraphs between them."""
+    """The blocks of adjacent lines: headings, and the paragraphs between them."""
     group: list[SourceSpan] = []
     index = 0
     while index < len(lines):
         heading = _heading(text, lines, index)
-        # Inside a paragraph only a number or a usual name makes a heading, and only after a full stop.
+        # Inside a paragraph, only a number or a common name makes a heading, and only after a full stop.
         if heading and (not group or (heading.is_certain and text[group[-1][1] - 1] in ".!?")):
             yield from _paragraphs(text, group, words)
             group = []
@@ -206,7 +208,7 @@ def _split_group(text: str, lines: Sequence[SourceSpan], words: Collection[str])
 
 
 def _heading(text: str, lines: Sequence[SourceSpan], index: int) -> PlainBlock | None:
-    """The heading a line is, if it is one."""
+    """The line as a heading, or None if it is not one."""
     line = text[slice(*lines[index])]
     following = text[slice(*lines[index + 1])] if index + 1 < len(lines) else ""
     number = NUMBER.match(line) if len(line) <= _MAX_HEADING_LENGTH else None
@@ -230,7 +232,7 @@ def _paragraphs(text: str, lines: list[SourceSpan], words: Collection[str]) -> I
 
 
 def _split_wide_lines(text: str, lines: Sequence[SourceSpan]) -> Iterator[list[SourceSpan]]:
-    """Long lines, each by itself but where a sentence clearly goes on."""
+    """Long lines, each on its own unless a sentence clearly continues."""
     group: list[SourceSpan] = []
     for start, end in lines:
         if group and not (_CONTINUATION.match(text, start, end) or text.endswith("et al.", *group[-1])):
@@ -241,7 +243,7 @@ def _split_wide_lines(text: str, lines: Sequence[SourceSpan]) -> Iterator[list[S
 
 
 def _heading_level(line: str, number: re.Match[str] | None, following: str) -> int:
-    """The level of the heading a line is; 0: it is none."""
+    """The level of a heading; 0 if the line is not one."""
     if len(line) > _MAX_HEADING_LENGTH or not any(map(str.isalpha, line)):
         return 0
     if _UNDERLINE.fullmatch(following):
@@ -249,7 +251,7 @@ def _heading_level(line: str, number: re.Match[str] | None, following: str) -> i
     level = 1 + number["number"].count(".") if number and number["number"] else 2 if number and number["letter"] else 1
     if _SECTION_NAME.fullmatch(line, number.end() if number else 0):
         return level
-    # Text under it without a blank line begins a sentence; another item of a list, or a line broken here, does not.
+    # Text right under a heading begins a sentence; the next item of a list, or the rest of a broken line, does not.
     stands_alone = not following or (following[0].isupper() and len(line) < _MAX_TIGHT_HEADING)
     if line.endswith(_SENTENCE_SIGNS) or not stands_alone or len(line.split()) > _MAX_HEADING_WORDS:
         return 0
@@ -273,7 +275,7 @@ def _paragraph(text: str, lines: Sequence[SourceSpan], words: Collection[str]) -
 
 
 def _line_end(text: str, start: int, end: int, following: SourceSpan, words: Collection[str]) -> int:
-    """Where a line ends that the next one goes on: with a space, or without the hyphen that broke a word."""
+    """Where a line ends if the next continues it: after a space, or before the hyphen that broke a word."""
     tail = _BROKEN_WORD.search(text, max(start, end - _MAX_HEADING_LENGTH), end)
     head = _LOWER_CASE_WORD.match(text, *following) if tail else None
     if tail is None or head is None:

@@ -1,4 +1,4 @@
-"""From a path to documents: which reader a file is for, and files, projects, archives, folders, standard input."""
+"""From a path to documents: files, projects, archives, folders and standard input, each with the right reader."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LOG = logging.getLogger("whycite")
 
 
 class Reader(Protocol):
-    """Reads one format; `sniff` tells it by the first bytes where the suffix leaves it open."""
+    """Reads one format; `sniff` recognises it by its first bytes if the suffix is ambiguous."""
 
     @property
     def name(self) -> str: ...
@@ -40,24 +40,24 @@ class Reader(Protocol):
 
 @cache
 def readers() -> Mapping[str, Reader]:
-    """Every installed reader by the name of its format; plain text, which takes any text, comes last."""
+    """Every installed reader by format name; plain text comes last, because it accepts any text."""
     readers_by_name: dict[str, Reader] = {}
     for entry in sorted(entry_points(group="whycite.readers"), key=lambda entry: entry.name == "plain"):
         try:
             readers_by_name[entry.name] = entry.load()
-        except Exception as error:  # noqa: BLE001 - whatever is wrong with one plug-in, the other readers work
+        except Exception as error:  # noqa: BLE001 - a broken plug-in must not stop the other readers
             _LOG.warning("cannot load the reader '%s' (%s), skipping it: %s", entry.name, entry.value, error)
     return readers_by_name
 
 
 def check_format(format: str | None) -> None:
-    """Refuse a format that no reader has."""
+    """Raise an error for a format that no reader has."""
     if format is not None and format not in readers():
         raise UserError(f"unknown format '{format}'; choose one of: {', '.join(sorted(readers()))}")
 
 
 def reader_for(source: Source, format: str | None = None) -> Reader | None:
-    """The reader of a file: the one asked for, else by suffix, else by its first bytes, else none."""
+    """The reader for a file: by format if given, else by suffix, else by its first bytes; None if there is none."""
     if format is not None:
         check_format(format)
         return readers()[format]
@@ -69,7 +69,7 @@ def reader_for(source: Source, format: str | None = None) -> Reader | None:
 
 
 _TEX_SUFFIXES = (".tex", ".ltx", ".latex")
-# Files that stand beside papers and are none.
+# Beginnings of names of files that lie beside papers but are not papers.
 _NOT_PAPERS = (
     "readme", "license", "licence", "changelog", "contributing", "requirements", "code_of_conduct", "meta.json",
     "metadata_",
@@ -77,12 +77,12 @@ _NOT_PAPERS = (
 _BIBLIOGRAPHY_FORMATS = frozenset({"bibtex", "bbl", "ris", "csljson"})
 _MAIN_NAMES = ("main", "ms", "paper", "article", "manuscript", "thesis", "draft", "index")
 _PAPER_SUFFIXES = (".xml", ".nxml", ".jsonl", ".md", ".qmd", ".rmd", ".typ", ".jsonl.gz", ".jsonl.zst", ".xml.gz")
-_MAX_DEPTH = 2  # archives in archives
+_MAX_DEPTH = 2  # nested archives; deeper ones are not opened
 _PACKED_SUFFIXES = (".gz", ".zst", ".bz2", ".xz", ".tar", ".zip", ".tgz")
 
 
 def read(path: str | Path, format: str | None = None) -> Document:
-    """The document at a path; of several, the first."""
+    """The document at a path; the first if there are several."""
     document = next(stream(path, format), None)
     if document is None:
         raise UserError(f"{path}: contains no document that whycite can read")
@@ -90,9 +90,9 @@ def read(path: str | Path, format: str | None = None) -> Document:
 
 
 def stream(path: str | Path, format: str | None = None) -> Iterator[Document]:
-    """Every document at a path, one after the other; "-" is standard input.
+    """Every document at a path, one by one; "-" is standard input.
 
-    A file of a folder that cannot be read becomes a document without text that says why in its warnings.
+    A file in a folder that cannot be read becomes a document without text whose warnings say why.
     """
     check_format(format)
     if str(path) == "-":
@@ -103,7 +103,7 @@ def stream(path: str | Path, format: str | None = None) -> Iterator[Document]:
     path = Path(path)
     try:
         if path.is_dir():
-            next(path.iterdir(), None)  # a folder that may not be listed says so here
+            next(path.iterdir(), None)  # raises an error if the folder may not be listed
             yield from _read_folder(DiskFolder(path), format)
         elif path.is_file():
             yield from _read_file(_source_at(path), format)
@@ -118,7 +118,7 @@ def stream(path: str | Path, format: str | None = None) -> Iterator[Document]:
 
 
 def _source_at(path: Path) -> Source:
-    """The file a user names, with its folder; behind a link, with the folder of what it points at."""
+    """The file a user names, with its folder; for a link, the folder of its target."""
     parent = path.parent
     if path.is_symlink():
         path = path.resolve()
@@ -153,7 +153,7 @@ def _explain_empty(archive: Folder) -> str:
 
 
 def _read_folder(folder: Folder, format: str | None, depth: int = 0) -> Iterator[Document]:
-    """A folder with LaTeX files is one document, with what belongs to it; every other file is for itself."""
+    """A folder with LaTeX files is one project; every other file is its own document."""
     names = folder.names()
     candidates = names if format in {None, "latex"} else []
     projects = {posixpath.dirname(name) for name in candidates if name.lower().endswith(_TEX_SUFFIXES)}
@@ -169,7 +169,7 @@ def _read_folder(folder: Folder, format: str | None, depth: int = 0) -> Iterator
 
 
 def _read_project(folder: Folder, name: str, *, alone: bool) -> Iterator[Document]:
-    """The LaTeX project in a folder; the only one of a folder may use all of it."""
+    """The LaTeX project in a folder; if it is the only one, it may use files of the whole tree."""
     main = find_main(folder.subfolder(name) if name else folder)
     if main is not None:
         source = Source(folder, posixpath.join(name, main.name)) if alone else main
@@ -177,7 +177,7 @@ def _read_project(folder: Folder, name: str, *, alone: bool) -> Iterator[Documen
 
 
 def _is_separate_paper(name: str, project: str) -> bool:
-    """Whether a file directly in a project's folder is a paper of its own, not a figure or the draft's own output."""
+    """Whether a file in a project's folder is a separate paper, not a figure or output of the draft."""
     folder, file = posixpath.split(name)
     return folder == project and file.lower().endswith(_PAPER_SUFFIXES)
 
@@ -188,14 +188,14 @@ def _read_member(source: Source, format: str | None, depth: int) -> Iterator[Doc
 
 
 def _sort_key(name: str) -> tuple[str, int, str]:
-    """Where a file stands among those of its folder: a draft under its usual name comes first."""
+    """Sorts the files of a folder: drafts with a usual name come first."""
     folder, file = posixpath.split(name)
     stem = file.split(".")[0].lower()
     return folder, _MAIN_NAMES.index(stem) if stem in _MAIN_NAMES else len(_MAIN_NAMES), file
 
 
 def _ancestors(name: str) -> list[str]:
-    """The folders a file lies in, the outermost first."""
+    """The folders a file lies in, outermost first."""
     parts = name.split("/")[:-1]
     return ["/".join(parts[:depth]) for depth in range(len(parts) + 1)]
 
@@ -216,7 +216,7 @@ def _is_document(source: Source, format: str | None) -> bool:
 
 
 def _read_tolerantly(read: Callable[[], Iterator[Document]], path: str) -> Iterator[Document]:
-    """What can be read; what cannot be becomes a document that says why."""
+    """The documents; an error becomes a document whose warning says why."""
     try:
         yield from read()
     except UserError as error:

@@ -1,4 +1,4 @@
-"""S2ORC records, JSON or JSONL, of every release and its relatives, with the metadata that older ones keep apart."""
+"""S2ORC records in JSON or JSONL, of every release and its relatives, with separate metadata files if there are any."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _UNARXIVE = re.compile(rb'"(?:content_type|sec_type)"')
 
 
 class S2orcReader:
-    """Papers as S2ORC and its relatives keep them."""
+    """Papers in the formats of S2ORC and its relatives."""
 
     name = "s2orc"
     suffixes = (".jsonl", ".json", ".ndjson")
@@ -104,14 +104,14 @@ class _S2orcBody:
                 self._paragraph(self._strings.find(text), paragraph, "prose")
 
     def captions(self, floats: dict[str, Any]) -> None:
-        """The captions of figures and tables, which stand apart from the text."""
+        """Add the captions of figures and tables, which are separate from the text."""
         for entry in floats.values():
             text = as_dict(entry).get("text")
             if isinstance(text, str) and text:
                 self._paragraph(self._strings.find(text), {}, "caption")
 
     def _enter_section(self, paragraph: dict[str, Any]) -> None:
-        """Begin the sections a paragraph stands in, as far as they are new."""
+        """Begin the sections of a paragraph that are new."""
         path = paragraph.get("sec_path")
         if not isinstance(path, list) or not path:
             path = [paragraph.get("section") or ""]
@@ -146,7 +146,7 @@ class _S2orcBody:
         self._builder.paragraph(prose, kind)
 
     def _spans(self, paragraph: dict[str, Any], length: int) -> Iterator[tuple[int, int, tuple[str, ...], str | None]]:
-        """The citations and formulas of a paragraph in order, those at one place together, none overlapping."""
+        """The citations and formulas of a paragraph in order, those at one place merged, without overlaps."""
         keyed: dict[tuple[int, int], tuple[str, ...]] = {}
         for span in as_list(paragraph.get("cite_spans")):
             place, key = _place(span), as_dict(span).get("ref_id")
@@ -174,7 +174,7 @@ def _place(span: object) -> tuple[int, int]:
 
 
 def _own_reference(*sources: dict[str, Any]) -> Reference:
-    """What the record says of its paper, each fact from the first place that has it."""
+    """The paper itself, each field from the first source that has it."""
 
     def lookup(*names: str) -> Any:
         places = [*sources, *(as_dict(source.get("identifiers")) for source in sources)]
@@ -218,7 +218,7 @@ def _reference(id: str, entry: dict[str, Any]) -> Reference:
 
 
 def _complete(printed: Reference, structured: Reference) -> Reference:
-    """What was read off the printed entry, with what the record knows in its place."""
+    """The parsed printed entry, with the fields of the record where it has them."""
     return replace(
         printed,
         authors=structured.authors or printed.authors,
@@ -231,7 +231,7 @@ def _complete(printed: Reference, structured: Reference) -> Reference:
 
 
 def _raw_key(key: str) -> str:
-    """The printed entry that stands for an identity where the pack knows no better."""
+    """The printed entry that serves as a key if the data set has no better one."""
     return key[2:].rpartition("|")[0] if key.startswith("x:") else ""
 
 
@@ -260,11 +260,11 @@ def _year(value: object) -> int | None:
     return int(match[0]) if match else None
 
 
-MAX_AHEAD = 64 << 20  # bytes of rows kept for papers not met yet: the two files run in the same order
+MAX_AHEAD = 64 << 20  # bytes of rows kept for papers still to come; the two files are in the same order
 
 
 class S2orcMetadata(AbstractContextManager["S2orcMetadata"]):
-    """Rows by paper id, out of a stream that is read no further than needed."""
+    """Rows by paper id, from a stream that is read no further than needed."""
 
     def __init__(self, stream: BinaryIO | None) -> None:
         self._stream = stream
@@ -273,7 +273,7 @@ class S2orcMetadata(AbstractContextManager["S2orcMetadata"]):
 
     @classmethod
     def for_source(cls, source: Source) -> S2orcMetadata:
-        """The metadata file that belongs to a file of full texts, or none."""
+        """The metadata file for a file of full texts, if there is one."""
         folder, _, name = source.name.rpartition("/")
         if not name.startswith("pdf_parses"):
             return cls(None)
@@ -289,7 +289,7 @@ class S2orcMetadata(AbstractContextManager["S2orcMetadata"]):
         return cls(None)
 
     def row(self, paper_id: str) -> dict[str, Any]:
-        """What the file says of a paper; nothing where it has no row that can still be reached."""
+        """The row of a paper; empty if the file has none that can still be reached."""
         while paper_id not in self._ahead and self._read_row():
             pass
         line = self._ahead.pop(paper_id, b"")
@@ -319,6 +319,6 @@ class S2orcMetadata(AbstractContextManager["S2orcMetadata"]):
 def _parse(line: bytes) -> dict[str, Any]:
     try:
         row = json.loads(line) if line else {}
-    except (ValueError, RecursionError):  # a row that cannot be read says nothing of any paper
+    except (ValueError, RecursionError):  # a damaged row says nothing about any paper
         row = {}
     return row if isinstance(row, dict) else {}

@@ -1,4 +1,4 @@
-"""Runs a function in another process that may use only so much memory and time, on input nobody trusts."""
+"""Runs a function on untrusted input in another process with limited memory and time."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from whycite.errors import UserError
 __all__ = ["Worker", "serve"]
 
 MAX_MEMORY = 1 << 30  # bytes of address space
-MAX_ANSWER = 256 << 20
-_PULSE_SECONDS = 0.25  # seconds between two signs of life
-_LENGTH_BYTES = 8  # bytes that say how long a message is
-_MAX_JOBS = 200  # a process that has done so many is replaced, so that whatever leaks is given back
-_START_SECONDS = 30.0  # seconds it may take to start a process on a busy machine
-# What a process that fell silent is ended with, and how it looks then.
+MAX_ANSWER = 256 << 20  # bytes; a longer answer means the process is broken
+_PULSE_SECONDS = 0.25  # between two signs of life
+_LENGTH_BYTES = 8  # the length prefix of a message
+_MAX_JOBS = 200  # after this many the process is replaced, so that leaked memory is freed
+_START_SECONDS = 30.0  # for a process to start, even on a busy machine
+# The signal that ends a silent process, and the exit status it leaves.
 _LATE, _LATE_STATUS = (signal.SIGTERM, 1) if sys.platform == "win32" else (signal.SIGALRM, -signal.SIGALRM)
 _SCRIPT = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]);"
@@ -35,8 +35,8 @@ _SCRIPT = (
 class Worker:
     """A limited process that runs one function ("module:name") on one input after another.
 
-    The function takes the bytes and another function to call as a sign of life, and returns plain data that JSON
-    can hold. A process that crashed, ran out of memory or fell silent is gone; the next input gets a fresh one.
+    The function takes the bytes and a callback that it calls as a sign of life, and returns data that JSON can hold.
+    A process that crashes, runs out of memory or falls silent is replaced for the next input.
     """
 
     def __init__(self, function: str, memory: int = MAX_MEMORY) -> None:
@@ -44,14 +44,14 @@ class Worker:
         self._memory = memory
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
-        self._owner = 0  # the process that started it: a fork of it must not talk to the same worker
+        self._owner = 0  # the process that started it: a fork must not talk to the same worker
         self._jobs = 0
         atexit.register(self.close)
 
     def run(self, data: bytes, name: str, seconds: float) -> Any:
-        """What the function makes of `data`; where it fails a UserError that begins with `name`.
+        """The function's result for `data`; if it fails, a UserError that begins with `name`.
 
-        `seconds` may pass without a sign of life.
+        The process is ended after `seconds` without a sign of life.
         """
         with self._lock:
             answer = None
@@ -59,7 +59,7 @@ class Worker:
             try:
                 if _await_request(process, _START_SECONDS if self._jobs == 1 else seconds):
                     answer = _exchange(process, data, seconds)
-            finally:  # on Ctrl-C too: a process in the middle of a job is of no use any more
+            finally:  # also on Ctrl-C: a process in the middle of a job is no longer usable
                 if answer is None:
                     self._stop()
         if answer is None:
@@ -69,12 +69,12 @@ class Worker:
         return answer["result"]
 
     def close(self) -> None:
-        """End the process, if there is one."""
+        """End the process if it is running."""
         with self._lock:
             self._stop()
 
     def _ready_process(self) -> subprocess.Popen[bytes]:
-        """The process, a fresh one where there is none or it has done its share."""
+        """The process; a new one if there is none or it has done its share."""
         if self._process is not None and (self._owner != os.getpid() or self._process.poll() is not None):
             self._process = None
         if self._process is not None and self._jobs >= _MAX_JOBS:
@@ -86,7 +86,7 @@ class Worker:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                start_new_session=True,  # Ctrl-C reaches us alone, and we end it
+                start_new_session=True,  # Ctrl-C reaches only us, and we end the process
             )
             self._owner, self._jobs = os.getpid(), 0
         self._jobs += 1
@@ -103,18 +103,18 @@ class Worker:
                 try:
                     pipe.close()
                 except BrokenPipeError:
-                    continue  # what was still to be written is of no interest
+                    continue  # unwritten data no longer matters
 
 
 def _await_request(process: subprocess.Popen[bytes], seconds: float) -> bool:
-    """Wait until the process asks for a job; whether it does."""
+    """Wait until the process asks for a job; False if it does not."""
     assert process.stdout is not None
     with _Alarm(process, seconds):
         return _read(process.stdout, 0) is not None
 
 
 def _exchange(process: subprocess.Popen[bytes], data: bytes, seconds: float) -> dict[str, Any] | None:
-    """Send a job and wait for the answer; None where the process ended instead."""
+    """Send a job and wait for the answer; None if the process ended instead."""
     assert process.stdin is not None
     assert process.stdout is not None
     answer: bytes | None = b""
@@ -126,13 +126,13 @@ def _exchange(process: subprocess.Popen[bytes], data: bytes, seconds: float) -> 
             with _Alarm(process, seconds):
                 answer = _read(process.stdout, MAX_ANSWER)
         decoded = json.loads(answer) if answer else None
-    except (BrokenPipeError, ValueError, RecursionError):  # gone, or no longer itself
+    except (BrokenPipeError, ValueError, RecursionError):  # the process is gone, or sent garbage
         return None
     return decoded if isinstance(decoded, dict) else None
 
 
 class _Alarm:
-    """Kills a process unless what it is asked to do is done in time."""
+    """Ends a process unless it responds in time."""
 
     def __init__(self, process: subprocess.Popen[bytes], seconds: float) -> None:
         self._timer = threading.Timer(seconds, process.send_signal, [_LATE])
@@ -152,7 +152,7 @@ def _write(stream: IO[bytes], message: bytes) -> None:
 
 
 def _read(stream: IO[bytes], limit: int) -> bytes | None:
-    """The next message; None at the end of the stream or where it is longer than `most`."""
+    """The next message; None at the end of the stream or if it is longer than `limit`."""
     head = stream.read(_LENGTH_BYTES)
     length = int.from_bytes(head, "big")
     if len(head) < _LENGTH_BYTES or length > limit:
@@ -169,9 +169,9 @@ def _reason(status: int | None, seconds: float) -> str:
 
 
 def serve(function: str, memory: int) -> None:
-    """What the limited process does: run the function on every message until there are no more."""
+    """The main loop of the limited process: run the function on every message until there are no more."""
     source, sink = sys.stdin.buffer, sys.stdout.buffer
-    sys.stdout = sys.stderr  # a stray print must not end up between the messages
+    sys.stdout = sys.stderr  # a stray print must not get between the messages
     module, _, name = function.partition(":")
     work = getattr(importlib.import_module(module), name)
     _limit(memory)
@@ -188,7 +188,7 @@ def serve(function: str, memory: int) -> None:
 
 
 class _Pulse:
-    """The sign of life, given often enough and no oftener."""
+    """Sends signs of life, often enough but not too often."""
 
     def __init__(self, sink: IO[bytes], seconds: float) -> None:
         self._sink, self._seconds = sink, seconds
@@ -203,28 +203,28 @@ class _Pulse:
 
 
 def _answer(work: Callable[..., Any], data: bytes, alive: Callable[[], None], memory: int) -> bytes:
-    """What the function says, or what went wrong."""
+    """The function's result, or what went wrong."""
     try:
         return json.dumps({"result": work(data, alive)}).encode()
     except UserError as error:
         reason = str(error)
     except MemoryError:
         reason = f"needs more than {memory >> 20} MB of memory; the file is too large or malicious"
-    except Exception as error:  # noqa: BLE001 - whatever goes wrong is told to the one who asked
+    except Exception as error:  # noqa: BLE001 - any error is reported to the parent
         reason = f"could not be read ({type(error).__name__}: {error})"
     return json.dumps({"error": reason}).encode()
 
 
 def _expire(seconds: float) -> None:
-    """End this process after that time, should nobody be left to do it; 0: never."""
+    """End this process after this time, in case the parent is gone; 0 for never."""
     if sys.platform != "win32":
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def _limit(memory: int) -> None:
-    """No more memory than that, no files written, no core dumps."""
+    """Limit memory, and forbid writing files and core dumps."""
     if sys.platform == "win32":
-        return  # there are no such limits; the time limit holds
+        return  # Windows has no such limits; the time limit still applies
     import resource
 
     for limit, value in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_CORE, 0)):

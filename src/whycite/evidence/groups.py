@@ -1,4 +1,4 @@
-"""Citation groups: citations side by side as one, and the text of the sentence around them (ILCiteR, 5.2)."""
+"""Citation groups: adjacent citations as one, and the text of the sentence around them (ILCiteR, 5.2)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 
-# What stands for a marker: in round brackets, a name in the running text ("Doe et al., 2010"), anything else.
+# Placeholders for markers: in round brackets, a name in the running text ("Doe et al., 2010"), anything else.
 BRACKETED_SIGN, TEXTUAL_SIGN, BARE_SIGN = "\ufff9", "\ufffa", "\ufffb"
 MARK = re.compile(f"[{BRACKETED_SIGN}{TEXTUAL_SIGN}{BARE_SIGN}]")
 _SIGNS = str.maketrans(dict.fromkeys((BRACKETED_SIGN, TEXTUAL_SIGN, BARE_SIGN), " "))
@@ -31,8 +31,8 @@ _TO_BRACKETED = str.maketrans({TEXTUAL_SIGN: BRACKETED_SIGN, BARE_SIGN: BRACKETE
 _TO_BARE = str.maketrans({TEXTUAL_SIGN: BARE_SIGN})
 
 
-_SEPARATORS = " ,;/&+–—-"  # what may stand between the citations of one group, beside "and" and "or"
-_TAIL = 200  # how far back the names of a citation may begin
+_SEPARATORS = " ,;/&+–—-"  # allowed between the citations of one group, besides "and" and "or"
+_TAIL = 200  # characters before a marker in which the names of its authors may begin
 _AND_OTHERS = re.compile(r"(?:,? et al\.?|,? (?:and|&) (?:(?:his|her|their) )?(?:colleagues|co-?workers))[’']?s?,?$")
 _NAME = re.compile(r"[^\W\d_a-z][\w.’'-]*$")
 _AND = re.compile(r"(?:,? (?:and|&)|,)$")
@@ -42,7 +42,7 @@ _CLOSING = frozenset(",;:.!?)]}%’”")
 
 @dataclass(frozen=True, slots=True)
 class CitationGroup:
-    """Citations side by side: the references they point at, and the range they take in the source."""
+    """Adjacent citations: the references they point to, and their range in the source."""
 
     keys: tuple[str, ...]
     start: int
@@ -53,18 +53,18 @@ class CitationGroup:
 
 @dataclass(frozen=True, slots=True)
 class SplitSentence:
-    """A sentence cut at its groups: one text more than groups, `texts[i]` stands before `groups[i]`."""
+    """A sentence split at its groups: `texts[i]` comes before `groups[i]`, and one text after the last."""
 
     texts: tuple[str, ...]
     groups: tuple[CitationGroup, ...]
 
 
 def split_at_groups(sentence: Sentence, document: Document) -> SplitSentence:
-    """The sentence cut at its citation groups, markers and their brackets left out.
+    """The sentence split at its citation groups, without markers and their brackets.
 
-    Citations are side by side when nothing stands between them but brackets, the signs , ; / & + and dashes, "and" or
-    "or"; within one bracket also words that lead to a citation ("see", "e.g.", "reviewed in"), labels ("Figure 2") and
-    markers that were not linked. The names in front of a marker belong to it: "Doe et al. [3]".
+    Citations are adjacent when only brackets, the signs , ; / & + and dashes, "and" or "or" come between them; within
+    one bracket also words that introduce a citation ("see", "e.g.", "reviewed in"), labels ("Figure 2") and unlinked
+    markers. The names in front of a marker belong to it: "Doe et al. [3]".
     """
     texts: list[str] = []
     groups: list[CitationGroup] = []
@@ -82,7 +82,7 @@ def split_at_groups(sentence: Sentence, document: Document) -> SplitSentence:
 
 
 def join_texts(texts: Iterable[str]) -> str:
-    """The texts around groups as one, without the gaps and doubled signs that the groups leave."""
+    """The texts around the groups joined, without the gaps and doubled signs that the groups leave behind."""
     parts: list[str] = []
     for text in texts:
         text = text.strip()
@@ -102,14 +102,14 @@ def join_texts(texts: Iterable[str]) -> str:
 
 
 def _shorten(parts: list[str]) -> None:
-    """Take the last character off, and the white space before it."""
+    """Remove the last character and the white space before it."""
     parts[-1] = parts[-1][:-1].rstrip()
     if not parts[-1]:
         parts.pop()
 
 
 def _runs(sentence: Sentence) -> Iterator[tuple[str, str, list[Citation]]]:
-    """Each text with the signs and citations of the group behind it; the last has none."""
+    """Each text with the signs and citations of the group after it; the last has none."""
     citations = iter(sorted(sentence.citations, key=lambda citation: citation.text_start))
     text = mark_citations(sentence)
     position = 0
@@ -141,7 +141,7 @@ def _group(citations: list[Citation], is_textual: bool, in_brackets: bool) -> Ci
 
 
 def _names_start(text: str, citations: list[Citation], document: Document) -> int:
-    """Where the names of the cited authors begin at the end of the text: "as Doe, Roe and Poe"; its end if none do."""
+    """Where cited authors' names at the end of the text begin ("as Doe, Roe and Poe"); its end if there are none."""
     low = max(0, len(text) - _TAIL)
     tail = text[low:]
     et_al = _AND_OTHERS.search(tail)
@@ -149,7 +149,7 @@ def _names_start(text: str, citations: list[Citation], document: Document) -> in
     if name is None:
         return len(text)
     families = _cited_families(citations, document)
-    names_start = name.start() if et_al else len(tail)  # whoever it is, "et al." says that it is a name
+    names_start = name.start() if et_al else len(tail)  # "et al." shows that it is a name, whoever it is
     while (
         start := _family_name_start(tail[:names_start].rstrip(), families, is_final=names_start == len(tail))
     ) is not None:
@@ -158,7 +158,7 @@ def _names_start(text: str, citations: list[Citation], document: Document) -> in
 
 
 def _family_name_start(text: str, families: frozenset[str], is_final: bool) -> int | None:
-    """Where a family name that ends the text begins, one that others follow with its "and": "van der Loos, Doe and"."""
+    """Where the family name at the end of the text begins; unless it is the final one, a comma or "and" follows it."""
     link = None if is_final else _AND.search(text)
     text = text[: link.start()] if link else text
     start = len(text)
@@ -173,19 +173,20 @@ def _family_name_start(text: str, families: frozenset[str], is_final: bool) -> i
 
 
 def _cited_families(citations: list[Citation], document: Document) -> frozenset[str]:
-    """The family names of the cited authors, as names are compared."""
+    """The family names of the cited authors, folded for comparison."""
     references = (document.by_id.get(key) for citation in citations for key in citation.keys)
     authors = (author for reference in references if reference is not None for author in reference.authors)
     return frozenset(fold(author.partition(",")[0]) for author in authors) - {""}
 
 
-_DEEPEST, _LONGEST = 8, 600  # brackets deeper or longer than this were not meant for citations
-_SHORT_ASIDE = 5  # words
+_MAX_DEPTH = 8  # nested brackets that are followed
+_MAX_BRACKET = 600  # characters; a longer bracket is prose that happens to cite
+_MAX_LEAD_WORDS = 5  # in a bracket before its first citation: "(ALC: Doe, 2012)"
 
 _BRACKET = re.compile(r"([()\[\]])")
 _WORD = re.compile(r"[^\W_]+")
 _ITEM = re.compile(r"[;,]")
-# A marker that the reader did not link, among others in a bracket: "(Ikeda and Bekkers, 2006; …".
+# A marker the reader did not link, among others in a bracket: "(Ikeda and Bekkers, 2006; …".
 _AUTHOR_YEAR = re.compile(
     r"""(?:(?:[^\W\d_a-z][\w'’-]*\.?|and|&|et|al\.?|van|von|de|der|den|di|da|la|le|du|dos|del),?\s+){1,8}
         (?:1[89]|20)\d\d[a-z]?\b(?:,\s?(?:[a-z]|(?:1[89]|20)\d\d[a-z]?)\b)*""",
@@ -203,22 +204,22 @@ _LABELS = re.compile(
 
 
 def mark_citations(sentence: Sentence) -> str:
-    """The text with one sign for each citation, in their order; brackets that held nothing else are gone.
+    """The text with one sign per citation, in order, and without the brackets that held nothing else.
 
-    What else such a bracket held comes after the sign: "CATMAID (RRID: 6; Doe, 2009)" as "CATMAID * (RRID: 6)". A
-    bracket with prose of its own stays: "tools (BLAST, Doe, 1990; and HMMER, Roe, 1998)".
+    Anything else in such a bracket comes after the sign: "CATMAID (RRID: 6; Doe, 2009)" becomes "CATMAID * (RRID: 6)".
+    A bracket with prose of its own stays: "tools (BLAST, Doe, 1990; and HMMER, Roe, 1998)".
     """
     stack: list[tuple[str, list[str]]] = [("", [])]
     for token in _BRACKET.split(_with_signs(sentence)):
         buffer = stack[-1][1]
-        if token in ("(", "[") and len(stack) <= _DEEPEST:
+        if token in ("(", "[") and len(stack) <= _MAX_DEPTH:
             stack.append((token, []))
         elif token not in (")", "]"):
             buffer.append(token)
         elif len(stack) > 1:
             opening, content = stack.pop()
             stack[-1][1].append(_bracket(opening, "".join(content), token))
-        elif not MARK.match(buffer[-1].rstrip()[-1:]):  # else it is what is left of a marker's own bracket
+        elif not MARK.match(buffer[-1].rstrip()[-1:]):  # otherwise it is left over from the marker's own bracket
             buffer.append(token)
     while len(stack) > 1:
         opening, parts = stack.pop()
@@ -237,7 +238,7 @@ def _with_signs(sentence: Sentence) -> str:
 
 
 def _sign(marker: str) -> str:
-    """The sign for a marker, with those of its brackets that are not part of a name: "Doe (2010)" has none."""
+    """The sign for a marker, with any bracket that is not part of a name: "Doe (2010)" has none."""
     opening = marker[:1] if marker[:1] in ("(", "[") else ""
     inner = marker[len(opening) :]
     spare = inner.count(")") + inner.count("]") > inner.count("(") + inner.count("[")
@@ -251,7 +252,7 @@ def _bracket(opening: str, content: str, closing: str) -> str:
     if sign is None:
         return f"{opening}{content}{closing}"
     content = content.translate(_TO_BRACKETED if opening == "(" else _TO_BARE)
-    if len(content) > _LONGEST:
+    if len(content) > _MAX_BRACKET:
         return f"{opening}{content}{closing}"
     gaps = [_AUTHOR_YEAR.sub(" ", gap) for gap in MARK.split(content)]
     last_index = len(gaps) - 1
@@ -267,15 +268,15 @@ def _bracket(opening: str, content: str, closing: str) -> str:
 
 
 def _unclosed(opening: str, content: str) -> str:
-    """A bracket that is never closed goes where it was opened for a marker."""
+    """An unclosed bracket; dropped if it was opened for a marker."""
     sign = MARK.search(content)
-    if sign and sign.start() < _LONGEST and _is_link(content[: sign.start()]):
+    if sign and sign.start() < _MAX_BRACKET and _is_link(content[: sign.start()]):
         return f" {content[sign.start() :]}"
     return f"{opening}{content}"
 
 
 def _gap_kind(gap: str, is_leading: bool, is_trailing: bool) -> str:
-    """What stands between the signs of a bracket: a "link", an "aside" that goes with another place, or "text"."""
+    """What the text between two signs in a bracket is: a "link", an "aside" that belongs elsewhere, or "text"."""
     if _is_link(gap):
         return "link"
     if is_trailing and gap.lstrip()[:1] in (";", "."):
@@ -283,13 +284,13 @@ def _gap_kind(gap: str, is_leading: bool, is_trailing: bool) -> str:
     if all(_is_link(item) or _LABELS.match(item.lstrip()) for item in _ITEM.split(gap)):
         return "aside"
     words = _without_links(gap)
-    if is_leading and words and words[-1][-1] in ";,:" and len(words) <= _SHORT_ASIDE:
+    if is_leading and words and words[-1][-1] in ";,:" and len(words) <= _MAX_LEAD_WORDS:
         return "aside"  # "lobe commissure (ALC: Doe, 2012)"
     return "text"
 
 
 def _without_links(gap: str) -> list[str]:
-    """The words up to those that lead to a citation: "Theorem 3 of", "Figure 1; reviewed in"."""
+    """The words before those that introduce a citation: "Theorem 3 of", "Figure 1; reviewed in"."""
     words = gap.split()
     while words and _is_link(words[-1]):
         words.pop()

@@ -1,4 +1,4 @@
-"""Evidence spans: what a document says when it cites (ILCiteR, section 5.2); of many documents on several processes."""
+"""Evidence spans: what a document says when it cites (ILCiteR, 5.2), for one document or many in parallel."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ __all__ = ["EvidenceSpan", "SpanKind", "extract", "extract_many"]
 
 
 SpanKind = Literal["entity", "piece", "sentence"]
-_CLAIM = 3  # so many words must stand in front of "by Doe et al." to be a claim
+_MIN_CLAIM_WORDS = 3  # content words in front of "by Doe et al." that make it a claim
 
 
 @dataclass(frozen=True, slots=True)
 class EvidenceSpan:
-    """Text that cites: an entity, a piece of a sentence or a whole one, and the references it cites."""
+    """Text that cites: an entity, a piece of a sentence or a whole sentence, and the references it cites."""
 
     text: str
     keys: tuple[str, ...]  # the document's own ids of the references of the group
@@ -53,8 +53,8 @@ class EvidenceSpan:
 def extract(document: Document) -> list[EvidenceSpan]:
     """The evidence spans of a document, sentence by sentence.
 
-    For every citation group with linked references: the entity in front of it, else the piece of the sentence that is
-    its own; and the whole sentence where the group is the only one or ends it.
+    For each citation group with linked references: the entity in front of it, or else its own piece of the sentence;
+    and the whole sentence if the group is the only one or ends it.
     """
     citing = [
         (sentence_index, split_at_groups(sentence, document))
@@ -86,7 +86,7 @@ def _spans(document: Document, sentence_index: int, parts: SplitSentence, names:
 
 
 def _evidence_texts(parts: SplitSentence, index: int, name: str, full: str, ends: bool) -> dict[SpanKind, str]:
-    """What a group is evidence for, by kind; at least the sentence."""
+    """The texts a group is evidence for, by kind; at least the sentence."""
     texts: dict[SpanKind, str] = {}
     entity_text, piece_text = trim_entity(name), trim_piece(_own_piece(parts, index))
     if has_content_words(entity_text):
@@ -107,7 +107,7 @@ def _evidence_texts(parts: SplitSentence, index: int, name: str, full: str, ends
 def _own_piece(parts: SplitSentence, index: int) -> str:
     """The piece of a sentence that belongs to a group: the one before it (5.2), unless the group begins its clause.
 
-    "Doe (2010) showed that it holds, but [3] that it does not" has nothing, or the claim of another, in front of it.
+    In "Doe (2010) showed that it holds, but [3] that it does not", what precedes a group is not its claim.
     """
     lead, tail = parts.texts[index], parts.texts[index + 1]
     begins = _begins_clause(parts, index) or _introduces(lead) or not has_content_words(trim_piece(lead))
@@ -122,24 +122,24 @@ def _begins_clause(parts: SplitSentence, index: int) -> bool:
     paused = lead[-1:] in (",", ";", ":")
     if tail[:1].isalpha():  # "…, [3] showed", "in mice Doe et al. (2010) showed"
         return opened or paused or (group.is_textual and not leads_on(lead))
-    return group.is_textual and (opened or (paused and not has_content_words(lead, enough=_CLAIM)))
+    return group.is_textual and (opened or (paused and not has_content_words(lead, enough=_MIN_CLAIM_WORDS)))
 
 
 def _introduces(lead: str) -> bool:
-    """Whether so little leads to a group that it is no claim: "As suggested by"."""
-    return leads_on(lead) and not has_content_words(lead, enough=_CLAIM)
+    """Whether the words before a group only introduce it: "As suggested by"."""
+    return leads_on(lead) and not has_content_words(lead, enough=_MIN_CLAIM_WORDS)
 
 
 SpanStream = Generator[tuple[Document, list[EvidenceSpan]], None, None]
 
-_AHEAD = 4  # documents a process may have waiting
-_MIN_DOCUMENTS = 8  # documents for which it does not pay to start processes
+_QUEUED_PER_PROCESS = 4  # documents waiting for each process, so that none runs idle
+_MIN_DOCUMENTS = 8  # below this, starting processes takes longer than it saves
 
 
 def extract_many(documents: Iterable[Document], jobs: int = 1) -> SpanStream:
     """Each document with its evidence spans, in order; the spans do not depend on the number of jobs.
 
-    Whoever may stop before the end closes it: then the processes end.
+    Close the generator if you stop early: that ends the processes.
     """
     if jobs < 1:
         raise UserError(f"jobs must be at least 1, not {jobs}")
@@ -160,19 +160,19 @@ def _extract_in_parallel(documents: Iterable[Document], jobs: int) -> SpanStream
 
 
 def _extract_in_processes(documents: Iterable[Document], jobs: int) -> SpanStream:
-    # Spawned, not forked: a fork of a process with threads can hang.
+    # Spawned, not forked: forking a process with threads can hang.
     pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), initializer=_become_worker)
     waiting: deque[tuple[Document, Future[list[EvidenceSpan]]]] = deque()
     try:
         for document in documents:
             with _uninterrupted():
                 waiting.append((document, pool.submit(extract, document)))
-            if len(waiting) >= jobs * _AHEAD:
+            if len(waiting) >= jobs * _QUEUED_PER_PROCESS:
                 yield _next_spans(waiting)
         while waiting:
             yield _next_spans(waiting)
     finally:
-        with _uninterrupted():  # a second Ctrl-C here would leave processes that are told nothing and waited for
+        with _uninterrupted():  # a second Ctrl-C here would leave processes behind
             pool.shutdown(wait=True, cancel_futures=True)
 
 
@@ -188,9 +188,9 @@ def _next_spans(waiting: deque[tuple[Document, Future[list[EvidenceSpan]]]]) -> 
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Let Ctrl-C wait, for processes that are started here too: before they serve it would end them noisily."""
+    """Delay Ctrl-C, also in processes started meanwhile: it would end them noisily before they are set up."""
     signals: list[int] = []
-    is_main_thread = threading.current_thread() is threading.main_thread()  # which is the one that Ctrl-C stops
+    is_main_thread = threading.current_thread() is threading.main_thread()  # only the main thread receives Ctrl-C
     handler = signal.signal(signal.SIGINT, lambda number, _: signals.append(number)) if is_main_thread else None
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
     try:
@@ -200,12 +200,12 @@ def _uninterrupted() -> Iterator[None]:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         if is_main_thread:
             signal.signal(signal.SIGINT, handler)
-        if signals:  # where another thread was told, it is no longer pending
+        if signals:  # raise it again: a delivered signal is no longer pending
             signal.raise_signal(signal.SIGINT)
 
 
 def _become_worker() -> None:
-    """Make this process one that serves another: Ctrl-C is not for it, and it ends when the other one does."""
+    """Make this process a worker: it ignores Ctrl-C and ends when its parent does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

@@ -1,4 +1,4 @@
-"""Words that say nothing on their own, and pieces of sentences trimmed to read for themselves."""
+"""Words that say nothing on their own, and pieces of sentences trimmed so that they read well alone."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ _EMPTY_WORDS = FUNCTION_WORDS | _WORDS["pointing_words"]
 
 _WORD = re.compile(r"[^\W_]+")
 _LAST_WORD = re.compile(r"[^\s(\[{]+$")
+_MAX_WORD = 40  # characters from the end that are searched for the last word
 
 
 def has_content_words(text: str, enough: int = 1) -> bool:
-    """Whether at least `enough` words of the text say something: no function words, numbers or labels ("1D")."""
+    """Whether the text has at least `enough` content words: no function words, numbers or labels ("1D")."""
     count = 0
     for word in _WORD.finditer(text):
         if _is_content_word(word[0]):
@@ -37,8 +38,8 @@ def has_content_words(text: str, enough: int = 1) -> bool:
 
 
 def last_word(text: str) -> str:
-    """The last word in lower case, without the full stop of an abbreviation."""
-    match = _LAST_WORD.search(text, max(0, len(text) - 40))
+    """The last word in lower case, without a final full stop."""
+    match = _LAST_WORD.search(text, max(0, len(text) - _MAX_WORD))
     return match[0].lower().rstrip(".") if match else ""
 
 
@@ -63,13 +64,13 @@ _OPENING, _CLOSING = "([{", ")]}"
 
 
 def trim_entity(text: str) -> str:
-    """A name without the signs at its edges; nothing where half a bracket stands in it."""
+    """A name without the signs at its edges; empty if it contains an unpaired bracket."""
     text = _bare(text)
     return text if next(_half_brackets(text), None) is None else ""
 
 
 def trim_piece(text: str) -> str:
-    """A piece of a sentence without loose ends: signs, words that lead on, brackets whose other half is elsewhere."""
+    """A piece of a sentence without loose ends: signs, words that lead on, unpaired brackets."""
     text = trim_sentence(_without_aside(_bare(_within_brackets(text))))
     while (word := text.partition(" ")[0].rstrip(",")).lower() in _LEADING_WORDS:
         text = text[len(word) :].lstrip(_LEADING)
@@ -77,7 +78,7 @@ def trim_piece(text: str) -> str:
 
 
 def trim_sentence(text: str) -> str:
-    """A sentence without the signs at its edges, the brackets around all of it or words that lead on to a citation."""
+    """A sentence without the signs at its edges, brackets around all of it, or words that lead on to a citation."""
     text = _bare(text)
     while (word := last_word(text)) in _TRAILING_WORDS:
         text = text[: -len(word)].rstrip(_TRAILING)
@@ -92,9 +93,9 @@ def _bare(text: str) -> str:
 
 
 def _within_brackets(text: str) -> str:
-    """The part next to the group when half a bracket cuts the text: "tools (BLAST" is about BLAST.
+    """The part next to the group if an unpaired bracket splits the text: "tools (BLAST" is about BLAST.
 
-    What leads on to the group stays an aside: "cells divide (as shown by" is about cells that divide.
+    Words that only lead on to the group do not count: "cells divide (as shown by" is about cells that divide.
     """
     halves = list(_half_brackets(text))
     begin = max((position + 1 for position in halves if text[position] in _CLOSING), default=0)
@@ -107,20 +108,20 @@ def _within_brackets(text: str) -> str:
 
 
 def _without_aside(text: str) -> str:
-    """The text without the bracket it begins with: that goes with what stood before."""
+    """The text without a leading bracket, which belongs to what came before."""
     end = text.find(")") if text.startswith("(") else -1
     return text[end + 1 :].lstrip(_LEADING) or text
 
 
 def _half_brackets(text: str) -> Iterator[int]:
-    """Where brackets stand that are not closed or not opened here."""
+    """Positions of unpaired brackets."""
     opened: list[int] = []
     for position, sign in enumerate(text):
         if sign in _OPENING:
             opened.append(position)
         elif sign in _CLOSING:
             if opened:
-                opened.pop()  # of whatever kind: "[0, 1)" is whole
+                opened.pop()  # of any kind: "[0, 1)" is a pair
             else:
                 yield position
     yield from opened

@@ -30,39 +30,40 @@ BODY_TYPES: tuple[str, ...] = tuple(_FILE["body"])
 OUTER_TYPES: tuple[str, ...] = tuple(_FILE["around"])
 SECTION_TYPES = BODY_TYPES + OUTER_TYPES
 
-# Which type a heading of two types has, as in SCOPE's own compounds: "introduction and related work" is an
-# introduction, "result and discussion" a discussion, "discussion and conclusion" a conclusion.
+# Which type a heading with two types gets (the first in this order), as in SCOPE's own compounds: "introduction and
+# related work" is an introduction, "result and discussion" a discussion, "discussion and conclusion" a conclusion.
 _COMPOUND = (
     "appendix", "introduction", "conclusion", "discussion", "experiment", "result", "method", "related work",
     "acknowledgement", "declaration", "abstract", "references",
 )  # fmt: skip
 
 _PHRASE_END = frozenset(_FILE["phrase_end"].split())
-# In words: the longest phrase whose last word is taken for what it is about, the longest part that terms are
-# looked for all over, and the longest heading that is not a sentence. What is longer says too much else.
-_PHRASE, _SHORT, _LONG = 4, 7, 12
+# Limits in words; longer ones say too much else to be typed by one term.
+_MAX_PHRASE = 4  # an opening phrase whose last word tells what the section is
+_MAX_PART = 7  # a part of a heading that is searched for terms of several words
+_MAX_HEADING_WORDS = 12  # a heading of which all parts count, not just the first
 
 
 @dataclass(frozen=True, slots=True)
 class HeadingMatch:
-    """The type of a heading, and how it was found."""
+    """The type of a heading, and what the match rests on."""
 
     type: str
     exact: bool  # the whole heading is a term
-    general: bool  # the term is a word of many meanings
+    general: bool  # the term is a word with many meanings
 
 
 @dataclass(frozen=True)
 class Dictionary:
-    """Terms with their types; `beyond` SCOPE: terms inside longer headings, appendices not called so."""
+    """Terms with their types; an `extended` one also finds terms in longer headings, and appendices by position."""
 
-    terms: Mapping[str, str]  # of whole headings and whole parts of them
-    inner_terms: Mapping[str, str]  # those that are looked for inside a part too
+    terms: Mapping[str, str]  # for whole headings and whole parts of them
+    inner_terms: Mapping[str, str]  # those also looked for inside a part
     rules: HeadingRules
     extended: bool
 
     def type(self, heading: str) -> str | None:
-        """The section type of a heading, None where it means none."""
+        """The section type of a heading, or None."""
         match = self.match(heading)
         return match.type if match else None
 
@@ -81,15 +82,15 @@ class Dictionary:
 
     def _contained(self, heading: str) -> HeadingMatch | None:
         candidates = split_heading(heading)
-        if sum(len(part.words) for part in candidates) > _LONG:
+        if sum(len(part.words) for part in candidates) > _MAX_HEADING_WORDS:
             candidates = candidates[:1]
         matches = []
         for number, part in enumerate(candidates):
             match = self._part(part)
-            # Of many parts, a general term among the later ones says nothing of the whole.
+            # With many parts, a general term in a later one says nothing about the whole.
             if match and not (match.general and number and len(candidates) > 2):
                 matches.append(match)
-        # A general term decides only where no other term speaks.
+        # A general term decides only if there is no other.
         return min(matches, key=lambda match: (match.general, _COMPOUND.index(match.type)), default=None)
 
     def _part(self, part: HeadingPart) -> HeadingMatch | None:
@@ -102,9 +103,9 @@ class Dictionary:
         return HeadingMatch(type, exact=False, general=False) if type else None
 
     def _head(self, words: Sequence[str]) -> str | None:
-        """The type of the longest term that the opening phrase ends with: "detailed experimental setup"."""
+        """The type of the longest term at the end of the opening phrase: "detailed experimental setup"."""
         phrase = tuple(takewhile(lambda word: word not in _PHRASE_END, words))
-        for start in range(len(phrase) if len(phrase) <= _PHRASE else 0):
+        for start in range(len(phrase) if len(phrase) <= _MAX_PHRASE else 0):
             type = self.inner_terms.get(" ".join(phrase[start:]))
             # "Introduction to X" opens a paper, "A brief introduction to X" is about X.
             if type and not (type == "introduction" and start and len(words) > len(phrase)):
@@ -112,8 +113,8 @@ class Dictionary:
         return None
 
     def _anywhere(self, words: Sequence[str]) -> str | None:
-        """The type of the longest term of several words, wherever it stands: "comparison with related work"."""
-        for length in range(len(words) - 1 if len(words) <= _SHORT else 0, 1, -1):
+        """The type of the longest term of several words anywhere in the part: "comparison with related work"."""
+        for length in range(len(words) - 1 if len(words) <= _MAX_PART else 0, 1, -1):
             for start in range(len(words) - length + 1):
                 if type := self.inner_terms.get(" ".join(words[start : start + length])):
                     return type
@@ -121,19 +122,19 @@ class Dictionary:
 
 
 def dictionary(block: TermBlock = "ours", rules: HeadingRules | None = None) -> Dictionary:
-    """The dictionary up to a block: type names alone, SCOPE's terms before and after learning, ours as well.
+    """The dictionary up to a block: type names only, SCOPE's terms before and after learning, or ours too.
 
-    The user's rules, general terms and contained terms belong to ours. Headings around the argument are known
-    in every block: they are left out of section sequences whatever the dictionary.
+    The user's rules, general terms and contained terms belong to ours. Headings around the argument are in every
+    block, because section sequences leave them out whatever the dictionary.
     """
     rules = (rules or HeadingRules()) if block == "ours" else HeadingRules()
     terms = _terms("ours", OUTER_TYPES)
-    # Templates know no "result"; SCOPE's dictionary is what turns it into an experiment.
+    # Templates have no "result"; SCOPE's dictionary turns it into an experiment.
     terms |= {name: name for name in BODY_TYPES if name != "result"}
     for name in BLOCKS[1 : BLOCKS.index(block) + 1]:
         terms |= _terms(name, SECTION_TYPES)
     terms |= rules.positive
-    # What a person has taught in one word stands for a whole heading only.
+    # A single word taught by the user matches whole headings only.
     general = {normalise_heading(term) for term in _FILE["general"]} | {
         term for term in rules.positive if " " not in term
     }

@@ -1,4 +1,4 @@
-"""A heading without its numbering, case, punctuation and plurals."""
+"""Headings normalised for matching: no numbering, case, punctuation or plurals; and split into parts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from whycite.text.lemmas import lemma
 
 __all__ = ["MAX_HEADING", "HeadingPart", "normalise_heading", "split_heading"]
 
-MAX_HEADING = 300  # characters; what is longer is a paragraph that a reader took for a heading
+MAX_HEADING = 300  # characters; anything longer is a paragraph that a reader mistook for a heading
 
 _ROMAN = r"(?:X{1,3}(?:IX|IV|V?I{0,3})|IX|IV|VI{0,3}|I{1,3})"
 _WRITTEN = r"(?:one|two|three|four|five|six|seven|eight|nine|ten)"
@@ -29,15 +29,15 @@ _AND = re.compile(r"[&+/]")
 _BREAK = re.compile(r"[:;.?!()\[\]|–—]|\s-\s")
 _WORD = re.compile(r"[^\W_]+|,")
 _JOINS = frozenset([",", "and", "und", "et"])
-# "The 2 Methods" shows its number only once the article is gone: what is normal must stay so when done again,
-# since rules are kept in this spelling.
-_TURNS = 10
+# "The 2 Methods" shows its number only once the article is gone. Rules are stored normalised, so normalising twice
+# must change nothing: repeat until stable, at most this often.
+_MAX_PASSES = 10
 _ARTICLES = frozenset("a an the our this its der die das le la les".split())
 
 
 @dataclass(frozen=True, slots=True)
 class HeadingPart:
-    """Words of a heading that belong together; a subtitle stands behind a colon, a dash or a full stop."""
+    """Words of a heading that belong together; a subtitle comes after a colon, a dash or a full stop."""
 
     words: tuple[str, ...]
     subtitle: bool
@@ -46,7 +46,7 @@ class HeadingPart:
 @lru_cache(maxsize=1 << 12)
 def normalise_heading(heading: str) -> str:
     """The heading as the dictionary spells it: "2.1 Materials & Methods" is "material and method"."""
-    for _ in range(_TURNS):
+    for _ in range(_MAX_PASSES):
         words = _trim([word for word in _words(_strip_numbering(heading)) if word != ","])
         if heading == (heading := " ".join(words)):
             break
@@ -54,7 +54,7 @@ def normalise_heading(heading: str) -> str:
 
 
 def split_heading(heading: str) -> list[HeadingPart]:
-    """The parts of a heading that "and", a comma, a colon or the like keep apart."""
+    """The parts of a heading, separated by "and", a comma, a colon or the like."""
     heading_parts: list[HeadingPart] = []
     for piece in _BREAK.split(_strip_numbering(heading)):
         subtitle = bool(heading_parts)
@@ -86,7 +86,7 @@ def _split(words: list[str]) -> Iterator[Sequence[str]]:
 
 
 def _trim(words: list[str]) -> list[str]:
-    """Without articles in front and without the number of "Experiment 1" or "Appendix B" at the end."""
+    """The words without leading articles and without the number of "Experiment 1" or "Appendix B"."""
     start, end = 0, len(words)
     while end - start > 1 and words[start] in _ARTICLES:
         start += 1

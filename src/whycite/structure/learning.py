@@ -1,4 +1,4 @@
-"""Learning synonyms from a person: active wrapper induction over the headings no rule knows (SCOPE 3.1.1, 4.4.1)."""
+"""Learning synonyms from the user: active wrapper induction over headings that no rule covers (SCOPE 3.1.1, 4.4.1)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["UnmatchedHeading", "learn", "unmatched_headings"]
 
 @dataclass(frozen=True, slots=True)
 class UnmatchedHeading:
-    """A heading without a type, in how many documents it stands, and the first of them."""
+    """A heading without a type, how many documents use it, and the first of them."""
 
     heading: str
     documents: int
@@ -25,7 +25,7 @@ class UnmatchedHeading:
 
 
 def unmatched_headings(outlines: Iterable[SectionOutline], dictionary: Dictionary) -> list[UnmatchedHeading]:
-    """The headings of section sequences that have no type and no negative rule, the most frequent first."""
+    """The headings of section sequences that have no type and no negative rule, most frequent first."""
     count: Counter[str] = Counter()
     examples: dict[str, tuple[str, str]] = {}
     for outline in outlines:
@@ -43,13 +43,13 @@ def unmatched_headings(outlines: Iterable[SectionOutline], dictionary: Dictionar
 
 
 def learn(headings: Iterable[UnmatchedHeading], ask: Callable[[UnmatchedHeading], str], path: Path) -> int:
-    """Ask about each heading and keep every answer in the rules at `path` at once; how many were kept.
+    """Ask about each heading and save every answer to the rules at `path` immediately; returns how many were saved.
 
     An answer is a section type, "none" of them, "skip" or "quit".
     """
     answer_count = 0
     for heading in headings:
-        # Read anew each time: an answer may settle later headings, and the file may be edited meanwhile.
+        # Read again each time: an answer may settle later headings, and the file may have been edited.
         rules = load_rules(path, SECTION_TYPES)
         if normalise_heading(heading.heading) in rules.negative or dictionary("ours", rules).match(heading.heading):
             continue

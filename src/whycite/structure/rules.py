@@ -1,4 +1,4 @@
-"""What a person has taught: positive and negative rules on headings, kept in the user's own TOML file."""
+"""What the user has taught: positive and negative rules for headings, in the user's own TOML file."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ _NOTE = "# Section headings taught to whycite, by hand or with `whycite structur
 
 @dataclass(frozen=True)
 class HeadingRules:
-    """Headings that mean a type, and headings that mean none; both as `normalise` spells them."""
+    """Headings that mean a type, and headings that mean none; both as `normalise_heading` spells them."""
 
     positive: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     negative: frozenset[str] = frozenset()
 
     def accept(self, heading: str, type: str) -> HeadingRules:
-        """The rules with one more positive rule; an opposite one goes."""
+        """The rules with one more positive rule, in place of an opposite one."""
         term = normalise_heading(heading)
         return HeadingRules({**self.positive, term: type}, self.negative - {term})
 
     def reject(self, heading: str) -> HeadingRules:
-        """The rules with one more negative rule; an opposite one goes."""
+        """The rules with one more negative rule, in place of an opposite one."""
         term = normalise_heading(heading)
         positive = {positive_term: type for positive_term, type in self.positive.items() if positive_term != term}
         return HeadingRules(positive, self.negative | {term})
 
 
 def rules_path() -> Path:
-    """Where the user's own rules are kept."""
+    """Where the user's rules are stored."""
     return user_config_path("whycite") / "sections.toml"
 
 
 def load_rules(path: Path, types: tuple[str, ...]) -> HeadingRules:
-    """The rules of a file; no file, no rules."""
+    """The rules in a file; none if there is no file."""
     try:
         content = tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
@@ -80,7 +80,7 @@ def _terms(headings: object, path: Path, name: str) -> list[str]:
 
 
 def save_rules(path: Path, rules: HeadingRules) -> None:
-    """Write the rules in one step: whatever happens, the file holds the old rules or the new ones."""
+    """Write the rules atomically: whatever happens, the file holds the old rules or the new ones."""
     make_folder(path.resolve().parent)
     write_lines(path, [_toml(rules)])
 
@@ -99,5 +99,5 @@ def _array(terms: list[str]) -> str:
 
 
 def _string(text: str) -> str:
-    # JSON's escapes are TOML's too, as long as characters outside ASCII stand as they are.
+    # JSON strings are valid TOML strings as long as non-ASCII characters are not escaped.
     return json.dumps(text, ensure_ascii=False)

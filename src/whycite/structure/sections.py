@@ -26,18 +26,18 @@ __all__ = [
 ]
 
 
-# "Experiment 1" is a method among methods and a result among results; "Experiment 1" has methods and results.
-_CORE = frozenset(["method", "experiment", "result"])
-_DISTINCT = _CORE - {"experiment"}
+# Inside a method or a result section these keep the outer type; an experiment may hold methods and results of its own.
+_EMPIRICAL = frozenset(["method", "experiment", "result"])
+_UNIFORM = _EMPIRICAL - {"experiment"}
 
 
 def section_type(heading: str, dictionary: Dictionary | None = None) -> str | None:
-    """The section type a heading means ("2.1 Materials & Methods": "method"), None where it means none."""
+    """The section type of a heading ("2.1 Materials & Methods": "method"), or None."""
     return (dictionary or default_dictionary()).type(heading)
 
 
 def parse_section_type(name: str) -> str:
-    """The section type that a user names, by itself or by a heading that means it."""
+    """The section type a user names, directly or by a heading that means it."""
     if (matched_type := section_type(name)) is None:
         raise UserError(f"unknown section type '{name}'; choose one of: {', '.join(SECTION_TYPES)}")
     return matched_type
@@ -51,7 +51,7 @@ def label(document: Document, dictionary: Dictionary | None = None) -> Document:
 
 
 def default_dictionary() -> Dictionary:
-    """The whole dictionary with the user's own rules; read again when their file has changed."""
+    """The whole dictionary with the user's rules; reloaded when their file changes."""
     path = rules_path()
     try:
         changed = path.stat().st_mtime_ns
@@ -66,12 +66,12 @@ def _with_rules(path: Path, changed: int) -> Dictionary:
 
 
 def section_types(sections: Sequence[Section], dictionary: Dictionary, title: str = "") -> list[str | None]:
-    """The type of each section: its own, or that of the section around it."""
+    """The type of each section: its own, or that of the enclosing section."""
     matches = [_match(section.heading, dictionary, title) for section in sections]
     labels: list[str | None] = []
     enclosing: list[tuple[int, str | None]] = []
     argued = False
-    tail = 0  # the level of sections that come after the end of the argument; 0 before it
+    tail = 0  # the level of the sections after the end of the argument; 0 before it
     for section, match, level in zip(sections, matches, _levels(sections, matches), strict=True):
         while enclosing and enclosing[-1][0] >= level:
             enclosing.pop()
@@ -90,7 +90,7 @@ def section_types(sections: Sequence[Section], dictionary: Dictionary, title: st
 
 
 def _levels(sections: Sequence[Section], matches: Sequence[HeadingMatch | None]) -> Iterator[int]:
-    """The levels, where an abstract that a format sets above the sections stands among them."""
+    """The levels, with an abstract that a format puts above the sections moved among them."""
     body = [
         section.level for section, match in zip(sections, matches, strict=True) if match and match.type in BODY_TYPES
     ]
@@ -98,13 +98,13 @@ def _levels(sections: Sequence[Section], matches: Sequence[HeadingMatch | None])
     for section, match in zip(sections, matches, strict=True):
         is_sibling = (
             match is not None and match.type in OUTER_TYPES and match.type != "appendix"
-        )  # appendices do hold sections
+        )  # appendices do contain sections
         yield max(section.level, top) if is_sibling else section.level
 
 
 def _match(heading: str, dictionary: Dictionary, title: str) -> HeadingMatch | None:
     if not heading or (title and normalise_heading(heading) == normalise_heading(title)):
-        return None  # the title of a paper says what it is about, not what follows it
+        return None  # the title says what the paper is about, not what kind of section follows
     return dictionary.match(heading)
 
 
@@ -113,13 +113,13 @@ def _type(match: HeadingMatch | None, outer: str | None) -> str | None:
         return outer  # the methods of a structured abstract are part of the abstract
     if outer is None:
         return match.type
-    if not match.exact or match.general or (outer in _DISTINCT and match.type in _CORE):
+    if not match.exact or match.general or (outer in _UNIFORM and match.type in _EMPIRICAL):
         return outer
     return match.type
 
 
 def _ends_argument(match: HeadingMatch) -> bool:
-    """Whether the argument is over: what follows, if it has no type of its own, is an appendix."""
+    """Whether the argument ends here: anything after it without a type of its own is an appendix."""
     if match.type == "conclusion":
         return not match.general  # a "Summary" may stand anywhere
     return match.type in ("acknowledgement", "references", "appendix")
@@ -127,7 +127,7 @@ def _ends_argument(match: HeadingMatch) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SectionOutline:
-    """The headings of a document that have text under them, all that structure analysis needs of it."""
+    """The headings of a document that have text under them: all that structure analysis needs."""
 
     path: str
     title: str
@@ -136,14 +136,14 @@ class SectionOutline:
 
 @dataclass(frozen=True, slots=True)
 class SectionRun:
-    """Neighbouring sections of one type; a section without a type stands alone."""
+    """Neighbouring sections of one type; a section without a type is a run of its own."""
 
     type: str | None
     headings: tuple[str, ...]
 
 
 def outline(document: Document) -> SectionOutline:
-    """The outline of a document; sections without sentences in them or below them are left out."""
+    """The outline of a document, without sections that have no sentences in or below them."""
     filled = {sentence.section for sentence in document.sentences}
     sections: list[Section] = []
     reach = 0  # the level below which a section has text in a later subsection
@@ -156,7 +156,7 @@ def outline(document: Document) -> SectionOutline:
 
 
 def sequence(outline: SectionOutline, dictionary: Dictionary) -> tuple[SectionRun, ...]:
-    """The top-level sections in order, neighbours of one type merged, those around the argument left out."""
+    """The top-level sections of the argument in order, with neighbours of one type merged."""
     typed = zip(outline.sections, section_types(outline.sections, dictionary, outline.title), strict=True)
     rows = [(section, type) for section, type in typed if section.heading and type not in OUTER_TYPES]
     runs: list[SectionRun] = []
@@ -169,7 +169,7 @@ def sequence(outline: SectionOutline, dictionary: Dictionary) -> tuple[SectionRu
 
 
 def _top_level(rows: Sequence[tuple[Section, str | None]]) -> Sequence[tuple[Section, str | None]]:
-    """The rows of the highest level; a single heading above all others is the title, not a section."""
+    """The rows of the top level; a single untyped heading above all others is the title, not a section."""
     levels: dict[int, list[tuple[Section, str | None]]] = {}
     for row in rows:
         levels.setdefault(row[0].level, []).append(row)

@@ -48,7 +48,7 @@ class Template:
 
     @classmethod
     def parse(cls, text: str) -> Template:
-        """The template of a text; wildcards side by side are put in one order, so equal means equal."""
+        """The template of a text; adjacent wildcards are put in one order, so that equal templates compare equal."""
         tokens: list[str] = []
         for token in text.split():
             if token not in _SYMBOLS:
@@ -63,7 +63,7 @@ class Template:
         return f"[{' '.join(self.tokens)}]"
 
     def matches(self, symbols: Sequence[str]) -> bool:
-        """Whether the sequence of letters fits; time grows with the product of both lengths."""
+        """Whether a sequence of letters matches, in time proportional to the product of both lengths."""
         states = self._start
         for symbol in symbols:
             states = self._step(states, symbol)
@@ -72,9 +72,9 @@ class Template:
         return self._accepts(states)
 
     def includes(self, narrower: Template) -> bool:
-        """Whether every sequence that matches `other` matches this template too.
+        """Whether every sequence that matches `narrower` matches this template too.
 
-        Decided exactly: walk both automata over all sequences at once and look for one that only `other` takes.
+        Exact: walks both automata in parallel and looks for a sequence that only `narrower` accepts.
         """
         todo = [(self._start, narrower._start)]
         seen = set(todo)
@@ -89,7 +89,7 @@ class Template:
                     todo.append(pair)
         return True
 
-    # The template as an automaton. State i: the first i tokens are used up; a set of states is a bit mask.
+    # The template as an automaton. In state i, the first i tokens are matched; a set of states is a bit mask.
 
     @cached_property
     def _start(self) -> int:
@@ -134,7 +134,7 @@ TEMPLATES: tuple[Template, ...] = (
 
 
 def letters(runs: Iterable[SectionRun]) -> tuple[str, ...]:
-    """The sequence in the templates' letters; experiment and result side by side are one E."""
+    """The sequence in template letters; an experiment next to a result is one E."""
     symbols: list[str] = []
     for run in runs:
         symbol = LETTERS.get(run.type or "", UNTYPED)
@@ -145,20 +145,20 @@ def letters(runs: Iterable[SectionRun]) -> tuple[str, ...]:
 
 @cache
 def parents(templates: tuple[Template, ...] = TEMPLATES) -> Mapping[Template, tuple[Template, ...]]:
-    """For each template the closest ones that include it: inclusion as a graph without redundant edges."""
+    """For each template, the closest ones that include it: the inclusion graph without redundant edges."""
     above = {
         template: [candidate for candidate in templates if candidate != template and candidate.includes(template)]
         for template in templates
     }
     return {
-        template: tuple(o for o in broader if not any(o in above[nearer] for nearer in broader))
+        template: tuple(outer for outer in broader if not any(outer in above[nearer] for nearer in broader))
         for template, broader in above.items()
     }
 
 
 @cache
 def depths(templates: tuple[Template, ...] = TEMPLATES) -> Mapping[Template, int]:
-    """For each template the longest way down to it from one that nothing includes."""
+    """For each template, the length of the longest path to it from one that nothing includes."""
     edges = parents(templates)
     depth: dict[Template, int] = {}
     while len(depth) < len(edges):
@@ -169,25 +169,25 @@ def depths(templates: tuple[Template, ...] = TEMPLATES) -> Mapping[Template, int
 
 
 def matching_templates(symbols: Sequence[str], templates: tuple[Template, ...] = TEMPLATES) -> list[Template]:
-    """The templates a sequence matches, the most specific first."""
+    """The templates a sequence matches, most specific first."""
     depth = depths(templates)
     return sorted((t for t in templates if t.matches(symbols)), key=lambda t: -depth[t])
 
 
 @dataclass(frozen=True)
 class TemplateSupport:
-    """Shares of the documents that have sections, one for each dictionary asked about."""
+    """Shares of the documents that have sections, one per dictionary."""
 
     documents: int
     without_sections: int
     shares: dict[Template, tuple[float, ...]]
-    any: tuple[float, ...]  # those that match some template besides the symbolic root
+    any: tuple[float, ...]  # documents that match any template except the symbolic root
 
 
 def support(outlines: Sequence[SectionOutline], dictionaries: Sequence[Dictionary]) -> TemplateSupport:
     """The support of every template under each dictionary.
 
-    Which documents have sections at all is the last dictionary's to say, so that all shares are of the same ones.
+    The last dictionary decides which documents have sections at all, so that all shares refer to the same documents.
     """
     filled = [outline for outline in outlines if sequence(outline, dictionaries[-1])]
     columns = [Counter(letters(sequence(outline, dictionary)) for outline in filled) for dictionary in dictionaries]

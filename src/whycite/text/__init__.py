@@ -1,1 +1,1 @@
-"""Text without documents: sentences, tokens, normalisation."""
+"""Text, whatever document it is from: sentences, tokens, normalisation, BM25, word lists."""

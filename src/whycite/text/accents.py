@@ -1,4 +1,4 @@
-"""TeX accents and symbols as Unicode, and `untex`, which reads a short TeX string as plain text."""
+"""TeX accents and symbols as Unicode, and `untex`, which turns a short TeX string into plain text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SYMBOLS: dict[str, str] = _TABLES["symbols"]  # control word -> text outside for
 MATH_SYMBOLS: dict[str, str] = _TABLES["math_symbols"]  # control word -> text inside formulas
 
 _NOT_TEXT: dict[str, int] = _TABLES["not_text"]  # command -> how many of its arguments are not text
-# Commands whose argument stands between two texts.
+# Commands that print text before and after their argument.
 _ENCLOSING = {
     "enquote": ("“", "”"),
     "mkbibquote": ("“", "”"),
@@ -28,12 +28,12 @@ _ENCLOSING = {
     "sfrac": ("", "/"),
     "nicefrac": ("", "/"),
 }
-_SIGNS = {
+_SIGNS = {  # control symbol -> text
     "\\": " ", "-": "", "/": "", ",": " ", ";": " ", ":": " ", "!": "", " ": " ", "\n": " ", "\r": " ", "\t": " ",
     ">": " ", "@": "", "+": "", "*": "", "|": "‖",
 }  # fmt: skip
-_PAIRS = {"---": "—", "--": "–", "``": "“", "''": "”", "~": " ", "!`": "¡", "?`": "¿"}
-_SPACING = {"\u0303": "~", "\u0302": "^", "\u0300": "`", "\u0301": "'"}
+_LIGATURES = {"---": "—", "--": "–", "``": "“", "''": "”", "~": " ", "!`": "¡", "?`": "¿"}
+_SPACING_ACCENTS = {"\u0303": "~", "\u0302": "^", "\u0300": "`", "\u0301": "'"}
 _DOTLESS = {"ı": "i", "ȷ": "j"}
 
 _TOKEN = re.compile(
@@ -45,7 +45,7 @@ _TEX = re.compile(r"[\\{}$~]|--|``|''|[!?]`")
 
 
 def untex(text: str) -> str:
-    """A short TeX string (a title, a name) as Unicode text, without markup, white space folded."""
+    """A short TeX string (a title, a name) as Unicode text, without markup and extra white space."""
     if _TEX.search(text):
         text = _TexReading().read(text)
     return " ".join(text.split())
@@ -53,7 +53,7 @@ def untex(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _TexGroup:
-    """What an open brace keeps for its end: the text that closes it, and how things stood before."""
+    """What to do when a brace closes: the text to print, and the state to return to."""
 
     closing: str
     muted: bool
@@ -66,9 +66,9 @@ class _TexReading:
     def __init__(self) -> None:
         self._out: list[str] = []
         self._groups: list[_TexGroup] = []
-        self._accents: list[str] = []  # waiting for their letter, outermost first
-        self._mute = 0  # groups still to leave out
-        self._muted = False  # inside a group left out
+        self._accents: list[str] = []  # that wait for their letter, outermost first
+        self._mute = 0  # how many more groups to skip
+        self._muted = False  # inside a skipped group
         self._enclosing: tuple[str, str] | None = None
         self._math = False
 
@@ -86,8 +86,8 @@ class _TexReading:
             elif kind == "script":
                 self._put("" if self._math else value)
             elif kind == "pair":
-                self._put(_PAIRS[value])
-            elif value != "\\":  # one with nothing behind it
+                self._put(_LIGATURES[value])
+            elif value != "\\":  # a backslash at the very end
                 self._put(value)
         self._drop_accents()
         return "".join(self._out)
@@ -104,7 +104,7 @@ class _TexReading:
         else:
             preferred, fallback = (MATH_SYMBOLS, SYMBOLS) if self._math else (SYMBOLS, MATH_SYMBOLS)
             symbol = preferred.get(word) or fallback.get(word, "")
-            # TeX drops the space after a control word; after a relation in a formula it reads better kept.
+            # TeX drops the space after a control word, but after a relation in a formula the text reads better with it.
             self._put(symbol + (" " if self._math and space and symbol and not symbol.isalpha() else ""))
 
     def _sign(self, sign: str) -> None:
@@ -132,9 +132,9 @@ class _TexReading:
             self._put(group.closing)
 
     def _drop_accents(self) -> None:
-        """An accent on nothing: a tilde or circumflex in an address, else no text."""
+        """Print accents that have no letter: a tilde or circumflex in an address, otherwise nothing."""
         if self._accents:
-            standing = "".join(_SPACING.get(accent, "") for accent in self._accents)
+            standing = "".join(_SPACING_ACCENTS.get(accent, "") for accent in self._accents)
             self._accents.clear()
             self._put(standing)
 

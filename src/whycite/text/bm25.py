@@ -1,8 +1,8 @@
-"""BM25 as ILCiteR ran it (section 6.1): one function a variant, and an index that scores them all, exactly.
+"""BM25 as ILCiteR ran it (section 6.1): one function per variant, and an index that scores them all exactly.
 
 The published runs took both variants from the package rank_bm25, which differs from the formulas the paper prints:
-its Okapi has no + 1 in the logarithm but a floor, and its BM25+ gives delta to texts without the term as well, so that
-delta changes no order.
+its Okapi has a floor instead of the + 1 in the logarithm, and its BM25+ adds delta to texts without the term as well,
+so that delta never changes the order.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ __all__ = [
     "saturation",
 ]
 
-K1, B, DELTA, EPSILON = 1.5, 0.75, 1.0, 0.25  # rank_bm25's own, which ILCiteR kept (7.5)
-DIGITS = 9  # scores that agree so far are equal: what differs is rounding, which no order may hang on
+K1, B, DELTA, EPSILON = 1.5, 0.75, 1.0, 0.25  # the defaults of rank_bm25, which ILCiteR kept (7.5)
+DIGITS = 9  # scores equal to this many decimals are tied: the rest is rounding error
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
 def saturation(tf: Floats, length: Floats, average: float) -> Floats:
-    """What `tf` occurrences of a term in a text of this length count, k1 + 1 at most (Robertson & Zaragoza 2009)."""
+    """The weight of `tf` occurrences of a term in a text of this length, at most k1 + 1 (Robertson & Zaragoza 2009)."""
     return tf * (K1 + 1) / (tf + K1 * (1 - B + B * length / average))
 
 
 def okapi_idf(texts: int, containing: Integers) -> Floats:
-    """Weights of all terms: ln((N - n + .5) / (n + .5)), what is negative put to epsilon times the mean of all.
+    """Weights of all terms: ln((N - n + .5) / (n + .5)); negative ones become epsilon times the mean.
 
     The floor is that of rank_bm25, after Trotman, Jia & Crane 2012.
     """
     idf: Floats = np.log(texts - containing + 0.5) - np.log(containing + 0.5)
     if len(idf):
-        mean = math.fsum(idf) / len(idf)  # exact, so the order of the terms is of no account
+        mean = math.fsum(idf) / len(idf)  # exact, so the order of the terms does not matter
         idf[idf < 0] = EPSILON * mean
     return idf
 
@@ -65,18 +65,18 @@ def okapi(saturated: Floats, idf: float) -> Floats:
 
 
 def plus(saturated: Floats, idf: float) -> Floats:
-    """BM25+ of a term (Lv & Zhai 2011): at least delta where it occurs, however long the text, else nothing."""
+    """BM25+ of a term (Lv & Zhai 2011): at least delta where it occurs, however long the text; 0 elsewhere."""
     return idf * (saturated + DELTA * (saturated > 0))
 
 
 def plus_rank_bm25(saturated: Floats, idf: float) -> Floats:
-    """BM25+ of a term as rank_bm25 has it: delta whether it occurs or not; what ILCiteR's figures come from."""
+    """BM25+ of a term as rank_bm25 computes it, with delta everywhere: ILCiteR's figures come from this one."""
     return idf * (saturated + DELTA)
 
 
 @dataclass(frozen=True, slots=True)
 class Bm25Variant:
-    """A BM25: the weights of terms by how many texts contain each, and the score of a term in texts."""
+    """A BM25: how terms are weighted by the number of texts that contain them, and how a term scores a text."""
 
     idf: Callable[[int, Integers], Floats]
     score: Callable[[Floats, float], Floats]
@@ -98,48 +98,48 @@ class Bm25Index:
         self._terms, term_numbers, lengths = _number_terms(texts)
         self._size = len(lengths)
         self.average = float(lengths.mean()) if self._size else 0.0  # length of a text in tokens
-        # One number a term and text, so that sorting them groups the texts by term.
+        # One number per term and text, so that sorting groups the texts by term.
         term_numbers = term_numbers * self._size + np.repeat(np.arange(self._size), lengths)
         postings, counts = np.unique(term_numbers, return_counts=True)
         terms, places = np.divmod(postings, max(self._size, 1))
         self._starts = np.searchsorted(terms, np.arange(len(self._terms) + 1))
         self._texts = places.astype(np.int32)
-        # The same for all variants, and what takes the time: worked out once.
+        # The same for all variants, and the expensive part: computed once.
         self._saturated = saturation(counts.astype(np.float64), lengths[places].astype(np.float64), self.average)
         containing = np.diff(self._starts)
         self._idf = {name: variant.idf(self._size, containing) for name, variant in VARIANTS.items()}
 
     def scores(self, query: Sequence[str]) -> dict[str, Floats]:
-        """The score of every text, by variant; a token that stands in the query twice counts twice."""
+        """The score of every text, by variant; a token that occurs twice in the query counts twice."""
         counted = [(self._terms[token], times) for token, times in Counter(query).items() if token in self._terms]
         return {name: self._scores(name, counted) for name in VARIANTS}
 
     def _scores(self, name: str, counted: list[tuple[int, int]]) -> Floats:
         score, idf = VARIANTS[name].score, self._idf[name]
         total = np.zeros(self._size)
-        everywhere = 0.0  # what texts without the term get too
+        everywhere = 0.0  # what texts without the term get as well
         nothing = np.zeros(1)
         for term, times in counted:
             weight = times * float(idf[term])
             absent = float(score(nothing, weight)[0])
             place = slice(self._starts[term], self._starts[term + 1])
-            # Every text stands once a term, so `total[…] += …` would do: this is more than twice as fast.
+            # Each text occurs once per term, so `total[…] += …` would do, but this is more than twice as fast.
             np.add.at(total, self._texts[place], score(self._saturated[place], weight) - absent)
             everywhere += absent
         return total + everywhere
 
     def best(self, query: Sequence[str], number: int) -> dict[str, Integers]:
-        """The best texts by variant, best first, of equal ones the first; only texts that share a token with the query.
+        """The best texts by variant, best first and ties in index order; only texts that share a token with the query.
 
-        (rank_bm25 fills up with texts that share nothing, in the order of the database turned round.)
+        (rank_bm25 fills up with texts that share nothing, in reverse index order.)
         """
         scores = self.scores(query)
-        sharing = np.flatnonzero(scores["plus"])  # no term of it weighs nothing, unlike Okapi's
+        sharing = np.flatnonzero(scores["plus"])  # all its weights are above zero, unlike Okapi's
         return {name: best_indices(values, sharing, number) for name, values in scores.items()}
 
 
 def best_indices(scores: Floats, among: Integers, number: int) -> Integers:
-    """The indices with the highest scores, best first, of equal ones the first."""
+    """The indices with the highest scores, best first and ties in order."""
     if len(among) > number:
         values = scores[among]
         among = among[values > np.partition(values, -number)[-number] - 10**-DIGITS]
@@ -147,7 +147,7 @@ def best_indices(scores: Floats, among: Integers, number: int) -> Integers:
 
 
 def _number_terms(texts: Iterable[Sequence[str]]) -> tuple[dict[str, int], Integers, Integers]:
-    """A number for every term, the terms of all texts one after the other, and the lengths of the texts."""
+    """A number for each term, the term numbers of all texts in a row, and the lengths of the texts."""
     terms: dict[str, int] = {}
     flat, lengths = array("q"), array("q")
     for tokens in texts:

@@ -1,4 +1,4 @@
-"""The singular of English nouns by rule, enough to bring "Methods" and "Method" together."""
+"""The singular of English nouns by rule, good enough to match "Methods" with "Method"."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SINGULAR_ENDINGS = ("ss", "us", "is", "ics")
 
 
 def lemma(word: str) -> str:
-    """The singular of a lower-case noun; any other word comes back as it is, or nearly so."""
+    """The singular of a lower-case noun; any other word comes back unchanged, or nearly."""
     if word in _IRREGULAR:
         return _IRREGULAR[word]
     if len(word) < 4 or not word.endswith("s") or word in _SINGULAR or word.endswith(_SINGULAR_ENDINGS):

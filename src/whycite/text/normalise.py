@@ -1,4 +1,4 @@
-"""Text made comparable: one spelling for what is written in several ways."""
+"""Text made comparable: one spelling for what can be written in several ways."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from whycite.text.wordlists import load_tables
 
 __all__ = ["clean", "fold", "spell_greek"]
 
+# Invisible characters go; quotes, dashes and slashes get one form each.
 _PLAIN: dict[int, str | None] = {
     **dict.fromkeys(map(ord, "\u00ad\u034f\u061c\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"), None),
     **dict.fromkeys(map(ord, "‘’‚‛`´ʹʻʼʽˈ′＇"), "'"),
@@ -18,16 +19,16 @@ _PLAIN: dict[int, str | None] = {
 }
 _TABLES = load_tables(__name__)
 _PLAIN_LETTERS = str.maketrans(_TABLES["plain_letters"])  # letters that keep their stroke when decomposed
-_ACCENTS = dict.fromkeys(range(0x300, 0x370))
+_ACCENTS = dict.fromkeys(range(0x300, 0x370))  # the block of general combining marks
 
 _GREEK: dict[str, str] = _TABLES["greek"]
 _SYMBOL = re.compile("(?<![α-ω])[α-ω]{1,2}(?![α-ω])")
 
 
 def clean(text: str) -> str:
-    """The text with compatibility forms, quotes, dashes, invisible characters and white space made plain."""
+    """The text with compatibility forms, quotes and dashes made plain, and without invisible or extra white space."""
     if not text.isascii():
-        # Before NFKC for what it would take apart ("´" into a space and an accent), after it for the rest.
+        # Once before NFKC, which would split "´" into a space and an accent, and once after it for the rest.
         text = unicodedata.normalize("NFKC", text.translate(_PLAIN)).translate(_PLAIN)
     return " ".join(text.split())
 
@@ -37,13 +38,13 @@ def fold(text: str) -> str:
     text = clean(text).casefold()
     if text.isascii():
         return text
-    # Only the general combining marks go: those of Indic scripts, Thai or kana are part of the letter.
+    # Only general combining marks are removed: those of Indic scripts, Thai or kana are part of the letter.
     text = unicodedata.normalize("NFKD", text).translate(_ACCENTS).translate(_PLAIN_LETTERS)
-    return " ".join(unicodedata.normalize("NFC", text).split())  # an accent that stood alone leaves its space
+    return " ".join(unicodedata.normalize("NFC", text).split())  # an accent without a letter leaves a space
 
 
 def spell_greek(text: str, padding: str = "") -> str:
-    """Folded text with Greek symbols by name ("β" as "beta") but not Greek words; `padding` goes on either side."""
+    """Folded text with Greek symbols, not words, spelled out ("β" as "beta"); `padding` goes on either side."""
     if text.isascii():
         return text
     return _SYMBOL.sub(lambda match: "".join(f"{padding}{_GREEK[letter]}{padding}" for letter in match[0]), text)

@@ -1,4 +1,4 @@
-"""Sentence splitting for scientific prose: nupunkt with our own words, then what it cannot know."""
+"""Sentence splitting for scientific prose: nupunkt with our own word lists, corrected where it fails."""
 
 from __future__ import annotations
 
@@ -37,14 +37,15 @@ STARTERS = _WORDS["starters"]
 TextRange = tuple[int, int]
 
 
-_MAX_ASIDE = 400  # a bracket that is closed later than this was not meant as one
-_LOOK_BACK, _LOOK_AHEAD = 40, 16
-_LONG_TEXT, _SHORTEST_SENTENCE = 20_000, 10  # so long a text with such short sentences is none
+_MAX_ASIDE = 400  # characters; a parenthesis that closes later was probably not meant as one
+_LOOK_BACK, _LOOK_AHEAD = 40, 16  # characters around a boundary: the last word before it, the label after it
+# A text this long whose sentences average fewer characters than this is not prose and is not split.
+_LONG_TEXT, _SHORTEST_SENTENCE = 20_000, 10
 
 _BRACKET = re.compile(r"[()]")
 
 _STARTER = "|".join(word.capitalize() for word in sorted(STARTERS))
-# Where nupunkt sees no end: "vitamin C. The", "p < 0.05. p53 was", "found.The cells", "one. (ii) Two".
+# Sentence ends that nupunkt misses: "vitamin C. The", "p < 0.05. p53 was", "found.The cells", "one. (ii) Two".
 _MISSED = re.compile(
     rf"""\.(?: (?<=(?<![\w.])[^\W\d_]\.) \s+ (?=(?:{_STARTER})[\s,])
             | (?<=\d\.) \s+ (?=[a-z]{{1,4}}(?:[A-Z]|-?\d))
@@ -58,7 +59,7 @@ _CAPITAL_LABEL = re.compile(rf"{_LABEL.pattern}|[A-Z]\b")
 _WORD = re.compile(r"\W")
 _DOTTED = re.compile(r"[^\W\d_](?:\.[^\W\d_]{1,3}){1,5}")
 _LABELS = _WORDS["labels"]
-# A number that stands before what it numbers: "2.1. Methods", "Figure 1. Cells", "(ii). Two".
+# A number or label in front of what it numbers: "2.1. Methods", "Figure 1. Cells", "(ii). Two".
 _NUMBER_ALONE = re.compile(
     r"(?:(?:supplementary |extended data )?(?:fig(?:ure|\.)?|table|box|scheme|chart|appendix|chapter|section|step|"
     r"theorem|lemma|definition|example|remark|proposition|corollary) )?"
@@ -69,9 +70,9 @@ _NUMBER_LAST = re.compile(r"[a-z)\]][.!?] (\d{1,2}\. *)$")
 
 
 def split_sentences(text: str, protected: Sequence[TextRange] = (), breaks: Sequence[int] = ()) -> list[TextRange]:
-    """The ranges of the sentences of a paragraph, white space left out.
+    """The ranges of the sentences of a paragraph, without the white space between them.
 
-    No sentence ends inside a `protected` range (a citation marker); one ends at every one of the `breaks`.
+    No sentence ends inside a `protected` range (a citation marker); one ends at each of the `breaks`.
     """
     marks = merge_ranges(protected, len(text))
     cuts = [0, *(cut for cut in sorted(set(breaks)) if 0 < cut < len(text)), len(text)]
@@ -94,7 +95,7 @@ def _end(span: TextRange) -> int:
 
 
 def _starts(text: str, marks: list[TextRange]) -> Iterator[int]:
-    """Where the sentences after the first begin."""
+    """Where sentences begin, except the first."""
     omitted = citations_after_stop(text, marks)
     plain = mask_citations(text, marks, omitted)
     shifts = [0]
@@ -110,7 +111,7 @@ def _starts(text: str, marks: list[TextRange]) -> Iterator[int]:
 
 
 def _boundaries(text: str) -> Iterator[int]:
-    """Where sentences begin in plain text, the first left out."""
+    """Where sentences begin in plain text, except the first."""
     if len(text) > _LONG_TEXT and sum(text.count(f"{end} ") for end in ".!?…") * _SHORTEST_SENTENCE > len(text):
         return
     starts = {start for start, _ in _tokenizer().span_tokenize(text)}
@@ -134,7 +135,7 @@ def _boundaries(text: str) -> Iterator[int]:
 
 
 def _before_number(text: str, begin: int, start: int) -> int:
-    """Where the sentence at `at` begins with the number in front of it: "Run it. | 2. Stop it"."""
+    """Where the sentence at `start` begins, including the number in front of it: "Run it. | 2. Stop it"."""
     number = _NUMBER_LAST.search(text, max(begin, start - _LOOK_BACK), start)
     if not number:
         return start
@@ -143,7 +144,7 @@ def _before_number(text: str, begin: int, start: int) -> int:
 
 
 def _asides(text: str) -> list[TextRange]:
-    """The outermost brackets that are closed again soon, from the opening to the closing one."""
+    """The outermost parentheses that close soon, each from its opening to its closing one."""
     opened: list[int] = []
     pairs: list[TextRange] = []
     for bracket in _BRACKET.finditer(text):
@@ -160,7 +161,7 @@ def _asides(text: str) -> list[TextRange]:
 
 
 def _continues(text: str, begin: int, start: int) -> bool:
-    """Whether the sentence that began at `begin` does not end before `at`: "Fig. | 3B", "E. | coli", "1. | Run"."""
+    """Whether the sentence that began at `begin` goes on at `start`: "Fig. | 3B", "E. | coli", "1. | Run"."""
     head = text[max(begin, start - _LOOK_BACK) : start].rstrip()
     tail = text[start : start + _LOOK_AHEAD]
     character = tail[:1]
@@ -189,7 +190,7 @@ def _first_word(text: str) -> str:
 
 
 def _stem(text: str) -> str:
-    """The last word of a text that ends in a full stop, without it."""
+    """The last word of a text that ends in a full stop, without that stop."""
     return text.split()[-1].lstrip("([{“‘\"'*")[:-1]
 
 
@@ -203,25 +204,25 @@ def _strip(text: str, start: int, end: int) -> TextRange:
 
 @cache
 def _tokenizer() -> Any:
-    # Neither its model nor its own list: they come from law and take "low", "fish" and "found" for abbreviations.
+    # Without its model and its list, which come from legal texts: there "low", "fish" and "found" are abbreviations.
     from nupunkt import PunktParameters, PunktSentenceTokenizer
 
     words = PunktParameters(abbrev_types=set(ABBREVIATIONS), sent_starters=set(STARTERS))
     return PunktSentenceTokenizer(words, include_common_abbrevs=False)
 
 
-_MAX_WORD = 400  # what is longer is no prose; nupunkt takes quadratic time on it
+_MAX_WORD = 400  # characters; a longer "word" is not prose, and nupunkt takes quadratic time on it
 
 _WHITE = re.compile(r"\s")
 _ENDERS = re.compile(r"[.!?…:]")
 _LONG_WORD = re.compile(rf"\S{{{_MAX_WORD},}}")
-_PLACEHOLDER = re.compile(r"\bREF\b")  # what stands for a number, not the abbreviation "Ref."
+_PLACEHOLDER = re.compile(r"\bREF\b")  # our placeholder for a number, not the abbreviation "Ref."
 _NUMBERS = re.compile(r"\[\d{1,3}(?:\s?[-–,;]\s?\d{1,3}){0,20}\]")
-_BETWEEN = re.compile(r"[\s,;&–—()\[\]-]{0,4}")
+_CITATION_GAP = re.compile(r"[\s,;&–—()\[\]-]{0,4}")  # between citations of one group
 
 
 def merge_ranges(ranges: Iterable[TextRange], length: int) -> list[TextRange]:
-    """The ranges in order, those that overlap as one."""
+    """The ranges in order, with overlapping ones merged."""
     merged_ranges: list[TextRange] = []
     for start, end in sorted(ranges):
         start, end = max(start, 0), min(end, length)
@@ -233,7 +234,7 @@ def merge_ranges(ranges: Iterable[TextRange], length: int) -> list[TextRange]:
 
 
 def citations_after_stop(text: str, marks: list[TextRange]) -> list[TextRange]:
-    """Citations that stand after the full stop of their sentence: "shown.[3] We", "shown. (Doe, 2010) We"."""
+    """Citations placed after the full stop of their sentence: "shown.[3] We", "shown. (Doe, 2010) We"."""
     if "[" in text:
         marks = merge_ranges([*marks, *(number.span() for number in _NUMBERS.finditer(text))], len(text))
     citations: list[TextRange] = []
@@ -241,7 +242,7 @@ def citations_after_stop(text: str, marks: list[TextRange]) -> list[TextRange]:
     while index < len(marks):
         start, end = marks[index]
         index += 1
-        while index < len(marks) and _BETWEEN.fullmatch(text, end, marks[index][0]):
+        while index < len(marks) and _CITATION_GAP.fullmatch(text, end, marks[index][0]):
             end = marks[index][1]
             index += 1
         bracket_start = start
@@ -250,7 +251,7 @@ def citations_after_stop(text: str, marks: list[TextRange]) -> list[TextRange]:
         opened = "(" in text[bracket_start:start] or "[" in text[bracket_start:start]
         while opened and end < len(text) and text[end] in ")]":
             end += 1
-        # A name outside brackets begins a sentence: "Doe (2010) showed".
+        # A name without brackets begins the next sentence: "Doe (2010) showed".
         if text[start].isalpha() and not opened:
             continue
         if bracket_start and text[bracket_start - 1] in '.!?”"' and _ends_sentence(text, end):
@@ -259,31 +260,31 @@ def citations_after_stop(text: str, marks: list[TextRange]) -> list[TextRange]:
 
 
 def _ends_sentence(text: str, end: int) -> bool:
-    """Whether nothing, or a word that can begin a sentence, follows."""
+    """Whether the text ends here, or a word follows that can begin a sentence."""
     if end == len(text):
         return True
     return text[end].isspace() and not text[end + 1 : end + 2].islower()
 
 
 def mask_citations(text: str, marks: list[TextRange], omitted: list[TextRange]) -> str:
-    """The text as nupunkt should see it: nothing ends inside a citation, those behind a stop are left out."""
+    """The text as nupunkt should see it: no stops inside citations, and those after a full stop removed."""
     if not text.isprintable():
         text = _WHITE.sub(" ", text)
     parts, position = [], 0
-    left_out = iter([*omitted, (len(text), len(text))])
-    omission = next(left_out)
+    omissions = iter([*omitted, (len(text), len(text))])
+    omission = next(omissions)
     for start, end in marks:
         while omission[1] <= start:
             parts.append(text[position : omission[0]])
             position = omission[1]
-            omission = next(left_out)
+            omission = next(omissions)
         if end <= omission[0]:
             parts += [text[position:start], _ENDERS.sub(",", text[start:end])]
             position = end
     while omission[0] < len(text):
         parts.append(text[position : omission[0]])
         position = omission[1]
-        omission = next(left_out)
+        omission = next(omissions)
     parts.append(text[position:])
     plain = "".join(parts)
     if "REF" in plain:

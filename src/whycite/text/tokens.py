@@ -1,4 +1,4 @@
-"""Tokens as the methods need them: words as they are written, and terms for matching."""
+"""Tokens: words as written, and terms for matching."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from whycite.text.normalise import clean, fold, spell_greek
 
 __all__ = ["terms", "words"]
 
-# Letters and digits, held together by hyphens, apostrophes and the points and commas of numbers. Every turn of a
-# loop takes a separator and what follows it, so these are linear.
+# Letters and digits, joined by hyphens, apostrophes and the points and commas of numbers. Each repetition starts with
+# a separator, so matching takes linear time.
 _WORD = re.compile(r"[^\W_]+(?:(?:[-‐‑'’]|(?<=\d)[.,](?=\d))[^\W_]+)*|\S")
 _TERM = re.compile(r"[^\W_]+(?:(?<=\d)\.(?=\d)[^\W_]+)*")
 
@@ -20,14 +20,14 @@ _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 
 
 def words(text: str) -> list[str]:
-    """The words with their case, every other sign a token of its own, no stemming (as ILCiteR counts tokens)."""
+    """The words in their case, unstemmed, with every other sign as its own token (as ILCiteR counts tokens)."""
     return _WORD.findall(text)
 
 
 def terms(text: str) -> list[str]:
     """The words and numbers for matching: no case, accents or punctuation; "IL-6" and "IL6" are one term.
 
-    Parts of hyphenated words are terms of their own, and so are Greek letters, by name: "TNFα" and "TNF-alpha".
+    Parts of hyphenated words are separate terms, and so are Greek letters, by name: "TNFα" equals "TNF-alpha".
     """
     text = _MICRO.sub("u", _NAME_NUMBER.sub("", clean(text)))
     text = spell_greek(fold(text), padding=" ")

@@ -1,26 +1,26 @@
 """When two references are the same paper.
 
 1. The same key (`paper_key`) is the same paper: DOI, else arXiv id of any version, else PMID, else normalised
-   title and year, with the first author's family name where the title alone does not tell the paper.
-2. The same PMID or arXiv id beside the key is the same paper, and so is the same ISBN with the same title. Two
-   published DOIs are joined by it only where the titles agree: identifiers are often copied to the wrong entry.
-3. The same title joins what no identifier keeps apart. Two published DOIs do, two PMIDs (but a preprint's) and
-   two arXiv ids; the DOI of a preprint keeps it apart from nothing.
-   - The first author's family name agrees and the years are within one, or within five where either is a preprint.
-   - A title of seven words that is not the name of a volume needs no author where the year is the same. Of real
+   title and year, plus the first author's family name if the title alone does not identify the paper.
+2. The same PMID or arXiv id besides the key is the same paper, and so is the same ISBN with the same title. They join
+   two published DOIs only if the titles agree: identifiers are often copied to the wrong entry.
+3. The same title joins references unless an identifier keeps them apart: two published DOIs, two PMIDs (except a
+   preprint's) or two arXiv ids do; the DOI of a preprint does not.
+   - The first author's family name must agree, and the years be within one, or within five if either is a preprint.
+   - A title of seven words that is not the name of a volume needs no author if the year is the same. Of real
      references with the same title and year but another first author, 403 of 423 such pairs had the same DOI, but
      only 15 of 29 with titles of four or five words.
    - "Editorial", "Introduction" and the like join nothing.
-   - Where several papers with a DOI fit, the nearest year wins, then the one referred to most: a reference without
-     identifiers never makes one paper out of two.
-   - Without any identifier "within one year" does not chain: the years of a paper span two (six with a preprint),
-     so 2010 and 2012 stay apart though 2011 fits both. A title that comes back in four years or more is a series
-     (a yearly report, releases of a program): only equal years join.
-   - A reference without year joins where only one paper bears its title and author.
-   - A title cut at its colon joins the whole one of the same author and year if there is but one.
+   - If several papers with a DOI match, the nearest year wins, then the one cited most: a reference without
+     identifiers never merges two papers.
+   - Without any identifier, "within one year" does not chain: the years of a paper span at most two (six with a
+     preprint), so 2010 and 2012 stay apart though 2011 matches both. A title that recurs in four years or more is a
+     series (a yearly report, releases of a program): only equal years join.
+   - A reference without a year joins if only one paper has its title and author.
+   - A title cut off at its colon joins the full one of the same author and year if there is only one.
 
-The result is a partition, hence an equivalence, and depends on the set of references only, not on their order:
-whatever has to be decided is decided by counts and by hashes of the content.
+The result is a partition, hence an equivalence, and depends only on the set of references, not on their order: ties
+are broken by counts and by hashes of the content.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def paper_key(reference: Reference) -> str:
 
 
 def group_references(references: Iterable[Reference]) -> list[int]:
-    """The number of its paper for each reference, counted from 0 in order of appearance."""
+    """For each reference the number of its paper, from 0 in order of appearance."""
     papers = Papers()
     for reference in references:
         papers.add(reference)
@@ -75,12 +75,12 @@ def group_references(references: Iterable[Reference]) -> list[int]:
 
 
 def key_rank(reference: Reference) -> int:
-    """How well a reference stands for its paper, 0 best: published DOI, preprint's DOI, arXiv id, PMID, title."""
+    """How well a reference represents its paper, 0 is best: published DOI, preprint DOI, arXiv id, PMID, title."""
     return int(_identify(reference)[1])
 
 
 def traits(reference: Reference) -> list[int]:
-    """Numbers of which two references of one paper have at least one in common; others may share them too."""
+    """Hashes of which two references to one paper share at least one; other papers may share them too."""
     key, _, pmid, arxiv = _identify(reference)
     labels = [key, pmid and f"pmid:{pmid}", arxiv and f"arxiv:{arxiv}"]
     title = normalise_title(reference.title) or normalise_title(reference.text)
@@ -92,21 +92,21 @@ def traits(reference: Reference) -> list[int]:
 
 
 class Papers:
-    """Takes references one by one, keeps only what tells papers apart, and says which are the same."""
+    """Takes references one by one, stores only what identifies papers, and groups those that are the same."""
 
     def __init__(self) -> None:
         self._table = KeyTable()
         self._reference_rows = array("I")  # the row of each reference in the table
         self._rows: dict[int, int] = {}  # hash of a key -> its row
         self._names: dict[str, int] = {}
-        self._fingerprints = array("q")  # what each row was told last: most references repeat it
+        self._fingerprints = array("q")  # what each row last learned: most references repeat it
         self._roots: array[int] | None = None
 
     def __len__(self) -> int:
         return len(self._reference_rows)
 
     def add(self, reference: Reference) -> None:
-        """Take one more reference."""
+        """Add a reference."""
         key, rank, pmid, arxiv = _identify(reference)
         row = self._row(key, rank)
         self._reference_rows.append(row)
@@ -119,16 +119,16 @@ class Papers:
             self._learn(reference, row, pmid, arxiv)
 
     def groups(self) -> list[int]:
-        """The number of its paper for each reference so far, counted from 0 in order of appearance."""
+        """For each reference so far the number of its paper, from 0 in order of appearance."""
         roots = self._find_roots()
         numbers: dict[int, int] = {}
         return [numbers.setdefault(roots[row], len(numbers)) for row in self._reference_rows]
 
     def representatives(self) -> list[int]:
-        """For each paper the reference whose key stands for it, as its place among those added.
+        """For each paper the index of the reference that represents it.
 
-        It is the first with the best key: a published DOI, else a preprint's DOI, arXiv id, PMID, title; of
-        several such keys the one that most references have, then the one with the smallest hash.
+        That is the first with the best key: a published DOI, else a preprint DOI, arXiv id, PMID, title; among
+        several such keys, the one most references have, then the one with the smallest hash.
         """
         table, roots = self._table, self._find_roots()
         best: dict[int, tuple[int, int, int, int]] = {}
@@ -143,7 +143,7 @@ class Papers:
         return self._roots
 
     def _row(self, key: str, rank: KeyRank) -> int:
-        """The row of a key; an empty reference has one of its own, since nothing says what it is."""
+        """The row of a key; an empty reference gets its own, since nothing identifies it."""
         digest = _digest(key) if key else 0
         row = self._rows.get(digest) if key else None
         if row is None:
@@ -154,7 +154,7 @@ class Papers:
         return row
 
     def _learn(self, reference: Reference, row: int, pmid: str, arxiv: str) -> None:
-        """Note the other identifiers of a reference and the form in which it gives title, author and year."""
+        """Store the other identifiers of a reference, and how it gives title, author and year."""
         table = self._table
         if pmid:
             table.pmid[row] = min(int(pmid), table.pmid[row] or int(pmid))
@@ -186,10 +186,10 @@ _PREPRINT_VENUE = re.compile(r"\b(?:\w{0,12}rxiv|preprints?|ssrn|research square
 
 
 def _identify(reference: Reference) -> tuple[str, KeyRank, str, str]:
-    """The key of a reference, what it is made of, its PMID and its arXiv id."""
+    """The key of a reference, its rank, its PMID and its arXiv id."""
     doi = normalise_doi(reference.doi) if reference.doi else ""
     arxiv = normalise_arxiv(reference.arxiv) if reference.arxiv else ""
-    # arXiv's own DOIs are its ids, and people write the bare id in the field as well.
+    # arXiv's DOIs contain its ids, and people also put the bare id in the DOI field.
     if (
         reference.doi
         and (not doi or doi.startswith("10.48550/"))
@@ -225,7 +225,7 @@ def _title_key(reference: Reference) -> str:
 
 
 def _year(reference: Reference) -> int:
-    """The year, or 0 where it is unknown or cannot be one."""
+    """The year, or 0 if it is unknown or impossible."""
     return reference.year if reference.year is not None and 0 < reference.year < 10_000 else 0
 
 

@@ -1,6 +1,6 @@
-"""What tells a paper, out of messy fields: DOI, arXiv id, PMID, ISBN, and title and family name made comparable.
+"""What identifies a paper, from messy fields: DOI, arXiv id, PMID, ISBN, comparable titles and family names.
 
-Every repetition in the patterns is bounded, or runs up to a character that ends it: all of them are linear.
+Every repetition in the patterns is bounded or ends at a fixed character, so all of them take linear time.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = [
 _TABLES = load_tables(__name__)
 
 _SIMPLE_DOI = re.compile(r"10\.\d{4,9}/[a-z0-9.()/:_-]{0,100}[a-z0-9]")
-# Whoever writes "doi" may use any registrant; a bare "10.5/x" in running text is a ratio.
+# After "doi" any registrant is accepted; a bare "10.5/x" in running text is a ratio.
 _DOI = re.compile(
     r"""(?: ^ | (?<![a-z]) doi (?:\.org)? [:/=\s]{1,3} )  (10\.\d{1,9} (?:\.\d{1,9}){0,3} /) |
         (?<![\d.]) (10\.\d{4,9} (?:\.\d{1,9}){0,3} /)""",
@@ -86,7 +86,7 @@ _ISBN = re.compile(r"(?<![\d-])\d(?:[ -]?\d){8,11}[ -]?[\dX](?![\d-])", re.IGNOR
 
 
 def normalise_doi(text: str) -> str:
-    """The first DOI of a field or an address, in lower case; that of the paper where it names a part of one."""
+    """The first DOI in a field or an address, in lower case; the paper's own if it names a part of one."""
     doi = text.lower()
     if not _SIMPLE_DOI.fullmatch(doi):
         doi = _find_doi(doi)
@@ -95,7 +95,7 @@ def normalise_doi(text: str) -> str:
     doi = _PAPER_PART.sub("", doi).replace("//", "/")
     if match := _COMPONENT.fullmatch(doi) or _RXIV.fullmatch(doi):
         return str(match[match.lastindex or 0])
-    # Cut at its "<", a SICI names a whole issue of a journal.
+    # A SICI cut off at its "<" names a whole issue of a journal.
     return "" if "(sici)" in doi and _CUT_SICI.search(doi) else doi
 
 
@@ -114,7 +114,7 @@ def _find_doi(text: str) -> str:
 
 
 def _trim(name: str) -> str:
-    """The name without what belongs to the sentence around it: stops, quotes, brackets it never opened."""
+    """The name without what belongs to the surrounding sentence: stops, quotes, unopened brackets."""
     unopened = {close: name.count(close) - name.count(open_) for close, open_ in _CLOSERS.items()}
     end = len(name)
     while end and (name[end - 1] in ".,;:'!?*/" or unopened.get(name[end - 1], 0) > 0):
@@ -125,7 +125,7 @@ def _trim(name: str) -> str:
 
 
 def is_preprint(doi: str) -> bool:
-    """Whether a normalised DOI is that of a preprint, or of one version of a paper among several."""
+    """Whether a normalised DOI belongs to a preprint, or to one of several versions of a paper."""
     return bool(_PREPRINT.match(doi))
 
 
@@ -147,7 +147,7 @@ def normalise_pmid(text: str) -> str:
 
 
 def normalise_isbn(text: str) -> str:
-    """The first ISBN whose check digit is right, as the thirteen digits of ISBN-13."""
+    """The first ISBN with a correct check digit, as the thirteen digits of ISBN-13."""
     for match in _ISBN.finditer(clean(text)):
         digits = match[0].replace("-", "").replace(" ", "").upper()
         if len(digits) == 10 and digits[9] == _check10(digits):
@@ -168,18 +168,19 @@ def _check10(digits: str) -> str:
 _MARKUP = re.compile(r"</?[a-zA-Z][^<>]{0,80}>|\\(?:text|math)?(?:it|bf|rm|sc|tt|sf|cal|bb|emph|em|ensuremath)\b|[{}$]")
 _BREAK = re.compile(r"[\W_]+")
 
-_ENOUGH_WORDS = 7
-_ENOUGH_SIGNS = 12  # of scripts that do not part words
+# A title this long identifies a paper together with the year; measured, see `identity`.
+_MIN_TITLE_WORDS = 7
+_MIN_TITLE_SIGNS = 12  # in scripts that do not separate words
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]")
 SHARED_TITLES = frozenset(_TABLES["shared_titles"])
-_CONTAINER = re.compile(rf"\b(?:{'|'.join(_TABLES['volume_titles'])})\b")
+_VOLUME = re.compile(rf"\b(?:{'|'.join(_TABLES['volume_titles'])})\b")
 
 _SUBTITLE = re.compile(r":\s|\s[-–—]\s|—")
 _PART_NUMBER = re.compile(r"\s*(?:part\b|[ivx]+\b|\d|[a-e][.:)])", re.IGNORECASE)
-_HEAD_WORDS = 4
+_MIN_HEAD_WORDS = 4  # a shorter title before its colon is shared by too many papers
 
 _APOSTROPHES = str.maketrans("", "", "'.")
-_MAX_NAME = 200
+_MAX_NAME = 200  # characters; anything longer is not a name, and parsing it is slow
 _UMLAUT = re.compile(r"(?<=[aou])e")
 _PARTICLES = frozenset(_TABLES["name_particles"])
 
@@ -191,7 +192,7 @@ def normalise_title(text: str) -> str:
 
 
 def bare_title(title: str) -> str:
-    """A normalised title without what is written now so, now so: spaces, a leading article, "and"."""
+    """A normalised title without what varies between sources: spaces, a leading article, "and"."""
     words = title.split()
     if len(words) > 1 and words[0] in ("the", "a", "an"):
         del words[0]
@@ -199,20 +200,20 @@ def bare_title(title: str) -> str:
 
 
 def title_head(text: str) -> str:
-    """The normalised title up to its colon, where a subtitle is often cut off; "" if that is too little."""
+    """The normalised title up to its colon, where a subtitle is often cut off; "" if that is too short."""
     subtitle = _SUBTITLE.search(text)
     if not subtitle or _PART_NUMBER.match(text, subtitle.end()):
         return ""
     head = normalise_title(text[: subtitle.start()])
-    return head if head.count(" ") + 1 >= _HEAD_WORDS and not _CONTAINER.search(head) else ""
+    return head if head.count(" ") + 1 >= _MIN_HEAD_WORDS and not _VOLUME.search(head) else ""
 
 
 def tells_paper(title: str) -> bool:
-    """Whether a normalised title and the year tell a paper: long enough, and not the name of a volume."""
-    long_enough = title.count(" ") + 1 >= _ENOUGH_WORDS or (
-        not title.isascii() and len(_UNSPACED.findall(title)) >= _ENOUGH_SIGNS
+    """Whether a normalised title and the year identify a paper: long enough, and not the name of a volume."""
+    long_enough = title.count(" ") + 1 >= _MIN_TITLE_WORDS or (
+        not title.isascii() and len(_UNSPACED.findall(title)) >= _MIN_TITLE_SIGNS
     )
-    return long_enough and not _CONTAINER.search(title)
+    return long_enough and not _VOLUME.search(title)
 
 
 def family_name(author: str) -> str:
@@ -230,7 +231,7 @@ def _family_name(author: str) -> str:
 
 
 def same_family(family: str, other_family: str) -> bool:
-    """Whether two family names can be one person's: "Garcia" and "Garcia Lopez", "Holler" and "Rickauer Holler"."""
+    """Whether two family names may be one person's: "Garcia" and "Garcia Lopez", "Holler" and "Rickauer Holler"."""
     if family == other_family:
         return True
     words, other_words = set(family.split()), set(other_family.split())

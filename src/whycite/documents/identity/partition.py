@@ -1,4 +1,4 @@
-"""Which papers of a table of keys are one, by shared identifiers and titles; the rules are in `identity`."""
+"""Which keys of a table mean the same paper, by shared identifiers and titles; `identity` states the rules."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from whycite.documents.identity.identifiers import same_family
 __all__ = ["HEAD", "LONG", "PREPRINT", "Forest", "KeyRank", "KeyTable", "join"]
 
 
-# Flags of a title row. HEAD: a title cut after its colon; the whole one stands on the row before.
+# Flags of a title row. HEAD: a title cut off at its colon; the full one is in the row before.
 LONG, PREPRINT, HEAD = 1, 2, 4
 
 
@@ -29,20 +29,20 @@ class KeyRank(IntEnum):
 
 
 class KeyTable:
-    """What is known of each key, in arrays: ten million must fit in memory."""
+    """What is known about each key, in arrays: ten million must fit in memory."""
 
     def __init__(self) -> None:
-        # One row a key.
+        # One row per key.
         self.rank = array("B")
         self.digest = array("Q")  # hash of the key
         self.count = array("I")  # references that have it
         self.first_reference = array("Q")  # the first of them
-        self.pmid = array("I")  # one that was given with it, or 0
-        self.arxiv = array("Q")  # hash of one that was given with it, or 0
-        # One row for every other identifier that was given with a key.
+        self.pmid = array("I")  # one given with it, or 0
+        self.arxiv = array("Q")  # hash of one given with it, or 0
+        # One row per other identifier given with a key.
         self.id_digest = array("Q")
         self.id_paper = array("I")
-        # One row for every form of title, author and year that was given with a key.
+        # One row per form of title, author and year given with a key.
         self.title_digest = array("Q")
         self.title_paper = array("I")
         self.title_author = array("I")  # index into names
@@ -54,7 +54,7 @@ class KeyTable:
         return len(self.rank)
 
     def add_key(self, rank: KeyRank, digest: int, first_reference: int) -> int:
-        """A new row for a key."""
+        """Add a row for a key and return its number."""
         self.rank.append(rank)
         self.digest.append(digest)
         self.count.append(0)
@@ -76,25 +76,25 @@ class KeyTable:
 
 
 class Forest:
-    """Union-find that knows of every tree which identifiers keep it apart from others, and its years."""
+    """Union-find that keeps, for every tree, the identifiers that separate it from others, and its years."""
 
     def __init__(self, table: KeyTable) -> None:
         self.table = table
         self._parent = array("I", range(len(table)))
         self._published = array("B", (rank == KeyRank.DOI for rank in table.rank))
         self._identified = array("B", (rank != KeyRank.TITLE for rank in table.rank))
-        # A preprint may have a PMID beside that of the published paper.
+        # A preprint may have a PMID besides that of the published paper.
         preprints = (KeyRank.PREPRINT_DOI, KeyRank.ARXIV)
         ranked = zip(table.rank, table.pmid, strict=True)
         self._pmid = array("I", (0 if rank in preprints else pmid for rank, pmid in ranked))
         self._arxiv = table.arxiv[:]
         self._first_year = array("H", bytes(2 * len(table)))
         for paper, year in zip(table.title_paper, table.title_year, strict=True):
-            self._first_year[paper] = year  # asked only of papers told by title: there it is part of the key
+            self._first_year[paper] = year  # only used for papers identified by title, where it is part of the key
         self._last_year = self._first_year[:]
 
     def find(self, paper: int) -> int:
-        """The paper that stands for the tree."""
+        """The root of a paper's tree."""
         parent = self._parent
         while parent[paper] != paper:
             parent[paper] = parent[parent[paper]]
@@ -111,12 +111,12 @@ class Forest:
         self._identified[paper] |= self._identified[twin]
         self._first_year[paper] = _smaller(self._first_year[paper], self._first_year[twin])
         self._last_year[paper] = max(self._last_year[paper], self._last_year[twin])
-        # Where an identifier is in doubt the smaller one speaks for the tree, whichever came first.
+        # If identifiers disagree, the smaller one counts, whichever came first.
         self._pmid[paper] = _smaller(self._pmid[paper], self._pmid[twin])
         self._arxiv[paper] = _smaller(self._arxiv[paper], self._arxiv[twin])
 
     def union_unless_apart(self, paper: int, twin: int) -> None:
-        """Join two papers unless their identifiers say that they are two."""
+        """Join two papers unless their identifiers keep them apart."""
         paper, twin = self.find(paper), self.find(twin)
         if (
             not (self._published[paper] and self._published[twin])
@@ -126,7 +126,7 @@ class Forest:
             self.union(paper, twin)
 
     def within_years(self, paper: int, twin: int, limit: int) -> bool:
-        """Whether neither has an identifier and the years of both together span no more than `limit`."""
+        """Whether neither has an identifier and their years together span at most `limit`."""
         paper, twin = self.find(paper), self.find(twin)
         if self._identified[paper] or self._identified[twin]:
             return False
@@ -134,7 +134,7 @@ class Forest:
         return max(self._last_year[paper], self._last_year[twin]) - first_year <= limit
 
     def weight(self, paper: int, twin: int) -> tuple[int, int, int]:
-        """What orders two joins that are as good: more references first, then the hashes of the keys."""
+        """The order of equally good joins: more references first, then the hashes of the keys."""
         low, high = sorted((self.table.digest[paper], self.table.digest[twin]))
         return -(self.table.count[paper] + self.table.count[twin]), low, high
 
@@ -147,14 +147,14 @@ def _smaller(number_a: int, number_b: int) -> int:
     return min(number_a, number_b) if number_a and number_b else number_a or number_b
 
 
-_YEARS, _PREPRINT_YEARS = 1, 5
-_SERIES_YEARS = 4  # a title that comes back in so many years is not one paper
-_MAX_COMPARED = 64  # papers compared pair by pair; a title that more of them bear tells none of them
-_MAX_FORMS = 8  # forms of author and year kept of one paper under one title
+_MAX_YEARS, _MAX_PREPRINT_YEARS = 1, 5  # between two versions of one paper; more if one is a preprint
+_SERIES_YEARS = 4  # a title used in this many years is a series, not one paper
+_MAX_COMPARED = 64  # papers compared pairwise; a title that more papers share identifies none of them
+_MAX_FORMS = 8  # forms of author and year kept per paper and title
 
 
 class _TitleForm(NamedTuple):
-    """One form in which a paper was referred to under a title."""
+    """One way in which references give the year and author of a paper with a title."""
 
     year: int
     author: str
@@ -162,7 +162,7 @@ class _TitleForm(NamedTuple):
 
 
 class _TitleBlock(NamedTuple):
-    """The papers that bear a title, and those whose title goes on after a colon (paper, fact, whole title)."""
+    """The papers with a title, and those whose title continues after a colon (paper, form, full title)."""
 
     long: bool
     forms: dict[int, list[_TitleForm]]
@@ -170,7 +170,7 @@ class _TitleBlock(NamedTuple):
 
 
 def join(table: KeyTable) -> array[int]:
-    """For each key of the table one key that stands for its paper: the same for all that are one."""
+    """For each key of the table, one key that represents its paper."""
     forest = Forest(table)
     for papers, titles in _id_blocks(table):
         _join_ids(forest, papers, titles)
@@ -182,7 +182,7 @@ def join(table: KeyTable) -> array[int]:
 
 
 def _runs(digests: array[int]) -> Iterator[list[int]]:
-    """The rows of each digest that stands on more than one row, in the order of the digests."""
+    """The rows of each digest that occurs more than once, in order of the digests."""
     packed = [digest << 32 | row for row, digest in enumerate(digests)]
     packed.sort()
     run: list[int] = []
@@ -198,7 +198,7 @@ def _runs(digests: array[int]) -> Iterator[list[int]]:
 
 
 def _id_blocks(table: KeyTable) -> Iterator[tuple[list[int], dict[int, set[int]]]]:
-    """The papers, best first, of each identifier that several give, and the titles of all such papers."""
+    """The papers, best first, that share an identifier, and the titles of all such papers."""
     blocks = [{table.id_paper[row] for row in rows} for rows in _runs(table.id_digest)]
     blocks = [papers for papers in blocks if len(papers) > 1]
     titles: dict[int, set[int]] = {paper: set() for papers in blocks for paper in papers}
@@ -216,7 +216,7 @@ def _join_ids(forest: Forest, papers: list[int], titles: dict[int, set[int]]) ->
             forest.union(by_title.setdefault(title, paper), paper)
     published = {forest.find(paper) for paper in papers if forest.table.rank[paper] == KeyRank.DOI}
     if len(published) > 1:
-        return  # they disagree on the title: nobody knows whose the identifier is
+        return  # they disagree on the title, so it is unclear whose identifier it is
     for paper in papers:
         forest.union(papers[0], paper)
 
@@ -240,7 +240,7 @@ def _title_blocks(table: KeyTable) -> Iterator[_TitleBlock]:
 
 
 def _comparable(block: _TitleBlock) -> Iterator[_TitleBlock]:
-    """The block, or its parts by author where there are too many, or too short a title, to compare all."""
+    """The block, or its parts by author if there are too many papers or the title is too short to compare all."""
     if block.long and len(block.forms) <= _MAX_COMPARED:
         yield block
         return
@@ -270,12 +270,12 @@ def _join_titles(forest: Forest, block: _TitleBlock) -> None:
 
 
 def _distance(block: _TitleBlock, paper: int, twin: int) -> tuple[bool, int, int] | None:
-    """How far two papers with one title are: unlike first authors, years between, years allowed; None: too far."""
+    """How far apart two papers with one title are: different authors, years between, years allowed; None if too far."""
     best = None
     for form in block.forms[paper]:
         for twin_form in block.forms[twin]:
             gap = abs(form.year - twin_form.year)
-            limit = _PREPRINT_YEARS if form.preprint or twin_form.preprint else _YEARS
+            limit = _MAX_PREPRINT_YEARS if form.preprint or twin_form.preprint else _MAX_YEARS
             if not form.year or not twin_form.year or gap > limit:
                 continue
             stranger = not (form.author and twin_form.author and same_family(form.author, twin_form.author))
@@ -286,7 +286,7 @@ def _distance(block: _TitleBlock, paper: int, twin: int) -> tuple[bool, int, int
 
 
 def _join_undated(forest: Forest, block: _TitleBlock) -> None:
-    """Give a paper without year to the only one that bears its title and author."""
+    """Join a paper without a year to the only one with its title and author."""
     dated = {paper: forms for paper, forms in block.forms.items() if any(form.year for form in forms)}
     for paper, forms in block.forms.items():
         if paper not in dated:
@@ -296,7 +296,7 @@ def _join_undated(forest: Forest, block: _TitleBlock) -> None:
 
 
 def _may_share(forms: Sequence[_TitleForm], twin_forms: Iterable[_TitleForm], block: _TitleBlock) -> bool:
-    """Whether the first author may be the same; one that is not known may be any, if the title is long."""
+    """Whether the first author may be the same; an unknown one may be anyone if the title is long."""
     authors, twin_authors = ([form.author for form in side if form.author] for side in (forms, twin_forms))
     if not authors or not twin_authors:
         return block.long
@@ -304,7 +304,7 @@ def _may_share(forms: Sequence[_TitleForm], twin_forms: Iterable[_TitleForm], bl
 
 
 def _join_cut(forest: Forest, block: _TitleBlock) -> None:
-    """Join a title with the only one of its author and year that goes on after a colon."""
+    """Join a title to the only one by its author and year that continues after a colon."""
     if not block.forms or not block.longer or len(block.forms) + len(block.longer) > _MAX_COMPARED:
         return
     for paper, forms in block.forms.items():
@@ -319,11 +319,11 @@ def _join_cut(forest: Forest, block: _TitleBlock) -> None:
         years = {form.year for form in dated_forms}
         same_year = {twin for twin, longer_form, _ in by_author if longer_form.year in years}
         for twin in sorted(same_year, key=forest.table.digest.__getitem__):
-            if _is_titled(forest, paper, twin) and not forest.within_years(paper, twin, _YEARS):
+            if _is_titled(forest, paper, twin) and not forest.within_years(paper, twin, _MAX_YEARS):
                 continue
             forest.union_unless_apart(paper, twin)
 
 
 def _is_titled(forest: Forest, *papers: int) -> bool:
-    """Whether nothing but their titles tells these papers."""
+    """Whether only their titles identify these papers."""
     return all(forest.table.rank[paper] == KeyRank.TITLE for paper in papers)

@@ -1,4 +1,4 @@
-"""Reads a JATS file: one document an article, with its metadata and reference list; sub-articles are left out."""
+"""Reads a JATS file: one document per article, with metadata and reference list, without sub-articles."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _document(article: Node, builder: Builder, tree: Tree, file: str) -> Documen
 
 
 def _split_asides(document: Document, running: set[int]) -> Document:
-    """Running text in `sentences`, all else in `asides`: other forms of an article hold the former only."""
+    """Running text in `sentences`, everything else in `asides`: other formats of an article have only the former."""
     sentences = [(index in running and s.kind == "prose", s) for index, s in enumerate(document.sentences)]
     return replace(
         document,
@@ -88,7 +88,7 @@ def _split_asides(document: Document, running: set[int]) -> Document:
 _CITATIONS = ("element-citation", "nlm-citation", "mixed-citation", "citation")
 _TITLES = ("article-title", "chapter-title", "part-title", "data-title", "trans-title")
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
-_DATES = ("pub", "epub", "publication", "ppub", "collection")  # the date a paper is cited by, most telling first
+_DATES = ("pub", "epub", "publication", "ppub", "collection")  # kinds of dates, the one a paper is cited by first
 
 
 def read_references(article: Node) -> Iterator[Reference]:
@@ -161,7 +161,7 @@ def _publication_year(meta: Node) -> int | None:
 
 
 def _people(group: Node) -> Iterator[str]:
-    """The names in a person group, a contributor or a citation, people and bodies alike."""
+    """The names in a person group, a contributor or a citation: people and institutions."""
     name_tags = ("name", "string-name", "collab", "name-alternatives")
     for node in group.children:
         if not isinstance(node, Node) or node.tag not in name_tags:

@@ -1,4 +1,4 @@
-"""The text of a JATS article: sections, paragraphs, captions, footnotes, cross-references as whole citations."""
+"""The text of a JATS article: sections, paragraphs, captions, footnotes, and citations made whole."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from whycite.documents.xmltree import Node, Walk, XmlText, plain_text, texts
 __all__ = ["JatsBody", "ReferenceOrder", "cited_keys", "is_citation", "join_citations", "marker_text", "section_title"]
 
 
-# What opens a section, and its heading where it has no title.
+# Elements that open a section, and the heading for those without a title.
 _SECTIONS = {
     "sec": "",
     "abstract": "Abstract",
@@ -32,10 +32,10 @@ _KINDS: dict[str, SentenceKind] = {
     "table": "table",
     "table-wrap-foot": "footnote",
 }
-_CITING = frozenset({"attrib", "td", "th"})  # worth keeping only where they cite
+_CITING = frozenset({"attrib", "td", "th"})  # kept only if they cite
 _PARAGRAPHS = frozenset({"p", "caption", "def-item", "verse-group"}) | _CITING
 _BREAKS = frozenset({"p", "title", "list", "list-item", "disp-quote", "def-item", "def-list", "verse-line", "speech"})
-# What stands outside the sentence it is anchored in.
+# Elements outside the sentence they are anchored in.
 _FLOATS = frozenset(
     {"boxed-text", "chem-struct-wrap", "fig", "fig-group", "fn", "media", "supplementary-material"}
     | {"table-wrap", "table-wrap-group"}
@@ -48,11 +48,11 @@ _NOT_PROSE = frozenset(
     | {"nlm-citation", "object-id", "permissions", "preformat", "ref-list", "response", "sec-meta"}
     | {"sub-article"}
 )
-_NO_SECTION = ("", 1)  # where text stands that is in no section
+_NO_SECTION = ("", 1)  # for text outside any section
 _NOT_SHOWN = ("annotation", "annotation-xml", "tex-math", "graphic", "inline-graphic", "label", "alt-text")
 _INVISIBLE = dict.fromkeys(map(ord, "\u2061\u2062\u2063\u2064\u200b"))
-_EQUATION = "EQUATION"
-_LONGEST_FORMULA = 80  # a longer one is not read as words
+_EQUATION = "EQUATION"  # placeholder for a formula
+_MAX_FORMULA = 80  # characters; a longer formula does not read as words
 _EXPONENT = re.compile(r"[-+−–]?\d")
 _OWN_DOI = re.compile(r"DOI:\s*https?://\S+")
 
@@ -62,7 +62,7 @@ class JatsBody:
 
     def __init__(self, builder: Builder, path: str, order: ReferenceOrder) -> None:
         self._builder, self._path, self._order = builder, path, order
-        self._sections: list[tuple[str, int]] = []  # headings and levels of the sections around us
+        self._sections: list[tuple[str, int]] = []  # headings and levels of the enclosing sections
         self._current_section: tuple[str, int] | None = None  # the section the builder is in
         self._kinds: list[SentenceKind] = ["prose"]
         self._prose: Prose | None = None
@@ -73,7 +73,7 @@ class JatsBody:
         self._parents: list[str] = []
 
     def read(self, root: Node) -> None:
-        """Add everything below `root`; what floats inside a paragraph follows it."""
+        """Add everything below `root`; floats inside a paragraph come after it."""
         walks = [Walk(root)]
         while walks:
             for item, opening in walks[-1]:
@@ -127,7 +127,7 @@ class JatsBody:
             self._citing_heading(title)
 
     def _citing_heading(self, title: Node) -> None:
-        """A heading that cites is also kept as a sentence, so that its citations are not lost."""
+        """Keep a heading that cites as a sentence too, so that its citations are not lost."""
         prose, walk = Prose(), Walk(title)
         for item, opening in walk:
             if isinstance(item, XmlText):
@@ -137,7 +137,7 @@ class JatsBody:
         self._builder.paragraph(prose, "heading")
 
     def _go_to_section(self) -> None:
-        """Begin the section around us; once more, if another one has ended since."""
+        """Begin the enclosing section, again if another one has ended since."""
         section = self._sections[-1] if self._sections else _NO_SECTION
         if self._current_section is not section:
             self._current_section = section
@@ -151,7 +151,7 @@ class JatsBody:
             self._builder.paragraph(prose, self._kinds[-1])
 
     def _holds_text(self, node: Node) -> bool:
-        """Whether what is in an element is text: a formula by itself is not, nor a table that cites nothing."""
+        """Whether an element contains text: a formula on its own does not, nor does a table without citations."""
         if node.tag == "title":
             return self._prose is not None and self._parents[-1] == "caption"
         if node.tag == "table":
@@ -159,7 +159,7 @@ class JatsBody:
         return node.tag not in _NOT_PROSE and (node.tag not in _DISPLAYED or self._prose is not None)
 
     def _add_inline(self, prose: Prose, node: Node) -> bool:
-        """Add what an element inside a paragraph stands for; False: go on with what is in it."""
+        """Add what an element inside a paragraph stands for; False if its content is to be read instead."""
         tag = node.tag
         if tag in _FLOATS:
             self._pending_floats.append(node)
@@ -189,7 +189,7 @@ class JatsBody:
         return True
 
     def _breaks(self, tag: str) -> bool:
-        """Whether a sentence ends where such an element begins or ends: not between a term and its meaning."""
+        """Whether a sentence ends where such an element begins or ends; not between a term and its definition."""
         return tag in _BREAKS and not (tag == "p" and self._parents[-1:] == ["def"])
 
     def _cite(self, prose: Prose, node: Node) -> None:
@@ -217,20 +217,20 @@ def section_title(node: Node) -> str:
 
 
 def _is_mark(shown: str) -> bool:
-    """Whether a link to a note shows no word: "*", "12", "a"."""
+    """Whether the text of a link to a note is only a mark: "*", "12", "a"."""
     return sum(map(str.isalpha, shown)) <= 1
 
 
 def _formula(node: Node) -> str:
-    """An inline formula as words where it is short and linear text, else "EQUATION"."""
+    """An inline formula as words if it is short and linear, else "EQUATION"."""
     shown = "".join(run for run in texts(node, skip=_NOT_SHOWN) if not run.isspace())
     shown = " ".join(shown.translate(_INVISIBLE).split())
-    if node.tag == "tex-math" or not shown or len(shown) > _LONGEST_FORMULA:
+    if node.tag == "tex-math" or not shown or len(shown) > _MAX_FORMULA:
         return _EQUATION
     return shown
 
 
-MAX_RANGE = 100  # references one "a–b" may stand for
+MAX_RANGE = 100  # references that one "a–b" may stand for; more is a typing error
 _DASH = r"[-‐‑‒–—−]"
 _NUMBER = re.compile(r"[\[(]?(\d{1,4})[\])]?")
 _NUMBERS = re.compile(rf"[\[(]?(\d{{1,4}})\s?{_DASH}\s?(\d{{1,4}})[\])]?")
@@ -242,7 +242,7 @@ NodeOrText = Node | XmlText
 
 @dataclass(frozen=True)
 class ReferenceOrder:
-    """The ids of the reference list in print order, which numbered citations count by."""
+    """The ids of the reference list in print order, which numbered citations refer to."""
 
     ids: tuple[str, ...]
 
@@ -251,7 +251,7 @@ class ReferenceOrder:
         return {id: index for index, id in enumerate(self.ids)}
 
     def ids_from(self, start_id: str, extra: int) -> tuple[str, ...]:
-        """The reference `first` and the `more` after it; nothing where the list is not that long."""
+        """The reference `start_id` and the `extra` ones after it; empty if the list is not that long."""
         start = self.position.get(start_id)
         if start is None or not 0 < extra < MAX_RANGE or start + extra >= len(self.ids):
             return ()
@@ -267,7 +267,7 @@ def is_citation(item: NodeOrText, order: ReferenceOrder) -> bool:
 
 
 def cited_keys(node: Node, order: ReferenceOrder) -> tuple[str, ...]:
-    """The references a citation points at, in the order it names them."""
+    """The references a citation points to, in its order."""
     reference_ids = tuple(dict.fromkeys(node.get("rid").split()))
     numbers = _NUMBERS.fullmatch(plain_text(node)) if len(reference_ids) == 1 else None
     if numbers and order.position.get(reference_ids[0]) == int(numbers[1]) - 1:
@@ -281,7 +281,7 @@ def marker_text(node: Node) -> str:
 
 
 def join_citations(root: Node, order: ReferenceOrder) -> None:
-    """Rewrite the tree below `root`: ranges become one citation each, so do runs of superscript ones."""
+    """Rewrite the tree below `root`: each range, and each run of superscripts, becomes one citation."""
     walk = Walk(root)
     for item, opening in walk:
         if not opening or isinstance(item, XmlText):
@@ -294,7 +294,7 @@ def join_citations(root: Node, order: ReferenceOrder) -> None:
 
 def _join_ranges(children: Iterable[NodeOrText], order: ReferenceOrder) -> list[NodeOrText]:
     joined: list[NodeOrText] = []
-    citation_index: int | None = None  # where in `joined` the last citation stands
+    citation_index: int | None = None  # index of the last citation in `joined`
     for child in children:
         if isinstance(child, Node) and is_citation(child, order):
             if citation_index is not None and (whole := _range_citation(joined[citation_index:], child, order)):
@@ -348,7 +348,7 @@ def _is_separator(item: NodeOrText) -> bool:
 
 
 def _is_raised(item: NodeOrText, order: ReferenceOrder) -> bool:
-    """Whether this is a superscript that holds citations and nothing else, or a citation all in superscript."""
+    """Whether this is a superscript with nothing but citations, or a citation entirely in superscript."""
     if isinstance(item, XmlText):
         return False
     if is_citation(item, order):

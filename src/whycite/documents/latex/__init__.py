@@ -1,4 +1,4 @@
-"""Reads LaTeX projects: a tolerant walk over the sources with a map back to every file and line."""
+"""Reads LaTeX projects: a tolerant walk over the sources that maps everything back to its file and line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SIGNS = re.compile(rb"\\(?:documentclass|documentstyle|begin\s*\{|section\*?\s*
 
 
 class LatexReader:
-    """The reader of .tex files; the file is the main one, its folder the project."""
+    """The reader for .tex files: the file is the main one, its folder the project."""
 
     name = "latex"
     suffixes = (".tex", ".ltx", ".latex")
@@ -48,13 +48,13 @@ class LatexReader:
         cited_keys = {
             key for sentence in document.sentences for citation in sentence.citations for key in citation.keys
         }
-        # An entry that only the .bbl of an earlier run has, and that nothing cites any more, is none of the draft's.
+        # An entry that only the .bbl of an earlier run has, and that nothing cites any more, is stale.
         stale_ids = (
             {r.id for r in bbl_references} - {r.id for r in draft_references} - cited_keys
             if bib_references is not None
             else set()
         )
-        # Who cites newer works has written later than the date says, which may have come with a template.
+        # A draft that cites newer works was written after its date, which may be left over from a template.
         newest = max((r.year for r in document.references if r.year and r.id in cited_keys), default=0)
         document = replace(
             document,
@@ -65,7 +65,7 @@ class LatexReader:
 
 
 def _first_per_key(references: list[Reference]) -> list[Reference]:
-    """Of several entries of one key the first with a title: a .bib says more than a printed list."""
+    """One entry per key, the first with a title: a .bib says more than a printed list."""
     by_id: dict[str, Reference] = {}
     for reference in references:
         if reference.id not in by_id or (reference.title and not by_id[reference.id].title):
@@ -74,7 +74,7 @@ def _first_per_key(references: list[Reference]) -> list[Reference]:
 
 
 def _renumber_levels(document: Document) -> Document:
-    """Levels counted from the highest heading the draft uses; abstract and the like stand at the top."""
+    """Number levels from the highest heading the draft uses; the abstract and its like go to the top."""
     top = min((section.level for section in document.sections if section.level and section.heading), default=1)
     sections = tuple(replace(s, level=max(1, s.level - top + 1)) for s in document.sections)
     return replace(document, sections=sections)

@@ -58,7 +58,7 @@ INPUTS = {  # command -> how many folder arguments come before the file name
 
 
 def _by_name(table: dict[str, str]) -> dict[str, str]:
-    """A table of letters -> names turned round."""
+    """A table of letters -> names, inverted."""
     return {name: letters for letters, names in table.items() for name in names.split()}
 
 
@@ -86,7 +86,7 @@ _CITE_COMMANDS = frozenset(
     + [f"{stem}{ending}" for stem in ("cite", "Cite", "shortcite", "fullcite") for ending in _CITE_ENDINGS]
 )
 _NOT_CITING = frozenset(_TABLES["not_citing"].split())
-_NOT_IN_KEY = re.compile(r"[\s{}\\]")  # what no key holds: a brace was not closed
+_NOT_IN_KEY = re.compile(r"[\s{}\\]")  # never in a key: a brace was not closed
 _COMMENT = re.compile(r"(?<!\\)%[^\n\r]*(?:\r\n|\n|\r|$)")
 
 
@@ -96,14 +96,14 @@ def is_citation(name: str) -> bool:
 
 
 def looks_like_citation(name: str) -> bool:
-    """Whether an unknown control word has the look of a cite command."""
+    """Whether an unknown control word looks like a cite command."""
     return "cite" in name.lower() and name not in _NOT_CITING and "@" not in name
 
 
 def read_citation(cursor: Cursor, name: str) -> tuple[tuple[str, ...], str, list[LatexRange]]:
     """The keys and the printed form of the citation whose command was just read, and the ranges read.
 
-    No ranges: no argument follows, so it was no citation.
+    Without ranges, no argument followed, so it was not a citation.
     """
     if name.endswith("volcite"):  # the volume comes first
         cursor.group()
@@ -118,7 +118,7 @@ def read_citation(cursor: Cursor, name: str) -> tuple[tuple[str, ...], str, list
     keys: list[str] = []
     forms: list[str] = []
     while True:
-        if angle := cursor.optional_argument("<"):  # apacite's note before the citation
+        if angle := cursor.optional_argument("<"):  # a prenote in apacite
             prenote = _note_text(angle)
         notes: list[LatexRange] = []
         while len(notes) < 2 and (note := cursor.optional_argument()):

@@ -1,4 +1,4 @@
-"""LaTeX text with a map back to its file, and a reading position in it: files, macro expansions, arguments."""
+"""LaTeX text that maps back to its file, and a cursor that reads commands and arguments from it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from functools import cached_property
 
 from whycite.documents.latex.commands import VERBATIM
 
-__all__ = ["Cursor", "LatexFrame", "LatexRange", "LatexText"]
+__all__ = ["MAX_VERB", "Cursor", "LatexFrame", "LatexRange", "LatexText"]
 
 
 _VERBATIM_NAMES = "|".join(re.escape(name) for name in sorted(VERBATIM))
-# What can change brace depth, open or close an environment, or hide either of these.
+# Anything that changes brace depth, opens or closes an environment, or hides either.
 _LANDMARK = re.compile(
     rf"(?P<verbatim>\\begin\s*\{{(?:{_VERBATIM_NAMES})\}})"
     r"|\\(?:verb|lstinline|mintinline)(?![A-Za-z])\*?(?:\[[^\]\n]{0,200}\])?(?P<mark>[^A-Za-z\s*{])"
@@ -30,7 +30,7 @@ _PARAGRAPH_END = re.compile(r"(?:\r?\n|\r(?!\n))[ \t]*(?:\r?\n|\r(?!\n))")
 
 
 class LatexText:
-    """A file's text, or the expansion of a macro in one; `starts`/`ends` say where each character came from."""
+    """The text of a file or of a macro expansion; `starts` and `ends` say where each character came from."""
 
     def __init__(
         self, text: str, file: str, starts: Sequence[int] | None = None, ends: Sequence[int] | None = None
@@ -39,7 +39,7 @@ class LatexText:
         self.file = file
         self._starts = starts
         self._ends = ends
-        self.is_file = starts is None  # characters stand for themselves
+        self.is_file = starts is None  # not an expansion
 
     def origin(self, start: int, end: int) -> tuple[int, int]:
         """The range of the file that a range of this text came from."""
@@ -57,7 +57,7 @@ class LatexText:
         return self._starts[start:end], self._ends[start:end]
 
     def runs(self, start: int, end: int) -> list[tuple[int, int]]:
-        """The range cut where the characters stop standing one for one in the file."""
+        """The range, split where its characters stop matching the file one for one."""
         if self._starts is None or self._ends is None:
             return [(start, end)]
         cuts = [start]
@@ -67,32 +67,32 @@ class LatexText:
         return list(zip(cuts, [*cuts[1:], end], strict=True))
 
     def is_exact(self, start: int, end: int) -> bool:
-        """Whether a run's characters stand one for one in the file."""
+        """Whether the characters of a run match the file one for one."""
         return self._starts is None or self._starts[end - 1] - self._starts[start] == end - 1 - start
 
     def is_argument(self, index: int) -> bool:
-        """Whether a character of an expansion was written in an argument, not in the macro's body."""
+        """Whether a character of an expansion comes from an argument, not from the macro's body."""
         return self._starts is not None and self._ends is not None and self._ends[index] - self._starts[index] == 1
 
     def closing_brace(self, start: int) -> int | None:
-        """Where the brace opened at `at` is closed, if it is."""
+        """Where the brace opened at `start` closes, or None."""
         return self._landmarks.braces.get(start)
 
     def closing_bracket(self, start: int) -> int | None:
-        """Where the square bracket opened at `at` is closed, outside of braces opened since."""
+        """Where the square bracket opened at `start` closes, outside of braces opened since."""
         return self._landmarks.brackets.get(start)
 
     def environment_end(self, name: str, begin: int) -> int | None:
-        """Where the environment begun at `begin` ends (its `\\end`, the `\\]` of a `\\[`), if it does."""
+        """Where the environment begun at `begin` ends (its `\\end`, the `\\]` of a `\\[`), or None."""
         return self._landmarks.environments.get((name, begin))
 
     def paragraph_end(self, offset: int) -> int:
-        """Where the paragraph that goes on at `after` ends."""
+        """Where the paragraph at `offset` ends."""
         index = bisect_left(self._paragraph_ends, offset)
         return self._paragraph_ends[index] if index < len(self._paragraph_ends) else len(self.text)
 
     def line(self, offset: int) -> int:
-        """The line of the file, from 1, that an offset of the file lies in."""
+        """The line number, from 1, of an offset in the file."""
         return bisect_right(self._line_starts, offset)
 
     @property
@@ -115,7 +115,7 @@ class LatexText:
 
 @dataclass(slots=True)
 class _Landmarks:
-    """What pairs with what; every look-up is constant time, whatever the input."""
+    """Which opening belongs to which closing; look-ups take constant time, whatever the input."""
 
     braces: dict[int, int] = field(default_factory=dict)
     brackets: dict[int, int] = field(default_factory=dict)
@@ -126,9 +126,9 @@ class _Landmarks:
 def _survey(text: str) -> _Landmarks:
     """One pass over the text that pairs braces, brackets and environments."""
     landmarks = _Landmarks()
-    open_brackets: list[list[int]] = [[]]  # for each depth of braces
+    open_brackets: list[list[int]] = [[]]  # per depth of braces
     open_names: dict[str, list[int]] = {}
-    endless_names: set[str] = set()  # verbatim environments that no longer end
+    endless_names: set[str] = set()  # verbatim environments without another end
     position: int | None = 0
     while position is not None:
         position = _survey_from(text, position, landmarks, open_brackets, open_names, endless_names)
@@ -143,7 +143,7 @@ def _survey_from(
     open_names: dict[str, list[int]],
     endless_names: set[str],
 ) -> int | None:
-    """Go on with the survey up to something that hides all landmarks in it, and say where that ends."""
+    """Continue the survey up to something that hides all landmarks in it; returns where that ends."""
     open_braces = landmarks.unclosed_braces
     for match in _LANDMARK.finditer(text, position):
         start, end, kind = match.start(), match.end(), match.lastgroup
@@ -174,7 +174,7 @@ def _survey_from(
                 return close + len(name) + 6
             endless_names.add(name)
         elif kind == "mark":
-            close = text.find(match["mark"], end, end + 500)
+            close = text.find(match["mark"], end, end + MAX_VERB)
             if close >= 0:
                 return close + 1
         elif kind == "name":
@@ -195,13 +195,15 @@ def _survey_from(
 
 _BLANK = re.compile(r"(?:[ \t\r\n]|%[^\n\r]*(?:\r\n|\n|\r|$))*")
 _CONTROL = re.compile(r"\\(?:[A-Za-z@]+|.)", re.DOTALL)
-_LONGEST_OPTION = 2000  # characters; what is longer is text in brackets
-_LONGEST_NOTE = 200
+_MAX_OPTION = 2000  # characters; anything longer is text in brackets, not an optional argument
+_MAX_NOTE = 200  # characters of an argument in parentheses or angle brackets
+_MAX_NAME = 200  # characters of a name between \csname and \endcsname
+MAX_VERB = 500  # characters of inline code
 
 
 @dataclass(slots=True)
 class LatexFrame:
-    """A stretch of text being read; `name` tells a file or macro that must not be entered again meanwhile."""
+    """A stretch of text being read; `name` is the file or macro, which must not be entered again meanwhile."""
 
     source: LatexText
     pos: int
@@ -224,7 +226,7 @@ class LatexRange:
 
 
 class Cursor:
-    """Reads commands' arguments; an argument may lie behind the end of the macro that asks for it."""
+    """Reads the arguments of commands, which may lie beyond the end of the macro that needs them."""
 
     def __init__(self) -> None:
         self.frames: list[LatexFrame] = []
@@ -247,7 +249,7 @@ class Cursor:
             frame.on_end()
 
     def skip_blank(self) -> int:
-        """Go over white space and comments, out of exhausted expansions too; where it began in this frame."""
+        """Skip white space and comments, also out of finished expansions; returns where that began in this frame."""
         while True:
             frame = self.frame
             start = frame.pos
@@ -258,19 +260,19 @@ class Cursor:
             self.pop()
 
     def peek(self) -> str:
-        """The next character, or nothing at the end."""
+        """The next character, or "" at the end."""
         frame = self.frame
         return frame.source.text[frame.pos] if frame.pos < frame.end else ""
 
     def optional_argument(self, opening: str = "[") -> LatexRange | None:
-        """The inside of an optional argument, if one comes next."""
+        """The content of an optional argument, if one comes next."""
         start = self.skip_blank()
         frame = self.frame
         if self.peek() == opening and (close := _closing_bracket(frame, opening)) is not None:
             argument = LatexRange(frame.source, frame.pos + 1, close)
             frame.pos = close + 1
             return argument
-        frame.pos = start  # the white space passed over may be the end of a paragraph
+        frame.pos = start  # the skipped white space may end a paragraph
         return None
 
     def mandatory_argument(self) -> LatexRange | None:
@@ -278,7 +280,7 @@ class Cursor:
         blank_start = self.skip_blank()
         frame = self.frame
         text, start = frame.source.text, frame.pos
-        if frame.source.paragraph_end(blank_start) < start:  # an argument forgotten at the end of a paragraph
+        if frame.source.paragraph_end(blank_start) < start:  # the argument is missing at the end of a paragraph
             frame.pos = blank_start
             return None
         if start >= frame.end or text[start] == "}":
@@ -295,7 +297,7 @@ class Cursor:
         return LatexRange(frame.source, start, frame.pos)
 
     def group(self) -> LatexRange | None:
-        """A mandatory argument in braces, or None where something else comes next."""
+        """A mandatory argument in braces, or None if something else comes next."""
         start = self.skip_blank()
         if self.peek() == "{":
             return self.mandatory_argument()
@@ -303,7 +305,7 @@ class Cursor:
         return None
 
     def short_group(self) -> LatexRange | None:
-        """A group that cannot hold a paragraph's end, as a heading or key: one that does was never closed."""
+        """A group that cannot contain a blank line, such as a heading or key; one that does was never closed."""
         group = self.group()
         if group is None or group.end <= group.source.paragraph_end(group.start):
             return group
@@ -316,10 +318,10 @@ class Cursor:
         return LatexRange(group.source, group.start, end)
 
     def raw_group(self) -> LatexRange | None:
-        """A group where % is no comment and braces do not nest: an address, a file name."""
+        """A group in which % is not a comment and braces do not nest: an address, a file name."""
         self.skip_blank()
         frame = self.frame
-        close = frame.source.text.find("}", frame.pos, min(frame.end, frame.pos + _LONGEST_OPTION))
+        close = frame.source.text.find("}", frame.pos, min(frame.end, frame.pos + _MAX_OPTION))
         if self.peek() != "{" or close < 0:
             return None
         group = LatexRange(frame.source, frame.pos + 1, close)
@@ -337,7 +339,7 @@ class Cursor:
     def _spelled_name(self) -> str | None:
         """The name spelled out between `\\csname` and `\\endcsname`."""
         frame = self.frame
-        end = frame.source.text.find("\\endcsname", frame.pos, min(frame.end, frame.pos + 200))
+        end = frame.source.text.find("\\endcsname", frame.pos, min(frame.end, frame.pos + _MAX_NAME))
         if end < 0:
             return None
         name = frame.source.text[frame.pos : end].strip()
@@ -346,11 +348,11 @@ class Cursor:
 
 
 def _closing_bracket(frame: LatexFrame, opening: str) -> int | None:
-    """Where an optional argument ends, if it does within reason."""
+    """Where an optional argument ends, or None if it is too long to be one."""
     start = frame.pos + 1
     if opening == "[":
         close = frame.source.closing_bracket(frame.pos)
     else:
-        close = frame.source.text.find({"(": ")", "<": ">"}[opening], start, start + _LONGEST_NOTE)
-    limit = min(frame.end, start + _LONGEST_OPTION, frame.source.paragraph_end(start))
+        close = frame.source.text.find({"(": ")", "<": ">"}[opening], start, start + _MAX_NOTE)
+    limit = min(frame.end, start + _MAX_OPTION, frame.source.paragraph_end(start))
     return close if close is not None and 0 <= close < limit else None

@@ -1,4 +1,4 @@
-"""Environments: formulas, floats, tables, lists, abstracts, what is not prose at all."""
+"""Environments: formulas, floats, tables, lists, abstracts, and those without prose."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ABSTRACTS = frozenset({"abstract", "abstract*", "Abstract", "summary"})
 ACKNOWLEDGEMENTS = frozenset(
     {"acknowledgement", "acknowledgements", "acknowledgment", "acknowledgments", "acks", "ack"}
 )
-# Environments inside a sentence; all others end the paragraph before and after them.
+# Environments inside a sentence; all others end the paragraph before and after.
 INLINE = frozenset("small footnotesize scriptsize normalsize large em itshape bfseries sloppypar".split())
 LISTS = frozenset("itemize enumerate description inparaenum compactitem compactenum inparaitem list".split())
 _BEGIN_COMMAND = re.compile(r"\\begin\s*\{([^{}\\\n]{1,60})\}")
@@ -41,19 +41,19 @@ _LENGTH = re.compile(r"\s*(?:[\d.\\]|[lcrpXm|@!<>{}]+\s*$|#\d)")
 @dataclass(slots=True)
 class _OpenEnvironment:
     name: str
-    state: LatexState | None = None  # what to go back to
+    state: LatexState | None = None  # the state to return to
     is_math: bool = False
     is_section: bool = False
 
 
 class Environments:
-    """The environments that are open, and what beginning and ending each of them means."""
+    """The open environments, and what beginning and ending each of them means."""
 
     def __init__(self, walker: LatexWalker) -> None:
         self.walker = walker
         self._open_environments: list[_OpenEnvironment] = []
         self._open_counts: dict[str, int] = {}
-        self._meanings: dict[str, str] = {}  # environments of the draft's own -> LaTeX's that they stand for
+        self._meanings: dict[str, str] = {}  # environments the draft defines -> the LaTeX ones they stand for
 
     def begin(self, call: LatexRange) -> None:
         """The `\\begin` of an environment."""
@@ -67,7 +67,7 @@ class Environments:
         if close is not None and close >= frame.end:
             close = None
         meaning = self._meanings.get(name, name)
-        # Only a macro can end what has no end in the file where it begins.
+        # An environment without an end in its file can only be ended by a macro.
         is_unended = close is None and source.is_file and name not in walker.environments_ended_by_macros
         if meaning == "document":
             walker.page.begin()
@@ -86,7 +86,7 @@ class Environments:
             self._begin_text(name, meaning)
 
     def end(self, call: LatexRange) -> None:
-        """The `\\end` of an environment; one that was never begun is passed over."""
+        """The `\\end` of an environment; one that was never begun is ignored."""
         argument = self.walker.group()
         name = argument.text.strip() if argument else ""
         if name == "document":
@@ -103,7 +103,7 @@ class Environments:
                 return
 
     def define(self, name: str, body: str) -> None:
-        """An environment of the draft's own: what it means is what its code begins and leaves open."""
+        """An environment the draft defines: it means what its code begins and leaves open."""
         opened_names = [self._meanings.get(match[1], match[1]) for match in _BEGIN_COMMAND.finditer(body)]
         meanings = [name for name in opened_names if name in MATH_ENVIRONMENTS | FLOATS | ABSTRACTS | ACKNOWLEDGEMENTS]
         if meanings:
@@ -112,7 +112,7 @@ class Environments:
             self._meanings[name] = "equation"
 
     def leave_math(self, next_part: str) -> None:
-        """Give up on a formula that was begun by a macro and never ended."""
+        """Give up on a formula that a macro began and that never ended."""
         while self.walker.page.formulas:
             if self._open_environments[-1].is_math:
                 frame = self.walker.frame
@@ -120,12 +120,12 @@ class Environments:
             self._close(None)
 
     def leave_floats(self) -> None:
-        """A heading ends every figure and table that is still open."""
+        """End every open figure and table, because a heading begins."""
         while self.walker.page.state.in_float and self._open_environments:
             self._close(None)
 
     def close_all(self) -> None:
-        """The end of the text: everything open ends here."""
+        """End everything that is open, at the end of the text."""
         while self._open_environments:
             self._close(None)
 
@@ -200,7 +200,7 @@ class Environments:
             self._read_theorem_name()
 
     def _drop_length(self) -> None:
-        """Go over an argument that is a measure or a column specification, not text."""
+        """Skip an argument that is a length or a column specification, not text."""
         frame, start = self.walker.frame, self.walker.frame.pos
         if self.walker.peek() == "{" and (argument := self.walker.group()) and not _LENGTH.match(argument.text):
             frame.pos = start

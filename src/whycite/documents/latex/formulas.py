@@ -28,8 +28,9 @@ __all__ = [
 ]
 
 
-EQUATION = "EQUATION"
-_MAX_FORMULA_LENGTH = 60  # characters of source; what is longer is no aside in a sentence
+EQUATION = "EQUATION"  # placeholder for a formula that does not read as words
+_MAX_FORMULA_LENGTH = 60  # characters of source; a longer formula does not read as part of a sentence
+_MAX_FORMULA_END = 200  # characters of labels, spacing and the like after the last sign of a formula
 _FORMULA_END = re.compile(r"(?:\s|[{}]|\\(?:[,;:! ]|\\|nonumber|notag|qed)|\\(?:label|tag)\s*\{[^{}]{0,100}\})*+$")
 _MATH_TOKEN = re.compile(
     r"\\([A-Za-z]+)(\s*)|\\(.)|([{}])|([\^_])|([A-Za-z0-9.,+\-=<>/()\[\]|!*:;%'\s°µ]|[^\x00-\x7f])"
@@ -41,15 +42,15 @@ _SPACES = {",": " ", ";": " ", ":": " ", " ": " ", "!": "", "%": "%", "&": "&", 
 
 
 def display_text(tex: str) -> str:
-    """What stands for a formula on lines of its own: the stop or comma in it belongs to the sentence around it."""
-    tail = tex[-200:]
+    """The placeholder for a displayed formula, with its final stop or comma, which belongs to the sentence."""
+    tail = tex[-_MAX_FORMULA_END:]
     stop = next((tail[match.start() - 1] for match in _FORMULA_END.finditer(tail) if match.start()), "")
     return f" {EQUATION}{stop if stop in '.,;' else ''} "
 
 
-@lru_cache(maxsize=10_000)  # the same few symbols come back all over a paper
+@lru_cache(maxsize=10_000)  # the same few symbols recur throughout a paper
 def math_text(tex: str) -> str:
-    """The formula as it reads in a sentence: "n = 5", "λ", "10^-3", "CO2"; EQUATION where it is not simple."""
+    """The formula as it reads in a sentence: "n = 5", "λ", "10^-3", "CO2"; EQUATION if it is not simple."""
     if len(tex) > _MAX_FORMULA_LENGTH:
         return EQUATION
     parts: list[str] = []
@@ -68,7 +69,7 @@ def math_text(tex: str) -> str:
             continue
         if word is not None:
             piece = _word_text(word)
-            if piece and gap and not piece.isalpha():  # a sign between two things, with space around it
+            if piece and gap and not piece.isalpha():  # an operator with space around it
                 piece += " "
         elif symbol is not None:
             piece = _SPACES.get(symbol)
@@ -98,7 +99,7 @@ def _script_text(script: str, piece: str) -> str:
     return script + piece
 
 
-# What follows the command: n a number, u a unit, o options; and how the parts are joined.
+# siunitx: command -> its arguments (n a number, u a unit, o options), and how they are printed.
 QUANTITIES = {
     "SI": ("onou", "{0} {1}"),
     "qty": ("onu", "{0} {1}"),
@@ -140,7 +141,7 @@ def unit_text(tex: str) -> str:
 _CITE_COMMAND = re.compile(r"\\(?!no)[a-zA-Z]{0,12}cite[a-z]{0,9}\*?(?:\[[^\]\n]{0,100}\]){0,2}\{([^{}\\]{1,500})\}")
 _LINE_SPACE = re.compile(r"\s{0,20}\[\s{0,9}-?[\d.]{1,9}\s{0,9}[a-z\\]{2,20}\]")
 DASHES_AND_QUOTES = {"---": "—", "--": "–", "``": "“", "''": "”", "`": "‘"}
-_SPACING = {
+_SPACING = {  # control symbols that print a space or nothing
     " ": " ", ",": " ", ";": " ", ":": " ", "!": "", "/": "", "-": "", "@": "", "\n": " ", "\r": " ", "\t": " ",
     "": "", "+": "", "*": "", "<": "", ">": "", ")": "", "]": "",
 }  # fmt: skip
@@ -180,7 +181,7 @@ def read_letter(walker: LatexWalker, call: LatexRange, name: str) -> bool:
 
 
 def read_formula(walker: LatexWalker, frame: LatexFrame, start: int, end: int) -> None:
-    """A formula between dollars; one that never ends is passed over."""
+    """A formula between dollars; one that never ends is ignored."""
     mark = frame.source.text[start:end]
     close = _closing_dollar(frame, end, mark)
     if close is not None:
@@ -194,7 +195,7 @@ def read_formula(walker: LatexWalker, frame: LatexFrame, start: int, end: int) -
 
 
 def cite_in_formula(walker: LatexWalker, source: LatexText, start: int, end: int) -> None:
-    """The citations that stand in a formula: "\\text{by \\cite{a}}"."""
+    """Cite what a formula cites: "\\text{by \\cite{a}}"."""
     for match in _CITE_COMMAND.finditer(source.text, start, end) if source.text.find("cite", start, end) >= 0 else ():
         keys = tuple(key.strip() for key in match[1].split(",") if key.strip())
         walker.page.cite(f"[{'; '.join(keys)}]", keys, source.file, *source.origin(*match.span()))

@@ -1,4 +1,4 @@
-"""What each command of LaTeX means for the text, by its name."""
+"""What each LaTeX command does to the text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from whycite.documents.builder import Prose
 from whycite.documents.latex.commands import CROSS_REFERENCES, INPUTS, SECTIONS, WRITER_NOTES, read_citation
-from whycite.documents.latex.cursor import LatexFrame, LatexRange
+from whycite.documents.latex.cursor import MAX_VERB, LatexFrame, LatexRange
 from whycite.documents.latex.formulas import QUANTITIES, unit_text
 from whycite.documents.latex.macros import DEFINERS, MacroParameter, read_definition
 from whycite.documents.references import bbl
@@ -23,8 +23,8 @@ __all__ = ["HANDLERS", "cite", "read_printed_references"]
 
 Handler = Callable[["LatexWalker", LatexRange, str], None]
 HANDLERS: dict[str, Handler] = {}
-PLACEHOLDER = "REF"  # what stands for the number of a figure, table or section
-# Macros that look at what comes next decide by it; we would read both ways out.
+PLACEHOLDER = "REF"  # for the number of a figure, table or section
+# Macros that look at what comes next: expanding them would print both alternatives.
 _LOOKAHEAD = re.compile(r"\\(?:@ifnextchar|@ifstar|futurelet|kernel@ifnextchar)")
 _END_OF_LIST = re.compile(r"\\endthebibliography|\\end\s*\{(?:document|thebibliography)\}|\\appendix")
 _LENGTH = re.compile(
@@ -79,7 +79,7 @@ def cite(walker: LatexWalker, call: LatexRange, name: str) -> None:
 
 @_command(["citeproc"])
 def _citeproc(walker: LatexWalker, call: LatexRange, name: str) -> None:
-    """A citation as Pandoc writes it out: the key, then what is printed."""
+    """A citation as Pandoc writes it: the key, then the printed form."""
     key, printed_form = walker.group(), walker.group()
     if key and printed_form:
         start, end = call.source.origin(call.start, walker.call_end(call))
@@ -104,14 +104,14 @@ def _bibliography(walker: LatexWalker, call: LatexRange, name: str) -> None:
 
 @_command(["thebibliography"])
 def _reference_list(walker: LatexWalker, call: LatexRange, name: str) -> None:
-    """The list of references begun by a command, not as an environment: it goes on to the end."""
+    """A reference list begun by a command, not an environment: it runs to the end."""
     frame = walker.frame
     end = _END_OF_LIST.search(frame.source.text, frame.pos, frame.end)
     read_printed_references(walker, frame, end.start() if end else frame.end)
 
 
 def read_printed_references(walker: LatexWalker, frame: LatexFrame, close: int) -> None:
-    """Read a printed list of references, from here on."""
+    """Read a printed reference list, from here to `close`."""
     references, warnings = bbl.parse(frame.source.text[frame.pos : close], frame.source.file)
     walker.references += references
     for warning in warnings:
@@ -144,7 +144,7 @@ def _title(walker: LatexWalker, call: LatexRange, name: str) -> None:
 
 @_command(["date"])
 def _date(walker: LatexWalker, call: LatexRange, name: str) -> None:
-    """The date of the draft; of several the last holds, and one that is made when TeX runs, or has two, has no year."""
+    """The date of the draft: the last one counts; \\today, or a date with two years, gives no year."""
     walker.optional_argument()
     if date := walker.group():
         years = [] if "\\today" in date.text else _YEAR.findall(date.text)
@@ -176,12 +176,12 @@ def _appendix(walker: LatexWalker, call: LatexRange, name: str) -> None:
 @_command(["item"])
 def _item(walker: LatexWalker, call: LatexRange, name: str) -> None:
     walker.page.state.prose.break_sentence()
-    walker.optional_argument("<")  # when a slide shows it
+    walker.optional_argument("<")  # the slides that show it
     if label := walker.optional_argument():
         walker.read_on(label, partial(walker.page.put, " ", label.source, label.end, label.end + 1))
 
 
-# What stands beside the text
+# Text outside the running text
 
 
 @_command(["footnote", "footnotetext"])
@@ -214,7 +214,7 @@ def _todo(walker: LatexWalker, call: LatexRange, name: str) -> None:
             walker.capture(argument, walker.page.queue_if_citing)
 
 
-# Text that is written in its own way
+# Text with a syntax of its own
 
 
 @_command(QUANTITIES)
@@ -241,7 +241,7 @@ def _verb(walker: LatexWalker, call: LatexRange, name: str) -> None:
     frame = walker.frame
     frame.pos += walker.peek() == "*"
     text = frame.source.text
-    close = text.find(walker.peek() or "\n", frame.pos + 1, min(frame.end, frame.pos + 500))
+    close = text.find(walker.peek() or "\n", frame.pos + 1, min(frame.end, frame.pos + MAX_VERB))
     if close > 0 and frame.pos < frame.end:
         walker.page.put(text[frame.pos + 1 : close].replace("\\", ""), frame.source, frame.pos, close + 1)
         frame.pos = close + 1
@@ -283,7 +283,7 @@ def _define(walker: LatexWalker, call: LatexRange, name: str) -> None:
     if macro is None or _LOOKAHEAD.search(macro.body):
         return
     if call.source.file.endswith(".sty") and f"\\{macro.name}" in macro.body:
-        return  # a package that wraps a command of LaTeX's own
+        return  # a package that wraps a LaTeX command
     if not name.lower().startswith("provide") or macro.name not in walker.macros:
         walker.macros[macro.name] = macro
         walker.environments_ended_by_macros.update(_END_COMMAND.findall(macro.body))
@@ -291,7 +291,7 @@ def _define(walker: LatexWalker, call: LatexRange, name: str) -> None:
 
 @_command(["IfBooleanTF", "IfValueTF", "IfNoValueTF", "ifblank", "ifstrempty"])
 def _conditional_text(walker: LatexWalker, call: LatexRange, name: str) -> None:
-    """Which of two texts a macro prints depends on whether it was given an argument or a star."""
+    """Print one of two texts, depending on whether the macro got an argument or a star."""
     argument, first_text, second_text = walker.group(), walker.group(), walker.group()
     is_present = argument is not None and bool(argument.text.strip())
     chosen_text = first_text if is_present == (name in {"IfBooleanTF", "IfValueTF"}) else second_text
@@ -301,7 +301,7 @@ def _conditional_text(walker: LatexWalker, call: LatexRange, name: str) -> None:
 
 @_command(["twocolumn", "only", "onslide", "uncover", "visible", "alert"])
 def _spanning(walker: LatexWalker, call: LatexRange, name: str) -> None:
-    """Text over both columns stands in brackets; on slides the numbers of slides do, in angles."""
+    """Read text across both columns, in brackets; skip slide numbers, in angle brackets."""
     walker.optional_argument("<")
     frame = walker.frame
     close = frame.source.closing_bracket(frame.pos) if name == "twocolumn" and walker.peek() == "[" else None

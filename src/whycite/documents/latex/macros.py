@@ -1,4 +1,4 @@
-"""The draft's own macros and TeX's conditionals: what a call becomes, and what is switched off."""
+"""The macros a draft defines and TeX's conditionals: what calls expand to, and which branches are read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["DEFINERS", "Conditionals", "Macro", "MacroParameter", "expand", "read_definition"]
 
 
-# How each definer writes its definition down: name, parameters, body.
+# Commands that define a macro.
 DEFINERS = frozenset(
     "newcommand renewcommand providecommand DeclareRobustCommand newrobustcmd renewrobustcmd providerobustcmd "
     "newcommandx NewDocumentCommand RenewDocumentCommand ProvideDocumentCommand DeclareDocumentCommand "
@@ -45,7 +45,7 @@ class Macro:
 
 
 def read_definition(cursor: Cursor, definer: str) -> Macro | None:
-    """The macro defined behind a definer; None where it cannot be expanded (its text is passed over)."""
+    """The macro defined after a definer; None if it cannot be expanded (the definition is skipped)."""
     if definer == "let":
         return _read_let(cursor)
     if definer in {"def", "gdef", "edef", "xdef"}:
@@ -97,7 +97,7 @@ def _read_def(cursor: Cursor) -> Macro | None:
 
 
 def _parse_signature(signature: str) -> tuple[MacroParameter, ...] | None:
-    """The parameters of an xparse signature such as "s o m"; None where it holds what we do not expand."""
+    """The parameters of an xparse signature such as "s o m"; None if it has parameters that are not supported."""
     parameters = []
     rest = signature.replace("+", "").strip()
     while rest:
@@ -116,7 +116,7 @@ def _parse_signature(signature: str) -> tuple[MacroParameter, ...] | None:
 
 
 def expand(macro: Macro, call: LatexRange, arguments: Sequence[LatexRange | str]) -> LatexText:
-    """What a call becomes: arguments keep their own origin, the rest stands for the call as a whole."""
+    """The expansion of a call: arguments keep their own origin, the rest comes from the call as a whole."""
     call_start, call_end = call.source.origin(call.start, call.end)
     texts: list[str] = []
     starts: list[int] = []
@@ -135,7 +135,7 @@ def expand(macro: Macro, call: LatexRange, arguments: Sequence[LatexRange | str]
         argument = arguments[index] if 0 <= index < len(arguments) else "" if match[1] else "#"
         if isinstance(argument, str):
             put(argument)
-        elif argument.source.file != call.source.file:  # it has no place in this file but the call's
+        elif argument.source.file != call.source.file:  # its own position is in another file
             put(argument.text)
         else:
             texts.append(argument.text)
@@ -149,11 +149,11 @@ def expand(macro: Macro, call: LatexRange, arguments: Sequence[LatexRange | str]
 _BRANCH = re.compile(r"\\(if(?!f\b|thenelse\b)[A-Za-z@]*|else|fi)(?![A-Za-z@])|%[^\n\r]*|\\.", re.DOTALL)
 _NUMBER = r"(-?\d[\d.]{0,9}(?:pt|mm|cm|em|ex|in)?|\\[A-Za-z@]{1,40})"
 _COMPARISON = re.compile(rf"\s*{_NUMBER}(?:\s*([<>=])\s*{_NUMBER})? ?")
-_MAX_UNENDED = 20  # each costs a look at the rest of the text
+_MAX_UNENDED = 20  # conditionals without \fi that are searched for; each search reads the rest of the text
 
 
 class Conditionals:
-    """Follows `\\iffalse`, `\\newif`, `\\ifx`; of a condition it cannot decide it takes the first branch."""
+    """Follows `\\iffalse`, `\\newif`, `\\ifx`; if it cannot decide a condition, it takes the first branch."""
 
     def __init__(self, walker: LatexWalker) -> None:
         self.walker = walker
@@ -161,7 +161,7 @@ class Conditionals:
         self._unended_count = 0
 
     def handle(self, name: str) -> bool:
-        """Whether the control word was a conditional's, and if so, follow it."""
+        """Follow the control word if it belongs to a conditional; returns whether it does."""
         if name == "newif":
             switch = self.walker.control_word() or ""
             if switch.startswith("if"):
@@ -182,7 +182,7 @@ class Conditionals:
         return True
 
     def _decide(self, name: str) -> bool:
-        """Whether a macro is defined, two are the same, or two numbers compare, as far as it can be told."""
+        """Whether a macro is defined, two are the same, or a comparison holds, as far as can be known."""
         macros = self.walker.macros
         if name in {"ifnum", "ifdim", "ifodd"}:
             return self._compare()
@@ -202,7 +202,7 @@ class Conditionals:
         return bodies[0] == bodies[1]
 
     def _compare(self) -> bool:
-        """Go over a comparison; one that cannot be decided holds."""
+        """Read a comparison; one that cannot be decided counts as true."""
         frame = self.walker.frame
         match = _COMPARISON.match(frame.source.text, frame.pos, frame.end)
         if match is None:
@@ -218,7 +218,7 @@ class Conditionals:
         }[sign]
 
     def _skip_branch(self, *, stop_at_else: bool) -> None:
-        """Go to the `\\else` or `\\fi` of this level; where there is none, the text is read on."""
+        """Go to the `\\else` or `\\fi` of this level; if there is none, nothing is skipped."""
         frame = self.walker.frame
         if self._unended_count >= _MAX_UNENDED:
             return

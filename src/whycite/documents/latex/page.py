@@ -1,4 +1,4 @@
-"""What becomes of the text: paragraphs, notes and headings on their way to the document."""
+"""Collects text into paragraphs, notes and headings, and passes them to the builder."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ __all__ = ["LatexPage", "LatexState"]
 
 @dataclass(slots=True)
 class LatexState:
-    """What text becomes where it stands."""
+    """What becomes of the text at the current place."""
 
     prose: Prose = field(default_factory=Prose)
-    in_float: bool = False  # in a float or table: only what cites is kept
-    is_captured: bool = False  # in a heading, note or caption: no paragraph ends here
+    in_float: bool = False  # in a float or table, of which only what cites is kept
+    is_captured: bool = False  # in a heading, note or caption, where no paragraph ends
 
 
 class LatexPage:
-    """Takes text in reading order and gives paragraphs to the builder."""
+    """Takes text in reading order and passes paragraphs to the builder."""
 
     def __init__(self, builder: Builder) -> None:
         self.builder = builder
         self.state = LatexState()
-        self.in_body = False  # behind \begin{document}
-        self.formulas = 0  # how many formulas begun by a macro are open
-        self._pending_notes: list[tuple[Prose, SentenceKind]] = []  # notes and captions wait for their paragraph's end
-        self._after_abstract: bool = False  # behind an abstract, before the next heading
+        self.in_body = False  # after \begin{document}
+        self.formulas = 0  # open formulas that a macro began
+        self._pending_notes: list[tuple[Prose, SentenceKind]] = []  # notes and captions, added after their paragraph
+        self._after_abstract: bool = False  # between an abstract and the next heading
         self._level_shift = 0
         self._abstract: Prose | None = None
 
     @property
     def silent(self) -> bool:
-        """Whether text is passed over."""
+        """Whether text is ignored."""
         return (not self.in_body and not self.state.is_captured) or self.formulas > 0
 
     def begin(self) -> None:
-        """The text begins; an abstract of the preamble stands first."""
+        """Begin the text, with an abstract from the preamble first."""
         self.in_body = True
         if self._abstract is not None:
             self.begin_section("Abstract", 0)
@@ -49,11 +49,11 @@ class LatexPage:
             self.end_section()
 
     def keep_abstract(self, prose: Prose) -> None:
-        """Keep an abstract that stands in the preamble until the text begins."""
+        """Keep an abstract from the preamble until the text begins."""
         self._abstract = prose
 
     def add(self, source: LatexText, start: int, end: int) -> None:
-        """Text that stands in the source as it is."""
+        """Add text as it is in the source."""
         if self.silent:
             return
         if source.is_file:
@@ -67,12 +67,12 @@ class LatexPage:
             )
 
     def put(self, text: str, source: LatexText, start: int, end: int) -> None:
-        """Text that stands for a range of the source as a whole."""
+        """Add text that stands for a range of the source as a whole."""
         if text and not self.silent:
             self.state.prose.add(text, source.file, *source.origin(start, end))
 
     def cite(self, marker: str, keys: tuple[str, ...], file: str, start: int, end: int) -> None:
-        """A citation that stands at a range of the file."""
+        """Add a citation from a range of the file."""
         if not self.silent:
             self.state.prose.cite(marker, keys, file, start, end)
 
@@ -93,7 +93,7 @@ class LatexPage:
             self._add_paragraph(note, kind)
 
     def capture(self) -> Callable[[], Prose]:
-        """Set the text that follows apart; the call that is given back ends that and hands it over."""
+        """Collect the following text separately; the returned function ends that and returns the text."""
         outer_state, self.state = self.state, LatexState(is_captured=True)
 
         def end_capture() -> Prose:
@@ -108,30 +108,30 @@ class LatexPage:
             self._pending_notes.append((prose, kind))
 
     def queue_if_citing(self, prose: Prose) -> None:
-        """Add what is not part of the text only for the citations it holds."""
+        """Add something outside the text, but only if it cites."""
         if prose.has_citations:
             self.queue_note(prose, "footnote")
 
     def begin_section(self, heading: str, level: int) -> None:
-        """What comes next stands under this heading; level 0 is the top, whatever the draft's own levels are."""
+        """Begin a section; level 0 is the top, whatever levels the draft uses."""
         if self.in_body:
             self.flush()
             self._after_abstract = False
             self.builder.section(heading, level + self._level_shift if level else 0)
 
     def add_heading(self, heading: Prose, level: int) -> None:
-        """A heading; one that cites is also kept as a sentence, so that its citations are not lost."""
+        """Begin a section; a heading that cites is also kept as a sentence, so that its citations are not lost."""
         self.begin_section(heading.text, level)
         if heading.has_citations and self.in_body:
             self._add_paragraph(heading, "heading")
 
     def end_section(self) -> None:
-        """What comes next stands under no heading, until the next one."""
+        """End the section: what follows has no heading until the next one."""
         self.flush()
         self._after_abstract = True
 
     def begin_appendix(self) -> None:
-        """All sections from here on stand under one called Appendix."""
+        """Put all following sections under one called Appendix."""
         if not self._level_shift:
             self.begin_section("Appendix", 0)
             self._level_shift = 1

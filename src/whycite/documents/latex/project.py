@@ -1,4 +1,4 @@
-"""The files of a LaTeX project: which is the main one, what an \\input means, where the bibliography is."""
+"""The files of a LaTeX project: the main file, what an \\input names, and the bibliographies."""
 
 from __future__ import annotations
 
@@ -20,13 +20,16 @@ _END = re.compile(r"\\end\s*\{document\}")
 _INCLUSION = re.compile(r"\\(?:input|include|subfile|subfileinclude)\s*\{\s*([^{}\\\n]{1,200}?)\s*\}")
 _ENCODING = re.compile(r"\\usepackage\s*\[([\w-]{1,20})\]\s*\{inputenc\}|%\s*!TEX encoding\s*=\s*([\w-]{1,30})")
 _USUAL_NAMES = ("main", "ms", "paper", "article", "manuscript", "thesis", "draft", "root")
-MAX_READ = 128 << 20  # bytes of one project
+# Limits for one project, far above real ones.
+MAX_READ = 128 << 20  # bytes
 MAX_FILES = 5000
-_HEAD_SIZE = 4 << 20  # bytes
+_HEAD_SIZE = 4 << 20  # bytes of a file that decide whether it is the main one
+_DECLARATION_SIZE = 100_000  # bytes in which the encoding must be declared
+_MAX_BIB_FILES = 20  # read for a draft that names none
 
 
 class LatexProject:
-    """Reads files of one folder, each once, and never one outside it."""
+    """Reads the files of one folder, each once, and nothing outside it."""
 
     def __init__(self, main: Source) -> None:
         self.main = main
@@ -34,18 +37,18 @@ class LatexProject:
         self._texts: dict[str, LatexText] = {}
         self._names_by_path: dict[str, str] = {}  # names of the files by their paths
         self._names: dict[str, str] | None = None
-        self._embedded_files: dict[str, str] = {}  # files the draft carries inside itself
+        self._embedded_files: dict[str, str] = {}  # files embedded in the draft
         self._bytes_read = 0
         self.encoding: str | None = None
-        self.borrowed_bbl = ""  # the one .bbl of the folder, where it was taken and has not the draft's name
+        self.borrowed_bbl = ""  # the only .bbl of the folder, if it was used although it is not named after the draft
         self.warnings: list[str] = []
 
     def open(self, source: Source) -> LatexText:
-        """The text of a file; the main file's declared encoding holds for all."""
+        """The text of a file; an encoding declared in the main file applies to all."""
         if source.path not in self._texts:
             data = source.data()
             self._bytes_read += len(data)
-            declared = _ENCODING.search(data[:100_000].decode("latin-1"))
+            declared = _ENCODING.search(data[:_DECLARATION_SIZE].decode("latin-1"))
             self.encoding = (declared[1] or declared[2]) if declared else self.encoding
             text, warning = decode(data, self.encoding)
             if warning:
@@ -57,7 +60,7 @@ class LatexProject:
         return self._texts[source.path]
 
     def find(self, target: str, including_path: str, suffix: str) -> LatexText | str:
-        """The file an \\input names, or why it cannot be read."""
+        """The file an \\input names, or the reason why it cannot be read."""
         if len(self._texts) >= MAX_FILES or self._bytes_read >= MAX_READ:
             return "too many files, or too large, for one document; skipped"
         target = target.strip().strip('"').replace("\\", "/")
@@ -68,15 +71,15 @@ class LatexProject:
         return "file not found in this folder" if in_folder else "outside the draft's folder; skipped"
 
     def line(self, file: str, offset: int) -> int:
-        """The line of a file that an offset lies in."""
+        """The line number of an offset in a file."""
         return self._texts[file].line(offset) if file in self._texts else 1
 
     def add_file(self, name: str, text: str) -> None:
-        """Keep a file that the draft carries inside itself (`filecontents`)."""
+        """Keep a file that is embedded in the draft (`filecontents`)."""
         self._embedded_files[name] = text
 
     def bibliography(self, names: Iterable[str]) -> tuple[list[Reference] | None, list[Reference]]:
-        """The entries of the bibliographies named, or none where no such file is found; those of the draft's .bbl."""
+        """The entries of the named bibliographies, None if no file is found; and those of the draft's .bbl."""
         references: list[Reference] | None = None
         for name in dict.fromkeys(names):
             text, path = self._bibliography_text(name)
@@ -96,9 +99,9 @@ class LatexProject:
         return references, []
 
     def other_bibliographies(self) -> tuple[list[Reference], list[str]]:
-        """The entries of the .bib files beside the main file, and their names, for a draft that names none."""
+        """The entries and names of the .bib files beside the main file, for a draft that names none."""
         folder_names = (name for name in self._all_names().values() if posixpath.dirname(name) == self._folder)
-        names = sorted(name for name in folder_names if name.lower().endswith(".bib"))[:20]
+        names = sorted(name for name in folder_names if name.lower().endswith(".bib"))[:_MAX_BIB_FILES]
         sources = [Source(self.main.folder, name) for name in names]
         return [r for source in sources for r in self._unpack(bibtex.parse(self.open(source).text, source.path))], names
 
@@ -109,7 +112,7 @@ class LatexProject:
 
     @staticmethod
     def body(text: str) -> tuple[int, int]:
-        """The part of a file that is text when another file reads it."""
+        """The range of a file that is read when another file includes it."""
         begin = _BEGIN.search(text)
         if begin is None or "%" in text[text.rfind("\n", 0, begin.start()) + 1 : begin.start()]:
             return 0, len(text)
@@ -138,7 +141,7 @@ class LatexProject:
                     continue
                 if source := self.main.sibling(self._all_names().get(path.lower(), path)):
                     return source
-        # A file that is made from another on the way to TeX: text/abstract from text/abstract.md.tex.
+        # A file generated before TeX runs: text/abstract from text/abstract.md.tex.
         stem = self._resolve(self._folder, target).lower() + "."
         generated_names = [
             name for low, name in self._all_names().items() if low.startswith(stem) and low.endswith(suffix)
@@ -150,14 +153,14 @@ class LatexProject:
         return posixpath.normpath(posixpath.join(folder, name))
 
     def _all_names(self) -> dict[str, str]:
-        """Names by their lower-case form: drafts written where case does not matter find their files too."""
+        """Names by their lower-case form, for drafts written on case-insensitive file systems."""
         if self._names is None:
             self._names = {name.lower(): name for name in self.main.folder.names()}
         return self._names
 
 
 def find_main(folder: Folder) -> Source | None:
-    """The main file of a project: a document that no other file reads, the one with the usual name or most text."""
+    """The main file of a project: a document no other file includes, with a usual name or the most text."""
     names = [name for name in folder.names() if name.lower().endswith((".tex", ".ltx", ".latex"))]
     texts = {name: _COMMENTS.sub("", _read_head(Source(folder, name))) for name in names[:MAX_FILES]}
     if not texts:
@@ -185,6 +188,6 @@ def find_main(folder: Folder) -> Source | None:
 
 
 def _read_head(source: Source) -> str:
-    """As much of a file as can tell what it is."""
+    """The beginning of a file, which shows whether it is the main one."""
     with source.open() as stream:
         return decode(stream.read(_HEAD_SIZE))[0]

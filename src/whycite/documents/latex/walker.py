@@ -1,4 +1,4 @@
-"""Walks through a LaTeX project as TeX would, as far as prose is concerned, and fills the document."""
+"""Walks through a LaTeX project as TeX would, as far as prose is concerned, and builds the document."""
 
 from __future__ import annotations
 
@@ -31,13 +31,15 @@ TOKEN = re.compile(
     r"|(?P<mark>---?|``|''|`|#\d?)"
     r"|(?P<other>(?s:.))"
 )
+# Limits for one draft, far above real ones: macros can double each other, and files include each other.
 MAX_EXPANSIONS = 100_000
-MAX_EXPANSIONS_IN_CALL = 200  # expansions that one call in the text may lead to
+MAX_EXPANSIONS_IN_CALL = 200  # that one call in the text may lead to
 MAX_EXPANSION = 500_000  # characters of one expansion
-MAX_EXPANDED_CHARACTERS = 20_000_000  # of all
-MAX_ENTERED_CHARACTERS = 64_000_000  # characters of files, each counted as often as it is read
+MAX_EXPANDED_CHARACTERS = 20_000_000  # of all expansions
+MAX_ENTERED_CHARACTERS = 64_000_000  # of files, each counted as often as it is read
 MAX_FILES = 5_000
-MAX_WARNINGS = 50
+MAX_WARNINGS = 50  # more help nobody
+_MAX_BRACE_WARNINGS = 3  # per file
 
 
 class LatexWalker(Cursor):
@@ -51,7 +53,7 @@ class LatexWalker(Cursor):
         self.environments = Environments(self)
         self.conditionals = Conditionals(self)
         self.macros: dict[str, Macro] = {}
-        self.environments_ended_by_macros: set[str] = set()  # environments
+        self.environments_ended_by_macros: set[str] = set()
         self.title = ""
         self.year: int | None = None
         self.bibliographies: list[str] = []
@@ -78,7 +80,7 @@ class LatexWalker(Cursor):
         self.page.flush()
 
     def capture(self, content: LatexRange, consume: Callable[[Prose], None]) -> None:
-        """Read a range on its own and hand its prose on; reading goes on behind it afterwards."""
+        """Read a range separately and pass its prose on; reading then continues after it."""
         end_capture = self.page.capture()
         self.push(LatexFrame(content.source, content.start, content.end, on_end=lambda: consume(end_capture())))
 
@@ -87,7 +89,7 @@ class LatexWalker(Cursor):
         self.push(LatexFrame(content.source, content.start, content.end, on_end=on_end))
 
     def read_arguments(self, spec: str) -> None:
-        """Go over a command's arguments; those that are prose are read as text."""
+        """Skip a command's arguments, except those that are prose, which are read as text."""
         prose = []
         for kind in spec:
             argument = self.optional_argument("(" if kind == "p" else "[") if kind in "op" else self.group()
@@ -99,18 +101,18 @@ class LatexWalker(Cursor):
             self.read_on(argument)
 
     def row(self, call: LatexRange) -> None:
-        """The end of a table's cell or row; elsewhere just a space."""
+        """End a table's cell or row; elsewhere, print a space."""
         if self.page.state.in_float:
             self.page.flush()
         else:
             self.page.put(" ", call.source, call.start, call.end)
 
     def call_end(self, call: LatexRange) -> int:
-        """How far a call has been read, where that is in the same text."""
+        """How far a call has been read, if that is in the same text."""
         return max(call.end, self.frame.pos) if self.frame.source is call.source else call.end
 
     def open_file(self, call: LatexRange, file_name: str, command: str, suffix: str = ".tex") -> None:
-        """Go on in another file of the project, or say why not; packages are mostly not the project's own."""
+        """Continue in another file of the project, or warn; packages are usually not part of it."""
         source = self.project.find(file_name, call.source.file, suffix)
         if isinstance(source, str):
             if suffix == ".tex":
@@ -121,7 +123,7 @@ class LatexWalker(Cursor):
             self._enter(source)
 
     def warn(self, source: LatexText, offset: int, message: str) -> None:
-        """A warning with file and line."""
+        """Add a warning with file and line."""
         if len(self.builder.warnings) < MAX_WARNINGS:
             line = self.project.line(source.file, source.origin(offset, offset + 1)[0])
             self.builder.warn(f"{source.file}:{line}: {message}")
@@ -150,7 +152,7 @@ class LatexWalker(Cursor):
             self.page.put(match[0], frame.source, start, end)
 
     def _read_command(self, frame: LatexFrame, match: re.Match[str]) -> None:
-        """A command: what we know of LaTeX's own comes first, then the draft's macros, then guesses by the name."""
+        """Read a command: known LaTeX commands first, then the draft's macros, then guesses from the name."""
         name = match["word"]
         call = LatexRange(frame.source, match.start(), match.end("word"))
         if handler := handlers.HANDLERS.get(name):
@@ -172,7 +174,7 @@ class LatexWalker(Cursor):
             self.read_on(option)
 
     def _expand(self, macro: Macro, call: LatexRange) -> None:
-        """Go on in what a macro stands for. The space behind a call stays: who writes "\\tool is" means "Tool is"."""
+        """Continue in the expansion of a macro. Unlike TeX, keep the space after it: "\\tool is" means "Tool is"."""
         if call.source.is_file:
             self._expansions_in_call = 0
         self._expansions_in_call += 1
@@ -213,6 +215,6 @@ class LatexWalker(Cursor):
         start, end = 0, len(source.text)
         if self.page.in_body:  # a subfile brings a preamble of its own
             start, end = self.project.body(source.text)
-        for brace in source.unclosed_braces[:3]:
+        for brace in source.unclosed_braces[:_MAX_BRACE_WARNINGS]:
             self.warn(source, brace, "{ is never closed")
         self.push(LatexFrame(source, start, end, name="/" + source.file))

@@ -17,7 +17,7 @@ _SIGNS = re.compile(rb"^#{1,6} \S|\[-?@\w|^```|\]\(https?://", re.MULTILINE)
 
 
 class MarkdownReader:
-    """The reader of Markdown files; files a draft includes are looked for in its folder only."""
+    """The reader for Markdown files; included files must be in the draft's folder."""
 
     name = "markdown"
     suffixes = (".md", ".markdown", ".qmd", ".rmd", ".mdx")

@@ -1,4 +1,4 @@
-"""The blocks of a Markdown draft, line by line; what is no prose is left out."""
+"""The blocks of a Markdown draft, line by line, without what is not prose."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TABLE_ENDS = (lines.FENCE, lines.DIV, lines.CAPTION)  # even without a blank li
 
 
 def read_blocks(page: MarkdownPage, out: ParagraphGatherer, include: Include) -> None:
-    """Read a page, and where it asks for other files those `include` gives."""
+    """Read a page, and the pages that `include` returns for the files it includes."""
     _MarkdownBlockReader(out, include).read(page)
 
 
@@ -40,13 +40,13 @@ class _MarkdownBlockReader:
         self.out = out
         self.include = include
         self._pages: list[MarkdownPage] = []
-        self._indent = 0  # where the text of the list item we are in begins
+        self._indent = 0  # column where the text of the current list item begins
         self._in_note = False  # in the definition of a footnote
         self._in_quote = False
         self._after_blank = True  # the line before was blank
-        self._table: MarkdownTable | None = None  # the one we are in
+        self._table: MarkdownTable | None = None  # the current one
         self._after_table = False  # the last block was a table
-        self._in_options = False  # at the head of a directive
+        self._in_options = False  # at the start of a directive
 
     def read(self, page: MarkdownPage) -> None:
         self._pages.append(page)
@@ -102,7 +102,7 @@ class _MarkdownBlockReader:
         self._after_blank = True
 
     def _is_text(self, indent: int) -> bool:
-        """Whether a line after a blank one is text and not code; it may leave a list or a note."""
+        """Whether a line after a blank one is text, not code; it may end a list or a note."""
         if indent < self._indent:
             self._indent = 0
         if self._in_note and indent < 2:
@@ -182,7 +182,7 @@ class _MarkdownBlockReader:
         return self.out.paragraph is None and lines.LINK.match(page.text, start, end) is not None
 
     def _myst_mark(self, page: MarkdownPage, start: int, end: int) -> bool:
-        """A target, a comment or a break between cells, as MyST writes them."""
+        """A target, a comment or a cell break in MyST."""
         if self.out.paragraph is not None:
             return False
         marks = (lines.TARGET, lines.MYST_COMMENT, lines.MYST_BREAK)
@@ -191,7 +191,7 @@ class _MarkdownBlockReader:
     # -- tables ------------------------------------------------------------
 
     def _begins_table(self, page: MarkdownPage, start: int, end: int) -> bool:
-        """A table, told by the line under its head, its frame, or bars at both ends."""
+        """A table, recognised by the line under its head, its frame, or bars at both ends."""
         text = page.text
         line_start = page.line_spans[page.next_line - 1][0]
         pipes, dashes = lines.PIPES.match(text, start, end), lines.DASHES.match(text, start, end)
@@ -231,7 +231,7 @@ class _MarkdownBlockReader:
     # -- what is not prose -------------------------------------------------
 
     def _skipped_block(self, page: MarkdownPage, start: int, end: int) -> bool:
-        """LaTeX floats and HTML blocks without prose; a float's caption is kept."""
+        """Skip LaTeX floats and HTML blocks without prose, but keep the captions of floats."""
         close = skipped_end(page, start, end)
         if close is None:
             return False
@@ -283,7 +283,7 @@ class _MarkdownBlockReader:
         return True
 
     def _option(self, page: MarkdownPage, start: int, end: int) -> bool:
-        """An option at the head of a directive."""
+        """An option at the start of a directive."""
         self._in_options = lines.OPTION.match(page.text, start, end) is not None
         return self._in_options
 
@@ -317,7 +317,7 @@ class _MarkdownBlockReader:
             self._pages.append(included_page)
 
 
-# What a line can be by its first sign, in the order it is tried; else it is text.
+# What a line can be by its first character, in the order tried; otherwise it is text.
 _LINE_READERS: dict[str, tuple[Callable[[_MarkdownBlockReader, MarkdownPage, int, int], bool], ...]] = {
     "`": (_MarkdownBlockReader._fence,),
     "~": (_MarkdownBlockReader._fence,),

@@ -1,4 +1,4 @@
-"""A Markdown draft whole: its metadata, the files it includes, its bibliography."""
+"""A whole Markdown draft: metadata, included files, bibliography."""
 
 from __future__ import annotations
 
@@ -36,12 +36,13 @@ _MARKS = re.compile(r"\\(?=[\[\]().*_-])|^[-*+][ \t]", re.MULTILINE)
 _ESCAPE = re.compile(r"\\(?=[\[\]()])")
 _SCRIPT = re.compile(r"\^([\d,–-]{1,40})\^")
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
-_MAX_INCLUDES = 200  # files one draft may ask for
-_MAX_CHARACTERS = 16 << 20  # characters read for one draft
+# Limits for one draft, far above real ones.
+_MAX_INCLUDES = 200  # files
+_MAX_CHARACTERS = 16 << 20
 
 
 def read_draft(source: Source) -> Document:
-    """The document that a Markdown file and the files it includes are."""
+    """The document of a Markdown file and the files it includes."""
     return _MarkdownDraft(source).document()
 
 
@@ -52,7 +53,7 @@ class _MarkdownDraft:
         self.names = MarkdownNames()
         self._sources = {source.path: source}
         self._include_count = self._characters_read = 0
-        self._names_bibliography = False  # the draft names a bibliography, be it there or not
+        self._names_bibliography = False  # the draft names a bibliography, whether or not it exists
 
     def document(self) -> Document:
         text, metadata = self._open(self.source)
@@ -96,7 +97,7 @@ class _MarkdownDraft:
         self.names.examples.update(EXAMPLE.findall(text))
 
     def _include(self, name: str, page: MarkdownPage, offset: int) -> MarkdownPage | None:
-        """Another file of the folder, where a draft asks for it."""
+        """The page of an included file of the folder, or None with a warning."""
         self._include_count += 1
         if self._include_count > _MAX_INCLUDES or self._characters_read >= _MAX_CHARACTERS:
             self.builder.warn(f"{self.source.path}: includes too many files, or too much text; the rest is skipped")
@@ -121,7 +122,7 @@ class _MarkdownDraft:
     # -- references --------------------------------------------------------
 
     def _load_references(self, values: Mapping[str, Any]) -> list[Reference]:
-        """The references of the metadata, of the files it names, or of those the project's configuration names."""
+        """The references in the metadata, in the files it names, or in those the project's configuration names."""
         inline, complaints = csljson.parse(inline_references(values), self.source.path)
         names = list(bibliography_names(values))
         source = self.source
@@ -134,7 +135,7 @@ class _MarkdownDraft:
         return inline + references
 
     def _configured_bibliographies(self) -> tuple[Source, list[str]]:
-        """The bibliographies a configuration names, in the draft's folder or one above it in the project."""
+        """The bibliographies named by a configuration file in the draft's folder or a parent within the project."""
         folder = posixpath.dirname(self.source.name)
         while True:
             for name in _CONFIGURATIONS:
@@ -173,7 +174,7 @@ def _ids_by_doi(references: Sequence[Reference]) -> dict[str, str]:
 
 
 def _blank_marks(text: str) -> str:
-    """The text with spaces for the marks that come between the words of a citation, of the same length."""
+    """The text, of the same length, with spaces for the marks inside citations."""
     return _SCRIPT.sub(
         lambda script: f" {script[1].translate(_SUPERSCRIPTS)} ", _ESCAPE.sub(" ", text).replace("*", " ")
     )
@@ -183,7 +184,7 @@ def _printed_references(out: ParagraphGatherer) -> list[Reference]:
     """The entries of a reference list in the text itself."""
     paragraphs = []
     for page, spans in out.reference_paragraphs:
-        start = page.text.rfind("\n", 0, spans[0][0]) + 1  # with the number the entry's line begins with
+        start = page.text.rfind("\n", 0, spans[0][0]) + 1  # including the number at the start of its line
         paragraphs.append(_MARKS.sub("", page.text[start : spans[-1][1]]).strip())
     text = "\n\n".join(paragraphs)
     return [parse_printed(id, entry) for id, entry, _, _ in split_references(text)]

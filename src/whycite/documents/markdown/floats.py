@@ -1,4 +1,4 @@
-"""Directives, code cells, floats and tables: which hold prose or captions, where they end, their cells."""
+"""Directives, code cells, floats and tables: which contain prose or captions, where they end, their cells."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _FLOAT = re.compile(r"#(?:fig|tbl|lst)[-:]")
 
 
 def cell_captions(text: str, start: int, end: int) -> Iterator[SourceSpan]:
-    """Where captions stand in a line of a code cell: "#| fig-cap: …", or "fig.cap = …" in its head."""
+    """The ranges of captions in a line of a code cell: "#| fig-cap: …", or "fig.cap = …" in its head."""
     cell = _CELL_CAPTION.match(text, start, end)
     if cell:
         yield cell.start(2), cell.end(2) - (1 if cell[1] and cell[2].endswith(cell[1]) else 0)
@@ -49,13 +49,13 @@ def cell_captions(text: str, start: int, end: int) -> Iterator[SourceSpan]:
 
 
 def child_files(info: str) -> list[str]:
-    """The files a code cell of R Markdown stands for."""
+    """The files that a code cell of R Markdown includes."""
     child = _CHILD.search(info) if "child" in info else None
     return _QUOTED_NAME.findall(child[1]) if child else []
 
 
 def div_kind(info: str) -> str:
-    """What a fenced div is: "refs", "caption" where its text is one, "code", or nothing special."""
+    """What a fenced div is: "refs", "caption" if its text is one, "code", or "" for anything else."""
     if "#refs" in info:
         return "refs"
     directive = re.match(r"\{([A-Za-z][\w:.+-]{0,39})\}", info)
@@ -68,12 +68,12 @@ def div_kind(info: str) -> str:
 _SKIPPED_TEX = FLOATS | TABULARS | PICTURES | {"verbatim", "Verbatim", "lstlisting", "minted", "thebibliography"}
 _CAPTION = re.compile(r"\\caption\*?\s*(?:\[[^\[\]]{0,1000}\]\s*)?\{")
 _BRACE = re.compile(r"[{}]")
-_LOOKAHEAD = 6  # lines in which a table that begins with a rule shows its columns
-_MAX_TABLE_LINES = 500  # lines of such a table
+_LOOKAHEAD = 6  # lines in which a table that begins with a rule must show its columns
+_MAX_TABLE_LINES = 500  # in which such a table must end
 
 
 def skipped_end(page: MarkdownPage, start: int, end: int) -> int | None:
-    """Where the block that begins on this line ends; None: it is not left out, or does not end."""
+    """Where the skipped block that begins on this line ends; None if it is not one, or has no end."""
     if tex := lines.TEX_BEGIN.match(page.text, start, end):
         closing = f"\\end{{{tex[1]}}}" if tex[1] in _SKIPPED_TEX else ""
     else:
@@ -84,7 +84,7 @@ def skipped_end(page: MarkdownPage, start: int, end: int) -> int | None:
 
 
 def tex_captions(text: str, start: int, end: int) -> Iterator[SourceSpan]:
-    """What stands in the braces of every caption command of a range."""
+    """The ranges in the braces of every caption command in a range."""
     position = start
     while caption := _CAPTION.search(text, position, end):
         depth, position = 1, end
@@ -97,7 +97,7 @@ def tex_captions(text: str, start: int, end: int) -> Iterator[SourceSpan]:
 
 
 def table_end(page: MarkdownPage) -> int | None:
-    """Where a table whose first line was a rule ends; None: it was only a rule."""
+    """Where a table whose first line is a rule ends; None if it is only a rule."""
     following_lines = page.line_spans[page.next_line : page.next_line + _MAX_TABLE_LINES]
     columns = next(
         (n for n, span in enumerate(following_lines[:_LOOKAHEAD]) if lines.DASHES.match(page.text, *span)), None
@@ -113,12 +113,12 @@ _DASHES = re.compile(r"-+")
 
 
 class MarkdownTable:
-    """A table being read line by line; without columns its cells stand between bars."""
+    """A table being read line by line; without `columns`, bars separate its cells."""
 
     def __init__(self, columns: Sequence[int] = (), framed: bool = False) -> None:
-        self._columns = columns  # where they begin, from the beginning of a line
-        self._framed = framed  # a row may take several lines
-        self._cells: list[list[SourceSpan]] = []  # of the row that is open, each with its lines
+        self._columns = columns  # offsets of the columns in a line
+        self._framed = framed  # a row may span several lines
+        self._cells: list[list[SourceSpan]] = []  # of the current row, each with its lines
 
     def line(self, text: str, line: int, start: int, end: int) -> Iterator[list[SourceSpan]]:
         """The cells that a line completes; its text is from `start` on."""
@@ -139,18 +139,18 @@ class MarkdownTable:
             cell.append(span)
 
     def finish(self) -> Iterator[list[SourceSpan]]:
-        """The cells of a row that is still open."""
+        """The cells of the current row."""
         cells, self._cells = self._cells, []
         yield from (cell for cell in cells if cell)
 
 
 def column_starts(text: str, line: int, end: int) -> list[int]:
-    """Where the columns begin that a line of dashes shows."""
+    """Where the columns marked by a line of dashes begin."""
     return [dashes.start() - line for dashes in _DASHES.finditer(text, line, end)]
 
 
 def ruled_cells(page: MarkdownPage, close: int) -> Iterator[list[SourceSpan]]:
-    """The cells of a table between long rules, whose rows blank lines part, from the next line to `close`."""
+    """The cells of a table between long rules, with rows separated by blank lines, up to `close`."""
     stop = bisect_left(page.line_spans, (close, close), page.next_line)
     following_lines = page.line_spans[page.next_line : stop]
     dashes = next((span for span in following_lines if lines.DASHES.match(page.text, *span)), None)
@@ -181,7 +181,7 @@ def _cells_under(columns: Sequence[int], text: str, line: int, start: int, end: 
         if stop >= end:
             break
         while cell_start < stop < end and not (text[stop].isspace() or text[stop - 1].isspace()):
-            stop += 1  # a word is in one cell
+            stop += 1  # do not split a word between cells
         yield cell_start, stop
         cell_start = stop
     yield cell_start, end

@@ -1,4 +1,4 @@
-"""Writes a Markdown paragraph as prose: marks gone, citations at their place, notes and captions apart."""
+"""Turns a Markdown paragraph into prose: no marks, citations in place, notes and captions separate."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from whycite.documents.markup import POINTER, Stretch, looks_like_pointer
 
 __all__ = ["InlineText", "MarkdownNames", "read_inline"]
 
-# No target holds a square bracket: so what follows a bracket never ends inside another pair.
+# Targets contain no square brackets, so a link never ends inside another pair.
 _LINK = re.compile(
     r"\(\s*(?:<[^<>\[\]\n]*>|[^\s()<>\[\]]*(?:\([^\s()\[\]]*\)[^\s()\[\]]*)*)"
     r"(?:\s+(?:\"[^\"\[\]]*\"|'[^'\[\]]*'|\([^()\[\]]*\)))?\s*\)"
@@ -23,7 +23,7 @@ _LABEL = re.compile(r"\[([^\[\]]{0,200})\]")
 _ATTRIBUTES = re.compile(r"\{[^{}\[\]\n]{0,500}\}")
 _MARKS = re.compile(r"[\\*]")
 _DOI = re.compile(r"\(\s*<?((?:doi:|https?://(?:dx\.)?doi\.org/)[^\s<>{}]+)", re.IGNORECASE)
-_MIN_CAPTION_WORDS = 4  # words that make the text of an image between other words a caption and not a badge
+_MIN_CAPTION_WORDS = 4  # from which the text of an image within a paragraph is a caption, not a badge
 
 
 @dataclass(frozen=True)
@@ -31,21 +31,21 @@ class MarkdownNames:
     """What names in brackets and after "@" can mean in this draft."""
 
     references: Collection[str] = frozenset()  # ids of the bibliography
-    markers: Sequence[Marker] = ()  # citations in plain words, by their place in the draft
-    dois: Mapping[str, str] = field(default_factory=dict)  # ids of the bibliography by their DOI
+    markers: Sequence[Marker] = ()  # citations in plain text, by position in the draft
+    dois: Mapping[str, str] = field(default_factory=dict)  # ids of the bibliography by DOI
     links: set[str] = field(default_factory=set)  # labels of links, in lower case
     examples: set[str] = field(default_factory=set)  # labels of numbered examples
 
 
 @dataclass
 class InlineText:
-    """What a paragraph holds."""
+    """The content of a paragraph."""
 
     prose: Prose
     notes: list[Prose] = field(default_factory=list)
     captions: list[Prose] = field(default_factory=list)
-    formula: str = ""  # how it reads, if it is nothing but a displayed formula
-    cites_by_key: bool = False  # cites by key
+    formula: str = ""  # its text, if the paragraph is only a displayed formula
+    cites_by_key: bool = False
 
 
 class _InlineWriter:
@@ -56,8 +56,8 @@ class _InlineWriter:
         self.names = names
         self.inline = InlineText(prose)
         self.sinks = [self.inline.prose]
-        self.tails: dict[int, int] = {}  # closing bracket -> where what belongs to it ends
-        self.open_links = 0  # links that are open
+        self.tails: dict[int, int] = {}  # closing bracket -> end of what belongs to it
+        self.open_links = 0  # nested links
         self.brackets_with_keys = _brackets_with_keys(tokens)
 
     def write(self) -> InlineText:
@@ -95,7 +95,7 @@ class _InlineWriter:
         return self.inline
 
     def _is_wordless(self, tokens: Sequence[MarkdownToken]) -> bool:
-        """Whether there is no word between these marks."""
+        """Whether there are no words between these tokens."""
         position = 0
         for token in tokens:
             if any(map(str.isalnum, self.text[position : token.start])):
@@ -113,7 +113,7 @@ class _InlineWriter:
     # -- citations ---------------------------------------------------------
 
     def _is_pointer(self, key: str) -> bool:
-        """Whether a key is a cross reference's and not a citation's."""
+        """Whether a key is a cross-reference, not a citation."""
         if key in self.names.references:
             return False
         return key in self.names.examples or looks_like_pointer(key)
@@ -147,7 +147,7 @@ class _InlineWriter:
             self._cite(f"[{key}]", (key,), token.start, token.end)
 
     def _bracket_content(self, opening: int, closing: int) -> tuple[tuple[str, ...], str]:
-        """The keys between two brackets, and how what is between them reads."""
+        """The keys between two brackets, and the text between them."""
         keys: dict[str, None] = {}
         parts: list[str] = []
         position = self.tokens[opening].end
@@ -222,7 +222,7 @@ class _InlineWriter:
         return self.tails.get(index, token.end)
 
     def _tail_end(self, closing: MarkdownToken, opening: MarkdownToken) -> int | None:
-        """Where a link, an image or a span that these brackets belong to ends; None: they are only brackets."""
+        """Where the link, image or span of these brackets ends; None if they are only brackets."""
         end = closing.end
         if link := _LINK.match(self.text, end):
             attributes = _ATTRIBUTES.match(self.text, link.end())
@@ -249,7 +249,7 @@ class _InlineWriter:
 
 
 def _brackets_with_keys(tokens: Sequence[MarkdownToken]) -> frozenset[int]:
-    """The opening brackets that hold a citation key themselves, not in brackets within them."""
+    """The opening brackets that directly contain a citation key."""
     open_indices: list[int] = []
     brackets = []
     for index, token in enumerate(tokens):
@@ -269,9 +269,9 @@ def read_inline(
     markers: Sequence[Marker] = (),
     prose: Prose | None = None,
 ) -> InlineText:
-    """The prose of a paragraph, after what `prose` has already; sentences end at the `breaks`.
+    """The prose of a paragraph, appended to `prose`; sentences end at the `breaks`.
 
-    The `markers` are citations in plain words, by their place in the file.
+    The `markers` are citations in plain text, by position in the file.
     """
     marker_tokens = []
     for marker in markers:

@@ -1,4 +1,4 @@
-"""The lines of a Markdown file: what kind each is, the page they are read from, comments made blank."""
+"""The lines of a Markdown file: patterns for each kind, the page they are read from, comments blanked out."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ TABLE_CAPTION = re.compile(r"Table:(?=[ \t])[ \t]*")
 LONG_RULE = re.compile(r"[ \t]*-{10,}[ \t]*\r?\n?$")
 CAPTION = re.compile(r"(?:Table:|:)(?=[ \t])[ \t]*")
 DEFINITION = re.compile(r"[:~][ \t]+")
-TARGET = re.compile(r"\([\w:./-]{1,100}\)=[ \t]*\r?\n?$")  # of a cross reference in MyST
+TARGET = re.compile(r"\([\w:./-]{1,100}\)=[ \t]*\r?\n?$")  # of a cross-reference in MyST
 MYST_BREAK = re.compile(r"\+\+\+(?:[ \t][^\n]*)?\r?\n?$")
 MYST_COMMENT = re.compile(r"%[ \t]")
 TEXT_REFERENCE = re.compile(r"\(ref:[\w-]{1,100}\)[ \t]*")
@@ -85,7 +85,7 @@ HTML_BLOCK = re.compile(r"<(script|style|table|pre|svg|iframe|template|textarea|
 
 
 def indent_width(line: str) -> int:
-    """How far a line is indented, a tab up to the next fourth column."""
+    """The indentation of a line, with tab stops every four columns."""
     columns = 0
     for character in line:
         if character == " ":
@@ -103,24 +103,24 @@ class MarkdownPage:
 
     file: str
     text: str  # without comments
-    line_spans: list[SourceSpan]  # its lines
+    line_spans: list[SourceSpan]
     including_files: tuple[str, ...] = ()  # the files that include it
-    next_line: int = 0  # the next line
-    skip_until: int = 0  # lines that begin before this offset are left out
-    code_fence: str = ""  # the signs that opened the code we are in
-    open_directives: list[tuple[str, str]] = field(default_factory=list)  # signs and kind of directives that are read
-    open_divs: list[str] = field(default_factory=list)  # the kinds of those that are open
+    next_line: int = 0
+    skip_until: int = 0  # lines that begin before this offset are skipped
+    code_fence: str = ""  # the fence of the current code block
+    open_directives: list[tuple[str, str]] = field(default_factory=list)  # fence and kind of open directives
+    open_divs: list[str] = field(default_factory=list)  # kinds of open divs
     _missing: set[str] = field(default_factory=set)
 
     def find(self, target: str, start: int) -> int:
-        """Where the next `what` is, or -1; a search in vain is remembered."""
+        """Where the next `target` is, or -1; failed searches are remembered."""
         position = -1 if target in self._missing else self.text.find(target, start)
         if position < 0:
             self._missing.add(target)
         return position
 
     def line_number(self, offset: int) -> int:
-        """The number of the line an offset is in."""
+        """The line number of an offset."""
         return self.text.count("\n", 0, offset) + 1
 
 
@@ -132,11 +132,11 @@ def split_lines(text: str, start: int = 0) -> list[SourceSpan]:
 _COMMENT_OR_CODE = re.compile(r"^[ \t>]*(?P<fence>`{3,}|~{3,})[^\n]*$|(?P<ticks>`+)|<!--", re.MULTILINE)
 _FENCES = {sign: re.compile(rf"^[ \t>]*({sign}{{3,}})[ \t\r]*$", re.MULTILINE) for sign in "`~"}
 _BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
-_MAX_INLINE_CODE = 5000  # characters in which inline code must close
+_MAX_INLINE_CODE = 5000  # characters; code that closes later was not meant as code
 
 
 def blank_comments(text: str) -> str:
-    """The text with spaces for comments, of the same length; code is no place for comments."""
+    """The text, of the same length, with spaces for comments, except in code."""
     if "<!--" not in text:
         return text
     parts: list[str] = []
@@ -162,7 +162,7 @@ def _fence_end(text: str, fence: str, start: int) -> int:
 
 
 def _code_end(text: str, ticks: str, start: int) -> int:
-    """The end of inline code, or where it began if it does not close in its paragraph."""
+    """The end of inline code, or its start if it does not close in its paragraph."""
     limit = min(len(text), start + _MAX_INLINE_CODE)
     blank = _BLANK_LINE.search(text, start, limit)
     limit = blank.start() if blank else limit

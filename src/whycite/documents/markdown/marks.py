@@ -1,4 +1,4 @@
-"""The marks inside a Markdown paragraph (code, formulas, brackets, emphasis, keys), and which belong together."""
+"""The marks in a Markdown paragraph: code, formulas, brackets, emphasis, keys; paired where they belong together."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ TokenKind = Literal["shown", "dropped", "cited", "key", "doi", "open", "close", 
 
 @dataclass(slots=True)
 class MarkdownToken:
-    """A mark at a range of the text; what stands between marks is text as it is."""
+    """A mark at a range of the text; everything between tokens is plain text."""
 
     kind: TokenKind
     start: int
     end: int
-    text: str = ""  # what the range reads as
+    text: str = ""  # how the range reads
     keys: tuple[str, ...] = ()
     mate: int = -1  # index of the other bracket
-    opening: str = ""  # what stands before an opening bracket: "!", "^" or nothing
+    opening: str = ""  # before an opening bracket: "!", "^" or nothing
 
 
 def tokenise(text: str, extra_tokens: Sequence[MarkdownToken] = ()) -> list[MarkdownToken]:
-    """The marks of a paragraph and `more` in order; brackets and emphasis without a partner are text again."""
+    """The marks of a paragraph and `extra_tokens`, in order; brackets and emphasis without a partner are text."""
     return pair_tokens(text, sorted([*extra_tokens, *_MarkScanner(text).scan()], key=lambda token: token.start))
 
 
 def pair_tokens(text: str, tokens: list[MarkdownToken]) -> list[MarkdownToken]:
-    """The tokens, brackets and signs of emphasis paired, less those that have no partner."""
+    """The tokens with brackets and emphasis paired, without those that have no partner."""
     if tokens:
         _pair_brackets(tokens)
         _pair_emphasis(text, tokens)
@@ -47,7 +47,7 @@ def pair_tokens(text: str, tokens: list[MarkdownToken]) -> list[MarkdownToken]:
 
 
 def _drop_plain_tokens(text: str, tokens: Sequence[MarkdownToken]) -> list[MarkdownToken]:
-    """The tokens less those that read as what stands there; partners find each other at their new places."""
+    """The tokens without those that change nothing; the indices of partners are updated."""
     keep_flags = [
         token.mate >= 0
         if token.kind in ("open", "close")
@@ -75,9 +75,9 @@ def _pair_brackets(tokens: Sequence[MarkdownToken]) -> None:
 
 
 def _pair_emphasis(text: str, tokens: Sequence[MarkdownToken]) -> None:
-    """Make the signs of emphasis that have a partner disappear, and the others text."""
+    """Remove the signs of emphasis that have a partner, and make the others text."""
     open_tokens: dict[str, list[MarkdownToken]] = {"*": [], "_": []}
-    unpaired: dict[int, int] = {}  # signs of a run that have no partner yet, by where it begins
+    unpaired: dict[int, int] = {}  # start of a run -> how many of its signs have no partner yet
     for token in tokens:
         if token.kind != "emphasis":
             continue
@@ -99,7 +99,7 @@ def _pair_emphasis(text: str, tokens: Sequence[MarkdownToken]) -> None:
 
 
 def _flanks(text: str, start: int, end: int) -> tuple[bool, bool]:
-    """Whether a run of signs can begin and can end emphasis, by what stands around it."""
+    """Whether a run of signs can open and can close emphasis, judging by its neighbours."""
     previous_sign, next_sign = text[start - 1 : start] or " ", text[end : end + 1] or " "
     solid_before, solid_after = not previous_sign.isspace(), not next_sign.isspace()
     left_flanking = solid_after and (next_sign.isalnum() or not solid_before or not previous_sign.isalnum())
@@ -126,11 +126,12 @@ _ATTRIBUTES = re.compile(r"\{[^{}\n]{0,500}\}")
 _COMPUTED_CODE = re.compile(r"(?:r|\{\w{1,10}\})\s")  # code whose value the rendered text shows
 _TICKS = re.compile(r"`+")
 _EMPHASIS_RUN = re.compile(r"\*+|_+")
+_MAX_FORMULA = 2000  # characters of a formula in \(…\)
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 
 
 class _MarkScanner:
-    """One pass over a paragraph; every search that fails is not made again."""
+    """One pass over a paragraph; failed searches are not repeated."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -150,7 +151,7 @@ class _MarkScanner:
         return end
 
     def find(self, target: str, start: int) -> int:
-        """Where the next `what` is, or -1; a search in vain is remembered."""
+        """Where the next `target` is, or -1; failed searches are remembered."""
         if target in self._missing:
             return -1
         position = self.text.find(target, start)
@@ -309,8 +310,8 @@ class _MarkScanner:
 
 
 def _looks_like_math(inner: str) -> bool:
-    """Whether "\\(…\\)" is a formula and not a bracket somebody escaped."""
-    return len(inner) < 2000 and any(sign in inner for sign in "\\^_=<>+") and "@" not in inner
+    """Whether "\\(…\\)" is a formula, not an escaped bracket."""
+    return len(inner) < _MAX_FORMULA and any(sign in inner for sign in "\\^_=<>+") and "@" not in inner
 
 
 _HANDLERS: dict[str, Callable[[_MarkScanner, int, int], int]] = {

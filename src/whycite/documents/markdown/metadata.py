@@ -29,12 +29,12 @@ _KEY = re.compile(r"^[^\s#-]", re.MULTILINE)
 _LINE = re.compile(r"[^\n]*\n?")
 _MARKUP = re.compile(r"[*`]|\\[a-zA-Z]+\b\s?|<[^<>]{1,100}>")
 _AFFILIATION = re.compile(r"\s?\[[^\[\]]{0,300}\]|\^[^\^\s]{0,30}\^?")
-_MAX_DEPTH = 6
+_MAX_DEPTH = 6  # levels of a configuration that are searched for bibliographies
 
 
 @dataclass(frozen=True)
 class MarkdownMetadata:
-    """What a draft says about itself, and where its text begins."""
+    """The metadata of a draft, and where its text begins."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
     end: int = 0
@@ -43,7 +43,7 @@ class MarkdownMetadata:
 
 
 def find_metadata(text: str) -> MarkdownMetadata:
-    """The metadata at the head of a draft: YAML, TOML, or Pandoc's lines of title, authors and date."""
+    """The metadata at the start of a draft: YAML, TOML, or Pandoc's lines of title, authors and date."""
     if block := _YAML.match(text):
         return _from_yaml(text, block)
     if block := _TOML.match(text):
@@ -63,7 +63,7 @@ def _from_yaml(text: str, block: re.Match[str]) -> MarkdownMetadata:
     try:
         values = load_yaml(block["yaml"])
     except ValueError as error:
-        # A title with a colon in it breaks the whole block; the other lines still say what they say.
+        # A title with a colon breaks the whole block, but the other lines can still be read.
         values = {line["key"]: _parse_loosely(line["value"]) for line in _PAIR.finditer(block["yaml"])}
         warning = f"cannot read all of the metadata block: {error}"
     if values is not None and not isinstance(values, dict):
@@ -75,7 +75,7 @@ def _from_yaml(text: str, block: re.Match[str]) -> MarkdownMetadata:
 
 
 def _parse_loosely(value: str) -> str | list[str]:
-    """A value of a line that YAML could not read: a string, or the strings of a list in brackets."""
+    """A value from a line that is not valid YAML: a string, or the strings of a list in brackets."""
     value = value.strip()
     if value.startswith("["):
         return [part.strip(" \"'") for part in value.strip("[]").split(",")]
@@ -83,7 +83,7 @@ def _parse_loosely(value: str) -> str | list[str]:
 
 
 def _abstract(text: str, start: int, end: int) -> Iterator[SourceSpan]:
-    """The lines of the abstract as they stand in the file, without what YAML puts around them."""
+    """The lines of the abstract as in the file, without YAML syntax."""
     key = _ABSTRACT.search(text, start, end)
     if key is None:
         return
@@ -102,7 +102,7 @@ def _abstract(text: str, start: int, end: int) -> Iterator[SourceSpan]:
 
 
 def read_paper(values: Mapping[str, Any]) -> Reference:
-    """What the draft itself is, as far as its metadata says."""
+    """The draft itself as a reference, as far as its metadata says."""
     authors = values.get("author", values.get("authors")) or []
     return Reference(
         id="",
@@ -134,7 +134,7 @@ def _people(value: Any) -> Iterator[str]:
 
 
 def bibliography_names(values: Any) -> Iterator[str]:
-    """The bibliography files that metadata or a project's configuration names, however deep."""
+    """The bibliography files named anywhere in metadata or a project's configuration."""
     todo = [(values, 0)]
     while todo:
         value, depth = todo.pop()
@@ -149,6 +149,6 @@ def bibliography_names(values: Any) -> Iterator[str]:
 
 
 def inline_references(values: Mapping[str, Any]) -> str:
-    """The references given in the metadata itself, as CSL-JSON."""
+    """The references in the metadata itself, as CSL-JSON."""
     entries = values.get("references")
     return json.dumps(entries, default=str, skipkeys=True) if isinstance(entries, list) else "[]"

@@ -1,4 +1,4 @@
-"""Lines gathered to paragraphs, and paragraphs to the outline of a draft."""
+"""Gathers lines into paragraphs, and paragraphs into the outline of a draft."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["ParagraphGatherer"]
 _CLOSING_HASHES = re.compile(r"(?<=[ \t])#+$")
 _ATTRIBUTES = re.compile(r"\{[^{}]{0,300}\}[ \t]*$")
 _PART = re.compile(r"\((?:APPENDIX|PART)[^()]{0,20}\)\s*")
-_MAX_ITEMS = 100  # items of a list kept in one paragraph
+_MAX_ITEMS = 100  # list items in one paragraph, so that none grows without limit
 
 
 @dataclass
@@ -30,16 +30,16 @@ class _OpenParagraph:
     spans: list[SourceSpan] = field(default_factory=list)
     breaks: list[int] = field(default_factory=list)
     length: int = 0
-    begins_with_item: bool = False  # begins with a list item
+    begins_with_item: bool = False
 
 
 class ParagraphGatherer:
-    """Grows the outline of a draft out of its lines."""
+    """Builds the outline of a draft from its lines."""
 
     def __init__(self, names: MarkdownNames) -> None:
         self.names = names
         self.outline = DraftOutline()
-        self.cites_by_key = False  # something is cited by key
+        self.cites_by_key = False
         self.reference_paragraphs: list[
             tuple[MarkdownPage, list[SourceSpan]]
         ] = []  # paragraphs of a reference list in the text
@@ -57,7 +57,7 @@ class ParagraphGatherer:
             self.paragraph.length += end - start
 
     def begin_item(self, page: MarkdownPage, kind: SentenceKind) -> None:
-        """Begin a list item: in the paragraph that goes on, or in a new one."""
+        """Begin a list item, in the current paragraph or a new one."""
         if self.paragraph is None or len(self.paragraph.breaks) >= _MAX_ITEMS:
             self.begin(page, kind)
         elif self.paragraph.length:
@@ -66,7 +66,7 @@ class ParagraphGatherer:
             self.paragraph.begins_with_item = True
 
     def drop_line(self) -> SourceSpan | None:
-        """Take the last line of the paragraph away: it was the head of a table."""
+        """Remove and return the last line of the paragraph: it was the head of a table."""
         if not (self.paragraph and self.paragraph.spans):
             return None
         line = self.paragraph.spans.pop()
@@ -102,7 +102,7 @@ class ParagraphGatherer:
             self.outline.block(note, "footnote")
 
     def cells(self, page: MarkdownPage, cells: Iterable[list[SourceSpan]]) -> None:
-        """Add what cites among the cells of a table."""
+        """Add those cells of a table that cite."""
         for spans in cells:
             if not self.outline.in_references:
                 inline = read_inline(
@@ -114,7 +114,7 @@ class ParagraphGatherer:
                         self.outline.block(prose, "table")
 
     def _markers_in(self, page: MarkdownPage, spans: list[SourceSpan]) -> list[Marker]:
-        """The citations in plain words that stand in these lines."""
+        """The plain-text citations in these lines."""
         markers = self.names.markers
         line_markers: list[Marker] = []
         for start, end in spans if markers and not page.including_files else ():
@@ -123,7 +123,7 @@ class ParagraphGatherer:
         return line_markers
 
     def heading(self, page: MarkdownPage, start: int, end: int, level: int) -> None:
-        """Begin a section; that of the reference list is none."""
+        """Begin a section, unless it is the reference list."""
         self.flush()
         while start < end and page.text[end - 1].isspace():
             end -= 1

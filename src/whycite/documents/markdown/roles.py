@@ -23,7 +23,7 @@ __all__ = ["CommandReading", "read_role", "read_tex"]
 _ROLE = re.compile(
     r"(?:\{(?P<braced>[\w:.+-]{1,40})\}|:(?P<plain>[a-z][\w:.+-]{0,40}):)(?P<ticks>`+)(?P<text>[^`]+)(?P=ticks)(?!`)"
 )
-# A key of a role with the notes around it: "{see}smith20{p. 3}".
+# A key in a role, with its notes: "{see}smith20{p. 3}".
 _CITE = re.compile(r"(?:\{(?P<before>[^{}]{0,300})\})?(?P<key>[^{},;]+)(?:\{(?P<after>[^{}]{0,300})\})?")
 _BOOKDOWN = re.compile(r"\\@ref\([^()\s]{1,200}\)")
 _ANCHOR = re.compile(r"\\#[\w:.-]{1,200}\)")
@@ -38,7 +38,7 @@ _COMPUTED_ROLES = frozenset("eval glue".split())
 
 
 class CommandReading(NamedTuple):
-    """What a command reads as: text, or a citation of `keys` shown as the text; `inner` is left to be read."""
+    """How a command reads: as text, or as a citation of `keys` shown as that text; `inner` is still to be read."""
 
     start: int
     end: int
@@ -49,7 +49,7 @@ class CommandReading(NamedTuple):
 
 
 def read_role(text: str, start: int) -> CommandReading | None:
-    """The role that begins here, if there is one."""
+    """The role that begins here, or None."""
     role = _ROLE.match(text, start)
     if role is None:
         return None
@@ -79,7 +79,7 @@ def _cite_text(cite: re.Match[str]) -> str:
 
 
 def read_tex(text: str, start: int, find: Callable[[str, int], int]) -> CommandReading | None:
-    """The LaTeX command that begins here, if there is one; `find` looks for a string from a place on."""
+    """The LaTeX command that begins here, or None; `find` searches for a string from an offset."""
     if pointer := _BOOKDOWN.match(text, start):
         return CommandReading(start, pointer.end(), POINTER)
     if (anchor := _ANCHOR.match(text, start)) and text[start - 1 : start] == "(":

@@ -1,4 +1,4 @@
-"""Citation markers of plain text, linked to the references they mean."""
+"""Citation markers in plain text, linked to their references."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["Marker", "find_markers", "find_reference_list", "split_references"]
 def find_markers(text: str, references: Sequence[Reference]) -> list[Marker]:
     """The citation markers of a text in order.
 
-    Give the whole text at once, without the reference list: its style is told from all of it. Numbers are looked
-    for where the ids of the references are numbers. A marker that is surely a citation but of no reference in the
-    list has no keys.
+    Pass the whole text at once, without the reference list: its style is recognised from all of it. Numbers are
+    searched for if the ids of the references are numbers. A marker that is certainly a citation, but of nothing in the
+    list, has no keys.
     """
     by_name = list(find_author_year(text, NameIndex(references)))
     by_number, weight = find_numbered(text, [reference.id for reference in references])
@@ -26,7 +26,7 @@ def find_markers(text: str, references: Sequence[Reference]) -> list[Marker]:
 
 
 def _without_overlaps(markers: Sequence[Marker]) -> list[Marker]:
-    """The markers in order, without those that begin inside another."""
+    """The markers in order, without those that begin inside another one."""
     separate_markers: list[Marker] = []
     for marker in sorted(markers, key=lambda marker: (marker.start, -marker.end)):
         if not separate_markers or marker.start >= separate_markers[-1].end:

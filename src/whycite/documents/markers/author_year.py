@@ -41,12 +41,13 @@ _LOCATED = re.compile(
 )
 _YEAR_JOINT = re.compile(r"\s?(?:[,;]\s?(?:and|&)?|and|&)\s?")
 _NOT_NAMES = _WORDS["not_names"]
+_MAX_UNKNOWN_NAMES = 6  # in a citation of an unknown reference; more are a list of something else
 _LEAD_WORDS = _WORDS["lead_words"]
 
 
 @dataclass(frozen=True, slots=True)
 class _AuthorCall:
-    """One way to read an author list: who it calls first, and beside whom."""
+    """One reading of an author list: the first author and the co-authors it names."""
 
     start: int
     first_author: str
@@ -55,8 +56,8 @@ class _AuthorCall:
 
 
 def find_author_year(text: str, index: NameIndex) -> Iterator[Marker]:
-    """The author-year citations of a text, each author-year pair its own."""
-    previous: tuple[int, Sequence[_AuthorCall]] | None = None  # where the last date ended, and whose it was
+    """The author-year citations of a text, one per author-year pair."""
+    previous: tuple[int, Sequence[_AuthorCall]] | None = None  # end of the last date, and its authors
     for date in _DATE.finditer(text):
         year = int(date["year"]) if date["year"] else None
         suffixes = _letters(date["suffixes"] or "")
@@ -86,7 +87,7 @@ def _letters(suffixes: str) -> tuple[str, ...]:
 
 
 def _authors_end(text: str, position: int) -> int:
-    """Where the author list before a date ends: before ", ", " (", " "."""
+    """Where the author list before a date ends: before ", ", " (" or " "."""
     position = skip_space_back(text, position)
     if position and text[position - 1] in "([":
         position = skip_space_back(text, position - 1)
@@ -98,13 +99,13 @@ def _authors_end(text: str, position: int) -> int:
 
 
 def _calls(text: str, authors: AuthorList) -> Iterator[_AuthorCall]:
-    """The ways to read an author list, from the first of its words on or from a later one."""
+    """The readings of an author list, from its first word or from a later one."""
     tokens = authors.tokens
     for index, token in enumerate(tokens):
         if token.kind in ("comma", "link"):
             continue
         names = list(_names(text, tokens[index:]))
-        # The last of "Smith and Lee" is no author by himself; "see Methods and Lee et al." is another matter.
+        # In "Smith and Lee", Lee alone is not an author list; in "see Methods and Lee et al." it is.
         alone = len(names) == 1 and not authors.et_al
         if names and not (alone and index and tokens[index - 1].kind == "link"):
             yield _AuthorCall(token.start, names[0], tuple(names[1:]), authors.et_al)
@@ -113,7 +114,7 @@ def _calls(text: str, authors: AuthorList) -> Iterator[_AuthorCall]:
 
 
 def _names(text: str, tokens: Sequence[AuthorToken]) -> Iterator[str]:
-    """The folded names between the separators; initials stand in no name."""
+    """The folded names between the separators, without initials."""
     words: list[str] = []
     for token in tokens:
         if token.kind == "name":
@@ -128,12 +129,12 @@ def _names(text: str, tokens: Sequence[AuthorToken]) -> Iterator[str]:
 def _resolve(
     index: NameIndex, calls: Sequence[_AuthorCall], year: int | None, suffixes: tuple[str, ...]
 ) -> tuple[_AuthorCall, tuple[str, ...]] | None:
-    """The best reading of an author list, and the references it means with this date."""
+    """The best reading of an author list, and the references it means with this date; None if there are none."""
     for candidate_year in (year, year + 1, year - 1) if year else (None,):
         best: tuple[int, _AuthorCall, list[NamedReference]] | None = None
         for call in calls:
             if candidate_year != year and not (call.et_al or call.co_authors):
-                continue  # a preprint and its version of record are a year apart; a single name is too little
+                continue  # a preprint may differ by a year, but then a single name is not enough
             scored = [
                 (score, entry)
                 for entry in index.find(call.first_author, candidate_year)
@@ -149,14 +150,17 @@ def _resolve(
 
 
 def _fit(call: _AuthorCall, entry: NamedReference) -> int:
-    """How well a reference fits what the text calls it; 0: not at all."""
+    """How well a reference matches an author list; 0 if not at all.
+
+    4 for the first author, 2 more for the exact name, 1 per co-author; then more or less by how the numbers agree.
+    """
     score = 4 + 2 * (entry.families[0] == call.first_author)
     families = entry.families[1:]
     for name, family in zip(call.co_authors, families, strict=False):
         if name != family and not family.endswith(name) and not name.endswith(family):
             return 0
         score += 1
-    if call.et_al:  # of at least two more, as a rule
+    if call.et_al:  # usually stands for at least two more
         return score - 1 + min(2, max(0, len(families) - len(call.co_authors)))
     if len(call.co_authors) > len(families):
         return 0
@@ -164,7 +168,7 @@ def _fit(call: _AuthorCall, entry: NamedReference) -> int:
 
 
 def _keys_by_letter(entries: Sequence[NamedReference], suffixes: tuple[str, ...]) -> tuple[str, ...]:
-    """The references the letters after the year choose, by the printed letter or else by their order."""
+    """The references selected by the letters after the year: by printed letter, or else by order."""
     if not suffixes:
         plain = [entry for entry in entries if not entry.suffix] or entries
         return (plain[0].id,)
@@ -180,12 +184,12 @@ def _keys_by_letter(entries: Sequence[NamedReference], suffixes: tuple[str, ...]
 
 
 def _certain_start(text: str, authors: AuthorList, gap: int, date: int) -> int | None:
-    """Where a citation of no known reference begins, if it surely is one."""
+    """Where a citation of an unknown reference begins, or None if it may not be one."""
     tokens = authors.tokens
     narrative = text[gap:date].rstrip().endswith(("(", "["))
     joined = authors.et_al or any(token.kind == "link" for token in tokens)
     names = [text[token.start : token.end] for token in tokens if token.kind == "name"]
-    if len(names) > 6 or any(name.lower() in _NOT_NAMES for name in names):
+    if len(names) > _MAX_UNKNOWN_NAMES or any(name.lower() in _NOT_NAMES for name in names):
         return None
     if narrative:
         return _last_author(tokens) if authors.et_al else None
@@ -200,7 +204,7 @@ def _certain_start(text: str, authors: AuthorList, gap: int, date: int) -> int |
 
 
 def _last_author(tokens: Sequence[AuthorToken]) -> int:
-    """Where the name before "et al." begins, with the particles before it."""
+    """Where the name before "et al." begins, with its particles."""
     index = len(tokens) - 1
     while index and tokens[index - 1].kind == "name":
         index -= 1
@@ -208,7 +212,7 @@ def _last_author(tokens: Sequence[AuthorToken]) -> int:
 
 
 def _marker_end(text: str, gap: int, date: re.Match[str]) -> int:
-    """The end of a citation: with the closing bracket where "Smith (2010, p. 3)" has but date and place in it."""
+    """The end of a citation, with the closing bracket if that contains only date and page: "Smith (2010, p. 3)"."""
     closes = {"(": ")", "[": "]"}.get(text[gap : date.start()].rstrip()[-1:], "")
     located = _LOCATED.match(text, date.end()) if closes else None
     end = located.end() if located and text.startswith(closes, located.end()) else date.end()
@@ -218,8 +222,9 @@ def _marker_end(text: str, gap: int, date: re.Match[str]) -> int:
 _ET_AL = re.compile(r"(?:\bet\.?\s?al(?:ii|ia)?\.?|\band\s(?:colleagues|co-?workers|others|associates))['’]?s?$")
 _LINKS = frozenset(["and", "&", "und", "et"])
 _ORGANISATION_WORDS = frozenset(["of", "the", "for", "on"])  # inside the names of organisations
-_MAX_TOKENS = 24  # the most words and separators an author list is searched back for
-_MAX_WORD = 60  # characters of one word
+_MAX_TOKENS = 24  # words and separators of an author list; longer ones are shortened to "et al."
+_MAX_WORD = 60  # characters of a word
+_MAX_ET_AL = 24  # characters of "and colleagues" and the like
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,14 +238,14 @@ class AuthorToken:
 
 @dataclass(frozen=True, slots=True)
 class AuthorList:
-    """An author list as the text has it."""
+    """An author list as it is in the text."""
 
     tokens: Sequence[AuthorToken]  # in reading order, the last one a name
     et_al: bool
 
 
 def skip_space_back(text: str, position: int) -> int:
-    """The position before at most three white characters; a blank line is no gap inside a citation."""
+    """The position before up to three white-space characters; a blank line does not occur in a citation."""
     for _ in range(3):
         if position and text[position - 1].isspace():
             position -= 1
@@ -248,8 +253,8 @@ def skip_space_back(text: str, position: int) -> int:
 
 
 def authors_before(text: str, position: int, index: NameIndex) -> AuthorList | None:
-    """The author list that ends at a position, if there is one."""
-    tail = _ET_AL.search(text, max(0, position - 24), position)
+    """The author list that ends at a position, or None."""
+    tail = _ET_AL.search(text, max(0, position - _MAX_ET_AL), position)
     if tail:
         position = skip_space_back(text, tail.start())
         position -= position > 0 and text[position - 1] == ","
@@ -266,7 +271,7 @@ def authors_before(text: str, position: int, index: NameIndex) -> AuthorList | N
 
 
 def _tokens_before(text: str, position: int) -> Iterator[AuthorToken]:
-    """The words and separators before a position that can belong to an author list, last first."""
+    """The words and separators of an author list before a position, last first."""
     for _ in range(_MAX_TOKENS):
         end = skip_space_back(text, position)
         if not end:
@@ -294,7 +299,7 @@ def _tokens_before(text: str, position: int) -> Iterator[AuthorToken]:
 
 
 def _known_name(text: str, position: int, index: NameIndex) -> Iterator[AuthorToken]:
-    """A name of the list that does not look like one: "pandas development team", "some-lab"."""
+    """A known name that does not look like one: "pandas development team", "some-lab"."""
     end = position
     longer: Collection[str] = ()
     for _ in range(_MAX_TOKENS):
@@ -324,14 +329,15 @@ _YEAR = re.compile(r"(?<!\d)((?:1[5-9]|20)\d\d)([a-z]?)(?![\dA-Za-z])")
 _UNDATED = re.compile(r"in press|forthcoming|to appear|in prep|submitted|under review|in review|n\.d\.", re.I)
 _FOREIGN = str.maketrans({"ø": "o", "œ": "oe", "æ": "ae", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
 _SMALL_WORDS = frozenset("of the for and on in & to".split())
-_MAX_PRINTED = 2000  # characters of a printed entry that are looked at
-_MAX_AUTHORS = 30
-_MAX_MATCHES = 64  # references of one name and year that are looked at: more are never told apart
+_MAX_PRINTED = 2000  # characters of a printed entry that are searched for a year
+_MAX_AUTHORS = 30  # of a reference that are compared
+_MAX_MATCHES = 64  # references with one name and year that are compared; more cannot be distinguished
+_MAX_PRINTED_NAME = 80  # characters of an entry that may be its first name
 
 
 def fold_name(text: str) -> str:
-    """Letters and digits alone, without case and accents, so that spellings of one name are equal."""
-    if "Ã" in text:  # UTF-8 once read as Latin-1: common in reference lists
+    """Only letters and digits, without case and accents, so that spellings of one name are equal."""
+    if "Ã" in text:  # UTF-8 read as Latin-1, common in reference lists
         text = text.encode("latin-1", "replace").decode("utf-8", "replace")
     plain = unicodedata.normalize("NFKD", text.casefold().translate(_FOREIGN))
     return "".join(character for character in plain if character.isalnum())
@@ -348,7 +354,7 @@ class NamedReference:
 
 
 class NameIndex:
-    """Finds references by the first author's family name and the year."""
+    """Finds references by first author's family name and year."""
 
     def __init__(self, references: Iterable[Reference]) -> None:
         self._entries: defaultdict[tuple[str, int | None], list[NamedReference]] = defaultdict(list)
@@ -390,8 +396,8 @@ def _named_reference(reference: Reference, families: Sequence[str]) -> NamedRefe
 
 
 def _printed_authors(text: str) -> tuple[str, ...]:
-    """The first name of an entry that nobody took apart."""
-    head = text[:80].lstrip(" \"'[(")
+    """The first name in an entry that has not been parsed."""
+    head = text[:_MAX_PRINTED_NAME].lstrip(" \"'[(")
     return (re.split(r"[,.(;:]", head, maxsplit=1)[0],) if head else ()
 
 
@@ -413,7 +419,7 @@ def _are_initials(word: str) -> bool:
 
 
 def _call_names(words: Sequence[str]) -> set[str]:
-    """What a text may call a name: whole, without particles, its last word, an organisation's initials."""
+    """How a text may shorten a name: complete, without particles, its last word, an organisation's initials."""
     bare = [word for word in words if word.lower() not in PARTICLES] or words
     names = {fold_name("".join(words)), fold_name("".join(bare)), fold_name("".join(bare[-1:]))}
     weighty = [word for word in words if word.lower() not in _SMALL_WORDS]

@@ -13,7 +13,7 @@ _NUMBER = re.compile(r"\d{1,4}[a-z]?")
 _SQUARE = re.compile(r"\[([^\[\]]{1,160})\]")
 _ROUND = re.compile(r"\(([^()]{1,160})\)")
 _RAISED = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹][⁰¹²³⁴⁵⁶⁷⁸⁹,\s⁻–-]{0,40}(?<=[⁰¹²³⁴⁵⁶⁷⁸⁹])")
-# Digits glued to a full stop or to a word; "Fig.3", "0.3" and "Sox2" are kept out.
+# Digits right after a full stop or a word, but not "Fig.3", "0.3" or "Sox2".
 _GLUED = re.compile(
     r"(?:(?<=[a-z)\]”\"’][.,;:])|(?<=[)\]”\"’])|(?<=[a-z]{4})|(?<=[A-Za-z]{2})(?=\d+[,–-]\d))"
     r"\d{1,3}(?:[,–-]\d{1,3}){0,20}(?=[\s.,;:)\]]|$)(?!\.\d)"
@@ -44,24 +44,29 @@ _UNIT = re.compile(r"(?:^|[\s/(·\d])(?:[a-zµμ]{1,2}|[A-Z][a-z]?)$")  # "cm²"
 _DASH = re.compile(r"\s?[-–—−]\s?")
 _BRACKETS = re.compile(r"[\[\]]")
 _PLAIN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
-_MAX_RANGE = 100  # numbers in one range
-_MIN_CITED = 3  # references a style of bare or round-bracketed numbers must cite at least
+_MAX_RANGE = 100  # numbers in one range; more is a typing error
+_MIN_CITED = 3  # references that a style of bare or round-bracketed numbers must cite
+# The share of the list that such a style must cite: more the more often such numbers mean something else.
+_RAISED_SHARE, _ROUND_SHARE, _GLUED_SHARE = 0.3, 0.5, 0.6
+_DOUBTFUL_WEIGHT = 0.2  # of a citation in a style that often means something else
+_CONTEXT = 14  # characters before a number that may show it is not a citation
 
 
 def find_numbered(text: str, ids: Sequence[str]) -> tuple[list[Marker], float]:
-    """The citations by number, in the one style the text uses throughout, and how much speaks for it.
+    """The citations by number, in the one style the text uses, and the evidence for that style.
 
-    There are none where the ids are not numbers. Round brackets also hold the numbers of equations, and glued
-    digits are often no citation: they must cite a good part of the list, and count less.
+    There are none if the ids are not numbers. Round brackets also contain the numbers of equations, and digits after a
+    word are often not citations: these styles must cite a good part of the list, and count less.
     """
     numbers = {id.lstrip("0"): id for id in ids if _NUMBER.fullmatch(id)}
     if len(numbers) <= len(ids) // 2:
         return [], 0
+    glued = _raised_markers(text, _GLUED, numbers)
     styles = [
         (1.0, _join_ranges(text, _bracket_markers(text, _SQUARE, numbers), numbers)),
-        (0.2, _covering(_bracket_markers(text, _ROUND, numbers), numbers, 0.5)),
-        (1.0, _add_spoken(text, _covering(_raised_markers(text, _RAISED, numbers), numbers, 0.3), numbers)),
-        (0.2, _add_spoken(text, _covering(_raised_markers(text, _GLUED, numbers), numbers, 0.6), numbers)),
+        (_DOUBTFUL_WEIGHT, _covering(_bracket_markers(text, _ROUND, numbers), numbers, _ROUND_SHARE)),
+        (1.0, _add_spoken(text, _covering(_raised_markers(text, _RAISED, numbers), numbers, _RAISED_SHARE), numbers)),
+        (_DOUBTFUL_WEIGHT, _add_spoken(text, _covering(glued, numbers, _GLUED_SHARE), numbers)),
     ]
     weighed = [(weight * sum(bool(marker.keys) for marker in markers), markers) for weight, markers in styles]
     weight, chosen = max(weighed, key=lambda style: style[0])
@@ -69,11 +74,11 @@ def find_numbered(text: str, ids: Sequence[str]) -> tuple[list[Marker], float]:
 
 
 def find_labels(text: str, ids: Iterable[str]) -> list[Marker]:
-    """The citations by label: brackets that hold the ids of references, "[Smith10; Lee11]"."""
+    """The citations by label: brackets with ids of references, "[Smith10; Lee11]"."""
     labels = {id for id in ids if not id.isdigit()}
     markers = []
     for bracket in _SQUARE.finditer(text) if labels else ():
-        whole = bracket[1] in labels  # "[Smith, 1990]" can be the label of an entry
+        whole = bracket[1] in labels  # "[Smith, 1990]" may be a label
         parts = [bracket[1]] if whole else [part.strip() for part in re.split(r"[,;]", bracket[1])]
         keys = tuple(part for part in parts if part in labels)
         if keys and parts[0] in labels and all(part in labels or _LOCATOR.match(part) for part in parts):
@@ -84,7 +89,7 @@ def find_labels(text: str, ids: Iterable[str]) -> list[Marker]:
 def _bracket_markers(text: str, form: re.Pattern[str], numbers: Mapping[str, str]) -> Iterator[Marker]:
     highest = 2 * max((int(number.rstrip("abcdefghijklmnopqrstuvwxyz")) for number in numbers), default=0)
     for bracket in form.finditer(text):
-        context = text[max(0, bracket.start() - 14) : bracket.start()]
+        context = text[max(0, bracket.start() - _CONTEXT) : bracket.start()]
         if _INDEXED.search(context) or text[bracket.end() : bracket.end() + 1] == "%":
             continue
         if _MEASURED.search(context) and _SERIES.fullmatch(bracket[1]):
@@ -94,13 +99,13 @@ def _bracket_markers(text: str, form: re.Pattern[str], numbers: Mapping[str, str
             continue
         cited = _cited_keys(bracket[1], numbers, highest, locators=form is _SQUARE)
         if cited is None and form is _SQUARE and _BEYOND.fullmatch(bracket[1]):
-            cited = ()  # a number by itself far beyond the list: still a citation
+            cited = ()  # a single number far beyond the list is still a citation
         if cited is not None:
             yield Marker(cited, bracket.start(), bracket.end())
 
 
 def _cited_keys(content: str, numbers: Mapping[str, str], highest: int, locators: bool) -> tuple[str, ...] | None:
-    """The references a bracket's numbers mean; None where it holds anything but numbers."""
+    """The references that the numbers in a bracket mean; None if it contains anything but numbers."""
     content = content.strip()
     while hint := _HINT.match(content):
         content = content[hint.end() :]
@@ -137,7 +142,7 @@ def _keys_between(start: str, end: str, numbers: Mapping[str, str]) -> Iterator[
 
 
 def _join_ranges(text: str, markers: Iterable[Marker], numbers: Mapping[str, str]) -> list[Marker]:
-    """The markers with "[3]–[7]" made one that means all between."""
+    """The markers, with "[3]–[7]" merged into one for the whole range."""
     joined: list[Marker] = []
     for marker in markers:
         previous = joined[-1] if joined else None
@@ -152,7 +157,7 @@ def _join_ranges(text: str, markers: Iterable[Marker], numbers: Mapping[str, str
 
 
 def _raised_markers(text: str, form: re.Pattern[str], numbers: Mapping[str, str]) -> Iterator[Marker]:
-    """Superscript numbers; those with a number that is not in the list are powers, dates or units."""
+    """Superscript numbers; if a number is not in the list, it is a power, a date or a unit."""
     for match in form.finditer(text):
         number = match[0].translate(_PLAIN)
         keys = _cited_keys(number, numbers, 0, locators=False)
@@ -162,14 +167,14 @@ def _raised_markers(text: str, form: re.Pattern[str], numbers: Mapping[str, str]
 
 
 def _covering(markers: Iterable[Marker], numbers: Mapping[str, str], share: float) -> list[Marker]:
-    """The markers if together they cite enough of the list to be the style of the text, else none."""
+    """The markers if they cite enough of the list to be the style of the text, else none."""
     markers = list(markers)
     cited = {key for marker in markers for key in marker.keys}
     return markers if cited and len(cited) >= max(share * len(numbers), _MIN_CITED) else []
 
 
 def _add_spoken(text: str, markers: list[Marker], numbers: Mapping[str, str]) -> list[Marker]:
-    """Raised numbers, and with them those on the line: "ref. 12", "refs. 3 and 4"."""
+    """The raised numbers, plus those on the line: "ref. 12", "refs. 3 and 4"."""
     for match in _SPOKEN.finditer(text) if markers else ():
         keys = _cited_keys(match[1], numbers, 0, locators=False)
         if keys:

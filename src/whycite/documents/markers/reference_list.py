@@ -1,4 +1,4 @@
-"""The reference list at the end of a plain text: where it is, and its entries."""
+"""The reference list of a plain text: where it is, and its entries."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from whycite.text.wordlists import load_tables
 __all__ = ["find_reference_list", "split_references"]
 
 ListEntry = tuple[str, str, int, int]
-_EntryStart = tuple[str, int, int]  # id, where the label begins, where the entry's text begins
+_EntryStart = tuple[str, int, int]  # id, start of the label, start of the entry's text
 
 _PATTERNS = load_tables(__name__)
 _NUMBER = r"(?:(?:\d{1,2}|[IVXA-Z]{1,5})[.)]?[ \t]+)?"
@@ -37,12 +37,16 @@ _VENUE = re.compile(rf"(?:{'|'.join(_PATTERNS['venues'])})\b", re.IGNORECASE)
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)|in press|forthcoming|n\.d\.", re.IGNORECASE)
 _ENDED = re.compile(r"(?:[.)\]]|\d|https?://\S{1,300}|doi\S{0,300})[ \t\r]*$", re.IGNORECASE)
 _MAX_SKIPPED = 4  # numbers that may be missing between two labels
-_LONG_LINE = 90  # an average line this long holds a whole entry
+# A list has one entry per line if its lines average more than this, and this share of them has a year.
+_LONG_LINE, _DATED_SHARE = 90, 0.8
+# A list has a hanging indent if the share of lines at the margin is between these.
+_MIN_MARGIN_SHARE, _MAX_MARGIN_SHARE = 0.15, 0.7
+_ENTRY_END = 320  # characters of a line that are searched for the end of an entry; addresses are long
 _HYPHEN = re.compile(r"(?<=[a-z])[-‐]\s*\n\s*(?=[a-z])")
 
 
 def find_reference_list(text: str) -> tuple[int, int, int] | None:
-    """Where the heading of the reference list begins, where its entries begin, and where they end."""
+    """Start of the heading of the reference list, and start and end of its entries; None if there is no list."""
     headings = list(_HEADING.finditer(text))
     starts = [heading.start() for heading in headings]
     lists = []
@@ -51,14 +55,14 @@ def find_reference_list(text: str) -> tuple[int, int, int] | None:
         end = next_section.start() if next_section else end
         dates = sum(1 for _ in _YEAR.finditer(text, heading.end(), end))
         lists.append((dates, heading.start(), heading.end(), end))
-    # A table of contents names the list too, and a supplement may have its own: the longest is meant.
+    # A table of contents has the heading too, and a supplement may have its own list: take the longest.
     return max(lists)[1:] if lists else None
 
 
 def split_references(text: str) -> list[ListEntry]:
-    """The entries of a reference list: id, text on one line, and where they stand.
+    """The entries of a reference list: id, text on one line, and position.
 
-    The id is the printed number or label; entries without one are called "ref1", "ref2", … in their order.
+    The id is the printed number or label; entries without one are called "ref1", "ref2", … in order.
     """
     text_start = len(text) - len(text.lstrip())
     numbered = [list(_counted_labels(text, label)) for label in (_BRACKET, _DOTTED, _BARE)]
@@ -71,7 +75,7 @@ def split_references(text: str) -> list[ListEntry]:
 
 
 def _counted_labels(text: str, label: re.Pattern[str]) -> Iterator[_EntryStart]:
-    """The labels that count up, a few left out at most."""
+    """The labels that count up, with at most a few missing."""
     expected = None
     for match in label.finditer(text):
         number = int(match[1].rstrip("abcdefghijklmnopqrstuvwxyz"))
@@ -97,21 +101,21 @@ def _unlabelled(text: str) -> Iterator[int]:
     dated = sum(bool(_YEAR.search(line)) for _, _, line in lines)
     indents = sorted({indent for _, indent, _ in lines})
     margin = [line for line in lines if line[1] == indents[0]]
-    if dated > 0.8 * len(lines) and sum(len(line) for _, _, line in lines) > _LONG_LINE * len(lines):
+    if dated > _DATED_SHARE * len(lines) and sum(len(line) for _, _, line in lines) > _LONG_LINE * len(lines):
         yield from (start for start, _, _ in lines)
-    elif len(indents) == 2 and 0.15 * len(lines) < len(margin) < 0.7 * len(lines):
+    elif len(indents) == 2 and _MIN_MARGIN_SHARE * len(lines) < len(margin) < _MAX_MARGIN_SHARE * len(lines):
         yield from (start for start, _, _ in margin)
     else:
         yield from _by_authors(text, lines)
 
 
 def _by_authors(text: str, lines: Sequence[tuple[int, int, str]]) -> Iterator[int]:
-    """An entry begins with a name, after a line that can be the end of one, once a year has been seen."""
+    """An entry begins with a name, after a line that may end an entry, once the last one has had a year."""
     previous, dated = "", True
     end = 0
     for start, _, line in lines:
         blank = text.count("\n", end, start) > 1
-        if dated and (not previous or blank or (_ENDED.search(previous[-320:]) and _begins_entry(line))):
+        if dated and (not previous or blank or (_ENDED.search(previous[-_ENTRY_END:]) and _begins_entry(line))):
             dated = False
             yield start
         dated = dated or bool(_YEAR.search(line))

@@ -1,7 +1,7 @@
 """Reads PDF papers: text in reading order, sections, captions, footnotes, references, citations.
 
-A PDF has no text file behind it: the offsets of its sentences and citations count code points in the text that
-pypdfium2 extracts (`PdfTextPage.get_text_range()`), all pages in order, joined by form feeds.
+A PDF has no text file behind it: offsets of sentences and citations count code points in the text that pypdfium2
+extracts (`PdfTextPage.get_text_range()`), with all pages in order, joined by form feeds.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from whycite.documents.sources import Source
 
 __all__ = ["MAX_SILENT_SECONDS", "READER", "PdfReader"]
 
-_MAX_BYTES = 256 << 20  # bytes; figures count
-MAX_SILENT_SECONDS = 3.5  # of silence; a page takes a fiftieth of one
+_MAX_BYTES = 256 << 20  # including figures
+MAX_SILENT_SECONDS = 3.5  # without a sign of life before the process is ended; a page takes about 0.02 s
 _BLOCK_SEPARATOR = "\n\n"
 _KINDS: dict[str, SentenceKind] = {"prose": "prose", "caption": "caption", "footnote": "footnote", "table": "table"}
 
 
 class PdfReader:
-    """Papers as PDF, taken apart in a process limited in memory and time."""
+    """Papers in PDF, analysed in a process with limited memory and time."""
 
     name = "pdf"
     suffixes = (".pdf",)
@@ -37,16 +37,16 @@ class PdfReader:
         self._worker = Worker("whycite.documents.pdf.analysis:analyse")
 
     def sniff(self, head: bytes) -> bool:
-        """A PDF begins with its name, or nearly so."""
+        """Whether the file begins like a PDF, or nearly so."""
         return b"%PDF-" in head[:1024]
 
     def read(self, source: Source) -> Iterator[Document]:
-        """The one document of a PDF."""
+        """The one document in a PDF."""
         yield _document(source.path, self._worker.run(source.data(_MAX_BYTES), source.path, MAX_SILENT_SECONDS))
 
 
 def _document(path: str, analysis: dict[str, Any]) -> Document:
-    """The document out of the plain data that the limited process found."""
+    """The document from the plain data of the limited process."""
     builder = Builder(path, "pdf")
     for warning in analysis["warnings"]:
         builder.warn(f"{path}: {warning}")
@@ -61,7 +61,7 @@ def _document(path: str, analysis: dict[str, Any]) -> Document:
 
 
 def _markers(blocks: Sequence[dict[str, Any]], references: Sequence[Reference]) -> Iterator[list[Marker]]:
-    """The citation markers of every block; they are looked for in all text at once, to tell its style."""
+    """The citation markers of every block, found in all text at once to recognise the style."""
     texts = ["".join(piece[0] for piece in block.get("pieces", ())) for block in blocks]
     markers = find_markers(_BLOCK_SEPARATOR.join(texts), references)
     start = index = 0
@@ -102,7 +102,7 @@ def _prose(block: dict[str, Any], markers: Sequence[Marker], path: str) -> Prose
 def _slice_pieces(
     pieces: Sequence[tuple[str, int, int]], starts: Sequence[int], low: int, high: int
 ) -> Iterator[tuple[str, int, int]]:
-    """The pieces of a stretch of text; one that stands for a range as a whole keeps all of it."""
+    """The pieces of a range of the text; a piece that stands for a source range as a whole keeps all of it."""
     index = bisect_right(starts, low) - 1
     while index < len(pieces) and starts[index] < high:
         text, start, end = pieces[index]

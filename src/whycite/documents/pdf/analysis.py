@@ -1,4 +1,4 @@
-"""The whole way from PDF bytes to blocks of text in reading order; runs in the limited process."""
+"""From PDF bytes to blocks of text in reading order; runs in the limited process."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from whycite.documents.pdf.textlines import PdfLine, PdfPage, lines_of
 
 __all__ = ["analyse"]
 
-_MAX_ASIDE = 500  # characters of what stands across the first page: the stamp of an archive
-_MAX_STAMP = 150  # characters that may stand on a scan that has no text layer
-_EARLIEST = 0.3  # of the pages: before, "References" is a line of the contents
+_MAX_ASIDE = 500  # characters written across the first page that are kept: the stamp of an archive
+_MAX_STAMP = 150  # characters on a scanned page that may be a stamp, not a text layer
+_EARLIEST_LIST = 0.3  # share of the pages before which "References" is a line in the table of contents
 
 
 def analyse(data: bytes, alive: Callable[[], None]) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def analyse(data: bytes, alive: Callable[[], None]) -> dict[str, Any]:
 
 
 def _lay_out(pages: Sequence[PdfPage], alive: Callable[[], None]) -> tuple[list[list[PdfLine]], BodyMeasures]:
-    """The lines of every page, those that are not part of the text marked, and what running text looks like."""
+    """The lines of every page, with running heads marked, and the measures of running text."""
     for page in pages:
         drop_line_numbers(page)
     gutters = find_gutters(pages, common_size(pages), alive)
@@ -78,10 +78,10 @@ def _assign_roles(
     metadata: str,
     alive: Callable[[], None],
 ) -> tuple[list[PdfLine], set[int]]:
-    """All lines in reading order with their roles, and the ids of those that are running text."""
+    """All lines in reading order with their roles, and the ids of those that are certainly running text."""
     ordered: list[PdfLine] = []
     running: set[int] = set()
-    in_references = False  # a reference list has begun
+    in_references = False  # the reference list has begun
     for page, lines in zip(pages, page_lines, strict=True):
         alive()
         text_lines = in_reading_order([line for line in lines if line.role != "furniture"])
@@ -92,7 +92,7 @@ def _assign_roles(
         captions = mark_captions(text_lines, page.rules, body)
         mark_floats(text_lines, captions, page.pictures, body)
         list_start = 0 if in_references else len(text_lines)
-        if page.number >= _EARLIEST * len(pages) and not in_references:
+        if page.number >= _EARLIEST_LIST * len(pages) and not in_references:
             list_start = next((i for i, line in enumerate(text_lines) if is_reference_heading(line.text)), list_start)
             in_references = list_start < len(text_lines)
         mark_footnotes(text_lines, page.rules, body, list_start)
@@ -113,7 +113,7 @@ def _texts(lines: Sequence[PdfLine], alive: Callable[[], None]) -> Iterator[str]
 
 
 def _warnings(extraction: Extraction) -> list[str]:
-    """What is to be said of pages that gave no text."""
+    """Warnings about pages without text."""
     warnings = []
     if extraction.unread:
         page_number, remaining = extraction.unread[0], len(extraction.unread) - 1

@@ -1,4 +1,4 @@
-"""From PDF bytes to pages of text runs, through pdfium; only ever called in the limited process."""
+"""From PDF bytes to pages of text runs, with pdfium; only called in the limited process."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ from whycite.text.wordlists import load_tables
 __all__ = ["Extraction", "Fonts", "PdfiumApi", "api", "drawings", "extract", "font_of", "runs_of"]
 
 
+# Limits far above real papers.
 MAX_PAGES = 1_000
 MAX_CHARACTERS = 5_000_000
 MAX_PAGE_CHARACTERS = 100_000
-# A page takes some 20 ms. Long documents may take long; a few pages may not.
+# A page takes about 20 ms: beyond the free seconds, reading stops if pages take three times as long.
 FREE_SECONDS = 2.5
 PAGE_SECONDS = 0.06
 
 
 @dataclass(slots=True)
 class Extraction:
-    """The pages that could be read, and what the file says of itself."""
+    """The pages that could be read, and the title in the file's metadata."""
 
     pages: list[PdfPage] = field(default_factory=list)
     title: str = ""
@@ -39,7 +40,7 @@ class Extraction:
 
 
 def extract(data: bytes, alive: Callable[[], None]) -> Extraction:
-    """The runs of every page; pages that cannot be read, or cost too much, become warnings."""
+    """The runs of every page; pages that cannot be read or take too long become warnings."""
     document = _open_document(data)
     alive()
     try:
@@ -55,7 +56,7 @@ def extract(data: bytes, alive: Callable[[], None]) -> Extraction:
 
 
 def _open_document(data: bytes) -> Any:
-    """The document, or a sentence on why there is none."""
+    """The open document; a UserError says why it cannot be opened."""
     import pypdfium2 as pdfium
     import pypdfium2.raw as c
 
@@ -70,7 +71,7 @@ def _open_document(data: bytes) -> Any:
 
 
 def _title(document: Any) -> str:
-    """The title of the file's metadata; none where it is no text."""
+    """The title in the file's metadata; "" if it is not text."""
     try:
         return str(document.get_metadata_value("Title"))
     except UnicodeDecodeError:
@@ -106,7 +107,7 @@ def _read_pages(document: Any, fonts: Fonts, extraction: Extraction, alive: Call
 
 
 def _read_page(page: Any, number: int, offset: int, fonts: Fonts) -> tuple[PdfPage, int]:
-    """A page and the length of its text; what is not written in its main direction stays apart."""
+    """A page and the length of its text; text not in the main direction is kept separately."""
     width, height = page.get_size()
     textpage = page.get_textpage()
     fonts.turn_page()
@@ -124,17 +125,19 @@ def _read_page(page: Any, number: int, offset: int, fonts: Fonts) -> tuple[PdfPa
     pictures, rules, scanned = drawings(page, width * height)
     if main % 2:
         width, height = height, width
-    if main:  # they stand where the page has them, not where its text is turned to
+    if main:  # their coordinates are those of the unrotated page
         pictures, rules = [], []
     return PdfPage(number, width, height, turned[main], pictures, rules, scanned, aside), len(text)
 
 
-_MAX_OBJECTS = 4_000  # of a page, looked at for pictures and rules
-_MAX_RULE_HEIGHT = 3.0  # a drawing no higher than that is a rule
+_MAX_OBJECTS = 4_000  # on a page that are checked for pictures and rules
+_MAX_RULE_HEIGHT, _MIN_RULE_WIDTH = 3.0, 20.0  # points of a horizontal rule
+# Shares of the page: smaller images are symbols, larger ones are scans of the whole page.
+_MIN_PICTURE, _MIN_SCAN = 0.005, 0.6
 
 
 class PdfiumApi:
-    """Functions on plain addresses: typed pointers would cost half of the time."""
+    """The functions of pdfium on plain addresses: typed pointers would take twice as long."""
 
     def __init__(self) -> None:
         import pypdfium2.raw as c
@@ -160,12 +163,12 @@ class PdfiumApi:
 
 @cache
 def api() -> PdfiumApi:
-    """The functions, bound once a process."""
+    """The functions, bound once per process."""
     return PdfiumApi()
 
 
 def drawings(page: Any, area: float) -> tuple[list[Box], list[Box], bool]:
-    """The boxes of the images and embedded graphics of a page, its horizontal rules, whether an image fills it."""
+    """The boxes of a page's images and embedded graphics, its horizontal rules, and whether an image fills it."""
     import pypdfium2.raw as c
 
     pictures: list[Box] = []
@@ -179,11 +182,11 @@ def drawings(page: Any, area: float) -> tuple[list[Box], list[Box], bool]:
             continue
         box = (x_min.value, y_min.value, x_max.value, y_max.value)
         width, height = box[2] - box[0], box[3] - box[1]
-        if height < _MAX_RULE_HEIGHT and width > 20:
+        if height < _MAX_RULE_HEIGHT and width > _MIN_RULE_WIDTH:
             rules.append(box)
-        elif kind != c.FPDF_PAGEOBJ_PATH and 0.005 * area < width * height < 0.6 * area:
+        elif kind != c.FPDF_PAGEOBJ_PATH and _MIN_PICTURE * area < width * height < _MIN_SCAN * area:
             pictures.append(box)
-        is_scanned = is_scanned or (kind == c.FPDF_PAGEOBJ_IMAGE and width * height >= 0.6 * area)
+        is_scanned = is_scanned or (kind == c.FPDF_PAGEOBJ_IMAGE and width * height >= _MIN_SCAN * area)
     return pictures, rules, is_scanned
 
 
@@ -192,13 +195,14 @@ _MATH, _BOLD, _ITALIC, _CAPITALS, _MONO = (
     re.compile("|".join(_FONT_NAMES[style]), re.IGNORECASE)
     for style in ("math", "bold", "italic", "small_capitals", "mono")
 )
-_BOLD_WEIGHT = 600
+_BOLD_WEIGHT = 600  # of a font, from which it is bold (400 is regular, 700 bold)
+_MAX_FONT_NAME = 80  # characters
 
 
 def font_of(name: str, weight: int, slant: int) -> Font:
-    """The font of a base name as it stands in the file ("ABCDEF+Times-Bold")."""
+    """The font with a base name as in the file ("ABCDEF+Times-Bold")."""
     name = name.partition("+")[2] or name
-    name = name[:80]
+    name = name[:_MAX_FONT_NAME]
     math = bool(_MATH.search(name))
     return Font(
         name=name,
@@ -210,39 +214,41 @@ def font_of(name: str, weight: int, slant: int) -> Font:
     )
 
 
-_HYPHEN = "\ufffe"  # what pdfium writes for a hyphen at the end of a line
+_HYPHEN = "\ufffe"  # pdfium's character for a hyphen at the end of a line
 _MARKS = "\u0301\u0300\u0308\u0302\u0303\u030c\u030a\u0327\u0304\u0307\u030b\u0306"
 _COMBINING = dict(zip("´`¨ˆ˜ˇ˚¸¯˙˝˘", _MARKS, strict=True))
 _DOTLESS = {"ı": "i", "ȷ": "j"}
-# What TeX's two text encodings have where others have control characters: bitmap fonts do not tell what they print.
+# What TeX's two text encodings have in place of control characters: bitmap fonts do not say what they print.
 _TEX = dict(zip("\x1b\x1c\x1d\x1e\x1f\x0b\x0c\r\x0e\x0f\x10\x11\x15\x16", "ﬀﬁﬂﬃﬄﬀﬁﬂﬃﬄ“”–—", strict=True))
 _CONTROL = re.compile(r"[\x0b\x0c\x0e-\x11\x15\x16\x1b-\x1f]|\r(?!\n)")
 _WORD = re.compile(r"[a-z]{3,}")
-_BITMAP = "bitmap"  # the name we give
-_MIN_FONT_WORDS = 3  # a font that sets so many on a page sets text
+_BITMAP = "bitmap"  # our name for nameless fonts that set text
+_MIN_FONT_WORDS = 3  # words on a page from which a font is one for text
 _NO_FONT = font_of("", 0, 0)
-_MIN_SIZE = 2.0  # fonts drawn by procedures (Type 3) often claim a size below
-_MAX_COORDINATE = 1e5  # points; what stands farther out, or nowhere, is not on the page
-_MAX_RUN_LENGTH = 1_000  # characters of a run; a longer word is none, and shall not cost more
-_MAX_HEIGHTS = 400
+_MIN_SIZE, _MAX_SIZE = 2.0, 60.0  # points; fonts drawn by procedures (Type 3) often claim a smaller size
+_USUAL_SIZE = 10.0  # points, until a font states its size
+_MAX_COORDINATE = 1e5  # points; anything farther out, or not a number, is not on the page
+_MAX_RUN_LENGTH = 1_000  # characters; a longer run is not a word, and must not take long
+_MAX_HEIGHTS = 400  # letters of a font that are measured
+_TALL = 0.85  # quantile of the heights of letters that counts as the height of the tallest
 _ASCENT = 0.7  # height of the tallest letters and digits of a font, in units of its size
 
 
 class Fonts:
-    """The fonts of a document; those without a size get one from the height of their letters."""
+    """The fonts of a document; those without a size get it from the height of their letters."""
 
     def __init__(self) -> None:
         self._by_handle: dict[int, Font] = {}
         self._by_name: dict[tuple[str, int, int], Font] = {}
         self._heights: dict[int, list[float]] = {}
-        self._nameless: list[Font] = []  # kept, since `_heights` knows them by id
+        self._nameless: list[Font] = []  # kept alive, because `_heights` refers to them by id
 
     def turn_page(self) -> None:
-        """Forget the handles: pdfium may give those of a closed page to other fonts."""
+        """Forget the handles: pdfium may reuse those of a closed page for other fonts."""
         self._by_handle.clear()
 
     def style(self, text: Any, index: int, key: int) -> tuple[int, float, Font]:
-        """Quarter turns to the left, size as printed (0: not told) and font of a text object."""
+        """Quarter turns to the left, printed size (0 if unknown) and font of a text object."""
         matrix, size = api().matrix(), ctypes.c_float(0)
         if not key or not api().char_matrix(text, index, ctypes.byref(matrix)):
             return 0, 0.0, _NO_FONT
@@ -258,7 +264,7 @@ class Fonts:
         return turn, round(printed, 1) if _MIN_SIZE <= printed <= _MAX_COORDINATE else 0.0, self._by_handle[handle]
 
     def _font(self, name: str, weight: int, slant: int) -> Font:
-        """One font for each name; those without a name are kept apart."""
+        """One font per name; nameless ones are kept separate."""
         if not name:
             self._nameless.append(font_of(name, weight, slant))
             return self._nameless[-1]
@@ -268,22 +274,22 @@ class Fonts:
         return self._by_name[key]
 
     def note_height(self, font: Font, height: float) -> None:
-        """Note the height of a letter of a font that tells no size."""
+        """Record the height of a letter of a font without a size."""
         heights = self._heights.setdefault(id(font), [])
         if len(heights) < _MAX_HEIGHTS:
             heights.append(height)
 
     def resize(self, runs: Sequence[TextRun]) -> None:
-        """Where most text is in fonts that tell no size, give them the one their letters show."""
+        """If most text is in fonts without a size, give them the size of their letters."""
         unsized = [run for run in runs if id(run.font) in self._heights]
         if 2 * sum(len(run.text) for run in unsized) < sum(len(run.text) for run in runs):
-            return  # only symbols are: they keep the size of the text around them
-        sizes = {key: sorted(heights)[int(0.85 * len(heights))] / _ASCENT for key, heights in self._heights.items()}
+            return  # only symbols: they keep the size of the surrounding text
+        sizes = {key: sorted(heights)[int(_TALL * len(heights))] / _ASCENT for key, heights in self._heights.items()}
         for run in unsized:
-            run.size = min(max(round(sizes[id(run.font)], 1), _MIN_SIZE), 60.0)
+            run.size = min(max(round(sizes[id(run.font)], 1), _MIN_SIZE), _MAX_SIZE)
 
     def name_text_fonts(self, runs: Sequence[TextRun]) -> None:
-        """Where most text is in fonts without a name, name those that set words: the others set formulas."""
+        """If most text is in nameless fonts, name those that set words: the others set formulas."""
         nameless = [run for run in runs if not run.font.name]
         if 2 * sum(len(run.text) for run in nameless) < sum(len(run.text) for run in runs):
             return
@@ -318,17 +324,17 @@ def runs_of(textpage: Any, text: str, offset: int, fonts: Fonts) -> Iterator[tup
     sides = [ctypes.c_double() for _ in range(4)]
     at_x, at_y, at_box, at_sides = ctypes.byref(x), ctypes.byref(y), ctypes.byref(box), [*map(ctypes.byref, sides)]
     run: TextRun | None = None
-    direction, spaced, last_x0, usual_size = 0, True, 0.0, 10.0
+    direction, spaced, last_x0, usual_size = 0, True, 0.0, _USUAL_SIZE
     for i, place in enumerate(places):
         if place < 0:
             continue
         character = text[place]
         if place in ligatures:
             character = ligatures[place]
-        if "\x7f" <= character <= "\x9f":  # control characters that a broken font made of symbols
+        if "\x7f" <= character <= "\x9f":  # control characters from a broken font
             continue
         if character <= " " or character == _HYPHEN or character.isspace():
-            if run is not None and run.text in _COMBINING:  # raised accents look like a line of their own
+            if run is not None and run.text in _COMBINING:  # a raised accent looks like a line of its own
                 continue
             if run is not None:
                 run.hyphen = character == _HYPHEN
@@ -390,7 +396,7 @@ def runs_of(textpage: Any, text: str, offset: int, fonts: Fonts) -> Iterator[tup
 
 
 def _ligatures(raw: Any, text: str, places: Sequence[int]) -> dict[int, str]:
-    """What control characters stand for, by place: next to a letter, in a font without a name that sets words."""
+    """What control characters stand for, by position, if next to a letter and in a nameless font that sets words."""
     positions = [match.start() for match in _CONTROL.finditer(text)]
     if not positions:
         return {}
@@ -413,9 +419,9 @@ def _ligatures(raw: Any, text: str, places: Sequence[int]) -> dict[int, str]:
 
 
 def _places(raw: Any, count: int, text: str) -> Sequence[int]:
-    """Where each character of a page stands in its text; -1 for those that do not.
+    """Where each character of a page is in its text; -1 if it is not.
 
-    pdfium counts in UTF-16, and control characters have a place on the page but none in its text.
+    pdfium counts in UTF-16, and control characters are on the page but not in its text.
     """
     if len(text) == count and text.isascii():
         return range(count)
@@ -431,7 +437,7 @@ def _places(raw: Any, count: int, text: str) -> Sequence[int]:
 
 
 def _compose_accent(accent: TextRun, letter: TextRun) -> str:
-    """The accented letter where a letter is printed under a separate accent, else nothing."""
+    """The accented letter if a letter is printed under a separate accent, else ""."""
     middle = (accent.x0 + accent.x1) / 2
     if accent.text not in _COMBINING or not letter.x0 - 1 <= middle <= letter.x1 + 1:
         return ""

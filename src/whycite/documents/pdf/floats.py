@@ -1,4 +1,4 @@
-"""What interrupts running text: figures, tables, their captions, displayed formulas, code."""
+"""What interrupts running text: figures, tables, captions, displayed formulas, code."""
 
 from __future__ import annotations
 
@@ -16,11 +16,15 @@ __all__ = ["dense_lines", "is_caption_label", "is_row", "mark_captions", "mark_f
 
 _ADDRESS = re.compile(r"(?:https?:|ftp:|www\.|doi:|10\.\d{4,9}/)", re.IGNORECASE)
 _YEAR = re.compile(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)")
-_MAX_DISTANCE = 5.0  # pitches between two parts of one table or picture, at most
+# Distances are in pitches of the running text, gaps in units of the type size, sizes as shares.
+_MAX_DISTANCE = 5.0  # between two parts of one table or picture
+_MAX_STEP = 1.3  # between two lines of one paragraph
+_SIZE_TOLERANCE = 0.09  # by which the size of running text varies
+_MIN_CELL_GAP, _SURE_CELL_GAP = 1.5, 3.0  # between cells, if wider than most gaps of the line; in any case
 
 
 def prose_lines(lines: Sequence[PdfLine], body: BodyMeasures) -> set[int]:
-    """The ids of the lines of a page (in reading order) that are plainly running text."""
+    """The ids of the lines of a page (in reading order) that are clearly running text."""
     sure = {id(line) for line in lines if _fills_column(line, body)}
     prose = set(sure)
     for i, line in enumerate(lines):
@@ -35,12 +39,12 @@ def prose_lines(lines: Sequence[PdfLine], body: BodyMeasures) -> set[int]:
             and _adjoin(line, below, body)
             and line.x1 > line.column_right - 4 * body.size
         ):
-            prose.add(id(line))  # its first
+            prose.add(id(line))  # the first line
     return prose
 
 
 def dense_lines(lines: Sequence[PdfLine], body: BodyMeasures) -> set[int]:
-    """The ids of lines that fill their column with words, of whatever size, next to others that do."""
+    """The ids of lines of any size that fill their column with words, next to others that do."""
     dense = [
         line.role == "body"
         and line.size > 0.7 * body.size
@@ -56,7 +60,7 @@ def dense_lines(lines: Sequence[PdfLine], body: BodyMeasures) -> set[int]:
 
 
 def _fills_column(line: PdfLine, body: BodyMeasures) -> bool:
-    """A full line of words in the body's size that begins at the left edge."""
+    """Whether this is a full line of words in the body's size that begins at the left edge."""
     if line.role != "body" or not _has_body_size(line, body):
         return False
     width = line.column_right - line.column_left
@@ -72,25 +76,25 @@ def _fills_column(line: PdfLine, body: BodyMeasures) -> bool:
 
 
 def _has_body_size(line: PdfLine, body: BodyMeasures) -> bool:
-    return abs(line.size - body.size) <= 0.09 * body.size
+    return abs(line.size - body.size) <= _SIZE_TOLERANCE * body.size
 
 
 def _has_cells(line: PdfLine) -> bool:
-    """Whether wide gaps part the line into cells; the gaps of a stretched line are all alike."""
+    """Whether wide gaps split the line into cells; in a stretched line all gaps are alike."""
     gaps = sorted(line.gaps)
-    if not gaps or gaps[-1] < 1.5:
+    if not gaps or gaps[-1] < _MIN_CELL_GAP:
         return False
-    return gaps[-1] > 3 or gaps[-1] > 2 * max(gaps[len(gaps) // 2], 0.2)
+    return gaps[-1] > _SURE_CELL_GAP or gaps[-1] > 2 * max(gaps[len(gaps) // 2], 0.2)
 
 
 def _adjoin(above: PdfLine, below: PdfLine, body: BodyMeasures) -> bool:
-    return above.columns == below.columns and 0 < above.y - below.y < 1.3 * body.pitch
+    return above.columns == below.columns and 0 < above.y - below.y < _MAX_STEP * body.pitch
 
 
 def mark_floats(
     lines: Sequence[PdfLine], captions: Sequence[Sequence[PdfLine]], pictures: Sequence[Box], body: BodyMeasures
 ) -> None:
-    """Give lines inside pictures and tables of a page the role "figure" or "table", those of listings "code"."""
+    """Give lines in pictures and tables of a page the role "figure" or "table", and those of listings "code"."""
     prose = prose_lines(lines, body) | dense_lines(lines, body)
     for box in pictures:
         picture_lines = [line for line in lines if line.role == "body" and _lies_within(line, box)]
@@ -112,7 +116,7 @@ def mark_floats(
 
 
 def _runs_on(above: Sequence[PdfLine], lines: Sequence[PdfLine], prose: set[int]) -> bool:
-    """Whether the lines above a caption go on with running text of their size, without white space between."""
+    """Whether the lines above a caption continue running text of their size, without white space between."""
     if not above:
         return False
     top = above[-1]
@@ -125,21 +129,21 @@ def _runs_on(above: Sequence[PdfLine], lines: Sequence[PdfLine], prose: set[int]
 
 
 def _is_nearer(above: Sequence[PdfLine], below: Sequence[PdfLine], caption: Sequence[PdfLine]) -> bool:
-    """Whether the table of a caption stands above it: there are cells, and below none, or farther off."""
+    """Whether the table is above its caption: there are cells above, and below none or farther away."""
     if not any(_has_cells(line) or is_row(line) for line in above):
         return False
     return above[0].y - caption[0].y < caption[-1].y - below[0].y or not any(map(_has_cells, below))
 
 
 def _mark_figure(lines: Sequence[PdfLine]) -> None:
-    """What stands in a figure is left out, unless most of it is to be read: steps of a procedure, rows of a table."""
+    """Drop the text of a figure, unless most of it is readable: steps of a procedure, rows of a table."""
     readable_length = sum(line.length for line in lines if _is_readable(line))
     for line in lines:
         line.role = "table" if 2 * readable_length > sum(line.length for line in lines) else "figure"
 
 
 def _is_readable(line: PdfLine) -> bool:
-    """Whether a line holds several whole words, or is a row of a table with a name before its numbers."""
+    """Whether a line has several whole words, or is a table row with a name before its numbers."""
     words = [word for word in line.text.split() if sum(map(str.isalpha, word)) > 1]
     letters = sum(map(str.isalpha, line.text))
     if len(words) >= 4 and letters > 0.7 * line.length and letters > 3 * len(line.text.split()):
@@ -155,7 +159,7 @@ def _lies_within(line: PdfLine, box: Box) -> bool:
 def _adjacent_lines(
     caption: Sequence[PdfLine], lines: Sequence[PdfLine], prose: set[int], body: BodyMeasures, downwards: bool
 ) -> list[PdfLine]:
-    """The lines next to a caption, down or up, as far as nothing is running text or a heading."""
+    """The lines below or above a caption, up to running text or a heading."""
     first_column, last_column = caption[0].columns[0], max(line.columns[1] for line in caption)
     edge = caption[-1].y if downwards else caption[0].y
     near = [
@@ -178,7 +182,7 @@ def _adjacent_lines(
 
 
 def _is_full(line: PdfLine, body: BodyMeasures) -> bool:
-    """A line of words from edge to edge of its column, in the body's size: text after a float, not a part of it."""
+    """Whether this is a full line of words in the body's size: text after a float, not part of it."""
     full = line.x1 - line.x0 > 0.9 * (line.column_right - line.column_left) and len(line.text.split()) >= 5
     return full and _has_body_size(line, body) and not _has_cells(line)
 
@@ -189,7 +193,7 @@ def _is_heading_like(line: PdfLine, body: BodyMeasures) -> bool:
 
 
 def is_row(line: PdfLine) -> bool:
-    """Whether a line is a row of a table: cells, most of them numbers, or numbers alone."""
+    """Whether a line is a table row: cells, most of them numbers, or only numbers."""
     words = line.text.split()
     numbers = [word for word in words if any(map(str.isdigit, word))]
     if len(words) > 1 and not any(map(str.isalpha, line.text)):
@@ -204,7 +208,7 @@ def is_row(line: PdfLine) -> bool:
 
 
 def _mark_rows(lines: Sequence[PdfLine], prose: set[int], body: BodyMeasures) -> None:
-    """Rows of cells that follow each other are a table even without a caption; so is the head above them."""
+    """Mark consecutive rows of cells, and the head above them, as a table even without a caption."""
     rows = [line.role == "body" and id(line) not in prose and is_row(line) for line in lines]
     for i, is_table_row in enumerate(rows):
         if is_table_row and (rows[i - 1 : i] == [True] or rows[i + 1 : i + 2] == [True]):
@@ -212,12 +216,12 @@ def _mark_rows(lines: Sequence[PdfLine], prose: set[int], body: BodyMeasures) ->
     for head, row in pairwise(lines):
         near = head.columns == row.columns and 0 < head.y - row.y < 1.8 * body.pitch
         free = head.role == "body" and id(head) not in prose
-        if row.role == "table" and near and free and max(head.gaps, default=0) > 1.5:
+        if row.role == "table" and near and free and max(head.gaps, default=0) > _MIN_CELL_GAP:
             head.role = "table"
 
 
 def _mark_code(lines: Sequence[PdfLine]) -> None:
-    """Lines set in a typewriter's font that follow each other are code, not sentences; addresses are neither."""
+    """Mark consecutive lines in a monospaced font as code, except addresses."""
     typed = [line.role == "body" and all(run.font.mono for run in line.runs) for line in lines]
     address = False
     for i, is_typed in enumerate(typed):
@@ -239,13 +243,13 @@ _FINISHED = re.compile(r"[.!?:;]['\")\]”’]*\d{0,2}$")
 
 
 def is_caption_label(text: str) -> bool:
-    """Whether a line holds the label of a caption and nothing else ("Table 1")."""
+    """Whether a line is only the label of a caption ("Table 1")."""
     match = _LABEL.match(text)
     return bool(match and match.end() >= len(text.rstrip()))
 
 
 def mark_captions(lines: Sequence[PdfLine], rules: Sequence[Box], body: BodyMeasures) -> list[list[PdfLine]]:
-    """Give the captions of a page (lines in reading order) the role "caption"; each as its lines."""
+    """Give the captions of a page (lines in reading order) the role "caption"; returns the lines of each."""
     captions: list[list[PdfLine]] = []
     for i, line in enumerate(lines):
         if line.role != "body" or not _begins_caption(line, lines[i - 1] if i else None, body):
@@ -283,14 +287,14 @@ def _begins_caption(line: PdfLine, above: PdfLine | None, body: BodyMeasures) ->
 
 
 def _ends_text(line: PdfLine, body: BodyMeasures) -> bool:
-    """Whether no sentence goes on after a line: it ends one, or is no full line of running text."""
+    """Whether no sentence continues after a line: it ends one, or is not a full line."""
     if line.x1 < line.column_right - 4 * body.size:
         return True
     return bool(_FINISHED.search(line.text)) and not _SHORTENED.search(line.text)
 
 
 def _is_distinct(line: PdfLine, length: int) -> bool:
-    """Whether the first characters of a line, its label, are set in another font than what follows."""
+    """Whether the first `length` characters of a line, its label, are set in another font than the rest."""
     for run in line.runs:
         if length <= 0:
             return run.font is not line.runs[0].font
@@ -299,12 +303,12 @@ def _is_distinct(line: PdfLine, length: int) -> bool:
 
 
 def _tallest(line: PdfLine) -> float:
-    """The size of the capitals where a line is set in small ones."""
+    """The size of the capitals in a line set in small capitals."""
     return max(run.size for run in line.runs)
 
 
 def _continues_caption(caption: Sequence[PdfLine], below: PdfLine, rules: Sequence[Box]) -> bool:
-    """Whether a line carries on the caption above it."""
+    """Whether a line continues the caption above it."""
     above = caption[-1]
     if below.role != "body" or below.page != above.page or (_LABEL.match(below.text) and below.runs[0].font.bold):
         return False
@@ -330,7 +334,7 @@ _FORMULA_WORDS = load_word_lists(__name__)["formula_words"]
 
 
 def mark_formulas(lines: Sequence[PdfLine], prose: set[int], body: BodyMeasures) -> None:
-    """Give displayed formulas of a page the role "formula", single symbols on a line the role "crumb"."""
+    """Give displayed formulas of a page the role "formula", and single symbols on a line the role "crumb"."""
     for line in lines:
         if line.role != "body" or id(line) in prose:
             continue
@@ -346,7 +350,13 @@ def mark_formulas(lines: Sequence[PdfLine], prose: set[int], body: BodyMeasures)
         elif (
             (symbols > 0.3 * line.length and len(words) <= 2 and inset)
             or (symbols > 0.5 * line.length and len(words) <= 1)
-            or (inset and _NUMBER.search(line.text) and len(words) <= 4 and max(line.gaps, default=0) > 1.5 and symbols)
+            or (
+                inset
+                and _NUMBER.search(line.text)
+                and len(words) <= 4
+                and max(line.gaps, default=0) > _MIN_CELL_GAP
+                and symbols
+            )
         ):
             line.role = "formula"
     _spread_formulas(lines, prose)
@@ -364,7 +374,7 @@ def _symbols(line: PdfLine) -> int:
 
 
 def _spread_formulas(lines: Sequence[PdfLine], prose: set[int]) -> None:
-    """Crumbs and short wordless lines next to a formula belong to it."""
+    """Extend formulas to adjacent crumbs and lines without words."""
     for order in (range(1, len(lines)), range(len(lines) - 2, -1, -1)):
         step = order.step
         for i in order:

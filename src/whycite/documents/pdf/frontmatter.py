@@ -1,4 +1,4 @@
-"""The front of a paper: title, authors, year, identifiers, abstract, and where its text begins."""
+"""The front matter of a paper: title, authors, year, identifiers, abstract, and where the text begins."""
 
 from __future__ import annotations
 
@@ -29,11 +29,12 @@ __all__ = [
 _ABSTRACT = re.compile(r"(?:abstract|summary|a b s t r a c t)\b\s?(?P<mark>[.:—–-]{0,2})\s?", re.IGNORECASE)
 _INTRODUCTION = re.compile(r"(?:(?:1|I|0)\.?\s+)?(?:introduction|background|motivation)", re.IGNORECASE)
 _KEYWORDS = re.compile(r"(?:key\s?-?words(?: and phrases)?|index terms|general terms)\s?[:.—–-]", re.IGNORECASE)
-_FIRST_LINES = 200  # an abstract stands among them
-_MIN_ABSTRACT_WORDS, _MAX_ABSTRACT_WORDS = 30, 700  # words of an abstract
-_UPPER_LINES = 25  # the title is among them
-_TITLE_LINES = 6
-MIN_TITLE_LIKENESS = 0.6  # share of letters in common from which a scan's title is what the metadata says
+_FIRST_LINES = 200  # of the document, in which an abstract must begin
+_MIN_ABSTRACT_WORDS, _MAX_ABSTRACT_WORDS = 30, 700
+_UPPER_LINES = 25  # of the first page, in which the title must begin
+_TITLE_LINES = 6  # at most
+_MIN_TITLE_WORDS, _MIN_TITLE_LETTERS = 3, 12  # in metadata; shorter titles are file names and the like
+MIN_TITLE_LIKENESS = 0.6  # share of common letters from which a scanned line is the title in the metadata
 _TABLES = load_tables(__name__)
 _BANNERS = frozenset(_TABLES["banners"])
 
@@ -46,10 +47,10 @@ def mark_title(lines: Sequence[PdfLine], metadata: str, body: BodyMeasures) -> N
 
 
 def _metadata_title_lines(metadata: str, lines: Sequence[PdfLine]) -> Sequence[PdfLine]:
-    """The lines that say what the file's own metadata calls the title."""
+    """The lines that match the title in the file's metadata."""
     title_letters = squeeze(metadata)
     title_lines: Sequence[PdfLine] = []
-    if len(metadata.split()) < 3 or len(title_letters) < 12:
+    if len(metadata.split()) < _MIN_TITLE_WORDS or len(title_letters) < _MIN_TITLE_LETTERS:
         return title_lines
     share = MIN_TITLE_LIKENESS
     matcher = SequenceMatcher(None, "", title_letters, autojunk=False)
@@ -62,7 +63,7 @@ def _metadata_title_lines(metadata: str, lines: Sequence[PdfLine]) -> Sequence[P
 
 
 def _largest_lines(lines: Sequence[PdfLine], body: BodyMeasures) -> Sequence[PdfLine]:
-    """The largest print; where nothing is larger than the text, the first bold lines."""
+    """The lines in the largest print; if nothing is larger than the text, the first bold lines."""
     best: list[PdfLine] = []
     for group in _by_size(lines):
         text = " ".join(line.text for line in group)
@@ -92,7 +93,7 @@ def _by_size(lines: Sequence[PdfLine]) -> list[list[PdfLine]]:
 
 
 def abstract_mark(line: PdfLine) -> int:
-    """How many characters of a line only say that an abstract begins ("Abstract—We show"); 0: it does not."""
+    """The length of the mark that begins an abstract ("Abstract—We show"); 0 if there is none."""
     match = _ABSTRACT.match(line.text)
     if not match:
         return 0
@@ -102,7 +103,7 @@ def abstract_mark(line: PdfLine) -> int:
 
 
 def mark_front(lines: Sequence[PdfLine], prose: set[int]) -> None:
-    """Give what stands before the text on the first page (authors, affiliations) the role "front"."""
+    """Give everything before the text on the first page (authors, affiliations) the role "front"."""
     start = next((i for i, line in enumerate(lines) if line.role == "body" and abstract_mark(line)), None)
     if start is None:
         start = _text_start(lines, prose)
@@ -110,13 +111,13 @@ def mark_front(lines: Sequence[PdfLine], prose: set[int]) -> None:
         if line.role not in ("title", "caption", "figure"):
             line.role = "front"
     _mark_keywords(lines)
-    for line in lines[start + 1 :]:  # authors in the right column are read after the left one
+    for line in lines[start + 1 :]:  # authors in the right column come after the left one
         if line.role == "body" and line.y > lines[start].y + line.size and id(line) not in prose:
             line.role = "front"
 
 
 def _mark_keywords(lines: Sequence[PdfLine]) -> None:
-    """Lists of keywords are no sentences."""
+    """Give lists of keywords, which are not sentences, the role "front"."""
     previous: PdfLine | None = None
     for line in lines:
         goes_on = (
@@ -130,7 +131,7 @@ def _mark_keywords(lines: Sequence[PdfLine]) -> None:
 
 
 def has_unheaded_abstract(lines: Sequence[PdfLine], headings: Sequence[PdfHeading]) -> bool:
-    """Whether an abstract stands before the first heading without one of its own."""
+    """Whether there is an abstract without a heading before the first heading."""
     if not headings or headings[0].lines[0].page > 1:
         return False
     body = [line for line in lines if line.role in ("body", "heading")]
@@ -166,14 +167,14 @@ _NOT_NAMES = re.compile(
     rf"{'|'.join(_TABLES['not_name_parts'])}|\b(?:{'|'.join(_TABLES['not_name_words'])})\b", re.IGNORECASE
 )
 _YEAR = re.compile(r"(?<![\d.])(19[5-9]\d|20[0-4]\d)(?!\d)")
-_MAX_AUTHORS = 200
-_MAX_TITLE_LENGTH = 500  # characters of a title
-_SAME_TITLE_LIKENESS = 0.9  # share of letters from which two titles differ in spelling alone
-_DIVIDED_NAME = re.compile(r"[^\W\d_][^\W\d_.]{1,30}")  # a given name at the end of a line
+_MAX_AUTHORS = 200  # that are parsed
+_MAX_TITLE_LENGTH = 500  # characters; longer ones are not compared, which takes quadratic time
+_SAME_TITLE_LIKENESS = 0.9  # share of common letters from which two titles differ only in spelling
+_DIVIDED_NAME = re.compile(r"[^\W\d_][^\W\d_.]{1,30}")  # a given name alone at the end of a line
 
 
 def paper_of(analysis: dict[str, Any]) -> Reference:
-    """The paper from what the limited process found on the first page."""
+    """The paper itself, from the first page as the limited process analysed it."""
     margins = " \n ".join(
         [analysis["aside"], *analysis["margins"], *(" ".join(cells) for cells, *_ in analysis["front"])]
     )
@@ -189,25 +190,25 @@ def paper_of(analysis: dict[str, Any]) -> Reference:
 
 
 def _title(printed: str, metadata: str) -> str:
-    """The title as printed; the file's own, where the print is a bad scan of it."""
+    """The title as printed, or from the file's metadata if the print is a bad scan of it."""
     printed, metadata = " ".join(printed.rstrip("*∗†‡§ ").split()), " ".join(metadata.split())
     printed_letters, metadata_letters = squeeze(printed), squeeze(metadata)
-    if len(metadata.split()) < 3 or max(len(printed_letters), len(metadata_letters)) > _MAX_TITLE_LENGTH:
+    if len(metadata.split()) < _MIN_TITLE_WORDS or max(len(printed_letters), len(metadata_letters)) > _MAX_TITLE_LENGTH:
         return printed
     likeness = SequenceMatcher(None, printed_letters, metadata_letters, autojunk=False).ratio()
     return metadata if MIN_TITLE_LIKENESS < likeness < _SAME_TITLE_LIKENESS else printed
 
 
 def _authors(front: Sequence[tuple[list[str], float, bool, bool]]) -> tuple[str, ...]:
-    """The people named between title and text: lines of nothing but names, all set like the first of them."""
+    """The people named between title and text: lines with nothing but names, all set like the first."""
     lines = [(names, style) for cells, style in _join_divided_names(front) if (names := author_names(cells))]
-    author_names = [name for names, style in lines if _is_same_style(style, lines[0][1]) for name in names]
-    people = [person for name in author_names[:_MAX_AUTHORS] for person in parse_people(name)]
+    styled_names = [name for names, style in lines if _is_same_style(style, lines[0][1]) for name in names]
+    people = [person for name in styled_names[:_MAX_AUTHORS] for person in parse_people(name)]
     return tuple(dict.fromkeys(people))
 
 
 def _join_divided_names(front: Sequence[tuple[list[str], float, bool, bool]]) -> list[tuple[list[str], list[float]]]:
-    """The lines, a name divided between two made whole."""
+    """The lines, with names split between two lines joined."""
     lines: list[tuple[list[str], list[float]]] = []
     for cells, *style in front:
         if lines and _is_same_style(style, lines[-1][1]) and _DIVIDED_NAME.fullmatch(lines[-1][0][-1]):
@@ -224,7 +225,7 @@ def _is_same_style(style: Sequence[float], base_style: Sequence[float]) -> bool:
 
 
 def author_names(cells: Iterable[str]) -> list[str]:
-    """The names of a line; none at all where anything else stands in it."""
+    """The names in a line; none if it contains anything else."""
     names = []
     for cell in cells:
         for part in _SEPARATOR.split(_MARKS.sub(" ", _RANKS.sub("", cell))):

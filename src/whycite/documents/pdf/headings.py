@@ -1,4 +1,4 @@
-"""Section headings, recognised by number, style, place and well-known words."""
+"""Section headings, recognised by number, style, position and well-known words."""
 
 from __future__ import annotations
 
@@ -29,18 +29,21 @@ _WORDS = load_word_lists(__name__)
 REFERENCE_HEADINGS = _WORDS["references"]
 TOP_HEADINGS = REFERENCE_HEADINGS | _WORDS["top"]
 KNOWN_HEADINGS = TOP_HEADINGS | _WORDS["known"]
+# Limits that tell headings from running text.
 _MAX_LENGTH = 200  # characters
-_MAX_KNOWN_LENGTH = 60
+_MAX_KNOWN_LENGTH = 60  # characters of a well-known heading
 _MAX_LINES = 4
-_MAX_LINES_TO_TEXT = 3  # lines after which running text must have begun
+_MAX_LINES_TO_TEXT = 3  # before running text begins
 _MAX_LEVEL = 6
+_MAX_NUMBERED_WORDS, _MAX_STYLED_WORDS, _MAX_PLAIN_WORDS = 25, 22, 12  # the less a heading stands out, the fewer
+_LARGER, _LARGER_IN_SCAN = 1.07, 1.2  # times the size of running text; sizes vary in scans
 _SENTENCE_END = re.compile(r"[.!?:]['\")\]”’]*$")
 _TWO_SENTENCES = re.compile(r"[a-z\d]\. [A-Z]")
 
 
 @dataclass(slots=True)
 class PdfHeading:
-    """The lines of a heading, what it says and how deep it stands."""
+    """The lines of a heading, its text and its level."""
 
     lines: list[PdfLine]
     text: str
@@ -49,7 +52,7 @@ class PdfHeading:
 
     @property
     def style(self) -> tuple[float, bool, bool, bool]:
-        """How it is set; larger and heavier styles compare greater."""
+        """How it is set; larger and heavier styles compare as greater."""
         line = self.lines[0]
         return (round(2 * line.size) / 2, line.bold, is_capitals(self.text), not line.italic)
 
@@ -66,7 +69,7 @@ def find_headings(
 ) -> list[PdfHeading]:
     """The headings among the lines of a document in reading order; their lines get the role "heading".
 
-    `prose` are the ids of lines that are plainly running text.
+    `prose` are the ids of lines that are clearly running text.
     """
     roman = sum(split_number(line.text)[0] in _ROMANS and _stands_out(line, body) for line in lines) > 1
     numbering = Numbering(roman)
@@ -97,7 +100,7 @@ _ROMANS = frozenset("I II III IV V VI VII VIII IX X XI XII".split())
 
 @dataclass(frozen=True, slots=True)
 class _HeadingLook:
-    """What a line that may be a heading, with those that go on with it, looks like."""
+    """What a possible heading looks like: a line, with those that continue it."""
 
     lines: list[PdfLine]
     text: str
@@ -105,27 +108,27 @@ class _HeadingLook:
     title: str  # without the number
     words: int
     next_lines: Sequence[PdfLine]
-    after_sentence: bool  # the text before it has ended
+    after_sentence: bool  # the sentence before it has ended
     larger: bool
     smaller: bool
     bold: bool
-    italic: bool  # and what follows is not
+    italic: bool  # unlike what follows
     capitals: bool
     centred: bool
-    isolated: bool  # white space above
-    apart: bool  # and below
-    short: bool  # it does not fill its line
-    ends_sentence: bool  # like a sentence
+    isolated: bool  # white space above it
+    apart: bool  # and below it
+    short: bool  # does not fill its line
+    ends_sentence: bool  # ends like a sentence
 
 
 def _may_begin(line: PdfLine, prose: set[int]) -> bool:
-    """Whether a line is worth a look: plain running text is none."""
+    """Whether a line may begin a heading: plain running text does not."""
     plain = not (line.bold or line.italic or line.text[:4].isupper())
     return line.role == "body" and not (plain and id(line) in prose)
 
 
 def _heading_look(lines: Sequence[PdfLine], i: int, roman: bool, body: BodyMeasures) -> _HeadingLook | None:
-    """The look of the line at `i`; None where nothing that looks like that is a heading."""
+    """The look of the line at `i`; None if it cannot be a heading."""
     first_line = lines[i]
     group = [first_line]
     while (
@@ -139,7 +142,7 @@ def _heading_look(lines: Sequence[PdfLine], i: int, roman: bool, body: BodyMeasu
     if len(text) > _MAX_LENGTH or letters < 3 or 2 * letters < len(text.replace(" ", "")) or text[-1] in ",;-":
         return None
     if first_line.gaps and first_line.gaps[-1] > 2 and first_line.text.rpartition(" ")[2].isdigit():
-        return None  # a line of a table of contents
+        return None  # a line in a table of contents
     above = lines[i - 1] if i else None
     next_lines = lines[i + len(group) : i + len(group) + _MAX_LINES_TO_TEXT]
     isolated = _gap(above, first_line, body) > 1.2
@@ -147,8 +150,8 @@ def _heading_look(lines: Sequence[PdfLine], i: int, roman: bool, body: BodyMeasu
     bold = all(_is_bold(line) for line in group) and not body.bold
     capitals = all(_in_capitals(line) for line in group)
     centred = isolated and all(_is_centred(line, body) for line in group)
-    larger = first_line.size >= (1.07 if body.steady else 1.2) * body.size
-    tallest = max(run.size for run in first_line.runs)  # of small capitals only the initials have the full size
+    larger = first_line.size >= (_LARGER if body.steady else _LARGER_IN_SCAN) * body.size
+    tallest = max(run.size for run in first_line.runs)  # in small capitals, only initials have the full size
     number, title = split_number(text, roman)
     return _HeadingLook(
         lines=group,
@@ -172,27 +175,29 @@ def _heading_look(lines: Sequence[PdfLine], i: int, roman: bool, body: BodyMeasu
 
 
 def _is_well_known(look: _HeadingLook) -> bool:
-    """A line with a well-known heading and nothing else, set apart in any way."""
+    """Whether this is exactly a well-known heading, set apart in any way."""
     if squeeze(look.title) not in KNOWN_HEADINGS or len(look.title) > _MAX_KNOWN_LENGTH:
         return False
     return look.larger or look.bold or look.capitals or (look.isolated and look.short and len(look.lines) == 1)
 
 
 def _is_numbered_heading(look: _HeadingLook, numbering: Numbering) -> bool:
-    """A numbered line that is set like a heading, or else follows on the number of the last one."""
+    """Whether this is a numbered line that is set like a heading, or continues the numbering."""
     if not look.number or (look.smaller and not look.bold):
         return False
     if not numbering.allows(look.number, sure=look.bold or look.larger):
         return False
     if look.bold or look.larger or look.capitals or look.centred:
-        return look.words <= 25 and not (look.ends_sentence and look.words > 12)
+        return look.words <= _MAX_NUMBERED_WORDS and not (look.ends_sentence and look.words > _MAX_PLAIN_WORDS)
     if not look.isolated or look.ends_sentence or not look.title[:1].isupper():
         return False
-    return (look.italic and look.words <= 25) or (look.short and look.words <= 12 and numbering.is_next(look.number))
+    return (look.italic and look.words <= _MAX_NUMBERED_WORDS) or (
+        look.short and look.words <= _MAX_PLAIN_WORDS and numbering.is_next(look.number)
+    )
 
 
 def _is_styled_heading(look: _HeadingLook, prose: set[int]) -> bool:
-    """A line without number that is set like a heading and has running text after it."""
+    """Whether this is a line without a number that is set like a heading and followed by running text."""
     first_line = look.lines[0]
     if look.number or look.smaller or not look.text[0].isalnum() or look.text[0].islower():
         return False
@@ -204,8 +209,14 @@ def _is_styled_heading(look: _HeadingLook, prose: set[int]) -> bool:
     if not look.larger and (look.next_lines[0].text[:1].islower() or _TWO_SENTENCES.search(look.text)):
         return False
     if look.larger or look.bold:
-        crowded = look.bold and look.short and look.words <= 12 and look.after_sentence and not look.ends_sentence
-        return look.words <= 22 and (look.isolated or crowded)
+        crowded = (
+            look.bold
+            and look.short
+            and look.words <= _MAX_PLAIN_WORDS
+            and look.after_sentence
+            and not look.ends_sentence
+        )
+        return look.words <= _MAX_STYLED_WORDS and (look.isolated or crowded)
     flush = first_line.x0 - first_line.column_left < first_line.size and look.words > 1
     return (
         look.isolated
@@ -216,14 +227,14 @@ def _is_styled_heading(look: _HeadingLook, prose: set[int]) -> bool:
 
 
 def _continues_heading(above: PdfLine, below: PdfLine, body: BodyMeasures) -> bool:
-    """Whether a heading goes on in the next line."""
+    """Whether a heading continues in the next line."""
     return (
         below.role == "body"
         and below.page == above.page
         and below.columns == above.columns
         and abs(below.size - above.size) <= 0.03 * above.size
         and _face(below) == _face(above)
-        and (any(_face(above)) or above.size >= 1.07 * body.size)
+        and (any(_face(above)) or above.size >= _LARGER * body.size)
         and 0 < above.y - below.y < 1.5 * above.size
         and "." not in split_number(below.text)[0]
     )
@@ -243,7 +254,7 @@ def _in_capitals(line: PdfLine) -> bool:
 
 
 def _stands_out(line: PdfLine, body: BodyMeasures) -> bool:
-    return _is_bold(line) or line.size >= 1.07 * body.size or _in_capitals(line)
+    return _is_bold(line) or line.size >= _LARGER * body.size or _in_capitals(line)
 
 
 def _is_centred(line: PdfLine, body: BodyMeasures) -> bool:
@@ -252,14 +263,14 @@ def _is_centred(line: PdfLine, body: BodyMeasures) -> bool:
 
 
 def _gap(above: PdfLine | None, below: PdfLine | None, body: BodyMeasures) -> float:
-    """White space between two lines in units of the body's pitch; a new column or page is wide."""
+    """White space between two lines in pitches of the body; a new column or page counts as wide."""
     if above is None or below is None or above.page != below.page or above.y <= below.y:
         return 9.0
     return 2.0 if above.columns != below.columns else (above.y - below.y) / body.pitch
 
 
 def _set_levels(headings: Sequence[PdfHeading]) -> None:
-    """Give headings without a number the level of those set like them, or the next below what is set larger."""
+    """Give headings without a number the level of those set alike, or one below the next larger style."""
     counts: dict[tuple[float, bool, bool, bool], Counter[int]] = {}
     for heading in headings:
         if heading.number or squeeze(heading.text) in TOP_HEADINGS:
@@ -273,16 +284,16 @@ def _set_levels(headings: Sequence[PdfHeading]) -> None:
             heading.level = 1 if squeeze(heading.text) in TOP_HEADINGS else levels[heading.style]
 
 
-_PARTS = re.compile(r"[^\W_]+")
+_LETTERS = re.compile(r"[^\W_]+")
 
 
 def squeeze(text: str) -> str:
-    """Letters and digits in lower case, nothing else."""
-    return "".join(_PARTS.findall(text)).lower()
+    """Only the letters and digits, in lower case."""
+    return "".join(_LETTERS.findall(text)).lower()
 
 
 def is_capitals(text: str) -> bool:
-    """Whether words are set in capitals."""
+    """Whether a text is set in capitals."""
     if sum(map(str.islower, text[:20])) > 3:
         return False
     letters = [c for c in text if c.isalpha()]
@@ -295,7 +306,7 @@ _LETTER = re.compile(r"(?P<number>[A-Z](?:\.\d{1,2}){0,3})[.)]?\s+(?=[A-Z])")
 
 
 def split_number(text: str, roman: bool = True) -> tuple[str, str]:
-    """The number a heading begins with ("" for none) and the rest of it; roman numbers only where asked for."""
+    """The number at the start of a heading ("" if there is none), and the rest; roman numerals only if `roman`."""
     for pattern in (_ARABIC, _ROMAN, _LETTER) if roman else (_ARABIC, _LETTER):
         if match := pattern.match(text):
             return match["number"], text[match.end() :]
@@ -304,18 +315,18 @@ def split_number(text: str, roman: bool = True) -> tuple[str, str]:
 
 @dataclass(slots=True)
 class Numbering:
-    """The numbers of the headings so far; in a `roman` document "A" stands under "II"."""
+    """The numbering so far; in a `roman` document "A" is below "II"."""
 
     roman: bool
     top: int = 0
     letter: str = ""
 
     def level(self, number: str) -> int:
-        """How deep a numbered heading stands."""
+        """The level of a numbered heading."""
         return 1 + number.count(".") + (self.roman and number[0].isalpha() and not self._is_roman(number))
 
     def note(self, number: str) -> None:
-        """Take up the number of a heading."""
+        """Record the number of a heading."""
         if number.isdigit():
             self.top = int(number)
         elif self._is_roman(number):
@@ -324,7 +335,7 @@ class Numbering:
             self.letter = number[0]
 
     def allows(self, number: str, sure: bool) -> bool:
-        """Whether a number can come next; one that is not set like a heading only as the very next."""
+        """Whether a number may come next; unless `sure`, only if it is exactly the next."""
         head, _, rest = number.partition(".")
         if head.isalpha():
             ahead = ord(head[0]) - ord(self.letter or "@")
@@ -337,6 +348,6 @@ class Numbering:
         return self.roman and set(number) <= set("IVX")
 
     def is_next(self, number: str) -> bool:
-        """Whether a number is the very next, or stands under the last."""
+        """Whether a number is exactly the next, or below the last."""
         head, _, rest = number.partition(".")
         return head.isdigit() and (int(head) == self.top if rest else int(head) == self.top + 1)

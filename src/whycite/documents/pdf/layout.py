@@ -20,18 +20,18 @@ class BodyMeasures:
     pitch: float  # from baseline to baseline
     bold: bool
     mono: bool
-    steady: bool  # sizes tell something: they waver where a text was read from a scan
+    steady: bool  # sizes are reliable; in text recognised from a scan they vary
     top: float  # highest and lowest baseline of running text, on most pages
     bottom: float
 
 
 def common_size(pages: Iterable[PdfPage]) -> float:
-    """The size most characters have."""
+    """The most common size of characters."""
     sizes: Counter[float] = Counter()
     for page in pages:
         for run in page.runs:
             sizes[run.size] += len(run.text)
-    return _mode(sizes, 0.04) or 10.0
+    return _mode(sizes, 0.04) or _USUAL_SIZE
 
 
 def measure(pages: Sequence[Sequence[PdfLine]], alive: Callable[[], None]) -> BodyMeasures:
@@ -44,7 +44,7 @@ def measure(pages: Sequence[Sequence[PdfLine]], alive: Callable[[], None]) -> Bo
     sizes: Counter[float] = Counter()
     for line in sample:
         sizes[line.size] += line.length
-    size = _mode(sizes, 0.06) or 10.0
+    size = _mode(sizes, 0.06) or _USUAL_SIZE
     pitches: Counter[float] = Counter()
     for lines in running:
         alive()
@@ -70,7 +70,7 @@ def measure(pages: Sequence[Sequence[PdfLine]], alive: Callable[[], None]) -> Bo
 
 
 def set_edges(lines: Sequence[PdfLine], size: float) -> None:
-    """Tell every line of a page where its column begins and ends."""
+    """Set the column edges of every line of a page."""
     columns: defaultdict[tuple[int, int], list[PdfLine]] = defaultdict(list)
     for line in lines:
         columns[line.columns].append(line)
@@ -90,7 +90,7 @@ def _is_running(line: PdfLine) -> bool:
 
 
 def _edge(values: list[float], lowest: bool) -> float:
-    """The outermost value that several lines share, else the outermost."""
+    """The outermost value that several lines share, or else the outermost."""
     counts = Counter(round(value / 2) for value in values)
     shared = [key for key, count in counts.items() if count + counts[key + 1] >= max(3, 0.15 * len(values))]
     if not shared:
@@ -101,7 +101,7 @@ def _edge(values: list[float], lowest: bool) -> float:
 
 
 def _mode(counts: Counter[float], tolerance: float) -> float:
-    """The value with most weight within a share of `tolerance` on either side."""
+    """The value with the most weight within a share of `tolerance` on either side."""
     ordered = sorted(counts)
     best, best_weight = 0.0, 0.0
     low = high = 0
@@ -113,19 +113,20 @@ def _mode(counts: Counter[float], tolerance: float) -> float:
         while ordered[low] < value * (1 - tolerance):
             weight -= counts[ordered[low]]
             low += 1
-        score = weight + 0.5 * counts[value]  # of values in one heap, the one met most
+        score = weight + 0.5 * counts[value]  # in a cluster, prefer the most common value
         if score > best_weight:
             best, best_weight = value, score
     return best
 
 
 Rows = dict[int, list[TextRun]]
-_MAX_WIDTH = 5_000  # points; no page of a paper is as wide
-_MIN_ROWS = 6  # a column has more lines than that
+_USUAL_SIZE = 10.0  # points, if a document has no text
+_MAX_WIDTH = 5_000  # points; no page of a paper is that wide
+_MIN_ROWS = 6  # lines of a column; fewer may be anything
 
 
 def find_gutters(pages: Sequence[PdfPage], body_size: float, alive: Callable[[], None]) -> list[list[Gutter]]:
-    """The gutters of every page; a page that shows none of its own gets those most pages have."""
+    """The gutters of every page; a page without its own gets those of most pages."""
     rows = [_rows(page, body_size) for page in pages]
     gutters = []
     for page, row in zip(pages, rows, strict=True):
@@ -151,7 +152,7 @@ def _gutter_key(gutters: Sequence[Gutter]) -> tuple[int, ...]:
 
 
 def _agrees(strips: Sequence[Gutter], usual: Sequence[Gutter], body_size: float) -> bool:
-    """Whether a page's gutters are those of the other pages, moved a little."""
+    """Whether a page's gutters are those of the other pages, slightly shifted."""
     return len(strips) == len(usual) and all(
         abs(sum(a) - sum(b)) / 2 < 3 * body_size for a, b in zip(strips, usual, strict=True)
     )
@@ -167,7 +168,7 @@ def _rows(page: PdfPage, body_size: float) -> Rows:
 
 
 def _part_gutters(page: PdfPage, rows: Rows, body_size: float) -> list[Gutter]:
-    """Gutters of the lower or upper part of a page: a reference list in columns under text that has none."""
+    """Gutters in the lower or upper part of a page: a reference list in columns under text without."""
     heights = sorted(rows)
     for part in (heights[: int(0.6 * len(heights))], heights[: int(0.3 * len(heights))], heights[len(heights) // 2 :]):
         chosen = {height: rows[height] for height in part}
@@ -178,7 +179,7 @@ def _part_gutters(page: PdfPage, rows: Rows, body_size: float) -> list[Gutter]:
 
 
 def _are_columns(rows: Rows, gutter: Gutter) -> bool:
-    """Whether words stand on both sides of a gutter in the middle; a table is seldom so even, and has numbers."""
+    """Whether there are words on both sides of a central gutter; tables are seldom so even, and have numbers."""
     runs = [run for row in rows.values() for run in row]
     x_min, x_max = min(run.x0 for run in runs), max(run.x1 for run in runs)
     letters = sum(sum(map(str.isalpha, run.text)) for run in runs)
@@ -187,7 +188,7 @@ def _are_columns(rows: Rows, gutter: Gutter) -> bool:
 
 
 def _page_gutters(page: PdfPage, rows: Rows, body_size: float) -> list[Gutter]:
-    """Strips that few rows have ink in, with rows of running text on both sides."""
+    """Vertical strips that few rows cross, with running text on both sides."""
     width = int(page.width) + 2
     if len(rows) < _MIN_ROWS or width > _MAX_WIDTH:
         return []
@@ -222,7 +223,7 @@ def _narrow_strip(cover: list[int], start: int, end: int) -> Gutter:
 
 
 def _is_gutter(rows: Rows, text_start: int, gutter: Gutter, text_end: int) -> bool:
-    """Whether rows of running text stand on both sides, not cells of a table."""
+    """Whether there are rows of running text on both sides, not cells of a table."""
     start, end = gutter
     filled_left = filled_right = seen_left = seen_right = 0
     for row in rows.values():
@@ -239,7 +240,7 @@ def _is_gutter(rows: Rows, text_start: int, gutter: Gutter, text_end: int) -> bo
 
 
 def in_reading_order(lines: Sequence[PdfLine]) -> list[PdfLine]:
-    """Lines of a page as they are read: column after column between the lines that reach over several."""
+    """The lines of a page in reading order: column by column, between lines that span several."""
     ordered: list[PdfLine] = []
     band: list[PdfLine] = []
     spanning = [line for line in lines if line.columns[0] != line.columns[1]]
@@ -255,7 +256,7 @@ def in_reading_order(lines: Sequence[PdfLine]) -> list[PdfLine]:
 
 
 def _intrudes(line: PdfLine, lines: Sequence[PdfLine]) -> bool:
-    """Whether a line of one column merely sticks out into the next, which has text beside it."""
+    """Whether a line of one column merely extends into the next, which has text beside it."""
     return any(
         neighbour is not line and neighbour.columns[0] > line.columns[0] and abs(neighbour.y - line.y) < 0.5 * line.size
         for neighbour in lines

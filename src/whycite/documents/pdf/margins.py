@@ -1,4 +1,4 @@
-"""What stands around the text of a page: running heads, page and line numbers, footnotes."""
+"""What surrounds the text of a page: running heads, page and line numbers, footnotes."""
 
 from __future__ import annotations
 
@@ -22,20 +22,21 @@ __all__ = [
 ]
 
 
-_MARGIN_ROWS = 5  # so many rows from the top or bottom may be furniture
+_MARGIN_ROWS = 5  # at the top or bottom that may be running heads or feet
 FOLIO = re.compile(
     r"(?:page\s*|p\.\s*|S|e)?[-–—|\[(]*\s*(?:\d{1,6}|[ivxlc]{1,7})\s*[-–—|\])]*(?:\s*(?:of|/)\s*\d{1,5})?",
     re.IGNORECASE,
 )
 LEADER = re.compile(r"(?:\.\s?){5}\s?[\divxlc]{1,5}$")
 _DIGITS = re.compile(r"\d+")
-_MIN_LINE_NUMBERS = 5
-_JITTER = 1.5  # points by which numbers of one column stand aside
+_MIN_LINE_NUMBERS = 5  # on a page; fewer may be anything
+_MAX_LINE_NUMBER_DIGITS = 4
+_JITTER = 1.5  # points by which numbers in one column are misaligned
 
 
 def drop_line_numbers(page: PdfPage) -> None:
-    """Take out the numbers that count the lines of a manuscript in its margin."""
-    numbers = [run for run in page.runs if run.text.isdigit() and len(run.text) <= 4]
+    """Remove the line numbers in the margin of a manuscript."""
+    numbers = [run for run in page.runs if run.text.isdigit() and len(run.text) <= _MAX_LINE_NUMBER_DIGITS]
     number_ids: set[int] = set()
     for edge in (_right_edge, _left_edge):
         column: list[TextRun] = []
@@ -101,7 +102,7 @@ def mark_furniture(pages: Sequence[Sequence[PdfLine]], heights: Sequence[float],
 
 
 def _count_outer_rows(rows: Sequence[Sequence[PdfLine]], body: BodyMeasures, top: bool) -> int:
-    """How many of the outermost rows lie beyond the text of most pages, with white space between."""
+    """The number of outer rows beyond the text of most pages, with white space between."""
     edge = body.top + 0.6 * body.pitch if top else body.bottom - 0.6 * body.pitch
     beyond = [row for row in rows if (row[0].y > edge if top else row[0].y < edge)]
     count = len(beyond)
@@ -116,12 +117,12 @@ def mark_contents(lines: Sequence[PdfLine]) -> None:
 
 
 def _height_bins(row: Sequence[PdfLine]) -> tuple[int, int]:
-    """Two overlapping bins of height, so that neighbours always share one."""
+    """Two overlapping bins of height, so that neighbouring heights always share one."""
     return int(row[0].y // 8), int((row[0].y + 4) // 8) + 100_000
 
 
 def _outermost_rows(lines: Sequence[PdfLine], top: bool) -> list[list[PdfLine]]:
-    """The outermost rows of a page, from the edge inwards; lines of one baseline form a row."""
+    """The outermost rows of a page, from the edge inwards; lines on one baseline form a row."""
     rows: list[list[PdfLine]] = []
     for line in sorted(lines, key=lambda line: -line.y if top else line.y):
         if rows and abs(rows[-1][0].y - line.y) < 0.4 * line.size:
@@ -143,11 +144,11 @@ def _is_folio(row: Sequence[PdfLine]) -> bool:
 
 
 def _stands_apart(row: Sequence[PdfLine], inner: Sequence[Sequence[PdfLine]], body: BodyMeasures) -> bool:
-    """Whether more white space than between two lines separates a row from the next one inwards."""
+    """Whether a row is farther from the next one inwards than lines are from each other."""
     return not inner or abs(row[0].y - inner[0][0].y) > 1.45 * max(body.pitch, 1.2 * row[0].size)
 
 
-_MAX_UNMARKED_LINES = 12  # of notes without a mark
+_MAX_UNMARKED_LINES = 12  # of footnotes without a mark; more small print is a quotation or a list
 _FOOTNOTE_MARK = re.compile(r"(?:\d{1,2}|[*∗†‡§¶♯♭⋆])\s?(?![\d.,)%])\S")
 
 
@@ -166,7 +167,7 @@ def begins_footnote(line: PdfLine) -> bool:
 def mark_footnotes(lines: Sequence[PdfLine], rules: Sequence[Box], body: BodyMeasures, list_start: int) -> None:
     """Give the footnotes of a page (lines in reading order) the role "footnote".
 
-    In a column that has a line of a reference list (from `listed` on) only a rule tells them from its entries.
+    In a column with lines of a reference list (from `list_start` on), only a rule separates them from its entries.
     """
     columns: defaultdict[tuple[int, int], list[PdfLine]] = defaultdict(list)
     for line in lines:
@@ -181,7 +182,7 @@ def mark_footnotes(lines: Sequence[PdfLine], rules: Sequence[Box], body: BodyMea
 
 
 def _first_note(column: Sequence[PdfLine], rules: Sequence[Box], body: BodyMeasures, has_entries: bool) -> int:
-    """Where the footnotes of a column begin, from the top."""
+    """The index of the first footnote line in a column."""
     start = len(column)
     tight = 0.9 * body.pitch
     pitches = [above.y - below.y for above, below in pairwise(column)]
@@ -219,6 +220,6 @@ def _first_note(column: Sequence[PdfLine], rules: Sequence[Box], body: BodyMeasu
 
 
 def _is_small_print(notes: Sequence[PdfLine], text: Sequence[PdfLine], body: BodyMeasures) -> bool:
-    """Whether lines without any mark are notes all the same: few, small, and under running text."""
+    """Whether lines without a mark are footnotes all the same: few, small, and below running text."""
     under_text = bool(text) and abs(text[-1].size - body.size) <= 0.05 * body.size
     return under_text and len(notes) <= _MAX_UNMARKED_LINES and all(line.size <= 0.88 * body.size for line in notes)

@@ -1,4 +1,4 @@
-"""Blocks of a document out of lines with roles: headings, paragraphs, captions, footnotes, reference entries."""
+"""From lines with roles to blocks: headings, paragraphs, captions, footnotes, reference entries."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["BlockAssembler", "split_entries", "unheaded_list"]
 
 @dataclass
 class BlockAssembler:
-    """Turns lines with roles into blocks; what interrupts a paragraph comes after it."""
+    """Turns lines with roles into blocks; whatever interrupts a paragraph comes after it."""
 
     vocabulary: Vocabulary
     body: BodyMeasures
@@ -31,16 +31,16 @@ class BlockAssembler:
     references: list[PdfLine] = field(default_factory=list)
     _paragraph: PdfText | None = None
     _last_line: PdfLine | None = None
-    _small: bool = False  # the paragraph is set smaller than the text
+    _small: bool = False  # the current paragraph is smaller than the body text
     _paused_paragraph: tuple[PdfText, PdfLine] | None = None
-    _interrupted: bool = False  # a caption, table or footnote stands after the last line of the paragraph
-    _note: tuple[PdfText, int] | None = None  # the last footnote and its page: it may go on in the next column
+    _interrupted: bool = False  # a caption, table or footnote follows the last line of the paragraph
+    _note: tuple[PdfText, int] | None = None  # the last footnote and its page; it may continue in the next column
     _asides: list[dict[str, Any]] = field(default_factory=list)
 
     def add_lines(self, lines: Sequence[PdfLine], headings: Sequence[PdfHeading], list_start: PdfLine | None) -> None:
-        """Go through all lines of the document in reading order; a reference list may begin without a heading."""
+        """Add all lines of the document in reading order; `list_start` begins a reference list without a heading."""
         by_line = {id(heading.lines[0]): heading for heading in headings}
-        listing: PdfHeading | None = None  # the heading of the reference list we are in
+        listing: PdfHeading | None = None  # the heading of the current reference list
         aside: list[PdfLine] = []
         formula: list[PdfLine] = []
         page = -1
@@ -96,7 +96,7 @@ class BlockAssembler:
             line = _without_start(line, mark)
             if not line.runs:
                 return
-        small = self.body.steady and line.size < 0.91 * self.body.size
+        small = self.body.steady and line.size < _SMALL_PRINT * self.body.size
         if self._paragraph is not None and small != self._small:
             self._change_size(small, self._paragraph)
         self._small = small
@@ -111,7 +111,7 @@ class BlockAssembler:
         self._last_line, self._interrupted = line, False
 
     def _change_size(self, small: bool, text: PdfText) -> None:
-        """Small print does not end the paragraph it interrupts, nor go on with it."""
+        """Pause or resume a paragraph: small print that interrupts it neither ends nor continues it."""
         if small and self._last_line is not None and not text.finished:
             self._paused_paragraph = text, self._last_line
             self._paragraph = self._last_line = None
@@ -128,7 +128,7 @@ class BlockAssembler:
             self._last_line = lines[-1]
 
     def _add_aside(self, lines: list[PdfLine]) -> None:
-        """Keep a caption, table or footnote until the paragraph it interrupts is whole."""
+        """Keep a caption, table or footnote until the paragraph it interrupts is complete."""
         if not lines:
             return
         role = lines[0].role
@@ -164,7 +164,7 @@ def _block(kind: str, text: PdfText) -> dict[str, Any]:
 
 
 def _continues_aside(aside: Sequence[PdfLine], line: PdfLine) -> bool:
-    """Whether a line goes on with the caption, table or footnote before it."""
+    """Whether a line continues the caption, table or footnote before it."""
     previous = aside[-1]
     if line.role != previous.role or line.page != previous.page or (line.role == "footnote" and begins_footnote(line)):
         return False
@@ -172,13 +172,13 @@ def _continues_aside(aside: Sequence[PdfLine], line: PdfLine) -> bool:
 
 
 def _continues_note(note: PdfText, page: int, line: PdfLine) -> bool:
-    """Whether a line without a mark goes on with a footnote that broke off at the foot of a column."""
+    """Whether a line without a mark continues a footnote that broke off at the end of a column."""
     begins_new = not line.text[:1].islower() or line.text.startswith(("http", "www."))
     return line.page <= page + 1 and not note.finished and not begins_new
 
 
 def _ends_list(listing: PdfHeading, heading: PdfHeading) -> bool:
-    """Whether a heading ends the reference list it stands in."""
+    """Whether a heading ends the reference list before it."""
     return heading.level <= listing.level and (
         heading.style >= listing.style or bool(heading.number) or heading.text.lower().startswith(("appendix", "suppl"))
     )
@@ -202,15 +202,16 @@ _LABEL = re.compile(
     r"(?:\[(?P<bracket>[^\[\]]{1,40})\]|\(?(?P<number>\d{1,4})[.)]|(?P<bare>\d{1,4})(?=\s+[^\W\d_a-z]))\s*"
 )
 _FIRST_LABEL = re.compile(r"(\[|\(?)1([\].)])\s")
-_MIN_ENTRIES = 5  # entries; fewer may be any list
-_EARLIEST = 0.4  # of the document: no reference list begins before
+_MIN_ENTRIES = 5  # of a list without a heading; fewer may be any list
+_EARLIEST_ENTRY = 0.4  # share of the lines before which no reference list begins
+_SMALL_PRINT = 0.91  # times the size of the body text, below which a paragraph is small print
 _YEAR = re.compile(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)")
 
 
 def unheaded_list(lines: Sequence[PdfLine]) -> PdfLine | None:
-    """The first line of a numbered reference list that stands at the end of a document without a heading."""
+    """The first line of a numbered reference list without a heading at the end of a document, or None."""
     body = [line for line in lines if line.role == "body"]
-    for i in range(len(body) - 1, int(_EARLIEST * len(body)), -1):
+    for i in range(len(body) - 1, int(_EARLIEST_ENTRY * len(body)), -1):
         first_label = _FIRST_LABEL.match(body[i].text)
         if first_label:
             labels = [f"{first_label[1]}{n}{first_label[2]}" for n in range(2, _MIN_ENTRIES + 1)]
@@ -255,7 +256,7 @@ def _group_lines(lines: Sequence[PdfLine], starts: set[int]) -> list[list[PdfLin
 
 
 def _group_by_layout(lines: Sequence[PdfLine]) -> list[list[PdfLine]]:
-    """Entries by hanging indent, or by the white space between them; nothing where neither tells."""
+    """Entries by hanging indent or by the white space between them; empty if neither works."""
     size = Counter(line.size for line in lines).most_common(1)[0][0]
     insets = _insets(lines, size)
     flush = [inset < 0.4 * size for inset in insets]
@@ -275,7 +276,7 @@ def _group_by_layout(lines: Sequence[PdfLine]) -> list[list[PdfLine]]:
 
 
 def _insets(lines: Sequence[PdfLine], size: float) -> list[float]:
-    """How far each line is indented in its column; one that only goes on with an entry is indented throughout."""
+    """The indent of each line in its column; a column that only continues an entry is indented throughout."""
     columns: dict[tuple[int, tuple[int, int]], list[float]] = {}
     for line in lines:
         columns.setdefault((line.page, line.columns), []).append(line.x0)
@@ -289,7 +290,7 @@ def _insets(lines: Sequence[PdfLine], size: float) -> list[float]:
 
 
 def _are_plausible(lines: Sequence[PdfLine], starts: set[int]) -> bool:
-    """Whether most of the groups hold a year and few hold many lines."""
+    """Whether most groups contain a year and few are long."""
     groups = _group_lines(lines, starts)
     dated = sum(any(_YEAR.search(line.text) for line in group) for group in groups)
     return len(groups) >= 3 and dated > 0.75 * len(groups) and len(lines) / len(groups) < 8
@@ -300,7 +301,7 @@ def _ends_entry(text: str) -> bool:
 
 
 def _with_ids(entries: Sequence[str]) -> list[tuple[str, str]]:
-    """Entries with the labels they are printed with, where most have one; ids are told apart."""
+    """Entries with their printed labels as ids, if most have one; duplicate ids get a number."""
     labels = [_LABEL.match(entry) for entry in entries]
     has_labels = 2 * sum(label is not None for label in labels) > len(entries)
     seen: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Paragraphs out of lines: joined over line ends, hyphens, columns and pages, each character with its place."""
+"""From lines to paragraphs: joined across line ends, hyphens, columns and pages, with source positions."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _WORDS = load_word_lists(__name__)
 _COMPOUND_ENDS = _WORDS["compound_ends"]
 _COMPOUND_STARTS = _WORDS["compound_starts"]
 _HYPHENATED_STARTS = _WORDS["hyphenated_starts"]
-_LINKS = frozenset(("and", "or", "to", "versus", "vs."))
+_LINKS = frozenset(("and", "or", "to", "versus", "vs."))  # after a suspended hyphen: "pre- and postwar"
 _PREFIXES = _WORDS["prefixes"]
 _CLOSED = _WORDS["closed"]  # written together although their halves are words too
 
 
 class Vocabulary:
-    """The words of a document, from inside its lines, and what they say of a divided word."""
+    """The words inside the lines of a document, which show how divided words are spelled."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._words: Counter[str] = Counter()
@@ -39,11 +39,11 @@ class Vocabulary:
                     self._words.update(word.split("-"))
 
     def is_suspended(self, head: str, tail: str) -> bool:
-        """Whether "before-" at a line's end shares the end of a word that follows "after": "pre- and postwar"."""
+        """Whether "head-" at a line's end shares the end of a later word: "pre- and postwar"."""
         return tail in _LINKS and not self._words[(head[_last_word_start(head) :] + tail).lower()]
 
     def keeps_hyphen(self, head: str, tail: str) -> bool:
-        """Whether "before-" at a line's end and "after" on the next are a word with a hyphen."""
+        """Whether "head-" at a line's end and "tail" on the next are a word with a hyphen."""
         compound, _, stem = head.rpartition("-")
         ending = tail
         if not stem or not ending or not stem[-1].isalpha() or not ending[0].isalpha():
@@ -91,7 +91,7 @@ _RAISED = str.maketrans("0123456789-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻")
 _RAISED_NUMBERS = re.compile(r"[\d,;–−-]*\d[\d,;–−-]*")
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 _RAISED_END = re.compile(r"[.!?][)\]”’\"']?[⁰¹²³⁴⁵⁶⁷⁸⁹][⁰¹²³⁴⁵⁶⁷⁸⁹,–]{0,8} $")
-_MAX_PIECE_LENGTH = 500  # characters of a piece: longer ones would be copied too often
+_MAX_PIECE_LENGTH = 500  # characters; longer pieces would be copied too often while they grow
 _HYPHENS = "-\u2010\u00ad\u2011"
 _FINISHED = re.compile(r"[.!?:;]['\")\]”’»]*[⁰¹²³⁴⁵⁶⁷⁸⁹\d]{0,3}$")
 _BULLET = re.compile(r"(?:[•●◦▪■○∙·*‣–—-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])\s")
@@ -99,7 +99,7 @@ _BULLET = re.compile(r"(?:[•●◦▪■○∙·*‣–—-]|\(?(?:\d{1,2}|[a-
 
 @dataclass(slots=True)
 class PdfText:
-    """Clean text that grows line by line, in pieces that know their place."""
+    """Clean text that grows line by line, in pieces with source positions."""
 
     vocabulary: Vocabulary
     pieces: list[Piece] = field(default_factory=list)
@@ -108,7 +108,7 @@ class PdfText:
 
     @property
     def text(self) -> str:
-        """All of it."""
+        """The whole text."""
         return "".join(piece[0] for piece in self.pieces)
 
     @property
@@ -117,7 +117,7 @@ class PdfText:
         return bool(_FINISHED.search("".join(piece[0] for piece in self.pieces[-3:])[-40:]))
 
     def add(self, line: PdfLine) -> None:
-        """Append a line; a word divided at the end of the last one is made whole."""
+        """Append a line; a word divided at the end of the last one is joined."""
         for i, run in enumerate(line.runs):
             if i == 0:
                 self._join(run, line)
@@ -138,11 +138,11 @@ class PdfText:
         self._append(word, min(starts), max(ends))
 
     def end_sentence(self) -> None:
-        """Whatever comes next is another sentence."""
+        """End the sentence here."""
         self.breaks.append(self.length)
 
     def _join(self, run: TextRun, line: PdfLine) -> None:
-        """What stands between the last line and this one: a space, a hyphen or nothing."""
+        """Append what separates the last line from this one: a space, a hyphen or nothing."""
         if not self.pieces:
             return
         piece_text = self.pieces[-1][0]
@@ -157,7 +157,7 @@ class PdfText:
         self._append(" ", self.pieces[-1][2], max(run.start, self.pieces[-1][2]))
 
     def _end_after_raised(self, run: TextRun) -> None:
-        """A capital after "shown.¹ " begins a sentence, which the raised number would hide."""
+        """End the sentence if a capital follows "shown.¹ ", where the raised number would hide the stop."""
         if run.text[0].isupper() and self.pieces:
             tail = "".join(piece[0] for piece in self.pieces[-3:])[-12:]
             if _RAISED_END.search(tail):
@@ -189,7 +189,7 @@ class PdfText:
             self._append(run.text, run.start, run.end)
 
     def _append(self, text: str, start: int, end: int) -> None:
-        """Append a piece; neighbours that stand one for one in the source become one."""
+        """Append a piece; neighbours that match the source one for one are merged."""
         self.length += len(text)
         if self.pieces:
             piece_text, piece_start, piece_end = self.pieces[-1]
@@ -204,12 +204,12 @@ class PdfText:
 
 
 def _is_mark(run: TextRun, line: PdfLine) -> bool:
-    """Whether a run is a raised number: a citation, a footnote's mark, a power."""
+    """Whether a run is a raised number: a citation, a footnote mark or an exponent."""
     return line.raised(run) and bool(_RAISED_NUMBERS.fullmatch(run.text))
 
 
 def _clings(run: TextRun, previous: TextRun, line: PdfLine) -> bool:
-    """Whether a raised number stands so near to the word before it that the space between is not meant."""
+    """Whether a raised number is so close to the word before it that there is no space between."""
     return _is_mark(run, line) and run.x0 - previous.x1 < 0.3 * line.size
 
 
@@ -218,9 +218,9 @@ def _first_word(line: PdfLine) -> str:
 
 
 def same_paragraph(previous: PdfLine, line: PdfLine, text: PdfText, body: BodyMeasures, interrupted: bool) -> bool:
-    """Whether a line of running text goes on with the paragraph whose last line is `last`.
+    """Whether a line of running text continues the paragraph whose last line is `previous`.
 
-    Where a float stands between them (`interrupted`) their distance tells nothing.
+    If a float comes between them (`interrupted`), their distance says nothing.
     """
     ending = text.pieces[-1][0][-1:] if text.pieces else ""
     finished = text.finished

@@ -1,4 +1,4 @@
-"""What a PDF page holds: runs of characters in one font, and the lines they form in a column."""
+"""The content of a PDF page: runs of characters in one font, and the lines they form in a column."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Box = tuple[float, float, float, float]  # x0, y0, x1, y1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Font:
-    """What a font's name and flags tell."""
+    """What is known about a font from its name and flags."""
 
     name: str
     bold: bool
     italic: bool
     math: bool
     mono: bool
-    capitals: bool  # small letters look like small capitals
+    capitals: bool  # lower-case letters look like small capitals
 
 
 @dataclass(slots=True)
@@ -38,8 +38,8 @@ class TextRun:
     font: Font
     start: int  # range in the document's text; as long as `text` unless characters were composed
     end: int
-    spaced: bool  # white space stands before it
-    hyphen: bool = False  # pdfium took the hyphen after it for one at a line's end
+    spaced: bool  # white space comes before it
+    hyphen: bool = False  # pdfium found a hyphen after it at a line's end
 
 
 @dataclass(slots=True)
@@ -53,19 +53,19 @@ class PdfPage:
     pictures: list[Box]
     rules: list[Box]
     scanned: bool = False  # an image covers most of it
-    aside: str = ""  # what is written across the main direction
+    aside: str = ""  # text across the main direction
 
 
-_CELL_GAP = 1.2  # a gap between two cells, in units of the size
-_MAX_LINES_BACK = 6  # so many lines back a segment may join
-_MAX_MARK_LENGTH = 3  # characters of a footnote's mark, at most
-_MAX_RUNS = 400  # of a line; no printed line has more, and hostile ones shall not cost more
+_CELL_GAP = 1.2  # between two cells, in units of the type size
+_MAX_LINES_BACK = 6  # lines that a segment may still join
+_MAX_MARK_LENGTH = 3  # characters of a footnote mark
+_MAX_RUNS = 400  # in a line; no printed line has more, and hostile ones must not take long
 Gutter = tuple[float, float]  # the white strip between two columns, from x to x
 
 
 @dataclass
 class PdfLine:
-    """What stands on one baseline of one column; `columns` are the first and the last it reaches over."""
+    """The text on one baseline of one column; `columns` are the first and the last column it spans."""
 
     runs: list[TextRun]
     page: int
@@ -90,7 +90,7 @@ class PdfLine:
 
     @cached_property
     def main(self) -> TextRun:
-        """A run of the size, font and baseline that most of the line's characters have."""
+        """A run with the size, font and baseline of most of the line's characters."""
         weights: Counter[tuple[float, str, float]] = Counter()
         for run in self.runs:
             weights[run.size, run.font.name, run.y] += len(run.text)
@@ -108,7 +108,7 @@ class PdfLine:
 
     @cached_property
     def length(self) -> int:
-        """How many characters, white space left out."""
+        """The number of characters, without white space."""
         return sum(len(run.text) for run in self.runs)
 
     @cached_property
@@ -121,7 +121,7 @@ class PdfLine:
 
     @cached_property
     def cells(self) -> list[str]:
-        """The text between gaps that are wide, or far wider than most."""
+        """The text between gaps that are wide, or much wider than most."""
         usual_gap = sorted(self.gaps)[len(self.gaps) // 2] if self.gaps else 0
         threshold = min(_CELL_GAP, max(_CELL_GAP / 2, 2 * usual_gap)) * self.size
         cells: list[list[TextRun]] = [[self.runs[0]]]
@@ -135,7 +135,7 @@ class PdfLine:
         ]
 
     def raised(self, run: TextRun) -> bool:
-        """Whether a run is small and stands above the baseline; one hardly smaller must stand higher."""
+        """Whether a run is small and above the baseline; one that is hardly smaller must be higher."""
         lift = run.y - self.y
         return (run.size < 0.85 * self.size and lift > 0.15 * self.size) or (
             run.size < 0.95 * self.size and lift > 0.3 * self.size
@@ -143,12 +143,12 @@ class PdfLine:
 
     @cached_property
     def gaps(self) -> list[float]:
-        """The white space between neighbouring words, in units of the line's size."""
+        """The white space between neighbouring words, in units of the type size."""
         return [(b.x0 - a.x1) / self.size for a, b in pairwise(self.runs) if b.spaced]
 
 
 def lines_of(runs: Sequence[TextRun], page: int, gutters: Sequence[Gutter]) -> list[PdfLine]:
-    """The lines of a page from the top down; no line holds words from both sides of a gutter it leaves white."""
+    """The lines of a page from top to bottom; no line has words on both sides of a gutter it leaves blank."""
     segments = [_place_in_columns(segment, gutters) for segment in _segments(runs, gutters)]
     lines: list[PdfLine] = []
     by_columns: dict[tuple[int, int], list[list[TextRun]]] = {}
@@ -161,7 +161,7 @@ def lines_of(runs: Sequence[TextRun], page: int, gutters: Sequence[Gutter]) -> l
 
 
 def _segments(runs: Iterable[TextRun], gutters: Sequence[Gutter]) -> list[list[TextRun]]:
-    """Neighbours in the content stream that go on along one baseline."""
+    """Neighbours in the content stream that continue along one baseline."""
     segments: list[list[TextRun]] = []
     base: TextRun | None = None  # the largest run of the segment
     for run in runs:
@@ -192,7 +192,7 @@ def _spans_gutter(previous: TextRun, run: TextRun, gutters: Sequence[Gutter]) ->
 
 
 def _place_in_columns(segment: list[TextRun], gutters: Sequence[Gutter]) -> tuple[tuple[int, int], list[TextRun]]:
-    """A segment with the first and the last column it stands in."""
+    """The first and the last column of a segment, and the segment."""
     x0, x1 = min(run.x0 for run in segment), max(run.x1 for run in segment)
     slack = 0.5 * segment[0].size
     first_column = sum(x0 > (start + end) / 2 - min(slack, (end - start) / 2) for start, end in gutters)
@@ -201,7 +201,7 @@ def _place_in_columns(segment: list[TextRun], gutters: Sequence[Gutter]) -> tupl
 
 
 def _merge_segments(segments: list[list[TextRun]]) -> list[list[TextRun]]:
-    """Segments of one column that share a baseline, joined; small raised or lowered ones join what they touch."""
+    """Join the segments of one column that share a baseline, and small raised or lowered ones with what they touch."""
     lines: list[tuple[TextRun, list[TextRun]]] = []  # the run that sets baseline and size, all runs
     for segment in sorted(segments, key=lambda runs: -_base(runs).y):
         base = _base(segment)
@@ -218,7 +218,7 @@ def _merge_segments(segments: list[list[TextRun]]) -> list[list[TextRun]]:
 
 
 def _reach(base: TextRun, segment: list[TextRun], line_base: TextRun, runs: list[TextRun]) -> float:
-    """How far from each other, in units of the size, two baselines of one line may be: farther for a raised mark."""
+    """How far apart two baselines of one line may be, in units of the type size: farther for a raised mark."""
     ratio = base.size / line_base.size
     if not 0.85 < ratio < 1.18:
         return 0.5
@@ -232,13 +232,13 @@ def _base(segment: list[TextRun]) -> TextRun:
 
 def _overlap(runs: list[TextRun], segment: list[TextRun]) -> bool:
     x0, x1 = segment[0].x0, max(run.x1 for run in segment)
-    slack = max(0.5, 0.25 * min(segment[0].size, x1 - x0))  # slanted letters and signs lean over their neighbours
+    slack = max(0.5, 0.25 * min(segment[0].size, x1 - x0))  # slanted letters and signs overlap their neighbours
     x0, x1 = x0 + slack, x1 - slack
     return any(run.x0 < x1 and x0 < run.x1 for run in runs)
 
 
 def _set_spaces(runs: list[TextRun]) -> list[TextRun]:
-    """Runs from left to right, with white space where neighbours that met only now stand apart."""
+    """Runs from left to right, with a space before those that are apart from a new neighbour."""
     for previous, run in pairwise(runs):
         if run.start != previous.end:
             run.spaced = run.spaced or run.x0 - previous.x1 > 0.15 * max(previous.size, run.size)

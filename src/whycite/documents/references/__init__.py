@@ -1,1 +1,1 @@
-"""Bibliographies of every kind, and references as they are printed."""
+"""Bibliographies in every format, and printed references."""

@@ -16,8 +16,8 @@ from whycite.text.accents import untex
 __all__ = ["READER", "group_at", "is_biber", "matching_braces", "parse", "read_biber", "skip_space"]
 
 
-_MAX_ENTRY = 100_000  # no entry is longer
-_MAX_WARNINGS = 100
+_MAX_ENTRY = 100_000  # characters; no entry is longer
+_MAX_WARNINGS = 100  # more help nobody
 
 _COMMENT = re.compile(r"(?:^|(?<=\s))%[^\n]*+\n?|(?<!\\)%[ \t]*+\n[ \t]*+", re.MULTILINE)
 _ITEM = re.compile(r"\\(bibitem|harvarditem)(?![A-Za-z])")
@@ -26,12 +26,12 @@ _COMMAND = re.compile(r"\\([A-Za-z]++)\s*+")
 _EMPHASISED = re.compile(r"\\(?:emph|textit|textsl|mkbibemph)\s*+(?=\{)")
 _EMPHASIS_GROUP = re.compile(r"\{\s*+\\(?:emph|em|it|sl|itshape|slshape)(?![A-Za-z])")
 _NEWBLOCK = re.compile(r"\\newblock(?![A-Za-z])")
-# Commands of apacite that hold a field in their first argument.
+# Commands of apacite whose first argument is a field.
 _APACITE = {
     "APACrefYearMonthDay": "year", "APACrefYear": "year", "APACrefatitle": "title", "APACrefbtitle": "title",
     "APACjournalVolNumPages": "journal",
 }  # fmt: skip
-# Commands whose first arguments are not printed.
+# Commands whose first arguments are not printed, and the number of those.
 _NOT_PRINTED = {
     "bibinfo": 1, "bibfield": 1, "abntrefinfo": 3, "bibitemdeclare": 2, "Eprint": 1, "urlalt": 1, "bibAnnoteFile": 2,
     "APACinsertmetastar": 1, "BibitemShut": 1, "APACrefatitle": 1, "APACrefbtitle": 1, "PrintBackRefs": 1,
@@ -78,7 +78,7 @@ def _bibitems(text: str) -> Iterator[Reference]:
 
 @dataclass(frozen=True, slots=True)
 class _BibItem:
-    """An entry taken apart: its key, the year its label gives, what is printed and the braces in that."""
+    """The parts of an entry: key, year from the label, printed text, and the braces in that."""
 
     key: str
     year: int | None
@@ -87,7 +87,7 @@ class _BibItem:
 
 
 def _bib_item(text: str, harvard: bool) -> _BibItem:
-    """One entry: `[label]{key}` and what is printed, or for Harvard `[short]{label}{year}{key}`."""
+    """One entry: `[label]{key}` and the printed text, or for Harvard `[short]{label}{year}{key}`."""
     closing = matching_braces(text)
     label, position = _label(text, closing)
     groups: list[str] = []
@@ -107,7 +107,7 @@ def _reference(item: _BibItem) -> Reference:
 
 
 def _merge(tagged: Reference, printed: Reference) -> Reference:
-    """What is tagged, and where it is not, what could be told from print."""
+    """The tagged fields, completed from the printed text."""
     return Reference(
         id=tagged.id,
         title=tagged.title or printed.title,
@@ -123,7 +123,7 @@ def _merge(tagged: Reference, printed: Reference) -> Reference:
 
 
 def _label(text: str, closing: dict[int, int]) -> tuple[str, int]:
-    """The optional label in square brackets, which may hold brackets inside braces; and where it ends."""
+    """The optional label in square brackets, which may contain brackets inside braces; and where it ends."""
     start = position = skip_space(text, 0)
     if text[position : position + 1] != "[":
         return "", position
@@ -133,7 +133,7 @@ def _label(text: str, closing: dict[int, int]) -> tuple[str, int]:
 
 
 def _tagged_fields(text: str, closing: dict[int, int]) -> dict[str, str]:
-    """The fields that REVTeX, elsarticle, EPTCS and apacite name in the entry itself."""
+    """The fields that REVTeX, elsarticle, EPTCS and apacite mark in the entry itself."""
     fields: dict[str, str] = {}
     people: list[str] = []
     for command in _COMMAND.finditer(text):
@@ -153,7 +153,7 @@ def _tagged_fields(text: str, closing: dict[int, int]) -> dict[str, str]:
 
 
 def _identifiers(text: str) -> dict[str, str]:
-    """Identifiers as they stand in commands and link targets, which are not printed."""
+    """Identifiers in commands and link targets, which are not printed."""
     flat = text.replace("{", " ").replace("}", " ")
     identifiers = {"doi": normalise_doi(text), "eprint": normalise_arxiv(flat)}
     if "pmid" in text.lower() or "pubmed" in text.lower():
@@ -162,7 +162,7 @@ def _identifiers(text: str) -> dict[str, str]:
 
 
 def _mark_blocks(text: str, closing: dict[int, int]) -> str:
-    """The entry with its blocks and emphasised words marked as `parse_printed` takes them."""
+    """The entry with its blocks and emphasised words marked for `parse_printed`."""
     marks: list[tuple[int, int, str]] = [(m.start(), m.end(), BLOCK) for m in _NEWBLOCK.finditer(text)]
     marks += [(m.start(), m.end(), JOURNALS[m[1]]) for m in _COMMAND.finditer(text) if m[1] in JOURNALS]
     marks += [(m.start(), m.end(), "") for m in _PENALTY.finditer(text)]
@@ -198,12 +198,12 @@ _VERB = re.compile(r"\\verb\s*\{(\w++)\}\s*+\\verb\s([^\n]*+)")
 
 
 def is_biber(text: str) -> bool:
-    """Whether this is biber's form and not a list of \\bibitem."""
+    """Whether this is biber's format, not a list of \\bibitem."""
     return _BIBER_ENTRY.search(text) is not None
 
 
 def read_biber(text: str) -> Iterator[Reference]:
-    """The references of a file without comments; sorting lists that repeat entries give them once."""
+    """The references of a file without comments, each once even if sorting lists repeat it."""
     marks = [*_BIBER_ENTRY.finditer(text)]
     seen: set[str] = set()
     for index, mark in enumerate(marks):
@@ -248,7 +248,7 @@ _BRACE = re.compile(r"(?<!\\)[{}]")
 
 
 def matching_braces(text: str) -> dict[int, int]:
-    """For each opening brace the place of its closing one."""
+    """For each opening brace, the position of its closing one."""
     closing: dict[int, int] = {}
     opened: list[int] = []
     for brace in _BRACE.finditer(text):
@@ -260,7 +260,7 @@ def matching_braces(text: str) -> dict[int, int]:
 
 
 def group_at(text: str, position: int, closing: dict[int, int]) -> tuple[str, int]:
-    """The group in braces at `at`, or nothing where there is none, and where it ends."""
+    """The group in braces at `position`, "" if there is none, and where it ends."""
     start = skip_space(text, position)
     if start in closing:
         return text[start + 1 : closing[start]], closing[start] + 1
@@ -268,7 +268,7 @@ def group_at(text: str, position: int, closing: dict[int, int]) -> tuple[str, in
 
 
 def skip_space(text: str, position: int) -> int:
-    """The place of the next character that is not white space."""
+    """The position of the next character that is not white space."""
     while position < len(text) and text[position].isspace():
         position += 1
     return position

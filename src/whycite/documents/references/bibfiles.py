@@ -1,4 +1,4 @@
-"""The bibliography files a draft names, opened beside it and read each in its format."""
+"""The bibliography files a draft names, each read in its format."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PARSERS: dict[str, Parse] = {
 
 
 def load_bibliography(source: Source, names: Iterable[str]) -> tuple[list[Reference], list[str]]:
-    """The references of the files named, from the draft's folder or the root, and what went wrong."""
+    """The references in the named files, from the draft's folder or the root, and warnings."""
     references: list[Reference] = []
     warnings: list[str] = []
     for name in dict.fromkeys(names):
@@ -48,7 +48,7 @@ def load_bibliography(source: Source, names: Iterable[str]) -> tuple[list[Refere
 
 
 def nearby_bibliography(source: Source) -> str | None:
-    """The one BibTeX file in the draft's folder, else the one below it, where the draft names none."""
+    """The only BibTeX file in the draft's folder, or else in the project; for drafts that name none."""
     names = [name for name in source.folder.names() if name.lower().endswith(".bib")]
     here = posixpath.dirname(source.name)
     local_names = [name for name in names if posixpath.dirname(name) == here]
@@ -57,7 +57,7 @@ def nearby_bibliography(source: Source) -> str | None:
 
 
 def _find_file(source: Source, name: str) -> Source | None:
-    """A file by its path from the draft or, with a slash in front or else, from the root of the project."""
+    """A file by its path from the draft, or else from the root of the project, as with a leading slash."""
     name = name.strip()
     inner = posixpath.join(posixpath.dirname(source.name), name)
     sibling = None if name.startswith("/") else source.sibling(inner) or source.sibling(inner + ".bib")

@@ -1,4 +1,4 @@
-"""BibTeX and biblatex files: entries read in one pass, well formed or not, and the references they stand for."""
+"""BibTeX and biblatex files: entries, well-formed or not, read in one pass and turned into references."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ _NEVER_CITED = {"xdata", "bibnote", "control"}
 _WHOLE_WORKS = frozenset(_TABLES["whole_works"])
 _PARTS_OF_BOOKS = {"inbook", "bookinbook", "suppbook"}
 _VENUES: list[str] = _TABLES["venues"]
-_INHERITED = frozenset(_TABLES["inherited"])  # what a part takes over from the whole it stands in
-_MAX_INHERITED = 1000
-_MAX_DEPTH = 3  # entries that take over from entries that take over …
+_INHERITED = frozenset(_TABLES["inherited"])  # fields that a part takes over from the whole
+# Limits on what `crossref` and `xdata` add, far above real ones.
+_MAX_INHERITED = 1000  # characters of an inherited field
+_MAX_DEPTH = 3  # entries that inherit from entries that inherit …
 _MAX_PARENTS = 6
-_MAX_SEARCHED = 2000  # identifiers are looked for in this much of a field
+_MAX_SEARCHED = 2000  # characters of a field that are searched for identifiers
 
 _JOURNAL_MACRO = re.compile(r"\s*\{?\\([a-z]{2,8})\}?\s*")
 _SAYS_PMID = re.compile(r"pmid|pubmed", re.IGNORECASE)
@@ -38,7 +39,7 @@ _ENTRY_START = re.compile(r"^\s*@\s*[A-Za-z]{3,30}\s*[{(]", re.MULTILINE)
 
 
 def parse(text: str, file: str) -> tuple[list[Reference], list[str]]:
-    """The references of a BibTeX or biblatex file, and warnings on what could not be read."""
+    """The references of a BibTeX or biblatex file, and warnings about what could not be read."""
     entries, warnings = read_entries(text, file)
     by_key = {entry.key: entry for entry in entries}
     references: dict[str, Reference] = {}
@@ -53,7 +54,7 @@ def parse(text: str, file: str) -> tuple[list[Reference], list[str]]:
 
 
 def reference_of(entry: BibtexEntry, fields: Mapping[str, str]) -> Reference:
-    """The reference that an entry with these fields, as TeX, stands for."""
+    """The reference for an entry with these fields, which are TeX."""
     title = join_title(_text(fields, "title"), _text(fields, "subtitle"))
     authors = parse_people(fields.get("author", "")) or parse_people(fields.get("editor", ""))
     note = "" if title else _text(fields, "note") or _text(fields, "howpublished")
@@ -95,7 +96,7 @@ def _with_inherited(entry: BibtexEntry, by_key: Mapping[str, BibtexEntry]) -> Ma
 
 
 def _inheritable_fields(parent: BibtexEntry, child_type: str, whole: bool) -> dict[str, str]:
-    """What a parent gives: all of a data container; of a book or journal what also holds for its parts."""
+    """What an entry inherits: all of a data container; of a book or journal, what also applies to its parts."""
     names = parent.fields.keys() & (_INHERITED | {"author", "title", "subtitle", "doi", "eprint", "url"})
     if whole:
         return {name: parent.fields[name] for name in names}
@@ -127,7 +128,7 @@ def _arxiv(fields: Mapping[str, str]) -> str:
     eprint = _searchable(fields, "eprint")
     archive = _searchable(fields, "archiveprefix") or _searchable(fields, "eprinttype")
     if eprint and archive.lower() in ("", "arxiv"):
-        # Old numbers may stand without their archive: eprint = {0601001}, primaryclass = {astro-ph}.
+        # Old numbers may come without their archive: eprint = {0601001}, primaryclass = {astro-ph}.
         arxiv = normalise_arxiv(eprint) or normalise_arxiv(f"{_searchable(fields, 'primaryclass')}/{eprint}")
         if arxiv:
             return arxiv
@@ -146,13 +147,13 @@ def _pmid(fields: Mapping[str, str]) -> str:
         return pmid
     if _searchable(fields, "eprinttype").lower() == "pubmed":
         return normalise_pmid(_searchable(fields, "eprint"))
-    # Elsewhere a number is a PMID only where it is called one.
+    # Elsewhere, a number is a PMID only if the text says so.
     pmid_fields = {name: fields.get(name, "") for name in ("note", "url") if _SAYS_PMID.search(fields.get(name, ""))}
     return _first_identifier(normalise_pmid, pmid_fields, "note", "url")
 
 
 def _first_identifier(normalise: Callable[[str], str], fields: Mapping[str, str], *names: str) -> str:
-    """The first identifier that one of the fields holds."""
+    """The first identifier in any of the fields."""
     return next((identifier for name in names if (identifier := normalise(_searchable(fields, name)))), "")
 
 
@@ -164,20 +165,21 @@ def _searchable(fields: Mapping[str, str], name: str) -> str:
     return untex(fields.get(name, "")[:_MAX_SEARCHED])
 
 
-_MAX_WARNINGS = 100
-_MACRO_LENGTH = 10_000  # no abbreviation is longer; they may double each other
-_MACRO_BUDGET = 1 << 24  # characters that abbreviations may add to one file
+_MAX_WARNINGS = 100  # more help nobody
+# Abbreviations can double each other, so what they add is limited, far above real ones.
+_MAX_MACRO = 10_000  # characters of an abbreviation
+_MACRO_BUDGET = 1 << 24  # characters that all abbreviations may add to a file
 
-# The blanks before an @ that begins a line; a line of comment; the head of an entry.
+# The blanks before an @ at the start of a line; a comment line; the start of an entry.
 _HEAD = re.compile(r"\n[^\S\n]*+(?:%[^\n]*+|(?=@))|@(\w++)\s*+([{(])")
 _KEY = re.compile(
     r"\s*+\{*+(?:(?!\w+=[\"{\d])([^,\s{}]++(?:[ \t]++[^,\s{}=\"]++)*+)\s*+(?=[,}])"
-    r"|([^,\s{}=\"()]++)(?!\s*+=))"  # with no comma behind it
+    r"|([^,\s{}=\"()]++)(?!\s*+=))"  # without a comma after it
 )
 
 _GAP = r"(?:\s++|%[^\n]*+)*+"
 _WORD = r"[^\s,={}\"#%()@]++"
-# Behind a key or a value: the name of the next field, or the end of the entry.
+# After a key or a value: the name of the next field, or the end of the entry.
 _FIELD = re.compile(rf"{_GAP}(?:,{_GAP})?(?:({_WORD}(?:[ \t]++{_WORD})*+)\s*+=[\s=]*+|([}})]))?")
 _NAME = re.compile(r"(?<![\w:+.-])([A-Za-z][\w:+.-]*+)\s*+=[\s=]*+")
 _TRAILING_FIELD = re.compile(r"\s*+,\s*+[A-Za-z][\w-]*+\s*+=")
@@ -187,18 +189,18 @@ _FIELD_LINE = re.compile(rf"\n[ \t]*+(?:,[ \t]*+)?(?:{'|'.join(_TABLES['field_na
 _BARE = re.compile(r"(?!%|[A-Za-z][\w:+.-]*+\s*+=)[^\s,#{}\")=@][^\s,#{}\")@]*+|\)++")
 _JOIN = re.compile(r"\s*+(#?)\s*+")
 _CLOSING = {"{": "}", "(": ")", '"': '"'}
-# Not one behind a backslash; but two backslashes are a line break, and what stands behind them counts.
+# Not after a backslash; but two backslashes are a line break, and what follows them counts.
 _SIGNS = {opening: re.compile(rf"[{{}}{closing}](?<!(?<!\\)\\.)") for opening, closing in _CLOSING.items()}
 
 _MONTHS: dict[str, str] = _TABLES["months"]
 
-# The pieces of a value, and whether each stands bare: an abbreviation, if there is one of that name.
+# The pieces of a value, and whether each is bare: an abbreviation, if one of that name exists.
 _Value = tuple[tuple[str, bool], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class BibtexEntry:
-    """An entry with its fields as TeX, names in lower case, abbreviations written out."""
+    """An entry with its fields as TeX, field names in lower case, abbreviations expanded."""
 
     type: str
     key: str
@@ -207,7 +209,7 @@ class BibtexEntry:
 
 
 class _RawEntry(NamedTuple):
-    """An entry before its abbreviations are known."""
+    """An entry before abbreviations are expanded."""
 
     type: str
     key: str
@@ -217,7 +219,7 @@ class _RawEntry(NamedTuple):
 
 
 def read_entries(text: str, file: str) -> tuple[list[BibtexEntry], list[str]]:
-    """Every entry with a key in file order, the first where a key stands twice, and warnings."""
+    """Every entry with a key in file order, the first of duplicates, and warnings."""
     text = "\n" + text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     macros = _Macros()
     raw_entries: dict[str, _RawEntry] = {}
@@ -243,7 +245,7 @@ def read_entries(text: str, file: str) -> tuple[list[BibtexEntry], list[str]]:
 
 
 def _split_entries(text: str) -> Iterator[_RawEntry]:
-    """The entries and abbreviations of a file, well formed or not."""
+    """The entries and abbreviations of a file, well-formed or not."""
     starts, limits = _heads(text)
     line, counted, end = 0, 0, 0
     for start, following in pairwise(starts):
@@ -252,7 +254,7 @@ def _split_entries(text: str) -> Iterator[_RawEntry]:
             continue
         line += text.count("\n", counted, start)
         counted = start
-        # A line that begins an entry ends the one before, closed or not: one slip must not cost the rest of the file.
+        # A line that begins an entry ends the one before, closed or not: one error must not lose the rest of the file.
         limit = limits[bisect_right(limits, start)]
         kind, position, closing, key = head[1].lower(), head.end(), _CLOSING[head[2]], ""
         if kind in ("comment", "preamble"):
@@ -270,7 +272,7 @@ def _split_entries(text: str) -> Iterator[_RawEntry]:
 
 
 def _heads(text: str) -> tuple[list[int], list[int]]:
-    """Where entries may begin, and those of these places that begin a line; the end of the text closes both."""
+    """Where entries may begin, and those positions at the start of a line; both end with the end of the text."""
     starts: list[int] = []
     limits: list[int] = []
     line_start = -1
@@ -285,7 +287,7 @@ def _heads(text: str) -> tuple[list[int], list[int]]:
 
 
 def _fields(text: str, position: int, limit: int, closing: str) -> tuple[list[tuple[str, _Value]], int, bool]:
-    """The fields from `at` on, where reading ended, and whether that is the end of the entry."""
+    """The fields from `position` on, where reading ended, and whether that is the end of the entry."""
     fields: list[tuple[str, _Value]] = []
     while (field := _FIELD.match(text, position, limit)) and field[1]:
         value, position = _value(text, field.end(), limit, closing)
@@ -294,7 +296,7 @@ def _fields(text: str, position: int, limit: int, closing: str) -> tuple[list[tu
 
 
 def _mended_fields(text: str, position: int, end: int, closing: str) -> list[tuple[str, _Value]]:
-    """Every `name = value` of a broken entry; no value goes on past a line that begins a field."""
+    """Every `name = value` of a malformed entry; values end at a line that begins a field."""
     stops = [line.start() for line in _FIELD_LINE.finditer(text, position, end)] + [end]
     fields: list[tuple[str, _Value]] = []
     while name := _NAME.search(text, position, end):
@@ -304,7 +306,7 @@ def _mended_fields(text: str, position: int, end: int, closing: str) -> list[tup
 
 
 def _value(text: str, position: int, limit: int, closing: str) -> tuple[_Value, int]:
-    """The value at `at` and where it ends: pieces in braces, in quotes or bare, joined by #; bare words in a row."""
+    """The value at `position` and where it ends: pieces in braces, in quotes or bare, joined by # or by spaces."""
     value: list[tuple[str, bool]] = []
     gap, joined = "", True
     while position < limit and text[position] != closing:
@@ -325,7 +327,7 @@ def _value(text: str, position: int, limit: int, closing: str) -> tuple[_Value, 
 
 
 def _closing_position(text: str, opening: int, limit: int) -> int:
-    """Where the brace, bracket or quote at `at` is closed, braces within it aside; `limit` if it never is."""
+    """Where the brace, bracket or quote at `opening` closes, ignoring nested braces; `limit` if it does not."""
     closing, depth = _CLOSING[text[opening]], 0
     end = text.find(closing, opening + 1, limit)
     if end < 0:
@@ -343,7 +345,7 @@ def _closing_position(text: str, opening: int, limit: int) -> int:
 
 
 class _Macros:
-    """The abbreviations of a file; what they may add to it is limited, for they can double each other."""
+    """The abbreviations of a file; what they may add is limited, because they can double each other."""
 
     def __init__(self) -> None:
         self._values = dict(_MONTHS)
@@ -351,13 +353,13 @@ class _Macros:
         self.spent = 0
 
     def define(self, name: str, value: _Value) -> None:
-        """Set an abbreviation; the first definition holds. One in terms of itself finds nothing there yet."""
+        """Define an abbreviation; the first definition counts. In its own definition it is not yet defined."""
         if name not in self._defined:
             self._defined.add(name)
-            self._values[name] = self._expand(value)[:_MACRO_LENGTH]
+            self._values[name] = self._expand(value)[:_MAX_MACRO]
 
     def expand_all(self, fields: list[tuple[str, _Value]]) -> dict[str, str]:
-        """The text of every field, the first where one stands twice."""
+        """The text of every field, the first of duplicates."""
         texts: dict[str, str] = {}
         for name, value in fields:
             texts.setdefault(name, self._expand(value))

@@ -1,4 +1,4 @@
-"""CSL-JSON, the form in which Zotero, Pandoc and citeproc exchange references."""
+"""CSL-JSON, the format in which Zotero, Pandoc and citeproc exchange references."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ __all__ = ["READER", "parse"]
 
 _WHOLE_WORKS = {"book", "thesis", "report", "collection", "manuscript"}
 _VENUES = ("container-title", "event-title", "event", "collection-title", "publisher", "archive")
-_MAX_SEARCHED = 2000
-_MAX_DEPTH = 50  # levels of brackets; a reference has five, and the decoder recurses
+_MAX_SEARCHED = 2000  # characters of a field that are searched for identifiers
+_MAX_DEPTH = 50  # levels of brackets; a reference has five, and the decoder is recursive
+_MAX_WARNINGS = 100  # more help nobody
 _BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
 _FIELDS = re.compile(r'"(?:issued|container-title|author|DOI|citation-key|title)"\s*:')
 _ID = re.compile(r'"(?:id|type)"\s*:')
@@ -27,7 +28,7 @@ _FULL_PAPER_FIELDS = re.compile(
 
 
 def parse(text: str, file: str) -> tuple[list[Reference], list[str]]:
-    """The references of a CSL-JSON file: a list of items, one item, or an object that holds the list."""
+    """The references of a CSL-JSON file: a list of items, one item, or an object with the list in it."""
     if not text.strip():
         return [], []
     if _too_deep(text):
@@ -52,7 +53,7 @@ def parse(text: str, file: str) -> tuple[list[Reference], list[str]]:
             warnings.append(f"{file}: duplicate id '{key}'; using the first item")
         else:
             references[key] = _reference(key, item)
-    return list(references.values()), warnings[:100]
+    return list(references.values()), warnings[:_MAX_WARNINGS]
 
 
 def _too_deep(text: str) -> bool:
@@ -90,7 +91,7 @@ def _reference(key: str, item: Mapping[str, Any]) -> Reference:
 
 
 def _text(item: Mapping[str, Any], name: str) -> str:
-    """A field as text: numbers and one-element lists (Crossref writes them) included."""
+    """A field as text, including numbers and one-element lists, which Crossref writes."""
     value = item.get(name)
     if isinstance(value, list) and value:
         value = value[0]
@@ -133,7 +134,7 @@ def _years(item: Mapping[str, Any]) -> Iterator[int | None]:
 
 
 def _looks_right(head: str) -> bool:
-    """CSL items have an id or a type and fields of their own; JSON of full papers has others as well."""
+    """CSL items have an id or a type and fields of their own; JSON of full papers has other fields too."""
     start = head.lstrip("\ufeff \t\r\n")
     return (
         start[:1] in ("[", "{")

@@ -1,4 +1,4 @@
-"""Bibliographies in YAML, read safely: Hayagriva, as Typst uses it, and CSL's references as Pandoc does."""
+"""Bibliographies in YAML, read safely: Hayagriva for Typst, and CSL references for Pandoc."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ from whycite.documents.references.reader import strip_markup, year_of
 __all__ = ["load_yaml", "parse"]
 
 
-# The events of the parser are enough, and making them needs no recursion that a text could drive.
+# Parser events are enough, and reading them needs no recursion that a file could exhaust.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+# Limits far above real files.
 _MAX_LENGTH = 1 << 20  # characters
-_MAX_DEPTH = 50
-_EMPTY = ("", "~", "null")
+_MAX_DEPTH = 50  # nested collections
+_NULLS = ("", "~", "null")
 
 
 def load_yaml(text: str) -> Any:
-    """The first document of a YAML text, every scalar a string; anything wrong is a ValueError that says what."""
+    """The first document of a YAML text, every scalar as a string; a ValueError says what is wrong."""
     if len(text) > _MAX_LENGTH:
         raise ValueError(f"larger than {_MAX_LENGTH >> 20} MB")
     try:
@@ -39,7 +40,7 @@ def _value(text: str) -> Any:
     opened: list[list[Any]] = [[]]
     for event in yaml.parse(text, _LOADER):
         if isinstance(event, yaml.ScalarEvent):
-            nothing = not event.style and event.value in _EMPTY
+            nothing = not event.style and event.value in _NULLS
             opened[-1].append(None if nothing else event.value)
         elif isinstance(event, yaml.CollectionStartEvent):
             opened.append([])
@@ -64,7 +65,7 @@ def _value(text: str) -> Any:
 
 
 def parse(text: str, file: str) -> tuple[list[Reference], list[str]]:
-    """The references of a YAML bibliography, and what went wrong."""
+    """The references of a YAML bibliography, and warnings."""
     try:
         entries = load_yaml(text)
     except ValueError as error:
@@ -104,7 +105,7 @@ def _parents(entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _text(value: Any) -> str:
-    """A field that is a string, a number, a date, or a mapping with the string in it."""
+    """A field as text: a string, a number, a date, or a mapping with the string in it."""
     if isinstance(value, dict):
         value = value.get("value") or value.get("name")
     return "" if value is None or isinstance(value, dict | list) else strip_markup(str(value))

@@ -1,4 +1,4 @@
-"""People's names in one form, "Family, Given", out of BibTeX and printed author lists."""
+"""People's names in one form, "Family, Given", from BibTeX and printed author lists."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from whycite.text.wordlists import load_tables
 
 __all__ = ["parse_people", "person"]
 
-# Inside braces BibTeX takes spaces and commas as letters; they wait under these characters.
+# Inside braces, BibTeX treats spaces and commas as letters; these characters replace them meanwhile.
 _SPACE, _COMMA = "\ue000", "\ue001"
 _UNPROTECT = str.maketrans({_SPACE: " ", _COMMA: ","})
 
 _AND = re.compile(r"(?<= )(?:and|AND|&)(?= )")  # "And" is a name
 _OTHERS = re.compile(r"(?:\bet\.? al\b|\band others\b|\bothers\b|…|\.\.\.)[.\s]*$", re.IGNORECASE)
 _EDITORS = re.compile(r"(?:\((?:eds?|editors?)\b\.?\)|\b(?:eds?\.|editors?))[.\s]*$", re.IGNORECASE)
-_TAIL = 40  # how far from the end "et al." and "(Eds.)" are looked for
+_TAIL = 40  # characters at the end that are searched for "et al." and "(Eds.)"
 _INITIALS = re.compile(r"(?:[^\W\d_]{1,2}\.[-‐]?)+[^\W\d_]?|[^\W\d_]{1,3}|[^\W\d_][-‐][^\W\d_]")
 _GLUED = re.compile(r"(?<=[^\W\d_a-z])\.(?=[^\W\d_][^\W\d_A-Z])")  # "J.Smith"
 _SUFFIXES = {"jr", "jr.", "sr", "sr.", "ii", "iii", "iv", "2nd", "3rd"}
@@ -27,13 +27,13 @@ _INSTITUTION = re.compile(rf"^the\b|\b(?:{'|'.join(_TABLES['institution_words'])
 
 
 def person(family: str, given_names: str = "") -> str:
-    """A name as documents keep it: "Family, Given", or the family name alone."""
+    """A name as documents store it: "Family, Given", or the family name alone."""
     family, given_names = " ".join(family.split()), " ".join(given_names.split())
     return f"{family}, {given_names}" if family and given_names else family or given_names
 
 
 def parse_people(text: str) -> tuple[str, ...]:
-    """The people of an author list, BibTeX or printed; "et al." and "(Eds.)" are left out."""
+    """The people of an author list, BibTeX or printed; without "et al." and "(Eds.)"."""
     text = _without_tail(_without_tail(untex(_protect(text)), _EDITORS), _OTHERS)
     text = _GLUED.sub(". ", text)
     names: list[str] = []
@@ -53,7 +53,7 @@ def _without_tail(text: str, tail: re.Pattern[str]) -> str:
 
 
 def _protect(text: str) -> str:
-    """The list with what is inside braces kept together, except TeX accents such as `{\\o}`."""
+    """The list with spaces and commas in braces protected, except in TeX accents such as `{\\o}`."""
     if "{" not in text:
         return text
     if text.count("{") != text.count("}"):
@@ -75,7 +75,7 @@ def _protect(text: str) -> str:
 
 
 def _people(piece: str, printed: bool) -> Iterator[str]:
-    """The people between two "and"s: one in BibTeX, several in print."""
+    """The people between two "and"s: one in BibTeX, maybe several in print."""
     if _is_body(piece):
         yield piece.strip(" ,")
         return
@@ -89,7 +89,7 @@ def _people(piece: str, printed: bool) -> Iterator[str]:
 
 
 def _full_names(before_comma: str, after_comma: str, printed: bool) -> bool:
-    """Whether the two sides of a comma are two people, and not one person's family and given names."""
+    """Whether the two sides of a comma are two people, not one person's family and given names."""
     if _is_initials(after_comma):
         return False
     words_before, words_after = before_comma.split(), after_comma.split()
@@ -120,7 +120,7 @@ def _people_of_list(parts: list[str]) -> Iterator[str]:
 
 
 def _name_without_comma(name: str) -> str:
-    """A name without comma: "Given von Family" or "Family AB"."""
+    """A name without a comma: "Given von Family" or "Family AB"."""
     words = name.split()
     if len(words) < 2 or _is_body(name):
         return name
@@ -139,7 +139,7 @@ def _name_without_comma(name: str) -> str:
 
 
 def _is_initials(text: str) -> bool:
-    """Whether this is "J.", "A. B.", "J.-P.", "AB", perhaps with a particle behind."""
+    """Whether this is "J.", "A. B.", "J.-P.", "AB", maybe followed by a particle."""
     words = text.split()
     initials = [word for word in words if _INITIALS.fullmatch(word) and (word[0].isupper() and _capital(word))]
     particles = [word for word in words if word[0].islower()]
@@ -147,10 +147,10 @@ def _is_initials(text: str) -> bool:
 
 
 def _capital(word: str) -> bool:
-    """Whether the letters are initials: all capitals, or cut short by a full stop ("Yu.")."""
+    """Whether the letters are initials: all capitals, or abbreviated with a full stop ("Yu.")."""
     return word.isupper() or "." in word
 
 
 def _is_body(name: str) -> bool:
-    """Whether the name is that of an institution, which has no given name."""
+    """Whether this is the name of an institution, which has no given name."""
     return (_SPACE in name and " " not in name.strip()) or bool(_INSTITUTION.search(name))

@@ -1,4 +1,4 @@
-"""A printed bibliography entry taken apart: authors, year, title and venue as far as they can be told."""
+"""Parses a printed bibliography entry: authors, year, title and venue, as far as they can be identified."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ __all__ = [
 ]
 
 
-# Marks a caller may leave in the text: where a part ends, and around emphasised words.
+# Marks a caller may put in the text: between blocks, and around emphasised words.
 BLOCK = "\ue010"
 EMPHASIS = ("\ue011", "\ue012")
 
-# `re` knows no class of capital letters: Latin, Greek, Cyrillic and their neighbours.
+# `re` has no class for capital letters: Latin, Greek, Cyrillic and their neighbours.
 CAPITAL = "[" + "".join(filter(str.isupper, map(chr, [*range(0x590), *range(0x1E00, 0x2000)]))) + "]"
 YEAR = r"(?:1[5-9]\d\d|20\d\d)"
 _OPEN, _CLOSE = EMPHASIS
 
 
-_MAX_ENTRY = 3000  # an entry is shorter; of a longer text only the beginning is looked at
-_TAIL = 300  # identifiers stand there
+_MAX_ENTRY = 3000  # characters; real entries are shorter, and of a longer text only the beginning is parsed
+_TAIL = 300  # characters at the end of a longer text that are searched for identifiers
 
 _TEX = re.compile(r"\\|``|\b[A-Z]\.~")
 _NUMBERING = re.compile(r"\A(?:\[[\w+.: -]{1,20}\]|\(\d{1,4}\)|\d{1,4}[.)])\s+")
@@ -45,7 +45,7 @@ _NOT_PRINT = re.compile(
         | \bURL:?(?=\s|$) | \bMR\s?\d{5,} )""",
     re.VERBOSE | re.IGNORECASE,
 )
-# A year right behind the authors: "(2010a).", ". 2010.", ", 2010,", " 2010 ".
+# A year right after the authors: "(2010a).", ". 2010.", ", 2010,", " 2010 ".
 _LEAD_YEAR = re.compile(
     rf"[\s,.:;{BLOCK}]*\(?({YEAR})[a-z]?(?:[,/]\s?[A-Z][a-z]{{2,8}}[^()]{{0,20}}(?=\)))?(?:\)|(?=[.,:;\s{BLOCK}]))([.,:;]?)\s*"
 )
@@ -79,7 +79,7 @@ class _PrintedParts:
 
 
 def parse_printed(id: str, text: str) -> Reference:
-    """A reference from an entry as printed; parts that cannot be told stay empty, `text` is kept."""
+    """The reference for a printed entry; unidentified parts stay empty, and `text` is the whole entry."""
     text = untex(text) if _TEX.search(text) else " ".join(text.split())
     whole = " ".join(strip_marks(text.replace(BLOCK, " ")).split())
     head = text[:_MAX_ENTRY]
@@ -110,7 +110,7 @@ def _quoted(text: str) -> _PrintedParts | None:
         return None
     closes = title.rstrip()[-1] in ",.?!" or text[end + 1 : end + 2] in (",", ".")
     if not closes and (len(title.split()) < 2 or re.match(r"\s?:|\s(?!in\b)[a-z]", text[end + 1 : end + 5])):
-        return None  # a title that begins with a quotation
+        return None  # a title that begins with quoted words
     authors, year = _byline(prefix)
     if prefix and not authors and (not closes or re.search(r"(?:\b[a-z]+\s){3}", prefix)):
         return None
@@ -129,7 +129,7 @@ def _closing_quote(text: str, start: int) -> int:
 
 
 def _byline(text: str) -> tuple[str, int | None]:
-    """The authors of a text that holds nothing else but perhaps the year; "" where it holds more."""
+    """The authors and year of a text with nothing else in it; no authors if there is more."""
     text = text.strip(f" ,.:;{BLOCK}")
     byline = find_byline(text + ".")
     if byline is None:
@@ -144,7 +144,7 @@ def _byline(text: str) -> tuple[str, int | None]:
 
 
 def _in_blocks(text: str) -> _PrintedParts | None:
-    """Authors, title and the rest as BibTeX styles set them apart with \\newblock."""
+    """Authors, title and the rest, separated by \\newblock in BibTeX styles."""
     head, *blocks = [block.strip() for block in text.split(BLOCK)]
     if not blocks:
         return None
@@ -166,13 +166,13 @@ def _in_blocks(text: str) -> _PrintedParts | None:
 
 
 def _looks_like_names(text: str) -> bool:
-    """Whether a block can be a list of people that only a stranger's name keeps from being read as one."""
+    """Whether a block may be a list of people although not every name in it was recognised."""
     return not re.search(r"\d|[“”\"]|(?:\b[^\W\d_A-Z]{2,}\s){3}", text)
 
 
 def _in_sentences(text: str) -> _PrintedParts | None:
     """Authors, then year and title, or title, or nothing but the journal."""
-    if dashes := _DASHES.match(text):  # the authors of the entry before
+    if dashes := _DASHES.match(text):  # the same authors as in the entry before
         authors, rest, firm = "", text[dashes.end() :], "," not in dashes[0]
     elif byline := find_byline(text):
         authors, rest, firm = _BRACKET_BEHIND.sub("", text[: byline.end]), text[byline.end :], byline.firm
@@ -269,7 +269,7 @@ _STYLES = (
 
 @dataclass(frozen=True, slots=True)
 class Byline:
-    """The authors' part of an entry: it ends at `end`; `firm` where what follows cannot be a name."""
+    """The authors of an entry, up to `end`; `firm` if what follows cannot be a name."""
 
     end: int
     count: int
@@ -277,7 +277,7 @@ class Byline:
 
 
 def find_byline(text: str) -> Byline | None:
-    """The authors at the beginning of `text`: the style of names that goes furthest to a firm end, else the first."""
+    """The authors at the start of `text`: the style of names with most names and a firm end, else the first."""
     bylines = [byline for style in _STYLES if (byline := _match_style(text, style)) is not None]
     best = max((b for b in bylines if b.firm), key=lambda b: (b.count, b.end), default=bylines[0] if bylines else None)
     if best is not None and (body := _IN_BRACKETS.match(text, best.end)):
@@ -313,7 +313,7 @@ def _match_style(text: str, style: tuple[re.Pattern[str], ...]) -> Byline | None
 
 
 def _is_complete_name(text: str, name: re.Match[str], count: int, is_last: bool) -> bool:
-    """Whether a name ends where a name can, and is not the beginning of a title or a journal."""
+    """Whether a name ends where names can end, and is not the start of a title or a journal."""
     tail = text[name.end() : name.end() + 60]
     if not (_NAME_OVER.match(tail) or (name[0].endswith(".") and tail.startswith(" "))) or _NUMBER_NEXT.match(tail):
         return False
@@ -332,7 +332,7 @@ def _looks_like_title(text: str) -> bool:
 
 
 def _ends_firmly(text: str, end: int, colon: bool) -> bool:
-    """Whether the authors are over for certain: full stop, bracket, quote, mark, year, for some styles a colon."""
+    """Whether the authors certainly end here: full stop, bracket, quote, mark, year, or in some styles a colon."""
     tail = text[end : end + 12].lstrip()
     if text[end - 1] == "." and text[end : end + 1] == " " and not tail.startswith(","):
         return True
@@ -373,23 +373,23 @@ _JOURNAL_NEXT = re.compile(
     rf"\s*{_OPEN}?[a-z]{{0,4}}(?={CAPITAL})"
     r"(?:(?:[^.;\d]{1,12}\.\s?){1,6}[^.;\d]{0,30}|[^.;\d]{2,80}(?:\.\s[^.;\d]{1,40})?)[.,;]?\s?[\d(]"
 )
-_SMALL = {"of", "the", "and", "in", "for", "on", "de", "der", "und", "et", "la", "des"}
+_SMALL_WORDS = {"of", "the", "and", "in", "for", "on", "de", "der", "und", "et", "la", "des"}
 _BARE_NUMBER = re.compile(r"(?:vol|no|pp?|pages|art)?\.?\s?[A-Z]?\d[\s\d()–:.-]*$", re.IGNORECASE)
 _ABBREVIATED = re.compile(rf"(?:^|\s){CAPITAL}\w{{0,9}}\.(?=\s|$)")
 
 
 def strip_marks(text: str) -> str:
-    """The text without marks."""
+    """The text without block and emphasis marks."""
     return _MARKS.sub("", text)
 
 
 def split_title(text: str, by_comma: bool) -> tuple[str, str]:
-    """The title at the beginning of `text` and what follows; "" and all of it where there is none to be told."""
+    """The title at the start of `text` and what follows; "" and the whole text if no title is recognised."""
     return _before_comma(text) if by_comma else _sentence(text)
 
 
 def _sentence(text: str) -> tuple[str, str]:
-    """The first sentence, a title, and what follows; no title where no sentence ends."""
+    """The first sentence as the title, and what follows; no title if no sentence ends."""
     if text.startswith(_OPEN) and (end := text.find(_CLOSE)) > 0 and not _is_journal(text[:end], text[end:]):
         return text[1:end], text[end + 1 :]
     doubtful = -1
@@ -415,7 +415,7 @@ def _sentence(text: str) -> tuple[str, str]:
 
 
 def _has_second_sentence(rest: str, stop: str) -> bool:
-    """Whether a title has a second sentence: one more piece of prose follows before the journal."""
+    """Whether the title has a second sentence: more prose comes before the journal."""
     end = _SENTENCE_END.search(rest)
     if end is None or _VENUE_WORD.match(rest) or not _JOURNAL_NEXT.match(rest, end.end()):
         return False
@@ -425,7 +425,7 @@ def _has_second_sentence(rest: str, stop: str) -> bool:
 
 
 def _before_comma(text: str) -> tuple[str, str]:
-    """The title where commas set the parts off ("Title, J. Name 12 (2010) 3"); none in "Nature 12, 345"."""
+    """The title if commas separate the parts ("Title, J. Name 12 (2010) 3"); none in "Nature 12, 345"."""
     if text.startswith(_OPEN) and (end := text.find(_CLOSE)) > 0:
         if _is_journal(text[:end], text[end + 1 :]):
             return "", text
@@ -434,7 +434,7 @@ def _before_comma(text: str) -> tuple[str, str]:
     book = _PUBLISHER.match(text)
     if book and not re.search(r"\d", book[1]) and not _is_journal(book[1], ""):
         return book[1], book[2]
-    # Science puts a comma behind the authors and a full stop behind the title.
+    # Science puts a comma after the authors and a full stop after the title.
     sentence, remainder = _sentence(text)
     if _is_title(sentence) and _journal_first(remainder):
         return sentence, remainder
@@ -465,24 +465,24 @@ def _is_title(sentence: str) -> bool:
 
 
 def _journal_first(text: str) -> bool:
-    """Whether a text begins with the name of a journal and a number."""
+    """Whether a text begins with a journal name and a number."""
     journal = _JOURNAL_NEXT.match(text)
     return journal is not None and (len(journal[0].split()) <= 5 or not _has_prose(strip_marks(journal[0])))
 
 
 def _is_place(piece: str) -> bool:
-    """Whether a piece between commas says where a paper stands: "vol. 3", "263", "Nature 12", "in Proc. …"."""
+    """Whether a piece between commas says where a paper appeared: "vol. 3", "263", "Nature 12", "in Proc. …"."""
     if _PLACE_WORD.match(piece) or _BARE_NUMBER.match(piece):
         return True
     return bool(_ENDS_IN_NUMBER.search(piece)) and not _has_prose(piece)
 
 
 def _has_prose(piece: str) -> bool:
-    return any(word.islower() and word not in _SMALL for word in piece.split())
+    return any(word.islower() and word not in _SMALL_WORDS for word in piece.split())
 
 
 def _is_journal(text: str, rest: str) -> bool:
-    """Whether a piece is the name of a journal: mostly abbreviations, or short and a number behind it."""
+    """Whether a piece is the name of a journal: mostly abbreviations, or short and followed by a number."""
     words = strip_marks(text).split()
     if len(_ABBREVIATED.findall(strip_marks(text))) * 2 >= len(words):
         return True

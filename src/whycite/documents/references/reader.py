@@ -1,4 +1,4 @@
-"""What the readers of bibliographies share: a document of references only, and how fields are cleaned."""
+"""What bibliography readers share: a document with references only, and the cleaning of fields."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ Parse = Callable[[str, str], tuple[list[Reference], list[str]]]
 JOURNALS: dict[str, str] = load_tables(__name__)["journals"]  # TeX macro -> abbreviation
 
 _YEAR = re.compile(r"(?<!\d)(?:1\d{3}|2[01]\d{2})(?=\d{4}(?!\d)|(?!\d))")
+_MAX_DATE = 200  # characters of a date that are searched for a year
 _TAG = re.compile(r"</?(?:i|b|u|p|em|tt|sc|sub|sup|inf|span|strong|italic|bold|scp|jats:\w{1,20})\b[^<>]{0,200}>")
 
 
 @dataclass(frozen=True)
 class BibliographyReader:
-    """Reads a bibliography file as a document that has references and nothing else."""
+    """Reads a bibliography file as a document with references and nothing else."""
 
     name: str
     suffixes: tuple[str, ...]
     parse: Parse
-    looks_right: Callable[[str], bool]  # of the first characters of a file
+    looks_right: Callable[[str], bool]  # whether the start of a file looks like this format
 
     def sniff(self, head: bytes) -> bool:
         return b"\0" not in head and self.looks_right(decode(head)[0])
@@ -47,19 +48,19 @@ class BibliographyReader:
 
 def year_of(text: str) -> int | None:
     """The first year in a date of any form ("2010", "2010-05-03", "20100503", "May 2010a")."""
-    match = _YEAR.search(text[:200])
+    match = _YEAR.search(text[:_MAX_DATE])
     return int(match[0]) if match else None
 
 
 def strip_markup(text: str) -> str:
-    """Text without HTML entities and tags, white space folded."""
+    """Text without HTML entities, tags and extra white space."""
     if "&" in text or "<" in text:
         text = _TAG.sub("", unescape(unescape(text)))
     return " ".join(text.split())
 
 
 def join_title(title: str, subtitle: str) -> str:
-    """A title with its subtitle, without the full stop some exports put behind."""
+    """A title with its subtitle, without the full stop that some exports add."""
     if title.endswith(".") and not title.endswith(".."):
         title = title[:-1]
     if not title or not subtitle:

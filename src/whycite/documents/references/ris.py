@@ -1,4 +1,4 @@
-"""RIS, the tagged lines that EndNote, Mendeley and publishers write, and PubMed's `.nbib`."""
+"""RIS, the tagged format of EndNote, Mendeley and publishers, and PubMed's `.nbib`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ __all__ = ["READER", "parse"]
 _LINE = re.compile(r"([A-Z][A-Z0-9]{1,3})[ ]{0,3}-(?: (.*))?", re.DOTALL)
 _START = re.compile(r"^\ufeff?\s*(?:TY  ?- ?[A-Z]|PMID ?- ?\d)", re.MULTILINE)
 _MEDLINE = re.compile(r"pubmed|medline|nlm", re.IGNORECASE)
-_MAX_SEARCHED = 2000
+_MAX_SEARCHED = 2000  # characters of a field that are searched for identifiers
+_MAX_WARNINGS = 100  # more help nobody
 
 _PEOPLE = ("AU", "A1", "A2", "A3", "ED")
 _TITLES = ("TI", "T1", "CT", "BT", "ST")
@@ -28,7 +29,7 @@ RisFields = Mapping[str, list[str]]
 
 
 def parse(text: str, file: str) -> tuple[list[Reference], list[str]]:
-    """The references of an RIS or `.nbib` file; a record's id is its ID tag, its PMID, or its place in the file."""
+    """The references of an RIS or `.nbib` file; a record's id is its ID tag, its PMID, or its number in the file."""
     references: dict[str, Reference] = {}
     warnings: list[str] = []
     for number, (line, fields) in enumerate(_records(text), 1):
@@ -37,17 +38,17 @@ def parse(text: str, file: str) -> tuple[list[Reference], list[str]]:
             warnings.append(f"{file}:{line}: duplicate id '{reference.id}'; using the first record")
         else:
             references[reference.id] = reference
-    return list(references.values()), warnings[:100]
+    return list(references.values()), warnings[:_MAX_WARNINGS]
 
 
 def _records(text: str) -> Iterator[tuple[int, RisFields]]:
-    """Each record with the line it begins at; a new one begins at TY or PMID even where ER is missing."""
+    """Each record with its first line; a new one begins at TY or PMID even if ER is missing."""
     values: list[tuple[str, list[str]]] = []  # a tag and the lines of its value
     start_line = 1
     for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
         match = _LINE.fullmatch(line)
         if match is None:
-            if values and line.strip():  # a value that goes on
+            if values and line.strip():  # the value continues
                 values[-1][1].append(line.strip())
             continue
         tag, value = match[1], (match[2] or "").strip()
@@ -94,7 +95,7 @@ def _reference(fields: RisFields, number: int) -> Reference:
 
 
 def _doi(fields: RisFields, url: str) -> str:
-    """The DOI; PubMed puts it into lines such as `LID - 10.1/x [doi]`."""
+    """The DOI; PubMed writes it as `LID - 10.1/x [doi]`."""
     values = [*fields.get("DO", []), *fields.get("DI", [])]
     values += [value for tag in ("LID", "AID") for value in fields.get(tag, []) if "[doi]" in value]
     values += [url, *fields.get("N1", [])]
@@ -102,7 +103,7 @@ def _doi(fields: RisFields, url: str) -> str:
 
 
 def _values(fields: RisFields, tags: tuple[str, ...]) -> list[str]:
-    """The values of the first of the tags that stands there; AU and A1 name the same people."""
+    """The values of the first of these tags that is present; AU and A1 name the same people."""
     return next((fields[tag] for tag in tags if fields.get(tag)), [])
 
 
@@ -111,7 +112,7 @@ def _first_value(fields: RisFields, *tags: str) -> str:
 
 
 def _person(name: str) -> str:
-    """RIS writes "Family, Given, Suffix", and institutions without a comma."""
+    """A name in RIS is "Family, Given, Suffix"; institutions have no comma."""
     family, _, given_names = strip_markup(name).partition(",")
     if given_names:
         return person(family, given_names.replace(",", " "))

@@ -15,7 +15,7 @@ _SIGNS = re.compile(rb"^#(?:set|show|let|import|include|bibliography|cite)\b|^=+
 
 
 class TypstReader:
-    """The reader of Typst files; files a draft includes are looked for in its folder only."""
+    """The reader for Typst files; included files must be in the draft's folder."""
 
     name = "typst"
     suffixes = (".typ",)

@@ -1,4 +1,4 @@
-"""A Typst draft whole: the files it includes, its labels, its bibliography."""
+"""A whole Typst draft: included files, labels, bibliography."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from whycite.documents.typst.writer import TypstWriter
 __all__ = ["read_draft"]
 
 _YEAR = re.compile(r"datetime\(\s*year:\s*(\d{4})")
-_MAX_INCLUDES = 200  # files one draft may ask for
-_MAX_CHARACTERS = 16 << 20  # characters read for one draft
-_MAX_DEPTH = 20  # files within files
+# Limits for one draft, far above real ones.
+_MAX_INCLUDES = 200  # files
+_MAX_CHARACTERS = 16 << 20
+_MAX_DEPTH = 20  # nested includes
 
 
 def read_draft(source: Source) -> Document:
-    """The document that a Typst file and the files it includes are."""
+    """The document of a Typst file and the files it includes."""
     return _TypstDraft(source).document()
 
 
@@ -44,7 +45,7 @@ class _TypstDraft:
 
     def document(self) -> Document:
         main = self._open(self.source, ())
-        # Labels may be defined after they are referred to: the first walk only looks around.
+        # Labels may be used before they are defined, so the first walk only collects them.
         self._walk(main)
         self._labels = self.survey.labels
         references = self._references()
@@ -71,7 +72,7 @@ class _TypstDraft:
             self.builder.warn(f"{page.file}: a bracket is never closed")
 
     def _include(self, page: TypstPage, name: str, offset: int) -> None:
-        """Read another file of the folder where a draft asks for it."""
+        """Read an included file of the folder in place."""
         self._include_count += 1
         if (
             self._include_count > _MAX_INCLUDES
@@ -91,7 +92,7 @@ class _TypstDraft:
             self._walk(self._open(source, (*page.including_files, page.file)))
 
     def _refer(self, page: TypstPage, keys: tuple[str, ...], note: str, start: int, end: int) -> None:
-        """Write what refers to these keys: a citation, or a cross reference."""
+        """Write a reference to these keys: a citation or a cross-reference."""
         if self.out.silent:
             return
         cited_keys = tuple(key for key in keys if not self._is_pointer(key))
@@ -102,7 +103,7 @@ class _TypstDraft:
             self.out.add(POINTER, page.file, start, end)
 
     def _is_pointer(self, key: str) -> bool:
-        """Whether a key is that of something in the draft itself."""
+        """Whether a key refers to something in the draft itself."""
         return key not in self._reference_ids and (key in self._labels or looks_like_pointer(key))
 
     def _references(self) -> list[Reference]:

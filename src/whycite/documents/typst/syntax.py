@@ -1,4 +1,4 @@
-"""What stands in a Typst file: strings, comments, labels, formulas, and the names it defines."""
+"""The elements of a Typst file: strings, comments, labels, formulas, and the names it defines."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _LABEL = re.compile(r"<([^\W\d][\w:.-]*)>")
 
 @dataclass
 class TypstPage:
-    """A file being read; a search in vain is not made twice."""
+    """A file being read; failed searches are not repeated."""
 
     file: str
     text: str
     including_files: tuple[str, ...] = ()  # the files that include it
     _missing: set[str] = field(default_factory=set)
-    _unclosed: int = sys.maxsize  # signs of raw text that does not close
+    _unclosed: int = sys.maxsize  # length of the shortest run of backticks that does not close
 
     def line_number(self, offset: int) -> int:
-        """The number of the line an offset is in."""
+        """The line number of an offset."""
         return self.text.count("\n", 0, offset) + 1
 
     def comment_end(self, start: int) -> int:
@@ -53,11 +53,11 @@ class TypstPage:
         return self._match_whole(_FORMULA, start)
 
     def label(self, start: int) -> re.Match[str] | None:
-        """The label that stands here."""
+        """The label that begins here."""
         return _LABEL.match(self.text, start)
 
     def raw(self, opening: int) -> tuple[int, int, int]:
-        """Where the text of raw text begins and ends, and where it ends itself; it may be empty."""
+        """Where the content of raw text begins and ends, and where the raw text itself ends."""
         ticks = _TICKS.match(self.text, opening)
         size = len(ticks[0]) if ticks else 1
         start = opening + size
@@ -65,7 +65,7 @@ class TypstPage:
             return start, start, start
         close = self.text.find("`" * size, start) if size < self._unclosed else -1
         if close < 0:
-            self._unclosed = min(size, self._unclosed)  # nor is anything longer closed further on
+            self._unclosed = min(size, self._unclosed)  # longer runs do not close either
             return start, start, start
         return start, close, close + size
 
@@ -78,8 +78,8 @@ class TypstPage:
         return match
 
 
-_MAX_VALUE_LENGTH = 1000  # characters of a value, or of a function that is looked at
-_MAX_PRINTED = 1 << 18  # characters printed for all names together
+_MAX_VALUE_LENGTH = 1000  # characters of a value or function that are read
+_MAX_PRINTED = 1 << 18  # characters printed for all names together: values can be used any number of times
 _VALUE = re.compile(
     r"[ \t]+(?P<name>[^\W\d][\w-]*)[ \t]*=[ \t]*"
     r"(?:\"(?P<string>[^\"\\\n]{0,1000})\"|(?:(?P<call>[^\W\d][\w.-]*)(?:\([^()\n]{0,200}\))?)?(?P<content>\[))"
@@ -99,9 +99,9 @@ _PRINTING_FUNCTIONS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class PrintedContent:
-    """What a name prints: words and, in their places, keys of references."""
+    """What a name prints: words, and keys of references between them."""
 
-    pieces: tuple[tuple[str, bool], ...]  # each with whether it is a key
+    pieces: tuple[tuple[str, bool], ...]  # text, and whether it is a key
 
 
 @dataclass
@@ -109,11 +109,11 @@ class TypstNames:
     """The names a draft has defined so far."""
 
     values: dict[str, PrintedContent] = field(default_factory=dict)
-    citing_functions: set[str] = field(default_factory=set)  # functions that cite what they are given
+    citing_functions: set[str] = field(default_factory=set)  # functions that cite their argument
     _budget: int = _MAX_PRINTED
 
     def define(self, text: str, start: int) -> None:
-        """Learn what the statement defines whose "let" ends here."""
+        """Store what a statement defines; `start` is the end of its "let"."""
         if value := _VALUE.match(text, start):
             string = value["string"]
             if string is not None:
@@ -133,7 +133,7 @@ class TypstNames:
                 self.citing_functions.add(function["name"])
 
     def expand(self, name: str) -> PrintedContent | None:
-        """What a name prints, unless all names together have printed too much."""
+        """What a name prints, or None if all names together have printed too much."""
         value = self.values.get(name)
         if value is None:
             return None
@@ -142,7 +142,7 @@ class TypstNames:
 
 
 def _closing_bracket(text: str, start: int) -> int | None:
-    """Where the content ends whose bracket is before this place; None: not soon."""
+    """Where the content that begins here ends; None if it is too long."""
     depth = 1
     for bracket in _BRACKET.finditer(text, start, min(len(text), start + _MAX_VALUE_LENGTH)):
         depth += {"[": 1, "]": -1}.get(bracket[0], 0)
@@ -162,7 +162,7 @@ def _parse_content(content: str) -> PrintedContent:
     return PrintedContent(tuple(piece for piece in [*pieces, (content[position:], False)] if piece[0]))
 
 
-_MAX_FORMULA_LENGTH = 60
+_MAX_FORMULA_LENGTH = 60  # characters, as in LaTeX
 _QUOTED_TEXT = re.compile(r'"([^"\\]*)"')
 _MATH_WORD = re.compile(r"(?<![A-Za-z\\])([A-Za-z]{2,})(?:\.[a-z]+)*")
 _MATH_CALL = re.compile(r"[A-Za-z]{2,}\(|[#&/]")
@@ -179,7 +179,7 @@ _TEX_NAMES = {
 
 
 def typst_math(source: str) -> str:
-    """The formula as it reads in a sentence, or EQUATION where it is displayed or not simple."""
+    """The formula as it reads in a sentence, or EQUATION if it is displayed or not simple."""
     if source[:1].isspace() and source[-1:].isspace():
         return display_text(source)
     if not source or len(source) > _MAX_FORMULA_LENGTH or _MATH_CALL.search(source):

@@ -1,4 +1,4 @@
-"""Walks over a Typst file, its code and its markup: text and citations go to the writer."""
+"""Walks through the code and markup of a Typst file, and passes text and citations to the writer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _STATEMENTS = ("let", "set", "show", "import")
 
 
 class TypstSurvey:
-    """What a walk finds out besides the text."""
+    """What a walk learns besides the text."""
 
     def __init__(self) -> None:
         self.bibliographies: list[str] = []
@@ -38,7 +38,7 @@ class TypstSurvey:
 
 
 class CodeWalker:
-    """What is open at a place in a file, and the code there.
+    """Reads Typst code, and keeps track of what is open.
 
     `refer` writes a reference by its key, `include` reads another file in place.
     """
@@ -57,7 +57,7 @@ class CodeWalker:
         self.survey = survey
         self.refer = refer
         self.include = include
-        self.frames = [TypstFrame("content", 0)]  # the file itself, and what is open in it
+        self.frames = [TypstFrame("content", 0)]  # the file itself, then everything open in it
 
     # -- frames ------------------------------------------------------------
 
@@ -77,7 +77,7 @@ class CodeWalker:
         return frame
 
     def _content(self, bracket: int, name: str, argument: str = "", start: int | None = None) -> int:
-        """Begin a content block whose bracket is here."""
+        """Begin a content block at its bracket."""
         parent = self.frames[-1]
         in_authors = parent.in_authors or parent.argument in _AUTHORS
         frame = TypstFrame(
@@ -93,7 +93,7 @@ class CodeWalker:
         return self._line_start(bracket + 1)
 
     def _line_start(self, start: int) -> int:
-        """Read the mark a line begins with: a heading's, a list item's."""
+        """Read the mark at the start of a line: of a heading or a list item."""
         mark = _LINE_MARK.match(self.text, start)
         if mark is None:
             return start
@@ -114,7 +114,7 @@ class CodeWalker:
     # -- code --------------------------------------------------------------
 
     def _hash(self, start: int, end: int) -> int:
-        """What "#" begins: a statement, a call, a variable."""
+        """Read what "#" begins: a statement, a call or a variable."""
         if include := _INCLUDE.match(self.text, end):
             if self.frames[-1].purpose != "dropped":
                 self.out.flush()
@@ -143,7 +143,7 @@ class CodeWalker:
         return self._copy(start, end)
 
     def _print_name(self, name: str, start: int, end: int) -> int:
-        """Print what a name stands for, at the place where it is called."""
+        """Print the value of a name where it is used."""
         value = None if self.out.silent else self.survey.names.expand(name)
         for piece, is_key in value.pieces if value else ():
             if is_key:
@@ -153,7 +153,7 @@ class CodeWalker:
         return end + (value is not None and self.text.startswith(";", end))
 
     def _continue_call(self, name: str, start: int, position: int) -> int:
-        """Go on after a name or a call: with arguments, with content, or with the text."""
+        """Continue after a name or a call, with arguments, content or text."""
         method = _METHOD.match(self.text, position)
         if method and self.text.startswith("(", method.end()):
             position = method.end()
@@ -211,7 +211,7 @@ class CodeWalker:
         return end
 
     def _word(self, name: str, start: int, end: int) -> int:
-        """A name in code: of an argument, or of a function."""
+        """A name in code: an argument or a function."""
         if self.text.startswith(("(", "["), end):
             return self._continue_call(name, start, end)
         if self.frames[-1].shape == "call":
@@ -219,7 +219,7 @@ class CodeWalker:
         return end
 
     def _break_off(self, position: int) -> int:
-        """A closing bracket in code: it ends the content around, and all that is open in it."""
+        """A closing bracket in code ends the enclosing content and everything open in it."""
         while not self.frames[-1].is_markup:
             self._pop()
         return position
@@ -276,7 +276,7 @@ class CodeWalker:
         return self._continue_call(frame.name, frame.start, end)
 
     def _write_content(self, frame: TypstFrame, text: str, end: int) -> None:
-        """Content given as a string."""
+        """Write content given as a string."""
         self.out.enter(frame)
         self._show(text, frame.start, end)
         self.out.leave(frame)
@@ -300,10 +300,10 @@ _DASHES = {"--": "–", "---": "—", "-?": ""}
 
 
 class TypstWalker(CodeWalker):
-    """One walk over a file."""
+    """Reads Typst markup: one walk through a file."""
 
     def walk(self) -> bool:
-        """Read the file to its end; False: something in it is not closed."""
+        """Read the file to its end; False if something in it is not closed."""
         position = self._line_start(int(self.text.startswith("\ufeff")))
         while position < len(self.text):
             position = self._markup(position) if self.frames[-1].is_markup else self._code(position)
@@ -324,7 +324,7 @@ class TypstWalker(CodeWalker):
         return _MARKUP_HANDLERS[mark[0][0]](self, mark.start(), mark.end())
 
     def _is_text(self, sign: str) -> bool:
-        """Whether a sign is a bracket of the text itself."""
+        """Whether a sign is a bracket in the text itself."""
         if sign == "[":
             self.frames[-1].brackets += 1
             return True

@@ -1,4 +1,4 @@
-"""What is open at a place in a Typst file, and what its content becomes: paragraphs, notes, captions, formulas."""
+"""What is open in a Typst file, and what its content becomes: paragraphs, notes, captions, formulas."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ _PROSE_ARGUMENTS = ("", "body")
 
 @dataclass(slots=True)
 class TypstFrame:
-    """Something that is open; `statement` and `authors` are those of what it stands in."""
+    """Something open; it inherits `statement` and `in_authors` from what encloses it."""
 
     shape: Shape
     start: int  # of the "#" or bracket
     name: str = ""  # of the function or the keyword
-    argument: str = ""  # the named argument we are in
+    argument: str = ""  # the current named argument
     statement: str = ""  # let, set, show, import
     in_authors: bool = False  # in an argument that names authors
-    in_float: bool = False  # in a table or figure: of its content only what cites is kept
+    in_float: bool = False  # in a table or figure, of which only what cites is kept
     purpose: Purpose = "text"
     level: int = 1  # of a heading
-    brackets: int = 0  # that are open in the text
+    brackets: int = 0  # open in the text itself
     strings: list[str] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
 
@@ -56,12 +56,12 @@ class TypstFrame:
 
     @property
     def holds_cells(self) -> bool:
-        """Whether content in this is at most a cell."""
+        """Whether content in this frame is at most a cell."""
         return self.in_float or self.name in _FLOATS
 
 
 def content_purpose(name: str, argument: str, statement: str, authors: bool = False) -> Purpose:
-    """What a content block is for, by the function, the named argument and the statement it stands in."""
+    """What a content block is for, by its function, named argument and statement."""
     if statement == "let":
         return "title" if name == "title" else "abstract" if name == "abstract" else "dropped"
     if statement == "set":
@@ -84,7 +84,7 @@ _KINDS: dict[ProseSort, SentenceKind] = {"caption": "caption", "footnote": "foot
 
 
 class TypstWriter:
-    """Takes text and citations where the walk is; what content is for decides where they go."""
+    """Takes text and citations during the walk; the purpose of the content decides where they go."""
 
     def __init__(self, silent: bool = False) -> None:
         self.outline = DraftOutline()
@@ -92,11 +92,11 @@ class TypstWriter:
         self.authors: list[str] = []
         self._prose = Prose()
         self._sort: ProseSort = "prose"
-        self.silent = silent  # nothing is written here
-        self._formula: tuple[str, str, int, int] | None = None  # a displayed one that the paragraph begins with
+        self.silent = silent  # write nothing
+        self._formula: tuple[str, str, int, int] | None = None  # a displayed one at the start of the paragraph
         self._last_sign = ""  # the last sign of the paragraph
         self._outer_states: list[tuple[Prose, ProseSort, bool]] = []
-        self._queue: list[tuple[Prose, ProseSort]] = []  # notes and captions wait for the end of the paragraph
+        self._queue: list[tuple[Prose, ProseSort]] = []  # notes and captions, added after the paragraph
 
     # -- text --------------------------------------------------------------
 
@@ -120,7 +120,7 @@ class TypstWriter:
         self._last_sign = "]"
 
     def formula(self, text: str, file: str, start: int, end: int) -> None:
-        """Append a formula; a displayed one that a paragraph begins with may belong to the one before."""
+        """Append a formula; a displayed one at the start of a paragraph may belong to the one before."""
         if text.strip(" .,;") == EQUATION and not self._prose and not self._formula and not self.silent:
             self._formula = text, file, start, end
         else:
@@ -161,7 +161,7 @@ class TypstWriter:
         self._queue.clear()
 
     def enter(self, frame: TypstFrame) -> None:
-        """Begin content that is for something."""
+        """Begin content with a purpose."""
         if self._sort != "prose" and frame.purpose in ("heading", "title", "abstract", "author", "cell"):
             frame.purpose = "text"
         if frame.purpose in ("heading", "abstract"):
@@ -177,7 +177,7 @@ class TypstWriter:
             self.silent = self.silent or frame.purpose == "dropped"
 
     def leave(self, frame: TypstFrame) -> None:
-        """End content that was for something."""
+        """End content with a purpose."""
         if frame.purpose in ("caption", "footnote", "abstract"):
             self.flush()
         if frame.purpose == "abstract":
