@@ -142,7 +142,7 @@ def extract_many(documents: Iterable[Document], jobs: int = 1) -> SpanStream:
     Close the generator if you stop early: that ends the processes.
     """
     if jobs < 1:
-        raise UserError(f"jobs must be at least 1, not {jobs}")
+        raise UserError(f"jobs must be 1 or more, not {jobs}")
     return _extract_in_parallel(documents, jobs) if jobs > 1 else _extract_here(documents)
 
 
