@@ -41,7 +41,7 @@ def can_have_entity(text: str, group: CitationGroup) -> bool:
 
 
 def find_entities(cuts: Sequence[SplitSentence]) -> Iterator[list[str]]:
-    """The entity span of every group of each sentence, "" where there is none."""
+    """The entity span of every group of each sentence, "" if there is none."""
     texts = [_with_placeholders(cut) if _needs_parse(cut) else "" for cut in cuts]
     parses = _parse([_SURROGATES.sub("\ufffd", text) for text in texts if text])
     for cut, text in zip(cuts, texts, strict=True):

@@ -58,7 +58,7 @@ class Dictionary:
     """Terms with their types; an `extended` one also finds terms in longer headings, and appendices by position."""
 
     terms: Mapping[str, str]  # for whole headings and whole parts of them
-    inner_terms: Mapping[str, str]  # those also looked for inside a part
+    inner_terms: Mapping[str, str]  # those also searched for inside a part
     rules: HeadingRules
     extended: bool
 

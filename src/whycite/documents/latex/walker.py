@@ -38,7 +38,7 @@ MAX_EXPANSION = 500_000  # characters of one expansion
 MAX_EXPANDED_CHARACTERS = 20_000_000  # of all expansions
 MAX_ENTERED_CHARACTERS = 64_000_000  # of files, each counted as often as it is read
 MAX_FILES = 5_000
-MAX_WARNINGS = 50  # more help nobody
+MAX_WARNINGS = 50  # per file, so that a broken one does not flood the output
 _MAX_BRACE_WARNINGS = 3  # per file
 
 

@@ -17,7 +17,7 @@ __all__ = ["READER", "group_at", "is_biber", "matching_braces", "parse", "read_b
 
 
 _MAX_ENTRY = 100_000  # characters; no entry is longer
-_MAX_WARNINGS = 100  # more help nobody
+_MAX_WARNINGS = 100  # per file, so that a broken one does not flood the output
 
 _COMMENT = re.compile(r"(?:^|(?<=\s))%[^\n]*+\n?|(?<!\\)%[ \t]*+\n[ \t]*+", re.MULTILINE)
 _ITEM = re.compile(r"\\(bibitem|harvarditem)(?![A-Za-z])")

@@ -165,7 +165,7 @@ def _searchable(fields: Mapping[str, str], name: str) -> str:
     return untex(fields.get(name, "")[:_MAX_SEARCHED])
 
 
-_MAX_WARNINGS = 100  # more help nobody
+_MAX_WARNINGS = 100  # per file, so that a broken one does not flood the output
 # Abbreviations can double each other, so what they add is limited, far above real ones.
 _MAX_MACRO = 10_000  # characters of an abbreviation
 _MACRO_BUDGET = 1 << 24  # characters that all abbreviations may add to a file

@@ -17,7 +17,7 @@ _LINE = re.compile(r"([A-Z][A-Z0-9]{1,3})[ ]{0,3}-(?: (.*))?", re.DOTALL)
 _START = re.compile(r"^\ufeff?\s*(?:TY  ?- ?[A-Z]|PMID ?- ?\d)", re.MULTILINE)
 _MEDLINE = re.compile(r"pubmed|medline|nlm", re.IGNORECASE)
 _MAX_SEARCHED = 2000  # characters of a field that are searched for identifiers
-_MAX_WARNINGS = 100  # more help nobody
+_MAX_WARNINGS = 100  # per file, so that a broken one does not flood the output
 
 _PEOPLE = ("AU", "A1", "A2", "A3", "ED")
 _TITLES = ("TI", "T1", "CT", "BT", "ST")
