@@ -19,4 +19,4 @@ def test_a_broken_reader_is_left_out(monkeypatch: pytest.MonkeyPatch, caplog: py
         assert list(reading.readers()) == ["latex", "plain"]
     finally:
         reading.readers.cache_clear()
-    assert "the reader 'bad' (no_such_module:READER) cannot be loaded" in caplog.text
+    assert "cannot load the reader 'bad' (no_such_module:READER)" in caplog.text

@@ -79,8 +79,8 @@ def _record(data: bytes, path: str, file: str, line: int, start: int) -> JsonRec
         problem = f"not JSON: {error.msg} at character {error.pos + 1}"
     except RecursionError:
         problem = "JSON nested too deeply"
-    except ValueError as error:  # a number of thousands of digits
-        problem = f"not JSON: {error}"
+    except ValueError:  # Python refuses to convert thousands of digits
+        problem = "not JSON: a number has too many digits"
     else:
         if isinstance(value, dict):
             return JsonRecord(path, line, start, raw, value)

@@ -93,9 +93,9 @@ def test_a_good_page_is_read(read_bytes: Read) -> None:
     [
         (b"", "the file is empty"),
         (b"just some words, no PDF" * 50, "not a PDF"),
-        (b"%PDF-1.4\n", "damaged or incomplete"),
-        (b"%PDF-1.4\n" + bytes(range(256)) * 2000, "damaged or incomplete"),
-        (page(HELLO)[:300], "damaged or incomplete"),
+        (b"%PDF-1.4\n", "the PDF is damaged or incomplete"),
+        (b"%PDF-1.4\n" + bytes(range(256)) * 2000, "the PDF is damaged or incomplete"),
+        (page(HELLO)[:300], "the PDF is damaged or incomplete"),
     ],
     ids=["empty", "no pdf", "only a head", "garbage", "truncated"],
 )
