@@ -95,7 +95,7 @@ def test_accepted_citations_come_back_in_the_files(client: TestClient) -> None:
     asked["threshold"] = "1"
     refused = client.post("/api/check/fix", files=FILES, data=asked)
     assert refused.status_code == 422
-    assert "was offered 'Domenici'" in refused.json()["detail"]
+    assert "'Domenici' was not recommended" in refused.json()["detail"]
 
 
 def test_choices_that_are_none(client: TestClient) -> None:

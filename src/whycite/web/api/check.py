@@ -93,7 +93,7 @@ async def fix(
     except ValidationError as error:
         raise Problem(422, 'choices must be a list of {"file": …, "start": …, "key": …}') from error
     if not parsed_choices:
-        raise Problem(422, "choices is empty: name at least one citation that is to be put in.")
+        raise Problem(422, "choices is empty; name at least one citation to add.")
     packed, refused = await here.work(lambda: _fix(here, uploads, parsed_choices, _CheckOptions(threshold, n)))
     headers = {
         "content-disposition": 'attachment; filename="with-citations.zip"',
@@ -180,7 +180,7 @@ def _fix(
             proposal = next((candidate for candidate in offered if candidate.key == choice.key), None)
             if finding_index is None or proposal is None:
                 raise Problem(
-                    422, f"{choice.file}: no sentence there was offered '{choice.key}'; check the draft again."
+                    422, f"{choice.file}: '{choice.key}' was not recommended for this sentence; check the draft again."
                 )
             chosen[finding_index] = proposal
         fix_plan = plan(checked, chosen, folder)

@@ -133,7 +133,7 @@ DocumentId = Annotated[str | None, Form(pattern=r"^-?[0-9]{1,20}$")]
 def document_reader(here: Server, files: list[UploadFile] | None, id: str | None) -> Callable[[], Document]:
     """Reads the files that were sent, or the document of that id from where it was added."""
     if bool(files) == (id is not None):
-        raise Problem(422, "Send a document, or name one of the library's.")
+        raise Problem(422, "Upload a document, or name one in the library.")
     if id is not None:
         return lambda: _read_library_document(here, id)
     uploads = receive_uploads(files or [], here.settings.files)
@@ -149,5 +149,7 @@ def _read_library_document(here: Server, id: str) -> Document:
         raise Problem(404, "The library has no such document.")
     file = file_of(path)
     if file is None:
-        raise UserError("the library keeps no full text, and the file it came from is not there: open the file itself")
+        raise UserError(
+            "the file of this document is gone, and the library does not store full texts; open the file itself"
+        )
     return read_stored(file, path)
