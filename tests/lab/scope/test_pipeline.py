@@ -80,5 +80,5 @@ def test_the_command_prints_both_tables(drafts: Path, tmp_path: Path) -> None:
     result = CliRunner().invoke(app, [str(drafts)])
     assert result.exit_code == 0, result.output
     assert "SCOPE, on its drafts" in result.stdout
-    assert "extraction, a sentence" in result.stdout
+    assert "extraction, per sentence" in result.stdout
     assert isinstance(CliRunner().invoke(app, [str(drafts), "--no-bibliography"]).exception, UserError)
