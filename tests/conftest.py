@@ -11,6 +11,9 @@ import pytest
 from hypothesis import settings
 from typer.testing import CliRunner, Result
 
+# Tests share the cores, one process each: what they compute is so small that more threads only get in the way. Set
+# before numpy and torch are imported, and for the processes that tests start.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 # In the background of a shell Ctrl-C is ignored, and what tests start would ignore it too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 # How long an example takes says how busy the machine is. The examples are the same each time, so that what fails is

@@ -308,7 +308,6 @@ def tiny_model(kind: str = "roberta", seed: int = 0, *, pooler: bool = False, **
     """A model of Hugging Face with random weights, two layers deep and 32 wide unless told otherwise."""
     torch = pytest.importorskip("torch", reason="tiny models need the extra train")
     transformers = pytest.importorskip("transformers", reason="tiny models need the extra train")
-    torch.set_num_threads(1)  # so small a model gains nothing by more, and tests share the cores
     torch.manual_seed(seed)
     config = transformers.AutoConfig.for_model(kind, **(TINY | settings))
     return transformers.AutoModel.from_config(config, **({} if pooler else {"add_pooling_layer": False}))

@@ -106,9 +106,8 @@ def test_ended_before_any_change_of_any_table(
     write, first = writes[what], what == "first add"
     if what == "compact":  # of a library that has not changed for longer than readers have
         monkeypatch.setattr(maintenance, "READER_GRACE", timedelta(0))
-        monkeypatch.setattr(
-            maintenance, "PRUNE_SLACK", timedelta(seconds=5)
-        )  # a busy machine takes two to drop versions
+        slack = timedelta(seconds=5)  # a busy machine takes two to drop versions
+        monkeypatch.setattr(maintenance, "PRUNE_SLACK", slack)
         time.sleep(5.5)
 
     def begin(name: str) -> Path:

@@ -130,9 +130,8 @@ def test_a_reader_goes_on_with_what_it_opened(
 ) -> None:
     """Also when that was old when it was opened: what counts is for how long there has been something newer."""
     monkeypatch.setattr(maintenance, "MAX_FRAGMENTS", 2)
-    monkeypatch.setattr(
-        maintenance, "PRUNE_SLACK", timedelta(seconds=5)
-    )  # on a busy machine it takes two to drop versions
+    slack = timedelta(seconds=5)  # on a busy machine it takes two to drop versions
+    monkeypatch.setattr(maintenance, "PRUNE_SLACK", slack)
     for at in range(4):
         add_documents(place, [numbered(at)], jobs=1, encoder=encoder)
     time.sleep(5.2)

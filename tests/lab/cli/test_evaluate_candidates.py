@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-import torch
 import typer
 from typer.testing import CliRunner, Result
 
@@ -13,7 +12,6 @@ from whycite.lab.cli.evaluate_candidates import candidates
 from whycite.lab.scope.candidates import DraftPart
 from whycite.lab.scope.numpyautoencoder import load_autoencoder
 
-torch.set_num_threads(1)  # so small a model gains nothing by more, and tests share the cores
 app = typer.Typer(rich_markup_mode=None)
 app.command()(candidates)
 FAST = ("--methods", "most-popular,co-occurrence,local-bm25")

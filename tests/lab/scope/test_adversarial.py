@@ -120,7 +120,7 @@ def test_by_name(tmp_path: Path) -> None:
         assert made.name == name
         assert (made.titles is not None, bool(made.sections)) == (title, section)
         assert made.weights["code.weight"].shape == (240, 50)
-    with pytest.raises(UserError, match="no autoencoder 'aae-x'"):
+    with pytest.raises(UserError, match="unknown autoencoder 'aae-x'"):
         make("aae-x", given)
 
 

@@ -71,7 +71,7 @@ def test_from_documents_to_a_folder(tmp_path: Path) -> None:
     assert "input variant paragraph" in (out / "README.md").read_text("utf-8")
     with pytest.raises(UserError, match="already contains a model"):
         build_scope_ranker(_gathered(), "paragraph", str(tmp_path / "base"), out, 30, 2, told.append, recipe)
-    with pytest.raises(UserError, match="no input variant 'x'"):
+    with pytest.raises(UserError, match="unknown input variant 'x'"):
         build_scope_ranker(_gathered(), "x", str(tmp_path / "base"), tmp_path / "other", 30, 2, told.append, recipe)
 
 

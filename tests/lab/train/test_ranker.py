@@ -39,7 +39,7 @@ def _papers(base: Base, corpus: Corpus) -> tuple[ClaimExamples, list[RankList], 
 
 @pytest.mark.parametrize("loss", ["list", "triplet"])
 def test_what_is_right_comes_first(loss: Loss) -> None:
-    _, papers, spans = _papers(tiny_base(), make_corpus())
+    _, papers, spans = _papers(tiny_base(), make_corpus(20))
     told: list[str] = []
     trained = tiny_base(1)
     recipe = RankerRecipe(epochs=4, batch=16, negatives=5, rate=3e-3, longest=48, loss=loss, on_top=False)
@@ -55,7 +55,7 @@ def test_what_is_right_comes_first(loss: Loss) -> None:
 
 
 def test_lists_hold_no_evidence_of_the_claims_own_article() -> None:
-    examples, papers, spans = _papers(tiny_base(), make_corpus())
+    examples, papers, spans = _papers(tiny_base(), make_corpus(20))
     own = {examples.texts[each.text]: each.article for each in examples.sentences}
     assert any(each.relevant for each in papers)
     assert any(each.relevant for each in spans)
