@@ -147,6 +147,6 @@ def test_what_is_no_document_is_named_once_and_without_options_of_the_command_li
     picture = ("files", ("bild.png", b"\x89PNG\r\n\x1a\n" + bytes(range(256))))
     for path in ("/api/check", "/api/verify", "/api/read"):
         answer = client.post(path, files=[picture], data={"claim": "Bees fly."})
-        assert answer.json()["detail"] == "bild.png: not a format whycite can read", path
+        assert answer.json()["detail"] == "bild.png: unknown file format", path
         answer = client.post(path, files=[picture, ("files", ("other.png", b"\x89PNG"))], data={"claim": "Bees fly."})
         assert answer.json()["detail"] == "the files: contains no document that whycite can read", path

@@ -94,7 +94,7 @@ def test_neither_or_both_papers(client: TestClient) -> None:
 def test_of_two_papers_the_one_that_is_read_is_named(client: TestClient) -> None:
     two = [("files", ("a.md", f"# A\n{CLAIM}".encode())), ("files", ("b.md", b"# B\nBees fly to flowers."))]
     told = _verified(client, files=two)
-    assert (told["path"], told["warnings"]) == ("a.md", ["b.md: not read; only a.md was"])
+    assert (told["path"], told["warnings"]) == ("a.md", ["b.md: not read; only a.md was read"])
     assert client.post("/api/read", files=two).json()["warnings"] == told["warnings"]
     main = rb"\documentclass{article}\begin{document}\input{part}\end{document}"
     project = [("files", ("main.tex", main)), ("files", ("part.tex", CLAIM.encode()))]

@@ -18,9 +18,10 @@ from whycite.documents.model import Document, Reference
 from whycite.documents.sources import DiskFolder, Folder, MemoryFolder, Source, open_archive, unwrap
 from whycite.errors import UserError
 
-__all__ = ["Reader", "check_format", "read", "reader_for", "readers", "stream"]
+__all__ = ["FORMAT_HINT", "Reader", "check_format", "read", "reader_for", "readers", "stream"]
 
 
+FORMAT_HINT = "; name it with --format"
 _LOG = logging.getLogger("whycite")
 
 
@@ -142,7 +143,7 @@ def _read_file(source: Source, format: str | None, depth: int = 0) -> Iterator[D
         return
     reader = reader_for(source, format)
     if reader is None:
-        raise UserError(f"{source.path}: unknown file format; name it with --format")
+        raise UserError(f"{source.path}: unknown file format{FORMAT_HINT}")
     yield from reader.read(source)
 
 

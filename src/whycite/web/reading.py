@@ -22,7 +22,6 @@ UPLOADED = "<upload>/"  # prefix of uploaded files, which no path on this machin
 _SECONDS = 60.0  # without progress
 _MEMORY = 3 << 30  # bytes of address space
 _TEX = (".tex", ".ltx", ".latex")
-_OPTION = "; name one with --format"  # an option that the web pages do not have
 _MAX_DOCUMENTS = 16  # per batch
 _MAX_TEXT_SIZE = 1 << 20  # characters per batch
 
@@ -48,9 +47,11 @@ def read_folder(folder: Path, *, warn_of_others: bool = False) -> Document:
 
 def _plain_message(text: str, path: Path, folder: Path) -> str:
     """An error message with the names of the uploaded files and without hints for the command line."""
+    from whycite.documents.reading import FORMAT_HINT  # the web pages have no such option
+
     message = text.removeprefix(f"{path}: ")  # most messages name the file themselves
     text = message if message.startswith(str(folder)) else text
-    return text.replace(f"{folder}/", "").replace(str(folder), "the files").replace(_OPTION, "")
+    return text.replace(f"{folder}/", "").replace(str(folder), "the files").replace(FORMAT_HINT, "")
 
 
 def read_all(folder: Path) -> Iterator[Document]:
