@@ -145,7 +145,7 @@ def load_tree(source: Source) -> Tree:
     text, warning = decode(data, None if name.lower() in ("utf-8", "utf8") else name)
     tree = parse_tree(text, source.path)
     if warning or (name and "\ufffd" in text and b"\xef\xbf\xbd" not in data):
-        problem = f"declared as {name}, but not encoded that way" if name else warning
+        problem = f"not encoded as {name}, which it declares" if name else warning
         return replace(tree, warnings=(f"{source.path}:1: {problem}", *tree.warnings))
     return tree
 
