@@ -1,7 +1,8 @@
 """Do two versions give the same answers? Run: python benchmarks/answers.py record FILE, later compare BEFORE AFTER.
 
 `record` asks the installed `whycite` for the papers of 200 claims (library: 300 eLife articles; claims of 100 others),
-the findings of 20 drafts and 40 verdicts, and writes what it answers as JSON. `compare` counts the answers that differ.
+the findings of 20 drafts and 40 verdicts, and writes what it answers as JSON. `compare` counts the answers that differ;
+the sentences that explain an answer (reasons, warnings) may be reworded, and the last digits of numbers may vary.
 A library made by the version before can be asked instead of a new one: --library PATH.
 """
 
@@ -25,8 +26,8 @@ ARTICLES, CLAIMS, DRAFTS, PAPERS = 300, 200, 20, 20
 def whycite(*arguments: str, text: str = "") -> str:
     """What a command prints; findings are no failure."""
     command = [sys.executable, "-m", "whycite", *arguments]
-    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
-    return done.stdout if done.returncode in (0, 1) else f"exit {done.returncode}"
+    finished = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    return finished.stdout if finished.returncode in (0, 1) else json.dumps(f"exit {finished.returncode}")
 
 
 def articles() -> Iterator[str]:
@@ -79,9 +80,25 @@ def record(file: Path, library: str | None) -> None:
     print(f"{len(answers)} answers written to {file}")
 
 
+def essence(answer: Any) -> Any:
+    """What must be the same of an answer."""
+    if isinstance(answer, dict):
+        return {key: essence(value) for key, value in answer.items() if key not in ("reason", "warnings")}
+    if isinstance(answer, list):
+        return [essence(value) for value in answer]
+    return round(answer, 9) if isinstance(answer, float) else answer
+
+
+def load(path: Path) -> dict[str, Any]:
+    """Recorded answers by question; those of whole commands are parsed."""
+    answers = json.loads(path.read_text(encoding="utf-8"))
+    parsed = {name: json.loads(answer) if isinstance(answer, str) else answer for name, answer in answers.items()}
+    return {name: essence(answer) for name, answer in parsed.items()}
+
+
 def compare(before: Path, after: Path) -> int:
     """The number of answers that differ."""
-    old, new = (json.loads(path.read_text(encoding="utf-8")) for path in (before, after))
+    old, new = load(before), load(after)
     different = [name for name in {**old, **new} if old.get(name) != new.get(name)]
     print(f"{len(old)} answers before, {len(new)} after, {len(different)} differ")
     for name in different[:20]:
