@@ -76,7 +76,7 @@ def test_models_beside_words_and_meaning(folder: Path) -> None:
     assert kept.stat().st_mtime_ns == before  # a model that is kept is not trained again
     assert "0.777" in again.stdout
     assert f"{found['pairs']['scifact']['gru']['hard']['mean']:.3f}" in again.stdout
-    assert "scifact: all sentences of the document in order" in again.stdout
+    assert "scifact: ranking all sentences of the document" in again.stdout
     assert "label accuracy" in again.stdout
 
 
@@ -180,9 +180,9 @@ def test_a_model_is_trained_and_scores(folder: Path) -> None:
     [
         (("eval", "--data", "nowhere/other"), "not a dataset of passages"),
         (("eval", "--data", "nowhere/scifact"), "no such folder"),
-        (("eval", "--data", "{}/scifact", "--models", "cnn"), "no model 'cnn'"),
+        (("eval", "--data", "{}/scifact", "--models", "cnn"), "unknown model 'cnn'"),
         (("eval", "--data", "{}/scifact", "--models", "", "--ranker", "{}"), "has no ranker"),
-        (("train", "--data", "{}/scifact", "--model", "cnn", "--out", "{}/x"), "no model 'cnn'"),
+        (("train", "--data", "{}/scifact", "--model", "cnn", "--out", "{}/x"), "unknown model 'cnn'"),
         (("train", "--data", "nowhere/citint", "--model", "rnn", "--out", "{}/x"), "no such folder"),
         (("train", "--data", "{}/scifact", "--model", "rnn", "--out", "{}/x", "--vectors", "no.txt"), "cannot be read"),
     ],

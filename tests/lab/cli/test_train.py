@@ -70,7 +70,7 @@ def test_what_is_left_out(tmp_path: Path) -> None:
         *("--batch", "32", "--rate", "0.001", "--seed", "3"),
     )
     kept = [each for each in whole.articles if each.date < "2020-01-15" and each.key not in gone]
-    assert "4 of 5 keys to leave out are in the data" in told
+    assert "4 of 5 keys to exclude are in the data" in told
     assert f"{len(kept) - 5} articles, {8 * (len(kept) - 5)} sentences" in told
     card = (tmp_path / "encoder" / "README.md").read_text("utf-8")
     assert "| seed | 3 |" in card
@@ -104,7 +104,7 @@ def test_a_ranker_by_scopes_recipe_with_passages(tmp_path: Path, monkeypatch: py
     assert len(training_cases([tmp_path / "scifact"], whole=True)) == 9 > len(training_cases([tmp_path / "scifact"]))
     assert "stances to settle on" in told
     assert "| loss | triplet |" in (tmp_path / "ranker" / "README.md").read_text("utf-8")
-    with pytest.raises(UserError, match="no data set of passages; there are folders named citint, clscisumm, scifact"):
+    with pytest.raises(UserError, match="expected a folder named citint, clscisumm, scifact"):
         training_cases([tmp_path])
 
 
@@ -133,7 +133,7 @@ def test_a_corpus_of_papers(tmp_path: Path) -> None:
     draft.write_text("# Bees\n\nBees dance to tell where food is [@frisch].\n", encoding="utf-8")
     (tmp_path / "refs.bib").write_text("@book{frisch, title={The Dance Language of Bees}, year=1967}", encoding="utf-8")
     told = _run("corpus", "--data", draft, "--out", tmp_path / "corpus.xz", "--jobs", "1")
-    assert "1 article, 1 citing sentence" in told
+    assert "Wrote 1 article with 1 citing sentence" in told
     (article,) = load_corpus(tmp_path / "corpus.xz").articles
     assert article.sentences[0].text == "Bees dance to tell where food is"
 

@@ -114,7 +114,7 @@ def test_room_for_a_claim() -> None:
 
 
 def test_nothing_to_ask() -> None:
-    with pytest.raises(UserError, match="no recommender of candidates 'x'"):
+    with pytest.raises(UserError, match="unknown recommender 'x'"):
         run(GATHERED, replace(SETTING, prefetch=("x",)), *_made(), _watch)
     old = CitingCorpus(tuple(replace(each, year=1900) for each in GATHERED.documents), PAPERS)
     with pytest.raises(UserError, match="no held-out sentence cites a known paper"):

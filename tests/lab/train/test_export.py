@@ -39,7 +39,7 @@ def test_facts(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("config", "said"),
-    [({"model_type": "t5"}, "is a 't5'"), ({"model_type": "bert", "hidden_act": "relu"}, "uses 'relu'")],
+    [({"model_type": "t5"}, "is a 't5' model"), ({"model_type": "bert", "hidden_act": "relu"}, "uses 'relu'")],
     ids=["kind", "activation"],
 )
 def test_models_that_cannot_be_exported(tmp_path: Path, config: dict[str, str], said: str) -> None:

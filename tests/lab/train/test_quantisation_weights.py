@@ -99,5 +99,5 @@ def test_bundled_encoders(path: Path) -> None:
 
 def test_graphs_of_others() -> None:
     foreign = helper.make_model(helper.make_graph([], "table", [], []), producer_name="somebody")
-    with pytest.raises(UserError, match="the graph is by 'somebody'"):
+    with pytest.raises(UserError, match="the graph was made by 'somebody'"):
         read_weights(foreign)

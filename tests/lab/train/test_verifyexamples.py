@@ -125,7 +125,7 @@ def test_what_the_command_writes_has_the_bar_of_its_criterion(tmp_path: Path, mo
     assert written.bars == {"abstract": bar_of("abstract", given["abstract"])}  # there was no whole paper
     assert {name for name, _, _ in given["abstract"]} == {"scifact", "citint"}
     assert len(given["abstract"]) == 60
-    assert told[-1].endswith("fitted to 32 claims with passages and 60 with verdicts")
+    assert told[-1].endswith("fitted on 32 claims with passages and 60 with verdicts")
 
 
 def _write(path: Path, rows: list[dict[str, Any]]) -> None:

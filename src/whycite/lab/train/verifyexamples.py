@@ -221,7 +221,7 @@ class UnseenScores:
     def score(self, kind: TargetKind, claim: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """The score that each text was given as a passage for the claim."""
         if kind != "passage":
-            raise ValueError(f"no known scores of kind {kind}")
+            raise ValueError(f"no scores of kind {kind}")
         return np.array([self._scores[claim, text] for text in texts], np.float32)
 
 

@@ -299,7 +299,7 @@ def test_from_papers_to_a_detector(base: str, tmp_path: Path) -> None:
     common = ("--base", base, "--dev", 1, "--test", 2, "--epochs", 1, "--batch", 512, "--limit", 64, "--rate", 5e-3)
     for name, data in (("one", papers), ("two", pack)):
         made = run("--data", data, "--out", tmp_path / name, *common)
-        assert "part 2 of 2" in made.stdout
+        assert "fold 2 of 2" in made.stdout
         assert made.exit_code == 0, (made.output, made.exception)
         assert "saved to" in made.stdout
     first, second = (load_detector(tmp_path / name, 1) for name in ("one", "two"))
@@ -380,4 +380,4 @@ def test_a_model_that_is_there_is_kept(base: str, tmp_path: Path) -> None:
     assert (tmp_path / "worthiness.json").read_text() == "mine"
     save_labelled(documents(3), tmp_path / "few.jsonl.bz2")
     few = run("--data", tmp_path / "few.jsonl.bz2", "--out", tmp_path / "new", "--base", base)
-    assert "too few" in str(few.exception)
+    assert "cannot hold out 300 of 3 documents" in str(few.exception)
