@@ -1,1 +1,1 @@
-"""Training: from a base model and examples to an encoder or a classifier of one's own."""
+"""Training: turn a base model and examples into an encoder or a classifier."""

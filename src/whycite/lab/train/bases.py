@@ -1,4 +1,4 @@
-"""The models that training begins with: by Hugging Face name, in a folder, or the bundled encoder."""
+"""The models training starts from: a Hugging Face name, a folder, or the bundled encoder."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["Base", "load_base", "save_base"]
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """A model of transformers in 32 bits without pooling layer; its tokenizer, which neither pads nor cuts; its use."""
+    """A 32-bit transformers model without pooling layer, a tokenizer that neither pads nor truncates, and its use."""
 
     name: str
     model: Any
@@ -36,7 +36,7 @@ class Base:
 
 
 def load_base(name: str | Path) -> Base:
-    """The base of that name: a bundled encoder, a folder, or a Hugging Face model in the local cache."""
+    """Load a base: a bundled encoder, a folder, or a Hugging Face model in the local cache."""
     folder = ENCODER.find(name)
     require_torch("Training", "onnx")
     files = ModelFolder(folder, original=True)
@@ -48,11 +48,11 @@ def load_base(name: str | Path) -> Base:
 def save_base(
     folder: Path, model: Any, tokenizer: Tokenizer, *, pooling: Pooling = "cls", max_tokens: int = 256, prefix: str = ""
 ) -> None:
-    """Write a Hugging Face folder that `load_base`, `load_encoder` and `export` take."""
+    """Write a Hugging Face folder that `load_base`, `load_encoder` and `export` accept."""
     folder.mkdir(parents=True, exist_ok=True)
     with quiet_transformers():
         model.save_pretrained(folder)
-    plain = type(tokenizer).from_str(tokenizer.to_str())  # training pads and cuts
+    plain = type(tokenizer).from_str(tokenizer.to_str())  # training pads and truncates
     plain.no_padding()
     plain.no_truncation()
     plain.save(str(folder / TOKENIZER), pretty=False)
@@ -60,14 +60,14 @@ def save_base(
 
 
 def _load_unquantised(path: Path, tokenizer: Tokenizer) -> Any:
-    """The model whose weights the graph of an exported encoder holds."""
+    """Load the model whose weights are in the graph of an exported encoder."""
     import onnx
 
     from whycite.lab.train.quantisation import read_shape, read_weights
 
     torch, transformers = import_module("torch"), import_module("transformers")
     graph = onnx.load(path)
-    # A tokenizer with this word is RoBERTa's, whose positions begin after that of the padding.
+    # Only RoBERTa's tokenizer has this word; its positions start after that of the padding.
     padding = tokenizer.token_to_id("<pad>")
     first_position = 0 if padding is None else padding + 1
     tensors, form = read_weights(graph, first_position), read_shape(graph, first_position)

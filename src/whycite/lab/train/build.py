@@ -1,4 +1,4 @@
-"""From data to the folder of a model: trained, exported, compared with what was trained, with its card."""
+"""Build a model folder from data: train, export, compare the export with the trained model, write the card."""
 
 from __future__ import annotations
 
@@ -41,24 +41,24 @@ from whycite.models.rankers import claim_text
 __all__ = ["CorpusSplit", "build_claim_encoder", "build_ranker", "split_corpus"]
 
 Tell = Callable[[str], None]
-_TRAINED_FOLDER = "trained"  # the model as it was trained, to train on from
+_TRAINED_FOLDER = "trained"  # the model as trained, for further training
 _CHECKPOINT = "checkpoint.pt"
-_PARITY_SAMPLE = 500  # texts or pairs that the export is compared on
-_LIST_LENGTH = 30  # a list of candidates
-_REPEATS = 2  # what people marked is shown
-_PAPERS_PER_SPAN = 4  # claims are compared with papers so many times as often as with spans
+_PARITY_SAMPLE = 500  # texts or pairs for comparing the export
+_LIST_LENGTH = 30  # candidates in a list
+_REPEATS = 2  # times that examples marked by people are shown
+_PAPERS_PER_SPAN = 4  # claims are compared with papers this many times as often as with spans
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusSplit:
-    """What is trained on, and the newest articles before the cut, which are not."""
+    """The articles to train on, and the newest ones before the cut, which are held out."""
 
     trained: Corpus
     held_out: Corpus
 
     @property
     def facts(self) -> dict[str, object]:
-        """What a card says of it."""
+        """The facts about the split for a model card."""
         sentences = sum(len(article.sentences) for article in self.trained.articles)
         papers = len(self.trained.papers)
         trained = f"{_describe_corpus(self.trained)}, {sentences:,} citing sentences, {papers:,} cited papers"
@@ -66,7 +66,7 @@ class CorpusSplit:
 
 
 def split_corpus(corpus: Corpus, held_out: int, until: str = "", without: Iterable[str] = ()) -> CorpusSplit:
-    """The corpus without articles from the day `until` on and those of the given keys; its newest ones apart."""
+    """Drop articles dated `until` or later and those with the given keys, then hold out the newest."""
     eligible = (corpus.until(until) if until else corpus).without(without)
     if len(eligible.articles) <= held_out:
         remainder = f"{len(eligible.articles)} of {len(corpus.articles)} articles are left"
@@ -80,7 +80,7 @@ def split_corpus(corpus: Corpus, held_out: int, until: str = "", without: Iterab
 def build_claim_encoder(
     parts: CorpusSplit, base_name: str, out: Path, recipe: claimencoder.EncoderRecipe, tell: Tell
 ) -> None:
-    """A claim encoder in the folder `out`, trained from the base; a stopped run goes on after its last epoch."""
+    """Train a claim encoder from the base into the folder `out`; a stopped run resumes after its last epoch."""
     base = _load_exportable_base(base_name, out)
     measured = claimencoder.train(base, parts.trained, parts.held_out, recipe, tell, out / _CHECKPOINT)
     use = base.facts
@@ -117,10 +117,10 @@ def build_ranker(
     unseen: Collection[str] = (),
     paraphrases: Sequence[tuple[str, str]] = (),
 ) -> None:
-    """A ranker in the folder `out`, trained from the base on lists that the encoder makes.
+    """Train a ranker from the base into the folder `out`, on lists made by the encoder.
 
-    `unseen` are keys of articles that the encoder was not trained on: only these ask, since what an encoder knows by
-    heart it finds better than it will find anything else. `alike` are pairs of texts that say the same.
+    `unseen` are keys of articles that the encoder was not trained on. Only these supply claims, since an encoder finds
+    what it has memorised better than anything else. `alike` are pairs of texts that say the same thing.
     """
     base = _load_exportable_base(base_name, out)
     lists, held_out = _build_lists(load_base(encoder), parts, number, Random(recipe.seed), unseen)
@@ -165,7 +165,7 @@ def _settle(
     recipe: ranker.RankerRecipe,
     tell: Tell,
 ) -> ranker.RankerNetwork:
-    """The scorer trained on by smaller steps on what people marked, with some of what it learnt before."""
+    """Train the scorer further, at a lower rate, on examples marked by people and some of the earlier ones."""
     chance = Random(recipe.seed)
     settling_lists = [*passage_lists(marked)] * _REPEATS
     settling_stances = [*marked_stances(marked, chance), *altered_stances([*backed_pairs(marked)] * _REPEATS, chance)]
@@ -177,7 +177,7 @@ def _settle(
 
 
 def _load_exportable_base(name: str, out: Path) -> Base:
-    """The base, if what is made of it can be exported into a folder that holds no model yet."""
+    """Load the base, checking that its kind can be exported and that the folder holds no model yet."""
     if (make_folder(out) / MODEL).exists():
         raise UserError(f"{out} already contains a model; choose another --out, or delete it")
     base = load_base(name)
@@ -187,7 +187,7 @@ def _load_exportable_base(name: str, out: Path) -> Base:
 
 @contextmanager
 def _staging_folder(out: Path) -> Iterator[Path]:
-    """A new folder whose files are moved to `out` in the end: a model that fails is not kept."""
+    """A temporary folder whose files are moved to `out` on success, so that a failed model is not kept."""
     with TemporaryDirectory(dir=out) as new:
         yield Path(new)
         for file in sorted(Path(new).iterdir()):
@@ -203,7 +203,7 @@ def _describe_corpus(corpus: Corpus) -> str:
 def _build_lists(
     finder: Base, parts: CorpusSplit, number: int, chance: Random, unseen: Collection[str]
 ) -> tuple[list[RankList], list[RankList]]:
-    """Lists to train on, and lists for claims of the held-out articles over the same papers."""
+    """Build lists for training, and lists for held-out claims over the same papers."""
     finder.model.to("cuda" if torch.cuda.is_available() else "cpu")
     examples = ClaimExamples(parts.trained)
     articles = (
@@ -239,7 +239,7 @@ def _build_lists(
 
 
 def _measure(base: Base, scorer: ranker.RankerNetwork, lists: Sequence[RankList], longest: int) -> dict[str, float]:
-    """MRR within the lists: by the encoder, by the ranker, by both."""
+    """MRR within the lists by the encoder, the ranker, and both together."""
     pairs = ranker.PairTokens(base, longest)
     ranks: dict[str, list[float]] = {"MRR by the encoder": [], "by the ranker": [], "by both": []}
     scorer.eval()

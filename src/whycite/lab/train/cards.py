@@ -1,4 +1,4 @@
-"""What is written beside the weights of a trained model."""
+"""The card written next to the weights of a trained model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def write_card(
     measured: Sequence[Mapping[str, float]],
     parity: Mapping[str, float],
 ) -> None:
-    """Write README.md: what the model is, what it was made from and how, and what was measured on the way."""
+    """Write README.md: what the model is, what it was made from and how, and its measurements."""
     lines = [
         f"# {model.resolve().name}",
         "",
@@ -52,7 +52,7 @@ def write_card(
 
 
 def file_name(path_or_name: str) -> str:
-    """A file by its name alone: where it lay tells others nothing."""
+    """The bare name of a file, since its folder means nothing to others."""
     return Path(path_or_name).name if Path(path_or_name).is_absolute() else path_or_name
 
 

@@ -1,7 +1,7 @@
-"""The weights of the default method of `cite`, fitted to claims whose papers are known.
+"""Fit the weights of the default `cite` method to claims whose papers are known.
 
-What titles and abstracts say counts more where no one has cited a paper than beside what others say of it, and words of
-an abstract more than those of a title; weights that are fitted to cited papers alone do not know that.
+Titles and abstracts matter more for papers that no one has cited than next to what others say about a paper, and
+words of an abstract matter more than words of a title. Weights fitted only to cited papers miss this.
 """
 
 from __future__ import annotations
@@ -51,16 +51,16 @@ __all__ = [
 ]
 
 
-CONTEXT = ("same_section", "same_topic", "cocited", "cited")  # known only where the draft is
+CONTEXT = ("same_section", "same_topic", "cocited", "cited")  # known only with the draft
 OWN = tuple(name for name in (*EVIDENCE, *PAPER) if name not in (*CONTEXT, "ranker"))
-TITLES = ("title", "title_cosine", "title_coverage", "title_lexical", "about")  # what a paper says of itself
+TITLES = ("title", "title_cosine", "title_coverage", "title_lexical", "about")  # what a paper says about itself
 _STEPS, _RATE = 400, 0.1
-_PULL = 1e-4  # towards zero
+_PULL = 1e-4  # regularisation towards zero
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledFeatures:
-    """A claim: the features of all papers that may back it, and which of them are right."""
+    """The features of all candidate papers for a claim, and which papers are right."""
 
     features: RankingFeatures
     relevant: NDArray[np.bool_]
@@ -69,7 +69,7 @@ class LabelledFeatures:
 def label_features(
     method: EvidenceSum, cases: Iterable[ClaimCase], sources: Sequence[HeldOutPaper], setting: str = "whycite"
 ) -> list[LabelledFeatures]:
-    """Claims as the method sees them, given the claim alone or what else `given` says (see evaluation.ranking)."""
+    """Compute features for claims, given the claim alone or whatever else `given` says (see evaluation.ranking)."""
     labelled = []
     for case in cases:
         features = method.features(claim_of(case, sources[case.source], setting))
@@ -84,9 +84,9 @@ def fit(
     free: Collection[str],
     other_settings: Sequence[Sequence[LabelledFeatures]] = (),
 ) -> RankingWeights:
-    """The weights with those named in `free` fitted: softmax cross-entropy over the papers of each claim.
+    """Fit the weights named in `free` by softmax cross-entropy over the papers of each claim.
 
-    Claims of other settings may stand `beside`; each setting counts the same, however many claims it has.
+    Claims from other settings can be passed as `beside`; each setting counts equally, however many claims it has.
     """
     sets = [[claim for claim in claims if claim.relevant.any()] for claims in (labelled, *other_settings)]
     answered = [claim for claims in sets for claim in claims]
@@ -96,7 +96,7 @@ def fit(
     table = _FeatureTable.stack(answered, np.repeat([1 / (len(set_sizes) * size) for size in set_sizes], set_sizes))
     weights = torch.tensor(list(asdict(start).values()), dtype=torch.float64, requires_grad=True)
     freed = torch.tensor([name in free for name in (*EVIDENCE, *PAPER)], dtype=torch.float64)
-    # Features differ in size by a factor of a hundred; so must steps.
+    # Features differ in scale by a factor of a hundred, so steps must too.
     size = torch.cat([table.evidence.abs().amax(0), table.paper.abs().amax(0)]).clamp(min=1)
     optimiser = torch.optim.Adam([weights], lr=_RATE)
     fixed, scaled = weights.detach().clone(), weights.detach() * size
@@ -112,7 +112,7 @@ def fit(
 
 
 def surprise(labelled: Sequence[LabelledFeatures], weights: RankingWeights) -> NDArray[np.float64]:
-    """What fitting makes small: -log of the share of a claim's right papers, for each claim that has any."""
+    """The loss of each claim that has a right paper: -log of the share of its right papers."""
     surprises = []
     for claim in labelled:
         if claim.relevant.any():
@@ -122,7 +122,7 @@ def surprise(labelled: Sequence[LabelledFeatures], weights: RankingWeights) -> N
 
 
 def ranks(labelled: Sequence[LabelledFeatures], weights: RankingWeights) -> list[int]:
-    """The rank of the best right paper of each claim; 0 where there is none."""
+    """The rank of the best right paper of each claim, or 0 if there is none."""
     best_ranks = []
     for claim in labelled:
         scores = score(claim.features, weights).papers
@@ -133,14 +133,14 @@ def ranks(labelled: Sequence[LabelledFeatures], weights: RankingWeights) -> list
 
 @dataclass(frozen=True, slots=True)
 class _FeatureTable:
-    """All claims below each other."""
+    """The features of all claims, stacked."""
 
     evidence: Tensor
-    evidence_paper: Tensor  # for each piece of evidence its paper
+    evidence_paper: Tensor  # paper of each piece of evidence
     paper: Tensor
-    claim: Tensor  # for each paper its claim
+    claim: Tensor  # claim of each paper
     relevant: Tensor
-    shares: Tensor  # of each claim in the loss; their sum is 1
+    shares: Tensor  # weight of each claim in the loss; they sum to 1
 
     @classmethod
     def stack(cls, labelled: Sequence[LabelledFeatures], shares: NDArray[np.float64]) -> _FeatureTable:
@@ -170,18 +170,18 @@ class _FeatureTable:
 
 
 def _log_sum(values: Tensor, groups: Tensor, number: int) -> Tensor:
-    """The logarithm of the sum of exp(value) of each group."""
+    """The log-sum-exp of each group."""
     maxima = torch.full((number,), -torch.inf, dtype=values.dtype).scatter_reduce(0, groups, values.detach(), "amax")
     return maxima + torch.log(
         torch.zeros(number, dtype=values.dtype).scatter_add(0, groups, torch.exp(values - maxima[groups]))
     )
 
 
-_FOLDER = "abstracts"  # beside a topic's library
+_FOLDER = "abstracts"  # next to a topic's library
 
 
 def as_uncited(labelled: Sequence[LabelledFeatures]) -> list[LabelledFeatures]:
-    """The claims as if no document of the library cited any paper."""
+    """The claims as if no document in the library cited any paper."""
     return [_as_uncited(claim) for claim in labelled]
 
 
@@ -204,7 +204,7 @@ def _as_uncited(claim: LabelledFeatures) -> LabelledFeatures:
 def features_by_abstracts(
     prepared: Sequence[PreparedTopic], claims: int, seed: int, weights: RankingWeights, watch: Watch
 ) -> list[LabelledFeatures]:
-    """Some claims of every topic that cite a document of its library, found among these by title and abstract."""
+    """Features of some claims of each topic that cite a document of its library, found by title and abstract."""
     labelled: list[LabelledFeatures] = []
     for topic in prepared:
         library = Library.open(topic.library)
@@ -233,7 +233,7 @@ def features_by_abstracts(
 
 
 def _documents(library: Library) -> dict[str, Reference]:
-    """The documents that have an abstract, by key."""
+    """The documents with an abstract, by key."""
     keys = [entry.key for entry in library.documents() if entry.key]
     papers = library.papers(sorted({identifier(key) for key in keys}))
     return {
@@ -243,10 +243,10 @@ def _documents(library: Library) -> dict[str, Reference]:
     }
 
 
-_MIN_ERRORS = 2  # standard errors that a gain must be above nothing
-_SHOWN = 10  # papers of an answer
-_DOUBTFUL = 0.02  # of answers that score so little so many have a right paper among them
-_LEAST = 20  # answers that tell it
+_MIN_ERRORS = 2  # a gain must exceed this many standard errors
+_SHOWN = 10  # papers in an answer
+_DOUBTFUL = 0.02  # largest share of answers below the threshold that contain a right paper
+_LEAST = 20  # fewest answers to set the threshold by
 
 
 def fit_weights(
@@ -261,10 +261,10 @@ def fit_weights(
     watch: Watch,
     tell: Callable[[str], None],
 ) -> RankingWeights:
-    """Fit, first what a claim alone tells, then what papers say of themselves, what the draft tells, and the ranker.
+    """Fit in turn the weights for the claim alone, for papers' own text, for the draft, and for the ranker.
 
-    Each is fitted with the others held; what papers say of themselves to cited papers, to the same as if no one cited
-    them, and to abstracts alike.
+    Each group is fitted with the others fixed. Those for papers' own text are fitted jointly to cited papers, to the
+    same papers as if no one cited them, and to abstracts.
     """
     if not out.is_dir():
         raise UserError(f"{out}: no such folder; weights are saved in the folder of their encoder")
@@ -299,10 +299,10 @@ def fit_weights(
 def fit_ranker_weight(
     labelled: Sequence[LabelledFeatures], base_weights: RankingWeights
 ) -> tuple[RankingWeights, float]:
-    """The weights with the ranker's word, if claims that it was not fitted to gain by it; and how much MRR they gain.
+    """Add the ranker's weight if held-out claims gain from it; also return the gain in MRR.
 
-    A ranker whose gain may be chance is not asked: reading takes time. What is judged is the share that right papers
-    get, which tells more than ranks do: most of these stay as they are.
+    A ranker whose gain may be chance is not used, since reading takes time. The test is on the share that right papers
+    get, which is more sensitive than ranks: most of those do not change.
     """
     parts = labelled[::2], labelled[1::2]
     if not all(any(claim.relevant.any() for claim in part) for part in parts):
@@ -318,7 +318,7 @@ def fit_ranker_weight(
 
 
 def doubt_threshold(answers: Sequence[tuple[float, bool]]) -> float | None:
-    """The highest score such that of the answers below it few are right: best scores, and whether they were."""
+    """The highest score below which few answers are right, from best scores and whether the answers were right."""
     ordered = sorted(answers)
     right_count, limit = 0, None
     for number, (best_score, is_right) in enumerate(ordered, start=1):
@@ -331,7 +331,7 @@ def doubt_threshold(answers: Sequence[tuple[float, bool]]) -> float | None:
 def answer_claims(
     prepared: Sequence[PreparedTopic], claims: int, seed: int, weights: RankingWeights, watch: Watch
 ) -> list[tuple[float, bool]]:
-    """Claims of every topic, whether they can be answered or not: the best score, and whether a right one is shown."""
+    """Answer claims of each topic, answerable or not: the best score, and whether a right paper is shown."""
     answers = []
     for topic in prepared:
         library = Library.open(topic.library)
@@ -357,7 +357,7 @@ def draw_topic_claims(
     setting: str,
     watch: Watch,
 ) -> list[LabelledFeatures]:
-    """Some claims of every topic, drawn at random from those that can be answered."""
+    """Draw some answerable claims of each topic at random."""
     labelled: list[LabelledFeatures] = []
     for topic in prepared:
         library = Library.open(topic.library)
@@ -375,5 +375,5 @@ def _mrr(labelled: Sequence[LabelledFeatures], weights: RankingWeights) -> float
 
 
 def _reciprocal_ranks(labelled: Sequence[LabelledFeatures], weights: RankingWeights) -> NDArray[np.float64]:
-    """1 / the rank of the best right paper of each claim; 0 where there is none."""
+    """The reciprocal rank of the best right paper of each claim, or 0 if there is none."""
     return np.array([1 / rank if rank else 0.0 for rank in ranks(labelled, weights)])

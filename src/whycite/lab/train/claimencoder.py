@@ -1,4 +1,4 @@
-"""The claim encoder: texts that cite the same paper, and that paper, come to lie close together."""
+"""Train the claim encoder, which places a paper and the texts that cite it close together."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from whycite.lab.train.vectors import (
 __all__ = ["ClaimExample", "ClaimExamples", "EncoderRecipe", "HeldOutClaims", "contrast", "sets_overlap", "train"]
 
 
-_WHOLE = 0.6  # share of claims that are whole sentences where they could be spans
-_ABSTRACT = 0.5  # how often a paper is shown with its abstract: most papers of a library have none
+_WHOLE = 0.6  # share of claims that are whole sentences where spans are available
+_ABSTRACT = 0.5  # how often a paper is shown with its abstract: most papers in a library have none
 
 
 @dataclass(frozen=True, slots=True)
 class IndexedSentence:
-    """A sentence that cites: its text, its views with what they cite (texts by number), its article, all it cites."""
+    """A citing sentence: its text, its views and what they cite (texts by number), its article, and all it cites."""
 
     text: int
     views: tuple[tuple[int, tuple[int, ...]], ...]
@@ -46,18 +46,18 @@ class IndexedSentence:
 
 @dataclass(frozen=True, slots=True)
 class ClaimExample:
-    """A claim out of a sentence and what should be near it; texts by number, -1 where there is none."""
+    """A claim from a sentence and the texts that should be near it, by number; -1 if there is none."""
 
     sentence: int
     claim: int
     paper: int
     span: int
-    span_sentence: int  # the sentence that the span comes from
+    span_sentence: int  # the sentence the span comes from
     title: int
 
 
 class ClaimExamples:
-    """The sentences of a corpus with all their texts by number, and examples drawn from them."""
+    """The sentences of a corpus with all texts numbered; draws examples from them."""
 
     def __init__(self, corpus: Corpus) -> None:
         self.texts: list[str] = []
@@ -80,7 +80,7 @@ class ClaimExamples:
         return number
 
     def epoch(self, chance: Random) -> list[ClaimExample]:
-        """Every sentence once as a claim, in an order that is drawn."""
+        """Yield each sentence once as a claim, in random order."""
         order = list(range(len(self.sentences)))
         chance.shuffle(order)
         return [self._example(index, chance) for index in order]
@@ -96,7 +96,7 @@ class ClaimExamples:
         return ClaimExample(sentence_index, claim, paper, span, span_sentence, title)
 
     def _draw_companion(self, sentence_index: int, claim: int, paper: int, chance: Random) -> tuple[int, int]:
-        """A text of another article that cites the paper; where no other does, another view of the same citation."""
+        """Draw a text from another article that cites the paper or, if none does, another view of the same citation."""
         sentence = self.sentences[sentence_index]
         other_sentences = [
             index for index in self._sample_citing(paper, chance) if self.sentences[index].article != sentence.article
@@ -118,15 +118,15 @@ class ClaimExamples:
         return citing_sentences if len(citing_sentences) <= 20 else chance.sample(citing_sentences, 20)
 
     def _texts_citing(self, sentence_index: int, paper: int) -> list[int]:
-        """The texts of a sentence that cite the paper: views and the whole."""
+        """The views of a sentence that cite the paper, and the whole sentence."""
         sentence = self.sentences[sentence_index]
         return [sentence.text, *(text for text, papers in sentence.views if paper in papers and text != sentence.text)]
 
 
 def contrast(claims: Tensor, candidates: Tensor, false_negatives: Tensor, temperature: float) -> Tensor:
-    """How badly each claim tells its own among the others: the first ones, in order, are the claims' own.
+    """Contrastive loss over the candidates, the first of which are the claims' own, in order.
 
-    Others that are marked `false` (claims x others) are no negatives: they cite what the claim cites.
+    `false_negatives` (claims x candidates) marks those left out of the negatives: they cite what the claim cites.
     """
     targets = torch.arange(len(claims), device=claims.device)
     scores = claims @ candidates.T / temperature
@@ -137,7 +137,7 @@ def contrast(claims: Tensor, candidates: Tensor, false_negatives: Tensor, temper
 
 
 def sets_overlap(row_sets: Sequence[Collection[int]], column_sets: Sequence[Collection[int]], device: str) -> Tensor:
-    """Which sets (of papers) on the left have something in common with which on the right."""
+    """Which sets (of papers) on the left overlap with which on the right."""
     numbers: dict[int, int] = {}
     pairs = [
         [(row, numbers.setdefault(member, len(numbers))) for row, members in enumerate(sets) for member in members]
@@ -152,11 +152,11 @@ def sets_overlap(row_sets: Sequence[Collection[int]], column_sets: Sequence[Coll
 
 
 _SPANS, _TITLES = 100, 50
-_TEMPERATURE = 0.05  # at which evidence is added up
+_TEMPERATURE = 0.05  # for summing evidence
 
 
 class HeldOutClaims:
-    """Claims of held-out articles that a database of sentences and titles can answer."""
+    """Claims from held-out articles that a database of sentences and titles can answer."""
 
     def __init__(self, base: ClaimExamples, held_out: Corpus, number: int, seed: int = 0) -> None:
         self.base = base
@@ -170,9 +170,9 @@ class HeldOutClaims:
         self.claims = Random(seed).sample(claims, min(number, len(claims)))
 
     def measure(self, claims: Tensor, sentences: Tensor, papers: Tensor) -> dict[str, float]:
-        """MRR and R@10 of papers by all the evidence that is near a claim: sentences that cite them, and titles.
+        """MRR and R@10 of papers by all the evidence near a claim: sentences that cite them, and titles.
 
-        The vectors are those of the claims, of the sentences and of the papers in the order of their numbers.
+        Takes the vectors of the claims, the sentences, and the papers in the order of their numbers.
         """
         reciprocals = np.array(self.reciprocal_ranks(claims, sentences, papers))
         return {"MRR": float(reciprocals.mean()), "R@10": float((reciprocals >= 0.1).mean())}
@@ -180,7 +180,7 @@ class HeldOutClaims:
     def reciprocal_ranks(
         self, claims: Tensor, sentences: Tensor, papers: Tensor, temperature: float = _TEMPERATURE
     ) -> list[float]:
-        """For each claim 1 / the rank of the first right paper by the sum of its evidence, 0 where it has none."""
+        """The reciprocal rank of each claim's first right paper by summed evidence, or 0 if it has none."""
         sentence_votes = _votes(
             claims, sentences, [sorted(sentence.papers) for sentence in self.base.sentences], _SPANS, temperature
         )
@@ -221,17 +221,17 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class EncoderRecipe:
-    """All that a trained encoder depends on beside base and corpus."""
+    """Everything a trained encoder depends on besides base and corpus."""
 
     epochs: int = 5
     batch: int = 1_024
     rate: float = 2e-4
     temperature: float = 0.05
-    longest: int = 96  # tokens of a text
-    hard: int = 1  # negatives that are mined, a claim, of each kind
-    mined: int = 60  # how deep they are mined for
-    spared: int = 3  # the nearest ones are not taken: too often the citation is what is missing
-    learnt: float = 0.75  # share of the trained weights in the end; the rest is the base's
+    longest: int = 96  # tokens per text
+    hard: int = 1  # mined negatives of each kind per claim
+    mined: int = 60  # how deep to mine
+    spared: int = 3  # skip the nearest: too often they are right and merely not cited
+    learnt: float = 0.75  # share of the trained weights in the final ones; the rest is the base's
     seed: int = 0
 
 
@@ -243,7 +243,7 @@ def train(
     tell: Tell,
     checkpoint: Path | None = None,
 ) -> list[dict[str, float]]:
-    """Train the base's model in place; what was measured on held-out articles before, after each epoch, in the end."""
+    """Train the base's model in place; return the held-out measurements before, after each epoch, and at the end."""
     return _EncoderTraining(base, corpus, held_out, recipe, tell, checkpoint).run()
 
 
@@ -283,7 +283,7 @@ class _EncoderTraining:
         return [*measured, self._measure(self._recipe.epochs, measured[-1]["loss"])]
 
     def _encode(self) -> None:
-        """The vectors of all sentences and papers as the model is now."""
+        """Encode all sentences and papers with the current model."""
         self._sentence_vectors = self._vectors([sentence.text for sentence in self._examples.sentences])
         self._paper_vectors = self._vectors([self._examples.abstracts[paper] for paper in self._papers])
 
@@ -291,7 +291,7 @@ class _EncoderTraining:
         return encode(self._model, self._tokens, texts, self._base.facts.pooling)
 
     def _blend(self) -> None:
-        """Go back towards the base a little: what it knew of other fields comes back, what was learnt stays."""
+        """Blend with the base's weights: recovers its knowledge of other fields while keeping what was learnt."""
         learnt = self._recipe.learnt
         new = {
             name: torch.lerp(self._start[name], value, learnt) if value.is_floating_point() else value
@@ -301,7 +301,7 @@ class _EncoderTraining:
 
     def _epoch(self, chance: Random, spans: NDArray[np.int32], titles: NDArray[np.int32]) -> float:
         self._model.train()
-        torch.manual_seed(chance.randrange(2**31))  # so that a run that was stopped goes on as if it had not been
+        torch.manual_seed(chance.randrange(2**31))  # so that a resumed run equals an uninterrupted one
         examples = self._examples.epoch(chance)
         losses = []
         for start in range(0, len(examples), self._recipe.batch):
@@ -356,7 +356,7 @@ class _EncoderTraining:
     def _hard_negatives(
         self, example: ClaimExample, mined: NDArray[np.int32], chance: Random, papers: Callable[[int], Sequence[int]]
     ) -> list[int]:
-        """Some of what was mined for an example's sentence, if it cites nothing that the sentence cites."""
+        """Pick some of the texts mined for an example's sentence that share no citation with it."""
         cited = self._examples.sentences[example.sentence].papers
         negatives: list[int] = []
         row = mined[example.sentence]
@@ -373,7 +373,7 @@ class _EncoderTraining:
         return (self._papers[place],)
 
     def _mine(self, by_words: bool) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """For each sentence, sentences and papers that look right: by the model, at first also by words."""
+        """For each sentence, mine sentences and papers that look right: by the model, and at first also by words."""
         began = time.monotonic()
         recipe, examples = self._recipe, self._examples
         spans = nearest(self._sentence_vectors, self._sentence_vectors, recipe.mined)[:, recipe.spared :]

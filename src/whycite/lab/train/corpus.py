@@ -1,4 +1,4 @@
-"""What models learn from: articles, what they say when they cite, what they cite; from documents or a library."""
+"""Training corpora: articles, their citing sentences and the papers they cite, from documents or a library."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _DATE = re.compile(r"\d{4}(?:-\d\d){0,2}")
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A way to say what a citation is for: an entity, a piece of a sentence or a whole one; and what it cites."""
+    """A way to say what a citation is for (an entity, a span or the whole sentence), and what it cites."""
 
     text: str
     papers: tuple[int, ...]
@@ -54,7 +54,7 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class CitingSentence:
-    """A sentence that cites, without its citations; `views` are its evidence spans (ILCiteR, section 5.2)."""
+    """A citing sentence with its citations removed; `views` are its evidence spans (ILCiteR, section 5.2)."""
 
     text: str
     section_type: str | None
@@ -62,13 +62,13 @@ class CitingSentence:
 
     @property
     def papers(self) -> frozenset[int]:
-        """All that it cites."""
+        """All papers the sentence cites."""
         return frozenset(paper for view in self.views for paper in view.papers)
 
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """A document with the sentences that cite; `date` as "2025-10-20", "2025" or ""."""
+    """A document with its citing sentences; `date` is "2025-10-20", "2025" or ""."""
 
     key: str
     date: str
@@ -84,7 +84,7 @@ class Corpus:
     papers: Mapping[int, str]
 
     def until(self, date: str) -> Corpus:
-        """Without the articles that came out on that day or later, or may have: of some only the year is known."""
+        """Drop articles that came out on that day or later, or may have: for some only the year is known."""
         if not _DATE.fullmatch(date):
             raise UserError(f"'{date}' is not a date; write it as 2025-09-30, 2025-09 or 2025")
         return self.only(
@@ -92,25 +92,25 @@ class Corpus:
         )
 
     def without(self, keys: Iterable[str]) -> Corpus:
-        """Without the articles of those keys."""
+        """Drop the articles with those keys."""
         gone = frozenset(keys)
         return self.only(article for article in self.articles if article.key not in gone)
 
     def only(self, articles: Iterable[Article]) -> Corpus:
-        """Of its articles these, with the papers that they cite."""
+        """Keep only these articles and the papers they cite."""
         selected = tuple(articles)
         cited = {paper for article in selected for sentence in article.sentences for paper in sentence.papers}
         return Corpus(selected, {paper: text for paper, text in self.papers.items() if paper in cited})
 
 
 def save(corpus: Corpus, path: Path) -> None:
-    """Write a corpus as lines of JSON, packed by xz."""
+    """Write a corpus as JSON lines, compressed by xz."""
     with atomic_write(path) as new, lzma.open(new, "wb", preset=6) as file:
         file.writelines(_lines(corpus))
 
 
 def digest(corpus: Corpus) -> str:
-    """A few letters that tell one corpus from another."""
+    """A short hash that identifies the corpus."""
     state = hashlib.blake2b(digest_size=8)
     for line in _lines(corpus):
         state.update(line)
@@ -127,7 +127,7 @@ def is_packed(path: Path) -> bool:
 
 
 def load(path: Path) -> Corpus:
-    """The corpus in a packed file."""
+    """Load the corpus in a packed file."""
     try:
         with lzma.open(path, "rt", encoding="utf-8") as file:
             records = map(json.loads, file)
@@ -157,7 +157,7 @@ def _records(corpus: Corpus) -> Iterator[Any]:
     yield from corpus.papers.items()
     for article in corpus.articles:
         sentences = [
-            # Most views are the sentence itself.
+            # Most views are the whole sentence.
             [
                 sentence.text,
                 sentence.section_type,
@@ -181,14 +181,14 @@ def _article(key: str, date: str, subjects: list[str], sentences: list[Any]) -> 
 
 
 Watch = Callable[[int], None]
-"""Told how many documents are read."""
+"""Called with the number of documents read."""
 
 Warn = Callable[[str], None]
-"""Told a sentence for each document that could not be read."""
+"""Called with a message for each document that could not be read."""
 
 
 def corpus_of(paths: Sequence[Path], jobs: int = 1, watch: Watch | None = None, warn: Warn | None = None) -> Corpus:
-    """The corpus in a packed file, that of a library, or that of all documents at the paths."""
+    """The corpus in a packed file, of a library, or of all documents at the paths."""
     ready = [path for path in paths if is_packed(path) or library_exists(path)]
     if not ready:
         return from_files(paths, jobs, watch, warn)
@@ -198,7 +198,7 @@ def corpus_of(paths: Sequence[Path], jobs: int = 1, watch: Watch | None = None, 
 
 
 def from_library(library: Library) -> Corpus:
-    """The corpus of the documents in a library; of dates it knows the year."""
+    """The corpus of the documents in a library, which knows only the years of their dates."""
     sentences_by_document: dict[int, dict[str, CitingSentence]] = {}
     for mention in library.cited_spans():
         sentences = sentences_by_document.setdefault(mention.document, {})
@@ -231,17 +231,17 @@ def from_files(paths: Sequence[Path], jobs: int = 1, watch: Watch | None = None,
 
 
 def from_documents(documents: Iterable[Document], metadata: PublicationRecords | None = None, jobs: int = 1) -> Corpus:
-    """The corpus of documents; `known` has the dates and subjects that they do not tell themselves."""
+    """The corpus of documents; `known` has dates and subjects missing from the documents themselves."""
     return from_spans(extract_many(documents, jobs), metadata or {})
 
 
 def from_spans(documents: Iterable[tuple[Document, Sequence[EvidenceSpan]]], metadata: PublicationRecords) -> Corpus:
-    """The corpus of documents whose evidence spans are found."""
+    """The corpus of documents whose evidence spans have been found."""
     papers = Papers()
-    texts: list[str] = []  # by the order in which papers are met, as all numbers until they are joined
+    texts: list[str] = []  # in order of first appearance, as are all numbers until they are merged
     articles: list[Article] = []
     for document, spans in documents:
-        numbers: dict[str, int] = {}  # of what it cites, by its own ids
+        numbers: dict[str, int] = {}  # number of each cited paper, by the document's own ids
         for reference in (document.paper, *document.references):
             if reference.title:
                 numbers[reference.id] = len(papers)
@@ -260,7 +260,7 @@ def from_spans(documents: Iterable[tuple[Document, Sequence[EvidenceSpan]]], met
 
 
 def _corpus(articles: Iterable[Article], papers: Mapping[int, str]) -> Corpus:
-    """Articles that cite, oldest first, without citations of papers of which nothing is told."""
+    """Keep articles that cite, oldest first, and drop citations of papers without any text."""
     citing_articles = []
     for article in articles:
         sentences = []
@@ -278,7 +278,7 @@ def _corpus(articles: Iterable[Article], papers: Mapping[int, str]) -> Corpus:
 
 
 def _sentences(spans: Iterable[EvidenceSpan], numbers: dict[str, int]) -> Iterator[CitingSentence]:
-    """Sentences with their views; a citation whose reference has no title is none."""
+    """Sentences with their views; citations whose reference has no title are dropped."""
     sentences: dict[int, CitingSentence] = {}
     for span in spans:
         cited = tuple(dict.fromkeys(numbers[key] for key in span.keys if key in numbers))

@@ -1,4 +1,4 @@
-"""Makes the folder of an encoder from a Hugging Face model; needs the extra "train"."""
+"""Export a Hugging Face model as an encoder folder; needs the extra "train"."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def export(
     max_tokens: int | None = None,
     prefix: str | None = None,
 ) -> ModelSettings:
-    """Write model.onnx (8 bits), tokenizer.json and encoder.json into `out`, from a folder or by Hugging Face name.
+    """Write model.onnx (8 bits), tokenizer.json and encoder.json into `out`, from a folder or a Hugging Face name.
 
-    It is called `name`, else as `out` is; what is not said of its use is as the source says.
+    `name` defaults to that of `out`, and unspecified settings to those of the source.
     """
     folder = ENCODER.find(source)
     if not (folder / CONFIG).is_file():
@@ -72,7 +72,7 @@ def export(
 def export_scores(
     model: Any, head: Any, tokenizer: Any, out: Path, *, name: str, max_tokens: int, kind: ModelKind
 ) -> ModelSettings:
-    """Write a model that gives one number a text, by the linear layer `head` at its first token, with its settings."""
+    """Write a model that gives each text one score, by the linear layer `head` at its first token, and its settings."""
     require_torch("Exporting a model", "onnx")
     check_exportable(out, model.config)
     out.mkdir(parents=True, exist_ok=True)
@@ -109,7 +109,7 @@ def _first_position(config: Any) -> int:
 
 
 def check_exportable(folder: str | Path, config: Any) -> None:
-    """Refuse a model of a kind that no graph can be built for."""
+    """Raise an error if no graph can be built for this kind of model."""
     supported = (*_BERTS, *_ROBERTAS)
     if config.model_type not in supported:
         raise UserError(f"{folder} is a '{config.model_type}' model; can export only: {', '.join(supported)}")

@@ -1,4 +1,4 @@
-"""Whether an exported model says what the trained one says."""
+"""Compare an exported model with the trained one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LEAST_CORRELATION = 0.95
 
 
 def encoder_parity(base: Base, folder: Path, texts: Sequence[str]) -> dict[str, float]:
-    """How near the vectors of the exported encoder are to the trained one's, over some texts."""
+    """How close the exported encoder's vectors are to the trained one's on some texts."""
     exported = OnnxEncoder(folder, 1).encode(texts)
     tokens = Tokens(base, texts, base.facts.max_tokens)
     trained = encode(base.model, tokens, range(len(texts)), base.facts.pooling).float().cpu().numpy()
@@ -35,7 +35,7 @@ def encoder_parity(base: Base, folder: Path, texts: Sequence[str]) -> dict[str, 
 def ranker_parity(
     base: Base, scorer: RankerNetwork, folder: Path, pairs: Sequence[tuple[str, str]], longest: int
 ) -> dict[str, float]:
-    """How the scores of the exported ranker go with the trained one's, over pairs of a claim and a paper."""
+    """How well the exported ranker's scores agree with the trained one's on pairs of a claim and a paper."""
     import torch
 
     from whycite.models.rankers import claim_text
@@ -53,7 +53,7 @@ def ranker_parity(
 
 
 def _same_neighbour(exported: np.ndarray, trained: np.ndarray) -> float:
-    """For how many texts the nearest of the others is the same."""
+    """The share of texts whose nearest neighbour is the same."""
     nearest = []
     for vectors in (exported, trained):
         near = vectors @ vectors.T

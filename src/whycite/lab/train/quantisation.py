@@ -1,7 +1,7 @@
-"""BERT-like encoders as ONNX graphs in 8-bit integers, and their weights read back; needs the package onnx.
+"""Build 8-bit ONNX graphs of BERT-like encoders, and read their weights back; needs the package onnx.
 
-Weights have one scale an output, activations one scale a token. The usual dynamic quantisation has one scale for all
-activations of a batch: then a text's vector changes with the texts beside it, and one odd token spoils all others.
+Weights have one scale per output, activations one per token. The usual dynamic quantisation has one scale for all
+activations of a batch, so a text's vector changes with the texts next to it, and one odd token spoils all others.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ __all__ = ["EncoderShape", "OutputKind", "WeightArrays", "build_graph", "read_sh
 
 OutputKind = Literal["vectors", "scores", "states"]
 WeightArrays = Mapping[str, NDArray[np.float32]]
-_RUNTIME = "com.microsoft"  # operators that onnxruntime adds to the standard
+_RUNTIME = "com.microsoft"  # domain of the operators that onnxruntime adds to the standard
 _MAX_INT8 = 127
-_MIDDLE = 128  # what zero becomes where values have both signs
-_LOW = 40  # what zero becomes after GELU: hardly anything is negative, so most of the range is for the rest
-_GELU_LEAST = 0.17  # GELU is never below minus this
+_MIDDLE = 128  # zero point for values of both signs
+_LOW = 40  # zero point after GELU: hardly anything is negative, so most of the range goes to the rest
+_GELU_LEAST = 0.17  # GELU never goes below minus this
 
 
 @dataclass(frozen=True, slots=True)
 class EncoderShape:
-    """What the weights do not say of a BERT-like encoder."""
+    """The properties of a BERT-like encoder that its weights do not show."""
 
     layers: int
     heads: int
     epsilon: float
-    first_position: int = 0  # RoBERTa's positions begin after that of the padding
+    first_position: int = 0  # RoBERTa's positions start after that of the padding
     pooling: Pooling = "cls"
     output: OutputKind = "vectors"
 
 
 @dataclass(frozen=True, slots=True)
 class _QuantisedRows:
-    """Token vectors below each other, quantised: values, scales, and the value of zero."""
+    """Stacked token vectors, quantised: values, scales, and the zero point."""
 
     values: str
     scales: str
@@ -52,7 +52,7 @@ class _QuantisedRows:
 
 @dataclass(slots=True)
 class _GraphWriter:
-    """Nodes and constants as they come; values are known by name."""
+    """Collects nodes and constants; values are identified by name."""
 
     nodes: list[NodeProto] = field(default_factory=list)
     constants: list[TensorProto] = field(default_factory=list)
@@ -66,17 +66,17 @@ class _GraphWriter:
         return self.constant(values, np.int64)
 
     def add(self, operator: str, *inputs: str, outputs: int = 1, domain: str = "", **attributes: Any) -> Any:
-        """The name of the node's output, or a list of them."""
+        """Add a node; return the name of its output, or a list of names."""
         names = [f"n{len(self.nodes)}.{i}" for i in range(outputs)]
         self.nodes.append(helper.make_node(operator, inputs, names, domain=domain, **attributes))
         return names[0] if outputs == 1 else names
 
 
 def build_graph(weights: WeightArrays, shape: EncoderShape) -> ModelProto:
-    """A graph from `input_ids` (texts x tokens, none padded) to what `shape.output` says.
+    """Build a graph from `input_ids` (texts x tokens, unpadded) to the output named by `shape.output`.
 
     - `vectors`: texts x dimensions, of unit length
-    - `scores`: one number a text, by the weights `head` at its first token
+    - `scores`: one number per text, by the weights `head` at its first token
     - `states`: texts x tokens x dimensions
     """
     graph = _GraphWriter()
@@ -109,7 +109,7 @@ class _LayerWriter:
         self._texts = texts
 
     def finish(self, output: OutputKind) -> list[str | int]:
-        """All layers and what is read out of the last; the axes of that."""
+        """Write all layers and the output; return the axes of the output."""
         nodes, add = self._graph.nodes, self._graph.add
         if output == "states":
             rows = self._run(only_first=False)
@@ -124,7 +124,7 @@ class _LayerWriter:
         return ["texts", self.width]
 
     def _run(self, *, only_first: bool) -> str:
-        """All layers; what the last one makes of other tokens than the first is left out where nobody reads it."""
+        """Write all layers; the last skips all but the first token if the others are not read."""
         rows = self._embeddings()
         last_layer = self._shape.layers - 1
         for layer in range(self._shape.layers):
@@ -132,12 +132,12 @@ class _LayerWriter:
         return rows
 
     def _pooled(self) -> str:
-        """A row for each text."""
+        """Pool to one row per text."""
         add = self._graph.add
         if self._shape.pooling == "cls":
             return self._run(only_first=True)
         rows = self._run(only_first=False)
-        # The sum does as well as the mean. By a product: a plain sum adds in another order for one text than for many.
+        # The sum works as well as the mean. As a product: a plain sum adds in another order for one text than for many.
         ones = add("Expand", self._graph.constant(1), add("Concat", self._graph.ints(1), self._tokens, axis=0))
         return str(add("Reshape", add("MatMul", ones, add("Reshape", rows, self._by_text)), self._flat))
 
@@ -160,17 +160,17 @@ class _LayerWriter:
             asking = _QuantisedRows(
                 self._first_rows(every.values, self.width), self._first_rows(every.scales, 1), every.zero
             )
-            # From here on there are as many rows as texts.
+            # From here on there is one row per text.
             self._zeros = {zero: self._beginning(zeros) for zero, zeros in self._zeros.items()}
         seen = self._attention(f"{name}.attention.self", asking, every)
         rows = self._sum(self._quantise(seen), rows, f"{name}.attention.output")
         inner = self._product(self._quantise(rows), [f"{name}.intermediate.dense"])
-        # By tanh: it differs from GELU by less than quantisation does, and takes two thirds of the time.
+        # The tanh form differs from GELU by less than quantisation does, and takes two thirds of the time.
         inner = add("FastGelu", inner, self._bias(f"{name}.intermediate.dense"), domain=_RUNTIME)
         return self._sum(self._quantise(inner, _LOW), rows, f"{name}.output")
 
     def _attention(self, name: str, asking: _QuantisedRows, every: _QuantisedRows) -> str:
-        """What each row that asks takes from every row of its text."""
+        """Attention of each querying row over all rows of its text."""
         add = self._graph.add
         parts = [f"{name}.{part}" for part in ("query", "key", "value")]
         if asking is every:
@@ -186,23 +186,23 @@ class _LayerWriter:
         return str(add("Reshape", seen, self._flat))
 
     def _first_rows(self, rows: str, width: int) -> str:
-        """The rows of every text's first token."""
+        """The rows of each text's first token."""
         add, ints = self._graph.add, self._graph.ints
         first_rows = add("Slice", add("Reshape", rows, self._by_text), ints(0), ints(1), ints(1))
         return str(add("Reshape", first_rows, ints(-1, width)))
 
     def _beginning(self, rows: str) -> str:
-        """As many rows as there are texts."""
+        """The first rows, as many as there are texts."""
         return str(self._graph.add("Slice", rows, self._graph.ints(0), self._texts))
 
     def _sum(self, inputs: _QuantisedRows, rows: str, name: str) -> str:
-        """A product added to the rows it was made from, normalised."""
+        """Add a product to the rows it was made from, and normalise."""
         add = self._graph.add
         change = add("Add", self._product(inputs, [f"{name}.dense"]), self._bias(f"{name}.dense"))
         return self._norm(add("Add", change, rows), f"{name}.LayerNorm")
 
     def _quantise(self, rows: str, zero: int = _MIDDLE) -> _QuantisedRows:
-        """Rows in 8 bits, each with a scale of its own."""
+        """Quantise rows to 8 bits, each with its own scale."""
         add, constant = self._graph.add, self._graph.constant
         if zero == _MIDDLE:
             steps, least = _MAX_INT8, 1e-9
@@ -215,7 +215,7 @@ class _LayerWriter:
         return _QuantisedRows(values, add("Unsqueeze", scales, self._graph.ints(1)), constant(zero, np.uint8))
 
     def _product(self, rows: _QuantisedRows, names: list[str]) -> str:
-        """The rows times the weights of that name, or of several side by side."""
+        """Multiply the rows by the weights of that name, or by several sets side by side."""
         add, constant = self._graph.add, self._graph.constant
         values, scales = _quantise_weights(np.concatenate([self._weights[f"{name}.weight"] for name in names]))
         inputs = (rows.values, constant(values.T, np.int8), constant(1), constant(scales[:, 0]), rows.zero)
@@ -223,7 +223,7 @@ class _LayerWriter:
 
     def _norm(self, rows: str, name: str) -> str:
         weight, bias = self._graph.constant(self._weights[f"{name}.weight"]), self._bias(name)
-        # Not the runtime's operator that also adds: it takes three times as long.
+        # The runtime's operator that also adds takes three times as long.
         return str(self._graph.add("LayerNormalization", rows, weight, bias, epsilon=self._shape.epsilon))
 
     def _bias(self, name: str) -> str:
@@ -231,7 +231,7 @@ class _LayerWriter:
 
 
 def _quantise_weights(weights: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Whole numbers from -127 to 127 and, for each row, what one of them stands for."""
+    """Integers from -127 to 127, and the scale of each row."""
     scales = np.abs(weights).max(1, keepdims=True) / _MAX_INT8
     scales[scales == 0] = 1
     return np.rint(weights / scales), scales
@@ -242,22 +242,22 @@ _PRODUCER = "whycite"
 
 
 def read_shape(model: ModelProto, first_position: int = 0) -> EncoderShape:
-    """What else `build` was told; the graph does not hold where positions begin, nor how its states are pooled."""
+    """Read the shape given to `build_graph`; the graph lacks the first position and how its states are pooled."""
     graph = _GraphReader(model)
     attentions = graph.nodes("MultiHeadAttention")
     heads = _attribute(attentions[0], "num_heads")
     epsilon = _attribute(graph.nodes("LayerNormalization")[0], "epsilon")
-    # A node holds 32 bits: the shortest number that has them is the one that was meant.
+    # A node holds 32 bits: take the shortest number that rounds to them as the one meant.
     epsilon = float(str(np.float32(epsilon)))
     pooling: Pooling = "mean" if graph.nodes("MatMul") else "cls"
     return EncoderShape(len(attentions), int(heads), epsilon, first_position, pooling, graph.output)
 
 
 def read_weights(model: ModelProto, first_position: int = 0) -> dict[str, Array]:
-    """The weights by name, as exact as 8 bits hold them: built again they give the same graph.
+    """Read the weights by name, to 8-bit precision: building from them gives the same graph.
 
-    Positions and the first token type were added up, so all is put into the positions. Those before `first_position`
-    are not in the graph, since no text has them: they are zero.
+    Positions and the first token type were summed, so the sum goes into the positions. Those before `first_position`
+    are zero: the graph lacks them, since no text uses them.
     """
     graph = _GraphReader(model)
     words, scales = (graph.constants[node.input[0]] for node in graph.nodes("Gather"))
@@ -276,7 +276,7 @@ def read_weights(model: ModelProto, first_position: int = 0) -> dict[str, Array]
         name = f"encoder.layer.{layer}"
         parts = [f"{name}.attention.self.{part}" for part in ("query", "key", "value")]
         projections = next(products)
-        if len(projections) == width:  # of the last layer, which asks for the first token only
+        if len(projections) == width:  # the last layer, which queries only the first token
             projections = np.concatenate([projections, next(products)])
         arrays |= _name_arrays(parts, "weight", np.split(projections, 3))
         arrays |= _name_arrays(parts, "bias", np.split(graph.constants[attention.input[3]], 3))
@@ -305,7 +305,7 @@ class _GraphReader:
         return [node for node in self._nodes if node.op_type == operator]
 
     def products(self) -> Iterator[Array]:
-        """The weights of each product, a row an output."""
+        """The weights of each product, one row per output."""
         for node in self.nodes("MatMulIntegerToFloat"):
             values, scales = self.constants[node.input[1]], self.constants[node.input[3]]
             yield np.ascontiguousarray(values.T) * scales[:, None]
@@ -315,7 +315,7 @@ class _GraphReader:
         return (self.constants[node.input[1]] for node in self.nodes("Add") if node.input[1] in self.constants)
 
     def norms(self) -> Iterator[tuple[Array, Array]]:
-        """Weight and bias of each normalisation."""
+        """The weight and bias of each normalisation."""
         for node in self.nodes("LayerNormalization"):
             yield self.constants[node.input[1]], self.constants[node.input[2]]
 

@@ -1,4 +1,4 @@
-"""The ranker: claim and text read side by side, one score; from the claim encoder's weights."""
+"""Train the ranker, which reads a claim and a text together and gives one score; starts from the claim encoder."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ __all__ = ["Loss", "PairTokens", "RankerNetwork", "RankerRecipe", "score", "trai
 
 Loss = Literal["list", "triplet"]
 Tell = Callable[[str], None]
-_CHUNK = 65_536  # tokens that go through the model together
-_AHEAD = 3  # batches that are made in advance
-_MARGIN = 0.1  # SCOPE's
+_CHUNK = 65_536  # tokens per forward pass
+_AHEAD = 3  # batches prepared in advance
+_MARGIN = 0.1  # as in SCOPE
 
 
 @dataclass(frozen=True, slots=True)
 class RankerRecipe:
-    """All that a trained ranker depends on beside base and lists; `triplet` is SCOPE's own recipe (its section 4.4)."""
+    """Everything a trained ranker depends on besides base and lists; `triplet` is SCOPE's recipe (its section 4.4)."""
 
     epochs: int = 2
     batch: int = 64  # lists
@@ -36,7 +36,7 @@ class RankerRecipe:
     rate: float = 1e-4
     longest: int = 192  # tokens of claim and text together
     loss: Loss = "list"
-    on_top: bool = True  # of the encoder's scores, where lists have them: it learns what these do not tell
+    on_top: bool = True  # add to the encoder's scores, where lists have them, to learn what these miss
     seed: int = 0
 
 
@@ -49,15 +49,15 @@ class RankerNetwork(torch.nn.Module):
         self.head = torch.nn.Linear(model.config.hidden_size, 1)
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """A score a pair."""
+        """One score per pair."""
         return self.head(self.model(input_ids=ids, attention_mask=mask).last_hidden_state[:, 0].float())[:, 0]
 
 
 class PairTokens:
-    """Claims and texts cut into tokens once and put side by side as they are needed."""
+    """Tokenizes claims and texts once, and joins them as needed."""
 
     def __init__(self, base: Base, longest: int) -> None:
-        self._facts = replace(base.facts, prefix="")  # which is for texts that stand alone
+        self._facts = replace(base.facts, prefix="")  # the prefix is for texts on their own
         self._tokenizer: Any = type(base.tokenizer).from_str(base.tokenizer.to_str())
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(longest)
@@ -65,30 +65,30 @@ class PairTokens:
         self._ids_by_text: dict[str, list[int]] = {}
 
     def tokenize(self, texts: Iterable[str]) -> None:
-        """Cut texts that will be needed, on all cores at once."""
+        """Tokenize texts that will be needed, on all cores."""
         new = [text for text in dict.fromkeys(texts) if text not in self._ids_by_text]
         encodings = self._tokenizer.encode_batch_fast([self._facts.clean(text) for text in new])
         self._ids_by_text |= {text: encoding.ids for text, encoding in zip(new, encodings, strict=True)}
 
     def ids(self, claim: str, text: str) -> list[int]:
-        """The tokens of a claim and a text that were learnt, as the ranker reads them."""
+        """The token ids of a claim and a text that were tokenized, as the ranker reads them."""
         return side_by_side(self._ids_by_text[claim], self._ids_by_text[text], self._longest)
 
     def batch(self, rows: Sequence[Sequence[int]], device: Any) -> tuple[Tensor, Tensor]:
-        """Rows of tokens as one padded table, and the mask."""
+        """Pad rows of tokens into one table; also return the mask."""
         return pad_rows(rows, self._padding, device)
 
 
 @dataclass(frozen=True, slots=True)
 class PairTables:
-    """Pairs as tables of tokens with their masks, those of like length together; `back` brings them into order."""
+    """Pairs as token tables with masks, grouped by length; `inverse_order` restores their order."""
 
     parts: tuple[tuple[Tensor, Tensor], ...]
     inverse_order: Tensor
 
 
 def build_tables(pairs: PairTokens, texts: Sequence[tuple[str, str]], device: Any) -> PairTables:
-    """Pairs of a claim and a text, as the scorer takes them."""
+    """Build the tables for pairs of a claim and a text."""
     pairs.tokenize(text for pair in texts for text in pair)
     rows = [pairs.ids(*pair) for pair in texts]
     order = sorted(range(len(rows)), key=lambda index: len(rows[index]))
@@ -117,7 +117,7 @@ def _score_tables(scorer: RankerNetwork, pair_tables: PairTables) -> Tensor:
 
 @dataclass(frozen=True, slots=True)
 class _RankerBatch:
-    """Lists of which a right text and some wrong ones were drawn, then stances; and all their pairs as tables."""
+    """Lists with a right text and some wrong ones drawn from each, then stances, and all their pairs as tables."""
 
     lists: Sequence[tuple[RankList, int, list[int]]]
     stances: Sequence[Stance]
@@ -132,9 +132,9 @@ def train(
     stances: Sequence[Stance] = (),
     scorer: RankerNetwork | None = None,
 ) -> RankerNetwork:
-    """A scorer on the base's model (or the one that is given, further) that puts what is right first.
+    """Train a scorer on the base's model, or train the given one further, to rank right texts first.
 
-    Of a claim and a passage as a `stance` it learns whether the passage says so: above 0, or otherwise: below.
+    From a `stance` it learns whether a passage agrees with a claim (above 0) or disagrees (below 0).
     """
     torch.manual_seed(recipe.seed)
     scorer = scorer or RankerNetwork(base.model)
@@ -168,7 +168,7 @@ def _batches(
     chance: Random,
     device: Any,
 ) -> Iterator[_RankerBatch]:
-    """So many batches, each with an even share of the lists and of the stances, in an order that is drawn."""
+    """Yield `count` batches in random order, each with an equal share of the lists and stances."""
     examples = list(draw_examples(lists, chance, recipe.negatives))
     shuffled_stances = list(stances)
     chance.shuffle(examples)
@@ -188,7 +188,7 @@ def _batches(
 
 
 def _prefetch(batches: Iterator[_RankerBatch]) -> Iterator[_RankerBatch]:
-    """The same batches, each made while the one before is learnt from."""
+    """Yield the same batches, preparing the next ones during training."""
     with ThreadPoolExecutor(1) as maker:
         coming = [maker.submit(next, batches, None) for _ in range(_AHEAD)]
         while (batch := coming.pop(0).result()) is not None:
@@ -197,7 +197,7 @@ def _prefetch(batches: Iterator[_RankerBatch]) -> Iterator[_RankerBatch]:
 
 
 def _loss(scores: Tensor, batch: _RankerBatch, recipe: RankerRecipe) -> Tensor:
-    """How badly what is right is told from what is wrong, in lists and in stances."""
+    """The loss over lists and stances."""
     sizes = [1 + len(negatives) for _, _, negatives in batch.lists]
     of_lists, of_stances = scores.split([sum(sizes), len(batch.stances)])
     loss = of_lists.new_zeros(())
@@ -212,7 +212,7 @@ def _loss(scores: Tensor, batch: _RankerBatch, recipe: RankerRecipe) -> Tensor:
 def _loss_of_lists(
     scores: Sequence[Tensor], lists: Sequence[tuple[RankList, int, list[int]]], recipe: RankerRecipe
 ) -> Tensor:
-    """How badly the right text of each list (the first score) is told from the wrong ones."""
+    """The loss for the right text of each list (the first score) against the wrong ones."""
     if recipe.loss == "triplet":
         positive_scores = torch.cat([torch.sigmoid(row[:1]).expand(len(row) - 1) for row in scores])
         negative_scores = torch.cat([torch.sigmoid(row[1:]) for row in scores])

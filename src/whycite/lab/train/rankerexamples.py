@@ -1,4 +1,4 @@
-"""What a ranker learns from: lists of texts for a claim, and passages that say so or say otherwise."""
+"""Training data for a ranker: lists of texts for a claim, and passages that agree or disagree with one."""
 
 from __future__ import annotations
 
@@ -39,30 +39,30 @@ __all__ = [
 ]
 
 
-_SPANS, _TITLES = 100, 50  # that are looked at for a claim
-TEMPERATURE = 0.05  # at which evidence is added up
+_SPANS, _TITLES = 100, 50  # spans and titles considered per claim
+TEMPERATURE = 0.05  # for summing evidence
 _WHOLE = 0.4  # share of claims that are whole sentences
-_BARE = 0.2  # share of papers that are shown by their title alone
+_BARE = 0.2  # share of papers shown by title alone
 
 DrawnClaim = tuple[int, int, frozenset[int]]
-"""A claim: its sentence (-1 if that is not in the corpus), its text by number, what it cites."""
+"""A claim: its sentence (-1 if not in the corpus), its text by number, and what it cites."""
 
 
 @dataclass(frozen=True, slots=True)
 class RankList:
-    """A claim and texts to rank for it, best first by the encoder; `right` are the places of the right ones."""
+    """A claim and texts to rank for it, best first by the encoder; `right` are the positions of the right ones."""
 
     kind: TargetKind
     claim: str
     texts: tuple[str, ...]
     relevant: frozenset[int]
-    scores: tuple[float, ...] = ()  # the encoder's
+    scores: tuple[float, ...] = ()  # from the encoder
 
 
 def draw_claims(
     examples: ClaimExamples, number: int, chance: Random, articles: Collection[int] | None = None
 ) -> list[DrawnClaim]:
-    """Some sentences of the examples, or of some of their articles, as claims: whole, or one of their spans."""
+    """Draw sentences from the examples, or from some of their articles, as claims: whole, or one of their spans."""
     drawn_claims: list[DrawnClaim] = []
     places = [
         index for index, sentence in enumerate(examples.sentences) if articles is None or sentence.article in articles
@@ -83,10 +83,10 @@ def paper_lists(
     titles: Tensor,
     length: int,
 ) -> Iterator[RankList]:
-    """For each claim the papers with most evidence near it.
+    """For each claim, list the papers with the most evidence near it.
 
-    Evidence out of the claim's own article does not count, and papers that the claim's sentence also cites are left
-    out: they may be right for it.
+    Evidence from the claim's own article does not count, and other papers cited by the claim's sentence are left out:
+    they may be right for it.
     """
     papers = sorted(examples.titles)
     spans, span_scores = _nearest_with_scores(claim_vectors, sentences, _SPANS)
@@ -94,7 +94,7 @@ def paper_lists(
     for row, (sentence_index, text, cited) in enumerate(claims):
         article = examples.sentences[sentence_index].article if sentence_index >= 0 else -1
         co_cited = examples.sentences[sentence_index].papers - cited if sentence_index >= 0 else frozenset()
-        best: dict[int, int] = {}  # the sentence nearest to the claim, by what it cites
+        best: dict[int, int] = {}  # nearest sentence to the claim, by cited paper
         votes: dict[int, float] = {}
         for place, score in zip(spans[row].tolist(), span_scores[row].tolist(), strict=True):
             if examples.sentences[place].article != article:
@@ -118,7 +118,7 @@ def paper_lists(
 def span_lists(
     examples: ClaimExamples, claims: Sequence[DrawnClaim], claim_vectors: Tensor, sentences: Tensor, length: int
 ) -> Iterator[RankList]:
-    """For each claim the sentences of other articles that are nearest; right are those that cite the same paper."""
+    """For each claim, list the nearest sentences of other articles; those citing the same paper are right."""
     spans, scores = _nearest_with_scores(claim_vectors, sentences, 2 * length)
     for row, (sentence_index, text, cited) in enumerate(claims):
         claim_sentence = examples.sentences[sentence_index]
@@ -139,7 +139,7 @@ def span_lists(
 
 
 def passage_lists(cases: Iterable[PassageCase]) -> Iterator[RankList]:
-    """For each claim the sentences of the paper it cites, alone and between their neighbours."""
+    """For each claim, list the sentences of the paper it cites, alone and with their neighbours."""
     for case in cases:
         if case.gold:
             sentences = case.sentences
@@ -155,7 +155,7 @@ def passage_lists(cases: Iterable[PassageCase]) -> Iterator[RankList]:
 
 
 def hide_abstracts(lists: Iterable[RankList], chance: Random) -> Iterator[RankList]:
-    """The lists with some papers shown by their titles alone: not all of a library is cited."""
+    """Show some papers in the lists by title alone, since not every paper in a library is cited."""
     for rank_list in lists:
         yield replace(
             rank_list,
@@ -164,7 +164,7 @@ def hide_abstracts(lists: Iterable[RankList], chance: Random) -> Iterator[RankLi
 
 
 def _paper(examples: ClaimExamples, paper: int, sentence: int) -> str:
-    """The paper with its abstract or, where it has none, the evidence nearest to the claim."""
+    """The paper with its abstract or, if it has none, with the evidence nearest to the claim."""
     title, _, abstract = examples.texts[examples.abstracts[paper]].partition("\n")
     evidence = examples.texts[examples.sentences[sentence].text] if sentence >= 0 else ""
     return paper_text(title, evidence or abstract)
@@ -187,7 +187,7 @@ def _nearest_with_scores(claim_vectors: Tensor, vectors: Tensor, k: int) -> tupl
 def draw_examples(
     lists: Iterable[RankList], chance: Random, negatives: int
 ) -> Iterator[tuple[RankList, int, list[int]]]:
-    """Of each list that has something right and something wrong, one right place and some wrong ones."""
+    """From each list with right and wrong texts, draw one right position and some wrong ones."""
     for rank_list in lists:
         wrong = [position for position in range(len(rank_list.texts)) if position not in rank_list.relevant]
         if rank_list.relevant and wrong:
@@ -195,14 +195,14 @@ def draw_examples(
 
 
 _LABELS = {"backed": 1.0, "contradicted": 0.0, "not found": 0.5}
-_DOUBT = 0.1  # where people marked a claim and not the passage
-_NEUTRAL_SENTENCES = 2  # sentences that say neither, a claim
-_UNRELATED = 0.2  # share of pairs that are also shown with a text of another pair
+_DOUBT = 0.1  # for claims marked by people without a passage
+_NEUTRAL_SENTENCES = 2  # sentences per claim that say neither
+_UNRELATED = 0.2  # share of pairs also shown with a text from another pair
 
 
 @dataclass(frozen=True, slots=True)
 class Stance:
-    """A claim and a text; `said` is 1 where the text says so, 0 where it says otherwise, 0.5 where neither."""
+    """A claim and a text; `agreement` is 1 if the text agrees, 0 if it disagrees, 0.5 if neither."""
 
     claim: str
     text: str
@@ -210,9 +210,9 @@ class Stance:
 
 
 def marked_stances(cases: Iterable[PassageCase], chance: Random) -> Iterator[Stance]:
-    """Cases that have a label: with their gold sentences, one by one and together, and some others that say neither.
+    """Pair labelled cases with their gold sentences, one by one and together, and with others that say neither.
 
-    Without gold the sentence with most of the claim's words stands in, and all sentences together, with some doubt.
+    Without gold, use the sentence with most of the claim's words, and all sentences together, with some doubt.
     """
     for case in cases:
         if case.label is None or not case.sentences:
@@ -231,9 +231,9 @@ def marked_stances(cases: Iterable[PassageCase], chance: Random) -> Iterator[Sta
 
 
 def altered_stances(paraphrases: Sequence[tuple[str, str]], chance: Random) -> Iterator[Stance]:
-    """Pairs of a claim and a text that says the same: as they are, with either one altered, with both.
+    """Turn pairs of a claim and a text that say the same into stances: as they are, with one altered, with both.
 
-    What was altered in both says the same again, so that no side alone tells.
+    Altering both makes them agree again, so that neither side alone gives the label away.
     """
     for claim, text in paraphrases:
         if chance.random() < _UNRELATED:
@@ -251,7 +251,7 @@ def altered_stances(paraphrases: Sequence[tuple[str, str]], chance: Random) -> I
 
 
 def _is_decisive(claim: str, altered: AlteredClaim, text: str) -> bool:
-    """Whether the text is sure to disagree with the altered claim: what was altered stands in it too."""
+    """Whether the text clearly disagrees with the altered claim, because it contains what was altered."""
     if altered.kind == "number":
         return replace_words(text, altered.was, altered.now) != text and altered.now not in numbers(text)
     if altered.kind == "negation":
@@ -261,7 +261,7 @@ def _is_decisive(claim: str, altered: AlteredClaim, text: str) -> bool:
 
 
 def nearest_sentence(claim: str, sentences: Sequence[str]) -> str:
-    """The sentence with the largest share of words in common with the claim, the first of equal ones."""
+    """The sentence sharing the most words with the claim, as a share; ties go to the first."""
     claim_words = set(terms(claim))
     return max(
         sentences,
@@ -272,13 +272,13 @@ def nearest_sentence(claim: str, sentences: Sequence[str]) -> str:
 
 
 _COSINE = 0.7  # of two citing sentences that say the same
-_WORDS = 8  # of either: names alone say nothing that could be denied
-_OVERLAP = 0.4  # of an abstract's sentence and one of the body
+_WORDS = 8  # minimum in each: names alone say nothing that could be denied
+_OVERLAP = 0.4  # of a sentence in the abstract and one in the body
 _METHODS = "method"
 
 
 def same_span_pairs(lists: Iterable[RankList]) -> Iterator[tuple[str, str]]:
-    """Of lists of spans the claim and the nearest text that cites the same paper, if they are long and near enough."""
+    """Pair claims with the nearest text in their list that cites the same paper, if both are long and close enough."""
     for rank_list in lists:
         if rank_list.kind != "span" or not rank_list.relevant or not rank_list.scores:
             continue
@@ -290,7 +290,7 @@ def same_span_pairs(lists: Iterable[RankList]) -> Iterator[tuple[str, str]]:
 
 
 def backed_pairs(cases: Iterable[PassageCase]) -> Iterator[tuple[str, str]]:
-    """Claims with each gold sentence and with all together; without gold, with the sentence of most common words."""
+    """Pair claims with each gold sentence and all together; without gold, with the sentence sharing the most words."""
     for case in cases:
         if case.label == "backed" and case.sentences:
             gold = [case.sentences[index] for index in sorted(case.gold)] or [
@@ -301,7 +301,7 @@ def backed_pairs(cases: Iterable[PassageCase]) -> Iterator[tuple[str, str]]:
 
 
 def restated_pairs(documents: Iterable[Document]) -> Iterator[tuple[str, str]]:
-    """Sentences of abstracts, each with the most similar one of the same document's body, methods apart."""
+    """Pair sentences of abstracts with the most similar one in the same document's body, methods excluded."""
     for document in documents:
         abstract = document.paper.abstract or ""
         abstract_sentences = [abstract[start:end] for start, end in split_sentences(abstract)]
@@ -318,7 +318,7 @@ def _restated_in_body(abstract_sentences: Sequence[str], body: Sequence[str]) ->
     frequencies = Counter(word for sentence_words in words for word in sentence_words)
 
     def size(word_set: Iterable[str]) -> float:
-        """The rarer words are, the more they weigh."""
+        """Weigh words by rarity."""
         return sum(math.log((len(body) + 1) / (frequencies[word] + 1)) for word in word_set)
 
     sizes = [size(sentence_words) for sentence_words in words]

@@ -1,4 +1,4 @@
-"""Steps of training, and where it goes on after it was stopped."""
+"""Training steps, and checkpoints to resume from."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from whycite.lab.train.vectors import Tensor
 
 __all__ = ["Checkpoint", "TrainingSteps"]
 
-_WARM = 0.05  # of all steps
+_WARM = 0.05  # share of all steps
 _STEEPEST = 1.0
 
 
 class TrainingSteps:
-    """AdamW whose rate rises, then falls in a straight line to nothing."""
+    """AdamW with a linear warm-up and a linear decay to zero."""
 
     def __init__(self, model: Any, rate: float, count: int) -> None:
         self._model = model
-        # What only moves or stretches is not drawn to zero.
+        # No weight decay for biases and scales.
         decayed = [parameter for parameter in model.parameters() if parameter.ndim > 1]
         undecayed = [parameter for parameter in model.parameters() if parameter.ndim <= 1]
         groups = [{"params": decayed, "weight_decay": 0.01}, {"params": undecayed, "weight_decay": 0.0}]
@@ -35,7 +35,7 @@ class TrainingSteps:
         )
 
     def take(self, loss: Tensor) -> Tensor:
-        """One step against the loss."""
+        """Take one step against the loss."""
         self.optimiser.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self._model.parameters(), _STEEPEST)
@@ -45,13 +45,13 @@ class TrainingSteps:
 
 
 class Checkpoint:
-    """A file with all that training needs to go on; that of other data or another recipe is refused."""
+    """A file with everything needed to resume training; one from other data or another recipe is refused."""
 
     def __init__(self, path: Path | None, recipe: Mapping[str, object]) -> None:
         self._path, self._recipe = path, dict(recipe)
 
     def save(self, model: Any, steps: TrainingSteps, measured: list[dict[str, float]]) -> None:
-        """Keep the state after an epoch, in place of the last."""
+        """Save the state after an epoch, replacing the last."""
         if self._path is None:
             return
         state = {
@@ -65,7 +65,7 @@ class Checkpoint:
             torch.save(state, file)
 
     def resume(self, model: Any, steps: TrainingSteps) -> list[dict[str, float]]:
-        """Put the kept state back; what was measured by then, nothing if there is none."""
+        """Restore the saved state; return the measurements so far, none if there is no checkpoint."""
         if self._path is None or not self._path.is_file():
             return []
         try:

@@ -1,4 +1,4 @@
-"""Texts as tokens, tokens as vectors of the model that is trained, and the nearest of them: hard negatives."""
+"""Tokenize texts, encode them with the model in training, and find nearest neighbours: hard negatives."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ __all__ = [
 ]
 
 
-Tensor = Any  # torch says little of its types
-_CHUNK = 65_536  # tokens that go through the model together
+Tensor = Any  # torch is poorly typed
+_CHUNK = 65_536  # tokens per forward pass
 
 
 class Tokens:
-    """Texts cut into tokens once, of which batches are made again and again."""
+    """Texts tokenized once, to make batches from repeatedly."""
 
     def __init__(self, base: Base, texts: Iterable[str], longest: int) -> None:
         tokenizer: Any = type(base.tokenizer).from_str(base.tokenizer.to_str())
         tokenizer.no_padding()
         tokenizer.enable_truncation(longest)
-        cleaned_texts = [base.facts.clean(text) for text in texts]  # as the trained model will be given them
+        cleaned_texts = [base.facts.clean(text) for text in texts]  # as the trained model will get them
         token_ids = [np.array(encoding.ids, np.int32) for encoding in tokenizer.encode_batch_fast(cleaned_texts)]
         self._padding = base.config.pad_token_id
         self.lengths: NDArray[np.int64] = np.array([len(ids) for ids in token_ids], np.int64)
@@ -47,12 +47,12 @@ class Tokens:
         return self._ids[self._starts[text] : self._starts[text + 1]]
 
     def batch(self, chosen: Iterable[int], device: Any) -> tuple[Tensor, Tensor]:
-        """Token ids of the chosen texts and the mask that tells them from padding."""
+        """Token ids of the chosen texts, and the mask that marks padding."""
         return pad_rows([self[index] for index in chosen], self._padding, device)
 
 
 def pad_rows(rows: Sequence[NDArray[np.int32] | Sequence[int]], padding: int, device: Any) -> tuple[Tensor, Tensor]:
-    """Rows of tokens as one table, and the mask that tells them from padding."""
+    """Pad rows of tokens into one table; also return the mask that marks padding."""
     lengths = np.array([len(row) for row in rows])
     ids = np.full((len(rows), lengths.max()), padding, np.int64)
     mask = np.arange(ids.shape[1]) < lengths[:, None]
@@ -61,12 +61,12 @@ def pad_rows(rows: Sequence[NDArray[np.int32] | Sequence[int]], padding: int, de
 
 
 def to_device(tensor: Tensor, device: Any) -> Tensor:
-    """The tensor on the device, which need not stop its work for it."""
+    """Move a tensor to the device without blocking it."""
     return tensor.pin_memory().to(device, non_blocking=True) if torch.device(device).type == "cuda" else tensor
 
 
 def unit_vectors(model: Any, tokens: Tokens, chosen: Sequence[int], pooling: Pooling) -> Tensor:
-    """A unit vector for each of the chosen texts; those of like length go through the model together."""
+    """A unit vector for each of the chosen texts; texts of similar length go through the model together."""
     distinct, places = np.unique(np.asarray(chosen, np.int64), return_inverse=True)
     order = np.argsort(tokens.lengths[distinct], kind="stable")
     size = max(1, _CHUNK // max(1, int(tokens.lengths[distinct].max())))
@@ -83,7 +83,7 @@ def unit_vectors(model: Any, tokens: Tokens, chosen: Sequence[int], pooling: Poo
 
 
 def encode(model: Any, tokens: Tokens, chosen: Sequence[int], pooling: Pooling) -> Tensor:
-    """The same without learning from it, on the model's device; on a GPU in 16 bits, which a CPU is slow with."""
+    """The same without gradients, on the model's device; in 16 bits on a GPU only, since these are slow on a CPU."""
     device = next(model.parameters()).device
     precision = torch.float16 if device.type == "cuda" else torch.float32
     if not len(chosen):
@@ -102,17 +102,17 @@ def encode(model: Any, tokens: Tokens, chosen: Sequence[int], pooling: Pooling) 
 
 
 def autocast(model: Any) -> Any:
-    """Sixteen bits where the device is quick with them."""
+    """16-bit precision where the device is fast at it."""
     device = next(model.parameters()).device.type
     return torch.autocast(device, torch.bfloat16, enabled=device == "cuda")
 
 
 _K1, _B = 1.2, 0.75
-_COMMON = 0.1  # words in a larger share of texts tell nothing, and cost the most
+_COMMON = 0.1  # words in a larger share of texts are uninformative, and cost the most
 
 
 def nearest(queries: Tensor, candidates: Tensor, k: int, chunk: int = 4_096) -> NDArray[np.int32]:
-    """For each vector that asks, the k nearest of those held, nearest first."""
+    """For each query vector, the k nearest candidates, nearest first."""
     candidates = candidates.T.contiguous()
     k = min(k, candidates.shape[1])
     if not len(queries):
@@ -127,7 +127,7 @@ def nearest(queries: Tensor, candidates: Tensor, k: int, chunk: int = 4_096) -> 
 def nearest_by_words(
     tokens: Tokens, queries: Sequence[int], candidates: Sequence[int], k: int, device: str, chunk: int = 1_024
 ) -> NDArray[np.int32]:
-    """For each text that asks, the k best of those held by BM25, best first; words are the model's own tokens."""
+    """For each query text, the k best candidates by BM25, best first; words are the model's own tokens."""
     words, texts, counts = _count_words(tokens, candidates)
     frequencies = np.bincount(words)
     lengths = tokens.lengths[list(candidates)]
@@ -151,7 +151,7 @@ def nearest_by_words(
 def _count_words(
     tokens: Tokens, chosen: Sequence[int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Each word of each text once: the word, the text's place, how often it stands there."""
+    """Count the words of each text: the word, the text's position, and its count there."""
     words = np.concatenate([tokens[index] for index in chosen]).astype(np.int64)
     texts = np.repeat(np.arange(len(chosen)), tokens.lengths[list(chosen)])
     width = int(words.max(initial=0)) + 1

@@ -1,7 +1,7 @@
-"""What `whycite verify` learns from: claims with passages and verdicts, real ones, altered and mixed.
+"""Training data for `whycite verify`: claims with passages and verdicts; real, altered and mixed.
 
-A verdict on a whole paper is hard where the paper is about the same thing and says something else: a claim is held
-against the paper it cites, and against the most similar other one; and the paper is asked for another claim of the same
+Verdicts on whole papers are hard when the paper is on the same topic but says something else. So each claim is paired
+with the paper it cites and with the most similar other one, and the cited paper with another claim of the same
 document, which cites something else.
 """
 
@@ -59,9 +59,9 @@ _AUTOMATIC: dict[str, Callable[[Path], Sequence[PassageCase]]] = {"clscisumm": d
 
 
 def training_cases(folders: Sequence[Path], seed: int = 0, whole: bool = False) -> list[PassageCase]:
-    """Of each data set, told by the folder's name, the part that is for training, or the whole.
+    """The training part of each data set, identified by its folder's name, or the whole set.
 
-    What was marked automatically is for training too, as far as it shares no document with what people marked.
+    Automatically marked cases are for training too, unless they share a document with those marked by people.
     """
     selected: list[PassageCase] = []
     for folder in folders:
@@ -79,10 +79,10 @@ CITED_KINDS = (
     "cited",
     "like",
     "beside",
-)  # how the id of a case ends: its paper is the one cited, one like it; its claim another
+)  # suffixes of case ids: the cited paper, one like it, or another claim
 
 _PARTS = 3
-_WORDS = 8  # of a claim that says something by itself
+_WORDS = 8  # minimum for a claim that makes sense by itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class _ArticleClaim:
     text: str
     citing: str
     cited: str
-    document_cites: frozenset[str]  # all that its document cites
+    document_cites: frozenset[str]  # everything its document cites
 
 
 def cited_texts(
@@ -101,9 +101,9 @@ def cited_texts(
     watch: Callable[[int], None] = lambda read: None,
     held_out: bool = False,
 ) -> list[PassageCase]:
-    """For so many claims cases with the label "backed", the cited paper being at hand, and two "not found" for each.
+    """Build "backed" cases for `number` claims whose cited paper is available, and two "not found" cases for each.
 
-    A third of the papers is held out of all cases but those that ask for it.
+    A third of the papers is used only with `held_out`.
     """
     titles: dict[str, str] = {}
     claims: list[_ArticleClaim] = []
@@ -142,7 +142,7 @@ def _stream_documents(paths: Sequence[Path]) -> Iterator[Document]:
 
 
 def _claims(document: Document, key: str) -> Iterator[_ArticleClaim]:
-    """Sentences that cite one paper alone."""
+    """Sentences that cite exactly one paper."""
     keys = {reference.id: paper_key(reference) for reference in document.references}
     cited = frozenset(filter(None, keys.values()))
     for sentence in document.sentences:
@@ -154,9 +154,9 @@ def _claims(document: Document, key: str) -> Iterator[_ArticleClaim]:
 
 
 def _nearest(claims: Sequence[_ArticleClaim], titles: dict[str, str], encoder: Encoder) -> list[str | None]:
-    """For each claim the paper whose title is most like that of the cited one, and which its document does not cite.
+    """For each claim, the paper with the title most like the cited one's that its document does not cite.
 
-    None: there is no other.
+    None if there is no other.
     """
     names = sorted(titles)
     vectors = encoder.encode([titles[name] for name in names])
@@ -184,28 +184,28 @@ def _case(claim: _ArticleClaim, document: Document, kind: str) -> PassageCase:
     )
 
 
-_MAX_ALTERED = 2  # altered claims for each that is backed, at most
-_ALTERED_WEIGHT = 0.15  # what each counts: enough to learn what tells them, not so much that contradiction seems usual
+_MAX_ALTERED = 2  # altered claims per backed one
+_ALTERED_WEIGHT = 0.15  # weight of each: enough to learn the signs, too little to make contradiction seem common
 _MIXED_WEIGHT, _LONG_WORD = (
     0.5,
     5,
-)  # what a claim counts that was made up by mixing two; letters of the words that are mixed
+)  # weight of a claim mixed from two; letters in the words that are mixed
 
 
 @dataclass(frozen=True, slots=True)
 class VerdictExample:
-    """A claim, the sentences it is held against, and what is so."""
+    """A claim, the sentences to check it against, and the verdict."""
 
     case: PassageCase
     label: str
-    count: float = 1.0  # how much it counts
-    stance: float | None = None  # where it is known already
+    count: float = 1.0  # weight in training
+    stance: float | None = None  # if already known
 
 
 class UnseenScores:
-    """A ranker made of the scores that others gave to cases they had not learnt from.
+    """A ranker that returns scores given by rankers not trained on the cases.
 
-    By the id of a case, "passage" has one for each sentence, "between" one for each between those beside it.
+    By case id, "passage" has a score for each sentence, and "between" one for each sentence with its neighbours.
     """
 
     name = "unseen"
@@ -219,7 +219,7 @@ class UnseenScores:
                 self._scores |= zip(((case.claim, text) for text in texts), case_scores, strict=True)
 
     def score(self, kind: TargetKind, claim: str, texts: Sequence[str]) -> NDArray[np.float32]:
-        """The score that each text was given as a passage for the claim."""
+        """The score each text was given as a passage for the claim."""
         if kind != "passage":
             raise ValueError(f"no scores of kind {kind}")
         return np.array([self._scores[claim, text] for text in texts], np.float32)
@@ -228,7 +228,7 @@ class UnseenScores:
 def prepare(
     encoder: Encoder, ranker: Ranker | None, weights: PassageWeights
 ) -> Callable[[PassageCase], PreparedDocument]:
-    """What makes the sentences of a case ready for claims, once for all cases that share them."""
+    """A function that prepares the sentences of a case, once for all cases that share them."""
 
     @cache
     def ready(sentences: tuple[str, ...], sections: tuple[str, ...]) -> PreparedDocument:
@@ -246,7 +246,7 @@ def _section_type(heading: str) -> str | None:
 def verdict_examples(
     labelled: Sequence[PassageCase], papers: Sequence[PassageCase], chance: Random
 ) -> Iterator[VerdictExample]:
-    """Labelled claims, claims held against the papers they cite and others, and backed ones altered or made up."""
+    """Labelled claims, claims paired with the papers they cite and others, and backed ones altered or mixed."""
     labelled_examples = [
         VerdictExample(case, case.label) for case in labelled if case.label is not None and case.sentences
     ]
@@ -266,7 +266,7 @@ def verdict_examples(
 
 
 def mix_claims(claim: str, foreign_claim: str, chance: Random) -> str:
-    """A claim in which a third of the long words are those of another: about the same thing, and made up."""
+    """A claim with a third of its long words replaced by another's: on the same topic, but made up."""
     words = claim.split()
     long = [position for position, word in enumerate(words) if len(word) >= _LONG_WORD]
     strange = [word for word in foreign_claim.split() if len(word) >= _LONG_WORD]
@@ -276,7 +276,7 @@ def mix_claims(claim: str, foreign_claim: str, chance: Random) -> str:
 
 
 def examples_with_stances(cases: Sequence[PassageCase], unseen: Mapping[str, Any]) -> Iterator[VerdictExample]:
-    """Cases and altered ones with the stances that rankers took which had not seen them."""
+    """Cases and altered ones, with stances from rankers that had not seen them."""
     for case in cases:
         if case.label is not None and case.id in unseen["stance"]:
             yield VerdictExample(case, case.label, stance=float(unseen["stance"][case.id]))

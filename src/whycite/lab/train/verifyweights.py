@@ -1,15 +1,17 @@
-"""The weights of `whycite verify`, fitted to claims whose passages or verdicts are known.
+"""Fit the weights of `whycite verify` to claims whose passages or verdicts are known.
 
 Run: python -m whycite.lab.train.verifyweights DATA OUT.json [UNSEEN.json]
 
-The order of sentences is learnt from CL-SciSumm and SciFact; verdicts from SciFact and Citation-Integrity (training),
-from claims altered so that they say something else, from claims of CL-SciSumm held against papers that they do not
-cite, an easy case of what is not there, and from two thirds of the eLife articles that cite each other, with like ones
-and with other claims of the same documents as the hard case. How likely backing has to be to be told comes last.
-A ranker that has learnt from the same cases looks better on them than it is: what it adds is learnt from UNSEEN, the
-scores of rankers trained without them: {"passage": {case: [score of each sentence]}, "between": {case: [score of each
-between those beside it]}, "stance": {case: score}, "altered": {case: [[claim, stance], …]}}, stances being those of the
-gold sentences joined.
+The order of sentences is learnt from CL-SciSumm and SciFact. Verdicts are learnt from SciFact and Citation-Integrity
+(training), from claims altered to say something else, from CL-SciSumm claims paired with papers that they do not cite
+(easy cases of "not found"), and from two thirds of the eLife articles that cite each other, paired with similar
+articles and with other claims of the same documents (hard cases). The least probability for reporting backing is
+fitted last.
+
+A ranker looks better than it is on cases it was trained on, so what it adds is learnt from UNSEEN, the scores of
+rankers trained without them: {"passage": {case: [score of each sentence]}, "between": {case: [score of each with its
+neighbours]}, "stance": {case: score}, "altered": {case: [[claim, stance], …]}}, where stances are for the gold
+sentences joined.
 """
 
 from __future__ import annotations
@@ -65,13 +67,13 @@ Floats = NDArray[np.float64]
 Gold = NDArray[np.bool_]
 
 _STEPS, _RATE = 300, 0.1
-_PULL = 1e-3  # towards zero, of weights of features made equally large
-_LISTWISE_SHARE = 0.3  # how much the order of all sentences at once counts beside that of each two
+_PULL = 1e-3  # regularisation towards zero, with features scaled to equal size
+_LISTWISE_SHARE = 0.3  # weight of the loss over all sentences next to that over pairs
 _MAX_OTHERS = 150  # sentences that a gold one is compared with
 
 
 def fit_order(tables: Sequence[Floats], gold: Sequence[Gold], names: Sequence[str]) -> dict[str, float]:
-    """Weights by which gold sentences stand above the others of their document, and a bias that makes them logits."""
+    """Fit weights that rank gold sentences above the others of their document, and a bias that makes scores logits."""
     mixed_cases = [
         (table, marked) for table, marked in zip(tables, gold, strict=True) if marked.any() and not marked.all()
     ]
@@ -93,7 +95,7 @@ def fit_order(tables: Sequence[Floats], gold: Sequence[Gold], names: Sequence[st
 
 
 def _gold_pairs(gold: Sequence[Gold], starts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
-    """Rows of gold sentences, rows of others, and what each pair counts: every case as much as another."""
+    """Rows of gold sentences, rows of others, and the weight of each pair, such that every case counts the same."""
     chance = np.random.default_rng(0)
     winners, losers, shares = [], [], []
     for marked, start in zip(gold, starts, strict=False):
@@ -138,7 +140,7 @@ def _descend(
 def fit_classes(
     signs: Sequence[Mapping[str, float]], labels: Sequence[str], classes: Sequence[str], counts: Sequence[float]
 ) -> dict[str, dict[str, float]]:
-    """Weights of signs for each class, by which the labels are most likely; `counts`: how much each example counts."""
+    """Fit weights of signs for each class by maximum likelihood; `counts` are the weights of the examples."""
     if not labels or set(labels) - set(classes):
         raise UserError(f"expected examples with these labels: {', '.join(classes)}")
     names = sorted({name for example_signs in signs for name in example_signs})
@@ -167,20 +169,20 @@ def fit_classes(
     }
 
 
-_BARS = tuple(percent / 100 for percent in range(50, 95, 5))  # what is less likely than not is never told
+_BARS = tuple(percent / 100 for percent in range(50, 95, 5))  # backing less likely than not is never reported
 _VERDICTS = ("not found", "backed")
-_WRONGLY = 0.05  # share of claims that a paper may be said to back which they do not cite
+_WRONGLY = 0.05  # largest share of claims called backed by a paper that they do not cite
 
 
 def fit_bars(
     labelled: Sequence[VerdictExample], encoder: Encoder, ranker: Ranker | None, weights: PassageWeights
 ) -> dict[str, float]:
-    """The least chance at which backing is told, by kind of document.
+    """Fit the least probability at which backing is reported, by kind of document.
 
-    Of whole papers the least at which hardly a claim is called backed by a paper that it does not cite; of abstracts
-    the one at which most labels are right, each data set counting as much as another.
+    For whole papers, the lowest at which hardly any claim is called backed by a paper that it does not cite; for
+    abstracts, the one with the most correct labels, each data set counting the same.
     """
-    # Of the ranker, the stance alone.
+    # Use only the ranker's stance.
     unread = {kind: {**steps, "read": {}, "between": {}} for kind, steps in weights.steps.items()}
     ready = {
         kind: prepare(encoder, ranker if kind == "paper" else None, replace(weights, steps=unread)) for kind in KINDS
@@ -200,7 +202,7 @@ def fit_bars(
 
 
 def bar_of(kind: str, rows: Sequence[tuple[str, str, float]]) -> float:
-    """The bar for a kind of document by data set, label and chance of backing of each case."""
+    """The bar for a kind of document, from the data set, label and backing probability of each case."""
 
     def false_backing(bar: float) -> float:
         false_alarms = [chance >= bar for _, label, chance in rows if label != "backed"]
@@ -219,12 +221,12 @@ def bar_of(kind: str, rows: Sequence[tuple[str, str, float]]) -> float:
 
 
 def verify_fit(encoder: Encoder, rankers: Sequence[Ranker | None]) -> Fit:
-    """Fits the weights to the parts for training and choosing; each fold has a ranker of its own, or none."""
+    """Fit the weights to the training and development parts; each fold has its own ranker, or none."""
 
     def fit(parts: CaseSplit, fold: int) -> Scorer:
         ranker = rankers[fold]
         ready = prepare(encoder, ranker, fit_steps([*parts.train, *parts.dev], encoder, ranker))
-        # A scorer is given sentences alone; verify looks at their headings too.
+        # A scorer gets only sentences; verify also looks at their headings.
         case_by_sentences = {case.sentences: case for case in (*parts.train, *parts.dev, *parts.test)}
 
         def score(claim: str, sentences: Sequence[str]) -> NDArray[np.floating]:
@@ -236,10 +238,10 @@ def verify_fit(encoder: Encoder, rankers: Sequence[Ranker | None]) -> Fit:
 
 
 def load_unseen_scores(path: Path, cases: Iterable[PassageCase]) -> UnseenScores:
-    """The scores in a JSON file as a ranker: "passage" has for each case with gold, by id, one score a sentence.
+    """Load the scores in a JSON file as a ranker: "passage" has, by id of a case with gold, one score per sentence.
 
-    "between" has those of each between the sentences beside it. They come from rankers each of which was trained
-    without the cases that it scores.
+    "between" has the scores of sentences with their neighbours. All come from rankers trained without the cases that
+    they score.
     """
     try:
         return UnseenScores((case for case in cases if case.gold), as_dict(json.loads(path.read_text("utf-8"))))
@@ -248,22 +250,20 @@ def load_unseen_scores(path: Path, cases: Iterable[PassageCase]) -> UnseenScores
 
 
 def refit_weights(parts: CaseSplit, encoder: Encoder) -> PassageWeights:
-    """Weights for order and verdicts without a ranker, by the parts for training and choosing."""
+    """Fit weights for order and verdicts without a ranker, on the training and development parts."""
     learnt = [*parts.train, *parts.dev]
     weights = fit_steps(learnt, encoder, None)
     return replace(weights, verdicts=fit_kinds(list(verdict_examples(learnt, (), Random(0))), encoder, weights))
 
 
 _NO_WEIGHTS = PassageWeights({kind: {step: {} for step in STEPS} for kind in KINDS}, {})
-_BACKED_WEIGHT = 1.5  # what a backed claim counts: drafts have more of them than the data
-_RETRIEVED_CASES, _PAPER_CASES = 800, 300  # cases of Citation-Integrity and CL-SciSumm that verdicts are learnt from
-_ARTICLE_CLAIMS = (
-    250  # claims of articles that are held against the article they cite, and against another (see `citedtexts`)
-)
+_BACKED_WEIGHT = 1.5  # weight of a backed claim: they are more common in drafts than in the data
+_RETRIEVED_CASES, _PAPER_CASES = 800, 300  # cases of Citation-Integrity and CL-SciSumm to learn verdicts from
+_ARTICLE_CLAIMS = 250  # claims of articles, each paired with the article it cites and with another (see `cited_texts`)
 
 
 def fit_steps(cases: Sequence[PassageCase], encoder: Encoder, ranker: Ranker | None) -> PassageWeights:
-    """The weights of the steps, one after the other: each looks at what the one before has chosen."""
+    """Fit the weights of the steps in turn: each sees what the previous one chose."""
     weights = _NO_WEIGHTS
     for kind in KINDS:
         kind_cases = [case for case in cases if case.gold and kind_of(case.sentences) == kind]
@@ -283,7 +283,7 @@ def fit_steps(cases: Sequence[PassageCase], encoder: Encoder, ranker: Ranker | N
 def fit_kinds(
     labelled: Sequence[VerdictExample], encoder: Encoder, weights: PassageWeights
 ) -> dict[str, dict[str, dict[str, float]]]:
-    """The weights of the signs by kind of document; a kind of which there is no example gets those of all."""
+    """Fit the weights of the signs by kind of document; a kind without examples gets those fitted to all."""
     verdict_weights = {}
     for kind in KINDS:
         kind_examples = [example for example in labelled if kind_of(example.case.sentences) == kind]
@@ -294,7 +294,7 @@ def fit_kinds(
 def fit_verdicts(
     labelled: Iterable[VerdictExample], encoder: Encoder, weights: PassageWeights, stance: bool = False
 ) -> dict[str, dict[str, float]]:
-    """The weights of the signs for each verdict; with stance, for backing and contradiction by what points to them."""
+    """Fit the weights of the signs for each verdict; with `stance`, of those separating backing from contradiction."""
     classes = CLASSES[:2] if stance else CLASSES
     sign_values: list[dict[str, float]] = []
     labels, counts = [], []

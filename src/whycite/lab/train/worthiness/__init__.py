@@ -1,4 +1,4 @@
-"""Training what tells whether a sentence needs a citation; reads packed examples, needs torch and numpy alone."""
+"""Train the model that decides whether a sentence needs a citation; needs only packed examples, torch and numpy."""
 
 from whycite.lab.train.worthiness.recipe import WorthinessRecipe
 from whycite.lab.train.worthiness.training import WorthinessOutcome, train

@@ -1,4 +1,4 @@
-"""From labelled documents to batches: texts as tokens, the passes that read them, passes packed without gaps."""
+"""Turn labelled documents into batches: tokenize texts, plan the passes that read them, pack passes without gaps."""
 
 from __future__ import annotations
 
@@ -41,44 +41,44 @@ __all__ = [
 
 
 FORMS = ("none", "type", "top", "path")
-"""How the section can be told: not at all, by its type, by its top heading, by all headings."""
+"""How the section can be shown: not at all, by its type, by its top heading, by all headings."""
 
 PLACE, UNKNOWN = 1, 2
-"""Of a token: a group of citations stood behind it; nobody knows whether one did."""
+"""Marks of a token: followed by a group of citations; not known whether it was."""
 
-TASK_DOCUMENTS = 100  # documents
+TASK_DOCUMENTS = 100  # documents per task
 
 
 @dataclass(frozen=True, slots=True)
 class TokenTexts:
-    """Tokens of all texts behind each other; sentences, other forms of them, and headings are texts."""
+    """The tokens of all texts, concatenated; sentences, their other forms, and headings are texts."""
 
     tokens: NDArray[np.int32]
-    marks: NDArray[np.int8]  # of each token: whether citations stood behind it
-    ends: NDArray[np.int64]  # of each text
-    own: NDArray[np.int64]  # of each sentence its text
-    noisy: NDArray[np.int64]  # of each sentence its noisy form, -1 where there is none
-    named: NDArray[np.int64]  # of each sentence the form with names
+    marks: NDArray[np.int8]  # whether citations followed each token
+    ends: NDArray[np.int64]  # end of each text
+    own: NDArray[np.int64]  # text of each sentence
+    noisy: NDArray[np.int64]  # noisy form of each sentence, -1 if none
+    named: NDArray[np.int64]  # form of each sentence with names
     worthy: NDArray[np.bool_]
-    paragraphs: NDArray[np.int64]  # where the sentences of each begin, and the number of sentences behind the last
+    paragraphs: NDArray[np.int64]  # first sentence of each paragraph, then the number of sentences
     sections: NDArray[np.int64]  # paragraphs x forms: the heading
-    documents: NDArray[np.int64]  # of each paragraph the number of its document
-    kinds: NDArray[np.int8]  # of each paragraph
-    types: NDArray[np.object_]  # of each paragraph
+    documents: NDArray[np.int64]  # document number of each paragraph
+    kinds: NDArray[np.int8]  # per paragraph
+    types: NDArray[np.object_]  # per paragraph
 
     def tokens_of(self, index: int) -> NDArray[np.int32]:
         """The tokens of a text."""
         return self.tokens[self.ends[index - 1] if index else 0 : self.ends[index]]
 
     def by_sentence(self, values: NDArray[Any]) -> NDArray[Any]:
-        """What holds for paragraphs, for each sentence."""
+        """Repeat values of paragraphs for each of their sentences."""
         return np.repeat(values, np.diff(self.paragraphs))
 
 
 def tokenize_documents(
     documents: Sequence[LabelledDocument], tokenizer: Tokenizer, noise: float, seed: int, workers: int = 0
 ) -> TokenTexts:
-    """The documents for a tokenizer; so great a share of sentences gets a noisy form beside its own."""
+    """Tokenize documents; the share `noise` of sentences also gets a noisy form."""
     slices = [
         (documents[start : start + TASK_DOCUMENTS], start, tokenizer, noise, seed)
         for start in range(0, len(documents), TASK_DOCUMENTS)
@@ -90,7 +90,7 @@ def tokenize_documents(
 
 
 def _concatenate(parts: Sequence[TokenTexts]) -> TokenTexts:
-    """The documents of several as those of one."""
+    """Concatenate the documents of several parts."""
     columns: dict[str, list[NDArray[Any]]] = {field.name: [] for field in fields(TokenTexts)}
     tokens = texts = sentences = 0
     for part in parts:
@@ -108,7 +108,7 @@ def _concatenate(parts: Sequence[TokenTexts]) -> TokenTexts:
 
 
 def _tokenize_part(part: tuple[Sequence[LabelledDocument], int, Tokenizer, float, int]) -> TokenTexts:
-    """Some documents, of which the first has that number among all."""
+    """Tokenize some documents, given the number of the first among all."""
     documents, first_number, tokenizer, noise, seed = part
     random = Random(seed + first_number)
     labelled = [
@@ -150,7 +150,7 @@ def _tokenize_part(part: tuple[Sequence[LabelledDocument], int, Tokenizer, float
 
 
 def _marks(encoded: Sequence[Encoding], sentences: Sequence[LabelledSentence]) -> Iterator[NDArray[np.int8]]:
-    """The marks of the tokens of each text; only those of the sentences as they are can be known."""
+    """The marks of each text's tokens, known only for sentences in their own form."""
     for index, text in enumerate(encoded):
         sentence = sentences[index] if index < len(sentences) else None
         is_known = sentence is not None and (bool(sentence.group_offsets) or not sentence.worthy)
@@ -162,7 +162,7 @@ def _marks(encoded: Sequence[Encoding], sentences: Sequence[LabelledSentence]) -
 
 
 def heading(paragraph: LabelledParagraph, form: str) -> str:
-    """What stands for the section of a paragraph."""
+    """The text that represents the section of a paragraph."""
     if form == "none":
         return ""
     if form == "type":
@@ -175,14 +175,14 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class PassSpans:
-    """Texts and signs behind each other, as passes have them."""
+    """The texts and special tokens of passes, in order."""
 
     texts: Numbers
     lengths: Numbers
-    signs: Numbers  # the token of a sign, -1 for texts
-    owner: Numbers  # the place of a span's sentence in `sentences`; their number where it has none
-    heads: Numbers  # the span that begins each pass
-    separators: Numbers  # of each sentence the span behind it
+    signs: Numbers  # id of a special token, -1 for texts
+    owner: Numbers  # index of a span's sentence in `sentences`, or their number if it has none
+    heads: Numbers  # first span of each pass
+    separators: Numbers  # span after each sentence
     sentences: Numbers
 
 
@@ -192,16 +192,16 @@ class Passes:
 
     variant: InputVariant
     frame: SequenceFrame
-    forms: Numbers  # of each sentence the text that is read
-    lengths: Numbers  # of each sentence the tokens that are read
-    sections: Numbers  # of each paragraph the text
+    forms: Numbers  # text read for each sentence
+    lengths: Numbers  # tokens read of each sentence
+    sections: Numbers  # text for each paragraph
     section_lengths: Numbers
     windows: Numbers  # passes x 5: paragraph, start, stop, first, last
-    first_pass: Numbers  # of each paragraph its first pass, and the number of passes
-    sizes: Numbers  # of each paragraph the tokens of its passes
+    first_pass: Numbers  # first pass of each paragraph, then the number of passes
+    sizes: Numbers  # tokens in the passes of each paragraph
 
     def spans(self, paragraphs: Numbers) -> PassSpans:
-        """What is read of some paragraphs, one behind the other."""
+        """The spans read for some paragraphs, concatenated."""
         rows = self.windows[ranges(self.first_pass[paragraphs], self.first_pass[paragraphs + 1])]
         paragraph, start, stop, judged_start, judged_stop = rows.T
         counts = stop - start
@@ -233,7 +233,7 @@ class Passes:
 def plan_passes(
     texts: TokenTexts, forms: Numbers, sections: Numbers, variant: InputVariant, frame: SequenceFrame
 ) -> Passes:
-    """The passes that judge every sentence of every paragraph once."""
+    """Plan passes that judge every sentence of every paragraph once."""
     every = np.diff(texts.ends, prepend=0)
     section_lengths = np.minimum(every[sections], MAX_SECTION_TOKENS) * (variant.section != "none")
     repeated_lengths = section_lengths if variant.section == "always" else np.zeros_like(section_lengths)
@@ -277,25 +277,25 @@ def _row(paragraph: int, start: int, window: Window) -> tuple[int, int, int, int
 
 
 def ranges(starts: Numbers, stops: Numbers) -> Numbers:
-    """The numbers from each start to before its stop, behind each other."""
+    """The numbers of each range from start to stop, concatenated."""
     counts = stops - starts
     return np.repeat(stops - np.cumsum(counts), counts) + np.arange(int(counts.sum()))
 
 
 Indices = NDArray[np.int64]
-_LOTS = (0.15, 0.1, 0.5, 0.25)  # how often a section is told by each of `FORMS`, where that is left to the lot
+_LOTS = (0.15, 0.1, 0.5, 0.25)  # how often each of `FORMS` is used when drawn at random
 
 
 @dataclass(frozen=True, slots=True)
 class WorthinessBatch:
-    """Passes behind each other, filled up to a size; `owner` is the place in `sentences` of whom a token belongs to.
+    """Concatenated passes, padded to a size; `owner` is the index in `sentences` of the sentence a token belongs to.
 
-    Tokens that belong to none of them have the number of sentences.
+    For tokens that belong to none it is the number of sentences.
     """
 
     tokens: Indices
     positions: Indices
-    bounds: NDArray[np.int32]  # where passes begin, and where the last one ends, as often as there is room for
+    bounds: NDArray[np.int32]  # where each pass starts, then the end of the last, repeated to fill the array
     owner: Indices
     separators: Indices
     marks: NDArray[np.int8]
@@ -304,14 +304,14 @@ class WorthinessBatch:
 
 @dataclass(frozen=True)
 class WorthinessBatches:
-    """Makes batches of paragraphs, in their order; what is drawn hangs on the seed."""
+    """Makes batches of paragraphs, in order; random draws depend on the seed."""
 
     texts: TokenTexts
     frame: SequenceFrame
     recipe: WorthinessRecipe
     paragraphs: Indices
     seed: int
-    learning: bool  # with what is drawn by lot: other forms of sentences, headings
+    learning: bool  # draw other forms of sentences and headings at random
 
     def __len__(self) -> int:
         return len(self._groups)
@@ -338,7 +338,7 @@ class WorthinessBatches:
 
     @cached_property
     def _groups(self) -> list[Indices]:
-        """The paragraphs of each batch: as many as fill it."""
+        """The paragraphs of each batch: as many as fit."""
         groups: list[list[int]] = []
         room = 0
         for paragraph, size in zip(self.paragraphs.tolist(), self._passes.sizes[self.paragraphs].tolist(), strict=True):
@@ -381,7 +381,7 @@ class WorthinessBatches:
 
 
 def shuffled_paragraphs(texts: TokenTexts, documents: Indices, recipe: WorthinessRecipe, seed: int) -> Indices:
-    """The paragraphs to learn from in one epoch, in an order of its own."""
+    """The paragraphs to train on in one epoch, in an order of its own."""
     selected = np.isin(texts.documents, documents)
     if recipe.conform:
         selected &= texts.kinds == 0

@@ -1,4 +1,4 @@
-"""From documents to the folder of a worthiness model: trained, exported, compared with the trained one, a card."""
+"""Build a worthiness model folder from documents: train, export, compare the export with the model, write the card."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def export_detector(
 ) -> None:
     """Write model.onnx (8 bits), tokenizer.json, head.npz and worthiness.json into `out`.
 
-    A base that no graph can be built for, such as Longformer, is kept as it was trained, and run by torch.
+    A base that no graph can be built for, such as Longformer, is kept as trained and run by torch.
     """
     save_base(out, network["backbone"].cpu(), base.tokenizer)
     if is_exportable(base):
@@ -56,7 +56,7 @@ def export_detector(
 
 
 def is_exportable(base: Base) -> bool:
-    """Whether a graph in 8 bits can be built for the base."""
+    """Whether an 8-bit graph can be built for the base."""
     try:
         check_exportable(base.name, base.config)
     except UserError:
@@ -80,7 +80,7 @@ def _array(weight: Any) -> Any:
 
 
 def detector_parity(folder: Path, documents: Sequence[LabelledDocument], judged: JudgedSentences) -> dict[str, float]:
-    """How the exported model's scores of sentences go with the trained one's, and what F1 each reaches."""
+    """How well the exported model's sentence scores agree with the trained one's, and the F1 of each."""
     exported = np.concatenate(
         FolderDetector(folder, 1).scores([paragraph for document in documents for paragraph in document.unlabelled()])
     )
@@ -101,7 +101,7 @@ def _best_f1(worthy: Any, scores: Any) -> float:
 
 
 Tell = Callable[[str], None]
-_PARITY_DOCUMENTS = 20  # documents that the export is compared on
+_PARITY_DOCUMENTS = 20  # documents for comparing the export
 _DESCRIPTION = "A worthiness model: how likely each sentence of a paragraph needs a citation."
 
 
@@ -115,17 +115,17 @@ def build_worthiness_model(
     workers: int = 0,
     deadline: float = math.inf,
 ) -> WorthinessOutcome:
-    """A worthiness model in the folder `out`; the newest documents are held out to choose by and to measure on."""
+    """Train a worthiness model into the folder `out`; the newest documents are held out as dev and test."""
     if (make_folder(out) / WORTHINESS.settings_file).exists():
         raise UserError(f"{out} already contains a model; choose another --out, or delete it")
     base = load_base(recipe.base)
     if recipe.judge:
-        load_base(recipe.judge)  # to say at once where there is none
+        load_base(recipe.judge)  # fail early if it does not exist
     parts = split_by_date(documents, dev, test)
     outcome = train(parts.train, parts.dev, parts.test, recipe, tell, workers, deadline)
     figures = outcome.report
     calibration = Calibration(**figures["calibration"])
-    # One threshold: those by section type were never better on documents they were not chosen by.
+    # One threshold: those by section type were never better on documents they were not chosen on.
     chosen = Decision(
         calibration, {"": figures["thresholds"][""]}, _bibliography(parts.dev, outcome.dev, calibration, tell)
     )
@@ -149,7 +149,7 @@ def build_worthiness_model(
 def _bibliography(
     documents: Sequence[LabelledDocument], judged: JudgedSentences, calibration: Calibration, tell: Tell
 ) -> BibliographyWeights | None:
-    """What bibliographies count, as the documents to choose by have it; none where these tell nothing."""
+    """Fit the weights of bibliographies on the dev documents, or None if these have no titles."""
     sizes = [sum(len(paragraph.sentences) for paragraph in document.paragraphs) for document in documents]
     ends = np.cumsum(sizes)[:-1]
     probabilities = np.split(calibration.probabilities(judged.scores), ends)

@@ -1,4 +1,4 @@
-"""The labelled documents to train from: packed ones, papers of any format, papers given as lists of sentences."""
+"""The labelled documents to train on: packed ones, papers in any format, or papers as lists of sentences."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from whycite.structure import label
 __all__ = ["is_sentence_list", "pack_labelled", "read_labelled", "read_sentence_lists"]
 
 
-_PARAGRAPH_SENTENCES = 6  # sentences of a section that are a paragraph: nothing says where paragraphs end
-_MIN_CITING = 4  # sentences that cite: in a paper with fewer the markers were not understood
-_MAX_WORDS = 100  # words of a sentence; longer ones are tables
+_PARAGRAPH_SENTENCES = 6  # sentences per paragraph, since nothing marks where paragraphs end
+_MIN_CITING = 4  # citing sentences: with fewer, the paper's markers were not recognised
+_MAX_WORDS = 100  # words per sentence; longer ones are tables
 _GAP = "\n\n"
-# "Golding (1995)" is a citation where nothing but names tell so: these papers come without their references.
+# "Golding (1995)" is recognised as a citation by names alone: these papers come without their references.
 _DATES = "Spring Summer Autumn Fall Winter January February March April May June July August September October November"
 _NOT_NAMES = "|".join(["In", "The", "Table", "Figure", "Section", "December", *_DATES.split()])
 _NAME = rf"(?!(?:{_NOT_NAMES})\b)[^\W\d_a-z][^\W\d_]*[a-z][\w'’-]*"
@@ -37,7 +37,7 @@ _RECORDS = re.compile(r"\.(?:jsonl|ndjson)(?:\.(?:gz|bz2|xz|zst))?$", re.IGNOREC
 
 
 def is_sentence_list(path: Path) -> bool:
-    """Whether a file gives papers as lists of sentences."""
+    """Whether a file has papers as lists of sentences."""
     if not _RECORDS.search(path.name) or not path.is_file():
         return False
     record = next(read_records(_source(path)), None)
@@ -46,7 +46,7 @@ def is_sentence_list(path: Path) -> bool:
 
 
 def read_sentence_lists(path: Path) -> Iterator[LabelledDocument]:
-    """The papers of a file with one `{"paper_id": …, "title": …, "sentences": [{"section": …, "text": …}]}` a line."""
+    """Read papers from lines like `{"paper_id": …, "title": …, "sentences": [{"section": …, "text": …}]}`."""
     for record in read_records(_source(path)):
         document = _document(record.data) if record.data else None
         if document and sum(bool(sentence.citations) for sentence in document.sentences) >= _MIN_CITING:
@@ -99,7 +99,7 @@ Watch = Callable[[int], None]
 
 
 def read_labelled(paths: Sequence[Path], watch: Watch = lambda read: None) -> Iterator[LabelledDocument]:
-    """The labelled documents at the paths: of packed files as they are, of papers by CiteWorth's rules."""
+    """Read the labelled documents at the paths: packed files as they are, papers by CiteWorth's rules."""
     packs = [path for path in paths if path.name.endswith(SUFFIX)]
     lists = [path for path in paths if path not in packs and is_sentence_list(path)]
     papers = [path for path in paths if path not in packs and path not in lists]
@@ -114,7 +114,7 @@ def read_labelled(paths: Sequence[Path], watch: Watch = lambda read: None) -> It
 
 
 def pack_labelled(paths: Sequence[Path], out: Path, watch: Watch = lambda read: None) -> int:
-    """Pack the labelled paragraphs of all documents at the paths, the newest first; how many there are."""
+    """Pack the labelled paragraphs of all documents at the paths, newest first; return the number of documents."""
     return save_labelled(
         sorted(read_labelled(paths, watch), key=lambda document: (document.date, document.key), reverse=True), out
     )

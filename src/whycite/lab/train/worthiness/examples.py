@@ -1,4 +1,4 @@
-"""Labelled documents in one packed file, and sentences made to look like those of drafts."""
+"""Labelled documents in one packed file, and noise that makes sentences look like those of drafts."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ __all__ = ["NOISES", "SUFFIX", "add_noise", "load_labelled", "save_labelled"]
 _FORM = "whycite-worthiness-3"
 _WORTHY, _CONFORM = 1, 2
 SUFFIX = ".jsonl.bz2"
-"""How the names of packed files end."""
+"""The suffix of packed files."""
 
 
 def save_labelled(documents: Iterable[LabelledDocument], path: Path) -> int:
-    """Write documents into one file; how many there were."""
+    """Write documents into one file; return how many there were."""
     written = 0
     with bz2.open(path, "wb") as file:
         file.write(_line(_FORM))
@@ -34,7 +34,7 @@ def save_labelled(documents: Iterable[LabelledDocument], path: Path) -> int:
 
 
 def load_labelled(path: Path) -> Iterator[LabelledDocument]:
-    """The documents of a packed file, one after the other."""
+    """Yield the documents of a packed file."""
     try:
         with bz2.open(path, "rt", encoding="utf-8") as file:
             records = map(json.loads, file)
@@ -53,7 +53,7 @@ def _line(record: Any) -> bytes:
 
 
 def _record(document: LabelledDocument) -> list[Any]:
-    """Texts together and signs together compress best."""
+    """Keep texts together and signs together, which compresses best."""
     paragraphs = [
         [
             paragraph.headings,
@@ -110,13 +110,13 @@ _STOP = re.compile(r"[.!?]$")
 
 
 def add_noise(text: str, random: Random) -> str:
-    """The sentence as it might stand in a draft, by one kind of noise; the same draw gives the same text."""
+    """Apply one kind of noise found in drafts; the same draw gives the same text."""
     noisy_text = random.choice(NOISES)(text, random)
     return noisy_text if noisy_text.strip() else text
 
 
 def _latex(text: str, random: Random) -> str:
-    """Commands, ties and signs that a reader did not take away."""
+    """Add commands, ties and symbols that a reader failed to strip."""
     text = _FIGURE.sub(lambda match: f"{match[1]}~\\ref{{{'fig' if match[1][0] == 'F' else 'tab'}:a}}", text)
     words = text.replace("%", r"\%").replace("–", "--").replace("‘", "`").replace("’", "'").split(" ")
     for _ in range(1 + len(words) // 12):
@@ -136,7 +136,7 @@ def _latex(text: str, random: Random) -> str:
 
 
 def _unfinished(text: str, random: Random) -> str:
-    """A sentence whose end is not written yet."""
+    """Cut off the end, as if not yet written."""
     words = text.split(" ")
     if len(words) < 6:
         return _STOP.sub("", text)
@@ -145,7 +145,7 @@ def _unfinished(text: str, random: Random) -> str:
 
 
 def _unpolished(text: str, random: Random) -> str:
-    """No capital, no full stop, a note to oneself."""
+    """Drop the capital or the full stop, or add a note to oneself."""
     draw = random.random()
     if draw < 0.35:
         return _STOP.sub("", text)
@@ -155,7 +155,7 @@ def _unpolished(text: str, random: Random) -> str:
 
 
 def _husk(text: str, random: Random) -> str:
-    """What a marker leaves that was taken out carelessly; sentences that never had one get it too."""
+    """Add the remains of a carelessly removed marker, even to sentences that never had one."""
     husk = random.choice(_HUSKS)
     if random.random() < 0.6:
         stop = text[-1:] if _STOP.search(text) else ""

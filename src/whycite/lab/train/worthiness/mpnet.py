@@ -1,4 +1,4 @@
-"""MPNet run over passes that stand behind each other: its attention knows how far apart two tokens are."""
+"""Run MPNet over concatenated passes; its attention depends on the distance between tokens."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 __all__ = ["mpnet_states"]
 
-_ALIGNED = 64  # places of a pass, in whole numbers of which fast attention comes
+_ALIGNED = 64  # fast attention needs pass lengths that are multiples of this
 
 
 def mpnet_states(backbone: Any, tokens: Any, positions: Any, rows: Any, mask: Any) -> Any:
-    """The state of every token; `rows` are the places of the tokens of each pass, `mask` which of them are its own."""
+    """The state of every token; `rows` are the token positions of each pass, `mask` is false for padding."""
     import torch
     from torch.nn.functional import pad, scaled_dot_product_attention
 
@@ -19,7 +19,7 @@ def mpnet_states(backbone: Any, tokens: Any, positions: Any, rows: Any, mask: An
     padding = -rows.shape[1] % _ALIGNED
     rows, mask = pad(rows, (0, padding)), pad(mask, (0, padding))
     number, size = rows.shape
-    with torch.no_grad():  # what distances count is known well enough from before
+    with torch.no_grad():  # the pretrained distance biases are good enough
         empty = torch.zeros(1, size, 1, device=tokens.device)
         bias = backbone.encoder.compute_position_bias(empty, num_buckets=backbone.config.relative_attention_num_buckets)
         bias = bias.masked_fill(~mask[:, None, None], -torch.inf)

@@ -1,4 +1,4 @@
-"""The network: a base reads packed paragraphs, one hidden layer judges each sentence (SCOPE 3.2)."""
+"""The network: a base reads packed paragraphs, and one hidden layer judges each sentence (SCOPE 3.2)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PACKABLE = ("bert", "roberta")
 
 
 def states(backbone: Any, tokens: Any, positions: Any, bounds: Any, longest: int) -> Any:
-    """The state of every token; passes lie between the bounds, none is longer than `longest`."""
+    """The state of every token; passes lie between the bounds, none longer than `longest`."""
     if backbone.config.model_type == "mpnet":
         return mpnet.mpnet_states(backbone, tokens, positions, *_pass_rows(bounds))
     if backbone.config.model_type not in _PACKABLE:
@@ -66,7 +66,7 @@ def _bert_layer(block: Any, rows: Any, bounds: Any, longest: int) -> Any:
 
 
 def _attention(query: Any, key: Any, value: Any, bounds: Any, longest: int) -> Any:
-    """What each token takes from those of its pass."""
+    """Attention of each token within its pass."""
     if query.is_cuda:
         from torch.nn.attention.varlen import varlen_attn
 
@@ -79,7 +79,7 @@ def _attention(query: Any, key: Any, value: Any, bounds: Any, longest: int) -> A
 
 
 def _pass_rows(bounds: Any) -> tuple[Any, Any]:
-    """The places of the tokens of each pass, one pass a row, and which of them are its own."""
+    """The token positions of each pass, one pass per row, and a mask that is false for padding."""
     import torch
 
     starts, sizes = bounds[:-1].long(), bounds.diff()
@@ -96,7 +96,7 @@ def _padded_states(backbone: Any, tokens: Any, bounds: Any) -> Any:
 
 
 def build_network(backbone: Any, recipe: WorthinessRecipe) -> Any:
-    """The network: `backbone`, a hidden layer with tanh as wide as it, one output; and one for `marks` of tokens."""
+    """Build the network: `backbone`, a tanh layer as wide, one output per sentence, and one for token `marks`."""
     from torch import nn
 
     width = backbone.config.hidden_size
@@ -107,7 +107,7 @@ def build_network(backbone: Any, recipe: WorthinessRecipe) -> Any:
 
 
 def scores(network: Any, batch: WorthinessBatch, readout: Readout, limit: int, device: Any) -> tuple[Any, Any]:
-    """The score of each sentence of a batch, the logarithm of its odds; and that of each token to have a mark."""
+    """The log-odds of each sentence in a batch, and those of each token to have a mark."""
     import torch
 
     def on_device(array: NDArray[Any]) -> Any:

@@ -1,4 +1,4 @@
-"""How worthiness is trained: all that can be chosen, in one place."""
+"""The settings of worthiness training, in one place."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ Heading = Literal["any", "top", "path", "type", "none"]
 
 @dataclass(frozen=True, slots=True)
 class WorthinessRecipe:
-    """SCOPE's own choices are a separator read-out, the section's type and conform paragraphs."""
+    """Settings of training; SCOPE's own are a separator read-out, the section's type and conforming paragraphs."""
 
     base: str = DEFAULT
     variant: str = "ctx-section-extra"
-    readout: Readout = "mean"  # over a sentence's own tokens, or as published at the separator behind it
-    heading: Heading = "any"  # what stands for the section: by lot, its top heading, all headings, its type
+    readout: Readout = "mean"  # over a sentence's own tokens, or as published at the separator after it
+    heading: Heading = "any"  # what represents the section: random, its top heading, all headings, its type
     epochs: int = 6
     rate: float = 4e-4
-    warm_up: float = 0.06  # share of the training in which the rate rises
+    warm_up: float = 0.06  # share of training in which the rate rises
     decay: float = 0.01
-    tokens: int = 32_768  # in a batch: about 128 paragraphs
-    limit: int = 512  # tokens read in one pass
+    tokens: int = 32_768  # per batch: about 128 paragraphs
+    limit: int = 512  # tokens per pass
     dropout: float = 0.1
-    noise: float = 0.1  # share of sentences that are read as a draft might have them
-    named: float = 0.5  # of sentences that name whom they cite, the share that keep the names
-    marks: float = 0.1  # what telling behind which tokens citations stood counts beside telling which sentences cite
-    folds: int = 2  # parts of the documents, each judged by a model that learned from the others in half the epochs
-    judge: str = ""  # what these models start from, which may be larger than the base; none: the base
-    judge_rate: float = 1e-4  # how large their steps are, where they start from another base
-    soft: float = 0.5  # share of what is learned in the end that is their judgement, not the label; 0 folds: none
+    noise: float = 0.1  # share of sentences made to look like those of a draft
+    named: float = 0.5  # share of sentences naming the authors they cite that keep the names
+    marks: float = 0.1  # weight of predicting which tokens citations followed, next to which sentences cite
+    folds: int = 2  # parts of the documents, each judged by a model trained on the others for half the epochs
+    judge: str = ""  # base of these models, possibly larger than `base`, which is the default
+    judge_rate: float = 1e-4  # their learning rate, if they start from another base
+    soft: float = 0.5  # share of the final target that is their judgement, not the label; none with 0 folds
     conform: bool = False  # train only on paragraphs that conform to CiteWorth's rules
     seed: int = 0
 
@@ -53,5 +53,5 @@ class WorthinessRecipe:
 
     @property
     def judging(self) -> WorthinessRecipe:
-        """How those are trained whose judgement is learned from."""
+        """The recipe of the models whose judgement is learned from."""
         return replace(self, base=self.judge, rate=self.judge_rate, judge="") if self.judge else self

@@ -1,4 +1,4 @@
-"""One training: optimiser and loss, epochs, held-out F1, the best weights, calibration and the final report."""
+"""Train one model: optimiser and loss, epochs, held-out F1, the best weights, calibration and the final report."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class JudgedSentences:
-    """Sentences with scores and labels, the kinds of their paragraphs, and the types of their sections."""
+    """Sentences with scores, labels, the kinds of their paragraphs, and the types of their sections."""
 
     scores: NDArray[np.float32]
     worthy: NDArray[np.bool_]
@@ -57,14 +57,14 @@ class JudgedSentences:
     types: tuple[str | None, ...]
 
     def best(self, calibration: Calibration | None = None) -> tuple[float, float]:
-        """The best threshold on these sentences themselves, and F1 there."""
+        """The best threshold on these same sentences, and its F1."""
         probabilities = (calibration or Calibration()).probabilities(self.scores)
         threshold = best_threshold(self.worthy, probabilities)
         return threshold, measure(self.worthy, probabilities >= threshold).f1
 
 
 def report(dev: JudgedSentences, test: JudgedSentences) -> dict[str, Any]:
-    """Calibration and thresholds as dev has them, and what they are worth on test."""
+    """Fit calibration and thresholds on dev, and evaluate them on test."""
     calibration = fit_calibration(dev.scores, dev.worthy)
     on_dev, on_test = calibration.probabilities(dev.scores), calibration.probabilities(test.scores)
     thresholds = thresholds_by_type(dev.worthy, on_dev, dev.types)
@@ -93,14 +93,14 @@ def report(dev: JudgedSentences, test: JudgedSentences) -> dict[str, Any]:
 
 
 Watch = Callable[[str], None]
-"""Told in a few words how it goes."""
+"""Called with short progress messages."""
 
 _CLIP = 1.0
-_REPORT_INTERVAL = 20.0  # seconds between two words of progress
+_REPORT_INTERVAL = 20.0  # seconds between progress messages
 
 
 class WorthinessOptimiser:
-    """Optimiser and schedule, over all epochs; `targets` are how worthy each sentence is to be called."""
+    """Optimiser and schedule over all epochs; `targets` are the target probabilities of the sentences."""
 
     def __init__(
         self,
@@ -126,7 +126,7 @@ class WorthinessOptimiser:
         )
 
     def advance(self, progress: float) -> bool:
-        """Whether training ends here, when such a share of it is done; sets the rate: up in a line, then down."""
+        """Set the rate (a linear rise, then a linear fall) for this progress; return whether training is over."""
         progress = max(progress, (time.monotonic() - self._start_time) / self._deadline)
         warm = self._recipe.warm_up
         for group in self._optimizer.param_groups:
@@ -134,7 +134,7 @@ class WorthinessOptimiser:
         return progress >= 1
 
     def epoch(self, maker: WorthinessBatches, epoch: int, workers: int) -> float:
-        """Learn from every paragraph once, or until it is over; the mean loss."""
+        """Train on every paragraph once, or until time is up; return the mean loss."""
         import torch
 
         self._network.train()
@@ -167,7 +167,7 @@ class WorthinessOptimiser:
 
 
 def _place_loss(scores: Any, marks: Any) -> Any:
-    """Cross entropy of tokens of which it is known whether citations stood behind them, for each that had some."""
+    """Cross-entropy over tokens known to be followed by citations or not, per token that was."""
     import torch
 
     is_known = marks != UNKNOWN
@@ -176,14 +176,14 @@ def _place_loss(scores: Any, marks: Any) -> Any:
 
 
 def precision(device: Any) -> Any:
-    """In 16 bits where the machine is made for it."""
+    """16-bit precision where the device supports it."""
     import torch
 
     return torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda")
 
 
 def load_batches(maker: WorthinessBatches, workers: int) -> Any:
-    """The batches of a maker, made by other processes where there are some."""
+    """Load the batches of a maker, in worker processes if any."""
     from torch.utils.data import DataLoader
 
     return DataLoader(maker, batch_size=None, num_workers=workers, collate_fn=_identity)
@@ -194,12 +194,12 @@ def _identity(batch: Any) -> Any:
 
 
 Numbers = NDArray[np.int64]
-_FROM_PADDING = ("roberta", "xlm-roberta", "camembert", "mpnet", "longformer")  # where they count places from
+_FROM_PADDING = ("roberta", "xlm-roberta", "camembert", "mpnet", "longformer")  # position ids start after the padding's
 
 
 @dataclass(frozen=True, slots=True)
 class WorthinessReader:
-    """A network, and how texts are given to it."""
+    """A network and how it is given texts."""
 
     network: Any
     frame: SequenceFrame
@@ -209,7 +209,7 @@ class WorthinessReader:
 
 @dataclass(frozen=True, slots=True)
 class WorthinessOutcome:
-    """What training made: the network with its best weights, scores of the held-out sentences, all figures."""
+    """The result of training: the network with its best weights, scores of held-out sentences, and all figures."""
 
     network: Any
     dev: JudgedSentences
@@ -219,7 +219,7 @@ class WorthinessOutcome:
 
 @dataclass(frozen=True, slots=True)
 class _DocumentParts:
-    """The numbers of the documents to learn from, to choose by and to measure on."""
+    """The numbers of the documents in train, dev and test."""
 
     train: Numbers
     dev: Numbers
@@ -235,9 +235,9 @@ def train(
     workers: int = 0,
     deadline: float = math.inf,
 ) -> WorthinessOutcome:
-    """Train on documents, keep the weights that do best on dev, measure on test.
+    """Train on documents, keep the weights that do best on dev, evaluate on test.
 
-    By `deadline`, seconds from the start, it is over whatever it has seen: the rate falls in time.
+    Training ends by `deadline`, in seconds from the start, whatever it has seen; the rate falls in time.
     """
     start_time = time.monotonic()
 
@@ -274,7 +274,7 @@ def train(
 
 
 def _share(recipe: WorthinessRecipe) -> float:
-    """The share of the work that is done by those that judge: by what each learns from, and its size."""
+    """The share of the work done by the judging models, from their training data and size."""
 
     def size(name: str) -> int:
         return sum(weight.numel() for weight in load_base(name).model.parameters())
@@ -293,7 +293,7 @@ def judge_out_of_fold(
     workers: int = 0,
     deadline: float = math.inf,
 ) -> NDArray[np.float32]:
-    """How likely each sentence of the documents is worthy, by a model that has not learned from its document."""
+    """The probability that each sentence is worthy, by a model not trained on its document."""
     soft = np.full(len(texts.worthy), np.nan, np.float32)
     shorter = replace(recipe, epochs=(recipe.epochs + 1) // 2)
     fold_of = np.arange(len(documents)) % recipe.folds
@@ -308,7 +308,7 @@ def judge_out_of_fold(
 
 
 def _calibration(judged: JudgedSentences) -> Calibration:
-    """What makes scores hold on these sentences, if they tell it: too few may turn scores round."""
+    """Fit a calibration on these sentences; use the default if too few of them would invert the scores."""
     calibration = fit_calibration(judged.scores, judged.worthy) if judged.worthy.any() else Calibration()
     return calibration if calibration.scale > 0 else Calibration()
 
@@ -323,9 +323,9 @@ def learn(
     workers: int = 0,
     deadline: float = math.inf,
 ) -> tuple[WorthinessReader, list[dict[str, float]]]:
-    """Learn how worthy the sentences of documents are, by `targets`; the weights of the epoch that is best on dev.
+    """Train on documents with `targets`; return the weights of the epoch that is best on dev.
 
-    With them comes what was seen after each epoch.
+    Also return the figures of each epoch.
     """
     import torch
 
@@ -358,7 +358,7 @@ def learn(
 
 
 def frame_of(base: Base, recipe: WorthinessRecipe) -> SequenceFrame:
-    """The signs that the base's tokenizer puts around a text."""
+    """The special tokens that the base's tokenizer puts around a text."""
     config, signs = base.config, base.tokenizer.encode("a").ids
     longest = getattr(config, "max_position_embeddings", None)
     if longest is None or len(signs) < 3:
@@ -369,7 +369,7 @@ def frame_of(base: Base, recipe: WorthinessRecipe) -> SequenceFrame:
 
 
 def judge(reader: WorthinessReader, texts: TokenTexts, documents: Numbers) -> JudgedSentences:
-    """The scores of all sentences of documents."""
+    """Score all sentences of documents."""
     sentences, sentence_scores = score_sentences(reader, texts, documents)
     kinds, types = texts.by_sentence(texts.kinds)[sentences], texts.by_sentence(texts.types)[sentences]
     return JudgedSentences(sentence_scores, texts.worthy[sentences], kinds, tuple(types))
@@ -378,7 +378,7 @@ def judge(reader: WorthinessReader, texts: TokenTexts, documents: Numbers) -> Ju
 def score_sentences(
     reader: WorthinessReader, texts: TokenTexts, documents: Numbers
 ) -> tuple[Numbers, NDArray[np.float32]]:
-    """The sentences of documents, in order, and the score of each."""
+    """The sentences of documents, in order, and their scores."""
     import torch
 
     network = reader.network.eval()
