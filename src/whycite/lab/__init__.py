@@ -1,1 +1,1 @@
-"""Lab."""
+"""The laboratory: training, evaluation and labelling."""

@@ -1,4 +1,4 @@
-"""Lines of JSON: objects in, objects out, and what is wrong with a line, with its place."""
+"""Read and write JSON lines, reporting errors with their line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["as_line", "read_objects", "read_rows", "text_of", "whole_numbers"]
 
 
 def read_rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:
-    """The rows of folder/name, a JSONL file, compressed or not."""
+    """The rows of a JSONL file in a folder, compressed or not."""
     if not folder.is_dir():
         raise UserError(f"{folder}: no such folder")
     files = DiskFolder(folder)
@@ -30,7 +30,7 @@ def read_rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:
 
 
 def read_objects(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The objects of a JSONL file, compressed or not, or with "-" of standard input; each with its place."""
+    """The objects of a JSONL file, compressed or not, or of standard input ("-"), with their locations."""
     if str(path) == "-":
         source = Source(MemoryFolder({"stdin.jsonl": sys.stdin.buffer.read()}, ""), "stdin.jsonl")
     else:
@@ -48,7 +48,7 @@ def read_objects(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def text_of(row: Mapping[str, Any], key: str, place: str, default: str | None = None) -> str:
-    """A string of an object; a whole number is one too. Without a default it must be there."""
+    """A string or integer of an object, as a string; required unless there is a default."""
     value = row.get(key, default)
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
@@ -58,7 +58,7 @@ def text_of(row: Mapping[str, Any], key: str, place: str, default: str | None = 
 
 
 def whole_numbers(row: Mapping[str, Any], key: str, place: str) -> frozenset[int] | None:
-    """A list of whole numbers of an object; None where it is absent."""
+    """A list of integers of an object, or None."""
     value = row.get(key)
     if value is None:
         return None
@@ -68,7 +68,7 @@ def whole_numbers(row: Mapping[str, Any], key: str, place: str) -> frozenset[int
 
 
 def as_line(content: Mapping[str, Any]) -> str:
-    """A line of JSON; text that UTF-8 cannot hold (half of a pair of surrogates) is escaped."""
+    """A line of JSON; text that UTF-8 cannot encode (lone surrogates) is escaped."""
     line = json.dumps(content, ensure_ascii=False)
     try:
         line.encode()

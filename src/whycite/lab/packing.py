@@ -1,4 +1,4 @@
-"""Parts that share no name: things joined by names stay together, and whole groups are packed to size."""
+"""Split items into parts that share no names: group those that do, and pack whole groups to size."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ItemT = TypeVar("ItemT")
 
 
 def order_by_lot(items: Iterable[ItemT], name: Callable[[ItemT], str], seed: int) -> list[ItemT]:
-    """The things in an order that hangs on the seed and their names alone."""
+    """Shuffle items, depending only on the seed and their names."""
 
     def lot(item: ItemT) -> bytes:
         return blake2b(f"{seed} {name(item)}".encode("utf-8", "surrogatepass")).digest()
@@ -21,7 +21,7 @@ def order_by_lot(items: Iterable[ItemT], name: Callable[[ItemT], str], seed: int
 
 
 def group_by_names(items: Iterable[ItemT], names: Callable[[ItemT], Sequence[str]]) -> list[list[ItemT]]:
-    """Groups of things that share a name, over however many steps; one without names is a group of its own."""
+    """Groups of items connected by shared names; an item without names is its own group."""
     items = list(items)
     leader: dict[str, str] = {}
 
@@ -45,8 +45,8 @@ def group_by_names(items: Iterable[ItemT], names: Callable[[ItemT], Sequence[str
 
 
 def pack_groups(groups: Sequence[list[ItemT]], size: int) -> tuple[list[list[ItemT]], list[list[ItemT]]]:
-    """The groups that fill the size best without going over it, those that stand first before others, and the rest."""
-    reachable = [1]  # bit n: n things can be had from the groups so far
+    """The groups that best fill the size without exceeding it, preferring earlier ones, and the rest."""
+    reachable = [1]  # bit n: the groups so far can make up n items
     for group in groups:
         reachable.append((reachable[-1] | reachable[-1] << len(group)) & (2 << size) - 1)
     remaining = reachable[-1].bit_length() - 1

@@ -1,1 +1,1 @@
-"""What people say about claims and passages: tasks, answers, and the truth out of several labellers (the thesis, 4)."""
+"""Labelling of claims and passages: tasks, answers, and their aggregation (the thesis, chapter 4)."""

@@ -1,8 +1,8 @@
-"""One label out of several labellers': by vote or GLAD, held against gold and each other (the thesis, 4.2 to 4.5).
+"""Aggregate labels by vote or GLAD, and measure agreement with gold (the thesis, 4.2 to 4.5).
 
-A labeller of skill a answers a task of easiness e^b rightly with probability 1 / (1 + exp(-a e^b)). Skills and b have
-the paper's priors, normal around 1 with variance 1; both labels are equally likely beforehand. What is expected and
-what is most likely are found in turns.
+A labeller of skill a answers a task of easiness e^b correctly with probability 1 / (1 + exp(-a e^b)). Skills and b have
+the paper's priors, normal with mean 1 and variance 1; both labels are equally likely a priori. Fitted by expectation
+maximization.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ __all__ = [
 
 
 AnswersByTask = Mapping[str, Mapping[str, str]]
-"""Task -> labeller -> label, the first to answer first."""
+"""Task -> labeller -> label, in order of answering."""
 
 
 @dataclass(frozen=True, slots=True)
 class AggregatedLabel:
-    """The label that several labellers give a task together."""
+    """The aggregated label of a task."""
 
     label: str
-    share: float  # of the votes, or the probability that the label is right
+    share: float  # of the votes, or the probability of the label
     votes: int
 
 
 def first_votes(answers: AnswersByTask, votes: int) -> dict[str, dict[str, str]]:
-    """The tasks with so many answers or more, with the first so many of them."""
+    """The first `votes` answers of each task that has as many."""
     if votes < 1:
         raise UserError(f"a vote needs at least 1 labeller, not {votes}")
     return {
@@ -63,7 +63,7 @@ def first_votes(answers: AnswersByTask, votes: int) -> dict[str, dict[str, str]]
 
 
 def vote(answers: AnswersByTask, least: float = 0.5) -> dict[str, AggregatedLabel]:
-    """The label of most, where its share is at least `least` and above a half; tasks without such a label are left out.
+    """The majority labels with a share of at least `least`; tasks without one are omitted.
 
     Majority 0.5, high majority 0.8 (4 of 5), unanimous 1.
     """
@@ -74,7 +74,7 @@ def vote(answers: AnswersByTask, least: float = 0.5) -> dict[str, AggregatedLabe
         labels = list(task_labels.values())
         label = max(labels, key=labels.count)
         share = labels.count(label) / len(labels)
-        if share > 0.5 and share >= least - 1e-9:  # 4 / 5 of votes is 0.8, however it is written
+        if share > 0.5 and share >= least - 1e-9:  # tolerate rounding, as in 4 / 5
             voted_labels[task] = AggregatedLabel(label, share, len(labels))
     return voted_labels
 
@@ -83,25 +83,25 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _ROUNDS = 200
-_STEPS = 3  # of Newton's method in a round, for skills and for easiness
+_STEPS = 3  # Newton steps per round, for skills and easiness
 _HALVINGS = 30
-_SMALL = 1e-7  # gain a vote in a round, below which it is time to stop
+_SMALL = 1e-7  # stop if the gain per vote in a round is lower
 _PRIOR = 1.0  # mean of skills and of b
 
 
 @dataclass(frozen=True, slots=True)
 class GladEstimate:
-    """What GLAD found."""
+    """The estimates of GLAD."""
 
     labels: dict[str, AggregatedLabel]
-    skill: dict[str, float]  # of each labeller: 0 is chance, below 0 says the contrary
-    easiness: dict[str, float]  # of each task, above 0
-    history: tuple[float, ...]  # logarithm of the posterior of skills and easiness after each round; it never falls
+    skill: dict[str, float]  # per labeller: 0 is chance, below 0 is adversarial
+    easiness: dict[str, float]  # per task, above 0
+    history: tuple[float, ...]  # log posterior of skills and easiness after each round; never decreases
 
 
 @dataclass(frozen=True, slots=True)
 class _VoteArrays:
-    """Every vote: on which task, by whom, 1 for the first label or -1 for the second."""
+    """The task, labeller and sign of every vote: 1 for the first label, -1 for the second."""
 
     task: Integers
     labeller: Integers
@@ -109,7 +109,7 @@ class _VoteArrays:
 
 
 def glad(answers: AnswersByTask, labels: tuple[str, str], rounds: int = _ROUNDS) -> GladEstimate:
-    """The most likely label of each task with its probability; of two as likely, the first."""
+    """The most likely label of each task and its probability; the first label if tied."""
     ballots = [(task, labeller, label) for task, votes in answers.items() for labeller, label in votes.items()]
     if not ballots:
         raise UserError("there are no answers to aggregate")
@@ -129,7 +129,7 @@ def glad(answers: AnswersByTask, labels: tuple[str, str], rounds: int = _ROUNDS)
         first_probability = _first_label_probability(votes, skill, b)
         correctness = np.where(
             votes.sign > 0, first_probability[votes.task], 1 - first_probability[votes.task]
-        )  # probability of each vote's truth
+        )  # probability that each vote is correct
         for _ in range(_STEPS):
             skill = _better_skill(votes, skill, b, correctness)
             b = _better_easiness(votes, skill, b, correctness)
@@ -161,18 +161,18 @@ def _most_likely_label(probability: float, labels: tuple[str, str], votes: int) 
 
 
 def _strength(votes: _VoteArrays, skill: Floats, b: Floats) -> Floats:
-    """The logarithm of the odds that each vote is right."""
+    """The log odds that each vote is correct."""
     return np.asarray(skill[votes.labeller] * np.exp(b[votes.task]))
 
 
 def _first_label_probability(votes: _VoteArrays, skill: Floats, b: Floats) -> Floats:
-    """The probability of the first label for each task: a vote's odds multiply."""
+    """The probability of the first label for each task: the odds of votes multiply."""
     odds = np.bincount(votes.task, votes.sign * _strength(votes, skill, b), len(b))
     return np.asarray(np.exp(-np.logaddexp(0, -odds)))
 
 
 def _posterior(votes: _VoteArrays, skill: Floats, b: Floats) -> float:
-    """Its logarithm, but for a constant; the true labels are summed over."""
+    """The log posterior up to a constant, summed over the true labels."""
     x = _strength(votes, skill, b)
     if_first = np.bincount(votes.task, -np.logaddexp(0, -votes.sign * x), len(b))
     if_second = np.bincount(votes.task, -np.logaddexp(0, votes.sign * x), len(b))
@@ -181,12 +181,12 @@ def _posterior(votes: _VoteArrays, skill: Floats, b: Floats) -> float:
 
 
 def _expected_log_likelihood(x: Floats, correctness: Floats) -> Floats:
-    """What is expected of the logarithm of each vote's probability."""
+    """The expected log likelihood of each vote."""
     return np.asarray(-correctness * np.logaddexp(0, -x) - (1 - correctness) * np.logaddexp(0, x))
 
 
 def _better_skill(votes: _VoteArrays, skill: Floats, b: Floats, correctness: Floats) -> Floats:
-    """A step of Newton's method for each skill; the expectation is concave in it."""
+    """A Newton step for each skill; the expectation is concave in it."""
 
     def worth(value: Floats) -> Floats:
         expectations = _expected_log_likelihood(_strength(votes, value, b), correctness)
@@ -200,7 +200,7 @@ def _better_skill(votes: _VoteArrays, skill: Floats, b: Floats, correctness: Flo
 
 
 def _better_easiness(votes: _VoteArrays, skill: Floats, b: Floats, correctness: Floats) -> Floats:
-    """A step for each b; the part of the curvature that is surely negative is used alone."""
+    """A Newton step for each b, with only the part of the curvature that is always negative."""
 
     def worth(value: Floats) -> Floats:
         expectations = _expected_log_likelihood(_strength(votes, skill, value), correctness)
@@ -214,7 +214,7 @@ def _better_easiness(votes: _VoteArrays, skill: Floats, b: Floats, correctness: 
 
 
 def _take_step(values: Floats, step: Floats, worth: Callable[[Floats], Floats]) -> Floats:
-    """Each value moved by its step, by half of it where that would be worse, and so on."""
+    """Add the step to each value, halving it until the result is no worse."""
     baseline = worth(values)
     for _ in range(_HALVINGS):
         worse = worth(values + step) < baseline
@@ -232,7 +232,7 @@ _SHARED = 2  # tasks that two labellers must share to be compared
 
 
 def kappa(first_labels: Sequence[str], second_labels: Sequence[str]) -> float:
-    """Agreement beyond chance, from -1 to 1; 1 where both say one and the same thing throughout."""
+    """Cohen's kappa, from -1 to 1; 1 if both only ever give the same single label."""
     labels = set(first_labels) | set(second_labels)
     seen = sum(a == b for a, b in zip(first_labels, second_labels, strict=True)) / len(first_labels)
     chance = sum(first_labels.count(label) * second_labels.count(label) for label in labels) / len(first_labels) ** 2
@@ -240,7 +240,7 @@ def kappa(first_labels: Sequence[str], second_labels: Sequence[str]) -> float:
 
 
 def area_under_curve(scores: Sequence[float], positive: Sequence[bool]) -> float | None:
-    """The probability that a positive one scores above another, of equal ones half; None where either is missing."""
+    """The probability that a positive scores above a negative, ties counting half; None without both."""
     above = [score for score, good in zip(scores, positive, strict=True) if good]
     below = [score for score, good in zip(scores, positive, strict=True) if not good]
     if not above or not below:
@@ -251,13 +251,13 @@ def area_under_curve(scores: Sequence[float], positive: Sequence[bool]) -> float
 
 
 def f1(predicted: Sequence[str], gold: Sequence[str], label: str) -> float:
-    """The harmonic mean of precision and recall of a label; 0 where it is never right."""
+    """The F1 score of a label; 0 if it is never right."""
     hits = sum(a == b == label for a, b in zip(predicted, gold, strict=True))
     return 2 * hits / (predicted.count(label) + gold.count(label)) if hits else 0.0
 
 
 def mutual_kappa(answers: AnswersByTask) -> float | None:
-    """The mean kappa of pairs of labellers who share tasks, weighted by how many; None where none do."""
+    """The mean kappa of pairs of labellers, weighted by the tasks they share; None if no pair shares enough."""
     by_labeller: dict[str, dict[str, str]] = {}
     for task, task_labels in answers.items():
         for labeller, label in task_labels.items():
@@ -279,7 +279,7 @@ _VOTES = (3, 4, 5)
 
 @dataclass(frozen=True, slots=True)
 class AggregationRow:
-    """A way to aggregate the answers of a kind of task, and what it is worth where gold is known."""
+    """The quality of an aggregation method on tasks of a kind with gold."""
 
     kind: TaskKind
     method: str
@@ -288,11 +288,11 @@ class AggregationRow:
     kappa: float
     auc: float | None  # of the labels themselves
     auc_soft: float | None  # of the share of votes, or of GLAD's probability
-    f1: float  # of the first label; of comparisons the mean of both, since neither option is the positive one
+    f1: float  # of the first label; for comparisons the mean of both, since neither is positive
 
 
 def aggregate(answers: AnswersByTask, method: str, kind: TaskKind) -> dict[str, AggregatedLabel]:
-    """The labels of tasks of a kind."""
+    """Aggregate the answers to tasks of a kind."""
     if method not in METHODS:
         raise UserError(f"unknown aggregation method '{method}'; choose one of: {', '.join(METHODS)}")
     if not answers:
@@ -303,7 +303,7 @@ def aggregate(answers: AnswersByTask, method: str, kind: TaskKind) -> dict[str, 
 def label_tasks(
     tasks: Mapping[str, LabellingTask], answers: AnswersByTask, method: str, least: float = 0.5
 ) -> dict[str, AggregatedLabel]:
-    """The labels of all tasks whose share of votes, or probability, is high enough."""
+    """The labels of all tasks with a share of votes, or probability, of at least `least`."""
     labels: dict[str, AggregatedLabel] = {}
     for kind, kind_answers in _by_kind(tasks, answers).items():
         labels |= aggregate(kind_answers, method, kind)
@@ -311,7 +311,7 @@ def label_tasks(
 
 
 def labeller_agreement(tasks: Mapping[str, LabellingTask], answers: AnswersByTask) -> dict[TaskKind, float]:
-    """For each kind of task, the mean kappa of labellers with each other, where they can be compared."""
+    """The mean kappa between labellers for each kind of task, where they can be compared."""
     kappas = {kind: mutual_kappa(kind_answers) for kind, kind_answers in _by_kind(tasks, answers).items()}
     return {kind: value for kind, value in kappas.items() if value is not None}
 
@@ -323,9 +323,9 @@ def _by_kind(tasks: Mapping[str, LabellingTask], answers: AnswersByTask) -> dict
 def compare_methods(
     tasks: Mapping[str, LabellingTask], answers: AnswersByTask, votes: Sequence[int] = _VOTES
 ) -> list[AggregationRow]:
-    """A row for each kind, method and number of votes (votes that can tie are no majority: GLAD takes them alone).
+    """A row for each kind, method and number of votes; even numbers only for GLAD, since votes could tie.
 
-    GLAD learns skills from all tasks of the kind, those without gold too.
+    GLAD learns skills from all tasks of the kind, including those without gold.
     """
     rows = []
     for kind, kind_answers in _by_kind(tasks, answers).items():

@@ -1,4 +1,4 @@
-"""Files of answers, one line an act: what was acknowledged is on disk, whatever happens to the program."""
+"""Answer files, one action per line; actions are on disk before they are acknowledged."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from whycite.lab.jsonlines import as_line, text_of
 __all__ = ["Answers", "answers_by_task", "as_dict", "entry_line", "parse_entries", "read_entries"]
 
 
-_LINE_START = b'{"task": '  # what every line begins with
+_LINE_START = b'{"task": '  # start of every line
 
 
 def read_entries(path: Path, tasks: Mapping[str, LabellingTask]) -> list[AnswerEntry]:
-    """The acts in a file of answers, in their order."""
+    """The actions in an answer file, in order."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -32,7 +32,7 @@ def read_entries(path: Path, tasks: Mapping[str, LabellingTask]) -> list[AnswerE
 
 
 def parse_entries(content: bytes, path: str, tasks: Mapping[str, LabellingTask]) -> tuple[list[AnswerEntry], int]:
-    """The acts, and how many bytes hold them: a last line cut off while it was written was never acknowledged."""
+    """The actions and their length in bytes, without a truncated last line, which was never acknowledged."""
     entries, whole = [], 0
     for number, line in enumerate(content.splitlines(keepends=True), 1):
         place = f"{path}:{number}"
@@ -49,7 +49,7 @@ def parse_entries(content: bytes, path: str, tasks: Mapping[str, LabellingTask])
 
 
 def answers_by_task(entries: list[AnswerEntry], tasks: Mapping[str, LabellingTask]) -> dict[str, dict[str, str]]:
-    """Task -> labeller -> label as it stands after all undoing, the first to answer first; for tasks with answers."""
+    """Task -> labeller -> label after all undos, in order of answering; only tasks with answers."""
     answers: dict[str, dict[str, str]] = {}
     for entry in entries:
         labels = answers.setdefault(entry.task, {})
@@ -60,12 +60,12 @@ def answers_by_task(entries: list[AnswerEntry], tasks: Mapping[str, LabellingTas
 
 
 def entry_line(entry: AnswerEntry) -> bytes:
-    """The line of an act."""
+    """The line of an action."""
     return as_line(as_dict(entry)).encode()
 
 
 def as_dict(entry: AnswerEntry) -> dict[str, Any]:
-    """An act as JSON."""
+    """An action as JSON."""
     return {
         "task": entry.task,
         "labeller": entry.labeller,
@@ -105,16 +105,16 @@ def _parse_entry(row: Mapping[str, Any], place: str, tasks: Mapping[str, Labelli
 
 
 class Answers:
-    """An append-only file of answers, open for writing by one program at a time; and what stands in it."""
+    """An append-only answer file and its contents; one process at a time can write to it."""
 
     def __init__(self, path: Path, tasks: Mapping[str, LabellingTask]) -> None:
         self.path = path
         self.tasks = tasks
-        self.by_task: dict[str, dict[str, str]] = {}  # task -> labeller -> label; "" for one that was skipped
-        self.by_labeller: dict[str, list[str]] = {}  # the tasks each has answered or skipped, the last one last
+        self.by_task: dict[str, dict[str, str]] = {}  # task -> labeller -> label; "" if skipped
+        self.by_labeller: dict[str, list[str]] = {}  # tasks answered or skipped, in order
         self.acts = 0  # lines
         self._by_submission: dict[str, AnswerEntry] = {}  # by submission
-        self._failed_offset: int | None = None  # where a line begins that could not be written whole
+        self._failed_offset: int | None = None  # start of a line that was only partly written
         self._write_lock = threading.Lock()
         if not path.resolve().parent.is_dir():
             raise UserError(f"{path.parent}: no such folder")
@@ -161,22 +161,22 @@ class Answers:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close and unlock the file."""
         with self._write_lock:
-            file, self._file = self._file, -1  # its number may soon be another file's, and an answer still come
+            file, self._file = self._file, -1  # the descriptor may be reused before a late answer
             os.close(file)
             self._file_lock.release()
 
     def label_of(self, labeller: str, task: str) -> str | None:
-        """The label that a labeller gave a task, "" for one that was skipped, None for neither."""
+        """A labeller's label for a task, "" if skipped, None if neither."""
         return self.by_task.get(task, {}).get(labeller)
 
     def votes(self, task: str) -> int:
-        """How many answered a task."""
+        """The number of answers to a task."""
         return sum(bool(label) for label in self.by_task.get(task, {}).values())
 
     def record(self, entry: AnswerEntry) -> AnswerEntry:
-        """Write an act and return it once it is on disk; one that was sent before is returned as it was then."""
+        """Write an action to disk and return it, or return the earlier one with the same submission."""
         with self._write_lock:
             if entry.submission and (earlier_entry := self._by_submission.get(entry.submission)):
                 return earlier_entry
@@ -185,7 +185,7 @@ class Answers:
             return entry
 
     def _put(self, file: int, line: bytes) -> None:
-        """All of the line on disk, or an error; what a failed one left is cut off before the next."""
+        """Write the whole line or raise; the next write truncates what a failed one left."""
         try:
             if self._failed_offset is not None:
                 os.ftruncate(file, self._failed_offset)
@@ -218,7 +218,7 @@ class Answers:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Keep the name of a new file too; not every platform lets a folder be opened for that."""
+    """Sync the name of a new file too, on platforms where folders can be opened."""
     if not hasattr(os, "O_DIRECTORY"):
         return
     opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

@@ -1,4 +1,4 @@
-"""Who gets which task: each goes to so many labellers, and to none of them twice."""
+"""Assign each task to a fixed number of different labellers."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from whycite.lab.annotate.tasks import LABELS, Action, AnswerEntry, LabellingTas
 
 __all__ = ["Desk", "LabellingProgress"]
 
-_RESERVATION_SECONDS = 600.0  # seconds that a task is kept for the labeller who was shown it
+_RESERVATION_SECONDS = 600.0  # how long a task stays reserved for a labeller
 
 
 @dataclass(frozen=True, slots=True)
 class LabellingProgress:
-    """How far a labeller has come, and all of them together."""
+    """The progress of a labeller, and of all labellers."""
 
     answered: int
     skipped: int
-    open: int  # tasks that are left for this labeller
-    held: int  # tasks that would be, were they not with other labellers just now
+    open: int  # tasks left for this labeller
+    held: int  # tasks that would be, but are reserved for others
     answers: int  # of all labellers
     wanted: int  # of all labellers
 
 
 class Desk:
-    """Hands tasks out and takes answers in; safe to use from several threads."""
+    """Hands out tasks and records answers; thread-safe."""
 
     def __init__(self, answers: Answers, votes: int, clock: Callable[[], float] = time.monotonic) -> None:
         if votes < 1:
@@ -38,11 +38,11 @@ class Desk:
         self.answers = answers
         self.votes = votes
         self._clock = clock
-        self._reservations: dict[str, dict[str, float]] = {}  # task -> labeller -> until when it is kept
+        self._reservations: dict[str, dict[str, float]] = {}  # task -> labeller -> expiry
         self._lock = threading.RLock()
 
     def next(self, labeller: str) -> LabellingTask | None:
-        """The first task that is left for a labeller, now kept for them; the same one until they are done with it."""
+        """Reserve the first task left for a labeller; the same one until they answer or skip it."""
         with self._lock:
             now = self._clock()
             for id, task in self.answers.tasks.items():
@@ -65,7 +65,7 @@ class Desk:
         return self.answers.votes(task) + reserved_votes < self.votes
 
     def take(self, task: str, labeller: str, action: Action, label: str, submission: str) -> AnswerEntry:
-        """Keep an answer, or that a task was skipped. What is sent twice counts once."""
+        """Record an answer or a skip; duplicates count once."""
         with self._lock:
             labelling_task = self.answers.tasks.get(task)
             if labelling_task is None:
@@ -76,14 +76,14 @@ class Desk:
                 )
             entry = AnswerEntry(task, labeller, action, label if action == "answer" else "", submission, _now())
             earlier_label = self.answers.label_of(labeller, task)
-            if earlier_label is not None and earlier_label == entry.label:  # a second press, or another window
+            if earlier_label is not None and earlier_label == entry.label:  # a double click, or another window
                 return entry
             recorded_entry = self.answers.record(entry)
             self._reservations.get(task, {}).pop(labeller, None)
             return recorded_entry
 
     def undo(self, labeller: str, submission: str) -> LabellingTask | None:
-        """Take back a labeller's last act and hand its task out again; None where there is nothing to take back."""
+        """Undo a labeller's last action and return its task, or None if there is nothing to undo."""
         with self._lock:
             task_ids = self.answers.by_labeller.get(labeller)
             if not task_ids:
@@ -93,7 +93,7 @@ class Desk:
             return self.answers.tasks[entry.task]
 
     def progress(self, labeller: str) -> LabellingProgress:
-        """Where a labeller stands."""
+        """The progress of a labeller."""
         with self._lock:
             now, task_ids = self._clock(), self.answers.by_labeller.get(labeller, [])
             answered = sum(bool(self.answers.label_of(labeller, task)) for task in task_ids)

@@ -13,7 +13,7 @@ __all__ = ["INSTRUCTIONS", "AnswerChoice", "Instructions"]
 
 @dataclass(frozen=True, slots=True)
 class AnswerChoice:
-    """An answer, its text on the page, and its key on the keyboard."""
+    """An answer, its text on the page, and its keyboard shortcut."""
 
     label: str
     text: str

@@ -1,4 +1,4 @@
-"""Data sets of comparisons, their parts, and the order of sentences they give (the thesis, 2.1.3 and 4.5)."""
+"""Build, split and rank datasets of comparisons (the thesis, 2.1.3 and 4.5)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ DATASETS = (*_MIN_SHARES, "augmented")
 
 @dataclass(frozen=True, slots=True)
 class SentencePair:
-    """A claim and two sentences, the label says which backs it better."""
+    """A claim and two sentences, labelled with the one that backs it better."""
 
     id: str
     claim: str
@@ -41,19 +41,19 @@ class SentencePair:
     label: str
     citing: str
     document: str
-    share: float  # of the votes; 1 where no one was asked
+    share: float  # of the votes; 1 if not labelled
     is_labelled: bool = True  # whether labellers compared them
 
 
 def build_datasets(tasks: Mapping[str, LabellingTask], answers: AnswersByTask) -> dict[str, list[SentencePair]]:
-    """The four data sets. Augmented: majority, and sentences that won every time against sentences not sampled."""
+    """The four datasets; augmented adds pairs of undefeated and unsampled sentences to majority."""
     compared = {task: task_labels for task, task_labels in answers.items() if tasks[task].kind == "BR"}
     datasets = {name: _voted_pairs(tasks, compared, least) for name, least in _MIN_SHARES.items()}
     return datasets | {"augmented": [*datasets["majority"], *_augmented_pairs(tasks, datasets["majority"])]}
 
 
 def swap_evenly(pairs: Iterable[SentencePair], seed: int = 0) -> list[SentencePair]:
-    """The pairs with options swapped so that either is the better one equally often."""
+    """Swap options so that each is the better one equally often."""
     pairs = list(pairs)
     swap = names_to_swap({pair.id: pair.label for pair in pairs}, seed)
     return [_swap_pair(pair) if pair.id in swap else pair for pair in pairs]
@@ -91,7 +91,7 @@ def _voted_pairs(tasks: Mapping[str, LabellingTask], compared: AnswersByTask, le
 
 
 def _augmented_pairs(tasks: Mapping[str, LabellingTask], majority: Sequence[SentencePair]) -> list[SentencePair]:
-    """Each sentence that was never the worse one, against those that its claim's tasks carry as less like it."""
+    """Pair each undefeated sentence with the less similar ones that its task carries."""
     won: dict[tuple[str, str, int], SentencePair] = {}
     lost: set[tuple[str, str, int]] = set()
     for pair in majority:
@@ -124,10 +124,10 @@ PARTS = ("train", "dev", "test")
 def split(
     datasets: Mapping[str, Sequence[SentencePair]], dev: float = 0.15, test: float = 0.15, seed: int = 0
 ) -> dict[str, dict[str, list[SentencePair]]]:
-    """Data set -> part -> pairs; sizes are those asked for in the first data set, as near as whole groups allow.
+    """Dataset -> part -> pairs; sizes refer to the first dataset, as closely as whole groups allow.
 
-    All data sets are parted by the same documents, so what is learned from one can be measured on another. Each part
-    is balanced by swapping options.
+    All datasets are split by the same documents, so that models trained on one can be tested on another. Options are
+    swapped to balance each part.
     """
     if min(dev, test) <= 0 or dev + test >= 1:
         raise UserError(f"the shares of dev and test must be above 0 and add up to less than 1, not {dev} and {test}")
@@ -157,13 +157,13 @@ def split(
 
 
 def _names(pair: SentencePair) -> tuple[str, ...]:
-    """The documents of a pair; where none is named, the claim."""
+    """The documents of a pair, or its claim if it names none."""
     return tuple(name for name in (pair.citing, pair.document) if name) or (pair.claim,)
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceRanking:
-    """The sentences of a claim that were compared, the best first, each with its wins less its losses."""
+    """The compared sentences of a claim, best first, with wins minus losses."""
 
     claim: str
     document: str
@@ -171,8 +171,7 @@ class SentenceRanking:
 
 
 def balanced_ranks(comparisons: Iterable[tuple[int, int]]) -> dict[int, int]:
-    """Of (better, worse) comparisons: wins less losses of each item; the share that was compared is left out, as it is
-    the same for all."""
+    """Wins minus losses of each item in (better, worse) pairs; not divided by the share compared, a constant."""
     scores: dict[int, int] = {}
     for better, worse in comparisons:
         scores[better] = scores.get(better, 0) + 1
@@ -181,7 +180,7 @@ def balanced_ranks(comparisons: Iterable[tuple[int, int]]) -> dict[int, int]:
 
 
 def rank_sentences(pairs: Iterable[SentencePair]) -> list[SentenceRanking]:
-    """For each claim and document, its compared sentences in order; equal ones in the order of the document."""
+    """Rank the compared sentences of each claim and document; ties in document order."""
     grouped: dict[tuple[str, str, str], list[SentencePair]] = {}
     for pair in pairs:
         grouped.setdefault((pair.claim, pair.citing, pair.document), []).append(pair)

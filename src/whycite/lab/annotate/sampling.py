@@ -1,4 +1,4 @@
-"""Claims, the sentences worth a labeller's time, and tasks made of them (the thesis, chapter 3 and 4.3)."""
+"""Sample candidate sentences for claims and make labelling tasks (the thesis, chapter 3 and 4.3)."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ __all__ = [
 
 
 _EXPECTED = 'give "sentences", a list of strings, or "paper", the path of a document'
-_SHORTEST = 3  # words of a sentence that can say something
+_SHORTEST = 3  # minimum words in a candidate sentence
 
 
 @dataclass(frozen=True, slots=True)
 class CitingClaim:
-    """A claim and the sentences of the document it cites that can be candidates."""
+    """A claim and the possible candidates among the sentences of the cited document."""
 
     id: str
     claim: str
     citing: str
     document: str
     sentences: tuple[TaskOption, ...]
-    gold: frozenset[int] | None = None  # indices of the sentences that are evidence; None: not known
+    gold: frozenset[int] | None = None  # indices of evidence sentences; None if unknown
     related: frozenset[int] | None = None
 
 
 def read_claims(path: str | Path) -> Iterator[CitingClaim]:
-    """The claims of a JSONL file; papers stand beside it where their paths are relative."""
+    """Read the claims of a JSONL file; relative paths of papers start from its folder."""
     folder = Path() if str(path) == "-" else Path(path).parent
     seen_ids: set[str] = set()
     for place, row in read_objects(path):
@@ -86,16 +86,16 @@ def _parse_claim(row: Mapping[str, Any], place: str, folder: Path) -> CitingClai
         claim=" ".join(claim.split()),
         citing=text_of(row, "citing", place, id),
         document=text_of(row, "document", place, "" if paper is None else str(paper)) or id,
-        # The claim itself, found in the document, backs nothing.
+        # A document cannot back the claim by repeating it.
         sentences=tuple(option for option in sentences if option.text.strip() and fold(option.text) != folded_claim),
         gold=marked["gold"],
         related=marked["related"],
     )
 
 
-@lru_cache(maxsize=8)  # claims about one paper stand together, most often
+@lru_cache(maxsize=8)  # claims about one paper are usually adjacent
 def _paper_sentences(path: Path) -> tuple[TaskOption, ...]:
-    """The sentences of a paper's own prose, by their places in it."""
+    """The sentences of a paper's prose, with their indices."""
     document = read_document(path)
     return tuple(
         TaskOption(index, sentence.text)
@@ -115,7 +115,7 @@ Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 
 @dataclass(frozen=True, slots=True)
 class SampledClaim:
-    """A claim and its document's sentences, the most similar first; the first `top` are candidates."""
+    """A claim and its document's sentences by similarity; the first `top` are candidates."""
 
     cited: CitingClaim
     order: tuple[TaskOption, ...]
@@ -123,27 +123,27 @@ class SampledClaim:
 
     @property
     def candidates(self) -> tuple[TaskOption, ...]:
-        """What labellers see."""
+        """The sentences shown to labellers."""
         return self.order[: self.top]
 
     @property
     def discarded(self) -> tuple[TaskOption, ...]:
-        """What they do not see."""
+        """The sentences not shown to labellers."""
         return self.order[self.top :]
 
 
 @dataclass(frozen=True, slots=True)
 class SamplingShares:
-    """How much of the known evidence is among the k most similar sentences (figure 3.1)."""
+    """The share of known evidence among the k most similar sentences (figure 3.1)."""
 
     claims: int
     evidence: int  # sentences
     found: dict[int, float]  # k -> share of them
-    any: dict[int, float]  # k -> share of claims with at least one of theirs
+    any: dict[int, float]  # k -> share of claims with any evidence found
 
 
 def sample(claims: Iterable[CitingClaim], encode: Encode, top: int = 10) -> Iterable[SampledClaim]:
-    """Each claim with the sentences of its document by cosine (equation 3.1); a document is encoded once in a row."""
+    """Sort the sentences for each claim by cosine (equation 3.1); successive claims share encoded documents."""
     previous: tuple[tuple[TaskOption, ...], NDArray[np.float32]] | None = None
     for citing_claim in claims:
         if not citing_claim.sentences:
@@ -158,12 +158,12 @@ def sample(claims: Iterable[CitingClaim], encode: Encode, top: int = 10) -> Iter
 
 
 def check_sampling(sampled: Iterable[SampledClaim]) -> SamplingShares | None:
-    """Figure 3.1 in numbers, over the claims whose evidence is known; None where none is."""
+    """The numbers of figure 3.1 for claims with known evidence, or None."""
     ranks = []
     for sampled_claim in sampled:
         if sampled_claim.cited.gold:
             places = {option.index: rank for rank, option in enumerate(sampled_claim.order, 1)}
-            # What was no candidate at all is found at no rank.
+            # Evidence that could not be a candidate is never found.
             ranks.append(
                 [places.get(index, len(sampled_claim.order) + CHECKED[-1]) for index in sampled_claim.cited.gold]
             )
@@ -185,10 +185,10 @@ def make_tasks(
     discarded: int = 8,
     seed: int = 0,
 ) -> list[LabellingTask]:
-    """Tasks of these kinds: `pairs` comparisons a claim, and a judgement of each candidate.
+    """Make tasks of these kinds: `pairs` comparisons per claim, and a judgement of each candidate.
 
-    The right option stands first as often as second; where it is not known, the one more like the claim does. A task
-    of two options carries some sentences that were not sampled, for the augmented data set (4.5).
+    The correct option (if unknown, the more similar one) is first and second equally often. Comparisons carry some
+    sentences that were not sampled, for the augmented dataset (4.5).
     """
     if not kinds or len(set(kinds)) < len(kinds):
         raise UserError(f"give each kind of task only once: {', '.join(LABELS)}")
@@ -202,7 +202,7 @@ def make_tasks(
                 if kind == "BR"
                 else _judgements(sampled_claim, kind)
             )
-            tasks += order_by_lot(claim_tasks, lambda task: task.id, seed)  # their order tells nothing of the likeness
+            tasks += order_by_lot(claim_tasks, lambda task: task.id, seed)  # the order must not reveal similarity
     return _balance(tasks, seed)
 
 
@@ -241,7 +241,7 @@ def _make_task(
 
 
 def _balance(tasks: Sequence[LabellingTask], seed: int) -> list[LabellingTask]:
-    """The tasks with options swapped in half of the comparisons, of those with gold and of the others alike."""
+    """Swap the options in half of the comparisons, separately with and without gold."""
     swap: set[str] = set()
     for has_gold in (True, False):
         chosen = [task for task in tasks if task.kind == "BR" and (task.gold is not None) == has_gold]

@@ -1,4 +1,4 @@
-"""The labellers' page, served on this machine alone."""
+"""The labelling page, served only on this machine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from whycite.web.guard import MEDIA_TYPE, AccessRules, Guard, problem_body
 __all__ = ["HOST", "application", "listen", "run"]
 
 HOST = "127.0.0.1"
-_MAX_REQUEST_BYTES = 1 << 20  # bytes of a request
+_MAX_REQUEST_BYTES = 1 << 20  # maximum size of a request
 _ASSETS = {
     "/": ("page.html", "text/html; charset=utf-8"),
     "/page.js": ("page.js", "text/javascript; charset=utf-8"),
@@ -43,7 +43,7 @@ Submission = Annotated[str, Field(min_length=8, max_length=64)]
 
 
 class AnswerRequest(BaseModel):
-    """What the page sends when a labeller answers or skips."""
+    """Sent by the page when a labeller answers or skips."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -55,7 +55,7 @@ class AnswerRequest(BaseModel):
 
 
 class UndoRequest(BaseModel):
-    """What it sends when a labeller takes the last act back."""
+    """Sent by the page when a labeller undoes the last action."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -64,7 +64,7 @@ class UndoRequest(BaseModel):
 
 
 def application(desk: Desk) -> Guard:
-    """The page and what it talks to."""
+    """The page and its API."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     _serve_assets(app)
 
@@ -112,7 +112,7 @@ def _asset(content: bytes, kind: str) -> Callable[[Request], Response]:
 
 
 def _state(desk: Desk, labeller: str, task: LabellingTask | None) -> dict[str, Any]:
-    """What a labeller sees next; not where the sentences stand, nor which answer is right."""
+    """What a labeller sees next, without the locations of sentences or the correct answer."""
     shown = None
     if task is not None:
         texts = [option.text for option in task.options]
@@ -121,13 +121,13 @@ def _state(desk: Desk, labeller: str, task: LabellingTask | None) -> dict[str, A
 
 
 def listen(port: int) -> socket.socket:
-    """A socket on this machine's own address; port 0: any that is free."""
+    """A socket on the loopback address; port 0 picks a free one."""
     listening = socket.socket()
-    if os.name == "posix":  # elsewhere it would let two programs share the port
+    if os.name == "posix":  # elsewhere, two programs could share the port
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((HOST, port))
-        listening.listen()  # who comes before the server is ready waits
+        listening.listen()  # early requests wait until the server is ready
     except OSError as error:
         listening.close()
         raise UserError(f"port {port}: {error.strerror or error}; choose another with --port") from error
@@ -135,7 +135,7 @@ def listen(port: int) -> socket.socket:
 
 
 def run(app: Guard, listening: socket.socket) -> None:
-    """Serve until the program is stopped."""
+    """Serve until interrupted."""
     import uvicorn
 
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off", access_log=False))

@@ -1,4 +1,4 @@
-"""What labellers are asked: tasks, their files, and options swapped for balance (the thesis, 4.3 and 4.5)."""
+"""Labelling tasks, their files, and swapping of options for balance (the thesis, 4.3 and 4.5)."""
 
 from __future__ import annotations
 
@@ -57,26 +57,26 @@ class LabellingTask:
     kind: TaskKind
     claim: str
     options: tuple[TaskOption, ...]
-    citing: str = ""  # where the claim comes from
-    document: str = ""  # the cited one
-    gold: str | None = None  # the right label, where known
-    discarded: tuple[TaskOption, ...] = ()  # sentences of the document that are less like the claim than all candidates
+    citing: str = ""  # source of the claim
+    document: str = ""  # the cited document
+    gold: str | None = None  # the correct label, if known
+    discarded: tuple[TaskOption, ...] = ()  # sentences of the document less similar than all candidates
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerEntry:
-    """What a labeller did with a task: a line of the file of answers."""
+    """A labeller's action on a task: a line of the answer file."""
 
     task: str
     labeller: str
     action: Action
     label: str = ""
-    submission: str = ""  # a name for this act, so that one sent twice counts once
-    time: str = ""  # when, in UTC
+    submission: str = ""  # id of the action, so that duplicates count once
+    time: str = ""  # in UTC
 
 
 def read_tasks(path: str | Path) -> dict[str, LabellingTask]:
-    """The tasks of a file by their ids, in its order."""
+    """The tasks of a file by id, in order."""
     tasks: dict[str, LabellingTask] = {}
     for place, row in read_objects(path):
         task = _parse_task(row, place)
@@ -146,7 +146,7 @@ def _parse_options(row: dict[str, Any], key: str, place: str) -> tuple[TaskOptio
 
 
 def names_to_swap(labels: Mapping[str, str], seed: int) -> set[str]:
-    """Which comparisons to swap, by name, so that "1" and "2" are right equally often, or once more the one."""
+    """The names of comparisons to swap so that "1" and "2" are correct equally often, give or take one."""
     names = order_by_lot(labels, str, seed)
     return {name for index, name in enumerate(names) if labels[name] != ("1", "2")[index % 2]}
 
@@ -156,5 +156,5 @@ def swap_label(label: str) -> str: ...
 @overload
 def swap_label(label: str | None) -> str | None: ...
 def swap_label(label: str | None) -> str | None:
-    """The label once the options are swapped."""
+    """The label after swapping the options."""
     return {"1": "2", "2": "1"}[label] if label else label

@@ -1,1 +1,1 @@
-"""Cli."""
+"""Commands of the laboratory."""

@@ -1,3 +1,3 @@
-"""Why did they cite that?": which sentences of the cited paper back a claim; data sets, models, measures, verdicts."""
+"""Passages that back a claim, after the thesis "Why did they cite that?": datasets, models, measures, verdicts."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Claims altered by rule so that they say something else: another number, the other direction, the negation."""
+"""Alter claims by rules to change their meaning: numbers, directions, negations."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ _COUNTS = {
     "nine": "four",
     "ten": "three",
 }
-# Verbs that stand in the third person and are no nouns there.
+# Verbs whose third person is usually not a noun.
 _THIRD_PERSON_VERBS = (
     "activate affect bind cause contribute correlate decrease depend determine drive enable encode enhance facilitate "
     "improve increase indicate induce inhibit interact lead mediate modulate occur phosphorylate play predict prevent "
@@ -117,7 +117,7 @@ _THIRD = re.compile(rf"\b(?:{'|'.join(_THIRD_PERSON_VERBS)})(?:s|es)\b(?! (?:of|
 
 @dataclass(frozen=True, slots=True)
 class AlteredClaim:
-    """A claim with one thing changed: the words that stood there, and those that stand there now."""
+    """A claim with one change: the words before and after."""
 
     kind: Alteration
     text: str
@@ -126,7 +126,7 @@ class AlteredClaim:
 
 
 def alter(claim: str, kind: Alteration, chance: Random) -> AlteredClaim | None:
-    """The claim altered in that way at a place drawn by chance; None where the rules find nothing to alter."""
+    """Alter the claim at a random place; None if no rule applies."""
     alterations = list(
         {"number": _other_numbers, "direction": _other_directions, "negation": _negations}[kind](claim, chance)
     )
@@ -134,17 +134,17 @@ def alter(claim: str, kind: Alteration, chance: Random) -> AlteredClaim | None:
 
 
 def numbers(text: str) -> list[str]:
-    """The numbers of a text as they are written, without those that are part of a name."""
+    """The numbers in a text as written, except those in names."""
     return [match[0] for match in _NUMBER.finditer(text)]
 
 
 def has_negation(text: str) -> bool:
-    """Whether a text holds a negation that the rules know."""
+    """Whether a text has a negation that the rules know."""
     return any(pattern.search(text) for pattern, _ in _REMOVALS)
 
 
 def replace_words(text: str, was: str, now: str) -> str:
-    """The text with one expression in place of another wherever it stands as whole words."""
+    """Replace an expression wherever it occurs as whole words."""
     pattern = re.compile(rf"(?<![\w-]){re.escape(was)}(?![\w-])", re.IGNORECASE)
     return pattern.sub(lambda match: _match_case(match[0], now), text)
 
@@ -185,7 +185,7 @@ def _other_directions(claim: str, _: Random) -> Iterator[AlteredClaim]:
 
 
 def _negations(claim: str, _: Random) -> Iterator[AlteredClaim]:
-    """The first negation taken out or, where there is none, one put in."""
+    """Remove the first negation, or insert one if there is none."""
     if match := _DOES_NOT.search(claim):
         yield _alteration("negation", claim, match, _inflections(match[1])[1])
         return
@@ -225,5 +225,5 @@ def _opposites() -> dict[str, str]:
 
 
 OPPOSITES: Mapping[str, str] = MappingProxyType(_opposites())
-"""Words that say which way something goes, and those that say the contrary; in lower case."""
+"""Words for a direction and their opposites, in lower case."""
 _BASES = {_inflections(verb)[1]: verb for verb in _THIRD_PERSON_VERBS}

@@ -1,4 +1,4 @@
-"""What a ranker of passages has to beat: BM25, an encoder, a model that reads both, the thesis's own figures."""
+"""Baselines for passage rankers: BM25, an encoder, a cross-encoder, the results of the thesis."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["BEST", "DOCUMENT", "PAIRWISE", "Cosine", "bm25", "side_by_side"]
 
 
 def bm25(variant: str = "okapi") -> Scorer:
-    """BM25 over the terms of the document's sentences; how rare a term is, its own sentences tell."""
+    """BM25 over the sentences of a document, with document frequencies from these sentences."""
     if variant not in VARIANTS:
         raise UserError(f"unknown BM25 variant '{variant}'; choose one of: {', '.join(VARIANTS)}")
     return partial(_bm25, variant)
@@ -30,12 +30,12 @@ def _bm25(variant: str, claim: str, sentences: Sequence[str]) -> NDArray[np.floa
 
 
 def side_by_side(ranker: Ranker) -> Scorer:
-    """What a ranker gives each sentence, read beside the claim."""
+    """Score with a ranker, which reads claim and sentence together."""
     return lambda claim, sentences: ranker.score("passage", claim, sentences)
 
 
 class Cosine:
-    """The cosine of claim and sentence; a text is encoded once, since many claims share a document."""
+    """The cosine of claim and sentence; texts are encoded once, since many claims share a document."""
 
     def __init__(self, encode: Callable[[Sequence[str]], NDArray[np.float32]]) -> None:
         self._encode = encode
@@ -52,7 +52,7 @@ class Cosine:
 
 
 BEST = 0.777
-"""The accuracy named in its conclusion; the best figure of table 7.1 is 0.773."""
+"""The accuracy in its conclusion; the best in table 7.1 is 0.773."""
 
 PAIRWISE: Mapping[str, Mapping[str, float]] = MappingProxyType(
     {

@@ -1,4 +1,4 @@
-"""Two sentences of a document, and which of them backs a claim (the thesis, sections 3 and 4.5)."""
+"""Comparisons: which of two sentences of a document backs a claim (the thesis, sections 3 and 4.5)."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ __all__ = [
 ComparisonKind = Literal["hard", "augmented"]
 KINDS: tuple[ComparisonKind, ...] = ("hard", "augmented")
 
-_SIMILAR = 10  # sentences of a document that the thesis's labellers saw: those most similar to the claim
-_DISCARDED = 7  # of the others, so many are held against each winner: the thesis had 7.6 times as many pairs then
+_SIMILAR = 10  # sentences most similar to the claim, as many as the thesis showed its labellers
+_DISCARDED = 7  # less similar sentences compared with each winner; augmenting gave the thesis 7.6 times as many pairs
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceComparison:
-    """A claim and two sentences of the document by index, and which one backs it more."""
+    """A claim, the indices of two sentences, and which of them backs it better."""
 
     case: PassageCase
     first_index: int
@@ -42,22 +42,22 @@ class SentenceComparison:
 
     @property
     def winner(self) -> int:
-        """The sentence that backs the claim."""
+        """The sentence that backs the claim better."""
         return self.second_index if self.better else self.first_index
 
     @property
     def loser(self) -> int:
-        """The other one."""
+        """The other sentence."""
         return self.first_index if self.better else self.second_index
 
 
 def make_comparisons(
     cases: Iterable[PassageCase], similarity: Scorer, kind: ComparisonKind = "hard", seed: int = 0
 ) -> list[SentenceComparison]:
-    """Each gold sentence among the ten most similar to the claim against the others of these.
+    """Compare gold sentences with the others among the ten most similar to the claim.
 
-    `augmented` adds gold ones that never lose against sentences that were discarded as less similar. As often the
-    first wins as the second.
+    `augmented` also compares these gold sentences, which never lose, with less similar ones that were discarded. The
+    first and the second sentence win equally often.
     """
     pairs: list[tuple[PassageCase, int, int]] = []
     for case in cases:
@@ -68,7 +68,7 @@ def make_comparisons(
 
 
 def comparison_score(comparison: SentenceComparison, scores: NDArray[np.floating]) -> float:
-    """1 where the scores of the document's sentences order the two rightly, 0 where wrongly, half where they tie."""
+    """1 if the scores order the two sentences correctly, 0 if not, 0.5 if they tie."""
     return float(np.sign(scores[comparison.winner] - scores[comparison.loser]) + 1) / 2
 
 
@@ -87,7 +87,7 @@ def _sentence_pairs(
 
 
 def _balance(pairs: Sequence[tuple[PassageCase, int, int]], seed: int) -> list[SentenceComparison]:
-    """The winner is first in one half of the pairs, drawn by lot, and second in the other."""
+    """Put the winner first in a random half of the pairs."""
     lots = draw(range(len(pairs)), str, len(pairs), seed)
     swapped = frozenset(lots[: len(pairs) // 2])
     return [
@@ -98,7 +98,7 @@ def _balance(pairs: Sequence[tuple[PassageCase, int, int]], seed: int) -> list[S
 
 @dataclass(frozen=True, slots=True)
 class ClaimSentence:
-    """A claim and a sentence, whether it backs (or contradicts) the claim, and the sentences beside it ("": none)."""
+    """A claim and a sentence, whether it backs (or contradicts) the claim, and its neighbours ("" if none)."""
 
     claim: str
     sentence: str
@@ -109,7 +109,7 @@ class ClaimSentence:
 
 
 def claim_sentences(cases: Iterable[PassageCase]) -> Iterator[list[ClaimSentence]]:
-    """For each case with gold one pair a sentence, in the order of the document."""
+    """For each case with gold, one item per sentence in document order."""
     for case in cases:
         if case.gold:
             yield [

@@ -1,6 +1,6 @@
-"""Claims, the documents they cite and the sentences that back them: CL-SciSumm, Citation-Integrity, SciFact.
+"""Datasets of claims and the sentences that back them: CL-SciSumm, Citation-Integrity, SciFact.
 
-Which sentence says so is not known: the data names the first of the five that were retrieved for every claim.
+Citation-Integrity has no gold sentences: it names the first of the five that were retrieved for every claim.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ Label = Literal["backed", "contradicted", "not found"]
 
 @dataclass(frozen=True, slots=True)
 class PassageCase:
-    """A claim and a document, the gold sentences by index; no gold: nobody marked any, or there are none."""
+    """A claim and a document with the indices of gold sentences; empty if none exist or none were marked."""
 
     id: str
     dataset: str
     claim: str  # without citation markers
-    citing: str  # where the claim comes from: no two parts of a split share it
+    citing: str  # source of the claim; never shared by two parts of a split
     document: str
     sentences: tuple[str, ...]
     gold: frozenset[int] = frozenset()
-    label: Label | None = None  # None: the data set does not tell
-    sections: tuple[str, ...] = ()  # a heading for each sentence, where known
-    rationales: tuple[frozenset[int], ...] = ()  # sets of gold sentences, each enough by itself, where known
+    label: Label | None = None  # None if not in the dataset
+    sections: tuple[str, ...] = ()  # a heading per sentence, if known
+    rationales: tuple[frozenset[int], ...] = ()  # sets of gold sentences, each sufficient by itself, if known
 
     def __post_init__(self) -> None:
         if not self.gold <= set(range(len(self.sentences))):
@@ -64,8 +64,8 @@ class PassageCase:
             raise ValueError(f"{self.id}: {len(self.sections)} headings for {len(self.sentences)} sentences")
 
 
-# Names before a year in brackets, names of others, numbers in brackets, and what held markers. Every loop takes a
-# bounded stretch a turn, so all are linear.
+# Names before a year in brackets, coauthors, numbers in brackets, masks, and the empty brackets that are left.
+# Repetitions are bounded, so matching takes linear time.
 _NAME = r"[A-Z][\w’'-]{1,40}"
 _NARRATIVE = re.compile(
     rf"\b{_NAME}(?:(?:, {_NAME}){{0,3}},? (?:and|&) {_NAME})?(?:[’']s)? ?[(\[](?:1[89]|20)\d\d[a-z]?[)\]]"
@@ -88,7 +88,7 @@ def claim_of(citing: str) -> str:
 
 
 def says_something(claim: str) -> bool:
-    """Whether anything is left that a sentence could back."""
+    """Whether a claim still has any words."""
     return any(map(str.isalpha, claim))
 
 
@@ -98,17 +98,17 @@ def _without_markers(text: str) -> str:
 
 
 def texts(value: object) -> tuple[str, ...]:
-    """The strings of a list."""
+    """The items of a list as strings."""
     return tuple(map(as_text, as_list(value)))
 
 
 def numbers(value: object) -> frozenset[int]:
-    """The whole numbers of a list."""
+    """The integers in a list."""
     return frozenset(number for number in as_list(value) if isinstance(number, int))
 
 
 def rationales(row: dict[str, Any]) -> dict[str, tuple[tuple[frozenset[int], ...], str]]:
-    """In rows of SciFact's form: the rationales of each document, each a set of sentences, and the label."""
+    """The rationales (sets of sentences) and label for each document, in a row in SciFact's format."""
     evidence: dict[str, tuple[tuple[frozenset[int], ...], str]] = {}
     for document, entries in as_dict(row.get("evidence")).items():
         marked = [as_dict(rationale) for rationale in as_list(entries)]
@@ -117,23 +117,23 @@ def rationales(row: dict[str, Any]) -> dict[str, tuple[tuple[frozenset[int], ...
     return evidence
 
 
-_AGREEING = 0.5  # overlap of the copied text and the sentences that the ids name; below, the ids are doubtful
+_AGREEING = 0.5  # minimum overlap of the copied text and the sentences with the given ids; below it, ids are unreliable
 
 
 @dataclass(frozen=True, slots=True)
 class _ScisummDocument:
     sentences: tuple[str, ...]
     sections: tuple[str, ...]
-    places: dict[int, int]  # by the number a sentence has in the data set
+    places: dict[int, int]  # index by sentence number in the dataset
 
 
 def load_clscisumm(folder: Path) -> list[PassageCase]:
-    """The cases marked by people; rows whose ids and copied text disagree are left out."""
+    """The manually annotated cases, without rows whose ids and copied text disagree."""
     return list(_scisumm_cases(folder, "train.jsonl", "train-documents.jsonl", "clscisumm"))
 
 
 def load_clscisumm_automatic(folder: Path) -> list[PassageCase]:
-    """The cases whose gold was found by likeness of words, two sentences each: for training, and noisy at that."""
+    """The cases with automatic gold, two sentences each by word similarity: noisy, for training."""
     return list(_scisumm_cases(folder, "auto-scisummnet.jsonl", "auto-documents.jsonl", "clscisumm-automatic"))
 
 
@@ -173,13 +173,11 @@ def _scisumm_document(row: dict[str, Any]) -> _ScisummDocument:
 
 CITINT_PARTS = ("train", "dev")
 CITINT_LABELS: Mapping[str, Label] = MappingProxyType({"SUPPORT": "backed", "REFUTE": "contradicted"})
-_CLAIMS_PER_ARTICLE = (
-    1000  # documents are numbered by cited article, then by claim: 66003 is the fourth claim about article 66
-)
+_CLAIMS_PER_ARTICLE = 1000  # document numbers combine article and claim: 66003 is the fourth claim about article 66
 
 
 def load_citint(folder: Path, part: str) -> list[PassageCase]:
-    """The cases of a published part, with a label and no gold; five sentences of the cited article each, or fewer."""
+    """The cases of a published part: labels, no gold, and up to five sentences of the cited article."""
     if part not in CITINT_PARTS:
         raise UserError(f"unknown part '{part}' of Citation-Integrity; choose one of: {', '.join(CITINT_PARTS)}")
     retrieved = {as_text(row.get("doc_id")): texts(row.get("abstract")) for row in read_rows(folder, "corpus.jsonl")}
@@ -210,7 +208,7 @@ SCIFACT_LABELS: Mapping[str, Label] = MappingProxyType({"SUPPORT": "backed", "CO
 
 
 def load_scifact(folder: Path) -> list[PassageCase]:
-    """A case for each claim and each abstract it cites; where the abstract has no evidence, without gold."""
+    """A case for each claim and abstract it cites; without gold if the abstract has no evidence."""
     abstracts = {as_text(row.get("doc_id")): texts(row.get("abstract")) for row in read_rows(folder, "corpus.jsonl")}
     cases = []
     for row in read_rows(folder, "claims_train.jsonl"):
@@ -245,7 +243,7 @@ _LOADERS: dict[str, Callable[[Path], list[PassageCase]]] = {
 
 
 def load_datasets(folders: Sequence[Path]) -> dict[str, list[PassageCase]]:
-    """The cases of each folder, which has the name of its data set."""
+    """Load folders named after their datasets."""
     cases: dict[str, list[PassageCase]] = {}
     for folder in folders:
         name = folder.resolve().name

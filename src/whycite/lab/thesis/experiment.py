@@ -1,4 +1,4 @@
-"""Every way to score sentences on the same cases and pairs, trained on others (the thesis, sections 4.3 and 7.1)."""
+"""Compare sentence scorers on the same held-out cases and pairs (the thesis, sections 4.3 and 7.1)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _DEV = 0.15
 
 @dataclass(frozen=True, slots=True)
 class CaseSplit:
-    """Cases to learn from, to choose by, and to report on."""
+    """Cases for training, model selection and testing."""
 
     train: tuple[PassageCase, ...]
     dev: tuple[PassageCase, ...]
@@ -47,7 +47,7 @@ class CaseSplit:
 
 
 def split(cases: Sequence[PassageCase], dev: float = 0.15, test: float = 0.15, seed: int = 0) -> CaseSplit:
-    """Parts of about these shares; no document, citing or cited, stands in two of them. The seed decides which."""
+    """Split cases at random into parts of about these shares that share no citing or cited documents."""
     if min(dev, test) <= 0 or dev + test >= 1:
         raise UserError(f"the shares of dev and test must be above 0 and add up to less than 1, not {dev} and {test}")
     groups = draw(_groups(cases), lambda group: group[0].id, len(cases), seed)
@@ -59,7 +59,7 @@ def split(cases: Sequence[PassageCase], dev: float = 0.15, test: float = 0.15, s
 
 
 def folds(cases: Sequence[PassageCase], number: int, seed: int = 0) -> list[CaseSplit]:
-    """Every case once in a test part, of about equal size; of the others dev gets 15 %. No two parts share a document.
+    """Folds with test parts of about equal size and 15% of the rest as dev; parts share no documents.
 
     One fold is the split of the thesis.
     """
@@ -86,13 +86,13 @@ def folds(cases: Sequence[PassageCase], number: int, seed: int = 0) -> list[Case
 
 
 def without_shared_documents(cases: Iterable[PassageCase], excluded: Iterable[PassageCase]) -> list[PassageCase]:
-    """The cases that share no document, citing or cited, with the others."""
+    """The cases that share no citing or cited document with the excluded ones."""
     excluded_documents = {name for case in excluded for name in (case.citing, case.document)}
     return [case for case in cases if case.citing not in excluded_documents and case.document not in excluded_documents]
 
 
 def _groups(cases: Iterable[PassageCase]) -> list[list[PassageCase]]:
-    """Cases that are joined by a document, over however many steps."""
+    """Groups of cases that are connected by documents."""
     return group_by_names(cases, lambda case: (case.document, case.citing))
 
 
@@ -102,14 +102,14 @@ def _in_order(cases: Iterable[PassageCase], groups: Iterable[list[PassageCase]])
 
 
 Fit = Callable[[CaseSplit, int], Scorer]
-"""Learns from the parts of a fold, which is given by number, to score the sentences of others."""
+"""Trains a scorer on the parts of a fold, given with its number."""
 
 CaseScores = dict[PassageCase, NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
 class PassageExperiment:
-    """The cases of each data set that were tested, the pairs made of them, and what each method gave every sentence."""
+    """The tested cases of each dataset, their pairs, and every sentence's score by each method."""
 
     cases: dict[str, tuple[PassageCase, ...]]
     pairs: dict[str, dict[ComparisonKind, tuple[SentenceComparison, ...]]]
@@ -117,7 +117,7 @@ class PassageExperiment:
     selected: dict[str, dict[PassageCase, frozenset[int]]]
 
     def accuracy(self, method: str, dataset: str, kind: ComparisonKind) -> Interval:
-        """The share of pairs that are right (tables 7.1 and 7.2), with its interval by document."""
+        """The accuracy on pairs (tables 7.1 and 7.2), with a bootstrap interval by document."""
         comparisons, scores = self.pairs[dataset][kind], self.scores[method]
         return bootstrap_by_document(
             [comparison_score(comparison, scores[comparison.case]) for comparison in comparisons],
@@ -125,7 +125,7 @@ class PassageExperiment:
         )
 
     def ranking(self, method: str, dataset: str) -> dict[str, Interval]:
-        """Every measure of the order of whole documents, over cases with gold."""
+        """Every ranking measure over cases with gold."""
         judged = [case for case in self.cases[dataset] if case.gold]
         documents = [case.document for case in judged]
         return {
@@ -134,12 +134,12 @@ class PassageExperiment:
         }
 
     def selection(self, method: str, dataset: str) -> Selection:
-        """The sentences that a threshold chooses, which is the best one on dev, as SciFact counts them."""
+        """Measure the sentences above the best threshold on dev, as in SciFact."""
         return measure_selection((case, self.selected[method][case]) for case in self.cases[dataset])
 
 
 def fixed_fit(scorer: Scorer) -> Fit:
-    """What learns nothing here."""
+    """Use a scorer as it is, without training."""
     return lambda parts, fold: scorer
 
 
@@ -152,9 +152,9 @@ def run(
     watch: Watch = lambda stage, count, total: None,
     gold_only: Collection[str] = (),
 ) -> PassageExperiment:
-    """Fit every method to each fold's training parts, of all data sets together, and score its test parts.
+    """Fit every method to each fold's training parts of all datasets together, and score its test parts.
 
-    `gold_only` are methods that only know cases with gold: what they would choose elsewhere cannot be told.
+    `gold_only` methods only have scores for cases with gold, so their selections cannot be measured.
     """
     if not datasets:
         raise UserError("no dataset has labelled passages")
@@ -214,7 +214,7 @@ def _gold(case: PassageCase) -> NDArray[np.bool_]:
 
 
 def report(experiment: PassageExperiment) -> dict[str, Any]:
-    """Of each data set how much there is, and every figure of every method."""
+    """The size of each dataset, and all results of every method."""
     return {
         "datasets": {name: _dataset(experiment, name) for name in experiment.cases},
         "pairs": {
@@ -245,7 +245,7 @@ def report(experiment: PassageExperiment) -> dict[str, Any]:
 
 
 def labels_as_dict(datasets: Mapping[str, LabelFigures]) -> dict[str, Any]:
-    """Of each data set the accuracy of verdicts, and how often each label was given each verdict."""
+    """The accuracy and confusion matrix of verdicts on each dataset."""
     return {
         name: {
             "accuracy": figures.accuracy,
@@ -261,7 +261,7 @@ def labels_as_dict(datasets: Mapping[str, LabelFigures]) -> dict[str, Any]:
 
 
 def drops_as_dict(drops: Mapping[str, BackingDrop]) -> dict[str, Any]:
-    """For each kind of alteration how `backed` falls."""
+    """The drop in backing for each kind of alteration."""
     return {kind: asdict(drop) for kind, drop in drops.items()}
 
 

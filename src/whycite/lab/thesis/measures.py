@@ -1,4 +1,4 @@
-"""What scores of a document's sentences are worth: gold first (the thesis, section 7.1), and as SciFact counts them."""
+"""Measures of sentence scores: rankings (the thesis, section 7.1), and selections as in SciFact."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ __all__ = [
 Floats = NDArray[np.float64]
 Gold = NDArray[np.bool_]
 Measure = Callable[[Floats, Gold], float]
-"""The scores of a document's sentences, and which of them are gold: at least one. Equal scores: document order."""
+"""Measures the scores of a document's sentences, at least one of them gold; ties keep document order."""
 
 
 def pairwise_accuracy(scores: Floats, gold: Gold) -> float:
-    """The share of pairs of a gold sentence and another in which the gold one is above; of equal ones half.
+    """The share of pairs of a gold and another sentence with the gold one ranked higher; ties count half.
 
-    1 where every sentence is gold, since no pair is wrong.
+    1 if every sentence is gold, since no pair is wrong.
     """
     other_scores = np.sort(scores[~gold])
     if not len(other_scores):
@@ -58,30 +58,30 @@ def reciprocal_rank(scores: Floats, gold: Gold) -> float:
 
 
 def average_precision(scores: Floats, gold: Gold) -> float:
-    """The mean over gold sentences of the share of gold down to their rank."""
+    """The mean precision at the rank of each gold sentence."""
     ranks = _ranks(scores, gold)
     return float((np.arange(1, len(ranks) + 1) / ranks).mean())
 
 
 def gains(relevance: NDArray[np.float64], k: int) -> float:
-    """The discounted gain of the first k, 2^relevance - 1 over log2(rank + 1)."""
+    """The discounted gains of the top k: 2^relevance - 1 over log2(rank + 1)."""
     top = relevance[:k]
     return float(((2**top - 1) / np.log2(np.arange(2, len(top) + 2))).sum())
 
 
 def ndcg(scores: Floats, gold: Gold, k: int) -> float:
-    """The gain of the first k, as a share of that of the best order."""
+    """The gain of the top k, relative to the best order."""
     relevance = gold.astype(np.float64)
     return gains(relevance[_order(scores)], k) / gains(np.sort(relevance)[::-1], k)
 
 
 def recall(scores: Floats, gold: Gold, k: int) -> float:
-    """The share of gold sentences among the first k."""
+    """The share of gold sentences that are in the top k."""
     return float((_ranks(scores, gold) <= k).mean())
 
 
 def overlap(scores: Floats, gold: Gold, k: int) -> float:
-    """CL-SciSumm's overlap: F1 of the first k as the answer."""
+    """CL-SciSumm's overlap: F1 of the top k."""
     hits = int((_ranks(scores, gold) <= k).sum())
     return 2 * hits / (min(k, len(scores)) + int(gold.sum()))
 
@@ -112,12 +112,12 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
 
 
 Scorer = Callable[[str, Sequence[str]], NDArray[np.floating]]
-"""A claim and the sentences of a document in, a score for each sentence out: the higher the more it backs the claim."""
+"""Scores the sentences of a document by how well they back a claim."""
 
 
 @dataclass(frozen=True, slots=True)
 class PassageScores:
-    """What a scorer is worth: measure -> value for each case that has gold, in their order."""
+    """The measures of a scorer: name -> one value per case with gold."""
 
     ids: tuple[str, ...]
     values: dict[str, tuple[float, ...]]
@@ -132,7 +132,7 @@ class PassageScores:
 
 
 def evaluate_scorer(cases: Iterable[PassageCase], scorer: Scorer) -> PassageScores:
-    """Every measure of the scorer on each case; those without gold are left out, as no order of them is wrong."""
+    """Measure a scorer on each case with gold; without gold, every order is right."""
     judged = [case for case in cases if case.gold]
     if not judged:
         raise UserError("no cases with gold sentences to evaluate")
@@ -152,12 +152,12 @@ def evaluate_scorer(cases: Iterable[PassageCase], scorer: Scorer) -> PassageScor
     )
 
 
-_MAX_SENTENCES = 3  # sentences of an abstract that count
+_MAX_SENTENCES = 3  # sentences selected per abstract
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Precision and recall of sentences over all claims."""
+    """Precision and recall of the selected sentences over all claims."""
 
     precision: float
     recall: float
@@ -169,15 +169,15 @@ class Selection:
 
 
 def choose_sentences(scores: NDArray[np.floating], threshold: float) -> frozenset[int]:
-    """The sentences above the threshold, at most three, the best."""
+    """The best sentences that reach the threshold, three at most."""
     order = np.argsort(-scores, kind="stable")[:_MAX_SENTENCES]
     return frozenset(int(index) for index in order if scores[index] >= threshold)
 
 
 def measure_selection(judged: Iterable[tuple[PassageCase, frozenset[int]]]) -> Selection:
-    """How right the sentences given for each case are: one counts only if its whole rationale is given.
+    """Measure the sentences selected for each case: one is right only if its whole rationale is selected.
 
-    Where a data set does not tell rationales, each gold sentence is one. Cases without gold count: nothing is right.
+    Without rationales in the dataset, each gold sentence is one. In cases without gold, every selection is wrong.
     """
     hits = selected = gold = 0
     for case, sentences in judged:
@@ -189,7 +189,7 @@ def measure_selection(judged: Iterable[tuple[PassageCase, frozenset[int]]]) -> S
 
 
 def best_threshold(scored: Sequence[tuple[PassageCase, NDArray[np.floating]]], steps: int = 100) -> float:
-    """The threshold that gives these cases the best F1: the lowest of so many of the scores that does."""
+    """The threshold with the best F1 among `steps` quantiles of the scores, the lowest if tied."""
     every = np.unique(np.concatenate([scores for _, scores in scored])) if scored else np.zeros(1)
     thresholds = [float(score) for score in np.quantile(every, np.linspace(0, 1, steps), method="nearest")]
     return max(

@@ -1,4 +1,4 @@
-"""Models of passages in folders: saved with a card, loaded, and trained where there is none for the same data."""
+"""Save and load passage models, and train those that are missing or out of date."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def save(
     measured: Sequence[Mapping[str, float]],
     figures: Mapping[str, float],
 ) -> None:
-    """Write the folder: vectors of a file go with it, those of an encoder stay where they are."""
+    """Save a model, with its word vectors unless they are an encoder's."""
     make_folder(folder)
     lexicon = model.lexicon
     if lexicon.tokenizer is None:
@@ -61,7 +61,7 @@ def save(
 
 
 def config_of(folder: Path) -> dict[str, Any] | None:
-    """What is told of the model in a folder; None where there is none."""
+    """The configuration of the model in a folder, or None."""
     try:
         config = json.loads((folder / _CONFIG).read_text("utf-8"))
     except FileNotFoundError:
@@ -72,7 +72,7 @@ def config_of(folder: Path) -> dict[str, Any] | None:
 
 
 def load(folder: Path, lexicon: WordVectors | None = None) -> PassageModel:
-    """The model in a folder; `lexicon` is its words where they are at hand already."""
+    """Load the model in a folder, with `lexicon` as its word vectors if they match."""
     config = config_of(folder)
     if config is None:
         raise UserError(f"{folder}: not a model of passages; train one with `whycite train passages`")
@@ -138,7 +138,7 @@ Tell = Callable[[str], None]
 
 
 class PassageTrainer:
-    """Makes models with the same words out of pairs made in the same way."""
+    """Trains models with the same word vectors and kind of pairs."""
 
     def __init__(
         self, lexicon: WordVectors, similarity: Scorer, kind: ComparisonKind = "augmented", tell: Tell = lambda _: None
@@ -146,7 +146,7 @@ class PassageTrainer:
         self._lexicon, self._similarity, self._kind, self._tell = lexicon, similarity, kind, tell
 
     def make(self, parts: CaseSplit, recipe: PassageRecipe, folder: Path | None = None) -> PassageModel:
-        """Train on the parts; where the folder holds what the same would give, that is taken, else it is kept there."""
+        """Train on the parts and save the model in the folder, or load it if it is up to date."""
         data = {
             "pairs": self._kind,
             "cases": f"{len(parts.train)} to learn from, {len(parts.dev)} held out, {len(parts.test)} to test",
@@ -167,12 +167,12 @@ class PassageTrainer:
 
 
 def fold_trainer(maker: PassageTrainer, recipe: PassageRecipe, work: Path | None) -> Fit:
-    """Training for each fold of an evaluation; models are kept in `work`, and taken from there the next time."""
+    """Train a model for each fold of an evaluation, or reuse the one saved in `work`."""
     return lambda parts, fold: maker.make(parts, recipe, work and work / f"fold-{fold + 1}" / recipe.model)
 
 
 def accuracy(comparisons: Sequence[SentenceComparison], scorer: Scorer) -> float:
-    """The share of pairs that are right."""
+    """The share of pairs that are ordered correctly."""
     scores = {
         case: scorer(case.claim, case.sentences)
         for case in dict.fromkeys(comparison.case for comparison in comparisons)
@@ -183,7 +183,7 @@ def accuracy(comparisons: Sequence[SentenceComparison], scorer: Scorer) -> float
 def _is_current(
     config: Mapping[str, Any] | None, recipe: PassageRecipe, lexicon: WordVectors, data: Mapping[str, str]
 ) -> bool:
-    """Whether a kept model is what would be trained."""
+    """Whether a saved model is the one that would be trained."""
     expected = {"recipe": asdict(recipe), "data": dict(data)}
     return config is not None and (
         {name: config.get(name) for name in expected} == expected

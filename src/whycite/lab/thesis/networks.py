@@ -1,4 +1,4 @@
-"""The thesis's eight networks and their recipe: words, claim and sentence joined, documents (5.3, 5.4)."""
+"""The eight networks of the thesis (5.3, 5.4) and how they are trained."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ Cell = Literal["rnn", "gru", "lstm"]
 
 @dataclass(frozen=True, slots=True)
 class Architecture:
-    """What a model is made of (the thesis, sections 5.3 and 5.4)."""
+    """The components of a model (the thesis, sections 5.3 and 5.4)."""
 
     cell: Cell = "lstm"
-    both_ways: bool = False  # sentences are read from either end
-    attention: bool = False  # between the words of claim and sentence, in place of final states
-    document: bool = False  # sentences of a document are read one after another
+    both_ways: bool = False  # bidirectional
+    attention: bool = False  # between the words of claim and sentence, instead of final states
+    document: bool = False  # reads the sentences of a document in sequence
     among_sentences: bool = False  # attention between the sentences of a document
 
 
@@ -47,18 +47,18 @@ MODELS: Mapping[str, Architecture] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class PassageRecipe:
-    """Widths, margin and loss are the thesis's; it names no rate, dropout or number of epochs: those are ours."""
+    """Hyperparameters: widths, margin and loss as in the thesis, which gives no rate, dropout or number of epochs."""
 
     model: str = "lstm"
-    words: int = 200  # numbers in the vector of a word
-    hidden: int = 80  # in a state, of both directions together
+    words: int = 200  # dimensions of word vectors
+    hidden: int = 80  # dimensions of a state, both directions together
     margin: float = 1.0
     dropout: float = 0.3
     rate: float = 2e-3
     epochs: int = 12
-    patience: int = 3  # epochs without a better one after which training ends
-    batch: int = 8  # claims in a step
-    longest: int = 60  # words of a sentence that are read
+    patience: int = 3  # epochs without improvement before training stops
+    batch: int = 8  # claims per step
+    longest: int = 60  # words read per sentence
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -73,7 +73,7 @@ class PassageRecipe:
 
     @property
     def architecture(self) -> Architecture:
-        """What the model is made of."""
+        """The components of the model."""
         return MODELS[self.model]
 
 
@@ -81,26 +81,26 @@ _CELLS: dict[Cell, Any] = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
 
 
 class EncodedSentences(NamedTuple):
-    """Sentences as read: a state for each word, the final one, and which words are there."""
+    """Encoded sentences: a state per word, the final state, and a mask of the words."""
 
     states: Tensor  # sentences x words x hidden
     final: Tensor  # sentences x hidden
     mask: Tensor  # sentences x words
 
     def rows(self, indices: Tensor) -> EncodedSentences:
-        """Those of the sentences, in that order, as often as named."""
+        """The sentences at these indices, which may repeat."""
         return EncodedSentences(self.states[indices], self.final[indices], self.mask[indices])
 
 
 class PassageNetwork(nn.Module):
-    """A score for each claim and sentence, the higher the more it backs the claim (sections 5.3 and 5.4)."""
+    """Scores how well sentences back claims (sections 5.3 and 5.4)."""
 
     def __init__(self, recipe: PassageRecipe, vectors: Tensor) -> None:
         super().__init__()
         form, hidden = recipe.architecture, recipe.hidden
         self.words = nn.Embedding.from_pretrained(vectors, freeze=True)
         self.dropout = nn.Dropout(recipe.dropout)
-        # Claims and sentences are read by networks of their own (5.3.2).
+        # Claims and sentences have separate networks (5.3.2).
         self.claims = _WordEncoder(form.cell, vectors.shape[1], hidden, form.both_ways)
         self.sentences = _WordEncoder(form.cell, vectors.shape[1], hidden, form.both_ways)
         self.attention = _WordAttention(hidden) if form.attention else None
@@ -108,29 +108,29 @@ class PassageNetwork(nn.Module):
         self.output = nn.Linear(hidden if form.document else 3 * hidden, 1)
 
     def learned_weights(self) -> dict[str, Tensor]:
-        """The weights, without the vectors of words, which stay as they came."""
+        """The weights, without the frozen word vectors."""
         return {name: weight for name, weight in self.state_dict().items() if not name.startswith("words.")}
 
     def load_learned(self, weights: Mapping[str, Tensor]) -> None:
-        """Take weights that `learned` gave."""
+        """Load weights from `learned_weights`."""
         missing, unknown = self.load_state_dict(weights, strict=False)
         if unknown or missing != ["words.weight"]:
             raise ValueError("these weights belong to another model")
 
     def read_claims(self, ids: Sequence[Sequence[int]]) -> EncodedSentences:
-        """Claims as numbers of words, read."""
+        """Encode claims given as word ids."""
         return self.claims(*self._embed(ids))  # type: ignore[no-any-return]
 
     def read_sentences(self, ids: Sequence[Sequence[int]]) -> EncodedSentences:
-        """Sentences as numbers of words, read."""
+        """Encode sentences given as word ids."""
         return self.sentences(*self._embed(ids))  # type: ignore[no-any-return]
 
     def forward(self, claims: EncodedSentences, sentences: EncodedSentences) -> Tensor:
-        """Pair models: the score of each claim with the sentence in the same row."""
+        """Pair models: score each claim with the sentence in the same row."""
         return self.output(self.dropout(self._join(claims, sentences))).squeeze(-1)
 
     def documents(self, claims: EncodedSentences, sentences: EncodedSentences) -> Tensor:
-        """Document models: for each claim the scores of all sentences of one document, in its order."""
+        """Document models: score all sentences of one document for each claim."""
         if self.order is None:
             raise ValueError("this model reads one sentence at a time")
         claim_count, length = len(claims.final), len(sentences.final)
@@ -145,7 +145,7 @@ class PassageNetwork(nn.Module):
         return self.dropout(self.words(rows.to(self.words.weight.device))), lengths
 
     def _join(self, claims: EncodedSentences, sentences: EncodedSentences) -> Tensor:
-        """[c; c * e; e], of final states or of what attention makes of the words."""
+        """[c; c * e; e] of final states or attended words."""
         claim, sentence = self.attention(claims, sentences) if self.attention else (claims.final, sentences.final)
         return torch.cat([claim, claim * sentence, sentence], dim=-1)
 
@@ -161,17 +161,17 @@ class _WordEncoder(nn.Module):
     def forward(self, words: Tensor, lengths: Tensor) -> EncodedSentences:
         packed, final = self.network(pack_padded_sequence(words, lengths, batch_first=True, enforce_sorted=False))
         states, _ = pad_packed_sequence(packed, batch_first=True, total_length=words.shape[1])
-        final_states = final[0] if isinstance(final, tuple) else final  # an LSTM gives its cells too
+        final_states = final[0] if isinstance(final, tuple) else final  # an LSTM returns its cells too
         mask = torch.arange(words.shape[1])[None] < lengths[:, None]
         return EncodedSentences(states, torch.cat(list(final_states), dim=-1), mask.to(states.device))
 
 
 class _WordAttention(nn.Module):
-    """Bidirectional attention flow (5.3.2): each side summed by how well a word goes with the best of the other."""
+    """Bidirectional attention flow (5.3.2): words of each side, weighted by their best match on the other."""
 
     def __init__(self, hidden: int) -> None:
         super().__init__()
-        # w . [u; v; u * v] + b without ever making the long vector of every pair of words.
+        # w . [u; v; u * v] + b without building the long vector for every pair of words.
         self.of_claim = nn.Linear(hidden, 1)
         self.of_sentence = nn.Linear(hidden, 1, bias=False)
         self.of_both = nn.Parameter(torch.randn(hidden) / hidden**0.5)
@@ -192,7 +192,7 @@ def _attend(states: Tensor, weights: Tensor) -> Tensor:
 
 
 class _DocumentEncoder(nn.Module):
-    """Sentences in the context of the others: a recurrent network over them, then attention to a learned vector."""
+    """A recurrent network over the sentences of a document, then optional attention to a learned vector."""
 
     def __init__(self, cell: Cell, hidden: int, attention: bool) -> None:
         super().__init__()

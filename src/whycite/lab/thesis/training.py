@@ -1,4 +1,4 @@
-"""A model of passages learns from comparisons: its tasks, its scores, the hinge loss (5.2 and 5.4.1)."""
+"""Train passage models on comparisons with a hinge loss (the thesis, 5.2 and 5.4.1)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = [
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Let torch use a single thread here, and as many as before afterwards."""
+    """Limit torch to one thread within the context."""
     thread_count = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -44,7 +44,7 @@ def one_thread() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonTask:
-    """A claim, sentences of the document it cites, and pairs of them: the winner and the loser, by index."""
+    """A claim, sentences of the cited document, and the indices of winner and loser of each pair."""
 
     claim: str
     sentences: tuple[str, ...]
@@ -52,7 +52,7 @@ class ComparisonTask:
 
 
 def comparison_tasks(comparisons: Iterable[SentenceComparison], whole: bool) -> list[ComparisonTask]:
-    """One for each case that is compared; whole: with all sentences of the document, else with the compared ones."""
+    """One task per case, with all sentences of the document if `whole`, else only those compared."""
     by_case: dict[tuple[str, str], list[SentenceComparison]] = {}
     for comparison in comparisons:
         by_case.setdefault((comparison.case.dataset, comparison.case.id), []).append(comparison)
@@ -75,9 +75,9 @@ def _task(comparisons: Sequence[SentenceComparison], whole: bool) -> ComparisonT
 def task_batches(
     tasks: Sequence[ComparisonTask], size: int, whole: bool, chance: Random | None = None
 ) -> list[list[ComparisonTask]]:
-    """So many tasks a step, in an order by lot where there is one to draw it.
+    """Batches of tasks, shuffled if `chance` is given.
 
-    Whole: tasks of one document stand together, since its sentences are then read once.
+    If `whole`, tasks about one document share a batch, so that its sentences are read once.
     """
     ordered = list(tasks)
     if chance:
@@ -99,20 +99,20 @@ def task_batches(
     return filled_batches
 
 
-_CHUNK = 256  # sentences that are joined with a claim at a time
-_CACHED_TEXTS = 65_536  # texts whose words are remembered
+_CHUNK = 256  # sentences scored at a time
+_CACHED_TEXTS = 65_536  # texts with cached word ids
 
 
 class PassageModel:
-    """A network with its words. Called with a claim and the sentences of a document it gives each a score."""
+    """A network and its word vectors; call it to score the sentences of a document for a claim."""
 
     def __init__(self, network: PassageNetwork, lexicon: WordVectors, recipe: PassageRecipe) -> None:
         self.network, self.lexicon, self.recipe = network, lexicon, recipe
         self._ids = lru_cache(_CACHED_TEXTS)(lambda text: lexicon.ids(text, recipe.longest))
-        self._document: tuple[tuple[str, ...], EncodedSentences] | None = None  # many claims are asked of one document
+        self._document: tuple[tuple[str, ...], EncodedSentences] | None = None  # many claims share a document
 
     def __call__(self, claim: str, sentences: Sequence[str]) -> NDArray[np.floating]:
-        """One score a sentence, in order."""
+        """Score each sentence."""
         if not sentences:
             return np.zeros(0, np.float32)
         self.network.eval()
@@ -131,7 +131,7 @@ class PassageModel:
         return scores
 
     def scores(self, batch: Sequence[ComparisonTask]) -> list[Tensor]:
-        """The scores of each task's sentences; what several tasks share is read once."""
+        """The scores of each task's sentences; shared sentences are read once."""
         claims = self.network.read_claims([self._ids(task.claim) for task in batch])
         places = {
             text: position
@@ -187,14 +187,14 @@ _STEEPEST = 5.0
 
 @dataclass(frozen=True, slots=True)
 class TrainedPassageModel:
-    """A model with its best weights, and what was measured after each epoch."""
+    """A model with its best weights, and the measurements after each epoch."""
 
     model: PassageModel
     measured: tuple[dict[str, float], ...]
 
     @property
     def accuracy(self) -> float:
-        """The share of held-out comparisons that are right."""
+        """The best accuracy on held-out comparisons."""
         return max(row["dev accuracy"] for row in self.measured)
 
 
@@ -205,7 +205,7 @@ def train(
     recipe: PassageRecipe,
     tell: Callable[[str], None] = lambda _: None,
 ) -> TrainedPassageModel:
-    """Learn from comparisons until dev gets no better; the same seed gives the same model on the same machine."""
+    """Train until dev accuracy stops improving; deterministic for a seed and machine."""
     if not comparisons or not dev:
         raise UserError("too few claims to train on have a gold sentence among their ten most similar sentences")
     with one_thread():
@@ -260,7 +260,7 @@ def _train(
 
 
 def _score_differences(model: PassageModel, batch: Sequence[ComparisonTask]) -> Tensor:
-    """How far each winner is above its loser."""
+    """The score of each winner minus that of its loser."""
     scores = model.scores(batch)
     return torch.cat(
         [
@@ -271,7 +271,7 @@ def _score_differences(model: PassageModel, batch: Sequence[ComparisonTask]) -> 
 
 
 def _loss(above: Tensor, batch: Sequence[ComparisonTask], recipe: PassageRecipe) -> Tensor:
-    """The mean of max(0, margin - (winner - loser)): over pairs (5.1), of document models over claims first (5.10)."""
+    """The mean of max(0, margin - (winner - loser)) over pairs (5.1), in document models per claim first (5.10)."""
     hinges = torch.relu(recipe.margin - above)
     if not recipe.architecture.document:
         return hinges.mean()

@@ -1,4 +1,4 @@
-"""Verdicts beside the labels people gave, and on claims altered so that they say something else."""
+"""Compare verdicts with human labels, and before and after altering claims."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 @dataclass(frozen=True, slots=True)
 class LabelFigures:
-    """How often verdicts are right: `confusion` has a row for each label, a column for each verdict."""
+    """How often verdicts are right; `confusion` has a row per label and a column per verdict."""
 
     accuracy: float
-    majority: float  # accuracy of the most frequent label given always
+    majority: float  # accuracy of always giving the most frequent label
     macro_f1: float
     confusion: tuple[tuple[int, ...], ...]
 
@@ -63,12 +63,12 @@ def measure_labels(labels: Sequence[Label], verdicts: Sequence[Verdict]) -> Labe
 
 
 Verifier = Callable[[str, Sequence[str]], Verification]
-"""A claim and the sentences of a document in, a verdict out."""
+"""Checks a claim against the sentences of a document."""
 
 
 @dataclass(frozen=True, slots=True)
 class AlteredPair:
-    """A claim that is backed, and the same altered in one way."""
+    """A backed claim and an altered version of it."""
 
     case: PassageCase
     kind: Alteration
@@ -77,9 +77,9 @@ class AlteredPair:
 
 @dataclass(frozen=True, slots=True)
 class BackingDrop:
-    """Of so many pairs the share in which `backed` is less sure of the altered claim.
+    """The share of pairs whose altered claim is less likely to be backed than the original.
 
-    `backed`: how many were backed before; `lost`: how many of these are not any more.
+    `backed` originals had that verdict, and `lost` of them no longer have it once altered.
     """
 
     pairs: int
@@ -91,7 +91,7 @@ class BackingDrop:
 def judge_cases(
     cases: Sequence[PassageCase], verifier: Verifier, watch: Watch = lambda stage, count, total: None
 ) -> LabelFigures:
-    """The verdicts on all cases that have a label."""
+    """Measure the verdicts on all labelled cases."""
     labelled = [(case, case.label) for case in cases if case.label is not None]
     verdicts = []
     for index, (case, _) in enumerate(labelled):
@@ -101,14 +101,14 @@ def judge_cases(
 
 
 def altered_pairs(cases: Sequence[PassageCase], number: int = 100, seed: int = 0) -> list[AlteredPair]:
-    """So many claims that people found backed, each altered once; the kinds of alteration take turns."""
+    """Up to `number` claims labelled as backed, each altered once; kinds of alteration alternate."""
     pairs: list[AlteredPair] = []
     candidates = draw(
         [case for case in cases if case.label == "backed"], lambda case: f"{case.dataset} {case.id}", len(cases), seed
     )
     while candidates and len(pairs) < number:
         kind = KINDS[len(pairs) % len(KINDS)]
-        # Of this kind the first that can be altered so, else of any other.
+        # The first claim that can be altered in this way, or else in any other.
         for candidate_kind in (kind, *(other_kind for other_kind in KINDS if other_kind != kind)):
             next_pair = next((pair for case in candidates if (pair := _alter_case(case, candidate_kind, seed))), None)
             if next_pair is not None:
@@ -126,21 +126,21 @@ def _alter_case(case: PassageCase, kind: Alteration, seed: int) -> AlteredPair |
 
 
 def backing(verification: Verification) -> float:
-    """The probability that the claim is backed: 0 where nothing could be checked."""
+    """The probability that the claim is backed; 0 if it could not be checked."""
     return verification.chances.get("backed", 0.0)
 
 
 def measure_drops(
     pairs: Sequence[AlteredPair], verifier: Verifier, watch: Watch = lambda stage, count, total: None
 ) -> dict[str, BackingDrop]:
-    """For each kind of alteration and for all: in how many pairs the altered claim is less backed than the claim."""
+    """The drop in backing for each kind of alteration, and for all."""
     return measure_joint_drops([(pairs, verifier)], watch)
 
 
 def measure_joint_drops(
     batches: Sequence[tuple[Sequence[AlteredPair], Verifier]], watch: Watch = lambda stage, count, total: None
 ) -> dict[str, BackingDrop]:
-    """The same for pairs of several data sets together, each with the verifier that has not seen them."""
+    """The same over several datasets, each with a verifier that was not trained on it."""
     by_kind: dict[str, list[tuple[Verification, Verification]]] = {"all": []}
     total = sum(len(pairs) for pairs, _ in batches)
     for pair, verifier in ((pair, verifier) for pairs, verifier in batches for pair in pairs):

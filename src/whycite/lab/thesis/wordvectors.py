@@ -1,4 +1,4 @@
-"""Words as vectors: those of a file in GloVe's form, or the input vectors of an encoder's tokens."""
+"""Word vectors from a file in GloVe's format, or from the input embeddings of an encoder."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ if TYPE_CHECKING:
 
 __all__ = ["PADDING", "WordVectors", "encoder_word_vectors", "read_word_vectors"]
 
-PADDING = 0  # where no word is, and for words that are not known: a vector of zeros
-# The words at the top of a file are the most frequent ones: so many are kept whether the data has them or not.
+PADDING = 0  # padding and unknown words: a vector of zeros
+# Files start with the most frequent words: keep these even if they are not in the data.
 _FREQUENT_WORDS = 100_000
 
-_SPREAD = 0.4  # of the numbers in GloVe's vectors, which recurrent networks learn well from
+_SPREAD = 0.4  # standard deviation of GloVe's vectors, which recurrent networks learn well from
 
 
 @dataclass(frozen=True, slots=True)
 class WordVectors:
-    """Words by number and their vectors, of which the first is zeros; words are those of a tokenizer where given."""
+    """Word ids and their vectors, the first of them zeros; words are tokens if there is a tokenizer."""
 
     name: str
     vectors: NDArray[np.float32]
     numbers: Mapping[str, int]
-    version: str  # other vectors have another
+    version: str  # differs for other vectors
     tokenizer: Tokenizer | None = None
 
     def ids(self, text: str, longest: int) -> list[int]:
-        """The numbers of a text's first words; one padding for a text without any."""
+        """The ids of a text's first words, or a single padding."""
         if self.tokenizer is not None:
-            # More than any word has letters, so that a page without blanks does not take its time.
+            # 32 characters per word are more than enough; a page without spaces would be slow to tokenize.
             cut = text[: 32 * longest].encode("utf-8", "replace").decode("utf-8")
             word_ids = [number + 1 for number in self.tokenizer.encode(cut, add_special_tokens=False).ids]
         else:
@@ -49,13 +49,13 @@ class WordVectors:
 
 
 def encoder_word_vectors(name: str, width: int) -> WordVectors:
-    """The vectors that an encoder begins with, one a token, on the `width` axes along which they differ most."""
+    """The input embeddings of an encoder, reduced to `width` principal components."""
     base = load_base(name)
     embeddings = base.model.get_input_embeddings().weight.detach().numpy()
     vectors = embeddings.astype(np.float64)
     if vectors.shape[1] > width:
         centred = vectors - vectors.mean(axis=0)
-        # eigh gives the axes by rising spread; which end of an axis is up is chosen, so that machines agree.
+        # eigh sorts axes by increasing variance; fix their signs so that machines agree.
         axes = np.linalg.eigh(centred.T @ centred)[1][:, : -width - 1 : -1]
         vectors = centred @ (axes * np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(width)]))
     scale = _SPREAD / (float(vectors.std()) or 1.0)
@@ -63,7 +63,7 @@ def encoder_word_vectors(name: str, width: int) -> WordVectors:
 
 
 def read_word_vectors(path: Path, texts: Iterable[str]) -> WordVectors:
-    """The vectors of a text file, a line each: the word, then its numbers. The texts' words and the first are kept."""
+    """Read a text file with a word and its vector per line; keep frequent words and those in the texts."""
     needed_words = {form for text in texts for word in words(text) for form in (word, word.lower())}
     numbers: dict[str, int] = {}
     rows: list[NDArray[np.float32]] = []
@@ -72,10 +72,10 @@ def read_word_vectors(path: Path, texts: Iterable[str]) -> WordVectors:
         with path.open(encoding="utf-8") as lines:
             for line_number, line in enumerate(lines, start=1):
                 word, *values = line.rstrip().split(" ")
-                if line_number == 1 and len(values) == 1:  # word2vec's files begin with how many there are
+                if line_number == 1 and len(values) == 1:  # word2vec's files start with a count
                     continue
                 width = width or len(values)
-                if len(values) > width:  # a few words of the published files hold blanks
+                if len(values) > width:  # a few words in the published files contain spaces
                     continue
                 if word in numbers or (line_number > _FREQUENT_WORDS and word not in needed_words):
                     continue
@@ -90,12 +90,12 @@ def read_word_vectors(path: Path, texts: Iterable[str]) -> WordVectors:
         raise UserError(f"{path}: not a file of word vectors (expected a word and numbers per line)") from error
     if not rows or not width:
         raise UserError(f"{path}: not a file of word vectors (expected a word and numbers per line)")
-    padded_vectors = _with_padding(np.stack(rows).astype(np.float16))  # as they are kept with a model
+    padded_vectors = _with_padding(np.stack(rows).astype(np.float16))  # as saved with a model
     return WordVectors(path.name, padded_vectors, numbers, _version(padded_vectors, *numbers))
 
 
 def _version(vectors: NDArray[np.floating], *details: object) -> str:
-    """Of the vectors as they were given, since machines differ in the last digits of what is worked out of them."""
+    """Hash the original vectors, since the last digits of computed ones differ between machines."""
     digest = blake2b(np.ascontiguousarray(vectors).data, digest_size=8)
     digest.update("\0".join(map(str, details)).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
