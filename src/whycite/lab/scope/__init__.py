@@ -1,1 +1,1 @@
-"""Recommenders of candidates that are trained."""
+"""SCOPE's methods and experiments: worthiness, prefetching and reranking."""

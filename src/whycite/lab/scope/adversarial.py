@@ -1,4 +1,4 @@
-"""The adversarial autoencoder and its training: reconstruct sets, keep codes Gaussian (SCOPE 3.3)."""
+"""Adversarial autoencoder and its training: reconstruct sets while keeping codes Gaussian (SCOPE 3.3)."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ Tensor = Any
 
 @dataclass(frozen=True, slots=True)
 class LayerSizes:
-    """How wide the layers are (SCOPE 4.5.2); of conditions 0 for none."""
+    """Layer widths (SCOPE 4.5.2); a condition of width 0 is not used."""
 
     papers: int
-    title: int = 0  # dimensions of the title's vector
-    sections: int = 0  # section types, the unknown one counted
+    title: int = 0  # dimensions of the title vector
+    sections: int = 0  # section types, including the unknown one
     hidden: int = 240
     code: int = 50
-    section: int = 32  # dimensions of a section type's embedding
+    section: int = 32  # dimensions of a section type embedding
     dropout: float = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class PaperSetBatch:
-    """Sets of papers, by the places of their papers in the pool, and what is known of their documents."""
+    """Sets of papers, as positions in the pool, with the titles and section types of their documents."""
 
     sets: Sequence[NDArray[np.int64]]
-    titles: NDArray[np.float32]  # a row a set
-    sections: Sequence[Sequence[int]]  # numbers of section types; none for a set without conditions
+    titles: NDArray[np.float32]  # one row per set
+    sections: Sequence[Sequence[int]]  # section type indices; empty without conditions
 
     def target(self, papers: int) -> Tensor:
-        """A row a set: 1 for each paper in it."""
+        """One row per set, with 1 for each paper in it."""
         table = torch.zeros(len(self.sets), papers)
         rows = np.repeat(np.arange(len(self.sets)), [len(members) for members in self.sets])
         table[torch.from_numpy(rows), torch.from_numpy(np.concatenate(self.sets))] = 1
@@ -50,13 +50,13 @@ class PaperSetBatch:
 
 
 class AutoencoderNetwork(torch.nn.Module):
-    """Encoder of three layers, decoder with two hidden ones; title and section stand beside the code."""
+    """Three-layer encoder and a decoder with two hidden layers; title and section are appended to the code."""
 
     def __init__(self, size: LayerSizes) -> None:
         super().__init__()
         self.size = size
         hidden, condition_size = size.hidden, size.title + (size.section if size.sections else 0)
-        # A set is the mean of its papers' rows: a linear layer over ones and zeros, each row of sum 1.
+        # A set is the mean of its papers' rows: a linear layer over 0/1 rows normalised to sum 1.
         self.input_layer = torch.nn.EmbeddingBag(size.papers, hidden, mode="mean")
         torch.nn.init.xavier_uniform_(self.input_layer.weight)
         self.input_bias = torch.nn.Parameter(torch.zeros(hidden))
@@ -73,17 +73,17 @@ class AutoencoderNetwork(torch.nn.Module):
         self.dropout = torch.nn.Dropout(size.dropout)
 
     def encoder_parameters(self) -> list[Tensor]:
-        """The parameters of the encoder."""
+        """Parameters of the encoder."""
         return [self.input_layer.weight, self.input_bias, *self.layers[0].parameters(), *self.layers[1].parameters()]
 
     def encode(self, batch: PaperSetBatch) -> Tensor:
-        """The codes of sets."""
+        """Encode sets."""
         state = self.dropout(torch.relu(_bags(self.input_layer, batch.sets) + self.input_bias))
         state = self.dropout(torch.relu(self.layers[0](state)))
         return self.layers[1](state)
 
     def decode(self, code: Tensor, batch: PaperSetBatch) -> Tensor:
-        """For each set and paper how likely it belongs there, before the sigmoid."""
+        """The logit of each paper belonging to each set."""
         parts = [code]
         if self.size.title:
             parts.append(torch.from_numpy(batch.titles))
@@ -95,7 +95,7 @@ class AutoencoderNetwork(torch.nn.Module):
         return self.layers[4](state)
 
     def export_weights(self) -> dict[str, NDArray[np.float32]]:
-        """All weights, as the autoencoder is run with them."""
+        """Weights in the form the numpy autoencoder takes."""
         input_tensors = {"encoder.weight": self.input_layer.weight, "encoder.bias": self.input_bias}
         tensors = dict(input_tensors)
         for name, layer in zip(LAYERS[1:], self.layers, strict=True):
@@ -106,7 +106,7 @@ class AutoencoderNetwork(torch.nn.Module):
 
 
 def discriminator(size: LayerSizes) -> Any:
-    """Tells codes from draws of a Gaussian: one hidden layer."""
+    """Build a network with one hidden layer that tells codes from Gaussian samples."""
     return torch.nn.Sequential(
         torch.nn.Linear(size.code, size.hidden),
         torch.nn.ReLU(),
@@ -125,7 +125,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class AutoencoderRecipe:
-    """All that a trained autoencoder depends on beside its lessons (SCOPE 4.5.2)."""
+    """Hyperparameters of an autoencoder (SCOPE 4.5.2)."""
 
     rate: float = 1e-3
     batch: int = 100  # sets
@@ -142,7 +142,7 @@ def train(
     sections: bool = False,
     tell: Tell | None = None,
 ) -> Autoencoder:
-    """An autoencoder of the sets, told apart by their titles and section types if asked; `tell` hears each epoch."""
+    """Train an autoencoder, optionally conditioned on titles and section types; `tell` gets the loss of each epoch."""
     pool = pool_of(lessons)
     placed_sets = [
         (paper_set, [pool.place[key] for key in paper_set.papers if key in pool.place]) for paper_set in lessons.sets
@@ -165,7 +165,7 @@ def train(
         code=recipe.code,
         dropout=recipe.dropout,
     )
-    with torch.random.fork_rng(devices=[]):  # what others draw does not hang on this
+    with torch.random.fork_rng(devices=[]):  # leaves the global random state alone
         torch.manual_seed(lessons.seed)
         chance = np.random.default_rng(lessons.seed)
         steps = _AdversarialSteps(AutoencoderNetwork(size), recipe)
@@ -186,7 +186,7 @@ def train(
 
 
 class _AdversarialSteps:
-    """One step: reconstruction, then the discriminator, then the encoder that is to deceive it."""
+    """Training steps: reconstruct, train the discriminator, then train the encoder to fool it."""
 
     def __init__(self, network: AutoencoderNetwork, recipe: AutoencoderRecipe) -> None:
         self.network = network.train()
@@ -197,7 +197,7 @@ class _AdversarialSteps:
         self._deceive = torch.optim.Adam(network.encoder_parameters(), lr=recipe.rate, fused=True)
 
     def take(self, batch: PaperSetBatch) -> float:
-        """Learn from a batch; the loss of reconstruction."""
+        """Train on a batch and return the reconstruction loss."""
         network, judge = self.network, self._judge
         code = network.encode(batch)
         lost = self._loss(network.decode(code, batch), batch.target(network.size.papers))

@@ -1,4 +1,4 @@
-"""Papers that a draft or a section may cite next (SCOPE 3.3): citing documents, the pool, recommenders by name."""
+"""Papers a draft or section may cite next (SCOPE 3.3): citing documents, the pool and recommenders by name."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ POOL_SIZE = 2000  # papers in a pool (SCOPE 4.5.5)
 
 @dataclass(frozen=True, slots=True)
 class CandidatePaper:
-    """A paper that is cited, or may be."""
+    """A paper that is or may be cited."""
 
     key: str
     title: str = ""
@@ -58,36 +58,36 @@ class CandidatePaper:
 
 @dataclass(frozen=True, slots=True)
 class DraftPart:
-    """A draft or a section of one, as far as it is written; what is not known may be left out."""
+    """A partly written draft or section; unknown fields may be left out."""
 
-    cited: tuple[CandidatePaper, ...] = ()  # so far; none of them is recommended
-    title: str = ""  # of the draft; a paper with this title is not recommended
-    section_types: tuple[str, ...] = ()  # of a whole draft all that it has
-    text: str = ""  # the claim, with what is known around it: for methods that look for each sentence anew
-    year: int | None = None  # no newer paper is recommended
+    cited: tuple[CandidatePaper, ...] = ()  # so far; never recommended
+    title: str = ""  # of the draft; a paper with this title is never recommended
+    section_types: tuple[str, ...] = ()  # all of them for a whole draft
+    text: str = ""  # the claim and its context, for methods that search per sentence
+    year: int | None = None  # newer papers are not recommended
 
 
 @dataclass(frozen=True, slots=True)
 class CitedSet:
-    """What a document cites, or what it cites in its sections of one type (SCOPE 4.2.3)."""
+    """The papers a document cites, overall or in its sections of one type (SCOPE 4.2.3)."""
 
     document: str
     title: str
     section_types: tuple[str, ...]
-    papers: tuple[str, ...]  # keys, each once, in order
+    papers: tuple[str, ...]  # unique keys, sorted
 
 
 @dataclass(frozen=True, slots=True)
 class Lessons:
-    """What recommenders learn from; the last four are for those that are trained."""
+    """What recommenders learn from; only trained ones use the last four."""
 
     sets: Sequence[CitedSet]
     papers: Mapping[str, CandidatePaper]
-    floor: int = 1  # documents that must cite a paper before it is recommended (SCOPE 4.5.2)
+    floor: int = 1  # minimum number of documents citing a recommended paper (SCOPE 4.5.2)
     seed: int = 0
     epochs: int = 20
-    encoder: str | None = None  # that gives words their vectors, if not the bundled one
-    word_vectors: Path | None = None  # a file of word vectors in its place
+    encoder: str | None = None  # for word vectors; default: the bundled one
+    word_vectors: Path | None = None  # file of word vectors to use instead
 
     def __post_init__(self) -> None:
         if self.floor < 1:
@@ -97,7 +97,7 @@ class Lessons:
 
 
 class Recommender(Protocol):
-    """Recommends candidate papers for a draft or a section: keys with scores, best first."""
+    """Recommends papers for a draft or section, as keys with scores, best first."""
 
     @property
     def name(self) -> str: ...
@@ -106,33 +106,33 @@ class Recommender(Protocol):
 
 
 def check_pool_size(k: int) -> None:
-    """Refuse a pool of less than one paper."""
+    """Raise an error if the pool would be empty."""
     if k < 1:
         raise UserError(f"a pool must have at least one paper, not {k}")
 
 
 SetUnit = Literal["paper", "section"]
-"""Whether a set is all that a paper cites, or what it cites in its sections of one type."""
+"""Whether a set is everything a paper cites, or what it cites in its sections of one type."""
 
 
 @dataclass(frozen=True, slots=True)
 class CitingContext:
-    """A sentence that cites, without its citations, in its paragraph; `papers` are the keys of what it cites."""
+    """A citing sentence in its paragraph, with citations removed; `papers` are the keys of the papers it cites."""
 
     paragraph: tuple[str, ...]
-    position: int  # the sentence's place in the paragraph
-    section_type: str  # "" where the heading tells none
+    position: int  # of the sentence in the paragraph
+    section_type: str  # "" if the heading gives none
     papers: frozenset[str]
 
     @property
     def sentence(self) -> str:
-        """The sentence itself."""
+        """The citing sentence."""
         return self.paragraph[self.position]
 
 
 @dataclass(frozen=True, slots=True)
 class CitingDocument:
-    """A document and its sentences that cite; `date` as "2025-10-20", "2025" or ""."""
+    """A document and its citing sentences; `date` is like "2025-10-20", "2025" or ""."""
 
     key: str
     title: str
@@ -144,17 +144,17 @@ class CitingDocument:
 
 @dataclass(frozen=True, slots=True)
 class CitingCorpus:
-    """Documents, oldest first, each once, and all papers that they cite."""
+    """Unique documents, oldest first, and all papers they cite."""
 
     documents: tuple[CitingDocument, ...]
     papers: Mapping[str, CandidatePaper]
 
 
 def gather_citations(documents: Iterable[Document], date: Callable[[Reference], str] | None = None) -> CitingCorpus:
-    """What documents cite; references that mean the same paper have one key. `date`: if more than the year is known."""
+    """Collect what documents cite, merging references to the same paper; `date` may give more than the year."""
     identity = Papers()
     references: list[CandidatePaper] = []
-    citing_documents: list[tuple[int, CitingDocument]] = []  # with the number of the document's own reference
+    citing_documents: list[tuple[int, CitingDocument]] = []  # with the index of the document's own reference
     for document in map(label, documents):
         paper_number = len(references)
         numbers = {
@@ -195,7 +195,7 @@ def gather_citations(documents: Iterable[Document], date: Callable[[Reference], 
 
 
 def cited_sets(documents: Iterable[CitingDocument], by: SetUnit) -> list[CitedSet]:
-    """The sets of papers that documents cite, all together or by section type (SCOPE 4.2.3)."""
+    """Sets of papers cited by each document, overall or by section type (SCOPE 4.2.3)."""
     if by not in ("paper", "section"):
         raise UserError(f"sets must be by paper or by section, not by '{by}'")
     sets = []
@@ -213,7 +213,7 @@ def cited_sets(documents: Iterable[CitingDocument], by: SetUnit) -> list[CitedSe
 
 
 def _contexts(document: Document, numbers: Mapping[str, str]) -> Iterator[CitingContext]:
-    """The sentences that cite, with the numbers of references in place of keys."""
+    """Citing sentences, with reference numbers in place of keys."""
     prose = (sentence for sentence in document.sentences if sentence.kind == "prose")
     for (section, _), group in groupby(prose, key=lambda sentence: (sentence.section, sentence.paragraph)):
         sentences = list(group)
@@ -237,7 +237,7 @@ def _unmarked(sentence: Sentence, document: Document) -> str:
 def _merge_papers(
     references: list[CandidatePaper], groups: list[int], representatives: list[int]
 ) -> list[CandidatePaper]:
-    """Each paper by its best key, with a title, the longest abstract and a year."""
+    """Merge references to the same paper: best key, a title, a year and the longest abstract."""
     merged = [references[index] for index in representatives]
     for group, reference in zip(groups, references, strict=True):
         paper = merged[group]
@@ -256,11 +256,11 @@ def _with_paper_keys(
             yield replace(context, papers=cited)
 
 
-_UNKNOWN = -10_000  # a year before all others: what is not known to be newer may be cited
+_UNKNOWN = -10_000  # before any real year: a paper without a year may always be cited
 
 
 class Pool:
-    """Papers in the order of their keys, so that nothing hangs on the order in which they came."""
+    """Papers sorted by key, so that results do not depend on input order."""
 
     def __init__(self, papers: Iterable[CandidatePaper]) -> None:
         by_key = {paper.key: paper for paper in papers}
@@ -274,11 +274,11 @@ class Pool:
         return len(self.papers)
 
     def places(self, papers: Iterable[CandidatePaper]) -> NDArray[np.int64]:
-        """Where those of the papers that are known stand, each once, in order."""
+        """Sorted, unique positions of the papers in the pool; others are skipped."""
         return np.array(sorted({self.place[paper.key] for paper in papers if paper.key in self.place}), np.int64)
 
     def allowed(self, part: DraftPart) -> NDArray[np.bool_]:
-        """Which papers may be recommended: none that is cited, none newer than the draft, not the draft itself."""
+        """Which papers may be recommended: not cited yet, not newer than the draft, not the draft itself."""
         allowed = np.ones(len(self.papers), np.bool_)
         if part.year is not None:
             allowed &= self._years <= part.year
@@ -290,7 +290,7 @@ class Pool:
     def best(
         self, scores: NDArray[np.floating], part: DraftPart, k: int, *, above: float | None = None
     ) -> list[tuple[str, float]]:
-        """The best k that are allowed, of equal ones by key; with `above` none whose score is not higher."""
+        """The k best allowed papers, ties broken by key; with `above`, only those with a higher score."""
         check_pool_size(k)
         allowed = self.allowed(part)
         if above is not None:
@@ -312,27 +312,27 @@ class Pool:
 
 
 def pool_of(lessons: Lessons) -> Pool:
-    """The papers that enough documents cite, in however many sections each."""
+    """Papers cited by enough documents; several sections of a document count once."""
     counts = Counter(
         key for _, key in {(cited_set.document, key) for cited_set in lessons.sets for key in cited_set.papers}
     )
     return Pool(lessons.papers[key] for key, number in counts.items() if number >= lessons.floor)
 
 
-DEFAULT_RECOMMENDER = "local-bm25"  # finds more than all others in SCOPE's table 7
+DEFAULT_RECOMMENDER = "local-bm25"  # the best in SCOPE's table 7
 _GROUP = "whycite.candidates"
 
 RecommenderFactory = Callable[[str, Lessons], Recommender]
-"""What an entry point names: makes the recommender of that name from what there is to learn."""
+"""Target of an entry point: makes a recommender from its name and lessons."""
 
 
 def recommender_names() -> list[str]:
-    """The name of every installed recommender."""
+    """Names of all installed recommenders."""
     return sorted(_entries())
 
 
 def load_recommender(name: str, lessons: Lessons) -> Recommender:
-    """The recommender of that name; what it needs is loaded now, so that training asks for its packages only here."""
+    """Load a recommender by name; only now are the packages it needs imported."""
     entries = _entries()
     if name not in entries:
         raise UserError(f"unknown recommender '{name}'; choose one of: {', '.join(sorted(entries))}")

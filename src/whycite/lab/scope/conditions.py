@@ -1,4 +1,4 @@
-"""The autoencoders by name: which conditions each has (SCOPE 3.3)."""
+"""Autoencoders by name and the conditions each one uses (SCOPE 3.3)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CONDITIONS = {
 
 
 def make(name: str, lessons: Lessons) -> Autoencoder:
-    """The autoencoder of that name, trained on the lessons."""
+    """Train the autoencoder of that name."""
     if find_spec("torch") is None:
         raise MissingExtra("Training an autoencoder", "train")
     from whycite.lab.scope.adversarial import AutoencoderRecipe, train

@@ -1,4 +1,4 @@
-"""What a ranker reads of a claim and of a paper: SCOPE's input variants (3.4)."""
+"""SCOPE's input variants: what a ranker reads of a claim and a paper (3.4)."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ __all__ = [
 ]
 
 TARGET = "TARGETSENT"
-"""Stands in the paragraph where the claim stood, which is read already."""
+"""Replaces the claim in its paragraph, since the ranker has already read it."""
 
 
 @dataclass(frozen=True, slots=True)
 class RankerVariant:
-    """Which of the draft's title and the section's type are read, and what around the claim."""
+    """Whether the draft's title and the section type are read, and which context."""
 
     name: str
     title: bool
@@ -46,9 +46,9 @@ VARIANTS: tuple[RankerVariant, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class ClaimPlace:
-    """A claim, which is one sentence of a paragraph, and the draft around it, as far as there is one."""
+    """A claim (one sentence of a paragraph) and the draft around it, if any."""
 
-    paragraph: tuple[str, ...]  # its sentences, without citations
+    paragraph: tuple[str, ...]  # sentences, without citations
     index: int = 0
     title: str = ""
     abstract: str = ""
@@ -72,10 +72,10 @@ def claim_input(
     cost: Callable[[str], int] = lambda word: 1,
     masked: bool = True,
 ) -> str:
-    """The claim as the variant has it read: sentence, title, section type, then abstract or paragraph.
+    """Build the claim's input for a variant: sentence, title, section type, then abstract or paragraph.
 
-    A paragraph is cut at both ends so that the whole takes no more than `room`, by what a word costs: what a ranker
-    cuts off at the end of its input would else be all that follows the claim. An abstract is left to the ranker.
+    A paragraph is cut at both ends to fit into `room`, given the cost of each word: the ranker would truncate only
+    the end and lose what follows the claim. Abstracts are left for the ranker to truncate.
     """
     sentence = place.paragraph[place.index]
     parts = [sentence, place.title if variant.title else "", place.section_type if variant.section else ""]
@@ -92,14 +92,14 @@ def claim_input(
 
 
 def paper_input(variant: RankerVariant, title: str, abstract: str = "", year: int | None = None) -> str:
-    """A paper as the variant has it read: title and abstract, and between them the year where the section is read."""
+    """Build a paper's input for a variant: title, year (only in section variants) and abstract."""
     return paper_text(title, str(year) if variant.section and year is not None else "", abstract)
 
 
 def nearest_words(
     words_before: Sequence[str], words_after: Sequence[str], room: int, cost: Callable[[str], int] = lambda word: 1
 ) -> tuple[list[str], list[str]]:
-    """The words nearest to the middle, as much before as after it; what one side lacks the other has."""
+    """The words nearest the middle, balanced between both sides; room one side cannot use goes to the other."""
     sides = (list(reversed(words_before)), list(words_after))
     counts, spent = [0, 0], [0, 0]
     open_sides = {0, 1}

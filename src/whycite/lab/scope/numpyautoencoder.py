@@ -1,4 +1,4 @@
-"""The adversarial autoencoder over sets of cited papers, run in plain numpy, and its title vectors (SCOPE 3.3)."""
+"""Adversarial autoencoder over sets of cited papers in plain numpy, and its title vectors (SCOPE 3.3)."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ __all__ = [
 
 Vectors = NDArray[np.float32]
 WordLookup = Callable[[Sequence[str]], tuple[list[str], Vectors]]
-"""Gives words that have a vector, and their vectors."""
+"""Returns the words that have a vector, and their vectors."""
 
 
 class TitleWords:
-    """The words of titles that are known, each with its weight and vector; other words say nothing."""
+    """Known title words with their weights and vectors; other words are ignored."""
 
     def __init__(self, words: Sequence[str], weights: NDArray[np.float32], vectors: Vectors) -> None:
         self.words, self.weights, self.vectors = tuple(words), weights, vectors
@@ -46,11 +46,11 @@ class TitleWords:
 
     @property
     def dimensions(self) -> int:
-        """How long a vector is."""
+        """Number of dimensions of a vector."""
         return int(self.vectors.shape[1])
 
     def vector(self, title: str) -> Vectors:
-        """The words' vectors added up by TF-IDF weights of length 1; zeros if no word is known."""
+        """Sum of word vectors with unit-length TF-IDF weights; zeros if no word is known."""
         counted = Counter(place for term in terms(title) if (place := self._place.get(term)) is not None)
         if not counted:
             return np.zeros(self.dimensions, np.float32)
@@ -61,7 +61,7 @@ class TitleWords:
 
 
 def learn_title_words(titles: Iterable[str], look_up: WordLookup) -> TitleWords:
-    """The words of these titles, the rarer the heavier."""
+    """Learn title words, giving rarer ones more weight."""
     title_terms = [set(terms(title)) for title in titles]
     containing = Counter(term for term_set in title_terms for term in term_set)
     words, vectors = look_up(sorted(containing))
@@ -72,7 +72,7 @@ def learn_title_words(titles: Iterable[str], look_up: WordLookup) -> TitleWords:
 
 
 def vectors_by(encoder: Encoder) -> WordLookup:
-    """The vectors that an encoder gives words alone."""
+    """Word vectors from an encoder, given one word at a time."""
 
     def look_up(words: Sequence[str]) -> tuple[list[str], Vectors]:
         return list(words), encoder.encode(list(words))
@@ -81,7 +81,7 @@ def vectors_by(encoder: Encoder) -> WordLookup:
 
 
 def vectors_in(path: Path) -> WordLookup:
-    """The vectors in a text file as GloVe's and word2vec's: a word and its numbers a line, perhaps a line of counts."""
+    """Word vectors from a text file in GloVe or word2vec format: one word and its numbers per line."""
 
     def look_up(words: Sequence[str]) -> tuple[list[str], Vectors]:
         vocabulary, vectors = set(words), {}
@@ -91,7 +91,7 @@ def vectors_in(path: Path) -> WordLookup:
                 for number, line in enumerate(file, start=1):
                     word, *values = line.split() if line.strip() else ("",)
                     if number == 1 and len(values) == 1:
-                        continue  # word2vec says first how many there are
+                        continue  # word2vec's header with counts
                     length = length or len(values)
                     if word in vocabulary:
                         vectors[word] = _numbers(values, length, path, number)
@@ -115,13 +115,13 @@ def _numbers(values: Sequence[str], length: int, path: Path, line: int) -> list[
 
 _FORM = "whycite-autoencoder-1"
 LAYERS = ("encoder", "encoder.hidden", "code", "decoder", "decoder.hidden", "papers")
-"""Its layers in the order they are gone through; each has a weight (inputs x outputs) and a bias."""
+"""Layers in forward order; each has a weight (inputs x outputs) and a bias."""
 
 Floats = NDArray[np.float32]
 
 
 class Autoencoder:
-    """Recommends what it reconstructs of a set beside what is in it; conditions stand beside the code."""
+    """Recommends papers it reconstructs in a set that are not there yet; conditions are appended to the code."""
 
     def __init__(
         self,
@@ -135,11 +135,11 @@ class Autoencoder:
         self.titles, self.sections = titles, sections
 
     def recommend(self, part: DraftPart, k: int = POOL_SIZE) -> list[tuple[str, float]]:
-        """The papers that most likely belong to the set; the score is the probability the autoencoder gives."""
+        """Recommend the papers most likely to belong to the set; scores are probabilities."""
         return self.pool.best(self.scores(part), part, k)
 
     def scores(self, part: DraftPart) -> Floats:
-        """The probability of every paper of the pool, by place."""
+        """Probability of each paper in the pool."""
         cited, weights = self.pool.places(part.cited), self.weights
         state = weights["encoder.bias"]
         if len(cited):
@@ -153,7 +153,7 @@ class Autoencoder:
         return (1 / (1 + odds)).astype(np.float32)
 
     def _layer_output(self, layer: str, state: Floats) -> Floats:
-        # Not a matrix product: its last digits depend on the number of threads, which a busy machine waits for.
+        # Not a matrix product: its last digits depend on the number of threads, and threads are slow on a busy machine.
         output: Floats = np.einsum("i,ij->j", state, self.weights[f"{layer}.weight"]) + self.weights[f"{layer}.bias"]
         return output
 
@@ -162,14 +162,14 @@ class Autoencoder:
         if self.titles is not None:
             conditions.append(self.titles.vector(part.title))
         if self.sections:
-            # The first row stands for a section whose type is not known.
+            # The first row is for sections of unknown type.
             rows = [self.sections.index(type) if type in self.sections else 0 for type in part.section_types] or [0]
             conditions.append(self.weights["sections"][sorted(rows)].mean(axis=0))
         return conditions
 
 
 def save_autoencoder(model: Autoencoder, path: Path) -> None:
-    """Write all of it to one .npz file."""
+    """Save the autoencoder to a .npz file."""
     arrays: dict[str, Any] = {f"weights/{name}": values for name, values in model.weights.items()}
     about: dict[str, Any] = {
         "form": _FORM,
@@ -186,9 +186,9 @@ def save_autoencoder(model: Autoencoder, path: Path) -> None:
 
 
 def load_autoencoder(path: Path) -> Autoencoder:
-    """The autoencoder in a file."""
+    """Load an autoencoder from a file."""
     try:
-        # Opened here: numpy leaves a file open that turns out to be no archive.
+        # Opened here because numpy does not close a file that is not an archive.
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             about = json.loads(arrays["about"].tobytes())
             if about["form"] != _FORM:

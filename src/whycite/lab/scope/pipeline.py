@@ -1,6 +1,6 @@
-"""SCOPE's complete evaluation (4.4.6, 5.6): drafts without their citations in, what they should cite back.
+"""SCOPE's end-to-end evaluation (4.4.6, 5.6): recover the citations of drafts.
 
-A citing sentence is asked about as if it cited nothing, all others are as they are: so a draft is written.
+Each citing sentence is tested with its own citations hidden and all others visible, as while writing a draft.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 KS = (5, 10)
-# SCOPE's table 8, on raw arXiv sources, and the milliseconds of section 5.6 with 2,000 papers to rerank, on an A100.
+# SCOPE's table 8 (raw arXiv sources), and the milliseconds of section 5.6 (2,000 papers to rerank, on an A100).
 PUBLISHED = {"P": 0.1844, "R": 0.4901, "F1": 0.2675, "A@5": 0.5686, "A@10": 0.5686, "R@5": 0.0430, "R@10": 0.0497}
 PUBLISHED_MS = {"extraction": 110.0, "worthiness": 100.0, "prefetcher": 42.0, "reranker": 5.0 * 2000}
 Watch = Callable[[str, int, int | None], None]
@@ -49,9 +49,9 @@ Watch = Callable[[str, int, int | None], None]
 
 @dataclass(frozen=True, slots=True)
 class SentenceOutcome:
-    """A sentence of a draft: whether it cites, whether it was told that it should, and where the first true paper came.
+    """Whether a sentence cites, whether it was flagged as needing a citation, and the rank of the first true paper.
 
-    `place` counts from 1; 0 where no true paper was recommended. `linked`: whether what it cites is known at all.
+    `place` counts from 1; 0 if no true paper was recommended. `linked` says whether any paper it cites is known.
     """
 
     worthy: bool
@@ -60,13 +60,13 @@ class SentenceOutcome:
     place: int = 0
 
     def is_right(self, k: int) -> bool:
-        """SCOPE's accuracy: it needs nothing and gets nothing, or a true paper is among the first k."""
+        """Correct by SCOPE's accuracy: nothing needed and not flagged, or a true paper among the first k."""
         return not self.decided if not self.worthy else 0 < self.place <= k
 
 
 @dataclass(frozen=True, slots=True)
 class PipelineOutcome:
-    """What was measured over drafts."""
+    """Results over all drafts."""
 
     drafts: int
     paragraphs: int
@@ -83,12 +83,12 @@ class PipelineOutcome:
         return measure(worthy, decided)
 
     def accuracy(self, k: int) -> float:
-        """A@k, over all sentences but those that cite what the draft does not list."""
+        """A@k, excluding sentences that cite only what the draft's bibliography lacks."""
         sentences = [sentence for sentence in self.sentences if sentence.linked or not sentence.worthy]
         return sum(sentence.is_right(k) for sentence in sentences) / max(len(sentences), 1)
 
     def recall(self, k: int) -> float:
-        """R@k as SCOPE has it: of the citing sentences that were found, those with a true paper among the first k."""
+        """SCOPE's R@k: the share of detected citing sentences with a true paper among the first k."""
         sentences = [
             sentence for sentence in self.sentences if sentence.worthy and sentence.decided and sentence.linked
         ]
@@ -96,7 +96,7 @@ class PipelineOutcome:
 
 
 def drafts_in(folder: Path) -> list[Path]:
-    """The drafts of a folder: each folder in it, else each file; a folder of LaTeX files alone is one draft."""
+    """Drafts in a folder: its subfolders and files; a folder with only LaTeX files is one draft."""
     if not folder.is_dir():
         raise UserError(f"{folder}: no such folder")
     inner = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
@@ -115,7 +115,7 @@ def run(
     bibliography: bool = True,
     watch: Watch = lambda stage, count, total: None,
 ) -> PipelineOutcome:
-    """Ask every draft for the citations it has; what cannot be read is said so."""
+    """Try to recover the citations of every draft; unreadable drafts are reported."""
     seconds: defaultdict[str, float] = defaultdict(float)
     sentences: list[SentenceOutcome] = []
     unread: list[str] = []
@@ -148,11 +148,11 @@ def _judge_sentences(
     threshold: float | None = None,
     bibliography: bool = True,
 ) -> tuple[list[SentenceOutcome], int]:
-    """Every sentence that is asked about, judged, and the number of their paragraphs."""
+    """Judge every prose sentence; also return the number of paragraphs."""
     read = prose_paragraphs(document)
     sentence_indices = [index for _, places in read for index in places]
     visible_document = document if bibliography else replace(document, references=())
-    judgement = judge(visible_document, detector, encoder, ask_again=True)  # authors do cite a method twice
+    judgement = judge(visible_document, detector, encoder, ask_again=True)  # authors do cite the same method twice
     clock.end("worthiness")
     decided = [
         index
@@ -173,7 +173,7 @@ def _judge_sentences(
 
 
 def as_dict(outcome: PipelineOutcome) -> dict[str, Any]:
-    """What was measured, in plain types."""
+    """Results as plain types."""
     scores = outcome.worthiness
     return {
         "drafts": outcome.drafts,
@@ -190,14 +190,14 @@ def as_dict(outcome: PipelineOutcome) -> dict[str, Any]:
 
 
 def milliseconds(outcome: PipelineOutcome) -> dict[str, float]:
-    """The time of each stage, by what SCOPE counts it by: a sentence, a paragraph, a sentence found worthy."""
+    """Time of each stage in SCOPE's units: per sentence, per paragraph or per sentence found worthy."""
     decided = max(sum(sentence.decided for sentence in outcome.sentences), 1)
     by = {"extraction": len(outcome.sentences), "worthiness": outcome.paragraphs}
     return {stage: 1000 * value / max(by.get(stage, decided), 1) for stage, value in outcome.seconds.items()}
 
 
 class _EvaluationClock:
-    """Adds up the seconds of stages."""
+    """Adds up the seconds spent in each stage."""
 
     def __init__(self, seconds: defaultdict[str, float]) -> None:
         self._seconds, self._started = seconds, time.perf_counter()

@@ -1,4 +1,4 @@
-"""How many of the papers taken out of sets recommenders find again (SCOPE 5.3, tables 4, 5, 7 and 11)."""
+"""How many papers removed from sets recommenders find again (SCOPE 5.3, tables 4, 5, 7 and 11)."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ __all__ = [
 
 
 CONTEXT_FREE = frozenset({"random", "most-popular", "local-bm25"})
-"""Recommenders to which it is nothing what else the draft cites."""
+"""Recommenders that ignore what else the draft cites."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldOutSplit:
-    """Documents to learn from, and those that are held out."""
+    """Training documents and held-out documents."""
 
     learned: tuple[CitingDocument, ...]
     held_out: tuple[CitingDocument, ...]
@@ -69,7 +69,7 @@ class HeldOutSplit:
 
 @dataclass(frozen=True, slots=True)
 class GappedSet:
-    """What is left of a set, and what was taken out of it: that is to be found."""
+    """What is left of a set, and the removed papers to find."""
 
     part: DraftPart
     missing: frozenset[str]
@@ -77,7 +77,7 @@ class GappedSet:
 
 @dataclass(frozen=True, slots=True)
 class HeldOutContext:
-    """A sentence of a document that is held out; `truth` are the papers it cites that can be found."""
+    """A sentence of a held-out document; `truth` are the papers it cites that can be found."""
 
     document: CitingDocument
     context: CitingContext
@@ -85,12 +85,12 @@ class HeldOutContext:
 
     @property
     def id(self) -> str:
-        """Tells it from all others."""
+        """Unique id."""
         return f"{self.document.key} {self.context.section_type} {self.context.position} {self.context.sentence}"
 
 
 def read_citing_corpus(paths: Sequence[Path], topic: Topic | None, watch: Watch) -> tuple[CitingCorpus, list[str]]:
-    """What the documents at the paths cite, and a sentence for each that could not be read."""
+    """Read what documents cite; also return a message for each unreadable file."""
     watch("scanning data", 0, None)
     publications = read_publication_records(paths)
     if topic is not None:
@@ -116,7 +116,7 @@ def read_citing_corpus(paths: Sequence[Path], topic: Topic | None, watch: Watch)
 def split(
     documents: Sequence[CitingDocument], held_out: int | None = None, by_lot: bool = False, seed: int = 0
 ) -> HeldOutSplit:
-    """The newest documents, or some by lot, held out; by default a tenth."""
+    """Hold out the newest documents, or random ones; by default a tenth."""
     number = max(1, len(documents) // 10) if held_out is None else held_out
     if number < 1:
         raise UserError(f"at least one document must be held out, not {number}")
@@ -129,7 +129,7 @@ def split(
 
 
 def check_share(drop: float) -> None:
-    """Refuse to take out nothing or everything."""
+    """Raise an error unless the share is strictly between 0 and 1."""
     if not 0 < drop < 1:
         raise UserError(f"--drop must be between 0 and 1, not {drop:g}")
 
@@ -142,9 +142,9 @@ def gapped_sets(
     seed: int,
     limit: int = 0,
 ) -> list[GappedSet]:
-    """Sets with the share `drop` of their papers taken out, at least one, and one left (SCOPE 4.4.3).
+    """Remove the share `drop` of papers from each set, at least one and never all (SCOPE 4.4.3).
 
-    Only papers that are known can be found, so the others are left out of the sets; a larger share holds the smaller.
+    Papers outside the pool cannot be found, so they are ignored. A larger share includes the smaller one.
     """
     check_share(drop)
     keyed_sets = [(cited_set, [key for key in cited_set.papers if key in pool_keys]) for cited_set in sets]
@@ -166,7 +166,7 @@ def held_out_contexts(
     seed: int,
     limit: int = 0,
 ) -> list[HeldOutContext]:
-    """Sentences that cite a known paper that is no newer than their document (SCOPE 4.2.4)."""
+    """Sentences citing a known paper that is not newer than their document (SCOPE 4.2.4)."""
     questions = []
     for document in documents:
         for context in document.contexts:
@@ -179,7 +179,7 @@ def held_out_contexts(
 
 
 def place_of(question: HeldOutContext) -> ClaimPlace:
-    """The sentence and the draft around it, as input variants take it."""
+    """The sentence and its draft as input for the variants."""
     document, context = question.document, question.context
     return ClaimPlace(context.paragraph, context.position, document.title, document.abstract, context.section_type)
 
@@ -192,7 +192,7 @@ def draft_part(
     seed: int,
     by: SetUnit,
 ) -> DraftPart:
-    """The sentence's section, or draft, with what it cites beside the sentence, less the share `drop`; if None, all."""
+    """The sentence's section or draft with its other citations, less the share `drop` (None drops all)."""
     section_type = question.context.section_type
     neighbours = [
         context for context in question.document.contexts if by == "paper" or context.section_type == section_type
@@ -223,14 +223,14 @@ def _id(cited_set: CitedSet) -> str:
 
 AUTOENCODERS = ("aae-none", "aae-title", "aae-section-title", "aae-section")
 BASELINES = ("random", "accumulated-bm25", "most-popular", "co-occurrence")
-LOCAL = ("local-bm25",)  # looks for each sentence anew, so that only sentences are asked
+LOCAL = ("local-bm25",)  # searches per sentence, so it is only tested on sentences
 METHODS = (*AUTOENCODERS, *BASELINES, *LOCAL)
 DROPS = (0.2, 0.5, 0.8)
 
 
 @dataclass(frozen=True, slots=True)
 class PrefetchSetting:
-    """What is to be measured."""
+    """What to measure."""
 
     methods: tuple[str, ...] = METHODS
     by: tuple[SetUnit, ...] = ("paper", "section")
@@ -240,14 +240,14 @@ class PrefetchSetting:
     epochs: int = 20
     held_out: int | None = None
     by_lot: bool = False
-    again: bool = False  # also with the older half of what is held out to learn from (SCOPE C.2)
+    again: bool = False  # also train on the older half of the held-out documents (SCOPE C.2)
     limit: int = 1000
     seed: int = 0
     encoder: str | None = None
     word_vectors: Path | None = None
 
     def check(self) -> None:
-        """Say at once, not after the data is read, that something cannot be measured."""
+        """Fail early, before any data is read, if something cannot be measured."""
         installed_names = recommender_names()
         if unknown := [name for name in self.methods if name not in installed_names]:
             raise UserError(f"unknown recommender '{unknown[0]}'; choose one of: {', '.join(installed_names)}")
@@ -257,7 +257,7 @@ class PrefetchSetting:
 
 @dataclass(frozen=True, slots=True)
 class MeanWithDeviation:
-    """A mean over what was asked, with the standard deviation."""
+    """A mean over questions, with its standard deviation."""
 
     mean: float
     deviation: float
@@ -265,7 +265,7 @@ class MeanWithDeviation:
 
 @dataclass(frozen=True, slots=True)
 class PrefetchFigures:
-    """What a recommender finds with the share `drop` taken out; of sentences None where it does not count."""
+    """What a recommender finds with the share `drop` removed; None for sentences if `drop` does not matter."""
 
     method: str
     by: SetUnit
@@ -277,7 +277,7 @@ class PrefetchFigures:
 
 @dataclass(frozen=True, slots=True)
 class TrainingCoverage:
-    """What was learned from, and of the citations of documents held out the share whose papers are known."""
+    """Size of the training data, and the share of held-out citations whose papers are known."""
 
     by: SetUnit
     sets: int
@@ -287,12 +287,12 @@ class TrainingCoverage:
 
 @dataclass(frozen=True, slots=True)
 class PrefetchOutcome:
-    """All figures: sets (tables 4 and 5), sentences (table 7), sets of the later split (table 11)."""
+    """Results for sets (tables 4 and 5), sentences (table 7) and sets of the later split (table 11)."""
 
     setting: PrefetchSetting
     documents: int
     held_out: int
-    oldest: str  # of those held out
+    oldest: str  # date of the oldest held-out document
     newest: str
     learned: tuple[TrainingCoverage, ...]
     sets: tuple[PrefetchFigures, ...]
@@ -301,13 +301,13 @@ class PrefetchOutcome:
 
 
 KeepRecommender = Callable[[Recommender, SetUnit], None]
-"""Told each recommender that was made, and by what its sets were."""
+"""Called with each recommender made and the unit of its sets."""
 
 
 def run(
     gathered: CitingCorpus, setting: PrefetchSetting, watch: Watch, keep: KeepRecommender | None = None
 ) -> PrefetchOutcome:
-    """Make every recommender from the documents that are not held out, and ask it."""
+    """Train every recommender on the documents not held out, and measure it."""
     setting.check()
     parts = split(gathered.documents, setting.held_out, setting.by_lot, setting.seed)
     learned: list[TrainingCoverage] = []
@@ -347,14 +347,14 @@ def run(
 
 
 def as_dict(outcome: PrefetchOutcome) -> dict[str, Any]:
-    """All numbers."""
+    """Results as plain types."""
     figures = asdict(outcome)
     figures["setting"]["word_vectors"] = str(outcome.setting.word_vectors or "")
     return figures
 
 
 class _PrefetchExperiment:
-    """One split and one kind of sets."""
+    """Measurements on one split with one kind of sets."""
 
     def __init__(
         self, gathered: CitingCorpus, parts: HeldOutSplit, setting: PrefetchSetting, by: SetUnit, watch: Watch
@@ -395,7 +395,7 @@ class _PrefetchExperiment:
         return figures
 
     def ask_contexts(self, recommender: Recommender) -> list[PrefetchFigures]:
-        """Each sentence asked for itself: the section, or the draft, is known without it."""
+        """Test each sentence on its own, given the section or draft without it."""
         setting, papers = self._setting, self._papers
         questions = held_out_contexts(self._parts.held_out, self._pool_places, papers, setting.seed, setting.limit)
         drops: Sequence[float | None] = (None,) if recommender.name in CONTEXT_FREE else setting.drops

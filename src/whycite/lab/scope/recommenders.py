@@ -1,4 +1,4 @@
-"""Recommenders without training (SCOPE 4.3.2, 4.5.4): BM25, chance, how often a paper is cited, and with what."""
+"""Recommenders without training (SCOPE 4.3.2, 4.5.4): BM25, random, most popular and co-occurrence."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Floats = NDArray[np.float64]
 
 
 class Bm25:
-    """An index of tokenised texts; negative weights of terms are put to epsilon times their mean, as in rank_bm25."""
+    """BM25 index of tokenised texts; negative term weights become epsilon times the mean, as in rank_bm25."""
 
     def __init__(self, texts: Iterable[Sequence[str]], k1: float, b: float, epsilon: float = EPSILON) -> None:
         counted = [Counter(text) for text in texts]
@@ -59,7 +59,7 @@ class Bm25:
             self._postings[term] = positions, weight * tf * (k1 + 1) / (tf + norm[positions])
 
     def scores(self, query: Iterable[str]) -> Floats:
-        """The score of every text; a token that stands in the query twice counts twice, and order does not count."""
+        """Score every text; repeated query tokens count repeatedly, order does not matter."""
         total = np.zeros(self._size)
         for term, times in sorted(Counter(query).items()):
             if term in self._postings:
@@ -69,7 +69,7 @@ class Bm25:
 
 
 class AccumulatedBm25:
-    """Papers whose titles are like those of the papers cited so far: the scores for each of them added up."""
+    """Papers with titles similar to those cited so far, by the sum of BM25 scores over the cited titles."""
 
     name = "accumulated-bm25"
 
@@ -78,14 +78,14 @@ class AccumulatedBm25:
         self._index = Bm25((terms(paper.title) for paper in pool.papers), k1=1.1, b=0.3)
 
     def recommend(self, part: DraftPart, k: int = POOL_SIZE) -> list[tuple[str, float]]:
-        """The papers whose titles share most with those that are cited; only such that share something."""
-        # Scores of a query are sums over its words, so all titles make one query.
+        """Recommend the papers whose titles match the cited ones best; those without a common word are left out."""
+        # A query's score is a sum over its words, so all titles can form one query.
         scores = self._index.scores(term for paper in part.cited for term in terms(paper.title))
         return self._pool.best(scores, part, k, above=0)
 
 
 class LocalBm25:
-    """Papers whose title and abstract share most with the text of the part; asked anew for each sentence."""
+    """Papers whose title and abstract match the part's text best; searched per sentence."""
 
     name = "local-bm25"
 
@@ -94,26 +94,26 @@ class LocalBm25:
         self._index = Bm25((terms(f"{paper.title} {paper.abstract}") for paper in pool.papers), k1=1.5, b=0.75)
 
     def recommend(self, part: DraftPart, k: int = POOL_SIZE) -> list[tuple[str, float]]:
-        """The papers that share most with the text; only such that share something."""
+        """Recommend the papers that match the text best; those without a common word are left out."""
         return self._pool.best(self.scores(part.text), part, k, above=0)
 
     def scores(self, text: str) -> Floats:
-        """The score of every paper of the pool, by place."""
+        """Score of each paper in the pool."""
         return self._index.scores(terms(text))
 
 
 def make_accumulated(name: str, lessons: Lessons) -> AccumulatedBm25:
-    """BM25 by the titles of what is cited."""
+    """Make a BM25 recommender that queries with the cited titles."""
     return AccumulatedBm25(pool_of(lessons))
 
 
 def make_local(name: str, lessons: Lessons) -> LocalBm25:
-    """BM25 by the text of a sentence."""
+    """Make a BM25 recommender that queries with a sentence's text."""
     return LocalBm25(pool_of(lessons))
 
 
 class Random:
-    """Papers by lot; the same seed and part give the same ones."""
+    """Random papers; the same seed and part give the same ones."""
 
     name = "random"
 
@@ -121,7 +121,7 @@ class Random:
         self._pool, self._seed = pool, seed
 
     def recommend(self, part: DraftPart, k: int = POOL_SIZE) -> list[tuple[str, float]]:
-        """Any papers."""
+        """Recommend random papers."""
         question = (self._seed, part.title, sorted(part.section_types), part.text, sorted(p.key for p in part.cited))
         lot = blake2b(repr(question).encode("utf-8", "replace"), digest_size=8).digest()
         scores = np.random.default_rng(int.from_bytes(lot)).random(len(self._pool))
@@ -129,7 +129,7 @@ class Random:
 
 
 class MostPopular:
-    """Papers that stand in most sets."""
+    """Papers that appear in the most sets."""
 
     name = "most-popular"
 
@@ -139,14 +139,14 @@ class MostPopular:
         self._scores = np.bincount(cited, minlength=len(pool)).astype(np.float64)
 
     def recommend(self, part: DraftPart, k: int = POOL_SIZE) -> list[tuple[str, float]]:
-        """The papers cited most; the score is how often."""
+        """Recommend the most cited papers; scores are counts."""
         return self._pool.best(self._scores, part, k)
 
 
 class CoOccurrence:
-    """Papers that stand in sets together with those cited so far.
+    """Papers that appear in sets together with those cited so far.
 
-    The score is the sum of the entries of the co-occurrence matrix; the matrix itself, X'X, is never built.
+    Scores are sums over the co-occurrence matrix X'X, which is never built.
     """
 
     name = "co-occurrence"
@@ -156,11 +156,11 @@ class CoOccurrence:
         sets, self._papers = _flat_citations(pool, lessons)
         self._set_starts = np.searchsorted(sets, np.arange(len(lessons.sets) + 1))
         order = np.argsort(self._papers, kind="stable")
-        self._sets = sets[order]  # the sets of each paper, one paper after the other
+        self._sets = sets[order]  # the sets of each paper, grouped by paper
         self._paper_starts = np.searchsorted(self._papers[order], np.arange(len(pool) + 1))
 
     def recommend(self, part: DraftPart, k: int = POOL_SIZE) -> list[tuple[str, float]]:
-        """The papers cited most often together with those of the part; only papers that ever were."""
+        """Recommend the papers most often cited together with those in the part; others are left out."""
         cited = self._pool.places(part.cited)
         together = [self._sets[self._paper_starts[place] : self._paper_starts[place + 1]] for place in cited]
         sets, times = np.unique(np.concatenate([*together, np.empty(0, np.int64)]), return_counts=True)
@@ -171,22 +171,22 @@ class CoOccurrence:
 
 
 def make_random(name: str, lessons: Lessons) -> Random:
-    """Random papers of those that are cited."""
+    """Make a recommender of random cited papers."""
     return Random(pool_of(lessons), lessons.seed)
 
 
 def make_most_popular(name: str, lessons: Lessons) -> MostPopular:
-    """The most popular papers."""
+    """Make a recommender of the most cited papers."""
     return MostPopular(pool_of(lessons), lessons)
 
 
 def make_co_occurrence(name: str, lessons: Lessons) -> CoOccurrence:
-    """What is cited together."""
+    """Make a recommender of papers cited together."""
     return CoOccurrence(pool_of(lessons), lessons)
 
 
 def _flat_citations(pool: Pool, lessons: Lessons) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For each citation the number of its set and the place of its paper, set by set."""
+    """Set index and pool position of each citation, set by set."""
     set_places = [_pool_places(pool, cited_set) for cited_set in lessons.sets]
     sets = np.repeat(np.arange(len(set_places), dtype=np.int64), [len(places) for places in set_places])
     return sets, np.array([place for places in set_places for place in places], np.int64)

@@ -1,4 +1,4 @@
-"""Rerankers with SCOPE's input variants (4.4.4), side by side on sentences that cite (5.4, 5.5)."""
+"""Compare rerankers with SCOPE's input variants (4.4.4) on citing sentences (5.4, 5.5)."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ __all__ = [
 ]
 
 
-_TEMPERATURE = 0.05  # at which a ranker's scores and cosines are added
+_TEMPERATURE = 0.05  # divides cosines before they are added to a ranker's scores
 Floats = NDArray[np.floating]
 
 
@@ -85,20 +85,20 @@ class Reranker(Protocol):
 
 
 class TokenRoom:
-    """How many tokens a ranker reads of a claim and a paper together, and how many a word takes."""
+    """How many tokens a ranker reads of a claim and paper together, and the tokens per word."""
 
     def __init__(self, longest: int, cost: Callable[[str], int]) -> None:
         self.longest, self.cost = longest, cost
 
     def for_claim(self, texts: Iterable[str]) -> int:
-        """Tokens for a claim beside any of these texts, where the longer of two is cut (longest-first)."""
+        """Tokens left for a claim next to any of these texts, with longest-first truncation."""
         marks = 3 + self.cost(claim_text("paper", "").strip())
         longest = max((sum(self.cost(word) for word in text.split()) for text in texts), default=0)
         return max(self.longest // 2, self.longest - longest) - marks
 
 
 def room_of(folder: Path) -> TokenRoom:
-    """What the ranker in a folder has room for, by its own tokenizer."""
+    """Token room of the ranker in a folder, by its own tokenizer."""
     files = ModelFolder(folder, RANKER)
     max_tokens = files.settings.max_tokens
     tokenizer = files.open_tokenizer(max_tokens)
@@ -111,7 +111,7 @@ def room_of(folder: Path) -> TokenRoom:
 
 
 class RankerReranker:
-    """A ranker that reads claim and paper side by side, as an input variant has them."""
+    """A ranker that reads claim and paper together, in the form of an input variant."""
 
     def __init__(
         self, ranker: Ranker, variant: RankerVariant, room: TokenRoom | None = None, name: str = "ranker"
@@ -121,7 +121,7 @@ class RankerReranker:
         self._scores: dict[tuple[ClaimPlace, tuple[str, ...]], Floats] = {}
 
     def score(self, place: ClaimPlace, papers: Sequence[CandidatePaper]) -> Floats:
-        """The ranker's scores; worked out once, since others build on them."""
+        """The ranker's scores, cached because combined rerankers reuse them."""
         key = place, tuple(candidate.key for candidate in papers)
         if key not in self._scores:
             self._scores[key] = self._score(place, papers)
@@ -138,7 +138,7 @@ class RankerReranker:
 
 
 class Bm25Reranker:
-    """Local BM25: terms weighed over all papers, not only over the candidates."""
+    """Local BM25, with term weights from all papers rather than only the candidates."""
 
     def __init__(self, papers: Iterable[CandidatePaper], variant: RankerVariant, masked: bool) -> None:
         self._papers, self._variant, self._masked = list(papers), variant, masked
@@ -146,7 +146,7 @@ class Bm25Reranker:
         self.name = f"bm25-{variant.name}{masking}"
 
     def score(self, place: ClaimPlace, papers: Sequence[CandidatePaper]) -> Floats:
-        """BM25 of title and abstract for all of the claim's text, which is not cut."""
+        """BM25 scores of title and abstract for the claim's full, untruncated text."""
         index, places = self._index
         scores = index.scores(terms(claim_input(self._variant, place, masked=self._masked)))
         return scores[[places[candidate.key] for candidate in papers]]
@@ -158,7 +158,7 @@ class Bm25Reranker:
 
 
 class EncoderReranker:
-    """The cosine of the encoder's vectors of claim and paper."""
+    """Cosine similarity of the encoder's vectors for claim and paper."""
 
     def __init__(self, encoder: Encoder, variant: RankerVariant) -> None:
         self._encoder, self._variant = encoder, variant
@@ -166,7 +166,7 @@ class EncoderReranker:
         self._vectors: dict[str, NDArray[np.float32]] = {}
 
     def score(self, place: ClaimPlace, papers: Sequence[CandidatePaper]) -> Floats:
-        """Cosines; papers' vectors are made once."""
+        """Cosines of claim and papers; paper vectors are cached."""
         new = {candidate.key: paper_input(self._variant, candidate.title, candidate.abstract) for candidate in papers}
         new = {key: text for key, text in new.items() if key not in self._vectors}
         if new:
@@ -176,14 +176,14 @@ class EncoderReranker:
 
 
 class CombinedReranker:
-    """A ranker on top of the encoder, as ours is trained."""
+    """A ranker on top of the encoder, the way ours is trained."""
 
     def __init__(self, ranker: RankerReranker, encoder: EncoderReranker) -> None:
         self._ranker, self._encoder = ranker, encoder
         self.name = f"{ranker.name} + {encoder.name}"
 
     def score(self, place: ClaimPlace, papers: Sequence[CandidatePaper]) -> Floats:
-        """The ranker's scores, and the cosines by their temperature."""
+        """The ranker's scores plus cosines divided by the temperature."""
         scores: Floats = self._ranker.score(place, papers) + self._encoder.score(place, papers) / _TEMPERATURE
         return scores
 
@@ -194,9 +194,9 @@ def rerankers(
     rankers: Sequence[tuple[str, Ranker, TokenRoom | None]],
     variants: Sequence[RankerVariant] = VARIANTS,
 ) -> tuple[list[Reranker], list[Reranker]]:
-    """Those of table 6, all variants, and those of table 7, each with the paragraph.
+    """Rerankers of table 6 (all variants) and of table 7 (paragraph variants only).
 
-    BM25 and the cosine have no use for section and year, so they have fewer variants.
+    BM25 and cosine cannot use section and year, so they have fewer variants.
     """
     everything = list(papers)
     best = ranker_variant("paragraph")
@@ -245,12 +245,12 @@ PREFETCH = ("aae-section-title", "co-occurrence", "most-popular", "local-bm25")
 
 @dataclass(frozen=True, slots=True)
 class RerankSetting:
-    """What is to be measured."""
+    """What to measure."""
 
     prefetch: tuple[str, ...] = PREFETCH
     drops: tuple[float, ...] = DROPS
     by: SetUnit = "section"
-    k: int = 100  # candidates a sentence; SCOPE has 2,000
+    k: int = 100  # candidates per sentence; 2,000 in SCOPE
     floor: int = 1
     epochs: int = 20
     held_out: int | None = None
@@ -260,7 +260,7 @@ class RerankSetting:
     word_vectors: Path | None = None
 
     def check(self) -> None:
-        """Say at once, not after the data is read, that something cannot be measured."""
+        """Fail early, before any data is read, if something cannot be measured."""
         installed_names = recommender_names()
         if unknown := [name for name in self.prefetch if name not in installed_names]:
             raise UserError(f"unknown recommender '{unknown[0]}'; choose one of: {', '.join(installed_names)}")
@@ -278,19 +278,19 @@ class MeanWithError:
 
 @dataclass(frozen=True, slots=True)
 class RerankFigures:
-    """What a reranker makes of the candidates of a prefetcher; `drop` where that one hangs on it."""
+    """Results of a reranker on a prefetcher's candidates; `drop` is None if the prefetcher ignores it."""
 
     prefetch: str  # "oracle" or a recommender
     drop: float | None
     reranker: str
     mrr: MeanWithError
-    recall: dict[int, MeanWithError]  # at k; the share of the true papers
-    found: MeanWithError  # the share of the true papers that are among the candidates
+    recall: dict[int, MeanWithError]  # at k: share of true papers
+    found: MeanWithError  # share of true papers among the candidates
 
 
 @dataclass(frozen=True, slots=True)
 class RerankOutcome:
-    """All figures; those over the oracle's candidates are kept apart from those over real ones."""
+    """All results, separately for the oracle's candidates and for real ones."""
 
     setting: RerankSetting
     documents: int
@@ -307,7 +307,7 @@ _CUTOFFS = (5, 10)
 def run(
     gathered: CitingCorpus, setting: RerankSetting, oracle: Sequence[Reranker], real: Sequence[Reranker], watch: Watch
 ) -> RerankOutcome:
-    """Ask the rerankers: all of `oracle` with the true papers among the candidates, those of `real` as it is found."""
+    """Measure rerankers: `oracle` with the true papers among the candidates, `real` on prefetched candidates."""
     setting.check()
     parts = split(gathered.documents, setting.held_out, seed=setting.seed)
     lessons = Lessons(
@@ -346,14 +346,14 @@ def run(
 
 
 def as_dict(outcome: RerankOutcome) -> dict[str, Any]:
-    """All numbers."""
+    """Results as plain types."""
     figures = asdict(outcome)
     figures["setting"]["word_vectors"] = str(outcome.setting.word_vectors or "")
     return figures
 
 
 class _RerankExperiment:
-    """The sentences that are asked, and all that is known around them."""
+    """Test sentences, with the papers and pool they are ranked against."""
 
     def __init__(
         self,
@@ -368,14 +368,14 @@ class _RerankExperiment:
         self._local = LocalBm25(self._pool)
 
     def oracle(self, question: HeldOutContext) -> list[str]:
-        """BM25's candidates for sentence, title and abstract, the true papers among them (SCOPE 4.4.4)."""
+        """BM25's candidates for sentence, title and abstract, with the true papers added (SCOPE 4.4.4)."""
         text = claim_input(ranker_variant("default"), place_of(question))
         part = DraftPart((), question.document.title, (), text, question.document.year)
         keys = [key for key, _ in self._local.recommend(part, self._setting.k) if key not in question.truth]
         return [*sorted(question.truth), *keys][: max(self._setting.k, len(question.truth))]
 
     def prefetch(self, prefetcher: Recommender, question: HeldOutContext, drop: float | None) -> list[str]:
-        """A recommender's candidates for the section, or the draft, without the sentence."""
+        """A recommender's candidates for the section or draft, without what the sentence cites."""
         setting = self._setting
         part = draft_part(question, self._pool.place, self._papers, drop, setting.seed, setting.by)
         return [key for key, _ in prefetcher.recommend(part, setting.k)]
@@ -383,7 +383,7 @@ class _RerankExperiment:
     def measure(
         self, prefetch: str, drop: float | None, reranker: Reranker, pools: Sequence[Sequence[str]]
     ) -> RerankFigures:
-        """Every sentence's candidates in the reranker's order; of equal ones by key, not as they were found."""
+        """Rerank every sentence's candidates; ties are broken by key, not by prefetching order."""
         ranks, coverages = [], []
         recalls: dict[int, list[float]] = {cutoff: [] for cutoff in _CUTOFFS}
         for number, (question, keys) in enumerate(zip(self._questions, pools, strict=True)):

@@ -1,4 +1,4 @@
-"""SCOPE's reranker: its inputs, its triplets and its recipe, on any base (3.4, 4.4.4, 4.5.3)."""
+"""SCOPE's reranker on any base model: inputs, triplets and recipe (3.4, 4.4.4, 4.5.3)."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ from whycite.models.rankers import claim_text
 __all__ = ["BM25_DEPTH", "RECIPE", "build_scope_ranker", "exclude_documents", "scope_lists"]
 
 
-BM25_DEPTH = 2000  # papers that BM25 finds, of which wrong ones are drawn
-_MAX_WRONG = 200  # of them that a list holds: each epoch draws other ones of these
+BM25_DEPTH = 2000  # BM25 results that negatives are drawn from
+_MAX_WRONG = 200  # negatives per list; each epoch draws a new sample of them
 
 
 def scope_lists(
@@ -51,7 +51,7 @@ def scope_lists(
     seed: int,
     max_wrong: int = _MAX_WRONG,
 ) -> tuple[list[RankList], list[RankList]]:
-    """Lists of the documents to learn from, one a cited paper, and lists of those held out, one a sentence."""
+    """Training lists, one per cited paper, and held-out lists, one per sentence."""
     parts = split(gathered.documents, held_out)
     local = LocalBm25(pool := pool_of(Lessons(cited_sets(parts.learned, "paper"), gathered.papers)))
 
@@ -76,7 +76,7 @@ def scope_lists(
 
 
 def _bm25_papers(local: LocalBm25, asked_context: HeldOutContext) -> Iterator[str]:
-    """BM25's papers for sentence, title and abstract, whatever the ranker reads."""
+    """BM25's papers for sentence, title and abstract, whatever the ranker's variant."""
     text = claim_input(ranker_variant("default"), place_of(asked_context))
     part = DraftPart((), asked_context.document.title, (), text, asked_context.document.year)
     return (key for key, _ in local.recommend(part, BM25_DEPTH))
@@ -99,13 +99,13 @@ def _rank_list(
 Tell = Callable[[str], None]
 
 RECIPE = ranker.RankerRecipe(epochs=5, batch=1, negatives=62, rate=1e-5, longest=512, loss="triplet", on_top=False)
-"""One positive and 62 negatives a step, margin 0.1, as published; a base that reads less than 512 tokens sets less."""
+"""One positive and 62 negatives per step, margin 0.1, as published; 512 tokens, or fewer if the base reads fewer."""
 
-_COMPARED = 500  # pairs that the export is compared on
+_COMPARED = 500  # pairs to compare the export on
 
 
 def exclude_documents(gathered: CitingCorpus, until: str = "", without: Iterable[str] = ()) -> CitingCorpus:
-    """Without documents from the day `until` on, or of which no date is known then, and those of the given keys."""
+    """Drop documents with the given keys and, if `until` is set, those from that day on or without a date."""
     gone = frozenset(without)
     documents = [document for document in gathered.documents if document.key not in gone]
     if until:
@@ -125,13 +125,13 @@ def build_scope_ranker(
     tell: Tell,
     recipe: ranker.RankerRecipe = RECIPE,
 ) -> None:
-    """A ranker in the folder `out` that reads claims and papers as the variant says, trained as SCOPE's was."""
+    """Train a ranker with the given input variant as in SCOPE, and save it to the folder `out`."""
     input_variant = ranker_variant(variant_name)
     if (make_folder(out) / MODEL).exists():
         raise UserError(f"{out} already contains a model; choose another --out, or delete it")
     base = load_base(base_name)
     check_exportable(base_name, base.config)
-    # RoBERTa's positions begin after that of the padding.
+    # RoBERTa's positions start after the padding index.
     recipe = replace(recipe, longest=min(recipe.longest, base.config.max_position_embeddings - 2))
     lists, held_out_lists = scope_lists(
         gathered, input_variant, _room(base, recipe.longest), number, held_out, recipe.seed

@@ -1,4 +1,4 @@
-"""Baselines of worthiness (SCOPE 4.3.2): chance, shares of worthy sentences, regression on words."""
+"""Worthiness baselines (SCOPE 4.3.2): chance, share of worthy sentences, regression on words."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ Types = Sequence[str | None]
 
 @dataclass(frozen=True, slots=True)
 class Prior:
-    """How often a sentence is called worthy: in general, and in sections of a type."""
+    """How often a sentence is called worthy, in general and by section type."""
 
     general: float
     by_type: Mapping[str | None, float]
 
     def probabilities(self, types: Types) -> NDArray[np.float64]:
-        """The probability for sentences in sections of these types."""
+        """Probabilities for sentences in sections of these types."""
         return np.array([self.by_type.get(type, self.general) for type in types], np.float64)
 
 
 def chance() -> Prior:
-    """Half of all sentences."""
+    """A prior that calls half of all sentences worthy."""
     return Prior(0.5, {})
 
 
 def class_weighted(labels: Iterable[tuple[str | None, bool]], by_section: bool = False) -> Prior:
-    """The share of worthy sentences among those seen, for each section type where asked; labels are (type, worthy)."""
+    """A prior from the share of worthy sentences, optionally by section type; labels are (type, worthy)."""
     seen: Counter[str | None] = Counter()
     worthy: Counter[str | None] = Counter()
     for type, label in labels:
@@ -51,31 +51,31 @@ def class_weighted(labels: Iterable[tuple[str | None, bool]], by_section: bool =
 
 
 def draws(prior: Prior, types: Types, seed: int) -> NDArray[np.bool_]:
-    """The dice thrown for each sentence: a baseline of SCOPE decides so, not by a threshold."""
+    """Decide each sentence at random: SCOPE's baselines sample instead of using a threshold."""
     return np.random.default_rng(seed).random(len(types)) < prior.probabilities(types)
 
 
-_SLOTS = 1 << 18  # features share them by their hash
+_SLOTS = 1 << 18  # features are hashed into them
 _WORD = re.compile(r"\w+|[^\w\s]")
 _STEPS = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Regression:
-    """A weight for each feature, the rarer the more of it, and the intercept last."""
+    """Logistic regression: feature weights with the intercept last, and the rarity that scales each feature."""
 
     weights: NDArray[np.float64]
     rarity: NDArray[np.float64]
 
     def probabilities(self, texts: Sequence[str], types: Sequence[str | None]) -> NDArray[np.float64]:
-        """How likely each sentence, in a section of that type, is worthy."""
+        """Probability that each sentence, in a section of that type, is worthy."""
         return _sigmoid(_matrix(texts, types, self.rarity) @ self.weights[:-1] + self.weights[-1])
 
 
 def fit_regression(
     texts: Sequence[str], types: Sequence[str | None], worthy: Sequence[bool], penalty: float = 1.0
 ) -> Regression:
-    """Learn from sentences; `penalty` is what half the squared weights count against the loss of one."""
+    """Fit to sentences; `penalty` weighs half the squared weights relative to the loss of one sentence."""
     if not texts:
         raise UserError("no sentences to train on")
     labels = np.asarray(worthy, np.float64)
@@ -119,7 +119,7 @@ def _matrix(texts: Sequence[str], types: Sequence[str | None], rarity: NDArray[n
 
 
 def _weighted(counts: Any, rarity: NDArray[np.float64]) -> Any:
-    """Every row of unit length."""
+    """Weight features by rarity and scale rows to unit length."""
     counts.data = rarity[counts.indices]
     rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
     lengths = np.sqrt(np.bincount(rows, counts.data**2, counts.shape[0]))

@@ -1,4 +1,4 @@
-"""Worthiness on raw drafts (SCOPE 6.2): citations masked, decided by what other drafts taught than those measured."""
+"""Worthiness on raw drafts (SCOPE 6.2), with citations masked and decisions fitted to other drafts."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ Labels = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class ScoredDraft:
-    """The sentences of a draft: whether they cite, and a model's scores; `project` is what versions of it share."""
+    """A draft's sentences, whether they cite, and a model's scores; versions of a draft share a `project`."""
 
     name: str
     project: str
     sentences: tuple[str, ...]
     worthy: Labels
     scores: Floats
-    signs: Floats | None = None  # what its bibliography tells, where that is asked; all nan where it tells nothing
+    signs: Floats | None = None  # from its bibliography, if used; all nan if it says nothing
 
     @property
     def english(self) -> bool:
-        """Whether it is in the language that the bundled model has learned."""
+        """Whether the draft is in English, the language of the bundled model."""
         return is_english_draft(self.sentences)
 
 
 @dataclass(frozen=True, slots=True)
 class DraftScores:
-    """All sentences of all drafts, each decided by what other projects taught; and of each draft."""
+    """Scores over all sentences and for each draft, with decisions fitted to other projects."""
 
     all: WorthinessScores
     english: WorthinessScores
@@ -51,7 +51,7 @@ class DraftScores:
 def score_draft(
     name: str, project: str, document: LabelledDocument, detector: FolderDetector, encoder: Encoder | None = None
 ) -> ScoredDraft:
-    """A draft as a detector scores it; with an encoder, its bibliography is asked too."""
+    """Score a draft with a detector and, given an encoder, its bibliography."""
     labelled = [sentence for paragraph in document.paragraphs for sentence in paragraph.sentences]
     paragraphs = document.unlabelled()
     draft = ScoredDraft(
@@ -68,7 +68,7 @@ def score_draft(
 
 
 def fit_decision(drafts: Sequence[ScoredDraft]) -> Decision:
-    """What makes the labels of drafts most likely, and the threshold where F1 over all their sentences is highest."""
+    """Fit the calibration that makes the labels most likely, and the threshold with the highest overall F1."""
     worthy = np.concatenate([*(draft.worthy for draft in drafts), np.zeros(0, bool)])
     scores = np.concatenate([*(draft.scores for draft in drafts), np.zeros(0)])
     if not worthy.any():
@@ -84,9 +84,9 @@ def fit_decision(drafts: Sequence[ScoredDraft]) -> Decision:
 
 
 def cross_fit(drafts: Sequence[ScoredDraft]) -> DraftScores:
-    """Every draft measured by the decision that drafts of all other projects make, of which those in English count.
+    """Measure each draft with a decision fitted to the English drafts of all other projects.
 
-    So it is with the bundled model: what drafts in other languages have in common is not what the English ones have.
+    The bundled model does the same: drafts in other languages do not behave like English ones.
     """
     projects = sorted({draft.project for draft in drafts})
     if len(projects) < 2:

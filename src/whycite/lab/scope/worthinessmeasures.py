@@ -1,4 +1,4 @@
-"""How well worthiness is told (SCOPE 4.2.2, 5.2): splits, measures of the worthy class, thresholds, reliability."""
+"""Evaluating worthiness (SCOPE 4.2.2, 5.2): splits, measures of the worthy class, thresholds, reliability."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ __all__ = [
 Labels = NDArray[np.bool_]
 Probabilities = NDArray[np.float64]
 KINDS = ("conform", "non-conform", "mixed")
-"""Kinds of paragraphs: every sentence conforms, none does, some do. SCOPE tests on the first two and on all."""
+"""Kinds of paragraphs: all sentences conform, none do, some do. SCOPE tests on the first two and on all."""
 
 TITLES = "with the titles of the bibliography"
-"""How what a detector says is called where it reads them too."""
+"""Label for a detector's results when it also reads these titles."""
 
-_MIN_SENTENCES = 300  # sentences of a section type, before it has a threshold of its own
+_MIN_SENTENCES = 300  # a section type needs this many sentences for its own threshold
 
 
 @dataclass(frozen=True, slots=True)
 class WorthinessSplit:
-    """Documents to learn from, to choose by and to measure on."""
+    """Documents for training, development and test."""
 
     train: tuple[LabelledDocument, ...]
     dev: tuple[LabelledDocument, ...]
@@ -61,7 +61,7 @@ class WorthinessScores:
 
 @dataclass(frozen=True, slots=True)
 class ReliabilityBin:
-    """Sentences whose probability lies from `low` to `high`: how many, their mean probability, how many are worthy."""
+    """Sentences with a probability from `low` to `high`: count, mean probability and share of worthy ones."""
 
     low: float
     high: float
@@ -71,13 +71,13 @@ class ReliabilityBin:
 
 
 def split_by_date(documents: Iterable[LabelledDocument], dev: int, test: int) -> WorthinessSplit:
-    """The newest documents for the test, those before them for dev; of one day by key."""
+    """Split by date: the newest documents for test, the next newest for dev; ties are broken by key."""
     ordered = sorted(documents, key=lambda document: (document.date, document.key))
     return _split_tail(ordered, dev, test)
 
 
 def split_by_year(documents: Iterable[LabelledDocument], dev: int, test: int) -> WorthinessSplit:
-    """Train on the years before `dev`, choose on those before `test`, measure on the rest, as SCOPE does (4.2.1)."""
+    """Split by year as in SCOPE (4.2.1): train before `dev`, dev before `test`, test on the rest."""
     if dev >= test:
         raise UserError(f"the first year of test ({test}) must be after the first year of dev ({dev})")
     dated_documents = [document for document in documents if document.year is not None]
@@ -89,7 +89,7 @@ def split_by_year(documents: Iterable[LabelledDocument], dev: int, test: int) ->
 
 
 def split_by_document(documents: Iterable[LabelledDocument], dev: int, test: int, seed: int = 0) -> WorthinessSplit:
-    """Documents by lot, so that no document is in two parts."""
+    """Split documents at random; no document is in two parts."""
     all_documents = list(documents)
     return _split_tail(draw(all_documents, lambda document: document.key, len(all_documents), seed), dev, test)
 
@@ -111,7 +111,7 @@ def paragraph_kind(paragraph: LabelledParagraph) -> str:
 
 
 def measure(worthy: Labels, decided: Labels) -> WorthinessScores:
-    """What decisions are worth; 0 where nothing was or should have been found."""
+    """Score decisions; 0 where nothing was found or should have been."""
     hits = int((worthy & decided).sum())
     precision = hits / max(int(decided.sum()), 1)
     recall = hits / max(int(worthy.sum()), 1)
@@ -119,21 +119,21 @@ def measure(worthy: Labels, decided: Labels) -> WorthinessScores:
 
 
 def best_threshold(worthy: Labels, probabilities: Probabilities) -> float:
-    """The probability from which on sentences are called worthy so that F1 is highest."""
+    """The threshold with the highest F1; sentences at or above it count as worthy."""
     if not len(worthy):
         raise UserError("no sentences to choose a threshold with")
     order = np.argsort(-probabilities, kind="stable")
     hits = np.cumsum(worthy[order])
     f1 = 2 * hits / (np.arange(1, len(worthy) + 1) + max(int(worthy.sum()), 1))
     ranked = probabilities[order]
-    tie_ends = np.append(ranked[1:] < ranked[:-1], True)  # a threshold cannot part equal ones
+    tie_ends = np.append(ranked[1:] < ranked[:-1], True)  # a threshold cannot separate ties
     return float(ranked[np.argmax(np.where(tie_ends, f1, -1))])
 
 
 def learn_bibliography(
     worthiness: Sequence[Probabilities], signs: Sequence[Probabilities], worthy: Sequence[Labels]
 ) -> BibliographyWeights | None:
-    """What bibliographies count as the sentences of documents have it, with the threshold that is best on these."""
+    """Fit how much bibliographies count, and the best threshold on the same sentences."""
     bibliography = fit_bibliography(worthiness, signs, worthy)
     if bibliography is None:
         return None
@@ -146,9 +146,9 @@ def learn_bibliography(
 def thresholds_by_type(
     worthy: Labels, probabilities: Probabilities, types: Sequence[str | None], rounds: int = 2
 ) -> Mapping[str, float]:
-    """A threshold for each section type, so that F1 over all sentences is highest (SCOPE 6.4.2).
+    """Thresholds by section type that maximise F1 over all sentences (SCOPE 6.4.2).
 
-    Types with few sentences have that of all, under the name "".
+    Types with few sentences use the general threshold, stored under "".
     """
     general = best_threshold(worthy, probabilities)
     names = np.array([type or "" for type in types])
@@ -168,9 +168,9 @@ def thresholds_by_type(
 def _best_threshold_within(
     worthy: Labels, probabilities: Probabilities, outside_hits: int, called: int, all_worthy: int
 ) -> float:
-    """The best threshold for some of the sentences, when those right and those called worthy elsewhere are known."""
+    """The best threshold for some of the sentences, given the hits and calls among the others."""
     order = np.argsort(-probabilities, kind="stable")
-    ranked = np.append(np.inf, probabilities[order])  # none of them may be best
+    ranked = np.append(np.inf, probabilities[order])  # calling none worthy may be best
     hits = outside_hits + np.append(0, np.cumsum(worthy[order]))
     f1 = 2 * hits / np.maximum(called + np.arange(len(ranked)) + all_worthy, 1)
     tie_ends = np.append(ranked[1:] < ranked[:-1], True)
@@ -178,7 +178,7 @@ def _best_threshold_within(
 
 
 def reliability(worthy: Labels, probabilities: Probabilities, bins: int = 10) -> list[ReliabilityBin]:
-    """Whether probabilities hold: sentences in bins of the same width; empty ones are left out."""
+    """Check calibration: sentences in bins of equal width, without empty bins."""
     if bins < 1:
         raise UserError(f"there must be at least one bin, not {bins}")
     places = np.minimum((probabilities * bins).astype(int), bins - 1)

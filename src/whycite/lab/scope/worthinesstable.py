@@ -1,4 +1,4 @@
-"""SCOPE's table 3: worthiness on all, conform and non-conform paragraphs, beside its baselines (4.3.2, 5.2)."""
+"""SCOPE's table 3: worthiness on all, conform and non-conform paragraphs, next to its baselines (4.3.2, 5.2)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BASELINES = ("chance", "class-weighted", "class-weighted by section", _WORDS)
 
 @dataclass(frozen=True, slots=True)
 class WorthinessRow:
-    """What a method reaches on the sentences of all paragraphs, or of those of a kind."""
+    """A method's scores on sentences of all paragraphs or of one kind."""
 
     method: str
     kind: str
@@ -55,10 +55,10 @@ def worthiness_table(
     seed: int = 0,
     tell: Callable[[str], None] = lambda word: None,
 ) -> list[WorthinessRow]:
-    """The baselines learned from `parts.train` and the detector, on `parts.test`; thresholds are chosen on dev.
+    """Score the detector and baselines trained on `parts.train` on `parts.test`; thresholds are chosen on dev.
 
-    The detector decides by its own thresholds, which were chosen when it was made; with an encoder, once more with the
-    titles that the articles' bibliographies list.
+    The detector uses its own thresholds, chosen when it was made. With an encoder, it is also scored with the titles
+    in the articles' bibliographies.
     """
     train, dev, test = (_sentences(documents) for documents in (parts.train, parts.dev, parts.test))
     labels = list(zip(train.types, train.worthy.tolist(), strict=True))
@@ -95,7 +95,7 @@ def worthiness_table(
 def _decide_informed(
     document: LabelledDocument, worthiness: NDArray[np.float64], bibliography: BibliographyWeights, encoder: Encoder
 ) -> Labels:
-    """Which sentences of a document are called worthy when its bibliography is known."""
+    """Decide which sentences of a document are worthy, given its bibliography."""
     bibliography_signs = title_signs(worthiness, document.texts, document.titles, encoder)
     return bibliography.informed_worthiness(worthiness, bibliography_signs) >= bibliography.threshold
 
