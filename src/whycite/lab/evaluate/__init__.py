@@ -1,1 +1,1 @@
-"""How good recommendations are, and whether a difference is more than chance."""
+"""How good recommendations are, and whether differences are significant."""

@@ -1,4 +1,4 @@
-"""Citing sentences put to methods that know only the title and abstract of a paper."""
+"""Evaluation on citing sentences with methods that only know titles and abstracts of papers."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ __all__ = [
 ]
 
 
-# What a masked sentence still says of its citations: the mask, names of others who are cited, numbers, years, and
-# the brackets that held them. Every loop takes one character or one fixed form a turn, so all are linear.
+# What a masked sentence still reveals of its citations: the mask, names of other cited authors, numbers, years and
+# the brackets around them. Every repetition consumes one character or one fixed form, so all are linear.
 _MASK = re.compile(r"\[CIT\]")
 _COAUTHORS = re.compile(r"\b[A-Z][\w’'-]{1,40}(?:,? (?:and|&) [A-Z][\w’'-]{1,40})?,? et al\b\.?")
 _NUMBERS = re.compile(r"\[\d{1,3}(?:\s?[-–,;]\s?\d{1,3}){0,20}\]")
@@ -66,24 +66,24 @@ class MaskedContext:
 
 @dataclass(frozen=True, slots=True)
 class MaskedContexts:
-    """Sentences to ask for and the papers to choose from; of papers that are the same only the first."""
+    """Test sentences and the papers to choose from, with only the first of duplicate papers."""
 
     papers: tuple[Reference, ...]
     contexts: tuple[MaskedContext, ...]
-    all: int  # sentences there are to draw from
+    all: int  # number of sentences to sample from
 
 
 def claim_from_masked(masked: str) -> str:
-    """A sentence in which "[CIT]" masks citations, with nothing left that tells which paper is cited."""
+    """Remove everything that reveals the cited papers from a sentence with citations masked as "[CIT]"."""
     for pattern in (_MASK, _NUMBERS, _COAUTHORS, _YEAR, _HUSK):
         masked = pattern.sub(" ", masked)
     return _BEFORE_STOP.sub(r"\1", " ".join(masked.split())).lstrip(" .,;:")
 
 
 def load_contexts(folder: Path, limit: int, seed: int) -> MaskedContexts:
-    """The papers of papers.jsonl and a draw from contexts.jsonl, either compressed or not; limit 0: all contexts.
+    """Load papers.jsonl and a sample of contexts.jsonl, each possibly compressed; limit 0 takes all contexts.
 
-    Sentences that say nothing without their citations, or cite none of the papers, are left out.
+    Sentences that are empty without their citations, or cite none of the papers, are left out.
     """
     if limit < 0:
         raise UserError(f"--limit must be at least 0, not {limit}")
@@ -127,7 +127,7 @@ _DAMPING = 60  # of reciprocal rank fusion (Cormack, Clarke & Büttcher 2009)
 
 @dataclass(frozen=True, slots=True)
 class ContextsOutcome:
-    """What the methods recommended for citing sentences, and what that is worth."""
+    """The methods' recommendations for citing sentences, and their scores."""
 
     contexts: MaskedContexts
     runs: Mapping[str, Ranking]
@@ -143,12 +143,11 @@ def run(
     watch: Watch,
     encoder: str = DEFAULT,
 ) -> ContextsOutcome:
-    """Draw citing sentences of a folder and put them to the methods.
-
+    """Sample citing sentences from a folder and run the methods on them.
     - `bm25-okapi`, `bm25-plus`, `bm25-plus-rank-bm25`: over the words of title and abstract
-    - `encoder`: by the cosine of vectors of sentence, and title and abstract
+    - `encoder`: by the cosine between the sentence and title and abstract
     - `fusion`: by the sum of 1 / (60 + rank) in `bm25-okapi` and `encoder`
-    - `whycite`: the default method over a library of these papers, which no document in it cites
+    - `whycite`: the default method over a library of these papers, without documents that cite them
     """
     if unknown := [name for name in methods if name not in METHODS]:
         raise UserError(f"unknown method '{unknown[0]}'; choose one of: {', '.join(METHODS)}")
@@ -170,7 +169,7 @@ def run(
 
 
 def write(outcome: ContextsOutcome, folder: Path) -> None:
-    """Put down the true papers and every run, each in a file."""
+    """Write the true papers and each run to files."""
     make_folder(folder)
     write_qrels(folder / "contexts.qrels", {context.id: context.truth for context in outcome.contexts.contexts})
     for method, ranking in outcome.runs.items():
@@ -178,7 +177,7 @@ def write(outcome: ContextsOutcome, folder: Path) -> None:
 
 
 def as_dict(outcome: ContextsOutcome) -> dict[str, Any]:
-    """All numbers."""
+    """Results as plain types."""
     contexts = outcome.contexts
     counts = {"asked": len(contexts.contexts), "all": contexts.all}
     methods = [asdict(row) for row in outcome.rows]
@@ -186,7 +185,7 @@ def as_dict(outcome: ContextsOutcome) -> dict[str, Any]:
 
 
 def library_of(path: Path, name: str, papers: Sequence[Reference], encoder: str | Encoder) -> Library:
-    """A library of papers under a name, none of which a document cites."""
+    """Build a library of papers that no document cites."""
     from whycite.library import Library, add_documents
 
     listing = Document(name, "s2orc", Reference("candidates"), references=tuple(papers))
@@ -210,7 +209,7 @@ def _rank_by_bm25(contexts: MaskedContexts, watch: Watch) -> dict[str, Ranking]:
 
 
 def _score_by_place(ids: Iterable[str]) -> list[tuple[str, float]]:
-    """Papers in order, with scores that say the order and nothing else."""
+    """Papers in order, with scores that only reflect it."""
     return [(id, 1 / place) for place, id in enumerate(ids, start=1)]
 
 

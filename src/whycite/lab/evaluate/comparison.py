@@ -1,4 +1,4 @@
-"""Methods side by side on the same claims: measures, intervals, ratios and t-tests (ILCiteR, 7.2, tables 4 and 5)."""
+"""Compare methods on the same claims: measures, intervals, ratios and t-tests (ILCiteR, 7.2, tables 4 and 5)."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ __all__ = ["MEASURES", "TESTED", "MethodRow", "Run", "RunScores", "Truth", "chec
 
 
 Run = Mapping[str, Sequence[tuple[str, float]]]
-"""For each query the recommended papers (keys) with their scores, best first."""
+"""Keys and scores of the recommended papers for each query, best first."""
 
 Truth = Mapping[str, Collection[str]]
-"""For each query the true papers (keys)."""
+"""Keys of the true papers for each query."""
 
 MEASURES = ("MRR", "R@1", "R@3", "R@5", "R@10")
 
 
 @dataclass(frozen=True, slots=True)
 class RunScores:
-    """What a run is worth: measure -> mean, and measure -> query -> value, queries in the order of the truth."""
+    """Scores of a run: measure -> mean, and measure -> query -> value, with queries in the order of the truth."""
 
     means: dict[str, float]
     by_query: dict[str, dict[str, float]]
 
 
 def evaluate(run: Run, truth: Truth) -> RunScores:
-    """MRR, the mean of 1 / rank of the first true paper, and R@k, the share of queries with one among the first k.
+    """Compute MRR (mean of 1 / rank of the first true paper) and R@k (share of queries with one among the first k).
 
-    The papers are taken in the order of the run. A query of the truth that the run has no papers for counts 0. (What
-    ILCiteR calls recall is elsewhere known as success: any true paper is a hit.)
+    Papers are taken in the order of the run. Queries without papers in the run count as 0. (What ILCiteR calls recall
+    is usually called success: any true paper is a hit.)
     """
     if not truth:
         raise UserError("no queries to evaluate")
@@ -67,7 +67,7 @@ def _measures() -> dict[str, Measure]:
 
 
 def _places(query: str, keys: list[str]) -> dict[str, float]:
-    """Scores that fall by one from paper to paper: trec_eval keeps few digits and orders equal ones by name."""
+    """Scores that decrease by one per paper, because trec_eval keeps few digits and breaks ties by name."""
     places = {key: float(len(keys) - place) for place, key in enumerate(keys)}
     if len(places) < len(keys):
         raise UserError(f"the run lists a paper twice for query '{query}'")
@@ -79,23 +79,23 @@ TESTED = ("MRR", "R@5")  # the measures that ILCiteR tests (7.2)
 
 @dataclass(frozen=True, slots=True)
 class MethodRow:
-    """A method's line of a table."""
+    """A method's row in a table."""
 
     method: str
     means: Mapping[str, float]
-    interval: Interval  # of the MRR, 95 %
-    ratios: Mapping[str, Mapping[str, float]]  # other method -> measure -> how many times as good
+    interval: Interval  # 95 %, of the MRR
+    ratios: Mapping[str, Mapping[str, float]]  # other method -> measure -> ratio to it
     p: Mapping[str, Mapping[str, float]]  # other method -> measure -> p of a paired t-test
 
 
 def check_installed() -> None:
-    """Say at once, not after the work, that the extra for evaluation is missing."""
+    """Fail early if the extra for evaluation is not installed."""
     evaluate({}, {"query": ["paper"]})
     paired_t_test([0.0, 1.0], [0.0, 0.0])
 
 
 def compare(runs: Mapping[str, Run], truth: Truth, against: Sequence[str], seed: int = 0) -> list[MethodRow]:
-    """A row for each method, held against those of `against` that were run."""
+    """One row per method, compared with those of `against` that were run."""
     scores = {method: evaluate(run, truth) for method, run in runs.items()}
     return [
         _method_row(method, scores, [baseline for baseline in against if baseline in scores], seed) for method in scores
@@ -118,7 +118,7 @@ def _method_row(method: str, scores: Mapping[str, RunScores], against: Sequence[
 
 
 def _ratios(scores: RunScores, baseline: RunScores) -> dict[str, float]:
-    """A measure in which the other method has nothing has no ratio."""
+    """Ratios to a baseline, without measures where the baseline is 0."""
     return {name: scores.means[name] / baseline.means[name] for name in MEASURES if baseline.means[name]}
 
 

@@ -1,4 +1,4 @@
-"""The true entry of a masked citation among all entries of its draft: how high does it come?"""
+"""How high the true entry of a masked citation ranks among all entries of its draft."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 _STEPS = 50
-_REGULARISATION = 1.0  # holds back weights of what hardly ever occurs
+_REGULARISATION = 1.0  # keeps weights of rare features small
 _FOLDS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class MaskedCitation:
-    """A citation that was masked: the true entries, and what is known of all of them without it."""
+    """A masked citation: its true entries, and features of all entries computed without it."""
 
     project: str
     draft: str
-    true: tuple[int, ...]  # rows of the features
+    true: tuple[int, ...]  # rows of `features`
     features: Floats
-    bm25: Floats  # of the titles: what is to be beaten
+    bm25: Floats  # of the titles, as baseline
 
 
 @dataclass(frozen=True, slots=True)
 class MaskedCitationOutcome:
-    """What was measured: for each case the reciprocal rank of its best true entry, and the weights for all drafts."""
+    """Reciprocal rank of the best true entry in each case, and the weights fitted to all drafts."""
 
     cases: Sequence[MaskedCitation]
     reciprocal_ranks: Floats
@@ -55,17 +55,17 @@ class MaskedCitationOutcome:
 
     @property
     def ratio(self) -> float:
-        """How many times as high as BM25's our mean reciprocal rank is."""
+        """Ratio of our mean reciprocal rank to BM25's."""
         return float(self.reciprocal_ranks.mean() / self.bm25.mean())
 
 
 def project_name(name: str) -> str:
-    """What versions of a draft, and drafts of one author, share: "thesis" of "thesis-old"."""
+    """The name shared by versions of a draft and drafts of one author: "thesis" for "thesis-old"."""
     return name.partition("-")[0]
 
 
 def mask_citations(document: Document, name: str, encoder: Encoder) -> list[MaskedCitation]:
-    """Every citation of a draft whose entry is known, masked with all others of its sentence."""
+    """Mask every citation with a known entry, together with all others in its sentence."""
     entries = BibliographyEntries(document, encoder)
     citing_sentences = [index for index in entries.citing if has_content_words(entries.texts[index])]
     if not citing_sentences:
@@ -84,14 +84,14 @@ def mask_citations(document: Document, name: str, encoder: Encoder) -> list[Mask
 
 
 def reciprocal_rank(values: Floats, true: Sequence[int]) -> float:
-    """1 / rank of the best true entry; equal ones share the middle of their places."""
+    """1 / rank of the best true entry; ties share their mean rank."""
     rounded = values.round(9)
     best = rounded[list(true)].max()
     return float(1 / ((rounded > best).sum() + ((rounded == best).sum() + 1) / 2))
 
 
 def fit_entry_weights(examples: Sequence[MaskedCitation]) -> dict[str, float]:
-    """The weights that make the true entries most likely among all of their drafts (a conditional logit)."""
+    """Fit the weights that make the true entries most likely among all entries of their drafts (conditional logit)."""
     if not examples:
         raise UserError("no citations to fit the weights to")
     often = Counter(case.draft for case in examples)
@@ -112,7 +112,7 @@ def fit_entry_weights(examples: Sequence[MaskedCitation]) -> dict[str, float]:
 def cross_fit(
     examples: Sequence[MaskedCitation], tell: Callable[[str], None] = lambda _: None
 ) -> MaskedCitationOutcome:
-    """Each project measured with weights that were fitted to the others."""
+    """Measure each project with weights fitted to the others."""
     sizes = Counter(case.project for case in examples)
     folds: dict[str, int] = {}
     filled = [0] * _FOLDS
@@ -136,7 +136,7 @@ def cross_fit(
 
 
 def _likelihood(data: Sequence[tuple[Floats, list[int], float]], weights: Floats) -> tuple[float, Floats, Floats]:
-    """How unlikely the true entries are, with slope and bend; it is convex."""
+    """Regularised negative log-likelihood of the true entries (convex), its gradient and its Hessian."""
     loss = _REGULARISATION * float((weights * weights).sum()) / 2
     slope, bend = _REGULARISATION * weights, _REGULARISATION * np.eye(len(weights))
     for features, true, weight in data:

@@ -1,4 +1,4 @@
-"""Draws that a seed decides, confidence intervals and paired t-tests (ILCiteR, 7.2 and 7.3)."""
+"""Seeded samples, confidence intervals and paired t-tests (ILCiteR, 7.2 and 7.3)."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Thing = TypeVar("Thing")
 
 
 def draw(elements: Iterable[Thing], id: Callable[[Thing], str], number: int, seed: int) -> list[Thing]:
-    """So many of the things, or all where there are fewer.
+    """Sample up to `number` elements.
 
-    Each has a lot that hangs on the seed and its id alone, so a larger draw holds the smaller one.
+    The order depends only on the seed and each element's id, so a larger sample includes the smaller one.
     """
 
     def lot(element: Thing) -> bytes:
@@ -30,12 +30,12 @@ def draw(elements: Iterable[Thing], id: Callable[[Thing], str], number: int, see
     return sorted(elements, key=lot)[:number]
 
 
-MAX_DRAWN = 2**22  # numbers drawn at a time
+MAX_DRAWN = 2**22  # random numbers drawn at a time
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A mean and the confidence interval around it."""
+    """A mean and its confidence interval."""
 
     mean: float
     low: float
@@ -44,7 +44,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class PairedTest:
-    """A paired t-test: the mean difference, its t and the two-sided p."""
+    """A paired t-test: mean difference, t and two-sided p."""
 
     difference: float
     t: float
@@ -52,7 +52,7 @@ class PairedTest:
 
 
 def bootstrap(values: Sequence[float], confidence: float = 0.95, samples: int = 10_000, seed: int = 0) -> Interval:
-    """The percentile bootstrap interval of the mean; the same values and seed give the same interval."""
+    """Percentile bootstrap interval of the mean; deterministic for the same values and seed."""
     if not values:
         raise UserError("a confidence interval needs at least one query")
     if not 0 < confidence < 1:
@@ -73,21 +73,21 @@ def bootstrap(values: Sequence[float], confidence: float = 0.95, samples: int = 
 
 
 def paired_t_test(scores: Sequence[float], baseline_scores: Sequence[float]) -> PairedTest:
-    """Whether the first values differ from the second, which are of the same queries in the same order."""
+    """Test whether two lists of scores differ; both have the same queries in the same order."""
     if len(scores) != len(baseline_scores):
         raise ValueError(f"{len(scores)} values cannot be paired with {len(baseline_scores)}")
     if len(scores) < 2:
         raise UserError(f"a paired t-test needs at least two queries, not {len(scores)}")
     differences = np.subtract(scores, baseline_scores, dtype=np.float64)
     mean, freedom = float(differences.mean()), len(differences) - 1
-    if np.all(differences == differences[0]):  # no spread: nothing to be uncertain of
+    if np.all(differences == differences[0]):  # no variance
         return PairedTest(mean, math.copysign(math.inf, mean) if mean else 0.0, 0.0 if mean else 1.0)
     t = mean / (float(differences.std(ddof=1)) / math.sqrt(len(differences)))
     return PairedTest(mean, t, 2 * _student_cdf(-abs(t), freedom))
 
 
 def _student_cdf(t: float, freedom: int) -> float:
-    """The probability of a value of Student's distribution below t."""
+    """Cumulative distribution function of Student's t."""
     try:
         from scipy.special import stdtr  # type: ignore[import-untyped]
     except ImportError as error:
@@ -101,7 +101,7 @@ _CONFIDENCE = 0.95
 def bootstrap_by_document(
     values: Sequence[float], documents: Sequence[Hashable], samples: int = 2000, seed: int = 0
 ) -> Interval:
-    """The mean of the values and its 95 % bootstrap interval over documents, one of which each value is of."""
+    """Mean of the values and its 95 % bootstrap interval, resampling the documents they come from."""
     if not values:
         raise UserError("a confidence interval needs at least one value")
     if len(values) != len(documents):

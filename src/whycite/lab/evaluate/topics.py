@@ -1,4 +1,4 @@
-"""The papers of topics, gathered in one pass and held out by date (ILCiteR, sections 5.1 and 7.1)."""
+"""Papers of topics, gathered in one pass and held out by date (ILCiteR, sections 5.1 and 7.1)."""
 
 from __future__ import annotations
 
@@ -39,24 +39,24 @@ _DATE = re.compile(r"\d{4}(?:-\d\d){0,2}")
 
 @dataclass(frozen=True, slots=True)
 class PublicationRecord:
-    """When a paper came out, as "2025-10-20", "2025" or "", and what it is about."""
+    """A paper's publication date ("2025-10-20", "2025" or "") and subjects."""
 
     date: str = ""
     subjects: tuple[str, ...] = ()
 
 
 PublicationRecords = dict[str, PublicationRecord]
-"""Facts by DOI, or by the record's own id where it has none."""
+"""Records by DOI, or by their own id if they have none."""
 
 
 def publication_record(paper: Reference, publications: PublicationRecords) -> PublicationRecord:
-    """The facts of a document's own paper; without a date in its record, the year."""
+    """The record of a document's own paper, with the year if it has no date."""
     publication = publications.get(paper.doi) or publications.get(paper.id) or PublicationRecord()
     return PublicationRecord(publication.date or (f"{paper.year:04}" if paper.year else ""), publication.subjects)
 
 
 def read_publication_records(paths: Iterable[Path]) -> PublicationRecords:
-    """The facts in all records under the paths; files of other formats have none."""
+    """Read all publication records under the paths; files in other formats have none."""
     publications = (
         _publication_entry(record.data)
         for path in paths
@@ -82,7 +82,7 @@ def _publication_entry(data: dict[str, Any]) -> tuple[str, PublicationRecord]:
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic by the subject its papers have, or by words of which their abstracts hold one."""
+    """A topic, defined by its papers' subject or by terms of which abstracts contain at least one."""
 
     name: str
     subject: str = ""
@@ -90,7 +90,7 @@ class Topic:
 
     @property
     def rule(self) -> str:
-        """What makes a paper one of the topic, in words."""
+        """Which papers belong to the topic, in words."""
         return f"subject {self.subject}" if self.subject else f"abstract holds {' or '.join(self.terms)}"
 
     def holds(self, subjects: Collection[str], abstract: str) -> bool:
@@ -99,9 +99,9 @@ class Topic:
 
 
 def parse_topics(text: str) -> tuple[Topic, ...]:
-    """The topics a user names, not yet held against the subjects there are: "Ecology,NER=named entity recognition|NER".
+    """Parse topics like "Ecology,NER=named entity recognition|NER", without checking that the subjects exist.
 
-    A name alone is a subject, or how one begins; after "=" stand words for abstracts.
+    A name alone is a subject or the start of one; terms to find in abstracts follow "=".
     """
     topics = []
     for part in text.split(","):
@@ -114,7 +114,7 @@ def parse_topics(text: str) -> tuple[Topic, ...]:
 
 
 def resolve(topics: Sequence[Topic], subjects: Iterable[str]) -> list[Topic]:
-    """The topics with their subjects by the full names that the papers have."""
+    """Replace the topics' subjects by their full names in the papers."""
     all_subjects = sorted(set(subjects))
     return [
         Topic(topic.name, _resolve_subject(topic.subject, all_subjects)) if topic.subject else topic for topic in topics
@@ -136,19 +136,19 @@ def _resolve_subject(name: str, subjects: Sequence[str]) -> str:
 
 
 def _stands_in(term: str, text: str) -> bool:
-    """Whether a term stands in a text as words; an abbreviation in capitals only so."""
+    """Whether a text contains a term as whole words; terms in capitals are case-sensitive."""
     flags = 0 if term.isupper() else re.IGNORECASE
     pattern = r"\s+".join(map(re.escape, term.split()))
     return re.search(rf"(?<!\w){pattern}(?!\w)", text, flags) is not None
 
 
 Watch = Callable[[str, int, int | None], None]
-"""Told what is being done, how much of it is done, and of how much, where that is known."""
+"""Called with the current stage, the amount done and the total, if known."""
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusEntry:
-    """A document of a topic: what it is, when it came out, and where it stands on the shelf."""
+    """A document of a topic: its paper, its date and its location in the spool."""
 
     paper: Reference
     date: str
@@ -157,37 +157,37 @@ class CorpusEntry:
 
     @property
     def key(self) -> str:
-        """The key of the paper, or where the document stands if nothing says what it is."""
+        """The paper's key, or the document's path if it cannot be identified."""
         return paper_key(self.paper) or self.path
 
 
 class DocumentSpool:
-    """Documents kept on disk until it is known what they are for; they are read once, which takes the time."""
+    """Documents kept on disk until their use is known, because parsing them twice would be slow."""
 
     def __init__(self, folder: Path) -> None:
         self._file = TemporaryFile(dir=folder)  # noqa: SIM115 (closed by close)
 
     def put(self, document: Document) -> tuple[int, int]:
-        """Keep a document; where it stands."""
+        """Store a document and return its location."""
         data = zlib.compress(pickle.dumps(document, pickle.HIGHEST_PROTOCOL), 1)
         return self._file.seek(0, 2), self._file.write(data)
 
     def get(self, location: tuple[int, int]) -> Document:
-        """The document that stands there."""
+        """Load the document at a location."""
         start, length = location
         self._file.seek(start)
         document: Document = pickle.loads(zlib.decompress(self._file.read(length)))
         return document
 
     def close(self) -> None:
-        """Give the documents up."""
+        """Discard all documents."""
         self._file.close()
 
 
 def gather_papers(
     paths: Iterable[Path], topics: Sequence[Topic], publications: PublicationRecords, spool: DocumentSpool, watch: Watch
 ) -> tuple[Mapping[str, list[CorpusEntry]], list[str]]:
-    """The documents of each topic, by the topic's name, and a sentence for each file that could not be read."""
+    """Gather documents by topic name; also return a message for each unreadable file."""
     entries: dict[str, list[CorpusEntry]] = {topic.name: [] for topic in topics}
     unread: list[str] = []
     for number, document in enumerate((document for path in paths for document in stream(path)), start=1):
@@ -204,9 +204,9 @@ def gather_papers(
 
 
 def hold_out_newest(entries: Iterable[CorpusEntry], held_out: int) -> tuple[list[CorpusEntry], list[CorpusEntry]]:
-    """The papers for the library and the most recent ones, which are held out; of papers that are the same only one.
+    """Split unique papers into those for the library and the most recent ones, which are held out.
 
-    Most recent first, of one day by key; a paper without date is older than all others.
+    Most recent first, ties broken by key; papers without a date count as oldest.
     """
     if held_out < 1:
         raise UserError(f"at least one paper must be held out, not {held_out}")

@@ -1,7 +1,6 @@
-"""Runs and true papers as files of TREC's form, which every evaluation program reads.
-
+"""Runs and true papers in TREC format, which every evaluation tool reads.
 A run has lines "query Q0 paper rank score tag", the truth (qrels) "query 0 paper 1". White space in the names of
-queries and papers is percent-encoded, as is the percent sign itself: "title:a%20study". Reading takes it back.
+queries and papers is percent-encoded, as is the percent sign itself: "title:a%20study". Reading decodes it.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ __all__ = ["read_qrels", "read_run", "write_qrels", "write_run"]
 
 
 def write_run(path: Path, run: Run, tag: str = "whycite") -> None:
-    """Write a run in one step; a query without papers leaves no line."""
+    """Write a run atomically; queries without papers have no line."""
     for query, papers in run.items():
         scores = [score for _, score in papers]
         if not all(map(math.isfinite, scores)) or any(later > score for score, later in pairwise(scores)):
@@ -34,7 +33,7 @@ def write_run(path: Path, run: Run, tag: str = "whycite") -> None:
 
 
 def read_run(path: Path) -> dict[str, list[tuple[str, float]]]:
-    """The run of a file: by score, where that is equal by rank."""
+    """Read a run, sorted by score, then by rank."""
     papers_by_query: dict[str, list[tuple[float, int, str]]] = {}
     for place, (query, _, key, rank, score, _) in _lines(path, 6):
         try:
@@ -48,12 +47,12 @@ def read_run(path: Path) -> dict[str, list[tuple[str, float]]]:
 
 
 def write_qrels(path: Path, truth: Truth) -> None:
-    """Write the true papers in one step; a query without any leaves no line."""
+    """Write the true papers atomically; queries without any have no line."""
     write_lines(path, (f"{_name(query)} 0 {_name(key)} 1\n" for query, keys in truth.items() for key in sorted(keys)))
 
 
 def read_qrels(path: Path) -> dict[str, set[str]]:
-    """The true papers of a file: those whose relevance is above 0."""
+    """Read the true papers: those with relevance above 0."""
     keys_by_query: dict[str, set[str]] = {}
     for place, (query, _, key, relevance) in _lines(path, 4):
         try:
@@ -75,12 +74,12 @@ def _name(text: str) -> str:
 
 
 def _lone(sign: str) -> bool:
-    """Whether this is half of a pair of surrogates, which no file can hold as it is."""
+    """Whether a character is a lone surrogate, which cannot be written to a file."""
     return "\ud800" <= sign <= "\udfff"
 
 
 def _lines(path: Path, fields: int) -> Iterator[tuple[str, list[str]]]:
-    """The fields of each line, decoded, with the place to name in a complaint; empty lines are left out."""
+    """Decoded fields of each non-empty line, with its location for error messages."""
     try:
         lines = path.read_text("utf-8").split("\n")
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Claims with known answers: what held-out papers say when they cite (ILCiteR, section 7.1)."""
+"""Claims with known answers: the citing text of held-out papers (ILCiteR, section 7.1)."""
 
 from __future__ import annotations
 
@@ -17,52 +17,52 @@ __all__ = ["CHOICES", "ClaimCase", "ClaimCases", "HeldOutPaper", "answerable", "
 CHOICES = ("random", "supported")
 
 Find = Callable[[Sequence[Reference]], Sequence[str | None]]
-"""The keys that a library has for references, None where it does not know the paper."""
+"""Looks up the library's keys for references; None for unknown papers."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldOutPaper:
-    """A held-out paper, as far as a draft of it would be known to a recommender."""
+    """What a recommender would know of a held-out paper while it was still a draft."""
 
     key: str
     title: str
     year: int | None
-    cited: tuple[str, ...]  # papers of the library, in the order in which they are first cited
+    cited: tuple[str, ...]  # papers of the library, in order of first citation
     paragraphs: Mapping[str, str]  # without citations, by number
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimCase:
-    """A claim, where it comes from, and the true papers as far as the library knows them."""
+    """A claim, its source, and the true papers that the library knows."""
 
     id: str
     text: str
     source: int  # index into the held-out papers
     section_type: str | None
     paragraph: str  # its number
-    earlier: int  # how many of the papers that its source cites are cited in a sentence before it
+    earlier: int  # number of papers its source cites in sentences before it
     truth: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimCases:
-    """All claims of held-out papers; a text that stands at several places is one claim, with the papers of all."""
+    """All claims of held-out papers; a text that occurs several times is one claim with all its papers."""
 
     sources: tuple[HeldOutPaper, ...]
     cases: tuple[ClaimCase, ...]
 
 
 def claim_cases(documents: Iterable[tuple[str, Document, Sequence[EvidenceSpan]]], find: Find) -> ClaimCases:
-    """The claims of documents, given with their keys and evidence spans (5.2); those that say nothing are left out."""
+    """Collect the claims of documents from their evidence spans (5.2), skipping those without content words."""
     papers = [_CitingPaper.from_document(*document) for document in documents]
     references = [reference for paper in papers for reference in paper.references]
-    keys = iter(find(references))  # all at once: a library is slow to ask and quick to answer
+    keys = iter(find(references))  # all at once: each library query has a high fixed cost
     sources: list[HeldOutPaper] = []
     cases_by_text: dict[str, ClaimCase] = {}
     for paper in papers:
         keyed_references = zip(paper.references, islice(keys, len(paper.references)), strict=True)
         keys_by_id = {reference.id: key for reference, key in keyed_references if key}
-        first_citing: dict[str, int] = {}  # the sentence in which each paper is first cited
+        first_citing: dict[str, int] = {}  # sentence in which each paper is first cited
         for sentence, ids in paper.citing:
             first_citing |= {
                 keys_by_id[id]: sentence for id in ids if id in keys_by_id and keys_by_id[id] not in first_citing
@@ -81,13 +81,13 @@ def claim_cases(documents: Iterable[tuple[str, Document, Sequence[EvidenceSpan]]
 
 @dataclass(frozen=True, slots=True)
 class _CitingPaper:
-    """What is needed of a document: the rest need not stay in memory."""
+    """The parts of a document that are needed, so the rest need not stay in memory."""
 
     key: str
     title: str
     year: int | None
     references: tuple[Reference, ...]
-    spans: tuple[tuple[EvidenceSpan, str], ...]  # with the number of the paragraph
+    spans: tuple[tuple[EvidenceSpan, str], ...]  # with paragraph numbers
     paragraphs: Mapping[str, str]
     citing: tuple[tuple[int, tuple[str, ...]], ...]  # sentences with what they cite
 
@@ -112,17 +112,17 @@ class _CitingPaper:
 
 
 def answerable(cases: Iterable[ClaimCase], support: Mapping[str, int]) -> list[ClaimCase]:
-    """The claims of which a true paper is cited in the database, whose papers are given with their support."""
+    """Claims with a true paper in the database; `support` has the database's papers."""
     return [case for case in cases if any(key in support for key in case.truth)]
 
 
 def choose(
     cases: Iterable[ClaimCase], support: Mapping[str, int], choice: str, number: int, seed: int = 0
 ) -> list[ClaimCase]:
-    """So many answerable claims, or all where there are fewer.
+    """Choose up to `number` answerable claims.
 
-    - `random`: a draw that the seed decides
-    - `supported`: those with the best supported true papers, as the authors of ILCiteR chose; easier
+    - `random`: a random sample
+    - `supported`: those with the best supported true papers, as in ILCiteR; easier
     """
     if number < 2:
         raise UserError(f"at least two claims are needed to compare methods, not {number}")

@@ -1,4 +1,4 @@
-"""ILCiteR's evidence database: spans, the papers they cite, and how often (sections 3 and 5.3)."""
+"""ILCiteR's evidence database: spans, the papers they cite and how often (sections 3 and 5.3)."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ class DatabaseStatistics:
     """A row of ILCiteR's table 2."""
 
     spans: int
-    characters: float  # of a span, on average
-    tokens: float  # of a span, on average
-    papers: int  # that are cited
+    characters: float  # mean per span
+    tokens: float  # mean per span
+    papers: int  # cited papers
 
 
 @dataclass(frozen=True, slots=True)
 class EvidenceDatabase:
-    """Spans, each once, with the papers it cites and their support; no two spans are joined but equal ones."""
+    """Unique spans with the papers they cite and their support; only equal spans are merged."""
 
     spans: Sequence[str]
-    cited: Sequence[Sequence[tuple[int, int]]]  # for each span, papers (indices into `papers`) with their support
+    cited: Sequence[Sequence[tuple[int, int]]]  # per span: indices into `papers`, with support
     papers: Sequence[tuple[str, int | None]]  # key and year
 
     def __post_init__(self) -> None:
@@ -40,9 +40,9 @@ class EvidenceDatabase:
 
     @classmethod
     def from_occurrences(cls, occurrences: Iterable[tuple[str, str, int | None]]) -> EvidenceDatabase:
-        """The database of the text of a span, the key and the year of the paper it cites, once each time it is cited.
+        """Build a database from (span text, key of the cited paper, its year), one for each citation.
 
-        A paper that is given several years (a preprint and its publication) has the last of them.
+        A paper with several years (preprint and publication) gets the latest.
         """
         papers: dict[str, int] = {}
         years: list[int | None] = []

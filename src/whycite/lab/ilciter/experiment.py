@@ -1,4 +1,4 @@
-"""ILCiteR's experiment (section 7) on any topic: claims put to the published methods and to whycite, side by side."""
+"""ILCiteR's experiment (section 7) on any topic: the published methods and whycite on the same claims."""
 
 from __future__ import annotations
 
@@ -44,33 +44,33 @@ __all__ = [
 ]
 
 
-DEPTH = 100  # papers a claim
-# The default method, given the claim alone as the published ones are; given also title, section and paragraph;
-# given also the papers that the draft cites before the claim, and none newer than the draft.
+DEPTH = 100  # papers per claim
+# The default method given the claim alone, like the published ones; also given title, section and paragraph; also
+# given the papers cited before the claim and the draft's year, which rules out newer papers.
 WHYCITE_METHODS = ("whycite", "whycite+context", "whycite+draft")
 DEFAULT_METHODS = (*METHODS, "whycite")
 ALL_METHODS = (*METHODS, *WHYCITE_METHODS)
 
 Ranking = dict[str, list[tuple[str, float]]]
-"""For each claim (id) papers (keys) with their scores, best first."""
+"""Paper keys and scores for each claim id, best first."""
 
 
 def check_methods(names: Sequence[str]) -> tuple[str, ...]:
-    """The names, each once; an unknown one is refused."""
+    """Return the unique names; raise an error for an unknown one."""
     if unknown := [name for name in names if name not in ALL_METHODS]:
         raise UserError(f"unknown method '{unknown[0]}'; choose one of: {', '.join(ALL_METHODS)}")
     return tuple(dict.fromkeys(names))
 
 
 def database_of(library: Library) -> EvidenceDatabase:
-    """ILCiteR's database of a library; sorted, so that no order hangs on how the library was filled."""
+    """ILCiteR's database of a library, sorted so that it does not depend on the order papers were added in."""
     return EvidenceDatabase.from_occurrences(
         sorted(library.occurrences(), key=lambda occurrence: (occurrence[0], occurrence[1], occurrence[2] or 0))
     )
 
 
 def support_of(database: EvidenceDatabase) -> dict[str, int]:
-    """How often each paper is cited, over all spans."""
+    """Total citations of each paper over all spans."""
     total: Counter[int] = Counter()
     for pairs in database.cited:
         for paper, support in pairs:
@@ -95,7 +95,7 @@ def rank(
     watch: Watch,
     stage: str = "ranking",
 ) -> Mapping[str, Ranking]:
-    """What each method recommends for each claim."""
+    """Rank papers for each claim with each method."""
     from whycite.library.encoding import encoder_of
 
     job = _RankingJob(cases, sources, watch, stage)
@@ -134,14 +134,14 @@ def _rank_whycite(library: Library, job: _RankingJob, name: str) -> Ranking:
 
 
 def recommend_papers(method: Method, claim: Claim) -> list[tuple[str, float]]:
-    """The papers that a method recommends, with scores that never rise: what it takes for equal may differ a little."""
+    """Recommended papers with scores made non-increasing, since papers a method ties may differ slightly."""
     recommendations = method.recommend(claim, n=DEPTH)
     scores = accumulate((recommendation.score for recommendation in recommendations), min)
     return [(recommendation.paper.key, score) for recommendation, score in zip(recommendations, scores, strict=True)]
 
 
 def claim_of(case: ClaimCase, source: HeldOutPaper, name: str) -> Claim:
-    """The claim as one of our methods is given it."""
+    """The claim as given to one of our methods."""
     from whycite.cite.recommendations import Claim
 
     if "+" not in name:
@@ -152,12 +152,12 @@ def claim_of(case: ClaimCase, source: HeldOutPaper, name: str) -> Claim:
     return Claim(case.text, source.title, case.section_type, paragraph, source.cited[: case.earlier], source.year)
 
 
-AGAINST = ("ilciter", "bm25-okapi")  # what every method is held against
+AGAINST = ("ilciter", "bm25-okapi")  # baselines for every method
 
 
 @dataclass(frozen=True, slots=True)
 class ChoiceOutcome:
-    """The claims of one choice, what each method recommended for them, and what that is worth."""
+    """Claims of one choice, each method's recommendations and their scores."""
 
     cases: Sequence[ClaimCase]
     runs: Mapping[str, Ranking]
@@ -166,7 +166,7 @@ class ChoiceOutcome:
 
 @dataclass(frozen=True, slots=True)
 class IlciterOutcome:
-    """The experiment on one topic."""
+    """Results on one topic."""
 
     prepared: PreparedTopic
     database: DatabaseStatistics
@@ -177,7 +177,7 @@ class IlciterOutcome:
 def run(
     prepared: PreparedTopic, choices: Sequence[str], claims: int, methods: Sequence[str], seed: int, watch: Watch
 ) -> IlciterOutcome:
-    """Choose claims of a topic, put them to the methods and compare what these recommend."""
+    """Choose claims of a topic and compare the methods on them."""
     from whycite.library import Library
 
     watch(f"{prepared.topic}: opening the library", 0, None)
@@ -204,7 +204,7 @@ def _choice_outcome(cases: Sequence[ClaimCase], runs: Mapping[str, Ranking], see
 
 
 def write(outcome: IlciterOutcome, folder: Path) -> None:
-    """Put down the claims, the true papers and every run, each in a file."""
+    """Write the claims, the true papers and each run to files."""
     make_folder(folder)
     for choice, chosen in outcome.choices.items():
         stem = f"{slug(outcome.prepared.topic)}.{choice}"
@@ -216,7 +216,7 @@ def write(outcome: IlciterOutcome, folder: Path) -> None:
 
 
 def as_dict(outcome: IlciterOutcome) -> dict[str, Any]:
-    """All numbers of a topic."""
+    """Results of a topic as plain types."""
     prepared = outcome.prepared
     return {
         "topic": prepared.topic,

@@ -1,4 +1,4 @@
-"""ILCiteR's methods by name (the rows of its tables 4 and 5): nearest spans, rank ensembling, ranked papers."""
+"""ILCiteR's methods by name (the rows of its tables 4 and 5): nearest spans, rank ensembling, paper ranking."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ __all__ = [
 
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
-"""Texts in, a vector of length one for each; in the paper SciBERT's vector of [CLS]."""
+"""Maps texts to unit vectors; in the paper, SciBERT's [CLS] vectors."""
 
-MAX_FULL_PRECISION = 2**27  # numbers; above, vectors are kept with half the digits
+MAX_FULL_PRECISION = 2**27  # numbers; beyond this, vectors are kept in half precision
 
 
 class SpanVectors:
-    """Vectors of spans, each encoded when it is first asked for and then kept."""
+    """Span vectors, encoded on first use and cached."""
 
     def __init__(self, spans: Sequence[str], encode: Encode) -> None:
         self._spans, self._encode = spans, encode
@@ -46,7 +46,7 @@ class SpanVectors:
         self._lock = Lock()
 
     def cosines(self, query: str, chosen: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The cosine of the query with each of the chosen spans."""
+        """Cosines of the query with the chosen spans."""
         vector = self._encode_texts([query])[0].astype(np.float64)
         # Not a matrix product: its last digits depend on the number of threads.
         return np.asarray((self._vectors_of(chosen) * vector).sum(axis=1))
@@ -76,18 +76,18 @@ SpanIds = NDArray[np.int64]
 
 
 def candidate_spans(lists: Sequence[SpanIds]) -> SpanIds:
-    """The spans that stand in any of the lists, in the order of the database."""
+    """Spans in any of the lists, in database order."""
     return reduce(np.union1d, lists)
 
 
 def ranks(ranking: SpanIds, spans: SpanIds) -> NDArray[np.int64]:
-    """The place of each span in a list, from 0; a span that is missing gets the length of the list."""
+    """Rank of each span in a list, from 0; a missing span gets the length of the list."""
     places = {int(span): place for place, span in enumerate(ranking)}
     return np.array([places.get(int(span), len(places)) for span in spans], np.int64)
 
 
 def ensemble(lists: Sequence[SpanIds], spans: SpanIds) -> list[tuple[int, int]]:
-    """The spans with the sum of their ranks in the lists, lowest first, of equal ones the first of the database."""
+    """Spans with the sum of their ranks in the lists, lowest first; ties keep database order."""
     total = np.sum([ranks(ranking, spans) for ranking in lists], axis=0)
     order = np.lexsort((spans, total))
     return [(int(spans[index]), int(total[index])) for index in order]
@@ -95,13 +95,13 @@ def ensemble(lists: Sequence[SpanIds], spans: SpanIds) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True, slots=True)
 class IlciterPaper:
-    """A paper with the evidence that speaks for it."""
+    """A paper with its supporting evidence."""
 
     paper: int  # index into the database's papers
-    rank_of_best: int  # of its best span: the sum of its ranks in the lists of the method, from 0
+    rank_of_best: int  # of its best span: the sum of its ranks in the method's lists, from 0
     support: int  # over all candidate spans
-    score: float  # 1 for the first paper, 1/2 for the second, and so on: the order and nothing else
-    evidence: tuple[int, ...]  # the candidate spans that cite it, best first
+    score: float  # 1 for the first paper, 1/2 for the second and so on; only the order matters
+    evidence: tuple[int, ...]  # candidate spans that cite it, best first
 
 
 @dataclass(slots=True)
@@ -112,10 +112,10 @@ class _Tally:
 
 
 def rank_papers(database: EvidenceDatabase, evidence: Iterable[tuple[int, int]]) -> list[IlciterPaper]:
-    """The papers of spans, given best first with their ranks: by best rank, then support, year (new first) and key.
+    """Rank the papers cited by spans (given best first with ranks): by best rank, support, year (newest first) and key.
 
-    Ranks, not places, are compared, as in the published runs: where two spans have the same rank, support decides
-    between their papers. A paper without a year comes after those with one.
+    As in the published runs, ranks rather than positions are compared: if two spans have the same rank, support
+    decides between their papers. Papers without a year come last.
     """
     tallies: dict[int, _Tally] = {}
     for span, rank in evidence:
@@ -134,8 +134,8 @@ def rank_papers(database: EvidenceDatabase, evidence: Iterable[tuple[int, int]])
     ]
 
 
-PREFETCHED = 50  # spans of each BM25
-LONG = 2.5  # a query is long that has so many times the tokens of the average span (7.3), about 50 in the paper
+PREFETCHED = 50  # spans per BM25 variant
+LONG = 2.5  # a long query has this many times the tokens of the average span (7.3), about 50 in the paper
 
 _PLUS = "plus-rank-bm25"
 _LISTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -157,10 +157,10 @@ METHODS = (*_LISTS, "ilciter")
 class IlciterMethods:
     """The published methods over a database.
 
-    Each orders the spans that are among the 50 best by Okapi or by BM25+, and ranks the papers these cite:
+    Each orders the spans among the 50 best by Okapi or BM25+, and ranks the papers they cite:
 
     - `bm25-okapi`, `bm25-plus-rank-bm25`: by one BM25, as published (table 4)
-    - `bm25-plus`: by textbook BM25+, which then also takes part in fetching the spans
+    - `bm25-plus`: by textbook BM25+, which is then also used to fetch spans
     - `encoder`: by the cosine of vectors ("SciBERT only", table 5)
     - `ensemble-okapi-encoder`, `ensemble-plus-encoder`, `ensemble-all`: by the sum of ranks (table 5)
     - `ilciter`: Okapi and BM25+ for short queries, BM25+ and encoder for long ones (conditional ensembling, 6.2.1)
@@ -172,14 +172,14 @@ class IlciterMethods:
         self.database = database
         self._index = Bm25Index(map(words, database.spans))
         self._vectors = SpanVectors(database.spans, encode)
-        self.longest_short = LONG * self._index.average  # in tokens; what is longer is a long query
+        self.longest_short = LONG * self._index.average  # in tokens; longer queries are long
 
     def rank(self, method: str, query: str) -> list[IlciterPaper]:
-        """The papers for a query, best first."""
+        """Rank papers for a query, best first."""
         return self.rank_all(query, (method,))[method]
 
     def rank_all(self, query: str, methods: Sequence[str] = METHODS) -> dict[str, list[IlciterPaper]]:
-        """The papers for a query by several methods, for which spans are fetched and encoded once."""
+        """Rank papers for a query with several methods, fetching and encoding spans once."""
         if unknown := [method for method in methods if method not in METHODS]:
             raise UserError(f"unknown method '{unknown[0]}'; choose one of: {', '.join(METHODS)}")
         tokens = words(query)
@@ -199,7 +199,7 @@ class IlciterMethods:
         }
 
     def _nearest(self, query: str, spans: Integers) -> Integers:
-        """The spans by their cosine with the query, of equal ones the first of the database."""
+        """Spans by cosine with the query; ties keep database order."""
         if not len(spans):
             return spans
         return spans[(-self._vectors.cosines(query, spans)).argsort(kind="stable")]

@@ -33,20 +33,20 @@ _LOCK = Lock()
 
 
 class IlciterMethod:
-    """One of ILCiteR's methods; its database is read from the library when it is first needed, and for all of them."""
+    """One of ILCiteR's methods; all share a database, read from the library on first use."""
 
     def __init__(self, name: str, library: Library, encoder: Encoder) -> None:
         self.name = name
         self._library, self._encoder = library, encoder
 
     def recommend(self, claim: Claim, n: int = 10) -> list[Recommendation]:
-        """The best papers for a claim; a score tells the place in the order and nothing else."""
+        """Recommend the best papers for a claim; scores only reflect the order."""
         check_number(n)
         methods = _open_methods(self._library, self._encoder)
         ranked = methods.rank(self.name, claim.text)
         best = list(islice(self._allowed(methods.database, ranked, claim), n))
         cited = self._citations(methods.database, [ranked_paper for ranked_paper, _ in best])
-        # What ILCiteR ranks by counts an entity and its sentence as two; shown is how often the paper is cited.
+        # ILCiteR's support counts an entity and its sentence separately; show how often the paper is cited instead.
         support = self._library.support([identifier(paper.key) for _, paper in best])
         pieces = [
             [
@@ -76,7 +76,7 @@ class IlciterMethod:
     def _citations(
         self, database: EvidenceDatabase, best: list[IlciterPaper]
     ) -> Mapping[int, Mapping[int, list[SpanCitation]]]:
-        """For each paper its spans, best first, and where they cite it; all numbered as in the database."""
+        """Spans of each paper, best first, and where they cite it; all by database index."""
         spans = {identifier(database.spans[span]): span for ranked_paper in best for span in ranked_paper.evidence}
         papers = {identifier(database.papers[ranked_paper.paper][0]): ranked_paper for ranked_paper in best}
         citations: dict[int, dict[int, list[SpanCitation]]] = {
@@ -89,12 +89,12 @@ class IlciterMethod:
 
 
 def make(name: str, library: Library, encoder: Encoder) -> IlciterMethod:
-    """The method of that name, for the registry."""
+    """Make the method of that name, for the registry."""
     return IlciterMethod(name, library, encoder)
 
 
 def _open_methods(library: Library, encoder: Encoder) -> IlciterMethods:
-    """ILCiteR's methods over a library: made once, since reading all of it takes its time."""
+    """ILCiteR's methods over a library, made once because reading it is slow."""
     with _LOCK:
         methods_by_encoder = _METHODS_BY_LIBRARY.setdefault(library, {})
         if encoder.name not in methods_by_encoder:

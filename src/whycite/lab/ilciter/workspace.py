@@ -1,4 +1,4 @@
-"""What an evaluation needs, made once and kept: for each topic a library of the older papers, claims of the newer."""
+"""Prepared evaluation data, cached: for each topic a library of older papers and claims from newer ones."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ from whycite.models.cache import cache_folder
 __all__ = ["PreparedTopic", "check_setup", "default_folder", "prepare", "slug", "state_of"]
 
 _SETUP_FILE = "setup.json"
-_CLAIMS_FILE = "claims-2.json"  # another number where its form changes, so that an old one is made anew
+_CLAIMS_FILE = "claims-2.json"  # change the number with the format, so that old files are rebuilt
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedTopic:
-    """A topic, ready to be evaluated."""
+    """A topic ready for evaluation."""
 
     topic: str
-    rule: str  # what makes a paper one of the topic
+    rule: str  # which papers belong to the topic
     library: Path
     papers: int  # in the library
     held_out: int
-    oldest: str  # day of the oldest paper held out
+    oldest: str  # date of the oldest held-out paper
     newest: str
     claims: ClaimCases
 
@@ -57,9 +57,9 @@ def prepare(
     watch: Watch,
     encoder: str = DEFAULT,
 ) -> tuple[list[PreparedTopic], list[str]]:
-    """The topics' libraries and claims, and a sentence for each file that could not be read.
+    """Prepare libraries and claims of topics; also return a message for each unreadable file.
 
-    What was made from the same data in the same way is taken as it is; what was begun is gone on with.
+    Work already done with the same data and settings is reused, and unfinished work is resumed.
     """
     state = state_of(paths, encoder) | {"held_out": held_out}
     folders = {topic.name: make_folder((work or default_folder(state)) / slug(topic.name)) for topic in topics}
@@ -73,13 +73,13 @@ def prepare(
 
 
 def default_folder(state: dict[str, Any]) -> Path:
-    """Where things made from data in this state are kept unless the user says otherwise."""
+    """Default folder for work made from data in this state."""
     name = blake2b(json.dumps(state, sort_keys=True).encode(), digest_size=8).hexdigest()
     return cache_folder() / "evaluation" / name
 
 
 def state_of(paths: Sequence[Path], encoder: str = DEFAULT) -> dict[str, Any]:
-    """What decides what is made of data: names, sizes and times of its files, and the versions of what reads them."""
+    """Everything that determines the results: names, sizes and times of files, whycite's version and the encoder."""
     files = []
     for path in paths:
         if not path.exists():
@@ -92,7 +92,7 @@ def state_of(paths: Sequence[Path], encoder: str = DEFAULT) -> dict[str, Any]:
 
 
 def check_setup(folder: Path, setup: dict[str, Any]) -> None:
-    """Note in a folder what it is made from; a folder made from anything else is refused."""
+    """Record in a folder what it is made from; raise an error if it was made from anything else."""
     path = folder / _SETUP_FILE
     if path.exists():
         if json.loads(path.read_text("utf-8")) != setup:
@@ -106,7 +106,7 @@ def check_setup(folder: Path, setup: dict[str, Any]) -> None:
 
 
 def slug(name: str) -> str:
-    """A name as a file can have it."""
+    """A name made safe for file names."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "topic"
 
 
@@ -125,7 +125,7 @@ def _make(
     with closing(DocumentSpool(folders[topics[0].name])) as spool:
         entries, unread = gather_papers(paths, topics, publications, spool, watch)
         parts = {}
-        for topic in topics:  # all of them first: too few papers are told before the work begins
+        for topic in topics:  # all first, so that too few papers are reported before work begins
             try:
                 parts[topic] = hold_out_newest(entries[topic.name], held_out)
             except UserError as error:
