@@ -1,4 +1,4 @@
-"""A library that is opened only when something is asked of it that it was not asked before."""
+"""A library with cached answers, opened only for questions it has not answered before."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ if TYPE_CHECKING:
 __all__ = ["CachedLibrary", "LibraryAnswer"]
 
 _EXTRA_THREADS = (
-    2  # claims than cores that are asked at once: while the store looks for some, others keep the cores busy
+    2  # claims searched at once beyond the number of cores, so that cores stay busy while the store searches
 )
 
 
 @dataclass(frozen=True, slots=True)
 class LibraryAnswer:
-    """The papers for a claim, best first, and the score below which it is doubtful that any fits, where it is known."""
+    """The papers for a claim, best first, and the score below which they may not fit, if known."""
 
     papers: tuple[Recommendation, ...]
     doubt: float | None
 
     @property
     def doubtful(self) -> bool:
-        """Whether even the best does not clearly fit."""
+        """Whether even the best paper does not clearly fit."""
         return self.doubt is not None and bool(self.papers) and self.papers[0].score < self.doubt
 
 
 class CachedLibrary:
-    """A library at a path, or one that is open, with a memory of its answers."""
+    """An open library, or one at a path, with a cache of its answers."""
 
     def __init__(self, library: Library | Path, memory: Memory | None = None, threads: int | None = None) -> None:
         self._library = library
@@ -52,24 +52,24 @@ class CachedLibrary:
 
     @cached_property
     def library(self) -> Library:
-        """The library, open."""
+        """The library, opened on first use."""
         return (
             _open_library(self._library, json.dumps(self.state)) if isinstance(self._library, Path) else self._library
         )
 
     @cached_property
     def state(self) -> list[Any]:
-        """What answers depend on: they are the same where this is."""
+        """Everything the answers depend on, as part of cache keys."""
         release = version("whycite")
         if not isinstance(self._library, Path):
             return [release, str(self._library.path), self._library.version]
-        # Importing the store takes longer than all the rest; that there is a new commit can be seen from outside.
+        # Importing the store takes longer than everything else, and is not needed to notice a new commit.
         return [release, str(self._library.resolve()), library_state(self._library)]
 
     def recommend(
         self, claims: Sequence[Claim], n: int, on_answer: Callable[[], None] = lambda: None
     ) -> list[LibraryAnswer]:
-        """The best papers for each claim; `told` is called as each answer is there."""
+        """The best papers for each claim; `told` is called after each answer."""
         keys = [memory_key("papers and doubt", self.state, DEFAULT, n, asdict(claim)) for claim in claims]
         memory_records = self._memory.get(keys) if self._memory else {}
         missing = {key: claim for key, claim in zip(keys, claims, strict=True) if key not in memory_records}
@@ -91,7 +91,7 @@ class CachedLibrary:
             on_answer()
             return LibraryAnswer(tuple(recommendations), doubt)
 
-        # Where every thread has a claim, to share out what models do for one takes more time than it saves.
+        # If every thread has a claim, splitting the work of the models further costs more time than it saves.
         pool = ThreadPoolExecutor(self._threads, initializer=disable_threads if len(claims) >= self._threads else None)
         try:
             return dict(zip(claims, pool.map(answer, claims.values()), strict=True))
@@ -103,7 +103,7 @@ class CachedLibrary:
         return _default_method(self.library)
 
     def find(self, references: Sequence[Reference]) -> list[str | None]:
-        """The key of the library's paper for each reference, where it has the paper."""
+        """The key of the library's paper for each reference, or None."""
         if not references:
             return []
         key = memory_key("references", self.state, [asdict(reference) for reference in references])
@@ -116,7 +116,7 @@ class CachedLibrary:
 
 @lru_cache(maxsize=1)
 def _open_library(path: Path, state: str) -> Library:
-    """The library in that state; it stays open for the next check of the same process."""
+    """Open the library in that state, and keep it open for the next check in this process."""
     from whycite.library import Library
 
     return Library.open(path)
@@ -139,7 +139,7 @@ def _answer_from_record(record: Mapping[str, Any]) -> LibraryAnswer:
 
 
 def _recommendation_from_record(record: Mapping[str, Any]) -> Recommendation:
-    """The recommendation that was kept."""
+    """Restore a cached recommendation."""
     from whycite.library.records import Paper, SourceDocument
 
     paper = record["paper"]

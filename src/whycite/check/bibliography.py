@@ -1,8 +1,8 @@
 """The draft's own bibliography as a source of candidates: the features of each entry for a sentence, and its score.
 
 The features are the entry's title and abstract, its key, authors and venue, the other sentences that cite it, and
-where they are. Whether an entry is cited at all does not count, nor does the order of entries: for a citation that is
-yet to be added, neither is known.
+where they are. Whether an entry is cited at all and the order of entries do not count, since neither is known for a
+citation that is yet to be added.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ __all__ = [
 
 
 FEATURES = ("title", "names", "paragraph", "meaning", "author", "year", "section", "near")
-MAX_ENTRIES = 2_000  # compared with every sentence; of a longer bibliography, a shortlist and what the draft cites
-_SHORTLIST_SIZE = 200  # entries that share most words with the sentence
+MAX_ENTRIES = 2_000  # compared with every sentence; in longer bibliographies, only a shortlist and cited entries
+_SHORTLIST_SIZE = 200  # entries that share the most words with the sentence
 _NEAR = 5.0  # sentences over which the feature "near" falls to 1/e
 _NAMED_AUTHORS = 5  # authors of an entry looked for in the sentence; texts rarely name later ones
-_OTHER_AUTHOR = 0.5  # the feature "author" if the sentence names another author than the first
+_OTHER_AUTHOR = 0.5  # the feature "author" if the sentence names an author other than the first
 _PARTS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z\d])|(?<=\d)(?=[^\W\d_])")
 _NAME = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 _YEAR = re.compile(r"\b(?:1[89]|20)\d\d\b")
@@ -247,7 +247,7 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "near": -0.92,
     }
 )
-DOUBT = 0.5  # cosine that 95 of 100 right first entries reach; a first entry below it is a poor one
+DOUBT = 0.5  # cosine that 95 % of the correct first entries reach; a first entry below it is a poor match
 _DIGITS = 9  # scores are compared rounded, so that the order does not depend on rounding errors
 
 

@@ -2,7 +2,7 @@
 
 Every entry is cited somewhere, most likely by a sentence that says what its title says. So each entry is divided among
 the sentences, and a sentence with a large share is more likely to cite than it seems by itself. The weights are fitted
-by `whycite train worthiness`; whoever changes a constant below has to fit them again.
+by `whycite train worthiness`; fit them again after changing a constant below.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ _COMMON_SHARE = 0.1
 class BibliographyWeights:
     """The weights of the signs and of the log odds of the sentence alone.
 
-    The threshold is for all documents, also those whose bibliography says nothing.
+    The threshold applies to all documents, even those whose bibliography says nothing.
     """
 
     alone: float

@@ -1,4 +1,4 @@
-"""The detector of sentences that need a citation: its protocol, its folder, the bundled one."""
+"""The detector of sentences that need a citation: protocol, model folder, bundled model."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class ParagraphText:
-    """Sentences without their citations, with the headings above them, the outermost first."""
+    """Sentences without their citations, and the headings above them, outermost first."""
 
     sentences: tuple[str, ...]
     headings: tuple[str, ...] = ()
@@ -46,22 +46,22 @@ class ParagraphText:
 
 
 class Detector(Protocol):
-    """Gives each sentence the probability that it needs a citation."""
+    """Estimates the probability that a sentence needs a citation."""
 
     @property
     def name(self) -> str:
-        """With a version: what two versions say does not compare."""
+        """Its name and version; probabilities of different versions are not comparable."""
 
     @property
     def thresholds(self) -> Mapping[str, float]:
-        """From which probability on a sentence alone needs one, by section type; "" for all others."""
+        """The probability from which a sentence alone needs a citation, by section type; "" for all others."""
 
     @property
     def bibliography(self) -> BibliographyWeights | None:
-        """What a document's bibliography counts, and the threshold of all documents then, where that was learned."""
+        """The weights of a document's bibliography and the threshold to use with them, if fitted."""
 
     def worthiness(self, paragraphs: Sequence[ParagraphText]) -> list[NDArray[np.float64]]:
-        """For each paragraph a probability a sentence."""
+        """The probability of each sentence, by paragraph."""
 
 
 Readout = Literal["mean", "separator"]
@@ -69,18 +69,18 @@ Readout = Literal["mean", "separator"]
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """How scores become probabilities in texts of a kind, and from which on a sentence needs a citation there."""
+    """The calibration and thresholds for one kind of text."""
 
     calibration: Calibration
-    thresholds: Mapping[str, float]  # of sentences alone, by section type; "" for all others
+    thresholds: Mapping[str, float]  # for sentences alone, by section type; "" for all others
     bibliography: BibliographyWeights | None = (
-        None  # what that of a document counts, and the threshold where they are read
+        None  # the weights of a document's bibliography, and the threshold to use with them
     )
 
 
 @dataclass(frozen=True, slots=True)
 class DetectorDescription:
-    """How a worthiness model is to be used; the first of its decisions is the usual one."""
+    """How to use a worthiness model; its first decision is the default."""
 
     name: str
     variant: str
@@ -89,7 +89,7 @@ class DetectorDescription:
     decisions: Mapping[str, Decision]
 
     def write(self, folder: Path) -> None:
-        """Put them into the folder's `worthiness.json`."""
+        """Write the description to `worthiness.json` in a folder."""
         content = json.dumps(asdict(self), indent=2) + "\n"
         (folder / WORTHINESS.settings_file).write_text(content, encoding="utf-8")
 
@@ -105,18 +105,18 @@ class DetectorHead:
 
     def scores(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
         """The score of each row: the logarithm of its odds."""
-        # Row by row: a product of many rows adds in another order, and a score must not depend on those beside it.
+        # Row by row: a matrix product adds in a different order, and a score must not depend on the other rows.
         inner = np.stack([self.hidden @ row for row in rows]) + self.hidden_bias
         return np.asarray((np.tanh(inner) * self.output).sum(1) + self.output_bias, np.float32)
 
     def write(self, folder: Path) -> None:
-        """Put it into the folder, in 16 bits."""
+        """Save the head in a folder, in 16 bits."""
         arrays: dict[str, Any] = {name: value.astype(np.float16) for name, value in asdict(self).items()}
         np.savez(folder / HEAD, **arrays)
 
     @classmethod
     def read(cls, folder: Path) -> DetectorHead:
-        """The head in a folder."""
+        """Load the head in a folder."""
         try:
             with np.load(folder / HEAD, allow_pickle=False) as arrays:
                 return cls(**{name: arrays[name].astype(np.float32) for name in cls.__slots__})
@@ -153,14 +153,14 @@ def _decision_from_record(record: Mapping[str, Any]) -> Decision:
     )
 
 
-_PARAGRAPHS_AT_ONCE = 1024  # paragraphs whose readings are held at a time
-_MAX_CHARACTERS = 32  # a token has at most: no more of a sentence is looked at than can be read
+_PARAGRAPHS_AT_ONCE = 1024  # paragraphs whose readings are in memory at a time
+_MAX_CHARACTERS = 32  # per token at most; the rest of a sentence is too long for the model and is cut off
 
 
 class FolderDetector:
-    """Reads paragraphs on `threads` threads; model and tokenizer are opened when they are first needed.
+    """A detector in a folder, run on `threads` threads; model and tokenizer are loaded on first use.
 
-    What it says of a paragraph is the same whatever paragraphs are beside it, and on any number of threads.
+    The result for a paragraph depends neither on other paragraphs nor on the number of threads.
     """
 
     def __init__(self, folder: Path, threads: int, decision: str | None = None) -> None:
@@ -180,27 +180,27 @@ class FolderDetector:
 
     @property
     def thresholds(self) -> Mapping[str, float]:
-        """From which probability on a sentence alone needs a citation, by section type; "" for all others."""
+        """The probability from which a sentence alone needs a citation, by section type; "" for all others."""
         return self._decision.thresholds
 
     @property
     def bibliography(self) -> BibliographyWeights | None:
-        """What a document's bibliography counts, and the threshold of all documents then, where that was learned."""
+        """The weights of a document's bibliography and the threshold to use with them, if fitted."""
         return self._decision.bibliography
 
     def worthiness(self, paragraphs: Sequence[ParagraphText]) -> list[NDArray[np.float64]]:
-        """For each paragraph a probability a sentence; 0 for one without a word."""
+        """The probability of each sentence, by paragraph; 0 for a sentence without words."""
         return [
             np.where([any(map(str.isalpha, text)) for text in paragraph.sentences], self.probabilities(scores), 0.0)
             for paragraph, scores in zip(paragraphs, self.scores(paragraphs), strict=True)
         ]
 
     def probabilities(self, scores: NDArray[np.floating]) -> NDArray[np.float64]:
-        """The probabilities that scores stand for."""
+        """Calibrate scores."""
         return self._decision.calibration.probabilities(scores)
 
     def scores(self, paragraphs: Sequence[ParagraphText]) -> list[NDArray[np.float32]]:
-        """For each paragraph a score a sentence, before any calibration."""
+        """The uncalibrated score of each sentence, by paragraph."""
         paragraph_scores = [np.zeros(len(paragraph.sentences), np.float32) for paragraph in paragraphs]
         for start in range(0, len(paragraphs), _PARAGRAPHS_AT_ONCE):
             numbered_readings = [
@@ -231,7 +231,7 @@ class FolderDetector:
         return ids
 
     def _score_readings(self, part: Sequence[ModelReading]) -> list[NDArray[np.float32]]:
-        """The scores of the sentences of readings that are equally long."""
+        """The scores of the sentences in readings of equal length."""
         ids = np.array([reading.tokens for reading in part], np.int64)
         states = self._run(ids)
         return [self._read_out(token_states, reading) for token_states, reading in zip(states, part, strict=True)]
@@ -258,11 +258,11 @@ class FolderDetector:
 
     @cached_property
     def _run(self) -> Callable[[NDArray[np.int64]], NDArray[np.float32]]:
-        """Token ids of readings to the state of every token."""
+        """The function from the token ids of readings to the state of each token."""
         if self._files.is_onnx:
             session = self._files.open_session()
             return lambda ids: session.run(None, {"input_ids": ids})[0]
-        # Models that no graph can be built for are kept as they were trained.
+        # Models that cannot be exported to ONNX stay in the format they were trained in.
         require_torch("This worthiness model")
         torch, model = import_module("torch"), self._files.open_torch_model()
 
@@ -278,14 +278,14 @@ DEFAULT_DETECTOR = "worthiness-30m"
 
 
 def bundled_detectors() -> list[str]:
-    """The names of the detectors that come with whycite."""
+    """The names of the bundled detectors."""
     return WORTHINESS.bundled()
 
 
 def load_detector(name: str | Path | None = None, threads: int | None = None, decision: str | None = None) -> Detector:
-    """The detector of that name, or in that folder; the same object each time. `threads`: by default all cores.
+    """Load a detector by name or folder, once; `threads` defaults to all cores.
 
-    `decision` is the kind of text it is to be calibrated for: "drafts" (as the bundled one is) or "articles".
+    `decision` is the kind of text to calibrate for: "drafts" (the default of the bundled one) or "articles".
     """
     return _open_detector(name or DEFAULT_DETECTOR, thread_count(threads), decision)
 

@@ -46,7 +46,7 @@ class DraftFile:
                     self._ignore_ends.append(comment.start())
             else:
                 self._ignored_lines.add(line)
-                # On a line of its own it holds for the next line, too.
+                # On a line of its own, it applies to the next line, too.
                 if not text[self._starts[line - 1] : comment.start()].strip():
                     self._ignored_lines.add(line + 1)
 

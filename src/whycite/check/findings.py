@@ -34,9 +34,9 @@ class Proposal:
 
     recommendation: Recommendation
     key: str  # the draft's key, or a new one in the same style
-    in_bibliography: bool  # of the draft
-    bibtex: str = ""  # the entry to add if it is not
-    doubtful: bool = False  # whether no paper of its source clearly fits the sentence
+    in_bibliography: bool  # whether the draft's bibliography has it
+    bibtex: str = ""  # the entry to add if it does not
+    doubtful: bool = False  # whether no paper from the same source clearly fits the sentence
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class InputVariant:
-    """Whether a sentence is read in its paragraph, and where its section comes."""
+    """Whether a sentence is read within its paragraph, and where its section goes."""
 
     name: str
     context: bool

@@ -32,14 +32,14 @@ class LabelledSentence:
 
     text: str
     worthy: bool
-    conform: bool  # to CiteWorth's rules: a removed citation leaves no trace but at its end
+    conform: bool  # to CiteWorth's rules: citations only at its end, so that removing them leaves no trace
     text_with_names: str = ""  # the text with the names of cited authors, if there are any
     group_offsets: tuple[int, ...] = ()  # characters of the text before each citation group
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledParagraph:
-    """A paragraph with the headings above it, the outermost first."""
+    """A paragraph with the headings above it, outermost first."""
 
     headings: tuple[str, ...]
     section_type: str | None
@@ -47,7 +47,7 @@ class LabelledParagraph:
 
     @property
     def conform(self) -> bool:
-        """Whether every sentence conforms; on such paragraphs SCOPE trains (4.2.2)."""
+        """Whether every sentence conforms; SCOPE trains on such paragraphs (4.2.2)."""
         return all(sentence.conform for sentence in self.sentences)
 
     @property

@@ -53,7 +53,7 @@ def check_draft(
     """Find the sentences of a draft that need a citation, and papers that they could cite.
 
     `library` is an open one or a path; by default it is the user's own, if there is one, and without `use_library`
-    none. `threshold` holds for all sections; by default each detector has its own. Only `sections` of these types are
+    none. `threshold` applies to all sections; by default each detector has its own. Only `sections` of these types are
     checked. With `all`, sentences that cite get recommendations, too. `texts` replaces files on disk by unsaved ones.
     `remember` caches what was computed. `progress` is called with the stage, a count, and the total if known.
     """
@@ -98,7 +98,7 @@ def check_draft(
     except UserError as error:
         if cached_library is None or library is not None:
             raise
-        warnings = (f"{NO_LIBRARY} ({error})",)  # the default library was not asked for, so it may fail
+        warnings = (f"{NO_LIBRARY} ({error})",)  # nobody asked for the default library, so it may fail
         proposals = propose(document, proposal_indices, encoder, None, n)
     findings = tuple(
         _finding(

@@ -1,8 +1,8 @@
 """Propose papers for sentences: rank the draft's bibliography and a library, and merge the two.
 
 Each source gives its papers odds, which are added up (a linear opinion pool), so that a sure first paper of one source
-comes before a poor first paper of the other; merging by rank could not tell them apart. A source whose best paper is a
-poor one counts half.
+comes before a poor first paper of the other; merging by rank could not tell them apart. A source whose best paper is
+poor counts half.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ __all__ = [
 
 
 MAX_CANDIDATES = 20  # entries considered for a sentence
-_LIBRARY_PAPERS = 20  # papers asked from the library, so that papers in both sources meet
+_LIBRARY_PAPERS = 20  # papers requested from the library; enough to include those that are in both sources
 _MAX_SENTENCES = 5  # of the draft, shown as evidence for an entry
 _MAX_SPANS = 5  # shown as evidence for a paper
 _MIN_TITLE_WORDS = 4  # a shorter title needs a year to identify a paper
 
-# The chance of the best paper below which none clearly fits: with it, 56 % of the first entries are right in drafts,
-# of all 36 % (`python benchmarks/bibliography.py`).
+# The chance of the best paper below which none clearly fits: above it, 56 % of the first entries are right in drafts,
+# overall 36 % (`python benchmarks/bibliography.py`).
 _MIN_CHANCE = 0.3
-_DOUBT_FACTOR = 0.5  # of the odds of a source whose best paper is a poor one
+_DOUBT_FACTOR = 0.5  # of the odds of a source whose best paper is poor
 _DIGITS = 9  # chances are compared rounded, so that the order does not depend on rounding errors
 # A library's paper whose score is EVEN_ODDS_MARGIN above the doubtful ones is as likely as the best entry of the
 # bibliography; _SCALE turns scores into log odds. Fitted to citing sentences of articles from three fields, half of
@@ -273,7 +273,7 @@ class EntryFinder:
     """Finds the entry of the draft's bibliography for a paper of the library."""
 
     def __init__(self, references: Sequence[Reference], papers: Mapping[str, str]) -> None:
-        """`papers` maps ids of entries to the library's keys, as far as known."""
+        """`papers` maps ids of entries to the library's keys, where known."""
         self._by_key = {key: id for id, key in papers.items()}
         self._by_title: dict[str, Reference] = {}
         for reference in references:

@@ -46,7 +46,7 @@ def judge(
 
     Citations are removed first, so that a sentence is judged alike with and without them. A sentence close to an entry
     of the draft's bibliography is more worthy, one about the authors' own work less. So is one that names a method
-    cited earlier in the draft, unless it is to `ask_again`.
+    cited earlier in the draft, unless `ask_again` is set.
     """
     prose = prose_paragraphs(document)
     keys = [_paragraph_key(paragraph, detector) for paragraph, _ in prose]
@@ -96,7 +96,7 @@ _OWN_WORK = re.compile(
     r" (?:propose|present|introduce|describe|discuss|contribute|organi[sz]e|outline|conclude|report|begin|turn)s?\b",
     re.IGNORECASE,
 )
-# "AdaBoost", "BERT", "ResNet-50": names with capitals where other words have none.
+# "AdaBoost", "BERT", "ResNet-50": names with capitals where ordinary words have none.
 _NAME = re.compile(r"\b(?:[A-Z][a-z]+[A-Z][\w-]*|[A-Z]{2,}[\w-]*|[a-z]+[A-Z][\w-]*)")
 # What each rule leaves of the odds. On 58 drafts the two rules change F1 by +.001 and -.004, precision by up to +.020
 # (models/worthiness-30m/README.md).

@@ -112,7 +112,7 @@ def _escape(text: str) -> str:
 
 
 def _verbatim(text: str) -> str:
-    """An identifier, escaped only if it has to be: programs make links of it as it is."""
+    """An identifier, escaped only if necessary, since programs turn it into links."""
     return _escape(text) if _UNSAFE.search(text) else text
 
 
@@ -166,12 +166,12 @@ def key_style(references: Sequence[Reference]) -> KeyStyle:
     best = max(counted.values(), default=0)
     if best < max(_MIN_KEYS, _MIN_SHARE * len(sample)):
         return KeyStyle()
-    # Of equally common styles the plainest: fewer parts, one author.
+    # Among equally common styles, the plainest: fewer parts, one author.
     return min((style for style in counted if counted[style] == best), key=lambda style: (len(style.parts), str(style)))
 
 
 def _matching_styles(entry: Reference) -> set[KeyStyle]:
-    """The styles that make the key of an entry, but for a letter that separates papers of one year."""
+    """The styles that produce the key of an entry, apart from a letter that separates papers of one year."""
     styles = set()
     year, word = str(entry.year), _title_word(entry.title)
     for case, two_authors, digits in product(_CASES, (False, True), (4, 2)):

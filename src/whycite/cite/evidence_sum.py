@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 __all__ = ["READ_PAPERS", "EvidenceSum", "make", "with_ranker_scores"]
 
 
-READ_PAPERS = 5  # by the ranker; reading ten adds .001 of MRR and doubles the time (benchmarks/RESULTS.md, Models)
+READ_PAPERS = 5  # by the ranker; reading ten adds .001 to MRR and doubles the time (benchmarks/RESULTS.md, Models)
 
 
 def with_ranker_scores(
@@ -74,7 +74,7 @@ def with_ranker_scores(
     best = np.lexsort((features.papers, -scores.papers.round(DIGITS)))[:READ_PAPERS].tolist()
     span_texts = [_best_span_text(matches, features, scores, index) for index in best]
     if not any(span_texts):
-        return features  # by titles and abstracts alone the ranker improves nothing
+        return features  # with titles and abstracts alone, the ranker does not help
     ids = features.papers.tolist()
     papers = library.papers([ids[index] for index in best])
     texts = [
@@ -90,7 +90,7 @@ def with_ranker_scores(
 
 
 def _best_span_text(matches: ClaimMatches, features: RankingFeatures, scores: RankingScores, index: int) -> str:
-    """The best evidence of a paper, a whole sentence if possible; "" if it has none but its title."""
+    """The best evidence of a paper, a whole sentence if possible; "" if it has only its title."""
     rows = np.flatnonzero((features.paper_index == index) & (features.spans != TITLE))
     if not len(rows):
         return ""
@@ -132,7 +132,7 @@ class EvidenceSum:
             scores = score(features, self._weights)
         rounded = scores.papers.round(DIGITS)
         ids = features.papers.tolist()
-        # The n best and their ties with the last, which keys break.
+        # The n best and those tied with the last; ties are broken by key.
         good = np.flatnonzero(rounded >= np.sort(rounded)[-n:].min(initial=np.inf)).tolist()
         papers = self._library.papers([ids[index] for index in good])
         pieces = [self._pieces(matches, query, features, scores, index) for index in good]
@@ -196,7 +196,7 @@ class EvidenceSum:
 
     @property
     def _year(self) -> int:
-        """The year from which ages count: of the last change, so that a library always gives the same answer."""
+        """The year relative to which ages are computed: that of the last change, so that answers are reproducible."""
         return int(self._info.changed[:4])
 
     @cached_property

@@ -33,7 +33,7 @@ def methods() -> Mapping[str, MethodFactory]:
     for entry in entry_points(group=_GROUP):
         try:
             factories[entry.name] = entry.load()
-        except Exception as error:  # noqa: BLE001 - whatever is wrong with one plug-in, the other methods work
+        except Exception as error:  # noqa: BLE001 - one broken plug-in must not disable the other methods
             _LOG.warning("cannot load the method '%s' (%s): %s", entry.name, entry.value, error)
     return factories
 

@@ -40,10 +40,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence or phrase that needs backing, with its context in the draft, as far as known."""
+    """A sentence or phrase that needs backing, with its context in the draft, if known."""
 
     text: str
-    title: str = ""  # of the draft, which neither is recommended nor gives evidence
+    title: str = ""  # of the draft, which is neither recommended nor used as evidence
     section_type: str | None = None
     paragraph: str = ""
     cited: tuple[str, ...] = ()  # keys of papers that the draft cites elsewhere
@@ -179,12 +179,12 @@ class RecommendationJson(TypedDict):
     support: int
     paper: PaperJson
     evidence: list[EvidenceJson]
-    explain: NotRequired[dict[str, float]]  # what the score is made of
+    explain: NotRequired[dict[str, float]]  # the parts of the score
     bibtex: NotRequired[str]
 
 
 def recommendation_json(recommendation: Recommendation, explain: bool = False) -> RecommendationJson:
-    """A recommendation as JSON; `explain` adds what its score is made of."""
+    """A recommendation as JSON; `explain` adds the parts of its score."""
     result: RecommendationJson = {
         "rank": recommendation.rank,
         "score": recommendation.score,
@@ -221,7 +221,7 @@ def _evidence_json(evidence: Evidence) -> EvidenceJson:
 
 MAX_SHOWN = 5  # spans shown for a paper
 _MAX_EXAMINED = 3 * MAX_SHOWN  # spans looked at for them, some of which say the same
-_SAME_SHARE = 0.8  # of the words of two sentences that both have if they say the same
+_SAME_SHARE = 0.8  # share of common words from which two sentences say the same
 
 
 @dataclass(frozen=True, slots=True)

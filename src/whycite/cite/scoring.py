@@ -64,7 +64,7 @@ class RankingWeights:
     part: float = 5.5
     part_cosine: float = 12.7
     part_coverage: float = 1.8
-    part_equal: float = -4.0  # the part is the whole claim: a name by itself says little about what is cited for it
+    part_equal: float = -4.0  # the part is the whole claim: a name alone says little about what it is cited for
     # Any span.
     lexical: float = 0.051
     crowd: float = -0.2

@@ -82,7 +82,7 @@ def _with_placeholders(cut: SplitSentence) -> str:
 
 
 def _entity_start(parse: Doc, group: int, low: int) -> int:
-    """Where the entity before the group begins, not before the token `low`; the group itself if there is none.
+    """The start of the entity before the group, at `low` or later; the group itself if there is none.
 
     Words are added while they are `compound` or `amod` children of a word already in it. (The paper looks only at the
     last one; today's model attaches all the words of "Large Language Model REFGROUP1" to the group itself.) A quantity

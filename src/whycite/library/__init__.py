@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from whycite.library.reader import Library
     from whycite.library.support import LibraryStatistics, statistics
 
-os.environ.setdefault("LANCEDB_LOG", "error")  # read when lancedb is imported, which warns of expected events
+os.environ.setdefault("LANCEDB_LOG", "error")  # read when lancedb is imported; it warns about expected events
 lazyimport.defer_import()
 
 __all__ = [

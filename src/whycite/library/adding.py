@@ -1,4 +1,4 @@
-"""Adding documents: choose the new ones, find what they cite for what, encode, store; each batch a commit."""
+"""Add documents: select the new ones, extract their evidence, encode and store it, with a commit per batch."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from whycite.structure import label
 __all__ = ["BATCH_DOCUMENTS", "BATCH_SECONDS", "BATCH_SPANS", "Intake", "add", "add_documents"]
 
 
-# A batch is committed when it has so many documents or spans, or is so old. Larger ones store faster and lose more when
-# the process is killed.
+# A batch is committed when it reaches one of these limits. Larger batches are faster to store, but more is lost if the
+# process is killed.
 BATCH_DOCUMENTS = 32
-BATCH_SPANS = 8_000  # as many as 70 articles have, so that books do not fill the memory
+BATCH_SPANS = 8_000  # those of about 70 articles, so that books do not fill the memory
 BATCH_SECONDS = 10.0
 
 Watch = Callable[[AddProgress], None]
@@ -76,7 +76,7 @@ def add_documents(
     encoder: EncoderChoice | None = None,
     progress: Watch | None = None,
 ) -> AddReport:
-    """Add documents to a library; those it has already are left alone, and those reported as added are on disk."""
+    """Add documents to a library, except those it has already; those reported as added are on disk."""
     place = Path(path).expanduser() if path is not None else default_path()
     report = AddReport()
     started = time.perf_counter()
@@ -129,7 +129,7 @@ class _AddSession:
 
     def run(self, documents: Iterable[Document], jobs: int) -> None:
         """Add the documents that are new."""
-        # Closed first of all on Ctrl-C, since it has processes of its own.
+        # Closed first on Ctrl-C, since it has its own processes.
         with closing(extract_many(self._intake.new_documents(documents), jobs)) as evidence:
             while True:
                 with timed(self._stages, "evidence"):
@@ -192,7 +192,7 @@ def _cores() -> int:
 
 
 class Intake:
-    """Filters out the documents that the library has already."""
+    """Filters out documents that are already in the library."""
 
     def __init__(self, store: Store, report: AddReport, stages: dict[str, float]) -> None:
         self._documents = store["documents"]
@@ -207,10 +207,10 @@ class Intake:
         self._replaced: dict[str, int] = {}
         self._moved: dict[int, str] = {}
         self._seen_papers: set[int] = set()  # papers of this add
-        self._seen_hashes: set[str] = set()  # documents that are in the files of this add, by hash
+        self._seen_hashes: set[str] = set()  # hashes of the documents in this add
 
     def new_documents(self, documents: Iterable[Document]) -> Iterator[Document]:
-        """The new documents among these."""
+        """Yield the new documents."""
         source = iter(documents)
         while True:
             with timed(self._stages, "read"):
@@ -222,11 +222,11 @@ class Intake:
                 yield label(document)
 
     def replaced_id(self, digest: str) -> int:
-        """The document of the library that a new one replaces; 0 for none."""
+        """The id of the document that a new one replaces; 0 if none."""
         return self._replaced.get(digest, 0)
 
     def update_moved_paths(self) -> bool:
-        """Store the new paths of documents whose files were moved; whether there were any."""
+        """Store the new paths of moved documents; returns whether there were any."""
         rows = rows_by_id(self._documents, "id", sorted(self._moved), self._documents.schema.names)
         if rows.num_rows:
             paths = pa.array([self._moved[document] for document in rows["id"].to_pylist()], pa.string())
@@ -287,7 +287,7 @@ class Intake:
             self._by_paper[document.paper] = document
 
     def _forget(self, document: _StoredDocument) -> None:
-        """Let a replaced document count as new if it comes again: its file may have been moved."""
+        """Treat a replaced document as new if it appears again: its file may have been moved."""
         del self._by_hash[document.hash]
         if self._by_path.get(document.path) == document:
             del self._by_path[document.path]

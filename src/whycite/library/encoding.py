@@ -12,18 +12,18 @@ from whycite.models import Encoder, load_encoder
 __all__ = ["EncoderChoice", "encoder_of", "note_folder", "resolve_encoder"]
 
 EncoderChoice = Encoder | str | Path
-"""An encoder, its name, or the folder that holds it."""
+"""An encoder, its name, or its folder."""
 
 _FOLDERS = "encoders.json"  # in a library: the folders of encoders that are not installed by name
 
 
 def resolve_encoder(encoder: EncoderChoice) -> Encoder:
-    """The encoder that was chosen."""
+    """Load the chosen encoder."""
     return load_encoder(encoder) if isinstance(encoder, str | Path) else encoder
 
 
 def encoder_of(name: str, library: Path | None = None) -> Encoder:
-    """The encoder of that name and version; the library may have noted its folder."""
+    """Load the encoder with that name and version, from the folder noted in the library if any."""
     places: list[str | Path] = [name.partition("@")[0]]
     if library is not None and (folder := _folders(library).get(name)):
         places.insert(0, Path(folder))
@@ -53,6 +53,6 @@ def note_folder(library: Path, encoder: Encoder, choice: EncoderChoice) -> None:
 def _folders(library: Path) -> dict[str, str]:
     try:
         folders = json.loads((library / _FOLDERS).read_text("utf-8"))
-    except (OSError, ValueError):  # no such file, or not ours: then the name must do
+    except (OSError, ValueError):  # missing or not ours
         return {}
     return {str(name): str(folder) for name, folder in folders.items()} if isinstance(folders, dict) else {}

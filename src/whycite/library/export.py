@@ -1,4 +1,4 @@
-"""A library for other programs: ILCiteR's evidence database and TREC documents."""
+"""Export a library as ILCiteR's evidence database or as TREC documents."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["export_ilciter", "export_trec"]
 
 
 def export_ilciter(library: Library) -> Iterator[dict[str, Any]]:
-    """Each span with the papers it cites and their support, as ILCiteR's evidence database has it (5.3)."""
+    """Each span with the papers it cites and their support, as in ILCiteR's evidence database (5.3)."""
     cited: dict[str, Counter[int]] = {}
     for text, paper in library.pairs():
         cited.setdefault(text, Counter())[paper] += 1

@@ -1,4 +1,4 @@
-"""Defers the import of LanceDB's client for remote catalogues, which takes half of its start, until it is used."""
+"""Defer the import of LanceDB's client for remote catalogues, which takes half of its import time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CLIENT = "lance_namespace_urllib3_client"
 
 
 def defer_import(name: str = CLIENT) -> None:
-    """Provide a package without running it: its submodules can be imported, and any other attribute runs it first."""
+    """Make a package importable without running it; it runs on first access to anything but a submodule."""
     spec = find_spec(name) if name not in sys.modules else None
     if spec is None or spec.loader is None:  # already imported, or no longer needed by LanceDB
         return

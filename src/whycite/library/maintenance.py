@@ -1,4 +1,4 @@
-"""Maintaining a library: indices and old versions (after every change), `remove`, `compact` and `reindex`."""
+"""Maintain a library: indices and old versions (after every change), `remove`, `compact` and `reindex`."""
 
 from __future__ import annotations
 
@@ -43,27 +43,27 @@ __all__ = [
 
 
 MAX_UNINDEXED = 2_000  # rows: a search scans them, 7 ms for a thousand
-_PATIENCE = 5  # times as many may wait while more is coming, since updating an index rewrites all of it,
+_PATIENCE = 5  # times as many are allowed while more are coming, since updating an index rewrites all of it,
 _MAX_UNINDEXED_SHARE = 1 / 3  # or this share of the rows, if that is more
 MIN_INDEXED_VECTORS = 10_000  # rows: below that scanning all vectors is about as fast, and exact
 PARTITION_ROWS = 4_000  # vectors that are scanned together
 _MIN_PARTITIONS = 8
-_REPARTITION = 4  # the vectors are partitioned again when there are this many times as many
-_VECTOR_BITS = 5  # of a dimension in the index: finds 97 % of the true neighbours; 4 bits find 95 %, 7 find 98 %
+_REPARTITION = 4  # partition the vectors again after growth by this factor
+_VECTOR_BITS = 5  # per dimension in the index: finds 97 % of the true neighbours; 4 bits find 95 %, 7 find 98 %
 _ITERATIONS, _SAMPLE_RATE = 20, 64  # of k-means; LanceDB's defaults, 50 and 256, take longer
-MAX_FRAGMENTS = 64  # files of a table, each of which a query opens, and old versions of it
+MAX_FRAGMENTS = 64  # files of a table, all of which a query opens; also the limit of its old versions
 READER_GRACE = timedelta(minutes=15)  # how long a reader can use what it opened
-PRUNE_SLACK = timedelta(minutes=1)  # more than it takes to drop versions, whose age counts from the end of that
+PRUNE_SLACK = timedelta(minutes=1)  # more than dropping versions takes, since their age is measured at its end
 _FOREVER = timedelta(days=36_500)  # drops no version
 
 _ID_COLUMNS = {"papers": ("id",), "documents": ("id",), "spans": ("id",), "citations": ("span", "paper", "document")}
 _SEARCHED = ("spans", "papers")  # the tables with a column `text`, and a column `vector` made from it
 
 _VECTOR_CACHE = "reindex.sqlite"  # in the library, while a reindex is unfinished
-PROGRESS_TEXTS = 2_048  # texts between two reports of progress: seconds of work
+PROGRESS_TEXTS = 2_048  # texts between two progress reports: seconds of work
 
 Watch = Callable[[str, int, int | None], None]
-"""Called with the stage, the number of encoded texts, and the number of all."""
+"""Called with the stage, the number of encoded texts, and the total."""
 
 
 def remove(
@@ -184,7 +184,7 @@ def _delete_vector_cache(place: Path) -> None:
 
 
 def needs_index(store: Store, more_coming: bool = False) -> bool:
-    """Whether searches are slow, or impossible, for lack of an index; with `more_coming`, more rows may wait."""
+    """Whether searches are slow or impossible without an index update; `more_coming` raises the limit."""
     for name in _SEARCHED:
         rows = store[name].count_rows()
         if rows and store[name].index_stats("text_idx") is None:
@@ -223,10 +223,10 @@ def prune(store: Store, everything: bool = False) -> None:
     commits = store.database.open_table("commits")
     rows = sorted(commits.to_arrow().to_pylist(), key=lambda row: row["commit"])
     begin = datetime.now(UTC) - READER_GRACE
-    # A reader may have open what was the last commit at that time, or a later one.
+    # A reader may have opened the last commit at that time, or a later one.
     needed = ([rows[0]] + [row for row in rows if datetime.fromisoformat(row["time"]) <= begin])[-1]
     for name in TABLES:
-        if created := _version_times(store[name]).get(needed[name]):  # it can be gone already if the clock was wrong
+        if created := _version_times(store[name]).get(needed[name]):  # it may be gone if the clock was wrong
             _drop_versions(store[name], created, always=everything)
     store.save()
     times = _version_times(commits).values()
@@ -237,7 +237,7 @@ def _drop_versions(table: Table, needed: datetime, always: bool) -> None:
     """Drop the versions that are older than a needed one, which can be old itself if the table rarely changes."""
     cutoff = needed - PRUNE_SLACK
     if always or sum(time < cutoff for time in _version_times(table).values()) > MAX_FRAGMENTS:
-        table.optimize(cleanup_older_than=_FOREVER)  # packs, which may take long
+        table.optimize(cleanup_older_than=_FOREVER)  # packs the table, which may take long
         table.optimize(cleanup_older_than=datetime.now(UTC) - cutoff)
 
 
@@ -247,7 +247,7 @@ def _version_times(table: Table) -> dict[int, datetime]:
 
 
 def _index_vectors(table: Table, rows: int, existing: list[str]) -> None:
-    """Partition the vectors, the first time or again after growth; the name of the index has its partitions."""
+    """Partition the vectors, once and again after growth; the name of the index includes the number of partitions."""
     partitions = max(_MIN_PARTITIONS, rows // PARTITION_ROWS)
     if rows < MIN_INDEXED_VECTORS or any(int(name.split("_")[1]) * _REPARTITION > partitions for name in existing):
         return

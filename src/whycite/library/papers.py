@@ -1,4 +1,4 @@
-"""The papers of a library, and which of them the references of new documents mean.
+"""The papers of a library, and how references of new documents are matched to them.
 
 A reference is stored under its own key as a version of a paper. Versions of the same work (documents.identity) share
 the id of the one with the best key, so that citations need no change when two papers turn out to be one.
@@ -37,7 +37,7 @@ class PaperChanges:
     """Changes that a batch of references makes to the papers of a library."""
 
     new: Mapping[int, Reference]  # versions not seen before
-    updated: Mapping[int, Reference]  # versions of which more is known now, with all that is known
+    updated: Mapping[int, Reference]  # versions with new metadata, in full
     moved: Mapping[int, int]  # versions, old and new, and the version that now stands for their paper
 
 
@@ -72,9 +72,9 @@ class KnownPapers:
         return self._same_as.get(version, version)
 
     def record_references(self, papers: Iterable[Reference], references: Iterable[Reference]) -> PaperChanges:
-        """Record documents' own metadata, which takes precedence, and references; those of one key complete each other.
+        """Record documents' own metadata, which takes precedence, and references; those with one key are merged.
 
-        They complete what is stored as well, so that it does not matter what is added together.
+        They are merged with what is stored as well, so that the result does not depend on batches.
         """
         own_references = _merge_references(papers, {})
         merged = _merge_references(references, own_references)
@@ -118,7 +118,7 @@ class KnownPapers:
         return [keys.get(paper) for paper in papers]
 
     def regroup_without(self, gone: Mapping[int, Reference]) -> dict[int, int]:
-        """Versions whose paper changes because others, with shared traits, are gone."""
+        """The versions whose paper changes because others with shared traits are gone."""
         near = self.references(self._nearby(gone.values()) - gone.keys())
         papers = self._join_versions({}, near)  # as if new: one paper may become two
         return {version: paper for version, paper in papers.items() if self.paper_of(version) != paper}
@@ -173,7 +173,7 @@ class KnownPapers:
 
 
 def reference_of(row: Mapping[str, Any]) -> Reference:
-    """A row of the table of papers as a reference; a title that is not searched is an entry as printed."""
+    """A row of the papers table as a reference; a title that is not searched is an entry as printed."""
     fields = {name: row[name] for name in _FIELDS} | {"authors": tuple(row["authors"] or ())}
     if not row["text"]:
         fields |= {"title": "", "text": row["title"]}

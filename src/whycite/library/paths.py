@@ -1,4 +1,4 @@
-"""Where libraries are, what can be seen of them without opening them, and the paths of their documents.
+"""Paths of libraries and of their documents, and what can be known of a library without opening it.
 
 A document is a file, a member of an archive (`papers.zip/a.tex`) or a record of a file (`papers.jsonl:12`).
 Nothing here imports the store, which takes a second to load.
@@ -28,7 +28,7 @@ _RECORD = re.compile(r":\d+\Z")
 
 
 def default_path() -> Path:
-    """The user's library: $WHYCITE_LIBRARY, else a folder where the platform keeps data."""
+    """The user's library: $WHYCITE_LIBRARY, or a folder in the platform's data directory."""
     setting = os.environ.get("WHYCITE_LIBRARY")
     return (
         Path(setting).expanduser() if setting else platformdirs.user_data_path("whycite", appauthor=False) / "library"
@@ -36,45 +36,45 @@ def default_path() -> Path:
 
 
 def library_exists(path: Path) -> bool:
-    """Whether there is a library at the path; it may still be empty or damaged, which opening it shows."""
+    """Whether there is a library at the path, possibly empty or damaged."""
     return (path / _COMMITS).is_dir()
 
 
 def library_state(path: Path) -> list[tuple[str, int]]:
-    """The commits of a library and their times, which change with every commit; empty where there is none."""
+    """The commits of a library and their times, which change with every commit; empty if there is no library."""
     commits = []
     with suppress(FileNotFoundError, NotADirectoryError), os.scandir(path / _COMMITS / "_versions") as entries:
         for entry in entries:
-            with suppress(FileNotFoundError):  # dropped by a writer just now
+            with suppress(FileNotFoundError):  # just dropped by a writer
                 commits.append((entry.name, entry.stat().st_mtime_ns))
     return sorted(commits)
 
 
 def absolute(path: str) -> str:
-    """A path from the root on, by whatever links its folder was reached; a link to a file keeps its own name."""
+    """The absolute path, with links to folders resolved; a link to a file keeps its own name."""
     folder, name = os.path.split(path)
     try:
         return str(Path(os.path.realpath(folder), name))
-    except ValueError:  # a sign that no name of a file has
+    except ValueError:  # a character that no file name can have
         return path
 
 
 def file_of(path: str) -> str | None:
-    """The file on disk that holds a document; None where there is none: standard input, a pipe, a file that is gone."""
+    """The file on disk that contains a document; None for standard input, pipes and deleted files."""
     place = Path(absolute(path))
     try:
         candidates = (*reversed(place.parents), place, Path(_RECORD.sub("", str(place))))
         return next((str(file) for file in candidates if file.is_file()), None)
-    except OSError:  # a name too long for a file, a folder that may not be entered
+    except OSError:  # name too long, or no permission
         return None
 
 
 def stored_path(path: str) -> str:
-    """The path under which a document is filed: absolute, where it is on disk."""
+    """The path under which a document is stored; absolute if it is on disk."""
     return path if file_of(path) is None else absolute(path)
 
 
 def stands_alone(path: str) -> bool:
-    """Whether a path always means the same document; records have other numbers once one has come or gone."""
+    """Whether a path always means the same document; records are renumbered when one is added or removed."""
     file = file_of(path)
     return file is not None and (file == absolute(path) or _RECORD.search(path) is None)

@@ -41,13 +41,13 @@ Vector = NDArray[np.float32]
 _Parameters = ParamSpec("_Parameters")
 _Answer = TypeVar("_Answer")
 
-_MAX_COCITING = 200  # documents whose bibliographies say what is cited together: those with most papers in common
+_MAX_COCITING = 200  # documents searched for co-cited papers: those with the most papers in common
 
 
 def _with_plain_errors(
     method: Callable[Concatenate[Library, _Parameters], _Answer],
 ) -> Callable[Concatenate[Library, _Parameters], _Answer]:
-    """Have a method raise `plain_errors`; it must have read all it needs when it returns."""
+    """Wrap a method in `plain_errors`; it must have read everything when it returns."""
 
     @wraps(method)
     def wrapper(library: Library, /, *args: _Parameters.args, **options: _Parameters.kwargs) -> _Answer:
@@ -64,7 +64,7 @@ class Library:
         self._store = store
         with plain_errors(store.path):
             self.snapshot = Snapshot(store)
-        self._sources: dict[int, SourceDocument] = {}  # those read so far: answers come back to the same documents
+        self._sources: dict[int, SourceDocument] = {}  # those read so far, since answers often share documents
 
     @classmethod
     def open(cls, path: Path | str | None = None) -> Library:
@@ -119,7 +119,7 @@ class Library:
     def search(
         self, text: str, meaning: Callable[[], Vector], spans: int = 100, papers: int = 50
     ) -> tuple[list[SpanHit], list[PaperHit]]:
-        """What `search_spans` and `search_papers` find, faster: `meaning` is called while words are searched."""
+        """`search_spans` and `search_papers` in one, and faster: `meaning` is called while words are searched."""
         span_hits, titles = search_tables(self.snapshot, text, meaning, {"spans": spans, "papers": papers})
         return _span_hits(span_hits), self._paper_hits(titles)
 
@@ -131,7 +131,7 @@ class Library:
 
     @_with_plain_errors
     def search_papers(self, text: str, vector: Vector, k: int = 50) -> list[PaperHit]:
-        """The k best papers by words and the k best by meaning of their titles, and abstracts where known."""
+        """The k best papers by words and the k best by meaning of their titles and, if known, abstracts."""
         [hits] = search_tables(self.snapshot, text, lambda: vector, {"papers": k})
         return self._paper_hits(hits)
 
@@ -157,7 +157,7 @@ class Library:
 
     @_with_plain_errors
     def outlines(self, ids: Sequence[int], vector: Vector, titles: bool = False) -> dict[int, PaperOutline]:
-        """Year, cosine with a vector and, on request, title of papers; titles take half as long again."""
+        """Year, cosine with a vector and, on request, title of papers; titles take 50 % longer."""
         columns = ["id", "year", "vector", *(["title"] if titles else [])]
         rows = self.snapshot.rows_by_id("papers", "id", ids, columns)
         title_texts = rows["title"].to_pylist() if titles else [""] * len(rows)
@@ -166,12 +166,12 @@ class Library:
 
     @_with_plain_errors
     def support(self, ids: Sequence[int]) -> dict[int, int]:
-        """In how many places each paper is cited, in whatever version."""
+        """The number of places that cite each paper, in any version."""
         return self.snapshot.support(ids).of_papers(ids)
 
     @_with_plain_errors
     def all_support(self) -> dict[int, int]:
-        """In how many places each cited paper is cited."""
+        """The number of places that cite each paper, for all cited papers."""
         return self.snapshot.support().of_all_papers()
 
     @_with_plain_errors
@@ -200,7 +200,7 @@ class Library:
 
     @_with_plain_errors
     def sources(self, documents: Sequence[int]) -> dict[int, SourceDocument]:
-        """Documents by id; one without a title goes by its path."""
+        """Documents by id; those without a title have their path instead."""
         if unread := {*documents} - self._sources.keys():
             rows = self.snapshot.rows_by_id("documents", "id", unread, ["id", "key", "title", "year", "path"])
             for row in rows.to_pylist():
@@ -215,13 +215,13 @@ class Library:
 
     @_with_plain_errors
     def occurrences(self) -> Iterator[tuple[str, str, int | None]]:
-        """The pairs of ILCiteR's database: text of a span, key and year of a paper it cites, once each time."""
+        """The pairs of ILCiteR's database, once per citation: text of a span, key and year of the cited paper."""
         rows = self.snapshot.all_rows("papers", ["id", "key", "year"]).to_pylist()
         papers = {row["id"]: (row["key"], row["year"]) for row in rows}
         return ((text, *papers[paper]) for text, paper in self.pairs())
 
     def pairs(self) -> Iterator[tuple[str, int]]:
-        """The text of each span of section 5.2 with each paper it cites, once each time it does."""
+        """The text of each span of section 5.2 with each paper it cites, once per citation."""
         return ((cited.text, cited.paper) for cited in self.cited_spans())
 
     @_with_plain_errors

@@ -1,8 +1,8 @@
-"""The reading copy of a commit: what answers need of the tables, laid out for fast reading.
+"""The reading copy of a commit: the rows that answers need, laid out for fast reading.
 
-LanceDB takes longer to fetch the hundreds of rows that an answer needs than to find them. The copy has these rows
-again, one after another in a file for each table (a heap), with arrays of where each begins. Only the arrays are mapped
-into memory. Writers make the copy when they are done; it belongs to one commit.
+LanceDB takes longer to fetch the hundreds of rows that an answer needs than to find them. The copy stores these rows
+one after another in a file for each table (a heap), with arrays of their offsets. Only the arrays are mapped into
+memory. Writers make the copy when they are done; it belongs to one commit.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ CITATION_COLUMNS = {
 CODED_COLUMNS = ("kind", "section_type")  # have few distinct values, which are stored as numbers
 MANIFEST = "facts.json"
 _FOLDER = "reading"
-_LAYOUT = 2  # raised when the layout changes, which makes older copies invisible
+_LAYOUT = 2  # increase it when the layout changes, which hides older copies
 
 Integers = NDArray[np.int64]
 Array = NDArray[Any]
@@ -77,7 +77,7 @@ class ReadingCopy:
     folder: Path
     rows: Mapping[str, CopiedRows]  # spans and papers
     citations: CopiedCitations
-    same_as: dict[int, int]  # versions of papers, and the version that stands for each, if another
+    same_as: dict[int, int]  # the version that stands for each version of a paper, if it is another
     support: SupportCounts
 
 
@@ -91,15 +91,15 @@ def open_copy(library: Path, commit: Commit) -> ReadingCopy | None:
         versions, same_as = load_column(folder, "papers", "same_as").tolist()
         citations = CopiedCitations(folder, manifest["words"])
         support = SupportCounts(*load_column(folder, "papers", "support"))
-        if (folder / MANIFEST).read_bytes() != content:  # rebuilt meanwhile, with other heaps
+        if (folder / MANIFEST).read_bytes() != content:  # rebuilt in the meantime, with other heaps
             return None
         return ReadingCopy(folder, rows, citations, dict(zip(versions, same_as, strict=True)), support)
-    except (OSError, ValueError, KeyError, EOFError):  # missing, deleted just now, or damaged: the tables have it all
+    except (OSError, ValueError, KeyError, EOFError):  # missing, just deleted, or damaged: use the tables
         return None
 
 
 class _RecordFile:
-    """A file that is read in pieces."""
+    """A file of records, read in pieces."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -119,7 +119,7 @@ class _RecordFile:
         return pieces
 
     def damage_error(self) -> UserError:
-        """The error to raise when the file does not contain what it should."""
+        """The error for a damaged file."""
         library = next(folder.parent for folder in self.path.parents if folder.name == _FOLDER)
         return UserError(f"{library}: the reading copy is damaged; rebuild it with: whycite library compact")
 
@@ -128,7 +128,7 @@ class CopiedRows:
     """The rows of a table in a copy, in the order of the table."""
 
     def __init__(self, folder: Path, name: str, heap: str, dimensions: int) -> None:
-        """`heap` is the name of the file that has the records."""
+        """`heap` is the name of the file with the records."""
         load = partial(load_column, folder, name)
         self.ids, self.places, self.starts, self.lengths = map(load, ("ids", "places", "starts", "lengths"))
         self._by_id, self._sorted = load("order"), load("sorted")
@@ -214,26 +214,26 @@ def citation_dtype(column: str) -> np.dtype[Any]:
 
 
 def load_column(folder: Path, name: str, column: str) -> Array:
-    """A column of the copy, read as it is used."""
+    """A column of the copy, mapped into memory."""
     values: Array = np.load(folder / f"{name}.{column}.npy", mmap_mode="r")
     return values.view(np.ndarray)  # a plain array: np.memmap is slow
 
 
 _FETCH_ROWS = 10_000  # rows read from a table at once, which bounds the memory
-_MAX_WASTE = 2  # times the bytes that are still needed: a larger heap is rewritten
-_SMALL_HEAP = 16 << 20  # bytes: a smaller heap is rewritten at any waste, since it takes no time
+_MAX_WASTE = 2  # rewrite a heap larger than this many times the bytes still needed
+_SMALL_HEAP = 16 << 20  # bytes; smaller heaps are rewritten at any waste, since that takes no time
 _STAGING = ".making"
 
 
 def write_copy(store: Store, anew: bool = False) -> None:
-    """Write the copy of the store's commit if it is missing, reusing the previous copy's heaps; or all of it `anew`."""
+    """Write the copy of the store's commit if it is missing, reusing previous heaps unless `anew` is true."""
     folder = copy_folder(store.path, store.commit)
     previous = None if anew else _latest_copy(store)
     if previous is not None and previous.folder == folder:
         return
     home = copy_folder(store.path)
     staging = home / _STAGING
-    shutil.rmtree(staging, ignore_errors=True)  # of a writer that was killed
+    shutil.rmtree(staging, ignore_errors=True)  # left by a killed writer
     staging.mkdir(parents=True)
     manifest: dict[str, Any] = {
         name: _copy_rows(store, name, staging, previous.rows[name] if previous else None) for name in RECORD_COLUMNS
@@ -247,14 +247,14 @@ def write_copy(store: Store, anew: bool = False) -> None:
     staging.rename(folder)
     for entry in home.iterdir():
         if entry.is_dir() and entry != folder:
-            shutil.rmtree(entry, ignore_errors=True)  # on Windows not while a reader has it open: then the next time
+            shutil.rmtree(entry, ignore_errors=True)  # on Windows, it stays while a reader has it open
         elif entry.is_file() and entry.name not in (manifest["spans"], manifest["papers"]):
             with suppress(PermissionError):
                 entry.unlink()
 
 
 def _latest_copy(store: Store) -> ReadingCopy | None:
-    """The latest copy with the same encoder: a move to another one rewrites the tables, and rows change places."""
+    """The latest copy with the same encoder; changing the encoder rewrites the tables, and rows change places."""
     for commit in reversed(store.commits()):
         if commit.encoder != store.commit.encoder:
             return None
@@ -297,7 +297,7 @@ def _reusable_rows(
 ) -> tuple[Integers, NDArray[np.bool_]]:
     """The row numbers in the previous copy of the rows it has unchanged, and which rows these are.
 
-    A span never changes. A paper that is updated gets another place in its table (as all do when the table is packed).
+    A span never changes. An updated paper gets another place in its table (as all rows do when the table is packed).
     """
     reusable = np.isin(ids, previous.ids)
     positions = previous.find(ids[reusable])

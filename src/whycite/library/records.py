@@ -133,7 +133,7 @@ class LibraryInfo:
 class AddProgress:
     """Progress of an add."""
 
-    read: int  # new documents, which may not be on disk yet
+    read: int  # new documents read, which may not be on disk yet
     added: int  # documents on disk, including those that replace others
     unchanged: int
     spans: int
@@ -151,6 +151,6 @@ class AddReport:
     warnings: list[tuple[str, str]] = field(default_factory=list)  # path and warning
     without_citations: int = 0  # new documents whose text cites nothing
     spans: int = 0  # new spans
-    papers: int = 0  # of the whole library
+    papers: int = 0  # in the whole library
     seconds: float = 0.0
     stages: Mapping[str, float] = field(default_factory=dict)  # seconds by stage

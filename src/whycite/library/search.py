@@ -1,4 +1,4 @@
-"""Search of a library's spans and papers, by words and by meaning at once."""
+"""Search spans and papers of a library by words and by meaning."""
 
 from __future__ import annotations
 
@@ -23,32 +23,32 @@ __all__ = ["SearchHits", "cosines", "search_tables"]
 
 Floats = NDArray[np.float32]
 T = TypeVar("T")
-_PROBES = 40  # partitions of vectors that are searched: all of 160,000 vectors, a quarter of a million
-_OVERFETCH = 2  # times k rows are compared by their exact vectors, since the index has rounded ones
+_PROBES = 40  # partitions searched: all for 160,000 vectors, a quarter of them for a million
+_OVERFETCH = 2  # times k candidates are compared exactly, since the index has rounded vectors
 _MAX_WORDS = 200  # of a text that are searched
 _MAX_SCANNED_WORDS = 5 * _MAX_WORDS  # of a text that are read to find them, since words repeat
-_TIES = (32, 1_000)  # rows fetched beyond the k best: LanceDB returns any of those that tie
+_TIES = (32, 1_000)  # rows fetched beyond the k best, since LanceDB picks arbitrarily among ties
 
 
 @dataclass(frozen=True, slots=True)
 class SearchHits:
-    """Rows that a search found, by id, with what speaks for each."""
+    """Rows found by a search, by id, with their scores."""
 
     ids: NDArray[np.int64]
     texts: Sequence[str]
     cosines: Floats
-    lexical: Floats  # BM25; 0 where only the vectors found the row
+    lexical: Floats  # BM25; 0 if found by its vector only
 
 
 def search_tables(
     snapshot: Snapshot, text: str, meaning: Callable[[], Floats], limits: Mapping[str, int]
 ) -> list[SearchHits]:
-    """Of each table the best rows by words together with the best by meaning, in the order of their ids.
+    """The best rows of each table by words and by meaning, in the order of their ids.
 
-    `limits` has the tables and how many rows to find in each way. `meaning` gives the vector of the text; it is called
-    while the words are searched.
+    `limits` maps tables to the number of rows to find in each way. `meaning` returns the vector of the text; it is
+    called while the words are searched.
     """
-    # LanceDB's blocking interface needs a thread for each query, and half as much processor time again.
+    # LanceDB's blocking interface needs a thread for each query, and 50 % more processor time.
     by_words = _start_searches(_search_words(snapshot.searchable[name], text, k) for name, k in limits.items())
     try:
         vector = meaning()
@@ -72,7 +72,7 @@ def cosines(rows: pa.Table, vector: Floats) -> Floats:
 
 
 def _start_searches(searches: Iterable[Coroutine[Any, Any, T]]) -> Future[list[T]]:
-    """Start searches, which run in the background."""
+    """Start searches in the background."""
 
     async def gather_all() -> list[T]:
         return await asyncio.gather(*searches)
@@ -83,7 +83,7 @@ def _start_searches(searches: Iterable[Coroutine[Any, Any, T]]) -> Future[list[T
 def _fetch_hits(
     snapshot: Snapshot, table: str, k: int, vector: Floats, scores: dict[int, float], near: set[int]
 ) -> SearchHits:
-    """The k best rows in each way among those at the places that the searches gave."""
+    """The k best rows by words and by meaning among the places found."""
     rows = snapshot.rows_at(table, [*(scores.keys() | near)], ["id", "vector", "text"]).sort_by("id")
     places, cosine = rows[ROW].to_pylist(), cosines(rows, vector)
     lexical = np.array([scores.get(place, 0.0) for place in places], np.float32)
@@ -96,12 +96,12 @@ def _fetch_hits(
 
 
 def _beyond(values: NDArray[np.floating[Any]], k: int) -> NDArray[np.int64]:
-    """Where values are that are not among the k best; of equal ones the first are better."""
+    """The positions of values that are not among the k best; ties go to the first."""
     return np.argsort(-values, kind="stable")[k:]
 
 
 async def _search_words(table: AsyncTable, text: str, k: int) -> dict[int, float]:
-    """The scores of the k best rows, and of all that are as good as the last of these, by their places."""
+    """The scores of the k best rows, and of all that tie with the last of them, by place."""
     words = [*dict.fromkeys(text.split()[:_MAX_SCANNED_WORDS])][:_MAX_WORDS]
     query = MatchQuery(" ".join(words), "text")  # type: ignore[call-arg]  # its fields have defaults
     for extra in _TIES:
@@ -116,7 +116,7 @@ async def _search_words(table: AsyncTable, text: str, k: int) -> dict[int, float
 
 
 async def _search_vectors(table: AsyncTable, vector: Floats, k: int) -> set[int]:
-    """The places of rows among which the k best are, as far as the index can tell."""
+    """The places of candidate rows that contain the k best, as far as the index can tell."""
     query = table.query().nearest_to(vector.astype(np.float32)).column("vector").distance_type("dot")
     rows = await query.nprobes(_PROBES).limit(_OVERFETCH * k).with_row_id().select([ROW, "_distance"]).to_arrow()
     return {*rows[ROW].to_pylist()}

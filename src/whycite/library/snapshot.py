@@ -1,8 +1,8 @@
-"""The one way to read a library: its rows at one commit, from the reading copy or from the tables.
+"""The rows of a library at one commit, from the reading copy or from the tables; all reading goes through here.
 
-The commit with which `add`, `remove`, `reindex` or `compact` ends has a reading copy, which answers fast. Without it,
-while a long `add` is under way or in a library of an older version, the tables answer the same, in two and a half times
-the processor time (133 instead of 51 ms at 445,000 spans).
+The last commit of `add`, `remove`, `reindex` or `compact` has a reading copy, which is fast. Without one (during a long
+`add`, or in a library of an older version) the tables give the same answers in two and a half times the processor time
+(133 instead of 51 ms at 445,000 spans).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SUPPORT_COLUMNS = ("paper", "document", "place")
 
 
 class Snapshot:
-    """The rows of a library at one commit, whatever is written to it later."""
+    """The rows of a library at one commit, unaffected by later writes."""
 
     def __init__(self, store: Store) -> None:
         store.checkout_commit()
@@ -34,7 +34,7 @@ class Snapshot:
         self.reading_copy = open_copy(store.path, store.commit)
 
     def rows_by_id(self, table: str, column: str, ids: Iterable[int], columns: Sequence[str]) -> pa.Table:
-        """The rows whose column has one of the ids; of citations by paper only paper, document and place."""
+        """The rows whose column has one of the ids; citations by paper have only paper, document and place."""
         copy, unique_ids = self.reading_copy, sorted(set(ids))
         if copy is None or table == "documents":
             return rows_by_id(self._store[table], column, unique_ids, columns)
@@ -60,7 +60,7 @@ class Snapshot:
         return {version for paper in papers for version in (paper, *self._versions.get(paper, ()))}
 
     def support(self, papers: Sequence[int] | None = None) -> SupportCounts:
-        """In how many places papers are cited, in whatever version; by default all papers."""
+        """The number of places that cite papers, in any version; by default all papers."""
         if self.reading_copy:
             return self.reading_copy.support
         if papers is None:
@@ -72,7 +72,7 @@ class Snapshot:
 
     @cached_property
     def same_as(self) -> dict[int, int]:
-        """Versions of papers, and the version that stands for each, where it is another."""
+        """The version that stands for each version of a paper, if it is another."""
         if self.reading_copy:
             return self.reading_copy.same_as
         rows = self.all_rows("papers", ["id", "same_as"], "id != same_as")

@@ -41,13 +41,13 @@ __all__ = [
 
 
 Table = Any  # lancedb.table.LanceTable, whose query builders are hardly typed
-AsyncTable = Any  # lancedb.table.AsyncTable, likewise
+AsyncTable = Any  # lancedb.table.AsyncTable, for the same reason
 
-# What LanceDB's errors, whatever their class, say when a file is damaged, missing or read-only.
+# Messages of LanceDB's errors, of any class, for files that are damaged, missing or read-only.
 _FAILURE_SIGNS = ("lance error", "lance file", "Lance file", "was not found", "future panicked", "os error")
 _FULL_DISK_SIGNS = ("No space left", "os error 28")
 _READ_ONLY_SIGNS = ("Permission denied", "Read-only file system", "os error 13", "os error 30")
-_INDEX_CACHE = 512 << 20  # bytes: with 384 MiB the indices of a million spans were evicted all the time
+_INDEX_CACHE = 512 << 20  # bytes; with 384 MiB, the indices of a million spans were evicted constantly
 _METADATA_CACHE = 64 << 20  # bytes; LanceDB's default of 1 GiB is more than whycite should use in all
 
 
@@ -77,7 +77,7 @@ class Store:
         return self._tables[table]
 
     def checkout_commit(self) -> None:
-        """Set every table to its version of the commit."""
+        """Set every table to its version at the commit."""
         for name, version in self.commit.versions.items():
             self[name].checkout(version)
 
@@ -101,7 +101,7 @@ class Store:
         return tables
 
     def roll_back(self) -> None:
-        """Undo changes after the last commit, by a writer that was killed before it could commit."""
+        """Undo changes after the last commit, left by a killed writer."""
         changed_names = [name for name, version in self.commit.versions.items() if self[name].version != version]
         for name in changed_names:
             self[name].checkout(self.commit.versions[name])
@@ -191,7 +191,7 @@ def plain_errors(path: Path) -> Iterator[None]:
             raise UserError(f"{path}: not writable; choose another folder with --library") from error
         if isinstance(error, OSError):
             raise UserError(f"{path}: {error.strerror or error}") from error
-        reason = text.partition(", /")[0][:200]  # without places in LanceDB's source, and not pages of it
+        reason = text.partition(", /")[0][:200]  # shortened, and without places in LanceDB's source
         raise UserError(
             f"{path}: cannot be read ({reason}); try again, and if it still fails, "
             "restore the folder from a backup or add your papers to a new library"
@@ -211,7 +211,7 @@ def _is_library_file(name: str) -> bool:
 
 
 def commit_time() -> str:
-    """The time that a commit of now is given."""
+    """The current time in the format of commits."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -242,7 +242,7 @@ def _holder(library: Path) -> str:
         holder = json.loads((library / _HOLDER).read_text(encoding="utf-8"))
         return f"`whycite {holder['what']}` (process {holder['process']} on {holder['host']}, since {holder['since']})"
     except (OSError, ValueError, KeyError, TypeError):
-        return "another process"  # it has the lock, but has not yet written who it is
+        return "another process"  # it has the lock, but has not written its name yet
 
 
 def _utc_time() -> str:

@@ -1,4 +1,4 @@
-"""The support of papers (in how many places they are cited), and statistics of a library."""
+"""The support of papers (the number of places that cite them), and statistics of a library."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class SupportCounts:
-    """Cited papers in the order of their ids, and in how many places each is cited."""
+    """Cited papers in the order of their ids, and the number of places that cite each."""
 
     papers: Integers
     counts: Integers
@@ -61,7 +61,7 @@ class LibraryStatistics:
 
 
 def statistics(library: Library, number: int = 10) -> LibraryStatistics:
-    """Statistics of a library, with a number of its most cited papers."""
+    """Statistics of a library, with its `number` most cited papers."""
     years, support = library.all_years(), library.all_support()
     best = sorted(support, key=lambda paper: (-support[paper], paper))[:number]
     papers = library.papers(best)

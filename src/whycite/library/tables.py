@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 
-SCHEMA = 1  # raised when older versions could not read what this one writes
+SCHEMA = 1  # increase it when older versions cannot read what this one writes
 
 TABLES = ("papers", "documents", "spans", "citations")
 
@@ -101,9 +101,9 @@ def table_schemas(dimensions: int) -> dict[str, pa.Schema]:
 
 
 def identifier(text: str) -> int:
-    """The id of a row, from what makes it the row it is."""
+    """The id of a row: a hash of the content that identifies it."""
     digest = blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
-    return int.from_bytes(digest, "big") >> 1  # one bit less: int64 is signed
+    return int.from_bytes(digest, "big") >> 1  # 63 bits, since int64 is signed
 
 
 ROW = "_rowid"  # the column with a row's place in its table
@@ -149,7 +149,7 @@ def read_columns(table: Any, columns: Sequence[str], where: str | None = None) -
 def scan_columns(
     table: Any, columns: Sequence[str], where: str | None = None, size: int = _SCAN_ROWS
 ) -> Iterator[pa.RecordBatch]:
-    """What `read_columns` gives, in batches of at most `size` rows."""
+    """Like `read_columns`, in batches of at most `size` rows."""
     query = table.search().select([name for name in columns if name != ROW]).with_row_id(ROW in columns)
     if where is not None:
         query = query.where(where)

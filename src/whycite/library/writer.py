@@ -1,4 +1,4 @@
-"""Writing documents and their evidence to the tables, and removing them."""
+"""Write documents and their evidence to the tables, and remove them."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ __all__ = [
 ]
 
 
-_MAX_SEARCH_CHARS = 4_000  # of title and abstract: more than nearly all have
+_MAX_SEARCH_CHARS = 4_000  # of title and abstract, enough for nearly all
 
 
 class BatchWriter:
-    """Writes batches of documents, of spans and papers only what is new."""
+    """Writes batches of documents, with only their new spans and papers."""
 
     def __init__(self, store: Store, encoder: Encoder, stages: dict[str, float]) -> None:
         self._store = store
@@ -127,7 +127,7 @@ class EvidenceRows:
 
 
 def content_hash(document: Document) -> str:
-    """A hash of a document's sentences, citations and references, wherever its file is."""
+    """A hash of a document's sentences, citations and references, independent of its path."""
     state = blake2b(digest_size=16)
     for line in document.sentences:
         keys = ",".join(key for citation in line.citations for key in citation.keys)
@@ -234,7 +234,7 @@ def paper_rows(
 
 
 def search_text(reference: Reference) -> str:
-    """The text of a paper that is searched; not an entry as printed, which has authors and journal."""
+    """The text of a paper to search; not an entry as printed, which includes authors and journal."""
     return storable_text(f"{reference.title}\n{reference.abstract}".strip()[:_MAX_SEARCH_CHARS])
 
 
@@ -281,7 +281,7 @@ def _still_cited(store: Store, spans: Sequence[int]) -> set[int]:
 
 
 def _still_referenced(store: Store, papers: set[int]) -> set[int]:
-    """Those of the papers that are documents of the library or in their bibliographies."""
+    """The papers that are documents of the library or in their bibliographies."""
     rows = read_columns(store["documents"], ["paper", "references"])
     referenced_ids = np.concatenate(
         [rows["paper"].to_numpy(), rows["references"].combine_chunks().flatten().to_numpy()]
@@ -290,7 +290,7 @@ def _still_referenced(store: Store, papers: set[int]) -> set[int]:
 
 
 def _drop_papers(store: Store, versions: set[int]) -> None:
-    """Delete versions, and decide anew which of the related ones are one paper."""
+    """Delete versions, and regroup the related ones into papers."""
     known_papers = KnownPapers(store)
     gone = known_papers.references(versions)
     _delete(store["papers"], "id", sorted(versions))
@@ -298,7 +298,7 @@ def _drop_papers(store: Store, versions: set[int]) -> None:
 
 
 def reassign_versions(store: Store, moved: Mapping[int, int]) -> None:
-    """Store another paper for versions."""
+    """Store the new paper of each moved version."""
     if not moved:
         return
     papers = store["papers"]
@@ -332,7 +332,7 @@ def _values(rows: pa.Table, column: str) -> set[int]:
 
 @contextmanager
 def timed(stages: dict[str, float], name: str) -> Iterator[None]:
-    """Add the time that passes to a stage."""
+    """Add the elapsed time to a stage."""
     started = time.perf_counter()
     try:
         yield

@@ -1,4 +1,4 @@
-"""The models: encoder, ranker, the one loader of their folders, the one cache of what they computed (see README.md)."""
+"""The models: encoder and ranker, the loader of model folders, and the cache of results (see README.md)."""
 
 from whycite.models.encoders import DEFAULT, Encoder, bundled_encoders, load_encoder
 

@@ -1,4 +1,4 @@
-"""The cache of what was computed: in a file for all processes, and in memory for claims that arrive together."""
+"""Caches of computed results: in a file shared by all processes, and in memory for concurrent claims."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from whycite.models.encoders import Encoder
 
 __all__ = ["LOCK_SECONDS", "TEXTS_PER_WRITE", "VECTORS_FILE", "Cache", "CachedEncoder", "SharedEncoder", "cache_folder"]
 
-VECTORS_FILE = "vectors-1.sqlite"  # another number where its form changes
+VECTORS_FILE = "vectors-1.sqlite"  # increase the number when the format changes
 _VECTORS_LIMIT = 2_000_000_000  # bytes of the file: about 2.4 million vectors of the bundled encoder
-TEXTS_PER_WRITE = 4096  # texts between two writes: seconds of work, lost when the process is killed
-_EVICTED_PARTS = 20  # a full file loses one part in twenty, the oldest
-LOCK_SECONDS = 30.0  # seconds to wait for other processes, each of which writes for less than one
+TEXTS_PER_WRITE = 4096  # texts between two writes: seconds of work, lost if the process is killed
+_EVICTED_PARTS = 20  # a full file drops the oldest twentieth
+LOCK_SECONDS = 30.0  # to wait for other processes, each of which writes for less than a second
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _CHECKSUM_BYTES = 4
 _LOG = logging.getLogger("whycite")
@@ -36,7 +36,7 @@ _Answer = TypeVar("_Answer")
 
 
 def cache_folder() -> Path:
-    """Where computed results are kept: $WHYCITE_CACHE, else the folder of the platform for such files."""
+    """The cache folder: $WHYCITE_CACHE, or the platform's default."""
     path = os.environ.get("WHYCITE_CACHE")
     return Path(path).expanduser() if path else platformdirs.user_cache_path("whycite", appauthor=False)
 
@@ -44,8 +44,8 @@ def cache_folder() -> Path:
 class Cache:
     """Computed values by key, in one table of an SQLite file that several processes may share.
 
-    Processes may be killed at any time, and values that were damaged are dropped. A full file loses its oldest values.
-    A file that cannot be used is reported once, and every value is computed again.
+    Processes may be killed at any time; damaged values are dropped. A full file drops its oldest values. An unusable
+    file is reported once, and every value is computed again.
     """
 
     def __init__(self, file: Path, table: str, limit: int | None) -> None:
@@ -53,19 +53,19 @@ class Cache:
         self._usable = True
 
     def get(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
-        """The values of those keys that have one."""
+        """The cached values by key; keys without one are left out."""
         unique_keys, nothing = {*keys}, dict[bytes, bytes]()
         return self._run(lambda database: self._read(database, unique_keys), nothing) if unique_keys else nothing
 
     def put(self, values: Mapping[bytes, bytes]) -> None:
-        """Keep values; where there is no room, the oldest go."""
+        """Cache values; a full file drops its oldest ones."""
         if values:
             self._run(lambda database: self._write(database, values), None)
 
     def _run(self, task: Callable[[sqlite3.Connection], _Answer], otherwise: _Answer) -> _Answer:
         if self._usable:
             try:
-                # Opened each time: that takes a millisecond, and nobody has to remember to close it.
+                # Opened each time: it takes a millisecond, and there is no connection to close later.
                 with closing(self._connect()) as database, database:
                     return task(database)
             except (OSError, sqlite3.Error) as error:
@@ -77,7 +77,7 @@ class Cache:
     def _connect(self) -> sqlite3.Connection:
         self.file.parent.mkdir(parents=True, exist_ok=True)
         database = sqlite3.connect(self.file, timeout=LOCK_SECONDS)
-        database.text_factory = bytes  # text, which older versions wrote and may be damaged, is no value
+        database.text_factory = bytes  # older versions wrote text, which may be damaged and is not a valid value
         try:
             _write_ahead(database)
             database.execute("PRAGMA synchronous = NORMAL")
@@ -93,7 +93,7 @@ class Cache:
     def _read(self, database: sqlite3.Connection, keys: Iterable[bytes]) -> dict[bytes, bytes]:
         values = {}
         for key in keys:
-            # Columns by position: older versions had other names for the last.
+            # Columns by position: older versions had another name for the last one.
             row = database.execute(f"SELECT * FROM {self._table} WHERE key = ?", (key,)).fetchone()
             if row and isinstance(row[2], bytes):
                 value, checksum = row[2][:-_CHECKSUM_BYTES], row[2][-_CHECKSUM_BYTES:]
@@ -111,21 +111,21 @@ class Cache:
 
 
 def _write_ahead(database: sqlite3.Connection) -> None:
-    """Let a killed process leave the file whole, and readers wait for nobody."""
+    """Use a write-ahead log: killed processes cannot corrupt the file, and readers never wait."""
     deadline = time.monotonic() + LOCK_SECONDS
     while True:
         try:
             database.execute("PRAGMA journal_mode = WAL")
             return
         except sqlite3.OperationalError as error:
-            # For this change alone SQLite does not wait for others.
+            # SQLite does not wait for other processes when it makes this change.
             if error.sqlite_errorcode & 0xFF not in _BUSY or time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
 
 
 def _used_bytes(database: sqlite3.Connection) -> int:
-    """Bytes of the file that hold something; the others are filled again before it grows."""
+    """The bytes of the file in use; free ones are reused before it grows."""
     pages, free, size = (
         int(database.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("page_count", "freelist_count", "page_size")
     )
@@ -133,14 +133,14 @@ def _used_bytes(database: sqlite3.Connection) -> int:
 
 
 def _checksum(key: bytes, value: bytes) -> bytes:
-    """Shows damage that SQLite does not notice."""
+    """A checksum, to detect damage that SQLite does not notice."""
     return crc32(value, crc32(key)).to_bytes(_CHECKSUM_BYTES, "big")
 
 
 class CachedEncoder:
-    """An encoder that encodes no text twice, not even in another process.
+    """An encoder with a cache on disk: no text is encoded twice, not even by another process.
 
-    Vectors have the precision of libraries, 16 bits a number, whether they come from the cache or not.
+    Vectors have the precision of libraries, 16 bits per number, whether cached or not.
     """
 
     def __init__(self, encoder: Encoder, file: Path | None = None, limit: int | None = _VECTORS_LIMIT) -> None:
@@ -150,16 +150,16 @@ class CachedEncoder:
 
     @property
     def name(self) -> str:
-        """The name of the encoder whose vectors these are."""
+        """The name of the underlying encoder."""
         return self._encoder.name
 
     @property
     def dimensions(self) -> int:
-        """How long a vector is."""
+        """The length of a vector."""
         return self._encoder.dimensions
 
     def encode(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> NDArray[np.float32]:
-        """One unit vector a text, in order; only texts that were never encoded before take time."""
+        """A unit vector for each text, in order; only new texts are encoded."""
         if isinstance(texts, str):
             raise TypeError("encode takes a sequence of texts, not one text")
         vectors = np.empty((len(texts), self.dimensions), np.float32)
@@ -188,7 +188,7 @@ class CachedEncoder:
         return state.digest()
 
 
-_MAX_TEXTS = 64  # those of some twenty claims
+_MAX_TEXTS = 64  # enough for about twenty claims
 
 Vector = NDArray[np.float32]
 
@@ -203,16 +203,16 @@ class SharedEncoder:
 
     @property
     def name(self) -> str:
-        """The name of the encoder whose vectors these are."""
+        """The name of the underlying encoder."""
         return self._encoder.name
 
     @property
     def dimensions(self) -> int:
-        """How long a vector is."""
+        """The length of a vector."""
         return self._encoder.dimensions
 
     def encode(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> NDArray[np.float32]:
-        """One unit vector a text, in order."""
+        """A unit vector for each text, in order."""
         missing: dict[str, Future[Vector]] = {}
         try:
             futures = self._futures_of(texts, missing)
@@ -222,14 +222,14 @@ class SharedEncoder:
         except BaseException as error:
             self._give_up(missing, error)
             raise
-        # Our own are there by now, so that no two threads wait for each other.
+        # This thread's own texts are done by now, so that no two threads wait for each other.
         vectors = [self._vector_of(text, future) for text, future in zip(texts, futures, strict=True)]
         if progress:
             progress(len(texts))
         return np.array(vectors, np.float32).reshape(len(texts), self.dimensions)
 
     def _futures_of(self, texts: Sequence[str], missing: dict[str, Future[Vector]]) -> list[Future[Vector]]:
-        """The vectors of texts, present or to come; texts that nobody is encoding yet go into `missing`."""
+        """The futures of texts; those that no thread is encoding yet are added to `missing`."""
         with self._lock:
             for text in texts:
                 if text not in self._futures:
@@ -242,15 +242,15 @@ class SharedEncoder:
         return futures
 
     def _give_up(self, missing: dict[str, Future[Vector]], error: BaseException) -> None:
-        """Let nobody wait for what will not come."""
+        """Pass an error on to the threads that wait for these texts."""
         unfinished = {text: future for text, future in missing.items() if not future.done()}
         with self._lock:
             for text, future in unfinished.items():
                 if self._futures.get(text) is future:
-                    del self._futures[text]  # whoever asks later tries again
+                    del self._futures[text]  # later calls try again
         for future in unfinished.values():
             future.set_exception(error)
 
     def _vector_of(self, text: str, future: Future[Vector]) -> Vector:
-        """The vector from any thread; where that failed, perhaps because of another text, encode the text here."""
+        """The vector from any thread; if that failed, perhaps because of another text, encode the text here."""
         return self._encoder.encode([text])[0] if future.exception() else future.result()

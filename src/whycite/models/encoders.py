@@ -1,4 +1,4 @@
-"""Encoders: texts to unit vectors, so that texts with similar meaning lie close together."""
+"""Encoders, which map texts of similar meaning to nearby unit vectors."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ __all__ = [
 ]
 
 DEFAULT = "claims-30m"
-WINDOW_TEXTS = 8192  # texts whose tokens are held at a time
-TORCH_BATCH_TOKENS = {"cpu": 512, "cuda": 16_384}  # in a batch, padding included
-_CONSTANT_INPUTS = {"attention_mask": 1, "token_type_ids": 0}  # the same for all tokens: no text is padded
+WINDOW_TEXTS = 8192  # texts whose tokens are in memory at a time
+TORCH_BATCH_TOKENS = {"cpu": 512, "cuda": 16_384}  # per batch, including padding
+_CONSTANT_INPUTS = {"attention_mask": 1, "token_type_ids": 0}  # the same for all tokens, since no text is padded
 
 
 class Encoder(Protocol):
-    """Turns texts into unit vectors; its name holds a version, since vectors of two versions do not compare."""
+    """Turns texts into unit vectors; its name includes a version, since vectors of two versions are not comparable."""
 
     @property
     def name(self) -> str: ...
@@ -52,23 +52,23 @@ class Encoder(Protocol):
 
 
 def bundled_encoders() -> list[str]:
-    """The names of the encoders that come with whycite."""
+    """The names of the bundled encoders."""
     return ENCODER.bundled()
 
 
 def load_encoder(name: str | Path = DEFAULT, threads: int | None = None) -> Encoder:
-    """The encoder of that name, or in that folder; the same object each time. `threads`: by default all cores."""
+    """Load an encoder by name or folder, once; `threads` defaults to all cores."""
     return _open_encoder(name, thread_count(threads))
 
 
 def forget_encoders() -> None:
-    """Open encoders anew when they are asked for next."""
+    """Forget loaded encoders, so that they are loaded again on next use."""
     _open_encoder.cache_clear()
 
 
 @cache
 def _open_encoder(name: str | Path, threads: int) -> Encoder:
-    # Looking for plug-ins takes longer than all the rest.
+    # Plug-ins are checked last: looking for them takes longer than everything else.
     if isinstance(name, str) and name not in ENCODER.bundled() and name in (plugins := ENCODER.plugins()):
         encoder: Encoder = plugins[name].load()(threads)
         return encoder
@@ -79,9 +79,9 @@ def _open_encoder(name: str | Path, threads: int) -> Encoder:
 
 
 class _FolderEncoder(ABC):
-    """An encoder in a folder; tokenizer and model are opened when they are first needed."""
+    """An encoder in a folder; tokenizer and model are loaded on first use."""
 
-    _original = False  # whether it runs the Hugging Face model even where there is an ONNX model made from it
+    _original = False  # whether to run the Hugging Face model even if the folder has its ONNX export
 
     def __init__(self, folder: Path, threads: int, name: str = "") -> None:
         self.folder, self.threads = folder, threads
@@ -92,10 +92,10 @@ class _FolderEncoder(ABC):
     @property
     @abstractmethod
     def dimensions(self) -> int:
-        """How long a vector is."""
+        """The length of a vector."""
 
     def encode(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> NDArray[np.float32]:
-        """One unit vector a text, in order; now and then `progress` gets the number of texts encoded since."""
+        """A unit vector for each text, in order; `progress` gets the number of texts encoded since its last call."""
         if isinstance(texts, str):
             raise TypeError("encode takes a sequence of texts, not one text")
         distinct: dict[str, int] = {}
@@ -109,9 +109,9 @@ class _FolderEncoder(ABC):
         return vectors if len(distinct) == len(rows) else vectors[rows]
 
     def _encode_batches(self, texts: list[str]) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
-        """Batches of texts, by their indices, and their vectors."""
+        """The indices and vectors of each batch of texts."""
         for start in range(0, len(texts), WINDOW_TEXTS):
-            # One by one: tokenizers' own batches take all cores, and this takes 4 % of the time.
+            # One by one: batches of tokenizers use all cores, and this takes only 4 % of the time.
             ids = [self._tokenizer.encode(text).ids for text in texts[start : start + WINDOW_TEXTS]]
             for batch, batch_vectors in self._encode_ids(ids):
                 yield [start + index for index in batch], batch_vectors
@@ -127,13 +127,13 @@ class _FolderEncoder(ABC):
 class OnnxEncoder(_FolderEncoder):
     """Runs an ONNX model on `threads` threads.
 
-    With a model that `export` made, a text's vector is the same to the bit whatever texts are beside it, and on any
-    number of threads.
+    With a model made by `export`, the vector of a text depends neither on the other texts nor on the number of threads,
+    to the bit.
     """
 
     @property
     def dimensions(self) -> int:
-        """How long a vector is."""
+        """The length of a vector."""
         return self._settings.dimensions or self._model.dimensions
 
     def _encode_ids(self, ids: list[list[int]]) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
@@ -152,7 +152,7 @@ class OnnxEncoder(_FolderEncoder):
 
 @dataclass(frozen=True, slots=True)
 class OnnxModel:
-    """An opened model; it may be run from several threads at once, each run takes one."""
+    """A loaded model; several threads may run it at once, and each run uses one thread."""
 
     session: Any
     inputs: tuple[str, ...]
@@ -160,14 +160,14 @@ class OnnxModel:
     pooling: Pooling
 
     def vectors(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The unit vectors of texts that have equally many tokens, one row each."""
-        if not ids.size:  # tokenizers that mark no beginning make nothing of an empty text
+        """The unit vectors of texts with equal numbers of tokens, one row each."""
+        if not ids.size:  # without a start token, an empty text has no tokens
             return np.zeros((len(ids), self.dimensions), np.float32)
         feed = {
             name: np.full_like(ids, _CONSTANT_INPUTS[name]) if name in _CONSTANT_INPUTS else ids for name in self.inputs
         }
         output: NDArray[np.float32] = self.session.run(None, feed)[0]
-        if output.ndim == 3:  # of every token; a model of our own pools itself
+        if output.ndim == 3:  # one vector per token; our own models pool themselves
             output = output[:, 0] if self.pooling == "cls" else output.mean(1)
         lengths = np.linalg.norm(output, axis=1, keepdims=True)
         return np.asarray(output / np.maximum(lengths, 1e-30), np.float32)
@@ -199,9 +199,9 @@ def _check_dimensions(files: ModelFolder, dimensions: int) -> None:
 
 
 class TorchEncoder(_FolderEncoder):
-    """Runs a Hugging Face model by PyTorch, on `threads` threads or a graphics card.
+    """Runs a Hugging Face model with PyTorch, on `threads` threads or a GPU.
 
-    The last bits of a text's vector may change with the texts beside it, with the number of threads and the machine.
+    The last bits of a vector may depend on the other texts, the number of threads and the machine.
     """
 
     _original = True
@@ -212,7 +212,7 @@ class TorchEncoder(_FolderEncoder):
 
     @property
     def dimensions(self) -> int:
-        """How long a vector is."""
+        """The length of a vector."""
         return int(self._model.config.hidden_size)
 
     def _encode_ids(self, ids: list[list[int]]) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
@@ -229,9 +229,9 @@ class TorchEncoder(_FolderEncoder):
         with torch.inference_mode():
             mask = torch.from_numpy(attended).to(self._device)
             states = self._model(torch.from_numpy(padded).to(self._device), attention_mask=mask).last_hidden_state
-            # Once it has unit length, the sum does as well as the mean.
+            # Normalised to unit length, sum and mean are the same.
             pooled = states[:, 0] if self._settings.pooling == "cls" else (states * mask[..., None]).sum(1)
-            # Tokenizers that mark no beginning make nothing of an empty text.
+            # Without a start token, an empty text has no tokens.
             pooled = torch.where(mask.any(1, keepdim=True), pooled, 0)
             return np.asarray(torch.nn.functional.normalize(pooled, dim=1).cpu().numpy(), np.float32)
 
@@ -251,7 +251,7 @@ class TorchEncoder(_FolderEncoder):
 
 
 def _padded_batches(lengths: list[int], max_tokens: int) -> Iterator[list[int]]:
-    """Indices of texts of much the same length in tokens, the longest first, at most so many tokens together."""
+    """Indices of texts of similar length, longest first, in batches of at most `max_tokens` tokens."""
     order = sorted(range(len(lengths)), key=lambda index: -lengths[index])
     while order:
         size = max(1, max_tokens // max(1, lengths[order[0]]))
@@ -260,13 +260,13 @@ def _padded_batches(lengths: list[int], max_tokens: int) -> Iterator[list[int]]:
 
 
 def _position_count(model: Any) -> int:
-    """How many tokens of a text the model has a position for."""
+    """The number of tokens the model has positions for."""
     table = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
-    padding = getattr(table, "padding_idx", None)  # RoBERTa's positions begin after that of the padding
+    padding = getattr(table, "padding_idx", None)  # RoBERTa's positions start after the padding's
     positions = getattr(model.config, "max_position_embeddings", None) or 0
     return (
         int(positions) - (0 if padding is None else padding + 1) if positions > 0 else 2**31
-    )  # some have relative ones
+    )  # unlimited for relative positions
 
 
 @contextmanager

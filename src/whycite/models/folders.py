@@ -1,8 +1,8 @@
-"""The loader of every model folder: finds it by name, checks its settings and version, opens tokenizer and model.
+"""Load model folders: find them by name, check settings and version, open tokenizer and model.
 
 A folder holds either an ONNX model (`model.onnx`, `tokenizer.json`) or a Hugging Face model (`config.json`, weights,
-vocabulary), which PyTorch runs. Its settings file says how the model is used, and by its name what it is: an encoder,
-a ranker or a worthiness model.
+vocabulary), which PyTorch runs. Its settings file says how to use the model; the name of that file says whether it is
+an encoder, a ranker or a worthiness model.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ __all__ = [
     "require_torch",
 ]
 
-BUNDLED = Path(__file__).resolve().parent  # the weights that come with whycite lie beside this code
+BUNDLED = Path(__file__).resolve().parent  # the bundled weights are next to this file
 MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
 Pooling = Literal["cls", "mean"]
-_CHARACTERS_A_TOKEN = 32  # prose has five: no more of a text is looked at than can have a token
+_CHARACTERS_A_TOKEN = 32  # a generous maximum, since prose has five; the rest of a text is cut off
 
 # Of Hugging Face models
 CONFIG = "config.json"
@@ -55,7 +55,7 @@ _BERT_VOCABULARY, _TOKENIZER_CONFIG = "vocab.txt", "tokenizer_config.json"
 _OTHER_VOCABULARIES = ("vocab.json", "sentencepiece.bpe.model", "spiece.model", "tokenizer.model")
 _VOCABULARIES = (TOKENIZER, _BERT_VOCABULARY, *_OTHER_VOCABULARIES)
 _TOKENIZER_FILES = ("merges.txt", _TOKENIZER_CONFIG, "special_tokens_map.json", "added_tokens.json")
-LOCAL = {"local_files_only": True, "trust_remote_code": False}  # no network, and no code but transformers' own
+LOCAL = {"local_files_only": True, "trust_remote_code": False}  # no network, and no code from models
 
 # Of sentence-transformers
 _MODULES, _POOLING = "modules.json", "1_Pooling/config.json"
@@ -65,25 +65,25 @@ _MODES: dict[str, Pooling] = {"cls_token": "cls", "cls": "cls", "mean_tokens": "
 
 @dataclass(frozen=True, slots=True)
 class ModelKind:
-    """A kind of model: what messages call it, the file that tells it apart, and the command that trains one."""
+    """A kind of model: its name in messages, its settings file, and the command that trains one."""
 
     noun: str
     settings_file: str
     command: str
     required_files: tuple[str, ...] = ()  # besides the model and its tokenizer
-    plugin_group: str = ""  # entry points: functions from the number of threads to a model
+    plugin_group: str = ""  # of entry points: functions that take the number of threads and return a model
 
     def bundled(self) -> list[str]:
-        """The names of the models of this kind that come with whycite."""
+        """The names of the bundled models of this kind."""
         return sorted(path.parent.name for path in BUNDLED.glob(f"*/{self.settings_file}"))
 
     def plugins(self) -> dict[str, EntryPoint]:
-        """The models of this kind that other packages bring, by name; a bundled one comes first."""
+        """The models of this kind from other packages, by name; bundled ones take precedence."""
         entries = entry_points(group=self.plugin_group) if self.plugin_group else ()
         return {entry.name: entry for entry in entries if entry.name not in self.bundled()}
 
     def find(self, name: str | Path) -> Path:
-        """The folder that a name means: a bundled model, a path, or "owner/model" in the Hugging Face cache."""
+        """The folder of a bundled model, a path, or "owner/model" in the Hugging Face cache."""
         if name in self.bundled():
             return BUNDLED / name
         path = Path(name) if Path(name).is_dir() else _cached_snapshot(name) if isinstance(name, str) else None
@@ -103,7 +103,7 @@ WORTHINESS = ModelKind(
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """How an encoder or a ranker is used; `version` and `dimensions` may be left open."""
+    """How to use an encoder or a ranker; `version` and `dimensions` are optional."""
 
     name: str
     version: str = ""
@@ -113,7 +113,7 @@ class ModelSettings:
     prefix: str = ""
 
     def clean(self, text: str) -> str:
-        """A text as the model reads it: the prefix, single blanks, no half characters, no longer than can matter."""
+        """A text as the model reads it: prefixed, with single spaces, without lone surrogates, cut to a safe length."""
         text = " ".join(text.split())[: self.max_tokens * _CHARACTERS_A_TOKEN]
         return self.prefix + text.encode("utf-8", "replace").decode("utf-8")
 
@@ -124,7 +124,7 @@ class ModelSettings:
 
 
 def files_version(files: Iterable[Path], settings: ModelSettings | None = None) -> str:
-    """Eight hex digits from everything that a model's output depends on: its files, and how they are used."""
+    """Eight hex digits from everything that a model's output depends on: its files and settings."""
     usage = json.dumps([settings.max_tokens, settings.pooling, settings.prefix]) if settings else ""
     digest = hashlib.sha256(usage.encode())
     for path in files:
@@ -134,9 +134,9 @@ def files_version(files: Iterable[Path], settings: ModelSettings | None = None) 
 
 
 class ModelFolder:
-    """A model's folder. What is missing is reported at once; tokenizer and model are opened when asked for.
+    """A model folder; missing files are reported at once, tokenizer and model are opened on request.
 
-    Where there are both, the ONNX model is used, with `original` the Hugging Face model it was made from.
+    If it has both, the ONNX model is used, or with `original` the Hugging Face model it was made from.
     """
 
     def __init__(self, path: Path, kind: ModelKind = ENCODER, *, original: bool = False) -> None:
@@ -152,16 +152,16 @@ class ModelFolder:
 
     @property
     def settings_path(self) -> Path:
-        """The file that says how the model is used."""
+        """The path of the settings file."""
         return self.path / self.kind.settings_file
 
     def read_settings(self) -> dict[str, Any]:
-        """What the settings file holds."""
+        """Read the settings file."""
         return _read_object(self.settings_path)
 
     @cached_property
     def settings(self) -> ModelSettings:
-        """How the model is used: as the settings file says, else as sentence-transformers or most encoders do."""
+        """The settings from the settings file, else from sentence-transformers, else those of most encoders."""
         content = {"name": self.path.resolve().name, **(self.read_settings() if self.settings_path.is_file() else {})}
         if not self.is_onnx and "pooling" not in content:
             content["pooling"] = self._pooling()
@@ -169,7 +169,7 @@ class ModelFolder:
 
     @cached_property
     def version(self) -> str:
-        """The version that the files have; that must be the one in the settings, if there is one."""
+        """The version of the files; it must equal the one in the settings, if any."""
         version = files_version(self._files(), self.settings)
         if self.settings.version not in ("", version):
             raise UserError(
@@ -179,12 +179,12 @@ class ModelFolder:
         return version
 
     def open_tokenizer(self, max_tokens: int | None = None) -> Tokenizer:
-        """The tokenizer, which pads nothing, and cuts texts only where `max_tokens` says so."""
+        """The tokenizer, without padding; it truncates texts only if `max_tokens` is given."""
         path = self.path / TOKENIZER if self.is_onnx else self._vocabulary()
         if path.name == TOKENIZER:
             try:
                 tokenizer = _copy_tokenizer(_parse_tokenizer(path.read_bytes()))
-            except Exception as error:  # it raises nothing more exact
+            except Exception as error:  # it raises no specific class
                 raise UserError(f"{path} is not a readable tokenizer ({error}): copy the folder again") from error
         else:
             tokenizer = self._transformers_tokenizer(path)
@@ -193,25 +193,25 @@ class ModelFolder:
         return tokenizer
 
     def open_session(self) -> Any:
-        """A session of ONNX Runtime that runs the model."""
+        """An ONNX Runtime session for the model."""
         import onnxruntime  # type: ignore[import-untyped]
 
         options = onnxruntime.SessionOptions()
-        # Threads run whole batches (see `map_threaded`): that is faster than sharing one, and gives the same numbers.
+        # Threads run whole batches (see `map_threaded`): faster than sharing one, and results stay the same.
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 3
         path = self.path / MODEL
         try:
             return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-        except Exception as error:  # its errors have no class of their own in common
+        except Exception as error:  # its errors have no common base class
             raise UserError(f"{path} is not a model that can be run ({error}): copy or export it again") from error
 
     def open_torch_model(self) -> Any:
-        """The Hugging Face model in 32 bits, without a pooling layer, ready to be run."""
+        """The Hugging Face model in 32 bits, without a pooling layer, in evaluation mode."""
         with quiet_transformers() as transformers:
             try:
                 model, info = transformers.AutoModel.from_pretrained(self.path, output_loading_info=True, **LOCAL)
-            except Exception as error:  # its errors have no class of their own in common
+            except Exception as error:  # its errors have no common base class
                 raise UserError(f"transformers cannot open the model in {self.path} ({error})") from error
         missing = sorted(name for name in info["missing_keys"] if not name.startswith("pooler."))
         if missing:
@@ -252,16 +252,16 @@ class ModelFolder:
                 auto_tokenizer = transformers.AutoTokenizer.from_pretrained(self.path, **case, **LOCAL)
                 tokenizer: Tokenizer = auto_tokenizer.backend_tokenizer
                 files = sorted(auto_tokenizer.vocab_files_names.values())
-            except Exception as error:  # its errors have no class of their own in common
+            except Exception as error:  # its errors have no common base class
                 raise UserError(f"transformers cannot open the tokenizer in {self.path} ({error})") from error
-        if vocabulary.name not in files:  # of another kind of model: all words would be unknown
+        if vocabulary.name not in files:  # belongs to another kind of model: all words would be unknown
             raise UserError(f"{self.path} has no vocabulary for its tokenizer: it needs one of {', '.join(files)}")
         tokenizer.no_padding()
         tokenizer.no_truncation()
         return tokenizer
 
     def _pooling(self) -> Pooling:
-        """How sentence-transformers makes one vector of a text's tokens, if it says so."""
+        """The pooling that sentence-transformers uses, if its settings say so."""
         if not (self.path / _POOLING).is_file():
             return "cls"
         config = _read_object(self.path / _POOLING)
@@ -278,14 +278,14 @@ class ModelFolder:
 
 
 def require_torch(feature: str, *packages: str) -> None:
-    """Raise an error that says how to install the packages that run Hugging Face models, if any is missing."""
+    """Raise an error with installation instructions if a package to run Hugging Face models is missing."""
     if any(find_spec(package) is None for package in ("torch", "transformers", *packages)):
         raise MissingExtra(feature, "train")
 
 
 @contextmanager
 def quiet_transformers() -> Iterator[Any]:
-    """The package transformers, showing neither progress nor remarks."""
+    """The package transformers, without progress bars and log messages."""
     transformers = import_module("transformers")
     log = transformers.utils.logging
     level, bars = log.get_verbosity(), log.is_progress_bar_enabled()
@@ -318,7 +318,7 @@ def _cached_snapshot(name: str) -> Path | None:
 
 
 def _weights(folder: Path) -> list[Path]:
-    """The files that transformers reads the weights from; none unless all of them are there."""
+    """The files that transformers reads the weights from; empty if any is missing."""
     for path in (folder / name for name in _WEIGHTS):
         if path.is_file():
             names = {*_read_object(path)["weight_map"].values()} if path.suffix == ".json" else {path.name}
@@ -345,14 +345,14 @@ def _check_settings(path: Path, content: dict[str, Any]) -> ModelSettings:
 
 @lru_cache(maxsize=2)
 def _parse_tokenizer(content: bytes) -> Tokenizer:
-    """A tokenizer's file, parsed once: models of one family share it, and it takes longer to read than the model."""
+    """Parse a tokenizer file, once: related models share it, and it takes longer to read than the model."""
     from tokenizers import Tokenizer
 
     return Tokenizer.from_buffer(content)
 
 
 def _copy_tokenizer(parsed: Tokenizer) -> Tokenizer:
-    """The same tokenizer for one user: vocabulary and rules are shared, where it cuts is not; it pads nothing."""
+    """A copy of a tokenizer with its own truncation and without padding; vocabulary and rules are shared."""
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer(parsed.model)
@@ -365,7 +365,7 @@ def _copy_tokenizer(parsed: Tokenizer) -> Tokenizer:
 
 
 def _has_case(vocabulary: Path) -> bool:
-    """Whether there are words in capitals. SciBERT's cased vocabulary says so nowhere else, and would be read wrong."""
+    """Whether a vocabulary has capitals; nothing else shows that SciBERT's cased one is cased."""
     words = [word for word in vocabulary.read_text(encoding="utf-8").split("\n") if not word.startswith(("[", "<"))]
     return sum(word != word.lower() for word in words) > len(words) / 100
 

@@ -1,4 +1,4 @@
-"""The ranker: what it reads of a claim and a text, side by side, and the one score it gives."""
+"""The ranker, which reads a claim and a text side by side and scores the pair."""
 
 from __future__ import annotations
 
@@ -32,31 +32,31 @@ __all__ = [
 
 
 TargetKind = Literal["paper", "passage", "span", "stance"]
-"""What a claim is compared with: a paper, a sentence of the paper it cites, a text that cites the same paper.
+"""What a claim is compared with: a paper, a sentence of the cited paper, or a text that cites the same paper.
 
-A stance is asked of a sentence of the cited paper too: above 0 it says so, below it says otherwise.
+A stance is that of a sentence of the cited paper: above 0 it agrees with the claim, below 0 it opposes it.
 """
 
 
 def claim_text(kind: TargetKind, claim: str) -> str:
-    """The claim, told apart by what it is compared with."""
+    """The claim, marked with what it is compared with."""
     return f"{kind}: {claim}"
 
 
 def paper_text(title: str, *details: str) -> str:
-    """A paper as far as it is known: the title, then the abstract, or what others say when they cite it."""
+    """The text of a paper: its title, then its abstract or what others say when they cite it, if known."""
     return "\n".join(filter(None, (title, *details)))
 
 
 def passage_text(sentence: str, *neighbours: str) -> str:
-    """A sentence, then those before and after it, if they are to be seen."""
+    """A sentence, followed by its neighbours if given."""
     return "\n".join(filter(None, (sentence, " ".join(neighbours))))
 
 
 def side_by_side(claim: Sequence[int], text: Sequence[int], longest: int) -> list[int]:
-    """The tokens of the claim, then those of the text without its first mark; the longer one is cut at its end.
+    """The tokens of the claim, then those of the text without its start token; the longer one is cut at its end.
 
-    Both come with the marks that their tokenizer puts at either end.
+    Both include the special tokens that the tokenizer puts at either end.
     """
     room = longest - len(claim) - len(text) + 1
     if room < 0:
@@ -69,11 +69,11 @@ def side_by_side(claim: Sequence[int], text: Sequence[int], longest: int) -> lis
     return [*claim, *text[1:]]
 
 
-RANKER_FOLDER = "ranker"  # in the folder of the encoder that it goes with
+RANKER_FOLDER = "ranker"  # in the folder of its encoder
 
 
 class Ranker(Protocol):
-    """Says how well texts go with a claim; higher is better, and only scores of one kind compare."""
+    """Scores how well texts fit a claim; higher is better, and only scores of one kind are comparable."""
 
     @property
     def name(self) -> str: ...
@@ -82,7 +82,7 @@ class Ranker(Protocol):
 
 
 def load_ranker(folder: Path, threads: int | None = None) -> Ranker:
-    """The ranker in a folder; the same object each time. `threads`: by default all cores."""
+    """Load the ranker in a folder, once; `threads` defaults to all cores."""
     return _open_ranker(folder, thread_count(threads))
 
 
@@ -92,7 +92,7 @@ def _open_ranker(folder: Path, threads: int) -> Ranker:
 
 
 def ranker_of(encoder: Encoder) -> Ranker | None:
-    """The ranker that lies in an encoder's folder, if there is one."""
+    """The ranker in an encoder's folder, or None."""
     folder: Path | None = getattr(encoder, "folder", None)
     if folder is None or not (folder / RANKER_FOLDER / RANKER.settings_file).is_file():
         return None
@@ -100,9 +100,9 @@ def ranker_of(encoder: Encoder) -> Ranker | None:
 
 
 class OnnxRanker:
-    """Runs an ONNX model on `threads` threads; model and tokenizer are opened when they are first needed.
+    """Runs an ONNX model on `threads` threads; model and tokenizer are loaded on first use.
 
-    A score is the same to the bit whatever texts are beside it, and on any number of threads.
+    A score depends neither on the other texts nor on the number of threads, to the bit.
     """
 
     def __init__(self, folder: Path, threads: int) -> None:
@@ -116,7 +116,7 @@ class OnnxRanker:
         return f"{self._settings.name}@{self._files.version}"
 
     def score(self, kind: TargetKind, claim: str, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One score a text, in order."""
+        """A score for each text, in order."""
         claim_ids = self._ids(claim_text(kind, claim))
         rows = [side_by_side(claim_ids, self._ids(text), self._settings.max_tokens) for text in texts]
         work = list(batches([len(row) for row in rows]))
@@ -140,5 +140,5 @@ class OnnxRanker:
 
     @cached_property
     def _session(self) -> Any:
-        _ = self._files.version  # a model that is another than its settings say is not opened
+        _ = self._files.version  # raises if the model is not the one in its settings
         return self._files.open_session()

@@ -1,4 +1,4 @@
-"""How models run: batches of texts of equal length, on threads."""
+"""Run models in batches of texts of equal length, on threads."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ __all__ = ["BATCH_TOKENS", "batches", "disable_threads", "map_threaded", "thread
 
 Work = TypeVar("Work")
 Output = TypeVar("Output")
-BATCH_TOKENS = 256  # in a batch; what comes out of its widest layer still fits a core's own cache
+BATCH_TOKENS = 256  # per batch; the output of the widest layer still fits into the cache of a core
 _THREAD = local()
 
 
 def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Indices of texts of the same length in tokens, the longest first, at most `BATCH_TOKENS` together.
+    """Indices of texts of equal length, longest first, in batches of at most `BATCH_TOKENS` tokens.
 
-    Nothing is ever padded, so no text's vector depends on the texts beside it. Texts of a few hundred are enough to
-    fill batches, and half-filled ones cost little: 64 tokens together run within 5 % of the speed of 256.
+    Nothing is padded, so no vector depends on the other texts. A few hundred texts are enough to fill batches, and
+    half-filled ones cost little: batches of 64 tokens run within 5 % of the speed of 256.
     """
     by_length: dict[int, list[int]] = defaultdict(list)
     for index, length in enumerate(lengths):
@@ -34,19 +34,19 @@ def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
 
 
 def thread_count(threads: int | None) -> int:
-    """How many threads to use: as many as asked for, else one for each core this process may use."""
+    """The number of threads to use, by default one for each core available to this process."""
     if threads is not None and threads < 1:
         raise UserError(f"threads must be 1 or more, not {threads}")
     return threads or (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
 def disable_threads() -> None:
-    """Let the calling thread do all its work itself from now on: it is one of many that have enough to do."""
+    """Run models on the calling thread alone from now on, for callers that are themselves one of many threads."""
     _THREAD.works_alone = True
 
 
 def map_threaded(function: Callable[[Work], Output], work: Sequence[Work], threads: int) -> Iterator[Output]:
-    """The function of each piece of work, in order, on at most this many threads."""
+    """Apply a function to each piece of work on up to `threads` threads; results are in order."""
     if threads == 1 or len(work) == 1 or getattr(_THREAD, "works_alone", False):
         yield from map(function, work)
         return

@@ -25,7 +25,7 @@ __all__ = ["OpenDocument", "open_document", "verify_claim", "verify_sentences"]
 
 _QUOTATION_CANDIDATES = 20  # best passages searched for a quotation of the claim
 _LANGUAGE_SAMPLE = 400  # sentences by which the language of a document is recognised
-_QUOTED_CONFIDENCE = 0.5  # that a document which quotes a claim says nothing about it: an even chance
+_QUOTED_CONFIDENCE = 0.5  # that a document says nothing about a claim it quotes: an even chance
 _LOGIT_LIMIT = 60  # beyond it a score is 0 or 1 anyway, and exp would overflow
 
 

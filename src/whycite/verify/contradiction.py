@@ -32,8 +32,8 @@ _CLAUSE_BREAK = re.compile(
     r"[,;:.()]|\b(?:but|although|though|whereas|while|because|which|who|when|if|unless|than)\b", re.IGNORECASE
 )
 _MIN_SHARED_WORDS = 2  # words of the claim in the clause of the denied verb
-# The shares of the claim's words that a passage must have to be about the same thing; the less a sign may mean anything
-# else, the fewer. Set by hand; `python benchmarks/verify.py` measures altered claims.
+# The shares of the claim's words that a passage must have to be about the same thing; the less ambiguous a sign, the
+# fewer are needed. Set by hand; `python benchmarks/verify.py` measures altered claims.
 _SHARE_FOR_DENIED_VERB = 0.9
 _SHARE_FOR_DENIED_NOUN = 0.6
 _SHARE_FOR_OPPOSITE = 0.5
@@ -193,7 +193,7 @@ _UNSAID = re.compile(
 )
 _QUALITY = "better"
 _SIDE = 400  # characters on either side of a comparison that are read
-_MAX_COMPARISONS = 20  # per text, so that hostile input takes no time
+_MAX_COMPARISONS = 20  # per text, so that hostile input cannot take long
 _GOOD = {"better": True, "superior": True, "best": True, "worse": False, "inferior": False}
 _DOWN = {"lower": "higher", "smaller": "larger", "slower": "faster", "weaker": "stronger", "shorter": "longer"}
 _DOWN |= {"poorer": "better", "fewer": "more", "later": "earlier", "cheaper": "dearer", "easier": "harder"}

@@ -89,7 +89,7 @@ _CITES = re.compile(
 )
 _SHORT = 4  # content words; shorter sentences are headings and fragments
 _FIRST, _EARLY = 5, 30  # sentences after which "first" and "early" have fallen to 1/e
-_MAX_QUANTITIES = 3  # more numbers in common say no more
+_MAX_QUANTITIES = 3  # further numbers in common do not count
 ABSTRACT = 30  # sentences of the longest abstract; longer texts are papers
 
 
@@ -153,7 +153,7 @@ def neighbour_maximum(values: Floats) -> Floats:
 STEPS: Mapping[str, tuple[str, ...]] = {
     "words": WORD_COLUMNS,
     "meaning": (*WORD_COLUMNS, *MEANING_COLUMNS),
-    # The logit of the step before and two columns, so that few cases are enough to fit to.
+    # The logit of the step before and two columns, so that few cases are enough for fitting.
     "read": ("meaning", *READ_COLUMNS),
     "between": ("read", *CONTEXT_COLUMNS),
 }
@@ -173,7 +173,7 @@ class PassageWeights:
 
     steps: Mapping[str, Mapping[str, Mapping[str, float]]]
     verdicts: Mapping[str, Mapping[str, Mapping[str, float]]]
-    ranker: str = ""  # whose stances "stance" was fitted to; those of another ranker do not compare
+    ranker: str = ""  # whose stances "stance" was fitted to; those of other rankers are not comparable
     bars: Mapping[str, float] = field(default_factory=dict)  # by kind, the least chance of a verdict "backed"
 
     def logits(self, kind: str, step: str, table: Floats) -> Floats:

@@ -11,10 +11,10 @@ from whycite.verify.quantities import Quantity, quantities
 
 __all__ = ["Agreement", "compare_numbers", "compare_quantities", "unstated"]
 
-_ABOUT = 0.05  # how far off, as a share, a number may be that is given as "about"
+_ABOUT = 0.05  # relative error allowed for a number given as "about"
 _EQUAL = 1e-9  # relative difference due to rounding alone
-_MAX_COUNT_IN_WORDS = 12  # counts up to it are written in many ways: "both", "a pair", "the three of them"
-_MAX_COMMON = 10  # whole numbers up to it occur anywhere: that both texts have one says little
+_MAX_COUNT_IN_WORDS = 12  # counts up to this are written in many ways: "both", "a pair", "the three of them"
+_MAX_COMMON = 10  # whole numbers up to this occur anywhere, so sharing one says little
 _YEARS = range(1900, 2036)  # whole numbers that may be years
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 
@@ -89,14 +89,14 @@ def _is_year(quantity: Quantity) -> bool:
 
 
 def _stated(quantity: Quantity, passage_quantities: Sequence[Quantity]) -> bool:
-    """Whether a passage has a number of a claim, whatever it says is counted or measured."""
+    """Whether a passage has a number of a claim, no matter what it counts or measures."""
     if any(_agree(quantity, passage_quantity) for passage_quantity in passage_quantities) or _by_its_ends(
         quantity, passage_quantities
     ):
         return True
     if quantity.unit[:1] not in ("", "#", "="):
         return False
-    figures = _FIGURE.findall(quantity.text)  # its unit may stand behind the next number: "22 and 12 mg"
+    figures = _FIGURE.findall(quantity.text)  # its unit may follow the next number: "22 and 12 mg"
     return any(
         (passage_quantity.unit[:1] in ("", "#", "=") and _meet(quantity, passage_quantity))
         or figures == _FIGURE.findall(passage_quantity.text)
@@ -114,7 +114,7 @@ def _comparable(quantity: Quantity, counterpart: Quantity) -> bool:
 
 
 def _agree(quantity: Quantity, counterpart: Quantity) -> bool:
-    """Whether a quantity of a claim is the one of a passage."""
+    """Whether a quantity of a claim agrees with one of a passage."""
     if quantity.unit == counterpart.unit:
         return _meet(quantity, counterpart)
     if "%" in (quantity.unit, counterpart.unit):  # a share: 0.77 is 77 %
@@ -153,7 +153,7 @@ def _by_its_ends(quantity: Quantity, passage_quantities: Sequence[Quantity]) -> 
 
 
 def _is_small(quantity: Quantity) -> bool:
-    """Whether a number is so common that it says little if both have it."""
+    """Whether a number is so common that sharing it says little."""
     return quantity.low == quantity.high and quantity.low in range(_MAX_COMMON + 1)
 
 

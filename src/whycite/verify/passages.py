@@ -113,7 +113,7 @@ class PreparedDocument:
         return agreements, features.word_features(claim, self.sentences, self.types, agreements, self._lexicon)
 
     def word_shares(self, claim: str, chosen: Sequence[int]) -> tuple[float, float]:
-        """The shares of the claim's words that the chosen sentences have together, and that the document has."""
+        """The shares of the claim's words in the chosen sentences together, and in the document."""
         return self._lexicon.joint_share(claim, chosen), self._lexicon.known_share(claim)
 
     def stance(self, claim: str, chosen: Sequence[int]) -> float | None:

@@ -66,7 +66,7 @@ def denied_words(text: str) -> frozenset[str]:
     return frozenset(denied_forms)
 
 
-_CONTEXT_REACH = 6  # words on either side by which two pointers are compared
+_CONTEXT_REACH = 6  # words on either side used to compare two pointers
 _MIN_STEM = 4  # letters; no stem in the data is shorter
 
 _WORD = re.compile(r"[a-z]+(?:-regulat[a-z]*)?", re.IGNORECASE)
@@ -74,7 +74,7 @@ _WORD = re.compile(r"[a-z]+(?:-regulat[a-z]*)?", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Polarity:
-    """In how many ways a passage points as the claim does, in how many the other way, and a phrase on these."""
+    """The number of ways in which a passage points like the claim or the other way, and a phrase on these."""
 
     agreed: int = 0
     opposed: int = 0
@@ -127,7 +127,7 @@ def _context_overlap(pointer: _Pointer, rival: _Pointer) -> float:
 def _denied_share(claim: str, passage: str) -> float:
     claim_denials, passage_denials = denied_words(claim), denied_words(passage)
     if claim_denials & passage_denials:
-        return 0.0  # both deny the same, if in other words
+        return 0.0  # both deny the same, in different words
     shared = set(forms(claim)) & set(forms(passage))
     return len(shared & (claim_denials | passage_denials)) / max(len(shared), 1)
 

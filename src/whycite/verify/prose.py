@@ -1,4 +1,4 @@
-"""Which sentences of a document can back a claim: its own text, but no quotation of the claim."""
+"""Which sentences of a document can back a claim: its own text, not quotations of the claim."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["own_sentences", "quotes", "with_asides"]
 
 
 _KINDS = frozenset({"prose", "caption", "footnote"})  # of sentences that can back a claim
-_TITLE_RUN = 6  # words in a row that a sentence shares with a title only if it is an entry of a reference list
+_TITLE_RUN = 6  # words in a row that only an entry of a reference list shares with a title
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -58,7 +58,7 @@ _ATTRIBUTED = re.compile(
     re.IGNORECASE,
 )
 _MIN_WORDS = 6  # shorter claims are said twice by chance
-_SAME_SHARE = 0.9  # of the claim's words that have to be there, in order: word for word, but for a word or two
+_SAME_SHARE = 0.9  # of the claim's words that must occur, in order: all but a word or two
 _MAX_QUOTED_LENGTH, _MAX_SENTENCE_LENGTH = 3, 4  # times the claim; a longer text says more than the claim
 
 
@@ -85,7 +85,7 @@ def _is_same_text(claim_terms: list[str], quoted_terms: list[str]) -> bool:
 
 
 def _contains(claim_terms: list[str], sentence_terms: list[str]) -> bool:
-    """Whether the sentence contains the claim in one piece, but for a word or two."""
+    """Whether the sentence contains the claim in one piece, except for a word or two."""
     if len(sentence_terms) > _MAX_SENTENCE_LENGTH * len(claim_terms):
         return False
     match = SequenceMatcher(None, claim_terms, sentence_terms, autojunk=False).find_longest_match()

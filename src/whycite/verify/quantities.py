@@ -96,7 +96,7 @@ _POWER = r"(?:\s?[×x*·]\s?10\s?(?:\^|\*\*)?\s?\{?(?P<power>[-+]?\d{1,2})\}?(?!
 # A number that is not part of a name (IL-6, p53, H3K27, COVID-19) or of a longer number.
 _NUMBER = re.compile(rf"(?<![\w.,])(?<![^\W\d_]-)(?P<sign>(?<![\d)])-)?(?P<digits>{_DIGITS}){_POWER}?(?![.,]?\d)")
 _TEN_TO = re.compile(r"10\s?(?:\^|\*\*)\s?\{?(?P<power>[-+]?\d{1,2})\}?")
-_RAISED_LOST = re.compile(r"10(?P<power>-\d{1,2})(?!\d)")  # "p < 10-5", whose exponent was raised once
+_RAISED_LOST = re.compile(r"10(?P<power>-\d{1,2})(?!\d)")  # "p < 10-5", which has lost its superscript
 _CHANCE = re.compile(r"\b[pP](?:-?values?)? ?[<=>≤≥] ?$")
 _BIG = re.compile(r"\s(hundred|thousand|million|billion|trillion)\b", re.IGNORECASE)
 _BIG_LETTER = re.compile(r"([kKMB])(?= [a-z]{3})")

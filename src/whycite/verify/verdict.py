@@ -26,7 +26,7 @@ __all__ = ["POINTING", "ReasonedVerdict", "Signs", "chances_of", "collect_signs"
 
 _TOP_PASSAGES = 3  # passages that decide
 _SAME_TOPIC = 0.5  # the share of a claim's words that a sentence on the same topic has
-_MAX_POINTERS = 2  # words that point the same or the other way; more of them say no more
+_MAX_POINTERS = 2  # words that point the same or the other way; more do not count
 # The signs that separate backing from contradiction, once there is a passage.
 POINTING = (
     *("stance", "denies", "apart", "agreed", "opposed", "negation", "opposed near", "negation near"),
@@ -46,7 +46,7 @@ class Signs:
     opposed: str  # the words that point the other way, as a phrase
     contrary: str = ""  # how one of the best passages says the opposite in the claim's own words
     where: int = -1  # the index of that passage
-    unordered: bool = False  # the claim says that one thing is better than another, and no passage does
+    unordered: bool = False  # the claim says that one thing is better than another, but no passage does
     missing: tuple[str, ...] = ()  # numbers of the claim that none of the best passages has
 
 
@@ -96,7 +96,7 @@ def collect_signs(
     denied = polarities[0].negation and polarity.is_negated(claim) and float(near[0]) >= _SAME_TOPIC
     texts = [prepared.sentences[index] for index in top]
     contrary_index, contrary, unordered = _find_contrary(claim, texts)
-    # That another passage has the number says nothing if that passage is about something else.
+    # A number in another passage says nothing if that passage is about something else.
     nearest = [
         agreement.stated for agreement, share in zip(agreements, near, strict=True) if share >= _SAME_TOPIC * near.max()
     ]

@@ -32,7 +32,7 @@ class Passage:
     score: float  # 0 to 1
     text: str
     section: str  # the heading
-    quotes: bool = False  # whether it quotes the claim, which backs nothing
+    quotes: bool = False  # whether it quotes the claim, which is no backing
     numbers: str = ""  # how its numbers compare: "77 % in the claim, 7.7 % here"
 
     def _repr_html_(self) -> str:

@@ -1,3 +1,3 @@
-"""The web application and the HTTP API: the same answers as the command line, to look at."""
+"""The web application and the HTTP API, with the same answers as the command line."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the API takes, and what it adds to the results of the command line; OpenAPI is made from both."""
+"""Requests of the API, and its additions to the results of the command line; OpenAPI describes both."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class CheckAnswer(CheckedDraftJson):
 
     total: int  # sentences of the draft
     threshold: float
-    unwritable: str  # why no citation can be inserted; empty if one can
+    unwritable: str  # why no citation can be inserted; empty if some can
     sections: list[SectionJson]
     sentences: list[CheckedSentence]
 

@@ -34,7 +34,7 @@ class CitationStyle:
     opening: str
     closing: str
     gap: str
-    key: re.Pattern[str]  # that keys must match
+    key: re.Pattern[str]  # keys must match it
 
     def write(self, key: str) -> str | None:
         """The citation of a key; None if the key cannot be written in this style."""

@@ -53,7 +53,7 @@ class Insertion:
 
 
 def text_of(data: bytes) -> str:
-    """The text of a file as readers see it; without UTF-8 or a byte order mark, one character per byte."""
+    """The text of a file as readers decode it; one character per byte if not UTF-8 and without a byte order mark."""
     return decode(data)[0]
 
 

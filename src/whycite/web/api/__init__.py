@@ -1,1 +1,1 @@
-"""The HTTP API, one file a resource."""
+"""The HTTP API, one module per resource."""

@@ -1,4 +1,4 @@
-"""Where a draft lacks a citation, and the draft with those that were accepted."""
+"""Check a draft, and insert the citations that the user accepted."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ __all__ = ["router", "unwritable_reason"]
 
 
 router = APIRouter(prefix="/check", tags=["check"], responses=PROBLEMS)
-_PAPERS = 3  # for a sentence
-_MAX_REFUSALS = 20  # choices that could not be put in
+_PAPERS = 3  # per sentence
+_MAX_REFUSALS = 20  # refused choices to report
 
 Threshold = Annotated[float | None, Form(ge=0, le=1)]
 Papers = Annotated[int, Form(ge=1, le=20)]
 
 
 class CitationChoice(BaseModel):
-    """A sentence, by file and place, and the key it is to cite."""
+    """A sentence, by file and offset, and the key to cite there."""
 
     file: str
     start: int
@@ -49,7 +49,7 @@ _CHOICES = TypeAdapter(list[CitationChoice])
 
 @dataclass(frozen=True, slots=True)
 class _CheckOptions:
-    """How a draft is checked: from which worthiness on, with how many papers for a sentence."""
+    """The worthiness threshold, and the number of papers per sentence."""
 
     threshold: float | None
     n: int
@@ -64,10 +64,10 @@ async def check(
     offset: Annotated[int, Form(ge=0, le=10_000_000)] = 0,
     limit: Annotated[int, Form(ge=1, le=10_000)] = 2_000,
 ) -> Response:
-    """Findings of a draft; several files, or an archive of them, are one project.
+    """Check a draft; several files, or an archive, are read as one project.
 
-    `findings` are those of the command line, of at most `limit` sentences from `offset` on; each of `sentences` names
-    the one that is about it by its number in the list.
+    `findings` are those of the command line, for at most `limit` sentences starting at `offset`; each of `sentences`
+    has the index of its finding in that list.
     """
     uploads = receive_uploads(files, here.settings.files)
     options = _CheckOptions(threshold, n)
@@ -82,10 +82,10 @@ async def fix(
     threshold: Threshold = None,
     n: Papers = _PAPERS,
 ) -> Response:
-    """The changed files of a draft as a .zip; `choices` is a JSON list of {"file", "start", "key"}.
+    """Insert citations and return the changed files as a .zip; `choices` is a JSON list of {"file", "start", "key"}.
 
-    `threshold` and `n` are to be those of the check that offered the keys. What could not be put in is told in the
-    header `x-refused`, percent-encoded JSON; where nothing could be, that is the answer (422).
+    `threshold` and `n` must be those of the check that proposed the keys. The header `x-refused` lists the choices that
+    could not be inserted as percent-encoded JSON; if none could, the response is an error (422).
     """
     uploads = receive_uploads(files, here.settings.files)
     try:
@@ -108,7 +108,7 @@ def _run_check(here: Server, folder: Path, options: _CheckOptions) -> CheckedDra
     document = read_folder(folder)
     try:
         library = here.current.library()
-    except UserError:  # none yet: the draft's own bibliography is enough
+    except UserError:  # no library yet: the draft's own bibliography is enough
         return check_draft(document, threshold=options.threshold, n=options.n, use_library=False)
     return check_draft(document, library, threshold=options.threshold, n=options.n)
 
@@ -152,13 +152,13 @@ def _answer(checked: CheckedDraft, shown: slice, unwritable: str) -> CheckAnswer
 
 
 def _usual_threshold(checked: CheckedDraft) -> float:
-    """The threshold of most sentences: sections have their own."""
+    """The most common threshold, since sections have their own."""
     thresholds = sorted(finding.threshold for finding in checked.findings)
     return thresholds[len(thresholds) // 2] if thresholds else 0.5
 
 
 def _shorten_paths(text: str, folder: Path | str) -> str:
-    """A text that names files as they were sent."""
+    """The text with file names as they were uploaded."""
     return text.replace(f"{folder}/", "").replace(str(folder), "the draft")
 
 
@@ -199,7 +199,7 @@ _WRITABLE_FORMATS = ("latex", "markdown", "typst")
 
 
 def unwritable_reason(document: Document, folder: Path) -> str:
-    """Why no citation can be put into the draft that was read from a folder; empty where some can."""
+    """Why no citation can be inserted into the draft in a folder; empty if some can."""
     from whycite.check.fix.citations import citation_style
     from whycite.check.fix.edits import DraftProject
     from whycite.check.fix.entries import find_bibliography
@@ -207,7 +207,7 @@ def unwritable_reason(document: Document, folder: Path) -> str:
     if document.format not in _WRITABLE_FORMATS:
         style = citation_style(document, {})
         return style if isinstance(style, str) else ""
-    if document.references:  # these at least can be cited
+    if document.references:  # at least these can be cited
         return ""
     try:
         project = DraftProject(document, folder)

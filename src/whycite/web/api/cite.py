@@ -1,4 +1,4 @@
-"""What a claim should cite, and why."""
+"""Recommend papers for a claim."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ router = APIRouter(tags=["cite"])
 
 @router.post("/cite", response_model=CiteAnswer, responses=PROBLEMS)
 async def cite(question: CiteQuestion, here: CurrentServer) -> Response:
-    """The papers that a claim should cite, each with the evidence for it."""
+    """The papers that a claim should cite, with the evidence for each."""
     return await here.ask(lambda: _cite(here, question))
 
 

@@ -1,4 +1,4 @@
-"""Whether it works."""
+"""Report that the server is up."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ router = APIRouter(tags=["health"])
 
 @router.get("/health", response_model=Health, responses=PROBLEMS)
 async def health(here: CurrentServer) -> Response:
-    """Version and library; whoever gets this answer can ask the rest."""
+    """The version and the library in use; also a check that requests are accepted."""
     return await here.ask(lambda: _health(here))
 
 

@@ -1,4 +1,4 @@
-"""The library: looking, adding, removing, and the document of it that a request names."""
+"""Browse the library, add and remove documents, and read the document that a request refers to."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ router = APIRouter(prefix="/library", tags=["library"], responses=PROBLEMS)
 
 @router.get("", response_model=LibraryInfo)
 async def info(here: CurrentServer) -> Response:
-    """How much is in the library, and where it is."""
+    """The size and path of the library."""
     return await here.ask(lambda: json_response(asdict(here.current.library().info())))
 
 
@@ -44,13 +44,13 @@ async def documents(
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     query: Annotated[str, Query(max_length=200)] = "",
 ) -> Response:
-    """A page of the documents, newest first; `query`: those with all these words in title, path or year."""
+    """A page of the documents, newest first; `query` selects those with all its words in title, path or year."""
     return await here.ask(lambda: _find_documents(here, offset, limit, query))
 
 
 @router.post("/documents", status_code=202, response_model=schemas.UploadAnswer)
 async def upload(here: CurrentServer, files: list[UploadFile]) -> Any:
-    """Add papers; how far it is, `/library/uploads/{id}` tells."""
+    """Add papers; follow the progress at `/library/uploads/{id}`."""
     uploads = receive_uploads(files, here.settings.files)
     loop = asyncio.get_running_loop()
     job = await here.work(lambda: here.uploads.enqueue(write_uploads(uploads), len(uploads), loop))
@@ -59,9 +59,9 @@ async def upload(here: CurrentServer, files: list[UploadFile]) -> Any:
 
 @router.get("/uploads/{id}", response_class=StreamingResponse)
 async def follow(here: CurrentServer, id: Annotated[str, Path(max_length=64)]) -> StreamingResponse:
-    """How far an upload is, as server-sent events: `progress`, and at the end `done` or `failed`."""
+    """The progress of an upload as server-sent events: `progress`, and finally `done` or `failed`."""
     events = here.uploads.events(id)
-    first_event = await anext(events)  # an id that is none says so before the stream begins
+    first_event = await anext(events)  # reports an unknown id before the stream begins
 
     async def lines() -> AsyncIterator[str]:
         yield _format_event(first_event)
@@ -73,18 +73,18 @@ async def follow(here: CurrentServer, id: Annotated[str, Path(max_length=64)]) -
 
 @router.delete("/documents/{id}", response_model=schemas.RemoveAnswer)
 async def delete(here: CurrentServer, id: Annotated[str, Path(pattern=r"^-?[0-9]{1,20}$")]) -> Response:
-    """Remove a document with everything that only it brought; the file it came from is left alone."""
+    """Remove a document and everything that only it contributed; its original file is kept."""
     return await here.work(lambda: _remove(here, id))
 
 
 @router.get("/statistics", response_model=schemas.Statistics)
 async def figures(here: CurrentServer) -> Response:
-    """Papers by year, the most cited, and papers by how often they are cited."""
+    """The most cited papers, and the number of papers by year and by how often they are cited."""
     return await here.ask(lambda: json_response(here.current.answer_once(_statistics_json)))
 
 
 def searchable_entries(library: Library) -> list[tuple[LibraryDocument, str]]:
-    """The documents of a library, newest first, each with what is searched."""
+    """The documents of a library, newest first, each with its searchable text."""
     newest_entries = sorted(library.documents(), key=lambda entry: (entry.added, entry.path), reverse=True)
     return [(entry, fold(f"{entry.title} {entry.path} {entry.year or ''}")) for entry in newest_entries]
 
@@ -131,7 +131,7 @@ DocumentId = Annotated[str | None, Form(pattern=r"^-?[0-9]{1,20}$")]
 
 
 def document_reader(here: Server, files: list[UploadFile] | None, id: str | None) -> Callable[[], Document]:
-    """Reads the files that were sent, or the document of that id from where it was added."""
+    """A function that reads the uploaded files, or the library's document with that id from its original path."""
     if bool(files) == (id is not None):
         raise Problem(422, "Upload a document, or name one in the library.")
     if id is not None:
@@ -141,7 +141,7 @@ def document_reader(here: Server, files: list[UploadFile] | None, id: str | None
 
 
 def _read_library_document(here: Server, id: str) -> Document:
-    """The full text of a document, if it is still where it was added from."""
+    """Read the full text of a document, if its file still exists."""
     from whycite.library.paths import file_of
 
     path = next((entry.path for entry, _ in here.current.answer_once(searchable_entries) if str(entry.id) == id), None)

@@ -1,4 +1,4 @@
-"""What the reader sees of a document."""
+"""Read a document."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ router = APIRouter(tags=["read"])
 async def read(here: CurrentServer, files: list[UploadFile] | None = None, document: DocumentId = None) -> Response:
     """Sections with types, sentences, citations and references of a document; several files are one project.
 
-    It is sent, or named by the id that it has in the library; then it is read from where it was added.
+    The document is uploaded, or given by its id in the library and read from its original path.
     """
     read_document = document_reader(here, files, document)
     return await here.work(lambda: json_response(document_json(read_document(), claims=True)))

@@ -1,4 +1,4 @@
-"""Which sentences of a cited paper back a claim."""
+"""Verify a claim against a cited paper."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def verify(
 ) -> Response:
     """The verdict on a claim, the best `n` passages, and every sentence of the cited paper with its score.
 
-    The paper is sent, or named by the id that it has in the library; then it is read from where it was added.
+    The paper is uploaded, or given by its id in the library and read from its original path.
     """
     paper = document_reader(here, files, document)
     return await here.work(lambda: _verify(claim, paper(), n))
