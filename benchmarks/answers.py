@@ -3,7 +3,8 @@
 `record` asks the installed `whycite` for the papers of 200 claims (library: 300 eLife articles; claims of 100 others),
 the findings of 20 drafts and 40 verdicts, and writes what it answers as JSON. `compare` counts the answers that differ;
 the sentences that explain an answer (reasons, warnings) may be reworded, and the last digits of numbers may vary.
-A library made by the version before can be asked instead of a new one: --library PATH.
+A library made by the version before can be asked instead of a new one: --library PATH. `cost LIBRARY` prints the
+processor time and memory of whole commands; run it with the interpreter of either version.
 """
 
 import argparse
@@ -106,6 +107,39 @@ def compare(before: Path, after: Path) -> int:
     return len(different)
 
 
+def cost(library: str) -> None:
+    """Print the processor time and peak memory of whole commands."""
+    draft, paper = str(DATA / "drafts" / "bayes-vis"), str(DATA / "pdf" / "J13-1008.pdf")
+    claim = "Statistical parsing of morphologically rich languages benefits from gold tags."
+    questions = "\n".join(json.dumps({"id": k, "text": claim}) for k, claim in enumerate(islice(claims(), 100)))
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["WHYCITE_CACHE"] = folder
+        articles_file = str(DATA / "elife" / "elife-tiny.jsonl.zst")
+        commands = {
+            "--help": ["--help"],
+            "cite --batch, 100 claims": ["cite", "--batch", "-", "--library", library],
+            "check, cold": ["check", draft, "--json", "--library", library],
+            "check, again": ["check", draft, "--json", "--library", library],
+            "verify --claim, PDF": ["verify", "--claim", claim, paper, "--json"],
+            "add, 60 articles": ["add", articles_file, "--library", str(Path(folder, "library"))],
+        }
+        for name, arguments in commands.items():
+            seconds, mebibytes = measure(arguments, questions if "--batch" in arguments else "")
+            print(f"{name:<26}{seconds:>8.2f} s{mebibytes:>8.0f} MiB", flush=True)
+
+
+def measure(arguments: list[str], text: str) -> tuple[float, float]:
+    """Processor seconds and peak memory in MiB of a command and its own processes."""
+    command = [sys.executable, "-m", "whycite", *arguments]
+    quiet = subprocess.DEVNULL
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet, text=True)
+    assert process.stdin is not None
+    process.stdin.write(text)
+    process.stdin.close()
+    _, _, usage = os.wait4(process.pid, 0)
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True, dest="command")
@@ -115,8 +149,12 @@ if __name__ == "__main__":
     comparing = commands.add_parser("compare")
     comparing.add_argument("before", type=Path)
     comparing.add_argument("after", type=Path)
+    costing = commands.add_parser("cost")
+    costing.add_argument("library")
     options = parser.parse_args()
     if options.command == "record":
         record(options.file, options.library)
+    elif options.command == "cost":
+        cost(options.library)
     else:
         sys.exit(min(compare(options.before, options.after), 1))

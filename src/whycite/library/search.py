@@ -23,7 +23,7 @@ __all__ = ["SearchHits", "cosines", "search_tables"]
 
 Floats = NDArray[np.float32]
 T = TypeVar("T")
-_PROBES = 40  # partitions searched: all for 160,000 vectors, a quarter of them for a million
+_PROBES = 40  # partitions of 4,000 vectors searched: all of a library of 160,000, a sixth of a million
 _OVERFETCH = 2  # times k candidates are compared exactly, since the index has rounded vectors
 _MAX_WORDS = 200  # of a text that are searched
 _MAX_SCANNED_WORDS = 5 * _MAX_WORDS  # of a text that are read to find them, since words repeat
