@@ -48,8 +48,8 @@ def main() -> None:
         _whycite(folder, "verify", "--claim", VERIFIED_CLAIM, str(cited), "--format", "html", "--out", str(page))
         with _browser() as tab:
             tab.goto(page.as_uri())
-            tab.locator("li, button, a").filter(has_text="thresher sharks").first.click()  # scrolls to the best passage
-            tab.wait_for_timeout(1000)
+            tab.locator("li, button, a").filter(has_text="One third of").first.click()  # scroll to the best passage
+            tab.wait_for_timeout(4000)  # scrolling is animated
             tab.screenshot(path=ASSETS / "heatmap.png")
             with _server(folder) as address:
                 tab.goto(address)

@@ -26,7 +26,7 @@ CLAIMS = (
     "Honeybee colonies collapse when mites spread viruses among the bees.",
     "Keeping the mind busy in old age may protect against dementia.",
 )
-VERIFIED_CLAIM = "Thresher sharks stun several fish with one slap of the tail."
+VERIFIED_CLAIM = "A third of the overhead tail-slaps of thresher sharks were successful."
 CITED_DOI = "10.1371/journal.pone.0067380"  # the article it cites
 _PAPERS = 2  # per claim
 _PASSAGES = 3
