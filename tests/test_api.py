@@ -1,5 +1,6 @@
 """The public API, as a notebook uses it."""
 
+import inspect
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,25 @@ def test_cite_from_python(tmp_path: Path) -> None:
 def test_no_library(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="whycite add"):
         whycite.cite("Bees sleep.", tmp_path / "none")
+
+
+@pytest.mark.parametrize("name", ["read", "cite", "check", "verify"])
+def test_functions_that_editors_and_help_can_show(name: str) -> None:
+    function = getattr(whycite, name)
+    assert inspect.isfunction(function)
+    assert inspect.getdoc(function)
+    parameters = inspect.signature(function).parameters.values()
+    assert all(parameter.annotation is not parameter.empty for parameter in parameters)
+    assert not any(parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) for parameter in parameters)
+    assert len(list(parameters)) >= 2
+
+
+def test_functions_stay_functions_when_their_packages_are_imported() -> None:
+    import whycite.check.pipeline
+    import whycite.cite.plugins
+    import whycite.verify.claims
+
+    assert all(inspect.isfunction(function) for function in (whycite.check, whycite.cite, whycite.verify))
 
 
 def test_names() -> None:
