@@ -25,13 +25,29 @@ class BodyMeasures:
     bottom: float
 
 
+_SIZE_SPREAD = 0.04  # share by which character sizes differ and still count as one
+_LINE_SIZE_SPREAD = 0.06  # the same for sizes of lines
+_PITCH_SPREAD = 0.03  # the same for pitches
+_BODY_SIZE_SPREAD = 0.08  # share of the body size; lines closer to it are used to measure the pitch
+_STEADY_SPREAD = 0.02  # share of the body size; most lines are closer to it, unless recognised from a scan
+_MIN_PITCH = 0.8  # of the body size; baselines closer together are not those of successive lines
+_MAX_PITCH = 2.6  # of the body size; baselines farther apart have something between them
+_USUAL_PITCH = 1.2  # of the body size, if no pitch can be measured
+_TOP_QUANTILE = 0.75  # of the pages' highest baselines; on the few pages above it, something else is highest
+_BOTTOM_QUANTILE = 0.25  # of the pages' lowest baselines, likewise
+_BEYOND_PAGE = 1e9  # points; top of the running text if there is none, so that nothing lies beyond it
+_MIN_TYPICAL_SIZE = 0.85  # of the body size; smaller lines do not show where a column begins and ends
+_MIN_LETTERS = 0.7  # of the characters of running text; tables and formulas have fewer
+_SHARED_EDGE = 0.15  # of the lines of a column; an edge that fewer have may be an outlier's
+
+
 def common_size(pages: Iterable[PdfPage]) -> float:
     """The most common size of characters."""
     sizes: Counter[float] = Counter()
     for page in pages:
         for run in page.runs:
             sizes[run.size] += len(run.text)
-    return _mode(sizes, 0.04) or _USUAL_SIZE
+    return _mode(sizes, _SIZE_SPREAD) or _USUAL_SIZE
 
 
 def measure(pages: Sequence[Sequence[PdfLine]], alive: Callable[[], None]) -> BodyMeasures:
@@ -44,28 +60,28 @@ def measure(pages: Sequence[Sequence[PdfLine]], alive: Callable[[], None]) -> Bo
     sizes: Counter[float] = Counter()
     for line in sample:
         sizes[line.size] += line.length
-    size = _mode(sizes, 0.06) or _USUAL_SIZE
+    size = _mode(sizes, _LINE_SIZE_SPREAD) or _USUAL_SIZE
     pitches: Counter[float] = Counter()
     for lines in running:
         alive()
         columns: defaultdict[tuple[int, int], list[PdfLine]] = defaultdict(list)
         for line in lines:
-            if abs(line.size - size) < 0.08 * size:
+            if abs(line.size - size) < _BODY_SIZE_SPREAD * size:
                 columns[line.columns].append(line)
         for column in columns.values():
             for above, below in pairwise(sorted(column, key=lambda line: -line.y)):
-                if 0.8 * size < above.y - below.y < 2.6 * size:
+                if _MIN_PITCH * size < above.y - below.y < _MAX_PITCH * size:
                     pitches[round(above.y - below.y, 1)] += 1
     tops = sorted(max(line.y for line in lines) for lines in running if lines)
     bottoms = sorted(min(line.y for line in lines) for lines in running if lines)
     return BodyMeasures(
         size=size,
-        pitch=_mode(pitches, 0.03) or 1.2 * size,
+        pitch=_mode(pitches, _PITCH_SPREAD) or _USUAL_PITCH * size,
         bold=2 * sum(line.bold for line in sample) > len(sample),
         mono=2 * sum(line.main.font.mono for line in sample) > len(sample),
-        steady=2 * sum(abs(line.size - size) < 0.02 * size for line in sample) > len(sample),
-        top=tops[int(0.75 * len(tops))] if tops else 1e9,
-        bottom=bottoms[int(0.25 * len(bottoms))] if bottoms else -1e9,
+        steady=2 * sum(abs(line.size - size) < _STEADY_SPREAD * size for line in sample) > len(sample),
+        top=tops[int(_TOP_QUANTILE * len(tops))] if tops else _BEYOND_PAGE,
+        bottom=bottoms[int(_BOTTOM_QUANTILE * len(bottoms))] if bottoms else -_BEYOND_PAGE,
     )
 
 
@@ -75,7 +91,7 @@ def set_edges(lines: Sequence[PdfLine], size: float) -> None:
     for line in lines:
         columns[line.columns].append(line)
     for group in columns.values():
-        typical = [line for line in group if line.size > 0.85 * size and line.length > 20] or group
+        typical = [line for line in group if line.size > _MIN_TYPICAL_SIZE * size and line.length > 20] or group
         left_edge = _edge([line.x0 for line in typical], lowest=True)
         right_edge = _edge([line.x1 for line in typical], lowest=False)
         for line in group:
@@ -86,13 +102,18 @@ def _is_running(line: PdfLine) -> bool:
     """Whether a line looks like running text: many words, no wide gaps, mostly letters."""
     words = line.text.split()
     letters = sum(map(str.isalpha, line.text))
-    return len(words) >= 6 and letters > 0.7 * line.length and max(line.gaps, default=0) < 2 and not line.main.font.math
+    return (
+        len(words) >= 6
+        and letters > _MIN_LETTERS * line.length
+        and max(line.gaps, default=0) < 2
+        and not line.main.font.math
+    )
 
 
 def _edge(values: list[float], lowest: bool) -> float:
     """The outermost value that several lines share, or else the outermost."""
     counts = Counter(round(value / 2) for value in values)
-    shared = [key for key, count in counts.items() if count + counts[key + 1] >= max(3, 0.15 * len(values))]
+    shared = [key for key, count in counts.items() if count + counts[key + 1] >= max(3, _SHARED_EDGE * len(values))]
     if not shared:
         return min(values) if lowest else max(values)
     key = min(shared) if lowest else max(shared)
@@ -123,6 +144,17 @@ Rows = dict[int, list[TextRun]]
 _USUAL_SIZE = 10.0  # points, if a document has no text
 _MAX_WIDTH = 5_000  # points; no page of a paper is that wide
 _MIN_ROWS = 6  # lines of a column; fewer may be anything
+_MIN_ROW_SIZE = 0.6  # of the body size; smaller runs are marks and indices
+_MAX_ROW_SIZE = 1.5  # of the body size; larger runs are titles
+_ROW_HEIGHT = 0.6  # of the body size; less than the pitch, so that successive lines are separate rows
+_LOWER_PART = 0.6  # of the rows of a page, from the bottom, that may be in columns when the others are not
+_LOWEST_PART = 0.3  # the same for a shorter part
+_MAX_UNEVENNESS = 0.1  # of the width of the text, between two columns; those of a table differ by more
+_PEAK_QUANTILE = 0.8  # of the numbers of rows that cover each x; the highest may be outliers
+_MAX_CROSSING = 0.35  # of the peak; more rows than that do not cross a gutter
+_MIN_GUTTER_WIDTH = 0.6  # of the body size; word spaces are narrower
+_FILLED_SHARE = 0.55  # of the width of a column; running text covers more, cells of a table less
+_MAX_SEEN_PER_FILLED = 2.2  # rows with anything in a column, for each that fills it; a table has more
 
 
 def find_gutters(pages: Sequence[PdfPage], body_size: float, alive: Callable[[], None]) -> list[list[Gutter]]:
@@ -162,15 +194,19 @@ def _rows(page: PdfPage, body_size: float) -> Rows:
     """The runs of ordinary size, by height."""
     rows: Rows = {}
     for run in page.runs:
-        if 0.6 * body_size < run.size < 1.5 * body_size and run.x0 >= 0 and run.x1 <= page.width:
-            rows.setdefault(round(run.y / (0.6 * body_size)), []).append(run)
+        if _MIN_ROW_SIZE * body_size < run.size < _MAX_ROW_SIZE * body_size and run.x0 >= 0 and run.x1 <= page.width:
+            rows.setdefault(round(run.y / (_ROW_HEIGHT * body_size)), []).append(run)
     return rows
 
 
 def _part_gutters(page: PdfPage, rows: Rows, body_size: float) -> list[Gutter]:
     """Gutters in the lower or upper part of a page: a reference list in columns under text without."""
     heights = sorted(rows)
-    for part in (heights[: int(0.6 * len(heights))], heights[: int(0.3 * len(heights))], heights[len(heights) // 2 :]):
+    for part in (
+        heights[: int(_LOWER_PART * len(heights))],
+        heights[: int(_LOWEST_PART * len(heights))],
+        heights[len(heights) // 2 :],
+    ):
         chosen = {height: rows[height] for height in part}
         gutters = _page_gutters(page, chosen, body_size)
         if len(gutters) == 1 and _are_columns(chosen, gutters[0]):
@@ -183,8 +219,8 @@ def _are_columns(rows: Rows, gutter: Gutter) -> bool:
     runs = [run for row in rows.values() for run in row]
     x_min, x_max = min(run.x0 for run in runs), max(run.x1 for run in runs)
     letters = sum(sum(map(str.isalpha, run.text)) for run in runs)
-    even = abs((gutter[0] - x_min) - (x_max - gutter[1])) < 0.1 * (x_max - x_min)
-    return even and letters > 0.7 * sum(len(run.text) for run in runs)
+    even = abs((gutter[0] - x_min) - (x_max - gutter[1])) < _MAX_UNEVENNESS * (x_max - x_min)
+    return even and letters > _MIN_LETTERS * sum(len(run.text) for run in runs)
 
 
 def _page_gutters(page: PdfPage, rows: Rows, body_size: float) -> list[Gutter]:
@@ -200,14 +236,14 @@ def _page_gutters(page: PdfPage, rows: Rows, body_size: float) -> list[Gutter]:
     if not inked:
         return []
     ink_start, ink_end = inked[0], inked[-1] + 1
-    peak = sorted(cover[ink_start:ink_end])[int(0.8 * (ink_end - ink_start - 1))]
+    peak = sorted(cover[ink_start:ink_end])[int(_PEAK_QUANTILE * (ink_end - ink_start - 1))]
     gutters: list[Gutter] = []
     edge = ink_start
-    for is_low, group in groupby(range(ink_start, ink_end), key=lambda x: cover[x] <= 0.35 * peak):
+    for is_low, group in groupby(range(ink_start, ink_end), key=lambda x: cover[x] <= _MAX_CROSSING * peak):
         strip = list(group)
         start, end = strip[0], strip[-1] + 1
         narrow = min(start - edge, ink_end - end) < 6 * body_size
-        if is_low and end - start >= 0.6 * body_size and not narrow:
+        if is_low and end - start >= _MIN_GUTTER_WIDTH * body_size and not narrow:
             gutter = _narrow_strip(cover, start, end)
             if _is_gutter(rows, edge, gutter, ink_end):
                 gutters.append(gutter)
@@ -233,10 +269,12 @@ def _is_gutter(rows: Rows, text_start: int, gutter: Gutter, text_end: int) -> bo
         on_right = sum(run.x1 - run.x0 for run in row if run.x0 >= end - 2)
         seen_left += on_left > 0
         seen_right += on_right > 0
-        filled_left += on_left > 0.55 * (start - text_start)
-        filled_right += on_right > 0.55 * min(text_end - end, start - text_start)
+        filled_left += on_left > _FILLED_SHARE * (start - text_start)
+        filled_right += on_right > _FILLED_SHARE * min(text_end - end, start - text_start)
     enough = min(filled_left, filled_right) >= _MIN_ROWS
-    return enough and 2.2 * filled_left >= seen_left and 2.2 * filled_right >= seen_right
+    return (
+        enough and _MAX_SEEN_PER_FILLED * filled_left >= seen_left and _MAX_SEEN_PER_FILLED * filled_right >= seen_right
+    )
 
 
 def in_reading_order(lines: Sequence[PdfLine]) -> list[PdfLine]:

@@ -32,6 +32,14 @@ _DIGITS = re.compile(r"\d+")
 _MIN_LINE_NUMBERS = 5  # on a page; fewer may be anything
 _MAX_LINE_NUMBER_DIGITS = 4
 _JITTER = 1.5  # points by which numbers in one column are misaligned
+_MIN_REGULAR_STEPS = 0.8  # of the steps from number to number; lines are counted with hardly an exception
+_MARGIN_BOTTOM = 0.2  # of the height of the page; running feet are below it
+_MARGIN_TOP = 0.8  # of the height of the page; running heads are above it
+_SAME_PLACE_SHARE = 0.4  # of the pages; text that stands apart at one height on more of them is furniture
+_BEYOND_TEXT = 0.6  # of the pitch beyond the text of most pages; less may be text set slightly off
+_ROW_TOLERANCE = 0.4  # of the type size, between baselines in one row; lines below each other are farther apart
+_APART = 1.45  # pitches between rows; successive lines of text are closer
+_SINGLE_SPACING = 1.2  # of the type size, the least pitch expected of a row in large type
 
 
 def drop_line_numbers(page: PdfPage) -> None:
@@ -65,7 +73,7 @@ def _counts_lines(column: list[TextRun], page: PdfPage) -> bool:
     step, count = steps.most_common(1)[0]
     x_min, x_max = min(run.x0 for run in column), max(run.x1 for run in column)
     runs_beyond = sum(run.x0 < x_min - 1 for run in page.runs), sum(run.x1 > x_max + 1 for run in page.runs)
-    return step in (1, 5) and count > 0.8 * (len(column) - 1) and min(runs_beyond) < len(column)
+    return step in (1, 5) and count > _MIN_REGULAR_STEPS * (len(column) - 1) and min(runs_beyond) < len(column)
 
 
 def mark_furniture(pages: Sequence[Sequence[PdfLine]], heights: Sequence[float], body: BodyMeasures) -> None:
@@ -83,7 +91,7 @@ def mark_furniture(pages: Sequence[Sequence[PdfLine]], heights: Sequence[float],
         for end, rows in enumerate(page):
             outer_rows = _count_outer_rows(rows, body, end == 0) if len(pages) > 1 else 0
             for i, row in enumerate(rows):
-                if 0.2 * height < row[0].y < 0.8 * height:
+                if _MARGIN_BOTTOM * height < row[0].y < _MARGIN_TOP * height:
                     break
                 apart = _stands_apart(row, rows[i + 1 : i + 2], body)
                 pattern = _pattern(row)
@@ -93,7 +101,7 @@ def mark_furniture(pages: Sequence[Sequence[PdfLine]], heights: Sequence[float],
                     i < outer_rows
                     or _is_folio(row)
                     or repeats >= (2 if len(pages) < 8 else 3)
-                    or (apart and same_place > max(2, 0.4 * len(pages)))
+                    or (apart and same_place > max(2, _SAME_PLACE_SHARE * len(pages)))
                 ):
                     for line in row:
                         line.role = "furniture"
@@ -103,7 +111,7 @@ def mark_furniture(pages: Sequence[Sequence[PdfLine]], heights: Sequence[float],
 
 def _count_outer_rows(rows: Sequence[Sequence[PdfLine]], body: BodyMeasures, top: bool) -> int:
     """The number of outer rows beyond the text of most pages, with white space between."""
-    edge = body.top + 0.6 * body.pitch if top else body.bottom - 0.6 * body.pitch
+    edge = body.top + _BEYOND_TEXT * body.pitch if top else body.bottom - _BEYOND_TEXT * body.pitch
     beyond = [row for row in rows if (row[0].y > edge if top else row[0].y < edge)]
     count = len(beyond)
     return count if beyond and _stands_apart(beyond[-1], rows[count : count + 1], body) else 0
@@ -125,7 +133,7 @@ def _outermost_rows(lines: Sequence[PdfLine], top: bool) -> list[list[PdfLine]]:
     """The outermost rows of a page, from the edge inwards; lines on one baseline form a row."""
     rows: list[list[PdfLine]] = []
     for line in sorted(lines, key=lambda line: -line.y if top else line.y):
-        if rows and abs(rows[-1][0].y - line.y) < 0.4 * line.size:
+        if rows and abs(rows[-1][0].y - line.y) < _ROW_TOLERANCE * line.size:
             rows[-1].append(line)
         elif len(rows) == _MARGIN_ROWS + 1:
             break
@@ -145,10 +153,17 @@ def _is_folio(row: Sequence[PdfLine]) -> bool:
 
 def _stands_apart(row: Sequence[PdfLine], inner: Sequence[Sequence[PdfLine]], body: BodyMeasures) -> bool:
     """Whether a row is farther from the next one inwards than lines are from each other."""
-    return not inner or abs(row[0].y - inner[0][0].y) > 1.45 * max(body.pitch, 1.2 * row[0].size)
+    return not inner or abs(row[0].y - inner[0][0].y) > _APART * max(body.pitch, _SINGLE_SPACING * row[0].size)
 
 
 _MAX_UNMARKED_LINES = 12  # of footnotes without a mark; more small print is a quotation or a list
+_MAX_MARK_SIZE = 0.85  # of the size of the line; a larger number is no superscript
+_MIN_MARK_RISE = 0.15  # of the size of the line, above its baseline; a lower number is no superscript
+_TIGHT_PITCH = 0.9  # of the pitch of running text; footnotes of about its size are set closer
+_MAX_NOTE_SIZE = 0.94  # of the body size; larger lines are footnotes only if they are set tightly
+_MAX_TIGHT_SIZE = 1.04  # of the body size; larger lines are not footnotes even then
+_SAME_SIZE = 0.05  # share by which sizes of lines in the same type differ
+_MAX_SMALL_PRINT = 0.88  # of the body size; larger lines without a mark may be text
 _FOOTNOTE_MARK = re.compile(r"(?:\d{1,2}|[*∗†‡§¶♯♭⋆])\s?(?![\d.,)%])\S")
 
 
@@ -156,8 +171,8 @@ def begins_footnote(line: PdfLine) -> bool:
     """Whether a line begins with the mark of a footnote."""
     return bool(_FOOTNOTE_MARK.match(line.text)) and (
         not line.text[0].isdigit()
-        or line.runs[0].size < 0.85 * line.size
-        or line.runs[0].y > line.y + 0.15 * line.size
+        or line.runs[0].size < _MAX_MARK_SIZE * line.size
+        or line.runs[0].y > line.y + _MIN_MARK_RISE * line.size
         or line.text.lstrip("0123456789 ")[:1].isupper()
         or "http" in line.text[:9]
         or "www." in line.text[:7]
@@ -184,12 +199,12 @@ def mark_footnotes(lines: Sequence[PdfLine], rules: Sequence[Box], body: BodyMea
 def _first_note(column: Sequence[PdfLine], rules: Sequence[Box], body: BodyMeasures, has_entries: bool) -> int:
     """The index of the first footnote line in a column."""
     start = len(column)
-    tight = 0.9 * body.pitch
+    tight = _TIGHT_PITCH * body.pitch
     pitches = [above.y - below.y for above, below in pairwise(column)]
     while start > 0:
         line = column[start - 1]
-        small = line.size <= 0.94 * body.size
-        narrow = line.size <= 1.04 * body.size and any(
+        small = line.size <= _MAX_NOTE_SIZE * body.size
+        narrow = line.size <= _MAX_TIGHT_SIZE * body.size and any(
             0 < pitch <= tight for pitch in pitches[max(start - 2, 0) : start]
         )
         if not small and not narrow:
@@ -212,7 +227,7 @@ def _first_note(column: Sequence[PdfLine], rules: Sequence[Box], body: BodyMeasu
         return start
     unmarked, marked = column[small_start:start], column[start : start + 1]
     alike = all(
-        abs(line.size - note.size) <= 0.05 * note.size and line.x0 < note.x0 + note.size
+        abs(line.size - note.size) <= _SAME_SIZE * note.size and line.x0 < note.x0 + note.size
         for note in marked
         for line in unmarked
     )
@@ -221,5 +236,9 @@ def _first_note(column: Sequence[PdfLine], rules: Sequence[Box], body: BodyMeasu
 
 def _is_small_print(notes: Sequence[PdfLine], text: Sequence[PdfLine], body: BodyMeasures) -> bool:
     """Whether lines without a mark are footnotes all the same: few, small, and below running text."""
-    under_text = bool(text) and abs(text[-1].size - body.size) <= 0.05 * body.size
-    return under_text and len(notes) <= _MAX_UNMARKED_LINES and all(line.size <= 0.88 * body.size for line in notes)
+    under_text = bool(text) and abs(text[-1].size - body.size) <= _SAME_SIZE * body.size
+    return (
+        under_text
+        and len(notes) <= _MAX_UNMARKED_LINES
+        and all(line.size <= _MAX_SMALL_PRINT * body.size for line in notes)
+    )
