@@ -229,6 +229,8 @@ _MIN_SIZE, _MAX_SIZE = 2.0, 60.0  # points; fonts drawn by procedures (Type 3) o
 _USUAL_SIZE = 10.0  # points, until a font states its size
 _MAX_COORDINATE = 1e5  # points; anything farther out, or not a number, is not on the page
 _MAX_RUN_LENGTH = 1_000  # characters; a longer run is not a word, and must not take long
+_MAX_BASE_SHIFT = 0.05  # of the type size, within a run; indices and exponents are shifted by more
+_MAX_STEP_BACK = 0.3  # of the type size, from the left edge of a letter to that of the next in its run
 _MAX_HEIGHTS = 400  # letters of a font that are measured
 _TALL = 0.85  # quantile of the heights of letters that counts as the height of the tallest
 _ASCENT = 0.7  # height of the tallest letters and digits of a font, in units of its size
@@ -374,8 +376,8 @@ def runs_of(textpage: Any, text: str, offset: int, fonts: Fonts) -> Iterator[tup
             and run.end == start
             and run.font is font
             and run.size == size
-            and abs(run.y - base) < 0.05 * size
-            and last_x0 - 0.3 * size < x0 < run.x1 + 0.5 * size  # the letters of a ligature share one box
+            and abs(run.y - base) < _MAX_BASE_SHIFT * size
+            and last_x0 - _MAX_STEP_BACK * size < x0 < run.x1 + 0.5 * size  # the letters of a ligature share one box
             and character not in _COMBINING
             and run.text not in _COMBINING
             and len(run.text) == run.end - run.start < _MAX_RUN_LENGTH

@@ -21,6 +21,21 @@ _MAX_DISTANCE = 5.0  # between two parts of one table or picture
 _MAX_STEP = 1.3  # between two lines of one paragraph
 _SIZE_TOLERANCE = 0.09  # by which the size of running text varies
 _MIN_CELL_GAP, _SURE_CELL_GAP = 1.5, 3.0  # between cells, if wider than most gaps of the line; in any case
+_MIN_DENSE_SIZE = 0.7  # of the running text's size, for a line of words; smaller print may be part of a float
+_MIN_DENSE_WIDTH = 0.8  # of the column, filled by a line of words of any size
+_MIN_DENSE_LETTERS = 0.6  # of the characters of a line of words of any size
+_MIN_PROSE_WIDTH = 0.7  # of the column, filled by a line that is clearly running text
+_MAX_PROSE_INDENT = 0.25  # of the column, by which a line of running text is indented
+_MIN_PROSE_LETTERS = 0.72  # of the characters of a line of running text, years included
+_MIN_USUAL_GAP = 0.2  # of the type size; the usual gap of a line counts as no narrower than this
+_MAX_TIGHT_STEP = 1.3  # of the type size, between two lines without white space between
+_SAME_SIZE_TOLERANCE = 0.03  # by which the size varies in text that runs on above a caption
+_MIN_READABLE_LETTERS = 0.7  # of the characters of a line in a figure that has whole words
+_MIN_FLOAT_SPACE = 1.6  # pitches, from a float to a full line of words, if that is text and not part of it
+_MIN_FULL_WIDTH = 0.9  # of the column, filled by a line of text after a float
+_MIN_HEADING_SIZE = 0.95  # of the running text's size; smaller bold print is part of a float
+_MAX_HEAD_STEP = 1.8  # pitches, from the head of a table to its first row
+_MAX_ADDRESS_STEP = 1.5  # of the type size, between two lines of one address
 
 
 def prose_lines(lines: Sequence[PdfLine], body: BodyMeasures) -> set[int]:
@@ -47,10 +62,10 @@ def dense_lines(lines: Sequence[PdfLine], body: BodyMeasures) -> set[int]:
     """The ids of lines of any size that fill their column with words, next to others that do."""
     dense = [
         line.role == "body"
-        and line.size > 0.7 * body.size
-        and line.x1 - line.x0 > 0.8 * (line.column_right - line.column_left)
+        and line.size > _MIN_DENSE_SIZE * body.size
+        and line.x1 - line.x0 > _MIN_DENSE_WIDTH * (line.column_right - line.column_left)
         and len(line.text.split()) >= 5
-        and sum(map(str.isalpha, line.text)) > 0.6 * line.length
+        and sum(map(str.isalpha, line.text)) > _MIN_DENSE_LETTERS * line.length
         and not _has_cells(line)
         for line in lines
     ]
@@ -67,10 +82,10 @@ def _fills_column(line: PdfLine, body: BodyMeasures) -> bool:
     words = line.text.split()
     letters = sum(map(str.isalpha, line.text)) + 4 * len(_YEAR.findall(line.text))
     return (
-        line.x1 - line.x0 > 0.7 * width
-        and line.x0 - line.column_left < 0.25 * width
+        line.x1 - line.x0 > _MIN_PROSE_WIDTH * width
+        and line.x0 - line.column_left < _MAX_PROSE_INDENT * width
         and len(words) >= 4
-        and letters > 0.72 * line.length
+        and letters > _MIN_PROSE_LETTERS * line.length
         and not _has_cells(line)
     )
 
@@ -84,7 +99,7 @@ def _has_cells(line: PdfLine) -> bool:
     gaps = sorted(line.gaps)
     if not gaps or gaps[-1] < _MIN_CELL_GAP:
         return False
-    return gaps[-1] > _SURE_CELL_GAP or gaps[-1] > 2 * max(gaps[len(gaps) // 2], 0.2)
+    return gaps[-1] > _SURE_CELL_GAP or gaps[-1] > 2 * max(gaps[len(gaps) // 2], _MIN_USUAL_GAP)
 
 
 def _adjoin(above: PdfLine, below: PdfLine, body: BodyMeasures) -> bool:
@@ -123,9 +138,12 @@ def _runs_on(above: Sequence[PdfLine], lines: Sequence[PdfLine], prose: set[int]
     tight = (
         line
         for line in lines
-        if id(line) in prose and line.columns == top.columns and 0 < line.y - top.y < 1.3 * top.size
+        if id(line) in prose and line.columns == top.columns and 0 < line.y - top.y < _MAX_TIGHT_STEP * top.size
     )
-    return any(all(abs(line.size - float_line.size) <= 0.03 * line.size for float_line in above) for line in tight)
+    return any(
+        all(abs(line.size - float_line.size) <= _SAME_SIZE_TOLERANCE * line.size for float_line in above)
+        for line in tight
+    )
 
 
 def _is_nearer(above: Sequence[PdfLine], below: Sequence[PdfLine], caption: Sequence[PdfLine]) -> bool:
@@ -146,7 +164,7 @@ def _is_readable(line: PdfLine) -> bool:
     """Whether a line has several whole words, or is a table row with a name before its numbers."""
     words = [word for word in line.text.split() if sum(map(str.isalpha, word)) > 1]
     letters = sum(map(str.isalpha, line.text))
-    if len(words) >= 4 and letters > 0.7 * line.length and letters > 3 * len(line.text.split()):
+    if len(words) >= 4 and letters > _MIN_READABLE_LETTERS * line.length and letters > 3 * len(line.text.split()):
         return not _has_cells(line)
     return bool(words) and is_row(line)
 
@@ -174,7 +192,9 @@ def _adjacent_lines(
     for line in near:
         if abs(line.y - edge) > _MAX_DISTANCE * body.pitch or id(line) in prose or line.role not in ("body", "figure"):
             break
-        if _is_heading_like(line, body) or (abs(line.y - edge) > 1.6 * body.pitch and _is_full(line, body)):
+        if _is_heading_like(line, body) or (
+            abs(line.y - edge) > _MIN_FLOAT_SPACE * body.pitch and _is_full(line, body)
+        ):
             break
         adjacent.append(line)
         edge = line.y
@@ -183,13 +203,18 @@ def _adjacent_lines(
 
 def _is_full(line: PdfLine, body: BodyMeasures) -> bool:
     """Whether this is a full line of words in the body's size: text after a float, not part of it."""
-    full = line.x1 - line.x0 > 0.9 * (line.column_right - line.column_left) and len(line.text.split()) >= 5
+    full = line.x1 - line.x0 > _MIN_FULL_WIDTH * (line.column_right - line.column_left) and len(line.text.split()) >= 5
     return full and _has_body_size(line, body) and not _has_cells(line)
 
 
 def _is_heading_like(line: PdfLine, body: BodyMeasures) -> bool:
     bold = line.bold and not body.bold
-    return line.size > 0.95 * body.size and bold and line.x0 - line.column_left < body.size and not _has_cells(line)
+    return (
+        line.size > _MIN_HEADING_SIZE * body.size
+        and bold
+        and line.x0 - line.column_left < body.size
+        and not _has_cells(line)
+    )
 
 
 def is_row(line: PdfLine) -> bool:
@@ -214,7 +239,7 @@ def _mark_rows(lines: Sequence[PdfLine], prose: set[int], body: BodyMeasures) ->
         if is_table_row and (rows[i - 1 : i] == [True] or rows[i + 1 : i + 2] == [True]):
             lines[i].role = "table"
     for head, row in pairwise(lines):
-        near = head.columns == row.columns and 0 < head.y - row.y < 1.8 * body.pitch
+        near = head.columns == row.columns and 0 < head.y - row.y < _MAX_HEAD_STEP * body.pitch
         free = head.role == "body" and id(head) not in prose
         if row.role == "table" and near and free and max(head.gaps, default=0) > _MIN_CELL_GAP:
             head.role = "table"
@@ -225,7 +250,7 @@ def _mark_code(lines: Sequence[PdfLine]) -> None:
     typed = [line.role == "body" and all(run.font.mono for run in line.runs) for line in lines]
     address = False
     for i, is_typed in enumerate(typed):
-        goes_on = address and 0 < lines[i - 1].y - lines[i].y < 1.5 * lines[i].size
+        goes_on = address and 0 < lines[i - 1].y - lines[i].y < _MAX_ADDRESS_STEP * lines[i].size
         address = is_typed and (goes_on or bool(_ADDRESS.match(lines[i].text)))
         if is_typed and not address and (typed[i - 1 : i] == [True] or typed[i + 1 : i + 2] == [True]):
             lines[i].role = "code"
@@ -240,6 +265,14 @@ _LABEL = re.compile(
 )
 _SHORTENED = re.compile(r"(?:\b(?:cf|see|e\.g|i\.e|vs|also)\.|[,;:])$", re.IGNORECASE)
 _FINISHED = re.compile(r"[.!?:;]['\")\]”’]*\d{0,2}$")
+_MIN_SIZE_CHANGE = 0.05  # share by which the size of a caption differs from that of other text
+_MIN_CAPTION_SPACE = 1.25  # pitches above a caption; lines of one paragraph are closer
+_SURE_CAPTION_SPACE = 1.6  # pitches above a caption with nothing else to set it off, neither type nor punctuation
+_MAX_CAPTION_STEP = 1.45  # of the type size, between two lines of one caption
+_MAX_STEP_GROWTH = 1.12  # times the step before it in a caption; what follows a wider one is other text
+_CAPTION_SIZE_TOLERANCE = 0.06  # by which the size varies from line to line of a caption
+_MIN_CAPTION_STEP = 0.3  # of the type size; anything closer is on the same line
+_MAX_CAPTION_GAP = 2.2  # of the type size, in a line of a caption; wider ones are between cells
 
 
 def is_caption_label(text: str) -> bool:
@@ -271,7 +304,7 @@ def _begins_caption(line: PdfLine, above: PdfLine | None, body: BodyMeasures) ->
         return False
     rest = line.text[match.end() :].lstrip()
     usual = (above or line).main.font
-    set_off = abs(line.size - body.size) > 0.05 * body.size or line.runs[0].font is not usual
+    set_off = abs(line.size - body.size) > _MIN_SIZE_CHANGE * body.size or line.runs[0].font is not usual
     separated = not match["after"].isspace()
     opens = not rest[:1].islower() or _is_distinct(line, match.end())
     if above is None or above.columns != line.columns or above.y <= line.y:
@@ -279,11 +312,15 @@ def _begins_caption(line: PdfLine, above: PdfLine | None, body: BodyMeasures) ->
             return match["after"].strip() == ":"
         return separated or (opens and (set_off or rest[:1].isupper()))
     gap = (above.y - line.y) / max(body.pitch, 1.0)
-    if gap > 1.25 or above.role != "body" or is_row(above):
-        return separated or (opens and (set_off or gap > 1.6) and bool(set_off or rest[:1].isupper()))
+    if gap > _MIN_CAPTION_SPACE or above.role != "body" or is_row(above):
+        return separated or (opens and (set_off or gap > _SURE_CAPTION_SPACE) and bool(set_off or rest[:1].isupper()))
     if separated and rest[:1].isupper() and _ends_text(above, body):
         return True
-    return separated and set_off and (line.runs[0].font.bold or abs(line.size - above.size) > 0.05 * above.size)
+    return (
+        separated
+        and set_off
+        and (line.runs[0].font.bold or abs(line.size - above.size) > _MIN_SIZE_CHANGE * above.size)
+    )
 
 
 def _ends_text(line: PdfLine, body: BodyMeasures) -> bool:
@@ -316,13 +353,15 @@ def _continues_caption(caption: Sequence[PdfLine], below: PdfLine, rules: Sequen
         caption[0].columns[0] <= below.columns[0] and below.columns[1] <= max(caption[0].columns[1], above.columns[1])
     ):
         return False
-    pitch = 1.45 * max(above.size, below.size)
+    pitch = _MAX_CAPTION_STEP * max(above.size, below.size)
     if len(caption) > 2:
-        pitch = min(pitch, 1.12 * (caption[-2].y - above.y))
-    alike = any(abs(size - above.size) <= 0.06 * above.size for size in (below.size, _tallest(below)))
-    if not 0.3 * above.size < above.y - below.y <= pitch or not alike:
+        pitch = min(pitch, _MAX_STEP_GROWTH * (caption[-2].y - above.y))
+    alike = any(
+        abs(size - above.size) <= _CAPTION_SIZE_TOLERANCE * above.size for size in (below.size, _tallest(below))
+    )
+    if not _MIN_CAPTION_STEP * above.size < above.y - below.y <= pitch or not alike:
         return False
-    if max(below.gaps, default=0) > 2.2 or below.x0 > above.x1:
+    if max(below.gaps, default=0) > _MAX_CAPTION_GAP or below.x0 > above.x1:
         return False
     middle = (below.x0 + below.x1) / 2
     return not any(below.y + 0.5 * below.size < rule[1] < above.y and rule[0] < middle < rule[2] for rule in rules)
@@ -331,6 +370,9 @@ def _continues_caption(caption: Sequence[PdfLine], below: PdfLine, rules: Sequen
 _NUMBER = re.compile(r"\(\s?[A-Z]?\.?\d{1,3}(?:\.\d{1,3})?[a-z]?\s?\)$")
 _WORD = re.compile(r"[A-Za-z]{3,}")
 _FORMULA_WORDS = load_word_lists(__name__)["formula_words"]
+_MIN_FORMULA_INDENT = 0.8  # of the running text's size, from the left edge of the column
+_MAX_CRUMB_SIZE = 0.9  # of the running text's size; indices and limits of sums are smaller
+_MIN_SYMBOLS = 0.3  # of the characters of an indented formula
 
 
 def mark_formulas(lines: Sequence[PdfLine], prose: set[int], body: BodyMeasures) -> None:
@@ -340,15 +382,15 @@ def mark_formulas(lines: Sequence[PdfLine], prose: set[int], body: BodyMeasures)
             continue
         words = [word for word in _WORD.findall(line.text) if word not in _FORMULA_WORDS]
         symbols = _symbols(line)
-        inset = line.x0 - line.column_left > 0.8 * body.size
-        small = line.size < 0.9 * body.size
+        inset = line.x0 - line.column_left > _MIN_FORMULA_INDENT * body.size
+        small = line.size < _MAX_CRUMB_SIZE * body.size
         if not words and (
             (line.length <= 2 and (symbols or small))
             or (line.length == 3 and (symbols or small or inset) and not line.text.replace(" ", "").isalnum())
         ):
             line.role = "crumb"
         elif (
-            (symbols > 0.3 * line.length and len(words) <= 2 and inset)
+            (symbols > _MIN_SYMBOLS * line.length and len(words) <= 2 and inset)
             or (symbols > 0.5 * line.length and len(words) <= 1)
             or (
                 inset

@@ -35,6 +35,9 @@ _UPPER_LINES = 25  # of the first page, in which the title must begin
 _TITLE_LINES = 6  # at most
 _MIN_TITLE_WORDS, _MIN_TITLE_LETTERS = 3, 12  # in metadata; shorter titles are file names and the like
 MIN_TITLE_LIKENESS = 0.6  # share of common letters from which a scanned line is the title in the metadata
+_MIN_SIZE_RATIO = 1.02  # to the largest print so far, or the running text, from which lines are larger
+_GROUP_SIZE_TOLERANCE = 0.04  # by which the size varies between neighbouring lines that belong together
+_MAX_KEYWORD_STEP = 1.3  # of the type size, between two lines of one list of keywords
 _TABLES = load_tables(__name__)
 _BANNERS = frozenset(_TABLES["banners"])
 
@@ -69,7 +72,7 @@ def _largest_lines(lines: Sequence[PdfLine], body: BodyMeasures) -> Sequence[Pdf
         text = " ".join(line.text for line in group)
         if len(text) < 8 or len(text.split()) < 2 or squeeze(text) in _BANNERS or _ABSTRACT.match(text):
             continue
-        if group[0].size > 1.02 * (best[0].size if best else body.size):
+        if group[0].size > _MIN_SIZE_RATIO * (best[0].size if best else body.size):
             best = group
     if not best:
         best = next((group for group in _by_size(lines[:8]) if group[0].bold and len(group[0].text) > 12), [])
@@ -83,7 +86,7 @@ def _by_size(lines: Sequence[PdfLine]) -> list[list[PdfLine]]:
         previous = groups[-1][-1] if groups else None
         if (
             previous
-            and abs(previous.size - line.size) <= 0.04 * previous.size
+            and abs(previous.size - line.size) <= _GROUP_SIZE_TOLERANCE * previous.size
             and 0 < previous.y - line.y < 2 * previous.size
         ):
             groups[-1].append(line)
@@ -121,7 +124,9 @@ def _mark_keywords(lines: Sequence[PdfLine]) -> None:
     previous: PdfLine | None = None
     for line in lines:
         goes_on = (
-            previous is not None and previous.columns == line.columns and 0 < previous.y - line.y < 1.3 * line.size
+            previous is not None
+            and previous.columns == line.columns
+            and 0 < previous.y - line.y < _MAX_KEYWORD_STEP * line.size
         )
         if line.role == "body" and (_KEYWORDS.match(line.text) or goes_on):
             line.role = "front"
@@ -170,6 +175,7 @@ _YEAR = re.compile(r"(?<![\d.])(19[5-9]\d|20[0-4]\d)(?!\d)")
 _MAX_AUTHORS = 200  # that are parsed
 _MAX_TITLE_LENGTH = 500  # characters; longer ones are not compared, which takes quadratic time
 _SAME_TITLE_LIKENESS = 0.9  # share of common letters from which two titles differ only in spelling
+_STYLE_SIZE_TOLERANCE = 0.05  # by which the size varies between lines of authors set alike
 _DIVIDED_NAME = re.compile(r"[^\W\d_][^\W\d_.]{1,30}")  # a given name alone at the end of a line
 
 
@@ -221,7 +227,7 @@ def _join_divided_names(front: Sequence[tuple[list[str], float, bool, bool]]) ->
 
 def _is_same_style(style: Sequence[float], base_style: Sequence[float]) -> bool:
     """Whether two lines have the same size, weight and slant."""
-    return abs(style[0] - base_style[0]) <= 0.05 * base_style[0] and style[1:] == base_style[1:]
+    return abs(style[0] - base_style[0]) <= _STYLE_SIZE_TOLERANCE * base_style[0] and style[1:] == base_style[1:]
 
 
 def author_names(cells: Iterable[str]) -> list[str]:
