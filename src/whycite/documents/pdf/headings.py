@@ -37,6 +37,17 @@ _MAX_LINES_TO_TEXT = 3  # before running text begins
 _MAX_LEVEL = 6
 _MAX_NUMBERED_WORDS, _MAX_STYLED_WORDS, _MAX_PLAIN_WORDS = 25, 22, 12  # the less a heading stands out, the fewer
 _LARGER, _LARGER_IN_SCAN = 1.07, 1.2  # times the size of running text; sizes vary in scans
+_MIN_GAP_ABOVE = 1.2  # pitches of the body; lines of one paragraph are closer
+_MIN_GAP_BELOW = 1.3  # pitches of the body, if the heading is set apart on both sides
+_PAGE_GAP = 9.0  # pitches that the end of a page counts for: more than any limit
+_SMALLER = 0.93  # times the size of running text, below which a line is smaller print
+_SMALLER_IF_BOLD = 0.78  # the same for a bold line that also stands out in another way: minor headings may be small
+_MIN_BLANK_END = 1.5  # sizes of the body text; ragged lines of running text leave less at their end
+_MAX_SIZE_CHANGE = 0.03  # of the type size, between the lines of a heading: inaccuracy
+_MAX_LINE_STEP = 1.5  # type sizes, between the baselines of a heading's lines
+_BOLD_SHARE = 0.75  # of a line's characters; signs and symbols in a bold line may come from another font
+_SMALL_CAPITALS_SHARE = 0.6  # of a line's characters; initials and numbers may come from another font
+_CAPITALS_SHARE = 0.85  # of the letters; names and units in a line of capitals may have small ones
 _SENTENCE_END = re.compile(r"[.!?:]['\")\]”’]*$")
 _TWO_SENTENCES = re.compile(r"[a-z\d]\. [A-Z]")
 
@@ -145,8 +156,8 @@ def _heading_look(lines: Sequence[PdfLine], i: int, roman: bool, body: BodyMeasu
         return None  # a line in a table of contents
     above = lines[i - 1] if i else None
     next_lines = lines[i + len(group) : i + len(group) + _MAX_LINES_TO_TEXT]
-    isolated = _gap(above, first_line, body) > 1.2
-    apart = isolated and _gap(group[-1], next_lines[0] if next_lines else None, body) > 1.3
+    isolated = _gap(above, first_line, body) > _MIN_GAP_ABOVE
+    apart = isolated and _gap(group[-1], next_lines[0] if next_lines else None, body) > _MIN_GAP_BELOW
     bold = all(_is_bold(line) for line in group) and not body.bold
     capitals = all(_in_capitals(line) for line in group)
     centred = isolated and all(_is_centred(line, body) for line in group)
@@ -162,14 +173,14 @@ def _heading_look(lines: Sequence[PdfLine], i: int, roman: bool, body: BodyMeasu
         next_lines=next_lines,
         after_sentence=above is None or above.role != "body" or bool(_SENTENCE_END.search(above.text)),
         larger=larger,
-        smaller=tallest < (0.78 if bold and (centred or capitals or apart) else 0.93) * body.size,
+        smaller=tallest < (_SMALLER_IF_BOLD if bold and (centred or capitals or apart) else _SMALLER) * body.size,
         bold=bold,
         italic=all(line.italic for line in group) and not (next_lines and next_lines[0].italic),
         capitals=capitals,
         centred=centred,
         isolated=isolated,
         apart=apart,
-        short=first_line.x1 < first_line.column_right - 1.5 * body.size or len(group) > 1 or larger,
+        short=first_line.x1 < first_line.column_right - _MIN_BLANK_END * body.size or len(group) > 1 or larger,
         ends_sentence=bool(_SENTENCE_END.search(text)),
     )
 
@@ -232,10 +243,10 @@ def _continues_heading(above: PdfLine, below: PdfLine, body: BodyMeasures) -> bo
         below.role == "body"
         and below.page == above.page
         and below.columns == above.columns
-        and abs(below.size - above.size) <= 0.03 * above.size
+        and abs(below.size - above.size) <= _MAX_SIZE_CHANGE * above.size
         and _face(below) == _face(above)
         and (any(_face(above)) or above.size >= _LARGER * body.size)
-        and 0 < above.y - below.y < 1.5 * above.size
+        and 0 < above.y - below.y < _MAX_LINE_STEP * above.size
         and "." not in split_number(below.text)[0]
     )
 
@@ -245,12 +256,12 @@ def _face(line: PdfLine) -> tuple[bool, bool, bool]:
 
 
 def _is_bold(line: PdfLine) -> bool:
-    return sum(len(run.text) for run in line.runs if run.font.bold) >= 0.75 * line.length
+    return sum(len(run.text) for run in line.runs if run.font.bold) >= _BOLD_SHARE * line.length
 
 
 def _in_capitals(line: PdfLine) -> bool:
     small = sum(len(run.text) for run in line.runs if run.font.capitals)
-    return is_capitals(line.text) or small > 0.6 * line.length
+    return is_capitals(line.text) or small > _SMALL_CAPITALS_SHARE * line.length
 
 
 def _stands_out(line: PdfLine, body: BodyMeasures) -> bool:
@@ -265,7 +276,7 @@ def _is_centred(line: PdfLine, body: BodyMeasures) -> bool:
 def _gap(above: PdfLine | None, below: PdfLine | None, body: BodyMeasures) -> float:
     """White space between two lines in pitches of the body; a new column or page counts as wide."""
     if above is None or below is None or above.page != below.page or above.y <= below.y:
-        return 9.0
+        return _PAGE_GAP
     return 2.0 if above.columns != below.columns else (above.y - below.y) / body.pitch
 
 
@@ -297,7 +308,7 @@ def is_capitals(text: str) -> bool:
     if sum(map(str.islower, text[:20])) > 3:
         return False
     letters = [c for c in text if c.isalpha()]
-    return len(letters) >= 4 and sum(map(str.isupper, letters)) > 0.85 * len(letters)
+    return len(letters) >= 4 and sum(map(str.isupper, letters)) > _CAPITALS_SHARE * len(letters)
 
 
 _ARABIC = re.compile(r"(?P<number>\d{1,2}(?:\.\d{1,2}){0,4})(?:[.)]|\s?[|:])?\s+(?=[^\W\d_]|[\"“‘'(\d])")

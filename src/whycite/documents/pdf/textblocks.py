@@ -168,7 +168,7 @@ def _continues_aside(aside: Sequence[PdfLine], line: PdfLine) -> bool:
     previous = aside[-1]
     if line.role != previous.role or line.page != previous.page or (line.role == "footnote" and begins_footnote(line)):
         return False
-    return line.role == "table" or 0 < previous.y - line.y < 2.2 * previous.size
+    return line.role == "table" or 0 < previous.y - line.y < _MAX_ASIDE_STEP * previous.size
 
 
 def _continues_note(note: PdfText, page: int, line: PdfLine) -> bool:
@@ -205,6 +205,14 @@ _FIRST_LABEL = re.compile(r"(\[|\(?)1([\].)])\s")
 _MIN_ENTRIES = 5  # of a list without a heading; fewer may be any list
 _EARLIEST_ENTRY = 0.4  # share of the lines before which no reference list begins
 _SMALL_PRINT = 0.91  # times the size of the body text, below which a paragraph is small print
+_MAX_ASIDE_STEP = 2.2  # type sizes, between the baselines of lines of one caption or footnote
+_MAX_FLUSH_INSET = 0.4  # of the type size; lines that begin at one edge differ by less
+_MIN_FLUSH = 0.15  # share of the lines of a list with hanging indents: fewer do not begin its entries
+_MAX_FLUSH = 0.85  # share of the lines of a list with hanging indents: with more, hardly any is indented
+_MIN_HUNG = 0.6  # share of the lines that are not flush; a hanging indent is the same for most
+_MIN_ENTRY_PITCH = 0.8  # of the type size; baselines that are closer belong to one line
+_MIN_ENTRY_STEP = 1.2  # pitches, between the last line of an entry and the next entry
+_MIN_DATED_SHARE = 0.75  # of the entries; nearly every reference has a year
 _YEAR = re.compile(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)")
 
 
@@ -259,15 +267,15 @@ def _group_by_layout(lines: Sequence[PdfLine]) -> list[list[PdfLine]]:
     """Entries by hanging indent or by the white space between them; empty if neither works."""
     size = Counter(line.size for line in lines).most_common(1)[0][0]
     insets = _insets(lines, size)
-    flush = [inset < 0.4 * size for inset in insets]
+    flush = [inset < _MAX_FLUSH_INSET * size for inset in insets]
     hung = sum(0.5 * size < inset < 5 * size for inset in insets)
-    if 0.15 * len(lines) < sum(flush) < 0.85 * len(lines) and hung > 0.6 * (len(lines) - sum(flush)):
+    if _MIN_FLUSH * len(lines) < sum(flush) < _MAX_FLUSH * len(lines) and hung > _MIN_HUNG * (len(lines) - sum(flush)):
         starts = {i for i, is_flush in enumerate(flush) if is_flush}
         if _are_plausible(lines, starts):
             return _group_lines(lines, starts)
     steps = [a.y - b.y if a.columns == b.columns and a.page == b.page else 0.0 for a, b in pairwise(lines)]
-    pitch = min((step for step in steps if step > 0.8 * size), default=0.0)
-    wide = {i + 1 for i, step in enumerate(steps) if pitch and step > 1.2 * pitch}
+    pitch = min((step for step in steps if step > _MIN_ENTRY_PITCH * size), default=0.0)
+    wide = {i + 1 for i, step in enumerate(steps) if pitch and step > _MIN_ENTRY_STEP * pitch}
     if wide:
         wide |= {0} | {i + 1 for i, step in enumerate(steps) if step <= 0 and _ends_entry(lines[i].text)}
         if _are_plausible(lines, wide):
@@ -282,7 +290,7 @@ def _insets(lines: Sequence[PdfLine], size: float) -> list[float]:
         columns.setdefault((line.page, line.columns), []).append(line.x0)
     edges = {key: min(starts) for key, starts in columns.items()}
     for (page, column), starts in columns.items():
-        even = max(starts) - min(starts) < 0.4 * size
+        even = max(starts) - min(starts) < _MAX_FLUSH_INSET * size
         column_edges = [edge for (p, c), edge in edges.items() if c == column and p != page]
         if even and column_edges and 0.5 * size < min(starts) - min(column_edges) < 4 * size:
             edges[page, column] = min(column_edges)
@@ -293,7 +301,7 @@ def _are_plausible(lines: Sequence[PdfLine], starts: set[int]) -> bool:
     """Whether most groups contain a year and few are long."""
     groups = _group_lines(lines, starts)
     dated = sum(any(_YEAR.search(line.text) for line in group) for group in groups)
-    return len(groups) >= 3 and dated > 0.75 * len(groups) and len(lines) / len(groups) < 8
+    return len(groups) >= 3 and dated > _MIN_DATED_SHARE * len(groups) and len(lines) / len(groups) < 8
 
 
 def _ends_entry(text: str) -> bool:

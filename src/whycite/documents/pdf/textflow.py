@@ -92,6 +92,14 @@ _RAISED_NUMBERS = re.compile(r"[\d,;–−-]*\d[\d,;–−-]*")
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 _RAISED_END = re.compile(r"[.!?][)\]”’\"']?[⁰¹²³⁴⁵⁶⁷⁸⁹][⁰¹²³⁴⁵⁶⁷⁸⁹,–]{0,8} $")
 _MAX_PIECE_LENGTH = 500  # characters; longer pieces would be copied too often while they grow
+_MAX_MARK_GAP = 0.3  # of the type size, before a raised number that belongs to the word before it
+_MAX_PARAGRAPH_GAP = 1.6  # pitches of the body, between the baselines of lines of one paragraph
+_MAX_SENTENCE_GAP = 1.25  # pitches of the body, if a sentence has ended: a new paragraph is likelier
+_MIN_BLANK_AT_BREAK = 1.5  # sizes of the body text, left blank by a last line before a new column or page
+_MIN_BLANK_IN_COLUMN = 2.5  # sizes of the body text, left blank by a last line with the next right below it
+_MIN_INDENT = 0.6  # of the size of the body text, from the column's edge to a paragraph's first line
+_MIN_MOVE = 0.7  # of the size of the body text, from the start of the line above to that of an indented one
+_MAX_BULLET_SHIFT = 0.3  # of the size of the body text; a bullet that is further out or in begins an item
 _HYPHENS = "-\u2010\u00ad\u2011"
 _FINISHED = re.compile(r"[.!?:;]['\")\]”’»]*[⁰¹²³⁴⁵⁶⁷⁸⁹\d]{0,3}$")
 _BULLET = re.compile(r"(?:[•●◦▪■○∙·*‣–—-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])\s")
@@ -210,7 +218,7 @@ def _is_mark(run: TextRun, line: PdfLine) -> bool:
 
 def _clings(run: TextRun, previous: TextRun, line: PdfLine) -> bool:
     """Whether a raised number is so close to the word before it that there is no space between."""
-    return _is_mark(run, line) and run.x0 - previous.x1 < 0.3 * line.size
+    return _is_mark(run, line) and run.x0 - previous.x1 < _MAX_MARK_GAP * line.size
 
 
 def _first_word(line: PdfLine) -> str:
@@ -234,14 +242,14 @@ def same_paragraph(previous: PdfLine, line: PdfLine, text: PdfText, body: BodyMe
     if interrupted or previous.page != line.page or previous.columns != line.columns or previous.y < line.y:
         if not finished:
             return not _BULLET.match(line.text) and (not text.breaks or text.breaks[-1] < text.length)
-        short = previous.x1 < previous.column_right - 1.5 * body.size
-        return not short and not 0.6 * body.size < indent < 4 * body.size and not _BULLET.match(line.text)
+        short = previous.x1 < previous.column_right - _MIN_BLANK_AT_BREAK * body.size
+        return not short and not _MIN_INDENT * body.size < indent < 4 * body.size and not _BULLET.match(line.text)
     gap = (previous.y - line.y) / body.pitch
-    if gap > 1.6 or (gap > 1.25 and finished):
+    if gap > _MAX_PARAGRAPH_GAP or (gap > _MAX_SENTENCE_GAP and finished):
         return False
-    if finished and previous.x1 < previous.column_right - 2.5 * body.size:
+    if finished and previous.x1 < previous.column_right - _MIN_BLANK_IN_COLUMN * body.size:
         return False
-    if _BULLET.match(line.text) and abs(line.x0 - previous.x0) > 0.3 * body.size:
+    if _BULLET.match(line.text) and abs(line.x0 - previous.x0) > _MAX_BULLET_SHIFT * body.size:
         return False
     moved = line.x0 - previous.x0
-    return not (finished and 0.7 * body.size < moved < 5 * body.size)
+    return not (finished and _MIN_MOVE * body.size < moved < 5 * body.size)

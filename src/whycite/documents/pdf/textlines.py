@@ -60,6 +60,21 @@ _CELL_GAP = 1.2  # between two cells, in units of the type size
 _MAX_LINES_BACK = 6  # lines that a segment may still join
 _MAX_MARK_LENGTH = 3  # characters of a footnote mark
 _MAX_RUNS = 400  # in a line; no printed line has more, and hostile ones must not take long
+_SMALL_TYPE = 0.85  # times the size of the line's type; smaller type is that of raised and lowered marks
+_MUCH_LARGER_TYPE = 1.18  # times the size of the line's type, which then is that of marks: about 1 / _SMALL_TYPE
+_SLIGHTLY_SMALLER = 0.95  # times the size of other type, below which the difference is more than inaccuracy
+_SLIGHTLY_LARGER = 1.05  # times the size of other type, above which the difference is more than inaccuracy
+_MIN_LIFT_OF_SMALL = 0.15  # of the type size, above the baseline; small type that is lifted less is not raised
+_MIN_LIFT = 0.3  # of the type size, above the baseline, for type that is only slightly smaller
+_LEVEL_SHIFT = 0.2  # of the type size, between the baselines of neighbours on one level
+_MARK_SHIFT = 0.55  # of the type size, between the baselines of a run and a smaller one after it: raised or lowered
+_GUTTER_SHARE = 0.7  # of a gutter's width that a gap must have to be this gutter: words may reach into it
+_MIN_GUTTER_GAP = 0.45  # of the type size; gaps between words of one column are narrower
+_SAME_BASELINE = 0.25  # of the type size, between the baselines of parts of a line in type of one size
+_OVERLAP_SLACK = (
+    0.25  # of the type size or of the width, whichever is less; slanted letters and signs overlap their neighbours
+)
+_MIN_SPACE = 0.15  # of the type size; gaps between letters of a word are narrower
 Gutter = tuple[float, float]  # the white strip between two columns, from x to x
 
 
@@ -137,8 +152,8 @@ class PdfLine:
     def raised(self, run: TextRun) -> bool:
         """Whether a run is small and above the baseline; one that is hardly smaller must be higher."""
         lift = run.y - self.y
-        return (run.size < 0.85 * self.size and lift > 0.15 * self.size) or (
-            run.size < 0.95 * self.size and lift > 0.3 * self.size
+        return (run.size < _SMALL_TYPE * self.size and lift > _MIN_LIFT_OF_SMALL * self.size) or (
+            run.size < _SLIGHTLY_SMALLER * self.size and lift > _MIN_LIFT * self.size
         )
 
     @cached_property
@@ -168,11 +183,11 @@ def _segments(runs: Iterable[TextRun], gutters: Sequence[Gutter]) -> list[list[T
         if base is not None:
             previous = segments[-1][-1]
             size = max(base.size, run.size)
-            level = abs(run.y - base.y) <= (0.2 if run.size > 0.85 * base.size else 0.55) * size
+            level = abs(run.y - base.y) <= (_LEVEL_SHIFT if run.size > _SMALL_TYPE * base.size else _MARK_SHIFT) * size
             onward = run.x0 >= previous.x1 - 0.5 * size
             if level and onward and not _spans_gutter(previous, run, gutters):
                 segments[-1].append(run)
-                if run.size > base.size * 1.05:
+                if run.size > base.size * _SLIGHTLY_LARGER:
                     base = run
                 continue
         segments.append([run])
@@ -185,7 +200,7 @@ def _spans_gutter(previous: TextRun, run: TextRun, gutters: Sequence[Gutter]) ->
     gap = run.x0 - previous.x1
     for start, end in gutters:
         middle = (start + end) / 2
-        wide = gap >= 0.7 * (end - start) and gap >= 0.45 * run.size
+        wide = gap >= _GUTTER_SHARE * (end - start) and gap >= _MIN_GUTTER_GAP * run.size
         if wide and previous.x1 <= middle + 1 and run.x0 >= middle - 1:
             return True
     return False
@@ -220,10 +235,10 @@ def _merge_segments(segments: list[list[TextRun]]) -> list[list[TextRun]]:
 def _reach(base: TextRun, segment: list[TextRun], line_base: TextRun, runs: list[TextRun]) -> float:
     """How far apart two baselines of one line may be, in units of the type size: farther for a raised mark."""
     ratio = base.size / line_base.size
-    if not 0.85 < ratio < 1.18:
+    if not _SMALL_TYPE < ratio < _MUCH_LARGER_TYPE:
         return 0.5
-    mark = segment if ratio < 0.95 else runs if ratio > 1.05 else ()
-    return 0.5 if mark and sum(len(run.text) for run in mark) <= _MAX_MARK_LENGTH else 0.25
+    mark = segment if ratio < _SLIGHTLY_SMALLER else runs if ratio > _SLIGHTLY_LARGER else ()
+    return 0.5 if mark and sum(len(run.text) for run in mark) <= _MAX_MARK_LENGTH else _SAME_BASELINE
 
 
 def _base(segment: list[TextRun]) -> TextRun:
@@ -232,7 +247,7 @@ def _base(segment: list[TextRun]) -> TextRun:
 
 def _overlap(runs: list[TextRun], segment: list[TextRun]) -> bool:
     x0, x1 = segment[0].x0, max(run.x1 for run in segment)
-    slack = max(0.5, 0.25 * min(segment[0].size, x1 - x0))  # slanted letters and signs overlap their neighbours
+    slack = max(0.5, _OVERLAP_SLACK * min(segment[0].size, x1 - x0))
     x0, x1 = x0 + slack, x1 - slack
     return any(run.x0 < x1 and x0 < run.x1 for run in runs)
 
@@ -241,5 +256,5 @@ def _set_spaces(runs: list[TextRun]) -> list[TextRun]:
     """Runs from left to right, with a space before those that are apart from a new neighbour."""
     for previous, run in pairwise(runs):
         if run.start != previous.end:
-            run.spaced = run.spaced or run.x0 - previous.x1 > 0.15 * max(previous.size, run.size)
+            run.spaced = run.spaced or run.x0 - previous.x1 > _MIN_SPACE * max(previous.size, run.size)
     return runs
