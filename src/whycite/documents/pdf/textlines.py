@@ -71,9 +71,7 @@ _MARK_SHIFT = 0.55  # of the type size, between the baselines of a run and a sma
 _GUTTER_SHARE = 0.7  # of a gutter's width that a gap must have to be this gutter: words may reach into it
 _MIN_GUTTER_GAP = 0.45  # of the type size; gaps between words of one column are narrower
 _SAME_BASELINE = 0.25  # of the type size, between the baselines of parts of a line in type of one size
-_OVERLAP_SLACK = (
-    0.25  # of the type size or of the width, whichever is less; slanted letters and signs overlap their neighbours
-)
+_OVERLAP_SLACK = 0.25  # of the type size or the width, if less; slanted letters and signs overlap their neighbours
 _MIN_SPACE = 0.15  # of the type size; gaps between letters of a word are narrower
 Gutter = tuple[float, float]  # the white strip between two columns, from x to x
 
