@@ -207,7 +207,7 @@ def test_json(paper: Path) -> None:
     found = verification_json(verify_claim(CLAIM, paper), 2)
     assert found.keys() == {"claim", "verdict", "confidence", "chances", "reason", "passages"}
     assert len(found["passages"]) == 2
-    assert found["passages"][0].keys() == {"rank", "index", "score", "text", "section"}
+    assert found["passages"][0].keys() == {"rank", "index", "score", "text", "section", "relation", "role"}
 
 
 def test_odd_text() -> None:

@@ -11,6 +11,8 @@ from typing_extensions import TypedDict
 
 __all__ = [
     "Passage",
+    "Relation",
+    "Role",
     "Verdict",
     "VerdictJson",
     "Verification",
@@ -20,7 +22,14 @@ __all__ = [
     "verification_json",
 ]
 
-Verdict = Literal["backed", "contradicted", "not found", "could not check"]
+Verdict = Literal["backed", "secondary", "contradicted", "not found", "could not check"]
+"""`secondary`: the paper says so, but citing another; that one should be cited."""
+
+Relation = Literal["supports", "contradicts", "neither"]
+"""What a passage says of the claim."""
+
+Role = Literal["finding", "hypothesis", "others", "method", "background"]
+"""What a passage is to its paper: only its own findings back a claim; `others` is what it reports citing them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +43,10 @@ class Passage:
     section: str  # the heading
     quotes: bool = False  # whether it quotes the claim, which is no backing
     numbers: str = ""  # how its numbers compare: "77 % in the claim, 7.7 % here"
+    relation: Relation = "neither"
+    role: Role = "finding"
+    decides: bool = False  # whether the verdict rests on it
+    page: int | None = None  # of a PDF, from 1
 
     def _repr_html_(self) -> str:
         return _passages_html([self])
@@ -70,6 +83,10 @@ class PassageJson(TypedDict):
     score: float
     text: str
     section: str
+    relation: Relation
+    role: Role
+    decides: NotRequired[bool]  # only if it does
+    page: NotRequired[int]  # only for a PDF
     quotes: NotRequired[bool]  # only if it does
     numbers: NotRequired[str]  # only if there is something to say about them
 
@@ -116,7 +133,13 @@ def _passage_json(passage: Passage) -> PassageJson:
         "score": round(passage.score, _DIGITS),
         "text": passage.text,
         "section": passage.section,
+        "relation": passage.relation,
+        "role": passage.role,
     }
+    if passage.decides:
+        result["decides"] = True
+    if passage.page is not None:
+        result["page"] = passage.page
     if passage.quotes:
         result["quotes"] = True
     if passage.numbers:
