@@ -7,6 +7,7 @@ import pytest
 
 from whycite import documents
 from whycite.documents import Document, Reference, Section, Sentence
+from whycite.documents.model import Coverage
 from whycite.errors import UserError
 from whycite.verify.claims import open_document, verify_claim, verify_sentences
 from whycite.verify.heatmap import heat_map_json
@@ -39,6 +40,28 @@ def test_the_reference_list_and_headings_back_nothing(paper: Path) -> None:
     texts = " ".join(passage.text for passage in verify_claim("On the work of bees through all hours", paper).passages)
     assert "Bee Journal" not in texts
     assert "Discussion" not in texts
+
+
+def test_a_claim_that_may_stand_on_an_unread_page_could_not_be_checked(paper: Path) -> None:
+    document = documents.read(paper)
+    claim = "Wasps of the genus Vespa hibernate under bark"
+    assert verify_claim(claim, document).verdict == "not found"
+    partly = replace(document, coverage=Coverage(0.4, "pages 3-5 are scanned"))
+    verification = verify_claim(claim, partly)
+    assert verification.verdict == "could not check"
+    assert verification.reason == "only 40 % of the text could be read; pages 3-5 are scanned"
+    assert verification.passages
+    assert verify_claim(CLAIM, partly).verdict == "backed"
+    nearly = replace(document, coverage=Coverage(0.97, "page 30 is scanned"))
+    assert verify_claim(claim, nearly).verdict == "not found"
+
+
+def test_passages_of_a_pdf_have_their_page(paper: Path) -> None:
+    document = documents.read(paper)
+    numbered = tuple(replace(s, page=3 + index) for index, s in enumerate(document.sentences))
+    for passage in verify_claim(CLAIM, replace(document, sentences=numbered)).passages:
+        assert passage.page == 3 + passage.index
+    assert verify_claim(CLAIM, document).passages[0].page is None
 
 
 def test_references_that_were_read_as_text_are_left_out() -> None:

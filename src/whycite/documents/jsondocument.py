@@ -9,7 +9,7 @@ from typing import Any, NotRequired
 from typing_extensions import TypedDict
 
 from whycite.documents.identity import paper_key
-from whycite.documents.model import Citation, Document, Reference, Section, Sentence
+from whycite.documents.model import Citation, Coverage, Document, Reference, Section, Sentence
 
 __all__ = ["DocumentJson", "SectionJson", "document_json", "from_plain", "section_json", "to_plain"]
 
@@ -41,6 +41,7 @@ class SentenceJson(TypedDict):
     start: int
     end: int
     citations: list[CitationJson]
+    page: NotRequired[int]  # only in PDFs
     claim: NotRequired[str]  # the text without its citations
 
 
@@ -100,6 +101,8 @@ def _sentence_json(sentence: Sentence, document: Document, claims: bool) -> Sent
         "end": sentence.end,
         "citations": [{"keys": list(c.keys), "start": c.start, "end": c.end} for c in sentence.citations],
     }
+    if sentence.page is not None:
+        result["page"] = sentence.page
     if claims:
         result["claim"] = sentence.without_citations()
     return result
@@ -133,6 +136,7 @@ def from_plain(plain: Mapping[str, Any]) -> Document:
         references=tuple(map(_load_reference, plain["references"])),
         warnings=tuple(plain["warnings"]),
         asides=tuple(map(_load_sentence, plain["asides"])),
+        coverage=Coverage(**plain["coverage"]),
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-__all__ = ["Citation", "Document", "Marker", "Reference", "Section", "Sentence", "SentenceKind"]
+__all__ = ["Citation", "Coverage", "Document", "Marker", "Reference", "Section", "Sentence", "SentenceKind"]
 
 
 # Where a sentence stands. Of headings, and of tables whose cells are known, only sentences that cite are kept.
@@ -64,6 +64,7 @@ class Sentence:
     end: int
     citations: tuple[Citation, ...] = ()
     kind: SentenceKind = "prose"
+    page: int | None = None  # on which it begins, from 1; only in PDFs
 
     def with_citations(self, placeholder: str) -> str:
         """The text with every citation marker replaced by `placeholder`."""
@@ -89,6 +90,14 @@ _EMPTY_BRACKET = re.compile(rf"\s?[(\[]{_LINK}*{_PLACEHOLDER}(?:{_LINK}|{_PLACEH
 _BEFORE_STOP = re.compile(r" ([.,;:!?)\]])")
 
 
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much of a document's text was read, and where the rest is."""
+
+    share: float = 1.0  # of the text, estimated where a page shows only an image of it
+    gaps: str = ""  # what was not read, in words: "pages 3-5 are scanned"
+
+
 @dataclass(frozen=True)
 class Document:
     """A paper or a draft, read into one model."""
@@ -101,6 +110,7 @@ class Document:
     references: tuple[Reference, ...] = ()
     warnings: tuple[str, ...] = ()
     asides: tuple[Sentence, ...] = ()  # of a published article: captions, notes, tables, digest, back matter
+    coverage: Coverage = Coverage()
 
     @cached_property
     def by_id(self) -> Mapping[str, Reference]:

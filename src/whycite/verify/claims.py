@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from whycite import documents, structure
-from whycite.documents.model import Document
+from whycite.documents.model import Coverage, Document
 from whycite.errors import UserError
 from whycite.evidence.words import has_content_words
 from whycite.models import Encoder, load_encoder
@@ -26,6 +26,7 @@ __all__ = ["OpenDocument", "open_document", "verify_claim", "verify_sentences"]
 _QUOTATION_CANDIDATES = 20  # best passages searched for a quotation of the claim
 _LANGUAGE_SAMPLE = 400  # sentences by which the language of a document is recognised
 _QUOTED_CONFIDENCE = 0.5  # that a document says nothing about a claim it quotes: an even chance
+_MIN_READ_SHARE = 0.9  # of the text of a document; of one that was read less, the rest may say so
 _LOGIT_LIMIT = 60  # beyond it a score is 0 or 1 anyway, and exp would overflow
 
 
@@ -33,10 +34,18 @@ class OpenDocument:
     """A document ready for any number of claims."""
 
     def __init__(
-        self, prepared: PreparedDocument, indices: Sequence[int], headings: Sequence[str], path: str = ""
+        self,
+        prepared: PreparedDocument,
+        indices: Sequence[int],
+        headings: Sequence[str],
+        path: str = "",
+        pages: Sequence[int | None] | None = None,
+        coverage: Coverage | None = None,
     ) -> None:
         self._prepared, self._path = prepared, path
         self._indices, self._headings = tuple(indices), tuple(headings)
+        self._pages = tuple(pages) if pages is not None else (None,) * len(self._indices)
+        self._coverage = coverage or Coverage()
         self._foreign = is_foreign_text(" ".join(prepared.sentences[:_LANGUAGE_SAMPLE]))
 
     def verify(self, claim: str, k: int | None = None) -> Verification:
@@ -45,7 +54,8 @@ class OpenDocument:
         if not has_content_words(claim):
             return unchecked(claim, "the claim has no content words")
         if not self._indices:
-            return unchecked(claim, f"{self._path or 'the document'} contains no readable text")
+            gaps = f": {self._coverage.gaps}" if self._coverage.gaps else ""
+            return unchecked(claim, f"{self._path or 'the document'} contains no readable text{gaps}")
         ranked = self._prepared.rank(claim)
         if self._foreign or is_foreign_sentence(claim):
             passages = self._passages(ranked, frozenset(), k)
@@ -57,6 +67,10 @@ class OpenDocument:
         if verdict_signs is None:
             return Verification(claim, "not found", _QUOTED_CONFIDENCE, passages, "the document only quotes the claim")
         judged = judge(self._prepared, ranked, verdict_signs, self._headings)
+        if judged.verdict == "not found" and self._coverage.share < _MIN_READ_SHARE:
+            percent = f"{100 * self._coverage.share:.0f} %"
+            reason = f"only {percent} of the text could be read; {self._coverage.gaps}"
+            return unchecked(claim, reason, passages)
         return Verification(claim, judged.verdict, judged.sure, passages, judged.reason, judged.chances)
 
     def _quoting(self, claim: str, ranked: RankedSentences) -> frozenset[int]:
@@ -75,6 +89,7 @@ class OpenDocument:
                 self._headings[index],
                 index in quoting,
                 ranked.numbers[index].words,
+                page=self._pages[index],
             )
             for rank, index in enumerate(order[:k], 1)
         )
@@ -131,7 +146,9 @@ def open_document(
     document = with_asides(document)
     indices, headings, types = own_sentences(document)
     texts = [document.sentences[index].text for index in indices]
-    return OpenDocument(_prepare(texts, types, ranker, encoder, weights, progress), indices, headings, document.path)
+    pages = [document.sentences[index].page for index in indices]
+    prepared = _prepare(texts, types, ranker, encoder, weights, progress)
+    return OpenDocument(prepared, indices, headings, document.path, pages, document.coverage)
 
 
 def _prepare(

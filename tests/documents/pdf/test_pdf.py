@@ -283,7 +283,7 @@ def test_a_scan_without_text_gives_a_warning(read_bytes: Callable[..., list[Docu
     paper.rule(0, 0, 600)
     (document,) = read_bytes(READER, paper.data(), "scan.pdf")
     assert document.sentences == ()
-    assert document.warnings == ("scan.pdf: no text layer; run OCR first",)
+    assert document.warnings == ("scan.pdf: no text layer; run an OCR program on the file first",)
 
 
 def test_it_knows_a_pdf_by_its_first_bytes() -> None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
 from whycite.documents.builder import Builder, Prose
 from whycite.documents.markers import Marker, find_markers
-from whycite.documents.model import Document, Reference, SentenceKind
+from whycite.documents.model import Coverage, Document, Reference, SentenceKind
 from whycite.documents.pdf.frontmatter import paper_of
 from whycite.documents.references.printed import parse_printed
 from whycite.documents.sandbox import Worker
@@ -57,7 +58,13 @@ def _document(path: str, analysis: dict[str, Any]) -> Document:
             builder.section(block["text"], block["level"])
         else:
             builder.paragraph(_prose(block, markers, path), _KINDS[block["kind"]])
-    return builder.document(paper_of(analysis), references)
+    document = builder.document(paper_of(analysis), references)
+    starts = analysis["page_starts"]
+    return replace(
+        document,
+        sentences=tuple(replace(s, page=bisect_right(starts, s.start)) for s in document.sentences),
+        coverage=Coverage(analysis["read_share"], "; ".join(analysis["gaps"])),
+    )
 
 
 def _markers(blocks: Sequence[dict[str, Any]], references: Sequence[Reference]) -> Iterator[list[Marker]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from whycite.documents.pdf.coverage import PageCoverage, cover_pages, name_pages, read_share, warn_of_gaps
 from whycite.documents.pdf.extraction import Extraction, extract
 from whycite.documents.pdf.floats import dense_lines, mark_captions, mark_floats, mark_formulas, prose_lines
 from whycite.documents.pdf.frontmatter import has_unheaded_abstract, mark_front, mark_title
@@ -18,7 +19,7 @@ from whycite.documents.pdf.textlines import PdfLine, PdfPage, lines_of
 __all__ = ["analyse"]
 
 _MAX_ASIDE = 500  # characters written across the first page that are kept: the stamp of an archive
-_MAX_STAMP = 150  # characters on a scanned page that may be a stamp, not a text layer
+_OCR = "run an OCR program on the file first"
 _EARLIEST_LIST = 0.3  # share of the pages before which "References" is a line in the table of contents
 
 
@@ -45,6 +46,8 @@ def analyse(data: bytes, alive: Callable[[], None]) -> dict[str, Any]:
         *ordered[:title_index],
         *(line for lines in page_lines[:1] for line in lines if line.role == "furniture"),
     ]
+    coverage = cover_pages(pages, page_lines)
+    gaps = _gaps(extraction, coverage)
     return {
         "title": title.text,
         "metadata": extraction.title,
@@ -53,7 +56,10 @@ def analyse(data: bytes, alive: Callable[[], None]) -> dict[str, Any]:
         "aside": pages[0].aside[:_MAX_ASIDE] if pages else "",
         "blocks": assembler.blocks,
         "references": split_entries(assembler.references, assembler.vocabulary),
-        "warnings": [*extraction.warnings, *_warnings(extraction)],
+        "page_starts": extraction.starts,
+        "read_share": read_share(coverage, extraction.page_count - len(pages)),
+        "gaps": [gap for gap, _ in gaps],
+        "warnings": [warning for _, warning in gaps],
     }
 
 
@@ -112,16 +118,12 @@ def _texts(lines: Sequence[PdfLine], alive: Callable[[], None]) -> Iterator[str]
         yield line.text
 
 
-def _warnings(extraction: Extraction) -> list[str]:
-    """Warnings about pages without text."""
-    warnings = []
+def _gaps(extraction: Extraction, coverage: Sequence[PageCoverage]) -> list[tuple[str, str]]:
+    """What was not read, in words, each with its warning."""
+    gaps = [(warning, warning) for warning in extraction.warnings]
     if extraction.unread:
-        page_number, remaining = extraction.unread[0], len(extraction.unread) - 1
-        warnings.append(f"page {page_number}" + (f" and {remaining} more" if remaining else "") + " could not be read")
-    lengths = [(sum(len(run.text) for run in page.runs), page.scanned) for page in extraction.pages]
-    textless = sum(length < (_MAX_STAMP if scanned else 1) for length, scanned in lengths)
-    if textless == len(lengths) and not extraction.unread:
-        warnings.append("no text layer; run OCR first")
-    elif 2 * textless > len(lengths):
-        warnings.append(f"{textless} of {len(lengths)} pages have no text layer; run OCR first")
-    return warnings
+        unread = f"{name_pages(extraction.unread)} could not be read"
+        gaps.append((unread, f"{unread}; get another copy of the file"))
+    if not any(page.kept or page.lost for page in coverage) and not extraction.unread:
+        return [*gaps, ("it has no text", f"no text layer; {_OCR}")]
+    return [*gaps, *warn_of_gaps(coverage, _OCR)]

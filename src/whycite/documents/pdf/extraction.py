@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 from whycite.documents.pdf.textlines import Box, Font, PdfPage, TextRun
+from whycite.documents.pdf.wording import is_language
 from whycite.errors import UserError
 from whycite.text.wordlists import load_tables
 
@@ -35,7 +36,8 @@ class Extraction:
     pages: list[PdfPage] = field(default_factory=list)
     title: str = ""
     page_count: int = 0
-    unread: list[int] = field(default_factory=list)  # numbers of pages that could not be read
+    starts: list[int] = field(default_factory=list)  # of every page in the document's text
+    unread: list[int] = field(default_factory=list)  # numbers of pages that could not be read, from 1
     warnings: list[str] = field(default_factory=list)
 
 
@@ -47,6 +49,7 @@ def extract(data: bytes, alive: Callable[[], None]) -> Extraction:
         extraction = Extraction(page_count=len(document), title=_title(document))
         fonts = Fonts()
         extraction.pages = list(_read_pages(document, fonts, extraction, alive))
+        fonts.drop_illegible(extraction.pages)
         runs = [run for page in extraction.pages for run in page.runs]
         fonts.resize(runs)
         fonts.name_text_fonts(runs)
@@ -91,6 +94,7 @@ def _read_pages(document: Any, fonts: Fonts, extraction: Extraction, alive: Call
             extraction.warnings.append(f"only the first {number} of {extraction.page_count} pages were read ({why})")
             return
         alive()
+        extraction.starts.append(offset)
         try:
             page = document[number]
             try:
@@ -127,7 +131,8 @@ def _read_page(page: Any, number: int, offset: int, fonts: Fonts) -> tuple[PdfPa
         width, height = height, width
     if main:  # their coordinates are those of the unrotated page
         pictures, rules = [], []
-    return PdfPage(number, width, height, turned[main], pictures, rules, scanned, aside), len(text)
+    controls = len(_CONTROLS.findall(text))
+    return PdfPage(number, width, height, turned[main], pictures, rules, scanned, controls, aside), len(text)
 
 
 _MAX_OBJECTS = 4_000  # on a page that are checked for pictures and rules
@@ -156,6 +161,7 @@ class PdfiumApi:
         self.char_matrix = plain(c.FPDFText_GetMatrix, integer, address, integer, address)
         self.font_size = plain(c.FPDFTextObj_GetFontSize, integer, address, address)
         self.font = plain(c.FPDFTextObj_GetFont, address, address)
+        self.lacks_unicode = plain(c.FPDFText_HasUnicodeMapError, integer, address, integer)
         self.font_name = plain(c.FPDFFont_GetBaseFontName, ctypes.c_size_t, address, address, ctypes.c_size_t)
         self.weight = plain(c.FPDFFont_GetWeight, integer, address)
         self.italic_angle = plain(c.FPDFFont_GetItalicAngle, integer, address, address)
@@ -214,6 +220,8 @@ def font_of(name: str, weight: int, slant: int) -> Font:
     )
 
 
+_CONTROLS = re.compile(r"[\x7f-\x9f]")  # from a broken font; no text has them
+_MEANINGLESS = re.compile("[\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff]")  # no character, or one of private meaning
 _HYPHEN = "\ufffe"  # pdfium's character for a hyphen at the end of a line
 _MARKS = "\u0301\u0300\u0308\u0302\u0303\u030c\u030a\u0327\u0304\u0307\u030b\u0306"
 _COMBINING = dict(zip("´`¨ˆ˜ˇ˚¸¯˙˝˘", _MARKS, strict=True))
@@ -223,6 +231,8 @@ _TEX = dict(zip("\x1b\x1c\x1d\x1e\x1f\x0b\x0c\r\x0e\x0f\x10\x11\x15\x16", "ﬀ�
 _CONTROL = re.compile(r"[\x0b\x0c\x0e-\x11\x15\x16\x1b-\x1f]|\r(?!\n)")
 _WORD = re.compile(r"[a-z]{3,}")
 _BITMAP = "bitmap"  # our name for nameless fonts that set text
+_MIN_FONT_TEXT = 200  # characters from which a font can be judged by the text it sets
+_WORD_LENGTH = 4  # characters; symbols of formulas stand alone or in twos and threes
 _MIN_FONT_WORDS = 3  # words on a page from which a font is one for text
 _NO_FONT = font_of("", 0, 0)
 _MIN_SIZE, _MAX_SIZE = 2.0, 60.0  # points; fonts drawn by procedures (Type 3) often claim a smaller size
@@ -244,6 +254,7 @@ class Fonts:
         self._by_name: dict[tuple[str, int, int], Font] = {}
         self._heights: dict[int, list[float]] = {}
         self._nameless: list[Font] = []  # kept alive, because `_heights` refers to them by id
+        self._unmapped: Counter[int] = Counter()  # text objects of each font that lack Unicode, less those that have it
 
     def turn_page(self) -> None:
         """Forget the handles: pdfium may reuse those of a closed page for other fonts."""
@@ -262,8 +273,10 @@ class Fonts:
             turn = 0 if matrix.a >= 0 else 2
         else:
             turn = 1 if matrix.b > 0 else 3
+        font = self._by_handle[handle]
+        self._unmapped[id(font)] += 1 if api().lacks_unicode(text, index) else -1
         printed = abs(size.value) * max(abs(matrix.c), abs(matrix.d))
-        return turn, round(printed, 1) if _MIN_SIZE <= printed <= _MAX_COORDINATE else 0.0, self._by_handle[handle]
+        return turn, round(printed, 1) if _MIN_SIZE <= printed <= _MAX_COORDINATE else 0.0, font
 
     def _font(self, name: str, weight: int, slant: int) -> Font:
         """One font per name; nameless ones are kept separate."""
@@ -304,6 +317,27 @@ class Fonts:
         for run in nameless:
             run.font = texts.get(id(run.font), run.font)
 
+    def drop_illegible(self, pages: Sequence[PdfPage]) -> None:
+        """Take out, and count, words in fonts that do not say which letters they print and read as no language."""
+        texts: dict[int, list[str]] = {}
+        for page in pages:
+            for run in page.runs:
+                if self._unmapped[id(run.font)] > 0 and not run.font.math:
+                    texts.setdefault(id(run.font), []).append(run.text)
+        fonts = {font for font, words in texts.items() if _sets_words(words) and not is_language(" ".join(words))}
+        for page in pages:
+            text = "".join(run.text for run in page.runs if not run.font.math and id(run.font) not in fonts)
+            legible = [run for run in page.runs if id(run.font) not in fonts]
+            page.illegible += len(_MEANINGLESS.findall(text))
+            page.illegible += sum(len(run.text) for run in page.runs) - sum(len(run.text) for run in legible)
+            page.runs = legible
+
+
+def _sets_words(words: Sequence[str]) -> bool:
+    """Whether a font sets running text, not single symbols."""
+    length = sum(map(len, words))
+    return length >= _MIN_FONT_TEXT and 2 * sum(len(word) for word in words if len(word) >= _WORD_LENGTH) > length
+
 
 def _describe_font(handle: int) -> tuple[str, int, int]:
     """Name, weight and slant of a font."""
@@ -333,7 +367,7 @@ def runs_of(textpage: Any, text: str, offset: int, fonts: Fonts) -> Iterator[tup
         character = text[place]
         if place in ligatures:
             character = ligatures[place]
-        if "\x7f" <= character <= "\x9f":  # control characters from a broken font
+        if _CONTROLS.match(character):
             continue
         if character <= " " or character == _HYPHEN or character.isspace():
             if run is not None and run.text in _COMBINING:  # a raised accent looks like a line of its own

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from whycite.documents.pdf.layout import BodyMeasures
 from whycite.documents.pdf.textlines import Box, PdfLine
+from whycite.documents.pdf.wording import reads_as_prose
 from whycite.text.wordlists import load_word_lists
 
 __all__ = ["dense_lines", "is_caption_label", "is_row", "mark_captions", "mark_floats", "mark_formulas", "prose_lines"]
@@ -35,6 +36,7 @@ _MIN_FLOAT_SPACE = 1.6  # pitches, from a float to a full line of words, if that
 _MIN_FULL_WIDTH = 0.9  # of the column, filled by a line of text after a float
 _MIN_HEADING_SIZE = 0.95  # of the running text's size; smaller bold print is part of a float
 _MAX_HEAD_STEP = 1.8  # pitches, from the head of a table to its first row
+_MAX_LISTING_STEP = 1.6  # pitches, between two lines of a listing; beyond a blank line prose may follow code
 _MAX_ADDRESS_STEP = 1.5  # of the type size, between two lines of one address
 
 
@@ -127,7 +129,7 @@ def mark_floats(
             line.role = "table"
     _mark_rows(lines, prose, body)
     if body.steady and not body.mono:
-        _mark_code(lines)
+        _mark_code(lines, body)
 
 
 def _runs_on(above: Sequence[PdfLine], lines: Sequence[PdfLine], prose: set[int]) -> bool:
@@ -245,15 +247,35 @@ def _mark_rows(lines: Sequence[PdfLine], prose: set[int], body: BodyMeasures) ->
             head.role = "table"
 
 
-def _mark_code(lines: Sequence[PdfLine]) -> None:
-    """Mark consecutive lines in a monospaced font as code, except addresses."""
-    typed = [line.role == "body" and all(run.font.mono for run in line.runs) for line in lines]
+def _mark_code(lines: Sequence[PdfLine], body: BodyMeasures) -> None:
+    """Mark consecutive lines in a monospaced font as code, except addresses and what reads as prose."""
+    listing: list[PdfLine] = []
+    for line in [*lines, None]:
+        typed = line is not None and line.role == "body" and all(run.font.mono for run in line.runs)
+        if listing and not (typed and line is not None and _adjoin_in_listing(listing[-1], line, body)):
+            if len(listing) > 1 and not reads_as_prose(" ".join(typed_line.text for typed_line in listing)):
+                for code_line in _without_addresses(listing):
+                    code_line.role = "code"
+            listing = []
+        if typed and line is not None:
+            listing.append(line)
+
+
+def _adjoin_in_listing(above: PdfLine, below: PdfLine, body: BodyMeasures) -> bool:
+    """Whether two lines belong to one listing: no white space between them, or a new column or page."""
+    return above.columns != below.columns or above.y - below.y < _MAX_LISTING_STEP * max(body.pitch, above.size)
+
+
+def _without_addresses(lines: Sequence[PdfLine]) -> list[PdfLine]:
+    """The lines except those of web addresses, which may go on for several."""
+    code = []
     address = False
-    for i, is_typed in enumerate(typed):
-        goes_on = address and 0 < lines[i - 1].y - lines[i].y < _MAX_ADDRESS_STEP * lines[i].size
-        address = is_typed and (goes_on or bool(_ADDRESS.match(lines[i].text)))
-        if is_typed and not address and (typed[i - 1 : i] == [True] or typed[i + 1 : i + 2] == [True]):
-            lines[i].role = "code"
+    for i, line in enumerate(lines):
+        goes_on = address and 0 < lines[i - 1].y - line.y < _MAX_ADDRESS_STEP * line.size
+        address = goes_on or bool(_ADDRESS.match(line.text))
+        if not address:
+            code.append(line)
+    return code
 
 
 _LABEL = re.compile(

@@ -52,7 +52,8 @@ class PdfPage:
     runs: list[TextRun]
     pictures: list[Box]
     rules: list[Box]
-    scanned: bool = False  # an image covers most of it
+    scanned: bool = False  # images cover most of it
+    illegible: int = 0  # characters that are printed, but nothing in the file says which they are
     aside: str = ""  # text across the main direction
 
 
