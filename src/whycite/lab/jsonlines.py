@@ -12,21 +12,22 @@ from whycite.documents.jsontext import read_records
 from whycite.documents.sources import DiskFolder, MemoryFolder, Source, unwrap
 from whycite.errors import UserError
 
-__all__ = ["as_line", "read_objects", "read_rows", "text_of", "whole_numbers"]
+__all__ = ["as_line", "find_file", "read_objects", "read_rows", "text_of", "whole_numbers"]
+
+
+def find_file(folder: Path, name: str) -> Path:
+    """A file of a folder, compressed or not."""
+    if not folder.is_dir():
+        raise UserError(f"{folder}: no such folder")
+    packed = next((file for file in DiskFolder(folder).names() if file == name or file.startswith(f"{name}.")), None)
+    if packed is None:
+        raise UserError(f"{folder}: contains no {name}, compressed or not")
+    return folder / packed
 
 
 def read_rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:
     """The rows of a JSONL file in a folder, compressed or not."""
-    if not folder.is_dir():
-        raise UserError(f"{folder}: no such folder")
-    files = DiskFolder(folder)
-    packed = next((file for file in files.names() if file == name or file.startswith(f"{name}.")), None)
-    if packed is None:
-        raise UserError(f"{folder}: contains no {name}, compressed or not")
-    for record in read_records(unwrap(Source(files, packed))):
-        if record.data is None:
-            raise UserError(record.problem)
-        yield record.data
+    return (row for _, row in read_objects(find_file(folder, name)))
 
 
 def read_objects(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:

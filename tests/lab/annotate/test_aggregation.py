@@ -100,10 +100,10 @@ def test_tasks_that_divide_labellers_are_the_hard_ones() -> None:
     assert found.labels["hard"].share < found.labels["t1"].share
 
 
-def test_glad_takes_only_two_labels_and_some_answers() -> None:
+def test_glad_takes_only_its_labels_and_some_answers() -> None:
     with pytest.raises(UserError, match="no answers"):
         glad({}, BR)
-    with pytest.raises(UserError, match="'1' and '2', not 'evidence'"):
+    with pytest.raises(UserError, match="the labels 1, 2, but an answer is 'evidence'"):
         glad({"t": {"a": "evidence"}}, BR)
 
 

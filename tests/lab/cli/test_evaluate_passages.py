@@ -150,7 +150,7 @@ def test_labels_alone(tmp_path: Path) -> None:
     _write(folder / "claims_dev.jsonl", claims[2:])
     result = _run("eval", "--data", folder, "--altered", 1)
     assert result.exit_code == 0, result.output
-    assert "citint dev: label accuracy" in result.stdout
+    assert "citint dev: 2 claims, label accuracy" in result.stdout
     assert "citint dev: claims altered" in result.stdout
     assert "thesis" not in result.stdout
     found = json.loads(_run("eval", "--data", folder, "--altered", 1, "--json").stdout)
@@ -159,6 +159,50 @@ def test_labels_alone(tmp_path: Path) -> None:
     assert "none of the datasets has" in str(
         _run("train", "--data", folder, "--model", "rnn", "--out", tmp_path / "x").exception
     )
+
+
+def test_verdicts_on_a_split_by_path(folder: Path) -> None:
+    """A split in SciFact's form anywhere: all of its claims are judged by `verify` as it is, and nothing is ranked."""
+    claims = (folder / "scifact" / "claims_train.jsonl").read_text("utf-8").splitlines()[:10]
+    (folder / "scifact" / "my_split.jsonl").write_text("\n".join(claims), "utf-8")
+    asked = ["eval", "--data", folder / "scifact" / "my_split.jsonl", "--no-ranking", "--altered", 0]
+    found = json.loads(_run(*asked, "--json").stdout)
+    assert "pairs" not in found
+    assert found["altered"] == {}
+    labels = found["labels"]["scifact/my_split"]
+    assert (labels["cases"], labels["classes"]["not found"]["cases"]) == (10, 2)
+    contradicted = labels["confusion"]["contradicted"]
+    assert labels["contradicted_called_backed"]["cases"] == contradicted["backed"] + contradicted["secondary"]
+    shown = _run(*asked).stdout
+    assert f"scifact/my_split: 10 claims, label accuracy {labels['accuracy']:.3f}" in shown
+    called = labels["contradicted_called_backed"]["cases"]
+    assert f"Contradicted called backed: {called} of {sum(contradicted.values())}" in shown
+    assert f"{labels['classes']['backed']['recall']:.3f}" in shown
+
+
+def test_verdicts_by_rankers_of_folds(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each claim is judged once, by the ranker that had not seen it."""
+    from whycite.lab.thesis.datasets import load_scifact
+    from whycite.lab.thesis.experiment import folds
+
+    parts = folds(load_scifact(folder / "scifact"), 2, seed=0)
+    judged: dict[str, list[str]] = {}
+
+    def load(path: Path) -> FakeRanker:
+        def score(kind: str, claim: str, text: str) -> float:
+            judged.setdefault(path.name, []).append(claim)
+            return 0.0
+
+        return FakeRanker(score, str(path))
+
+    monkeypatch.setattr("whycite.models.rankers.load_ranker", load)
+    for fold in (1, 2):
+        (folder / "ranker" / f"fold-{fold}").mkdir(parents=True)
+    asked = ["eval", "--data", folder / "scifact", "--no-ranking", "--altered", 0, "--folds", 2]
+    found = json.loads(_run(*asked, "--ranker", folder / "ranker", "--json").stdout)
+    assert found["labels"]["scifact in 2 folds"]["cases"] == 30
+    for part, name in zip(parts, ("fold-1", "fold-2"), strict=True):
+        assert set(judged[name]) <= {case.claim for case in part.test}
 
 
 def test_a_model_is_trained_and_scores(folder: Path) -> None:
@@ -178,15 +222,17 @@ def test_a_model_is_trained_and_scores(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("eval", "--data", "nowhere/other"), "not a dataset of passages"),
-        (("eval", "--data", "nowhere/scifact"), "no such folder"),
+        (("eval", "--data", "{}"), "not a dataset of passages; expected the keys"),
+        (("eval", "--data", "nowhere/scifact"), "no such file or folder"),
+        (("eval", "--data", "{}/scifact/corpus.jsonl"), "corpus.jsonl:1: not a claim with passages; expected the keys"),
+        (("eval", "--data", "{}/scifact", "--no-ranking", "--no-verdicts"), "nothing to evaluate"),
         (("eval", "--data", "{}/scifact", "--models", "cnn"), "unknown model 'cnn'"),
         (("eval", "--data", "{}/scifact", "--models", "", "--ranker", "{}"), "has no ranker"),
         (("train", "--data", "{}/scifact", "--model", "cnn", "--out", "{}/x"), "unknown model 'cnn'"),
-        (("train", "--data", "nowhere/citint", "--model", "rnn", "--out", "{}/x"), "no such folder"),
+        (("train", "--data", "nowhere/citint", "--model", "rnn", "--out", "{}/x"), "no such file or folder"),
         (("train", "--data", "{}/scifact", "--model", "rnn", "--out", "{}/x", "--vectors", "no.txt"), "cannot be read"),
     ],
-    ids=["set", "folder", "model", "ranker", "train-model", "train-folder", "vectors"],
+    ids=["set", "folder", "file", "nothing", "model", "ranker", "train-model", "train-folder", "vectors"],
 )
 def test_mistakes(folder: Path, arguments: tuple[str, ...], message: str) -> None:
     result = _run(*(argument.format(folder) for argument in arguments))

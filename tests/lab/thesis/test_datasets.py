@@ -106,7 +106,7 @@ def test_citint(write: Write) -> None:
 def test_gold_of_no_document(write: Write, change: dict[str, Any]) -> None:
     write("train-documents.jsonl", [PAPER])
     folder = write("train.jsonl", [CITANCE | change])
-    with pytest.raises(UserError, match=r"train\.jsonl has gold for 'C00-1#1' that is not in train-documents\.jsonl"):
+    with pytest.raises(UserError, match=r"train\.jsonl:1: the gold of 'C00-1#1' is not in train-documents\.jsonl"):
         datasets.load_clscisumm(folder)
 
 
@@ -142,6 +142,7 @@ def test_missing_and_broken_files(write: Write, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such folder"):
         datasets.load_scifact(tmp_path / "none")
     write("corpus.jsonlines", ABSTRACTS)
+    write("claims_train.jsonl", [CLAIM])
     with pytest.raises(UserError, match=r"contains no corpus\.jsonl, compressed or not"):
         datasets.load_scifact(tmp_path)
     with pytest.raises(UserError, match="unknown part 'test' of Citation-Integrity; choose one of: train, dev"):

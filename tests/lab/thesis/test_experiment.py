@@ -137,7 +137,12 @@ def test_verdicts_beside_labels() -> None:
     ]
     found = labels_as_dict({"citint": judge_cases(citint, _verify)})["citint"]
     assert (found["accuracy"], found["majority"]) == (0.5, 1.0)
-    assert found["confusion"]["backed"] == {"backed": 1, "contradicted": 1, "not found": 0, "could not check": 0}
+    assert found["confusion"]["backed"] == {
+        **{"backed": 1, "secondary": 0, "contradicted": 1},
+        **{"not found": 0, "could not check": 0},
+    }
+    assert found["classes"]["backed"] == {"precision": 1.0, "recall": 0.5, "f1": pytest.approx(2 / 3), "cases": 2}
+    assert found["contradicted_called_backed"] == {"cases": 0, "share": 0.0}
 
 
 def test_methods_that_know_no_other_cases() -> None:

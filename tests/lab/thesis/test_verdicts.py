@@ -7,7 +7,7 @@ from whycite.errors import UserError
 from whycite.lab.evaluate.statistics import bootstrap_by_document
 from whycite.lab.thesis.datasets import PassageCase
 from whycite.lab.thesis.measures import best_threshold, choose_sentences, measure_selection
-from whycite.lab.thesis.verdicts import LABELS, VERDICTS, measure_labels
+from whycite.lab.thesis.verdicts import LABELS, VERDICTS, ClassFigures, measure_labels
 
 
 def case(gold: set[int], rationales: tuple[set[int], ...] = ()) -> PassageCase:
@@ -57,10 +57,20 @@ def test_labels() -> None:
     assert (found.accuracy, found.majority) == (0.5, 0.5)
     assert found.macro_f1 == pytest.approx((2 / 3 + 2 / 3 + 0) / 3)
     assert LABELS == ("backed", "contradicted", "not found")
-    assert set(VERDICTS) - set(LABELS) == {"could not check"}
-    assert found.confusion == ((1, 1, 0, 0), (0, 1, 0, 0), (0, 0, 0, 1))
+    assert set(VERDICTS) - set(LABELS) == {"secondary", "could not check"}
+    assert found.confusion == ((1, 0, 1, 0, 0), (0, 0, 1, 0, 0), (0, 0, 0, 0, 1))
+    assert found.classes["backed"] == ClassFigures(precision=1.0, recall=0.5, f1=2 / 3, cases=2)
+    assert found.classes["contradicted"] == ClassFigures(precision=0.5, recall=1.0, f1=2 / 3, cases=1)
+    assert found.classes["not found"] == ClassFigures(precision=0.0, recall=0.0, f1=0.0, cases=1)
+    assert found.called_backed == 0
     with pytest.raises(UserError, match="no labelled cases"):
         measure_labels([], [])
+
+
+def test_what_a_paper_says_citing_another_counts_as_backed() -> None:
+    found = measure_labels(["backed", "contradicted", "contradicted"], ["secondary", "secondary", "backed"])
+    assert (found.accuracy, found.called_backed) == (1 / 3, 2)
+    assert found.confusion[:2] == ((0, 1, 0, 0, 0), (1, 1, 0, 0, 0))
 
 
 def test_intervals_draw_documents() -> None:

@@ -1,8 +1,8 @@
 """Aggregate labels by vote or GLAD, and measure agreement with gold (the thesis, 4.2 to 4.5).
 
-A labeller of skill a answers a task of easiness e^b correctly with probability 1 / (1 + exp(-a e^b)). Skills and b have
-the paper's priors, normal with mean 1 and variance 1; both labels are equally likely a priori. Fitted by expectation
-maximization.
+A labeller of skill a answers a task of easiness e^b correctly with probability 1 / (1 + exp(-a e^b)), and is equally
+likely to choose any of the wrong labels. Skills and b have the paper's priors, normal with mean 1 and variance 1; all
+labels are equally likely a priori. Fitted by expectation maximization.
 """
 
 from __future__ import annotations
@@ -101,20 +101,21 @@ class GladEstimate:
 
 @dataclass(frozen=True, slots=True)
 class _VoteArrays:
-    """The task, labeller and sign of every vote: 1 for the first label, -1 for the second."""
+    """The task, labeller and label of every vote, as numbers, and how many labels there are."""
 
     task: Integers
     labeller: Integers
-    sign: Floats
+    label: Integers
+    labels: int
 
 
-def glad(answers: AnswersByTask, labels: tuple[str, str], rounds: int = _ROUNDS) -> GladEstimate:
+def glad(answers: AnswersByTask, labels: Sequence[str], rounds: int = _ROUNDS) -> GladEstimate:
     """The most likely label of each task and its probability; the first label if tied."""
     ballots = [(task, labeller, label) for task, votes in answers.items() for labeller, label in votes.items()]
     if not ballots:
         raise UserError("there are no answers to aggregate")
     if unknown := {label for _, _, label in ballots} - set(labels):
-        raise UserError(f"GLAD supports only the labels '{labels[0]}' and '{labels[1]}', not '{min(unknown)}'")
+        raise UserError(f"GLAD was given the labels {', '.join(labels)}, but an answer is '{min(unknown)}'")
     tasks, labellers = (
         _number_names(task for task, _, _ in ballots),
         _number_names(labeller for _, labeller, _ in ballots),
@@ -122,25 +123,24 @@ def glad(answers: AnswersByTask, labels: tuple[str, str], rounds: int = _ROUNDS)
     votes = _VoteArrays(
         np.array([tasks[task] for task, _, _ in ballots]),
         np.array([labellers[labeller] for _, labeller, _ in ballots]),
-        np.array([1.0 if label == labels[0] else -1.0 for _, _, label in ballots]),
+        np.array([labels.index(label) for _, _, label in ballots]),
+        len(labels),
     )
     skill, b, history = np.full(len(labellers), _PRIOR), np.full(len(tasks), _PRIOR), [-np.inf]
     for _ in range(rounds):
-        first_probability = _first_label_probability(votes, skill, b)
-        correctness = np.where(
-            votes.sign > 0, first_probability[votes.task], 1 - first_probability[votes.task]
-        )  # probability that each vote is correct
+        correctness = _label_probabilities(votes, skill, b)[votes.task, votes.label]  # of each vote
         for _ in range(_STEPS):
             skill = _better_skill(votes, skill, b, correctness)
             b = _better_easiness(votes, skill, b, correctness)
         history.append(_posterior(votes, skill, b))
         if history[-1] - history[-2] < _SMALL * len(ballots):
             break
-    first_probability = _first_label_probability(votes, skill, b)
+    probabilities = _label_probabilities(votes, skill, b)
     return GladEstimate(
         {
-            task: _most_likely_label(float(first_probability[index]), labels, len(answers[task]))
+            task: AggregatedLabel(labels[best], float(probabilities[index, best]), len(answers[task]))
             for task, index in tasks.items()
+            for best in [int(probabilities[index].argmax())]
         },
         {labeller: float(skill[index]) for labeller, index in labellers.items()},
         {task: float(np.exp(b[index])) for task, index in tasks.items()},
@@ -152,32 +152,30 @@ def _number_names(names: Iterable[str]) -> dict[str, int]:
     return {name: index for index, name in enumerate(dict.fromkeys(names))}
 
 
-def _most_likely_label(probability: float, labels: tuple[str, str], votes: int) -> AggregatedLabel:
-    return (
-        AggregatedLabel(labels[0], probability, votes)
-        if probability >= 0.5
-        else AggregatedLabel(labels[1], 1 - probability, votes)
-    )
-
-
 def _strength(votes: _VoteArrays, skill: Floats, b: Floats) -> Floats:
     """The log odds that each vote is correct."""
     return np.asarray(skill[votes.labeller] * np.exp(b[votes.task]))
 
 
-def _first_label_probability(votes: _VoteArrays, skill: Floats, b: Floats) -> Floats:
-    """The probability of the first label for each task: the odds of votes multiply."""
-    odds = np.bincount(votes.task, votes.sign * _strength(votes, skill, b), len(b))
-    return np.asarray(np.exp(-np.logaddexp(0, -odds)))
+def _label_likelihoods(votes: _VoteArrays, skill: Floats, b: Floats) -> Floats:
+    """For each task, the log likelihood of its votes by which label is the correct one."""
+    x = _strength(votes, skill, b)
+    if_correct, if_wrong = -np.logaddexp(0, -x), -np.logaddexp(0, x) - np.log(votes.labels - 1)
+    by_label = [np.where(votes.label == label, if_correct, if_wrong) for label in range(votes.labels)]
+    return np.stack([np.bincount(votes.task, likelihoods, len(b)) for likelihoods in by_label], axis=1)
+
+
+def _label_probabilities(votes: _VoteArrays, skill: Floats, b: Floats) -> Floats:
+    """The probability of each label for each task."""
+    likelihoods = _label_likelihoods(votes, skill, b)
+    return np.asarray(np.exp(likelihoods - np.logaddexp.reduce(likelihoods, axis=1, keepdims=True)))
 
 
 def _posterior(votes: _VoteArrays, skill: Floats, b: Floats) -> float:
     """The log posterior up to a constant, summed over the true labels."""
-    x = _strength(votes, skill, b)
-    if_first = np.bincount(votes.task, -np.logaddexp(0, -votes.sign * x), len(b))
-    if_second = np.bincount(votes.task, -np.logaddexp(0, votes.sign * x), len(b))
+    likelihoods = np.logaddexp.reduce(_label_likelihoods(votes, skill, b), axis=1)
     prior = ((skill - _PRIOR) ** 2).sum() + ((b - _PRIOR) ** 2).sum()
-    return float(np.logaddexp(if_first, if_second).sum() - prior / 2)
+    return float(likelihoods.sum() - prior / 2)
 
 
 def _expected_log_likelihood(x: Floats, correctness: Floats) -> Floats:
@@ -275,6 +273,7 @@ def mutual_kappa(answers: AnswersByTask) -> float | None:
 
 METHODS = ("vote", "glad")
 _VOTES = (3, 4, 5)
+_POSITIVE_FIRST: tuple[TaskKind, ...] = ("BC-E", "BC-R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,9 +285,9 @@ class AggregationRow:
     votes: int
     tasks: int  # with a label and gold
     kappa: float
-    auc: float | None  # of the labels themselves
+    auc: float | None  # of the labels themselves; None with more than two
     auc_soft: float | None  # of the share of votes, or of GLAD's probability
-    f1: float  # of the first label; for comparisons the mean of both, since neither is positive
+    f1: float  # of the first label; for comparisons and three labels the mean, since none of them is the positive one
 
 
 def aggregate(answers: AnswersByTask, method: str, kind: TaskKind) -> dict[str, AggregatedLabel]:
@@ -353,21 +352,22 @@ def compare_methods(
 def _row(
     kind: TaskKind, method: str, votes: int, labels: Mapping[str, AggregatedLabel], gold: Mapping[str, str]
 ) -> AggregationRow:
-    positive_label, negative_label = LABELS[kind]
     gold_labels, predicted = [gold[task] for task in labels], [task_label.label for task_label in labels.values()]
+    scores = {label: f1(predicted, gold_labels, label) for label in LABELS[kind]}
+    positive_label = LABELS[kind][0]
     positive = [label == positive_label for label in gold_labels]
     soft = [
         task_label.share if task_label.label == positive_label else 1 - task_label.share
         for task_label in labels.values()
     ]
-    positives = f1(predicted, gold_labels, positive_label)
+    is_binary = len(LABELS[kind]) == 2
     return AggregationRow(
         kind=kind,
         method=method,
         votes=votes,
         tasks=len(labels),
         kappa=kappa(predicted, gold_labels),
-        auc=area_under_curve([float(label == positive_label) for label in predicted], positive),
-        auc_soft=area_under_curve(soft, positive),
-        f1=(positives + f1(predicted, gold_labels, negative_label)) / 2 if kind == "BR" else positives,
+        auc=area_under_curve([float(label == positive_label) for label in predicted], positive) if is_binary else None,
+        auc_soft=area_under_curve(soft, positive) if is_binary else None,
+        f1=scores[positive_label] if kind in _POSITIVE_FIRST else sum(scores.values()) / len(scores),
     )

@@ -1,4 +1,4 @@
-"""Instructions for labellers, after figures A.1 to A.3 of the thesis."""
+"""Instructions for labellers: after figures A.1 to A.3 of the thesis, and our own for TC."""
 
 from __future__ import annotations
 
@@ -29,14 +29,11 @@ class Instructions:
     guide: str
     hints: tuple[str, ...]
     question: str
-    choices: tuple[AnswerChoice, AnswerChoice]
+    choices: tuple[AnswerChoice, ...]
 
 
-def _choices(
-    kind: TaskKind, first_button: tuple[str, str], second_button: tuple[str, str]
-) -> tuple[AnswerChoice, AnswerChoice]:
-    first_label, second_label = LABELS[kind]
-    return AnswerChoice(first_label, *first_button), AnswerChoice(second_label, *second_button)
+def _choices(kind: TaskKind, *buttons: tuple[str, str]) -> tuple[AnswerChoice, ...]:
+    return tuple(AnswerChoice(label, *button) for label, button in zip(LABELS[kind], buttons, strict=True))
 
 
 _READ = "Read both sentences to the end and make sure that you understand them. A minute or two is enough."
@@ -82,6 +79,25 @@ INSTRUCTIONS: Mapping[TaskKind, Instructions] = MappingProxyType(
             ("an idea, a method or an explanation in the second sentence that is related to the first one.",),
             "Is this related?",
             _choices("BC-R", ("Related", "r"), ("Unrelated", "n")),
+        ),
+        "TC": Instructions(
+            "Does the sentence say what the claim says?",
+            (
+                "Read the claim, then the sentence from the paper it cites.",
+                "Judge by this sentence alone, not by what you know of the topic.",
+                "“Supports”: whoever believes the sentence must believe the claim, in all that matters.",
+                "“Contradicts”: the two cannot both be true.",
+                "“Neither”: anything else, even on the same topic.",
+            ),
+            "Choose “Neither” if the sentence only:",
+            (
+                "is about other people, animals, substances or outcomes;",
+                "says that something may be so, is expected or is unknown;",
+                "reports an association where the claim names a cause;",
+                "says what was done, not what was found.",
+            ),
+            "What does the sentence do?",
+            _choices("TC", ("Supports", "p"), ("Contradicts", "c"), ("Neither", "n")),
         ),
     }
 )

@@ -46,6 +46,7 @@ class CitingClaim:
     sentences: tuple[TaskOption, ...]
     gold: frozenset[int] | None = None  # indices of evidence sentences; None if unknown
     related: frozenset[int] | None = None
+    contradicts: frozenset[int] | None = None  # of sentences that contradict the claim
 
 
 def read_claims(path: str | Path) -> Iterator[CitingClaim]:
@@ -76,7 +77,9 @@ def _parse_claim(row: Mapping[str, Any], place: str, folder: Path) -> CitingClai
         except UserError as error:
             raise UserError(f"{place}: {error}") from error
     number = len(texts) if texts is not None else max((option.index for option in sentences), default=-1) + 1
-    marked = {key: whole_numbers(row, key, place) for key in ("gold", "related")}
+    marked = {key: whole_numbers(row, key, place) for key in ("gold", "related", "contradicts")}
+    if both := sorted((marked["gold"] or frozenset()) & (marked["contradicts"] or frozenset())):
+        raise UserError(f'{place}: sentence {both[0]} is in "gold" and in "contradicts"; it cannot be both')
     for key, indices in marked.items():
         if indices and not 0 <= min(indices) <= max(indices) < number:
             raise UserError(f'{place}: "{key}" counts the sentences from 0, and there are {number}')
@@ -90,6 +93,7 @@ def _parse_claim(row: Mapping[str, Any], place: str, folder: Path) -> CitingClai
         sentences=tuple(option for option in sentences if option.text.strip() and fold(option.text) != folded_claim),
         gold=marked["gold"],
         related=marked["related"],
+        contradicts=marked["contradicts"],
     )
 
 
@@ -219,12 +223,23 @@ def _comparisons(sampled: SampledClaim, pairs: int, discarded: int, seed: int) -
 
 
 def _judgements(sampled: SampledClaim, kind: TaskKind) -> list[LabellingTask]:
-    gold_indices = sampled.cited.gold if kind == "BC-E" else sampled.cited.related
-    tasks = []
-    for option in sampled.candidates:
-        gold = None if gold_indices is None else LABELS[kind][option.index not in gold_indices]
-        tasks.append(_make_task(sampled, kind, str(option.index), (option,), gold))
-    return tasks
+    return [
+        _make_task(sampled, kind, str(option.index), (option,), _gold_label(sampled.cited, kind, option.index))
+        for option in sampled.candidates
+    ]
+
+
+def _gold_label(cited: CitingClaim, kind: TaskKind, index: int) -> str | None:
+    """The correct label of a sentence, if it is known; that it is neither takes both lists to know."""
+    if kind == "TC":
+        supports, contradicts, neither = LABELS[kind]
+        if index in (cited.gold or ()):
+            return supports
+        if index in (cited.contradicts or ()):
+            return contradicts
+        return None if cited.gold is None or cited.contradicts is None else neither
+    indices = cited.gold if kind == "BC-E" else cited.related
+    return None if indices is None else LABELS[kind][index not in indices]
 
 
 def _make_task(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -23,18 +23,28 @@ __all__ = [
     "TaskOption",
     "as_dict",
     "names_to_swap",
+    "parse_kind",
+    "parse_options",
     "read_tasks",
     "swap_label",
     "task_lines",
 ]
 
 
-TaskKind = Literal["BR", "BC-E", "BC-R"]
-"""Which of two sentences backs the claim better; whether one is evidence; whether it is related (the thesis, 4.3)."""
+TaskKind = Literal["BR", "BC-E", "BC-R", "TC"]
+"""Which of two sentences backs the claim better; whether one is evidence; whether it is related (the thesis, 4.3).
+
+TC is ours: whether a sentence supports the claim, contradicts it, or neither.
+"""
 KINDS: tuple[TaskKind, ...] = get_args(TaskKind)
 
-LABELS: Mapping[TaskKind, tuple[str, str]] = MappingProxyType(
-    {"BR": ("1", "2"), "BC-E": ("evidence", "not evidence"), "BC-R": ("related", "unrelated")}
+LABELS: Mapping[TaskKind, tuple[str, ...]] = MappingProxyType(
+    {
+        "BR": ("1", "2"),
+        "BC-E": ("evidence", "not evidence"),
+        "BC-R": ("related", "unrelated"),
+        "TC": ("supports", "contradicts", "neither"),
+    }
 )
 
 Action = Literal["answer", "skip", "undo"]
@@ -110,15 +120,8 @@ def _options(options: Iterable[TaskOption]) -> list[dict[str, Any]]:
 
 
 def _parse_task(row: dict[str, Any], place: str) -> LabellingTask:
-    kind: Any = row.get("kind")
-    if kind not in KINDS:
-        raise UserError(
-            f'{place}: "kind" must be one of {", ".join(KINDS)}; was this file made by `whycite annotate make`?'
-        )
-    options = _parse_options(row, "options", place)
-    option_count = 2 if kind == "BR" else 1
-    if len(options) != option_count:
-        raise UserError(f'{place}: a task {kind} has {option_count} in "options", not {len(options)}')
+    options = parse_options(row, "options", place)
+    kind = parse_kind(row, options, place)
     gold = row.get("gold")
     if gold is not None and gold not in LABELS[kind]:
         raise UserError(f'{place}: "gold" of a task {kind} must be one of {", ".join(LABELS[kind])}')
@@ -130,11 +133,24 @@ def _parse_task(row: dict[str, Any], place: str) -> LabellingTask:
         citing=text_of(row, "citing", place, ""),
         document=text_of(row, "document", place, ""),
         gold=gold,
-        discarded=_parse_options(row, "discarded", place),
+        discarded=parse_options(row, "discarded", place),
     )
 
 
-def _parse_options(row: dict[str, Any], key: str, place: str) -> tuple[TaskOption, ...]:
+def parse_kind(row: Mapping[str, Any], options: Sequence[TaskOption], place: str) -> TaskKind:
+    """The kind of a task with these options."""
+    kind: Any = row.get("kind")
+    if kind not in KINDS:
+        raise UserError(f'{place}: "kind" must be one of {", ".join(KINDS)}; was this file made by `whycite annotate`?')
+    option_count = 2 if kind == "BR" else 1
+    if len(options) != option_count:
+        raise UserError(f'{place}: a task {kind} has {option_count} in "options", not {len(options)}')
+    checked: TaskKind = kind
+    return checked
+
+
+def parse_options(row: Mapping[str, Any], key: str, place: str) -> tuple[TaskOption, ...]:
+    """The sentences of a task."""
     objects = row.get(key) or []
     is_valid = isinstance(objects, list) and all(
         isinstance(entry, dict) and type(entry.get("index")) is int and isinstance(entry.get("text"), str)

@@ -36,6 +36,7 @@ class TaskKindOption(StrEnum):
     br = "BR"
     bce = "BC-E"
     bcr = "BC-R"
+    tc = "TC"
 
 
 class AggregationOption(StrEnum):
@@ -67,7 +68,10 @@ def make(
     out: Annotated[Path, typer.Option(metavar="TASKS", help="File to write the tasks to.")],
     kind: Annotated[
         list[TaskKindOption] | None,
-        typer.Option(help="BR (compare two sentences), BC-E (evidence) or BC-R (relation); repeatable."),
+        typer.Option(
+            help="BR (compare two sentences), BC-E (evidence), BC-R (relation) or TC (supports, contradicts or "
+            "neither); repeatable."
+        ),
     ] = None,
     top: Annotated[
         int, typer.Option(metavar="N", min=2, help="Candidates per claim, the most similar sentences.")
@@ -183,21 +187,13 @@ def aggregate(
     from whycite.files import write_lines
     from whycite.lab.annotate import aggregation
     from whycite.lab.annotate.aggregation import first_votes
+    from whycite.lab.annotate.judgements import judgement_row
     from whycite.lab.jsonlines import as_line
 
     tasks_by_id, answered = _read_answers(tasks, answers)
     chosen = answered if votes is None else first_votes(answered, votes)
     labels = aggregation.label_tasks(tasks_by_id, chosen, method.value, least)
-    lines = [
-        {
-            "task": task,
-            "kind": tasks_by_id[task].kind,
-            "label": decision.label,
-            "share": round(decision.share, 6),
-            "votes": decision.votes,
-        }
-        for task, decision in labels.items()
-    ]
+    lines = [judgement_row(tasks_by_id[task], decision) for task, decision in labels.items()]
     if out is not None:
         write_lines(out, map(as_line, lines))
     rows = aggregation.compare_methods(tasks_by_id, answered)

@@ -11,6 +11,7 @@ import typer
 
 from whycite.cli.progress import stage_progress
 from whycite.cli.terminal import AsJson, count, escape_markup, print_json, printable, say
+from whycite.errors import UserError
 from whycite.lab.cli.train_passages import PairKind, load_lexicon, require_extra, similarity
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from whycite.lab.thesis.datasets import PassageCase
     from whycite.lab.thesis.experiment import Fit
     from whycite.lab.thesis.measures import Scorer
+    from whycite.lab.thesis.verdicts import Verifier
     from whycite.models.rankers import Ranker
 
 __all__ = ["passages", "show_report"]
@@ -124,13 +126,21 @@ def _show_documents(name: str, methods: Mapping[str, Any], console: Console) -> 
 
 
 def _show_labels(name: str, labels: Mapping[str, Any], console: Console) -> None:
+    mistakes = labels["contradicted_called_backed"]
+    contradicted = labels["classes"]["contradicted"]["cases"]
     say(
         console,
         printable(
-            f"{name}: label accuracy {labels['accuracy']:.3f}, macro F1 {labels['macro_f1']:.3f}; "
-            f"always the most frequent label: {labels['majority']:.3f}."
+            f"{name}: {count(labels['cases'], 'claim')}, label accuracy {labels['accuracy']:.3f}, "
+            f"macro F1 {labels['macro_f1']:.3f}; always the most frequent label: {labels['majority']:.3f}. "
+            f"Contradicted called backed: {mistakes['cases']} of {contradicted} ({mistakes['share']:.0%})."
         ),
     )
+    rows = [
+        [label, str(figures["cases"]), *(f"{figures[key]:.3f}" for key in ("precision", "recall", "f1"))]
+        for label, figures in labels["classes"].items()
+    ]
+    _print_table(f"{name}: each label", ("Label", "claims", "precision", "recall", "F1"), rows, console)
     verdicts = list(next(iter(labels["confusion"].values())))
     rows = [[label, *(str(row[verdict]) for verdict in verdicts)] for label, row in labels["confusion"].items()]
     _print_table(f"{name}: labels (rows) and verdicts (columns)", ("Label", *verdicts), rows, console)
@@ -160,7 +170,8 @@ _ALL_MODELS = "rnn,gru,lstm,bilstm,bidaf,document,document-attention,document-bi
 
 def passages(
     data: Annotated[
-        list[Path], typer.Option(metavar="DIR", help="Folder named clscisumm, scifact or citint; repeatable.")
+        list[Path],
+        typer.Option(metavar="PATH", help="File or folder of claims with passages or labels; repeatable."),
     ],
     extra_paths: Annotated[list[Path] | None, typer.Argument(metavar="PATH", hidden=True)] = None,
     models: Annotated[
@@ -185,30 +196,32 @@ def passages(
         int, typer.Option(metavar="N", min=1, help="Cross-validation folds; 1 for the split of the thesis.")
     ] = 5,
     epochs: Annotated[int, typer.Option(metavar="N", min=1, help="Maximum number of epochs.")] = 12,
-    verdicts: Annotated[
-        bool, typer.Option(help="Also evaluate verdicts on labelled and altered claims (default).")
-    ] = True,
-    altered: Annotated[int, typer.Option(metavar="N", min=1, help="Claims to alter per dataset.")] = 100,
+    ranking: Annotated[bool, typer.Option(help="Evaluate the order of passages (default).")] = True,
+    verdicts: Annotated[bool, typer.Option(help="Evaluate verdicts on labelled and altered claims (default).")] = True,
+    altered: Annotated[int, typer.Option(metavar="N", min=0, help="Claims to alter per dataset.")] = 100,
     work: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder to keep trained models in for the next run.")
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Random seed.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Repeat the experiment of "Why did they cite that?" (section 7.1) on datasets with labelled passages.
+    """Repeat the experiment of "Why did they cite that?" (section 7.1), and measure the verdicts of `verify`.
 
-    Training and test data share no documents.
+    The form of the data is recognised: CL-SciSumm, SciFact, Citation-Integrity, rows of claim, evidence and label, or
+    what `whycite annotate` wrote. Training and test data share no documents.
     """
     from rich.console import Console
 
     from whycite.lab.thesis import experiment
-    from whycite.lab.thesis.datasets import load_datasets
+    from whycite.lab.thesis.casefiles import load_datasets
     from whycite.lab.thesis.experiment import report
     from whycite.models import DEFAULT
 
     chosen = [name for part in models.split(",") if (name := part.strip())]
     datasets = load_datasets([*data, *(extra_paths or ())])
-    ordered = {name: cases for name, cases in datasets.items() if any(case.gold for case in cases)}
+    ordered = {name: cases for name, cases in datasets.items() if ranking and any(case.gold for case in cases)}
+    if not ordered and not verdicts:
+        raise UserError("nothing to evaluate: no dataset has known passages, and --no-verdicts leaves out the rest")
     console, errors = Console(highlight=False), Console(stderr=True, highlight=False)
     if not console.is_terminal:
         console.width = max(console.width, _WIDTH)
@@ -217,7 +230,7 @@ def passages(
         if errors.is_terminal:
             errors.print(escape_markup(sentence), soft_wrap=True)
 
-    near, rankers = similarity(DEFAULT), _load_rankers(ranker, folds, ordered)
+    near, rankers = similarity(DEFAULT), _load_rankers(ranker, folds, datasets)
     figures: dict[str, Any] = {"seed": seed, "folds": folds, "learnt_from": pairs.value}
     with stage_progress(errors) as watch:
         if ordered:
@@ -231,7 +244,7 @@ def passages(
                 for name in ("ranker", "verify")
                 if name in methods and not scored_methods and len(set(rankers)) == 1 and rankers[0]
             ]
-        figures |= _judge_claims(datasets, altered, seed, watch) if verdicts else {}
+        figures |= _judge_claims(datasets, rankers, altered, seed, watch) if verdicts else {}
     if as_json:
         print_json(figures)
     else:
@@ -272,36 +285,58 @@ def _baselines(near: Scorer, encoders: list[str], rankers: list[Ranker | None]) 
     return methods
 
 
-def _judge_claims(datasets: Mapping[str, list[PassageCase]], altered: int, seed: int, watch: Watch) -> dict[str, Any]:
-    """Measure verdicts on labelled claims that they were not fitted to, and on altered versions of these claims.
+def _judge_claims(
+    datasets: Mapping[str, list[PassageCase]], rankers: list[Ranker | None], altered: int, seed: int, watch: Watch
+) -> dict[str, Any]:
+    """Measure verdicts on labelled claims, and on altered versions of these claims."""
+    from whycite.lab.thesis.experiment import drops_as_dict, labels_as_dict
+    from whycite.lab.thesis.verdicts import altered_pairs, judge_parts, measure_joint_drops
 
-    On the dev part of Citation-Integrity, which `verify` was not trained on, as it is; on SciFact, which it was trained
-    on, without its ranker and with weights fitted again on other claims.
+    labels, fallen = {}, {}
+    for name, cases in datasets.items():
+        if not any(case.label for case in cases):
+            continue
+        shown_name, parts = _verifiers(name, cases, rankers, seed, watch)
+        labels[shown_name] = judge_parts(parts, watch)
+        pairs = [(altered_pairs(part, altered // len(parts), seed), verifier) for part, verifier in parts]
+        if any(part_pairs for part_pairs, _ in pairs):
+            fallen[shown_name] = drops_as_dict(measure_joint_drops(pairs, watch))
+    return {"labels": labels_as_dict(labels), "altered": fallen} if labels else {}
+
+
+def _verifiers(
+    name: str, cases: list[PassageCase], rankers: list[Ranker | None], seed: int, watch: Watch
+) -> tuple[str, list[tuple[Sequence[PassageCase], Verifier]]]:
+    """The parts of a dataset, each with a verifier, and what to call it.
+
+    With rankers for each fold, each judges the claims that its fold tests. Otherwise `verify` judges as it is, with the
+    ranker if there is one. Of the folder of Citation-Integrity, that is done on dev, which `verify` was not trained on;
+    on the folder of SciFact, which it was trained on, without its ranker and with weights fitted to other claims.
     """
-    from whycite.lab.thesis.experiment import drops_as_dict, labels_as_dict, split
-    from whycite.lab.thesis.verdicts import Verifier, altered_pairs, judge_cases, measure_drops
+    from whycite.lab.thesis.experiment import folds, split
     from whycite.lab.train.verifyweights import refit_weights
     from whycite.models import load_encoder
     from whycite.models.cache import CachedEncoder
     from whycite.models.rankers import ranker_of
-    from whycite.verify.claims import verify_sentences as verified
+    from whycite.verify.claims import verify_sentences
 
     encoder = CachedEncoder(load_encoder())  # unlike the plain encoder, without a ranker
-    claim_sets: dict[str, tuple[list[PassageCase], Verifier]] = {}
-    if "citint" in datasets:
-        unseen = [case for case in datasets["citint"] if case.id.startswith("dev:")]
-        claim_sets["citint dev"] = unseen, partial(verified, ranker=ranker_of(load_encoder()), encoder=encoder)
-    if "scifact" in datasets:
+    judges = [ranker for ranker in rankers if ranker is not None]
+    if len(set(map(id, judges))) > 1:
+        parts = folds(cases, len(judges), seed)
+        return f"{name} in {len(judges)} folds", [
+            (part.test, partial(verify_sentences, ranker=judge, encoder=encoder))
+            for part, judge in zip(parts, judges, strict=True)
+        ]
+    if name == "scifact" and not judges:
         watch("fitting verdicts", 0, None)
-        parts = split(datasets["scifact"], seed=seed)
-        weights = refit_weights(parts, encoder)
-        claim_sets["scifact test"] = list(parts.test), partial(verified, encoder=encoder, weights=weights)
-    labels = {name: judge_cases(cases, verifier, watch) for name, (cases, verifier) in claim_sets.items()}
-    fallen = {
-        name: drops_as_dict(measure_drops(altered_pairs(cases, altered, seed), verifier, watch))
-        for name, (cases, verifier) in claim_sets.items()
-    }
-    return {"labels": labels_as_dict(labels), "altered": fallen} if labels else {}
+        scifact_parts = split(cases, seed=seed)
+        weights = refit_weights(scifact_parts, encoder)
+        return f"{name} test", [(scifact_parts.test, partial(verify_sentences, encoder=encoder, weights=weights))]
+    judge = judges[0] if judges else ranker_of(load_encoder())
+    if name == "citint" and (unseen := [case for case in cases if case.id.startswith("dev:")]):
+        name, cases = f"{name} dev", unseen
+    return name, [(cases, partial(verify_sentences, ranker=judge, encoder=encoder))]
 
 
 def _train_models(

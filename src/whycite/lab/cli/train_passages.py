@@ -35,7 +35,9 @@ def passages(
             help="rnn, gru, lstm, bilstm, bidaf, document, document-attention or document-bidaf.",
         ),
     ],
-    data: Annotated[list[Path], typer.Option(metavar="DIR", help="Folder named clscisumm or scifact; repeatable.")],
+    data: Annotated[
+        list[Path], typer.Option(metavar="PATH", help="File or folder of claims with known passages; repeatable.")
+    ],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the model.")],
     extra_paths: Annotated[list[Path] | None, typer.Argument(metavar="PATH", hidden=True)] = None,
     vectors: Annotated[
@@ -65,7 +67,7 @@ def passages(
     Claims are split into 70% training, 15% development and 15% test data that share no documents.
     """
     require_extra()
-    from whycite.lab.thesis.datasets import load_datasets
+    from whycite.lab.thesis.casefiles import load_datasets
     from whycite.lab.thesis.modelstore import PassageTrainer, config_of
     from whycite.lab.thesis.networks import PassageRecipe
     from whycite.models import DEFAULT
@@ -79,7 +81,7 @@ def passages(
         if any(case.gold for case in cases)
     }
     if not sets:
-        raise UserError("none of the datasets has labelled passages; use clscisumm or scifact")
+        raise UserError("none of the datasets has labelled passages, as CL-SciSumm, SciFact and `annotate` have them")
     all_cases = [case for cases in sets.values() for case in cases]
     lexicon = load_lexicon(vectors, encoder or DEFAULT, recipe.words, all_cases)
     maker = PassageTrainer(lexicon, similarity(encoder or DEFAULT), pairs.value, _tell)

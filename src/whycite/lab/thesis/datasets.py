@@ -6,7 +6,7 @@ Citation-Integrity has no gold sentences: it names the first of the five that we
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -16,7 +16,7 @@ from whycite.documents.jsontext import as_dict, as_list, as_text
 from whycite.documents.markers import find_markers
 from whycite.documents.model import Citation, Sentence
 from whycite.errors import UserError
-from whycite.lab.jsonlines import read_rows
+from whycite.lab.jsonlines import find_file, read_objects, read_rows
 
 __all__ = [
     "CITINT_LABELS",
@@ -24,15 +24,17 @@ __all__ = [
     "SCIFACT_LABELS",
     "Label",
     "PassageCase",
+    "citint_cases",
     "claim_of",
     "load_citint",
     "load_clscisumm",
     "load_clscisumm_automatic",
-    "load_datasets",
     "load_scifact",
     "numbers",
     "rationales",
     "says_something",
+    "scifact_cases",
+    "scisumm_cases",
     "texts",
 ]
 
@@ -129,17 +131,20 @@ class _ScisummDocument:
 
 def load_clscisumm(folder: Path) -> list[PassageCase]:
     """The manually annotated cases, without rows whose ids and copied text disagree."""
-    return list(_scisumm_cases(folder, "train.jsonl", "train-documents.jsonl", "clscisumm"))
+    return scisumm_cases(find_file(folder, "train.jsonl"), find_file(folder, "train-documents.jsonl"), "clscisumm")
 
 
 def load_clscisumm_automatic(folder: Path) -> list[PassageCase]:
     """The cases with automatic gold, two sentences each by word similarity: noisy, for training."""
-    return list(_scisumm_cases(folder, "auto-scisummnet.jsonl", "auto-documents.jsonl", "clscisumm-automatic"))
+    rows, documents = find_file(folder, "auto-scisummnet.jsonl"), find_file(folder, "auto-documents.jsonl")
+    return scisumm_cases(rows, documents, "clscisumm-automatic")
 
 
-def _scisumm_cases(folder: Path, rows: str, documents: str, dataset: str) -> Iterator[PassageCase]:
-    documents_by_id = {as_text(row.get("paper_id")): _scisumm_document(row) for row in read_rows(folder, documents)}
-    for row in read_rows(folder, rows):
+def scisumm_cases(file: Path, documents: Path, dataset: str) -> list[PassageCase]:
+    """The cases of a file in CL-SciSumm's form, without rows whose ids and copied text disagree."""
+    documents_by_id = {as_text(row.get("paper_id")): _scisumm_document(row) for _, row in read_objects(documents)}
+    cases = []
+    for place, row in read_objects(file):
         agreement = row.get("offset_text_jaccard", 1.0)
         claim = claim_of(as_text(row.get("citance")))
         if not isinstance(agreement, int | float) or agreement < _AGREEING or not says_something(claim):
@@ -148,18 +153,21 @@ def _scisumm_cases(folder: Path, rows: str, documents: str, dataset: str) -> Ite
         document = documents_by_id.get(cited)
         marked = numbers(row.get("gold_sids"))
         if document is None or not marked <= document.places.keys():
-            raise UserError(f"{folder}: {rows} has gold for '{id}' that is not in {documents}")
+            raise UserError(f"{place}: the gold of '{id}' is not in {documents.name}")
         if marked:
-            yield PassageCase(
-                id=id,
-                dataset=dataset,
-                claim=claim,
-                citing=as_text(row.get("citing_paper")),
-                document=cited,
-                sentences=document.sentences,
-                gold=frozenset(document.places[number] for number in marked),
-                sections=document.sections,
+            cases.append(
+                PassageCase(
+                    id=id,
+                    dataset=dataset,
+                    claim=claim,
+                    citing=as_text(row.get("citing_paper")),
+                    document=cited,
+                    sentences=document.sentences,
+                    gold=frozenset(document.places[number] for number in marked),
+                    sections=document.sections,
+                )
             )
+    return cases
 
 
 def _scisumm_document(row: dict[str, Any]) -> _ScisummDocument:
@@ -180,20 +188,28 @@ def load_citint(folder: Path, part: str) -> list[PassageCase]:
     """The cases of a published part: labels, no gold, and up to five sentences of the cited article."""
     if part not in CITINT_PARTS:
         raise UserError(f"unknown part '{part}' of Citation-Integrity; choose one of: {', '.join(CITINT_PARTS)}")
-    retrieved = {as_text(row.get("doc_id")): texts(row.get("abstract")) for row in read_rows(folder, "corpus.jsonl")}
+    return citint_cases(find_file(folder, f"claims_{part}.jsonl"), part)
+
+
+def citint_cases(file: Path, part: str, dataset: str = "citint") -> list[PassageCase]:
+    """The cases of a file in Citation-Integrity's form; corpus.jsonl must be in the same folder."""
+    retrieved = _abstracts(file)
     cases = []
-    for row in read_rows(folder, f"claims_{part}.jsonl"):
+    for place, row in read_objects(file):
         id, evidence = as_text(row.get("id")), rationales(row)
         claim = claim_of(as_text(row.get("claim")))
         for document in texts(row.get("cited_doc_ids")):
             label = evidence[document][1] if document in evidence else ""
             if not document.isdecimal() or document not in retrieved or (label and label not in CITINT_LABELS):
-                raise UserError(f"{folder}: the evidence of claim '{id}' in document '{document}' is malformed")
+                raise UserError(
+                    f"{place}: the evidence of claim '{id}' in document '{document}' is malformed; "
+                    f"{_expected_evidence('numbered document', CITINT_LABELS)}"
+                )
             if says_something(claim):
                 cases.append(
                     PassageCase(
                         id=f"{part}:{id}",
-                        dataset="citint",
+                        dataset=dataset,
                         claim=claim,
                         citing=f"{part} claim {id}",
                         document=str(int(document) // _CLAIMS_PER_ARTICLE),
@@ -209,20 +225,28 @@ SCIFACT_LABELS: Mapping[str, Label] = MappingProxyType({"SUPPORT": "backed", "CO
 
 def load_scifact(folder: Path) -> list[PassageCase]:
     """A case for each claim and abstract it cites; without gold if the abstract has no evidence."""
-    abstracts = {as_text(row.get("doc_id")): texts(row.get("abstract")) for row in read_rows(folder, "corpus.jsonl")}
+    return scifact_cases(find_file(folder, "claims_train.jsonl"))
+
+
+def scifact_cases(file: Path, dataset: str = "scifact") -> list[PassageCase]:
+    """The cases of a file in SciFact's form; corpus.jsonl must be in the same folder."""
+    abstracts = _abstracts(file)
     cases = []
-    for row in read_rows(folder, "claims_train.jsonl"):
+    for place, row in read_objects(file):
         id, evidence = as_text(row.get("id")), rationales(row)
         for document in dict.fromkeys([*evidence, *texts(row.get("cited_doc_ids"))]):
             sets, label = evidence.get(document, ((), ""))
             gold = frozenset[int]().union(*sets)
             sentences = abstracts.get(document)
             if sentences is None or not gold <= set(range(len(sentences))) or (gold and label not in SCIFACT_LABELS):
-                raise UserError(f"{folder}: the evidence of claim '{id}' in abstract '{document}' is malformed")
+                raise UserError(
+                    f"{place}: the evidence of claim '{id}' in abstract '{document}' is malformed; "
+                    f"{_expected_evidence('document', SCIFACT_LABELS)}"
+                )
             cases.append(
                 PassageCase(
                     id=f"{id}:{document}",
-                    dataset="scifact",
+                    dataset=dataset,
                     claim=as_text(row.get("claim")),
                     citing=f"claim {id}",
                     document=document,
@@ -235,20 +259,10 @@ def load_scifact(folder: Path) -> list[PassageCase]:
     return cases
 
 
-_LOADERS: dict[str, Callable[[Path], list[PassageCase]]] = {
-    "clscisumm": load_clscisumm,
-    "scifact": load_scifact,
-    "citint": lambda folder: [case for part in CITINT_PARTS for case in load_citint(folder, part)],
-}
+def _abstracts(file: Path) -> dict[str, tuple[str, ...]]:
+    """The sentences of each document in the corpus next to a file of claims."""
+    return {as_text(row.get("doc_id")): texts(row.get("abstract")) for row in read_rows(file.parent, "corpus.jsonl")}
 
 
-def load_datasets(folders: Sequence[Path]) -> dict[str, list[PassageCase]]:
-    """Load folders named after their datasets."""
-    cases: dict[str, list[PassageCase]] = {}
-    for folder in folders:
-        name = folder.resolve().name
-        if name not in _LOADERS:
-            raise UserError(f"{folder}: not a dataset of passages; expected a folder named {', '.join(_LOADERS)}")
-        if name not in cases:
-            cases[name] = _LOADERS[name](folder)
-    return cases
+def _expected_evidence(document: str, labels: Iterable[str]) -> str:
+    return f"expected a {document} of corpus.jsonl, the indices of its sentences, and the label {' or '.join(labels)}"

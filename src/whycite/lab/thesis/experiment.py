@@ -245,18 +245,25 @@ def report(experiment: PassageExperiment) -> dict[str, Any]:
 
 
 def labels_as_dict(datasets: Mapping[str, LabelFigures]) -> dict[str, Any]:
-    """The accuracy and confusion matrix of verdicts on each dataset."""
+    """All figures of verdicts on each dataset."""
+    return {name: _label_figures(figures) for name, figures in datasets.items()}
+
+
+def _label_figures(figures: LabelFigures) -> dict[str, Any]:
+    contradicted = figures.classes["contradicted"].cases
     return {
-        name: {
-            "accuracy": figures.accuracy,
-            "majority": figures.majority,
-            "macro_f1": figures.macro_f1,
-            "confusion": {
-                label: dict(zip(VERDICTS, row, strict=True))
-                for label, row in zip(LABELS, figures.confusion, strict=True)
-            },
-        }
-        for name, figures in datasets.items()
+        "cases": sum(map(sum, figures.confusion)),
+        "accuracy": figures.accuracy,
+        "majority": figures.majority,
+        "macro_f1": figures.macro_f1,
+        "classes": {label: asdict(class_figures) for label, class_figures in figures.classes.items()},
+        "contradicted_called_backed": {
+            "cases": figures.called_backed,
+            "share": figures.called_backed / contradicted if contradicted else 0.0,
+        },
+        "confusion": {
+            label: dict(zip(VERDICTS, row, strict=True)) for label, row in zip(LABELS, figures.confusion, strict=True)
+        },
     }
 
 

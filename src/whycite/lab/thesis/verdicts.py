@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import get_args
@@ -20,11 +20,13 @@ __all__ = [
     "VERDICTS",
     "AlteredPair",
     "BackingDrop",
+    "ClassFigures",
     "LabelFigures",
     "Verifier",
     "altered_pairs",
     "backing",
     "judge_cases",
+    "judge_parts",
     "measure_drops",
     "measure_joint_drops",
     "measure_labels",
@@ -36,6 +38,16 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
 @dataclass(frozen=True, slots=True)
+class ClassFigures:
+    """How well one label is recognised."""
+
+    precision: float
+    recall: float
+    f1: float
+    cases: int  # with this label
+
+
+@dataclass(frozen=True, slots=True)
 class LabelFigures:
     """How often verdicts are right; `confusion` has a row per label and a column per verdict."""
 
@@ -43,22 +55,45 @@ class LabelFigures:
     majority: float  # accuracy of always giving the most frequent label
     macro_f1: float
     confusion: tuple[tuple[int, ...], ...]
+    classes: Mapping[Label, ClassFigures]
+    called_backed: int  # contradicted claims that were called backed, the worst mistake
 
 
 def measure_labels(labels: Sequence[Label], verdicts: Sequence[Verdict]) -> LabelFigures:
-    """Accuracy and mean F1 over labels; `could not check` is never right."""
+    """Accuracy and mean F1 over labels; `could not check` is never right.
+
+    `secondary` counts as backed: the labels do not say whether a paper found something itself.
+    """
     if not labels:
         raise UserError("no labelled cases to evaluate")
     counts = Counter(zip(labels, verdicts, strict=True))
     confusion = tuple(tuple(counts[label, verdict] for verdict in VERDICTS) for label in LABELS)
-    by_label = Counter(labels)
-    by_verdict = Counter(verdicts)
-    f1 = [2 * counts[label, label] / total for label in LABELS if (total := by_label[label] + by_verdict[label])]
+    judged = Counter(zip(labels, map(_as_label, verdicts), strict=True))
+    classes = {label: _class_figures(label, judged) for label in LABELS}
+    f1 = [figures.f1 for label, figures in classes.items() if any(label in pair for pair in judged)]
     return LabelFigures(
-        accuracy=sum(counts[label, label] for label in LABELS) / len(labels),
-        majority=max(by_label.values()) / len(labels),
+        accuracy=sum(judged[label, label] for label in LABELS) / len(labels),
+        majority=max(Counter(labels).values()) / len(labels),
         macro_f1=sum(f1) / len(f1),
         confusion=confusion,
+        classes=classes,
+        called_backed=judged["contradicted", "backed"],
+    )
+
+
+def _as_label(verdict: Verdict) -> Verdict:
+    return "backed" if verdict == "secondary" else verdict
+
+
+def _class_figures(label: Label, judged: Mapping[tuple[Label, Verdict], int]) -> ClassFigures:
+    hits = judged.get((label, label), 0)
+    cases = sum(count for (actual, _), count in judged.items() if actual == label)
+    called = sum(count for (_, verdict), count in judged.items() if verdict == label)
+    return ClassFigures(
+        precision=hits / called if called else 0.0,
+        recall=hits / cases if cases else 0.0,
+        f1=2 * hits / (cases + called) if hits else 0.0,
+        cases=cases,
     )
 
 
@@ -92,12 +127,19 @@ def judge_cases(
     cases: Sequence[PassageCase], verifier: Verifier, watch: Watch = lambda stage, count, total: None
 ) -> LabelFigures:
     """Measure the verdicts on all labelled cases."""
-    labelled = [(case, case.label) for case in cases if case.label is not None]
+    return judge_parts([(cases, verifier)], watch)
+
+
+def judge_parts(
+    parts: Sequence[tuple[Sequence[PassageCase], Verifier]], watch: Watch = lambda stage, count, total: None
+) -> LabelFigures:
+    """The same over several parts of a dataset, each with a verifier that was not trained on it."""
+    labelled = [(case, case.label, verifier) for cases, verifier in parts for case in cases if case.label is not None]
     verdicts = []
-    for index, (case, _) in enumerate(labelled):
+    for index, (case, _, verifier) in enumerate(labelled):
         watch(f"verdicts on {case.dataset}", index, len(labelled))
         verdicts.append(verifier(case.claim, case.sentences).verdict)
-    return measure_labels([label for _, label in labelled], verdicts)
+    return measure_labels([label for _, label, _ in labelled], verdicts)
 
 
 def altered_pairs(cases: Sequence[PassageCase], number: int = 100, seed: int = 0) -> list[AlteredPair]:

@@ -125,7 +125,7 @@
     else if (key === "s") send("skip");
     else if (task) {
       const choices = words[task.kind].choices;
-      const chosen = choices.find((choice) => choice.key === key) || choices[["1", "2"].indexOf(key)];
+      const chosen = choices.find((choice) => choice.key === key) || choices[["1", "2", "3"].indexOf(key)];
       if (!chosen) return;
       send("answer", chosen.label);
     } else return;
