@@ -109,14 +109,19 @@ def simulate_labels(
     random = np.random.default_rng(seed)
     tasks, answers = {}, {}
     for id, task in make_tasks(number, kind).items():
-        gold, easiness = int(random.integers(2)), float(np.exp(random.normal(0.5, 0.3)))
+        gold, easiness = int(random.integers(len(LABELS[kind]))), float(np.exp(random.normal(0.5, 0.3)))
         tasks[id] = replace(task, gold=LABELS[kind][gold])
         correct = random.random(len(skills)) < 1 / (1 + np.exp(-np.array(skills) * easiness))
         answers[id] = {
-            f"labeller {labeller}": LABELS[kind][gold if correct[labeller] else 1 - gold]
+            f"labeller {labeller}": LABELS[kind][gold] if correct[labeller] else _wrong_label(kind, gold, random)
             for labeller in range(len(skills))
         }
     return tasks, answers
+
+
+def _wrong_label(kind: TaskKind, gold: int, random: np.random.Generator) -> str:
+    wrong = [label for place, label in enumerate(LABELS[kind]) if place != gold]
+    return wrong[0] if len(wrong) == 1 else wrong[int(random.integers(len(wrong)))]
 
 
 def make_lessons(sets: Sequence[str] = CITED_SETS, floor: int = 1, seed: int = 0) -> Lessons:

@@ -26,6 +26,7 @@ from whycite.lab.annotate.aggregation import (
     mutual_kappa,
     vote,
 )
+from whycite.lab.annotate.tasks import LABELS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -105,6 +106,26 @@ def test_glad_takes_only_its_labels_and_some_answers() -> None:
         glad({}, BR)
     with pytest.raises(UserError, match="the labels 1, 2, but an answer is 'evidence'"):
         glad({"t": {"a": "evidence"}}, BR)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_glad_on_three_labels(seed: int) -> None:
+    tasks, answered = simulate_labels([2.5, 1.5, 0.05, 0.0, 0.0], kind="TC", seed=seed)
+    found = glad(answered, LABELS["TC"])
+    assert accuracy(found.labels, tasks) > 0.95
+    by_vote = vote(answered)  # leaves out tasks without a majority
+    assert accuracy(found.labels, tasks) * len(tasks) > accuracy(by_vote, tasks) * len(by_vote) + 5
+    assert all(later >= earlier - 1e-9 for earlier, later in zip(found.history, found.history[1:], strict=False))
+    rows = compare_methods(tasks, answered, (5,))
+    assert {(row.kind, row.method, row.auc, row.auc_soft) for row in rows} == {
+        ("TC", "vote", None, None),
+        ("TC", "glad", None, None),
+    }
+    best = max(rows, key=lambda row: row.f1)
+    assert (best.method, best.tasks) == ("glad", 300)
+    gold = [tasks[task].gold or "" for task in found.labels]
+    predicted = [label.label for label in found.labels.values()]
+    assert best.f1 == pytest.approx(sum(f1(predicted, gold, label) for label in LABELS["TC"]) / 3)
 
 
 def test_glad_stays_quick() -> None:

@@ -17,6 +17,7 @@ from whycite.lab.annotate.pairs import (
     PARTS,
     SentencePair,
     as_dict,
+    assign_parts,
     balanced_ranks,
     build_datasets,
     rank_sentences,
@@ -27,7 +28,20 @@ from whycite.lab.annotate.tasks import TaskOption
 from whycite.lab.packing import group_by_names, order_by_lot, pack_groups
 
 if TYPE_CHECKING:
-    pass
+    from collections.abc import Mapping
+
+    from whycite.lab.annotate.tasks import LabellingTask
+
+
+def split_majority(
+    tasks: Mapping[str, LabellingTask],
+    answered: Mapping[str, Mapping[str, str]],
+    dev: float = 0.15,
+    test: float = 0.15,
+    seed: int = 0,
+) -> dict[str, dict[str, list[SentencePair]]]:
+    datasets = build_datasets(tasks, answered)
+    return split(datasets, assign_parts(datasets["majority"], dev, test, seed), seed)
 
 
 def test_data_sets_by_how_sure_the_vote_was() -> None:
@@ -63,7 +77,7 @@ def test_parts_share_no_document_and_are_balanced() -> None:
         id: replace(task, citing=f"citing {at // 3}", document=f"cited {at % 150}", discarded=(TaskOption(9, "Far."),))
         for at, (id, task) in enumerate(tasks.items())
     }
-    parted = split(build_datasets(tasks, answered), seed=3)
+    parted = split_majority(tasks, answered, seed=3)
     assert tuple(parted) == DATASETS
     for name, parts in parted.items():
         seen = [{n for pair in parts[part] for n in (pair.citing, pair.document)} for part in PARTS]
@@ -71,14 +85,14 @@ def test_parts_share_no_document_and_are_balanced() -> None:
         for pairs in parts.values():
             firsts = sum(pair.label == "1" for pair in pairs)
             assert abs(2 * firsts - len(pairs)) <= 1
-    assert split(build_datasets(tasks, answered), seed=3) == parted
+    assert split_majority(tasks, answered, seed=3) == parted
 
 
 def test_sizes_are_those_asked_for() -> None:
     tasks, answered = simulate_labels([3.0] * 3, number=200)
-    parts = split(build_datasets(tasks, answered))["majority"]
+    parts = split_majority(tasks, answered)["majority"]
     assert {part: len(pairs) for part, pairs in parts.items()} == {"train": 140, "dev": 30, "test": 30}
-    again = split(build_datasets(tasks, answered), seed=1)["majority"]
+    again = split_majority(tasks, answered, seed=1)["majority"]
     assert {pair.id for pair in again["test"]} != {pair.id for pair in parts["test"]}
 
 
@@ -96,9 +110,9 @@ def test_swapping_keeps_what_is_better() -> None:
 def test_too_little_to_part() -> None:
     tasks, answered = simulate_labels([3.0] * 3, number=2)
     with pytest.raises(UserError, match=r"in \d+ groups? without a document in common, cannot be parted"):
-        split(build_datasets(tasks, answered))
+        split_majority(tasks, answered)
     with pytest.raises(UserError, match="add up to less than 1"):
-        split(build_datasets(tasks, answered), 0.5, 0.5)
+        split_majority(tasks, answered, 0.5, 0.5)
 
 
 def pair(better: int, worse: int, claim: str = "Claim.") -> SentencePair:

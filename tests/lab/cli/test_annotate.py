@@ -206,6 +206,59 @@ def test_without_answers(run: Run, made: Path, tmp_path: Path, command: str) -> 
     )
 
 
+@pytest.fixture
+def judged(run: Run, tmp_path: Path) -> tuple[Path, Path]:
+    """Twenty claims, each with sentences that support or contradict it, and what three labellers say."""
+    known: list[dict[str, Any]] = [
+        {"gold": [0, 2], "contradicts": []},
+        {"gold": [], "contradicts": [2]},
+        {"gold": [], "contradicts": []},
+    ]
+    claims = write(tmp_path / "claims.jsonl", [claim(number, **known[number % 3]) for number in range(20)])
+    result = run("make", claims, "--out", "tasks.jsonl", "--top", 3, "--kind", "TC")
+    assert result.exit_code == 0, result.output
+    rows = [
+        {
+            "task": task["id"],
+            "labeller": name,
+            "action": "answer",
+            "label": task["gold"] if name != "Cem" else "neither",
+        }
+        for task in lines(tmp_path / "tasks.jsonl")
+        for name in ("Ann", "Bob", "Cem")
+    ]
+    return tmp_path / "tasks.jsonl", write(tmp_path / "answers.jsonl", rows)
+
+
+def test_contradictions_are_labelled_and_measure_verdicts(run: Run, judged: tuple[Path, Path], tmp_path: Path) -> None:
+    """From claims to the figures of `whycite eval passages`, by the files that each command writes."""
+    from whycite.lab.cli.evaluate import app as evaluate
+
+    tasks, answers = judged
+    for method in ("vote", "glad"):
+        found = run("aggregate", tasks, "--answers", answers, "--method", method, "--out", "labels.jsonl", "--json")
+        assert found.exit_code == 0, found.output
+        golden = {task["id"]: task["gold"] for task in lines(tasks)}
+        assert {row["task"]: row["label"] for row in lines(tmp_path / "labels.jsonl")} == golden
+    arguments = ["passages", "--data", "labels.jsonl", "--no-ranking", "--altered", "0", "--json"]
+    measured = CliRunner().invoke(evaluate, arguments)
+    assert measured.exit_code == 0, measured.output
+    (figures,) = json.loads(measured.stdout)["labels"].values()
+    cases = {label: figures["classes"][label]["cases"] for label in figures["classes"]}
+    assert cases == {"backed": 7, "contradicted": 7, "not found": 6}
+
+
+def test_judgements_are_split_by_document(run: Run, judged: tuple[Path, Path], tmp_path: Path) -> None:
+    tasks, answers = judged
+    result = run("split", tasks, "--answers", answers, "--out", "data", "--json")
+    assert result.exit_code == 0, result.output
+    sizes = json.loads(result.stdout)["sizes"]
+    assert sizes == {"judgements": {"train": 42, "dev": 9, "test": 9}}
+    parts = [lines(tmp_path / "data" / "judgements" / f"{part}.jsonl") for part in sizes["judgements"]]
+    documents = [{row["document"] for row in rows} for rows in parts]
+    assert len(set.union(*documents)) == sum(map(len, documents)) == 20
+
+
 PATIENCE = 100_000  # milliseconds: a busy machine is slow to show anything
 Serve = Callable[..., tuple["subprocess.Popen[str]", str]]
 

@@ -18,8 +18,10 @@ __all__ = [
     "SentencePair",
     "SentenceRanking",
     "as_dict",
+    "assign_parts",
     "balanced_ranks",
     "build_datasets",
+    "document_names",
     "rank_sentences",
     "split",
     "swap_evenly",
@@ -121,44 +123,49 @@ def _swap_pair(pair: SentencePair) -> SentencePair:
 PARTS = ("train", "dev", "test")
 
 
-def split(
-    datasets: Mapping[str, Sequence[SentencePair]], dev: float = 0.15, test: float = 0.15, seed: int = 0
-) -> dict[str, dict[str, list[SentencePair]]]:
-    """Dataset -> part -> pairs; sizes refer to the first dataset, as closely as whole groups allow.
-
-    All datasets are split by the same documents, so that models trained on one can be tested on another. Options are
-    swapped to balance each part.
-    """
+def assign_parts(
+    items: Sequence[SentencePair | LabellingTask], dev: float = 0.15, test: float = 0.15, seed: int = 0
+) -> dict[str, str]:
+    """Document -> part, so that parts of about these shares of the items share no documents."""
     if min(dev, test) <= 0 or dev + test >= 1:
         raise UserError(f"the shares of dev and test must be above 0 and add up to less than 1, not {dev} and {test}")
-    first_dataset, every = next(iter(datasets.values())), [pair for pairs in datasets.values() for pair in pairs]
-    groups = order_by_lot(group_by_names(first_dataset, _names), lambda group: min(pair.id for pair in group), seed)
-    in_test, rest = pack_groups(groups, round(test * len(first_dataset)))
-    in_dev, rest = pack_groups(rest, round(dev * len(first_dataset)))
+    groups = order_by_lot(group_by_names(items, document_names), lambda group: min(item.id for item in group), seed)
+    in_test, rest = pack_groups(groups, round(test * len(items)))
+    in_dev, rest = pack_groups(rest, round(dev * len(items)))
     if not (in_test and in_dev and rest):
         raise UserError(
-            f"{len(first_dataset)} comparison{'s' * (len(first_dataset) != 1)} with an agreed answer, "
+            f"{len(items)} task{'s' * (len(items) != 1)} with an agreed answer, "
             f"in {len(groups)} group{'s' * (len(groups) != 1)} without a document in common, "
             "cannot be parted; collect more"
         )
-    part_of = {
+    return {
         name: part
         for part, chosen in zip(PARTS, (rest, in_dev, in_test), strict=True)
         for group in chosen
-        for pair in group
-        for name in _names(pair)
+        for item in group
+        for name in document_names(item)
     }
-    if unassigned := [pair for pair in every if _names(pair)[0] not in part_of]:
-        raise ValueError(f"{unassigned[0].id} is not in any part of the first dataset")
+
+
+def split(
+    datasets: Mapping[str, Sequence[SentencePair]], part_of: Mapping[str, str], seed: int = 0
+) -> dict[str, dict[str, list[SentencePair]]]:
+    """Dataset -> part -> pairs, with options swapped to balance each part.
+
+    All datasets are split by the same documents, so that models trained on one can be tested on another.
+    """
+    every = [pair for pairs in datasets.values() for pair in pairs]
+    if unassigned := [pair for pair in every if document_names(pair)[0] not in part_of]:
+        raise ValueError(f"{unassigned[0].id} has documents without a part")
     return {
-        name: {part: swap_evenly((p for p in pairs if part_of[_names(p)[0]] == part), seed) for part in PARTS}
+        name: {part: swap_evenly((p for p in pairs if part_of[document_names(p)[0]] == part), seed) for part in PARTS}
         for name, pairs in datasets.items()
     }
 
 
-def _names(pair: SentencePair) -> tuple[str, ...]:
-    """The documents of a pair, or its claim if it names none."""
-    return tuple(name for name in (pair.citing, pair.document) if name) or (pair.claim,)
+def document_names(item: SentencePair | LabellingTask) -> tuple[str, ...]:
+    """The documents of a pair or task, or its claim if it names none."""
+    return tuple(name for name in (item.citing, item.document) if name) or (item.claim,)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -216,7 +216,7 @@ def aggregate(
         say(console, "No task with at least three answers has a gold label to compare with.")
 
 
-@app.command(short_help="Split comparisons into training and test data.")
+@app.command(short_help="Split labels into training and test data.")
 def split(
     tasks: TasksFile,
     answers: AnswersFile,
@@ -231,25 +231,41 @@ def split(
 ) -> None:
     """Write the datasets majority, high-majority, unanimous and augmented, each split into three parts.
 
-    The parts share no documents, and in each part both options are correct equally often.
+    They contain comparisons (BR); labels of single sentences (BC-E, TC) are written as judgements. The parts share no
+    documents, and in each part both options of comparisons are correct equally often.
     """
     from rich.console import Console
     from rich.table import Table
 
     from whycite.files import make_folder, write_lines
-    from whycite.lab.annotate.aggregation import first_votes
-    from whycite.lab.annotate.pairs import PARTS, as_dict, build_datasets
-    from whycite.lab.annotate.pairs import split as part
+    from whycite.lab.annotate.aggregation import first_votes, vote
+    from whycite.lab.annotate.judgements import judgement_row
+    from whycite.lab.annotate.pairs import PARTS, as_dict, assign_parts, build_datasets, document_names
+    from whycite.lab.annotate.pairs import split as split_pairs
     from whycite.lab.jsonlines import as_line
 
     tasks_by_id, answered = _read_answers(tasks, answers)
-    pair_sets = build_datasets(tasks_by_id, answered if votes is None else first_votes(answered, votes))
-    parted = part(pair_sets, dev, test, seed)
-    for name, parts in parted.items():
+    chosen = answered if votes is None else first_votes(answered, votes)
+    pair_sets = build_datasets(tasks_by_id, chosen)
+    judged = {task: decision for task, decision in vote(chosen).items() if tasks_by_id[task].kind not in ("BR", "BC-R")}
+    part_of = assign_parts([*pair_sets["majority"], *(tasks_by_id[task] for task in judged)], dev, test, seed)
+    rows: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    if pair_sets["majority"]:
+        for name, parts in split_pairs(pair_sets, part_of, seed).items():
+            rows[name] = {part_name: list(map(as_dict, pairs)) for part_name, pairs in parts.items()}
+    if judged:
+        rows["judgements"] = {part_name: [] for part_name in PARTS}
+        for task, decision in judged.items():
+            part_name = part_of[document_names(tasks_by_id[task])[0]]
+            rows["judgements"][part_name].append(judgement_row(tasks_by_id[task], decision))
+    for name, row_parts in rows.items():
         folder = make_folder(out / name)
-        for part_name, pairs in parts.items():
-            write_lines(folder / f"{part_name}.jsonl", (as_line(as_dict(pair)) for pair in pairs))
-    sizes = {name: {part_name: len(pairs) for part_name, pairs in parts.items()} for name, parts in parted.items()}
+        for part_name, part_rows in row_parts.items():
+            write_lines(folder / f"{part_name}.jsonl", map(as_line, part_rows))
+    sizes = {
+        name: {part_name: len(part_rows) for part_name, part_rows in row_parts.items()}
+        for name, row_parts in rows.items()
+    }
     if as_json:
         print_json({"out": str(out), "sizes": sizes})
         return
