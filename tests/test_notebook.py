@@ -34,4 +34,9 @@ def test_a_verification_shows_verdict_and_passages() -> None:
     assert "Sentence 6" not in shown
     assert "<script>" not in shown
     assert "Sentence 7" in passages[6]._repr_html_()
+    deciding = Passage(9, 9, 0.1, "The last one.", "Results", relation="contradicts", decides=True, page=3)
+    shown = Verification("Claim", "secondary", 0.9, (*passages, deciding))._repr_html_()
+    assert shown.index("The last one.") < shown.index("Sentence 1")
+    assert "<b>▶ 9</b>" in shown
+    assert "Results · p. 3 · contradicts the claim" in shown
     assert "could not check" in Verification("Claim", "could not check", 0.0)._repr_html_()

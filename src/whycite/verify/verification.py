@@ -10,6 +10,7 @@ from typing import Literal, NotRequired
 from typing_extensions import TypedDict
 
 __all__ = [
+    "WORST_FIRST",
     "Passage",
     "Relation",
     "Role",
@@ -17,6 +18,8 @@ __all__ = [
     "VerdictJson",
     "Verification",
     "VerificationJson",
+    "certainty",
+    "passage_notes",
     "unchecked",
     "verdict_json",
     "verification_json",
@@ -24,6 +27,9 @@ __all__ = [
 
 Verdict = Literal["backed", "secondary", "contradicted", "not found", "could not check"]
 """`secondary`: the paper says so, but citing another; that one should be cited."""
+
+WORST_FIRST: tuple[Verdict, ...] = ("contradicted", "secondary", "not found", "backed", "could not check")
+"""The order in which a reviewer wants to see verdicts."""
 
 Relation = Literal["supports", "contradicts", "neither"]
 """What a passage says of the claim."""
@@ -63,6 +69,10 @@ class Verification:
     reason: str = ""  # one plain sentence
     chances: Mapping[str, float] = field(default_factory=dict)  # of each verdict; empty if it could not be checked
 
+    def deciding_first(self) -> tuple[Passage, ...]:
+        """The passages in the order to show them: those the verdict rests on, then the rest by rank."""
+        return tuple(sorted(self.passages, key=lambda passage: not passage.decides))
+
     def _repr_html_(self) -> str:
         return _verification_html(self)
 
@@ -70,6 +80,36 @@ class Verification:
 def unchecked(claim: str, reason: str, passages: tuple[Passage, ...] = ()) -> Verification:
     """The verification of a claim that could not be checked."""
     return Verification(claim, "could not check", 0.0, passages, reason)
+
+
+_CERTAIN, _PROBABLE = 0.85, 0.65  # least confidence for these words
+
+
+def certainty(verification: Verification) -> str:
+    """The confidence of a verdict in words: "probably (71%)"."""
+    sure = verification.confidence
+    words = "almost certainly" if sure >= _CERTAIN else "probably" if sure >= _PROBABLE else "perhaps"
+    return f"{words} ({round(100 * sure)}%)"
+
+
+_ROLE_NOTES: Mapping[Role, str] = {
+    "finding": "",
+    "hypothesis": "a hypothesis or aim",
+    "others": "what others found",
+    "method": "describes a method",
+    "background": "background",
+}
+
+
+def passage_notes(passage: Passage) -> list[str]:
+    """What a reader should know about a passage, in words; nothing for an ordinary finding of the paper."""
+    notes = [
+        "contradicts the claim" if passage.relation == "contradicts" else "",
+        _ROLE_NOTES[passage.role],
+        "quotes the claim, so it is not evidence" if passage.quotes else "",
+        passage.numbers,
+    ]
+    return [note for note in notes if note]
 
 
 _DIGITS = 4  # of scores in JSON
@@ -118,11 +158,11 @@ def verdict_json(verification: Verification) -> VerdictJson:
 
 
 def verification_json(verification: Verification, n: int | None = None) -> VerificationJson:
-    """A verification with its best `n` passages as JSON."""
+    """A verification with its best `n` passages as JSON, those that decided in front."""
     return {
         "claim": verification.claim,
         **verdict_json(verification),
-        "passages": [_passage_json(passage) for passage in verification.passages[:n]],
+        "passages": [_passage_json(passage) for passage in verification.deciding_first()[:n]],
     }
 
 
@@ -155,14 +195,20 @@ def _verification_html(verification: Verification) -> str:
     return (
         f"<p>“{escape(verification.claim)}”<br><b>{escape(verification.verdict)}</b>{confidence}: "
         f"{escape(verification.reason)}</p>"
-        f"{_passages_html(verification.passages[:_SHOWN_PASSAGES])}"
+        f"{_passages_html(verification.deciding_first()[:_SHOWN_PASSAGES])}"
     )
 
 
 def _passages_html(passages: Iterable[Passage]) -> str:
-    rows = "".join(
-        f"<tr><td>{passage.rank}</td><td>{passage.score:.2f}</td>"
-        f'<td style="text-align: left">{escape(passage.text)}<br><small>{escape(passage.section)}</small></td></tr>'
-        for passage in passages
-    )
+    rows = "".join(_passage_row(passage) for passage in passages)
     return f"<table><tr><th>rank</th><th>score</th><th>sentence</th></tr>{rows}</table>" if rows else ""
+
+
+def _passage_row(passage: Passage) -> str:
+    rank = f"<b>▶ {passage.rank}</b>" if passage.decides else str(passage.rank)
+    page = f"p. {passage.page}" if passage.page is not None else ""
+    details = " · ".join(escape(part) for part in (passage.section, page, *passage_notes(passage)) if part)
+    return (
+        f"<tr><td>{rank}</td><td>{passage.score:.2f}</td>"
+        f'<td style="text-align: left">{escape(passage.text)}<br><small>{details}</small></td></tr>'
+    )

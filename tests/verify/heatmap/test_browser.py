@@ -103,6 +103,23 @@ def test_at_a_glance(page: Open, artefacts: Path) -> None:
     assert picture.stat().st_size > 20_000
 
 
+def test_contradicting_and_deciding_passages_stand_out(page: Open, artefacts: Path) -> None:
+    document, verification = long_document()
+    best, second, *rest = verification.passages
+    changed = (best, replace(second, relation="contradicts"), *rest[:20], replace(rest[20], decides=True), *rest[21:])
+    shown = page(html(document, replace(verification, verdict="secondary", passages=changed)))
+    assert shown.inner_text("#said") == "↪ secondary"
+    first = shown.locator("#list button").first.inner_text()
+    assert first.startswith("23\n")
+    assert "▶ decides the verdict" in first
+    colour = "selector => getComputedStyle(document.querySelector(selector)).backgroundColor"
+    assert shown.evaluate(colour, "#s61") == shown.evaluate(colour, "#list [data-relation=contradicts]")
+    assert shown.evaluate(colour, "#s61") != shown.evaluate(colour, "#s60")
+    assert shown.inner_text("#against") == "contradicts ✗"
+    shown.screenshot(path=artefacts / "heatmap-contradicts.png")
+    assert not page(html(*long_document())).locator("#against").is_visible()
+
+
 def test_slider_and_number_of_passages(page: Open) -> None:
     shown = page(html(*long_document()))
     shown.locator("#threshold").fill("0.8")

@@ -154,6 +154,7 @@ def test_contrast_is_enough_to_read(scheme: int) -> None:
     colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block))
     for step in range(1, 6):
         assert contrast(colours["hot-ink"], colours[f"heat-{step}"]) >= 4.5, step
+        assert contrast(colours["hot-ink"], colours[f"against-{step}"]) >= 4.5, step
     for ink in ("ink", "soft", "good", "bad", "open", "accent"):
         for ground in ("ground", "panel"):
             assert contrast(colours[ink], colours[ground]) >= 4.5, (ink, ground)

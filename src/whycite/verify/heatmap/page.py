@@ -10,7 +10,7 @@ import re
 from functools import cache
 from html import escape
 from importlib.resources import files
-from typing import Any
+from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -18,9 +18,10 @@ from whycite.documents.jsondocument import SectionJson, section_json
 from whycite.documents.model import Document, Sentence
 from whycite.errors import UserError
 from whycite.verify.prose import with_asides
-from whycite.verify.verification import Passage, Verification, VerificationJson, verification_json
+from whycite.verify.verification import Passage, Relation, Verification, VerificationJson, verification_json
 
 __all__ = [
+    "STEPS",
     "HeatMapJson",
     "by_index",
     "check_threshold",
@@ -87,6 +88,7 @@ class ScoredSentenceJson(TypedDict):
     kind: str
     score: float | None
     rank: int | None
+    relation: NotRequired[Relation]  # only if it supports or contradicts the claim
 
 
 class HeatMapJson(VerificationJson):
@@ -112,7 +114,7 @@ def heat_map_json(document: Document, verification: Verification, n: int | None 
 
 
 def _scored_sentence_json(sentence: Sentence, index: int, passage: Passage | None) -> ScoredSentenceJson:
-    return {
+    result: ScoredSentenceJson = {
         "index": index,
         "text": sentence.text,
         "section": sentence.section,
@@ -121,6 +123,9 @@ def _scored_sentence_json(sentence: Sentence, index: int, passage: Passage | Non
         "score": round(passage.score, _DIGITS) if passage else None,
         "rank": passage.rank if passage else None,
     }
+    if passage and passage.relation != "neither":
+        result["relation"] = passage.relation
+    return result
 
 
 # Characters that could end the script element, or a line in old JSON parsers.
@@ -153,7 +158,7 @@ def html(document: Document, verification: Verification, threshold: float | None
 
 
 def _without_script(verification: Verification) -> str:
-    best = [f"{passage.rank}. {passage.text}" for passage in verification.passages[:3]]
+    best = [f"{passage.rank}. {passage.text}" for passage in verification.deciding_first()[:3]]
     return " — ".join([f"{verification.claim} — {verification.verdict}. {verification.reason}".strip(), *best])
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from whycite.documents.model import Document, Sentence
 from whycite.files import shorten_paths
-from whycite.verify.heatmap.page import by_index, check_threshold, heat
+from whycite.verify.heatmap.page import STEPS, by_index, check_threshold, heat
 from whycite.verify.prose import with_asides
-from whycite.verify.verification import Passage, Verdict, Verification
+from whycite.verify.verification import Passage, Verdict, Verification, passage_notes
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
@@ -20,9 +20,13 @@ __all__ = ["terminal"]
 
 # Dark text on light backgrounds is readable in every colour scheme; the signs work without colour.
 _STYLES = ("", "black on #fff3c4", "black on #ffdf80", "black on #ffc34d", "black on #ff9f33", "black on #ff7a29")
+_CONTRARY_STYLES = ("", *(f"black on #{ground}" for ground in ("efe4ff", "dfcaff", "cdaeff", "bb93ff", "a87bff")))
 _SIGNS = " ░▒▓██"
+_CONTRARY_SIGN = "✗"
+_DECIDING_SIGN = "▶"
 _VERDICTS: Mapping[Verdict, tuple[str, str]] = {
     "backed": ("✓", "bold green"),
+    "secondary": ("↪", "bold blue"),
     "contradicted": ("✗", "bold red"),
     "not found": ("?", "bold yellow"),
     "could not check": ("–", "bold"),
@@ -40,13 +44,18 @@ def terminal(
 ) -> Group:
     """Build the verdict, an overview, and the document with passages above the threshold shaded, for rich to print.
 
-    The best `top` passages are numbered. Paragraphs without shaded passages are left out unless `whole` is true.
+    The best `top` passages and those that decided are numbered. Paragraphs without shaded passages are left out unless
+    `whole` is true.
     """
     from rich.console import Group
     from rich.text import Text
 
     document, limit = with_asides(document), check_threshold(threshold, verification)
-    passages = {index: passage for index, passage in by_index(verification).items() if passage.score >= limit}
+    passages = {
+        index: passage
+        for index, passage in by_index(verification).items()
+        if passage.score >= limit or passage.decides  # what decided is always shown
+    }
     parts: list[RenderableType] = [_verdict(verification)]
     if not verification.passages:
         return Group(*parts)
@@ -58,6 +67,7 @@ def terminal(
             style="dim",
         )
     )
+    parts.append(_legend(passages))
     parts += _body(document, passages, top, whole)
     return Group(*parts)
 
@@ -80,19 +90,47 @@ def _overview(sentences: int, passages: Mapping[int, Passage]) -> Text:
     from rich.text import Text
 
     cells = min(_STRIP, max(sentences, 1))
-    hottest = [0] * cells
+    by_cell: dict[int, list[Passage]] = {}
     for index, passage in passages.items():
-        cell = min(index * cells // max(sentences, 1), cells - 1)
-        hottest[cell] = max(hottest[cell], heat(passage.score, 0))
+        by_cell.setdefault(min(index * cells // max(sentences, 1), cells - 1), []).append(passage)
     line = Text("▕")
-    for step in hottest:
-        line.append(_SIGNS[step], style=_ground(step))
+    for cell in range(cells):
+        line.append_text(_sign(by_cell.get(cell, ())))
     return line.append("▏")
 
 
-def _ground(step: int) -> str:
-    """The background colour of a step."""
-    return _STYLES[step].rpartition(" ")[2] if step else "dim"
+def _sign(passages: Collection[Passage]) -> Text:
+    """A sign for the hottest of some passages, in its colour."""
+    from rich.text import Text
+
+    if not passages:
+        return Text(_SIGNS[0], style="dim")
+    hottest = max(passages, key=lambda passage: (passage.decides, passage.score))
+    sign = _CONTRARY_SIGN if hottest.relation == "contradicts" else _SIGNS[heat(hottest.score, 0)]
+    return Text(sign, style=_shade(hottest).rpartition(" ")[2])
+
+
+def _shade(passage: Passage) -> str:
+    """The style of a passage: black on the colour of its score."""
+    return (_CONTRARY_STYLES if passage.relation == "contradicts" else _STYLES)[heat(passage.score, 0)]
+
+
+def _legend(passages: Mapping[int, Passage]) -> Text:
+    """What the colours and signs mean; those that do not occur are left out."""
+    from rich.text import Text
+
+    line = Text()
+    for step, style in enumerate(_STYLES[1:], 1):
+        line.append(f" {(step - 1) / STEPS:.1f} ".replace("0.", "."), style=style)
+    line.append(" backs the claim", style="dim")
+    if any(passage.relation == "contradicts" for passage in passages.values()):
+        line.append("  ")
+        for style in _CONTRARY_STYLES[1:]:
+            line.append(f" {_CONTRARY_SIGN} ", style=style)
+        line.append(" contradicts it", style="dim")
+    if any(passage.decides for passage in passages.values()):
+        line.append(f"  {_DECIDING_SIGN} decides the verdict", style="dim")
+    return line
 
 
 def _body(document: Document, passages: Mapping[int, Passage], top: int, whole: bool) -> Iterator[RenderableType]:
@@ -132,28 +170,24 @@ def _paragraph(sentences: Sequence[tuple[int, Sentence]], passages: Mapping[int,
     from rich.table import Table
     from rich.text import Text
 
-    text, hottest = Text(), 0
+    text = Text()
     for index, sentence in sentences:
         if len(text):
             text.append(" ")
         if (passage := passages.get(index)) is None:
             text.append(_clean(sentence.text))
             continue
-        step = heat(passage.score, 0)
-        hottest = max(hottest, step)
-        if passage.rank <= top:
-            text.append(f"[{passage.rank}: {passage.score:.2f}]", style="bold").append(" ")
-        text.append(_clean(sentence.text), style=_STYLES[step])
-        if notes := [note for note in (_QUOTES if passage.quotes else "", passage.numbers) if note]:
+        if passage.rank <= top or passage.decides:
+            mark = f"{_DECIDING_SIGN} " if passage.decides else ""
+            text.append(f"{mark}[{passage.rank}: {passage.score:.2f}]", style="bold").append(" ")
+        text.append(_clean(sentence.text), style=_shade(passage))
+        if notes := passage_notes(passage):
             text.append(f" ({_clean('; '.join(notes))})", style="yellow")
     row = Table.grid()
     row.add_column(width=_GUTTER)
     row.add_column(overflow="fold")
-    row.add_row(Text(_SIGNS[hottest], style=_ground(hottest)), text)
+    row.add_row(_sign([passages[index] for index, _ in sentences if index in passages]), text)
     return row
-
-
-_QUOTES = "quotes the claim, so it is not evidence"
 
 
 def _sentences(number: int) -> str:

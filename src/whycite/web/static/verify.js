@@ -1,7 +1,8 @@
 import { ask, formOf, get, make, number, plural, roving, say } from "./common.js";
 import { layOut, overview, shade, show } from "./heatmap.js";
 
-const VERDICTS = { backed: "✓ Backed", contradicted: "✗ Contradicted", "not found": "? Not found", "could not check": "– Could not check" };
+const VERDICTS = { backed: "✓ Backed", secondary: "↪ Secondary", contradicted: "✗ Contradicted", "not found": "? Not found", "could not check": "– Could not check" };
+const ROLES = { hypothesis: "a hypothesis or aim", others: "what others found", method: "describes a method", background: "background" };
 let cited = null; // files of the cited paper, or the id of a document in the library
 let answer = null;
 let elements = new Map();
@@ -130,7 +131,10 @@ function tell() {
   get("reason").textContent = answer.reason;
   get("title").textContent = answer.title || answer.path;
   get("answer").classList.remove("hidden");
-  elements = layOut(get("text"), answer.sections, answer.sentences);
+  elements = layOut(get("text"), answer.sections, answer.sentences, (element, { relation }) => {
+    if (relation) element.dataset.relation = relation;
+  });
+  get("legend").classList.toggle("hidden", !answer.sentences.some(({ relation }) => relation === "contradicts"));
   get("threshold").value = answer.threshold;
   list();
   paint();
@@ -144,14 +148,20 @@ function list() {
     ...answer.passages.slice(0, top).map((passage) => {
       const jump = make("button", { type: "button", class: "link", dir: "auto" }, passage.text);
       jump.addEventListener("click", () => show(elements.get(passage.index)));
-      const notes = [passage.quotes ? "quotes the claim, so it is not evidence" : "", passage.numbers].filter(Boolean).join("; ");
+      const notes = [
+        passage.relation === "contradicts" ? "contradicts the claim" : "",
+        ROLES[passage.role] || "",
+        passage.quotes ? "quotes the claim, so it is not evidence" : "",
+        passage.numbers,
+      ].filter(Boolean);
+      const details = [passage.section, passage.page ? `p. ${passage.page}` : "", ...notes].filter(Boolean).join(" · ");
       return make(
         "tr",
-        {},
+        { class: passage.decides ? "decides" : null, "data-relation": passage.relation },
         make("td", {}, String(passage.rank)),
         make("td", {}, String(passage.index + 1)),
         make("td", {}, passage.score.toFixed(2)),
-        make("td", {}, jump, make("div", { class: "dim" }, [passage.section, notes].filter(Boolean).join(" · "))),
+        make("td", {}, passage.decides ? make("strong", {}, "▶ Decides the verdict") : null, jump, make("div", { class: "dim" }, details)),
       );
     }),
   );

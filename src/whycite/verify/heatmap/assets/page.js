@@ -2,7 +2,13 @@
 (() => {
   const STEPS = 5;
   const CHARACTERS = 70; // per line of the overview
-  const SIGNS = { "backed": "✓", "contradicted": "✗", "not found": "?", "could not check": "–" };
+  const SIGNS = { "backed": "✓", "secondary": "↪", "contradicted": "✗", "not found": "?", "could not check": "–" };
+  const ROLES = {
+    hypothesis: "a hypothesis or aim",
+    others: "what others found",
+    method: "describes a method",
+    background: "background",
+  };
   const data = JSON.parse(document.getElementById("data").textContent);
   const $ = (id) => document.getElementById(id);
   const make = (name, words = "", kind = "") => {
@@ -23,6 +29,12 @@
   let current = 0; // rank of the selected passage
   const spans = [];
   const ranked = data.passages.slice().sort((one, other) => one.rank - other.rank);
+  const deciding = new Set(ranked.filter((passage) => passage.decides).map((passage) => passage.rank));
+  const listed = () => {
+    const first = ranked.filter((passage) => deciding.has(passage.rank));
+    return [...first, ...ranked.filter((passage) => !deciding.has(passage.rank))].slice(0, Math.max(top, first.length));
+  };
+  const contrary = ranked.some((passage) => passage.relation === "contradicts");
 
   function head() {
     $("claim").textContent = data.claim;
@@ -58,6 +70,7 @@
       }
       const span = make("span", sentence.text, quoted.has(sentence.index) ? "s quotes" : "s");
       span.id = `s${sentence.index}`;
+      if (sentence.relation) span.dataset.relation = sentence.relation;
       span.tabIndex = -1;
       place.append(span);
       spans.push(span);
@@ -65,17 +78,25 @@
   }
 
   function list() {
-    const items = ranked.slice(0, top).map((passage) => {
+    const items = listed().map((passage) => {
       const button = make("button");
       button.type = "button";
       button.dataset.rank = passage.rank;
       const rank = make("span", String(passage.rank), "rank");
       rank.dataset.index = passage.index;
+      rank.dataset.relation = passage.relation;
       const facts = make("span", "", "facts");
       facts.append(make("b", passage.score.toFixed(2)), ` · sentence ${passage.index + 1}`);
       if (passage.section) facts.append(` · ${passage.section}`);
+      if (passage.page) facts.append(` · p. ${passage.page}`);
+      if (passage.decides) facts.append(make("strong", "▶ decides the verdict", "decides"));
       button.append(rank, facts, make("span", passage.text, "words"));
-      const notes = [passage.quotes ? "quotes the claim, so it is not evidence" : "", passage.numbers].filter(Boolean);
+      const notes = [
+        passage.relation === "contradicts" ? "contradicts the claim" : "",
+        ROLES[passage.role] || "",
+        passage.quotes ? "quotes the claim, so it is not evidence" : "",
+        passage.numbers,
+      ].filter(Boolean);
       if (notes.length) button.append(make("span", `⚠ ${notes.join("; ")}`, "note"));
       button.addEventListener("click", () => jump(passage.rank));
       const item = make("li");
@@ -84,8 +105,8 @@
     });
     $("list").replaceChildren(...items);
     for (const span of document.querySelectorAll(".s[data-rank]")) delete span.dataset.rank;
-    for (const passage of ranked.slice(0, top)) {
-      if (spans[passage.index]) spans[passage.index].dataset.rank = passage.rank;
+    for (const passage of listed()) {
+      if (spans[passage.index]) spans[passage.index].dataset.rank = `${passage.decides ? "▶ " : ""}${passage.rank}`;
     }
   }
 
@@ -99,6 +120,7 @@
       steps.push(least);
     }
     $("legend").replaceChildren(...steps);
+    $("against").hidden = !contrary;
   }
 
   function shade() {
@@ -171,7 +193,8 @@
     context.scale(scale, scale);
     const style = getComputedStyle(document.documentElement);
     const colour = (name) => style.getPropertyValue(name).trim();
-    const colours = [colour("--faint"), ...Array.from({ length: STEPS }, (_, step) => colour(`--heat-${step + 1}`))];
+    const ramp = (name) => [colour("--faint"), ...Array.from({ length: STEPS }, (_, step) => colour(`${name}-${step + 1}`))];
+    const [colours, against] = [ramp("--heat"), ramp("--against")];
     const step = height / lines.count;
     const left = 6;
     const across = (width - 2 * left) / CHARACTERS;
@@ -188,7 +211,8 @@
       const hot = run.at < 0 ? 0 : heat(data.sentences[run.at].score);
       if (hot) {
         bar(run, colour("--ink"), Math.max(step, 3) + 1);
-        bar(run, colours[hot], Math.max(step, 3));
+        const contradicts = data.sentences[run.at].relation === "contradicts";
+        bar(run, (contradicts ? against : colours)[hot], Math.max(step, 3));
       }
     }
     mark(step, height);
@@ -196,7 +220,7 @@
   }
 
   function mark(step, height) {
-    const shown = ranked.slice(0, Math.min(top, 30)).filter((passage) => heat(passage.score) && spans[passage.index]);
+    const shown = listed().slice(0, 30).filter((passage) => heat(passage.score) && spans[passage.index]);
     $("marks").replaceChildren(
       ...shown.map((passage) => {
         const button = make("button", String(passage.rank));
@@ -247,10 +271,10 @@
     for (const button of document.querySelectorAll("#list button, #marks button")) {
       button.setAttribute("aria-current", String(Number(button.dataset.rank) === rank));
     }
-    const listed = document.querySelector('#list [aria-current="true"]');
+    const entry = document.querySelector('#list [aria-current="true"]');
     const box = document.querySelector(".passages");
-    if (listed && box.scrollHeight > box.clientHeight) {
-      box.scrollTop = listed.parentElement.offsetTop - box.offsetTop - box.clientHeight / 3;
+    if (entry && box.scrollHeight > box.clientHeight) {
+      box.scrollTop = entry.parentElement.offsetTop - box.offsetTop - box.clientHeight / 3;
     }
   }
 
