@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,10 +18,11 @@ from whycite.documents.sources import decode
 from whycite.errors import UserError
 from whycite.evidence.groups import SplitSentence, join_texts, split_at_groups
 from whycite.evidence.words import has_content_words, trim_piece
-from whycite.models import Encoder
+from whycite.models import Encoder, load_encoder
 from whycite.models.rankers import Ranker
 from whycite.verify.claims import OpenDocument, open_document
 from whycite.verify.fulltexts import FullText, match_references, open_full_text, texts_in_folder, texts_in_library
+from whycite.verify.metadata import name_note, title_similarities, topic_note
 from whycite.verify.verification import Verification, VerificationJson, unchecked, verification_json
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ class CitationVerdict:
     paper: str
     verification: Verification
     line: int | None = None  # of the marker, from 1; None if the file is not on disk
+    notes: tuple[str, ...] = ()  # what title, authors and year of the reference tell; no verdict
+    missing: bool = False  # whether only the full text is missing
 
 
 def verify_draft(
@@ -84,16 +87,47 @@ def verify_draft(
     text_by_reference = dict(
         zip((reference.id for reference in references), match_references(references, full_texts), strict=True)
     )
+    missing = [_lacks_full_text(citation, text_by_reference, document) for citation in draft_citations]
+    notes = _notes(draft_citations, missing, document, encoder)
     open_papers, lines = _OpenPapers(ranker, encoder), LineIndex()
     for count, citation in enumerate(draft_citations, 1):
         verification, paper = _verify_citation(
             citation, text_by_reference[citation.reference.id], open_papers, bool(full_texts), document
         )
         place = (citation.claim, citation.sentence, citation.section, citation.file, citation.start, citation.end)
+        line = lines.line_at(citation.file, citation.start)
         yield CitationVerdict(
-            *place, citation.reference, paper, verification, lines.line_at(citation.file, citation.start)
+            *place, citation.reference, paper, verification, line, notes[count - 1], missing[count - 1]
         )
         report("checking citations", count, len(draft_citations))
+
+
+def _lacks_full_text(
+    citation: DraftCitation, text_by_reference: Mapping[str, FullText | None], document: Document
+) -> bool:
+    is_entry = citation.linked and citation.reference.id in document.by_id
+    return is_entry and text_by_reference[citation.reference.id] is None
+
+
+def _notes(
+    draft_citations: Sequence[DraftCitation], missing: Sequence[bool], document: Document, encoder: Encoder | None
+) -> list[tuple[str, ...]]:
+    """What the references themselves tell about each citation; topics only where there is no full text to ask."""
+    names = [
+        name_note(document.sentences[citation.sentence], citation.start, citation.end, document.by_id)
+        if citation.linked
+        else ""
+        for citation in draft_citations
+    ]
+    topics = [""] * len(draft_citations)
+    rows = [row for row, is_missing in enumerate(missing) if is_missing and draft_citations[row].reference.title]
+    if rows:
+        cited = [(each.claim, each.sentence, each.reference.title) for each in map(draft_citations.__getitem__, rows)]
+        similarities = title_similarities(document, cited, encoder or load_encoder())
+        for row, similarity in zip(rows, similarities, strict=True):
+            title = draft_citations[row].reference.title
+            topics[row] = topic_note(title, similarity, bool(document.paper.title))
+    return [tuple(note for note in pair if note) for pair in zip(names, topics, strict=True)]
 
 
 def citations(document: Document) -> list[DraftCitation]:
@@ -223,10 +257,19 @@ class CitedReferenceJson(TypedDict):
 
     id: str
     title: str
+    authors: list[str]
     year: int | None
+    doi: str
 
 
-class CitationVerdictJson(VerificationJson):
+class CitationNotesJson(TypedDict, total=False):
+    """What is only there if there is something to say."""
+
+    missing: bool  # the full text is
+    notes: list[str]
+
+
+class CitationVerdictJson(VerificationJson, CitationNotesJson):
     """A citation of a draft with its verification."""
 
     file: str
@@ -247,7 +290,23 @@ def citation_verdict_json(citation: CitationVerdict, n: int | None = None) -> Ci
         "start": citation.start,
         "end": citation.end,
         "section": citation.section,
-        "reference": {"id": reference.id, "title": reference.title, "year": reference.year},
+        "reference": {
+            "id": reference.id,
+            "title": reference.title,
+            "authors": list(reference.authors),
+            "year": reference.year,
+            "doi": reference.doi,
+        },
         "paper": citation.paper,
         **verification_json(citation.verification, n),
+        **_citation_notes_json(citation),
     }
+
+
+def _citation_notes_json(citation: CitationVerdict) -> CitationNotesJson:
+    result: CitationNotesJson = {}
+    if citation.missing:
+        result["missing"] = True
+    if citation.notes:
+        result["notes"] = list(citation.notes)
+    return result

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from whycite.text.accents import untex
 from whycite.text.wordlists import load_tables
 
-__all__ = ["parse_people", "person"]
+__all__ = ["is_institution", "parse_people", "person"]
 
 # Inside braces, BibTeX treats spaces and commas as letters; these characters replace them meanwhile.
 _SPACE, _COMMA = "\ue000", "\ue001"
@@ -30,6 +30,11 @@ def person(family: str, given_names: str = "") -> str:
     """A name as documents store it: "Family, Given", or the family name alone."""
     family, given_names = " ".join(family.split()), " ".join(given_names.split())
     return f"{family}, {given_names}" if family and given_names else family or given_names
+
+
+def is_institution(name: str) -> bool:
+    """Whether a name has a word that only institutions and groups have: "ATLAS Collaboration"."""
+    return _INSTITUTION.search(name) is not None
 
 
 def parse_people(text: str) -> tuple[str, ...]:
@@ -153,4 +158,4 @@ def _capital(word: str) -> bool:
 
 def _is_body(name: str) -> bool:
     """Whether this is the name of an institution, which has no given name."""
-    return (_SPACE in name and " " not in name.strip()) or bool(_INSTITUTION.search(name))
+    return (_SPACE in name and " " not in name.strip()) or is_institution(name)
