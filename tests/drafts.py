@@ -13,7 +13,9 @@ from whycite.check.findings import CheckedDraft, Finding, FindingKind, Proposal
 from whycite.cite.recommendations import Evidence, Recommendation
 from whycite.documents.model import Citation, Document, Reference, Section, Sentence
 from whycite.library import Paper, SourceDocument
-from whycite.verify.verification import Passage, Verification
+from whycite.verify.drafts import CitationVerdict
+from whycite.verify.report import DraftReport, draft_report
+from whycite.verify.verification import Passage, Verdict, Verification
 
 _CITATION = re.compile(r"\[@([^\]]+)\]")
 
@@ -222,3 +224,51 @@ def verified_document(
         for rank, index in enumerate(order, 1)
     )
     return document, Verification(claim, "contradicted", 0.87, passages, "The best passage has another number.")
+
+
+def make_verdict(
+    verdict: Verdict,
+    confidence: float = 0.0,
+    claim: str = "Bees sleep at night.",
+    reference: Reference | None = None,
+    passages: tuple[Passage, ...] = (),
+    reason: str = "because",
+    **fields: Any,
+) -> CitationVerdict:
+    """A citation on line 3 of a draft, and the verdict on it."""
+    reference = reference or Reference("kaiser", "Busy bees need rest, too", ("Kaiser, Walter",), 1988)
+    verification = Verification(claim, verdict, confidence, passages, reason)
+    return CitationVerdict(
+        **{"claim": claim, "sentence": 0, "section": "Sleep", "file": "paper/parts/a.tex", "start": 0, "end": 1}
+        | {"reference": reference, "paper": "", "verification": verification, "line": 3}
+        | fields
+    )
+
+
+def reviewed_draft(text: str = "") -> DraftReport:
+    """A report with every verdict, a note, two missing papers and two other reasons; `text` is added to every text."""
+    deciding = Passage(
+        4, 7, 0.4, f"Foragers never sleep.{text}", f"Results{text}", relation="contradicts", decides=True, page=5
+    )
+    nearest = Passage(1, 2, 0.9, f"Do foragers sleep?{text}", f"Introduction{text}", role="hypothesis")
+    others = Passage(2, 3, 0.8, f"Foragers sleep (Winer, 2019).{text}", f"Introduction{text}", role="others")
+    roe = Reference(f"roe{text}", f"Ants in the dry season{text}", (f"Roe, R.{text}",), 2001, doi=f"10.1000/ants{text}")
+    poe = Reference("poe", text=f"Poe, A. Ravens.{text}")
+    missing: dict[str, Any] = {"missing": True, "reason": "the full text of the paper was not found"}
+    verdicts = [
+        make_verdict("backed", 0.9, f"Bees rest.{text}", passages=(others,)),
+        make_verdict("backed", 0.6, f"Bees dream.{text}", passages=(others,)),
+        make_verdict("could not check", claim=f"Ants sleep.{text}", reference=roe, **missing),
+        make_verdict("could not check", claim=f"Ravens sleep.{text}", reference=poe, **missing),
+        make_verdict(
+            "could not check", claim="Ants wake.", reference=roe, notes=(f"the year differs{text}",), **missing
+        ),
+        make_verdict("not found", 0.7, f"Bees snore.{text}", passages=(nearest,), reason=f"nobody says so{text}"),
+        make_verdict("secondary", 0.8, f"Bees nap.{text}", passages=(others, nearest)),
+        make_verdict("contradicted", 0.7, f"Bees sleep.{text}", passages=(nearest, others, deciding)),
+        make_verdict("contradicted", 0.8, f"Bees doze.{text}", passages=(nearest, others, deciding)),
+        make_verdict("could not check", claim=f"See a book.{text}", reason=f"it is no claim{text}"),
+        make_verdict("could not check", claim=f"See a page.{text}", reason=f"it is no claim{text}"),
+        make_verdict("could not check", claim=f"Wasps sleep.{text}", reason="the bibliography has no entry 'x'"),
+    ]
+    return draft_report(Document("paper/main.tex", "latex", Reference("", title=f"How bees rest{text}")), verdicts)

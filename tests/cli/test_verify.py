@@ -68,7 +68,7 @@ def test_a_person_reads_verdict_reason_and_passages(run: Run, paper: Path) -> No
     assert verdict.startswith("backed, ")
     assert verdict.endswith("%)")
     assert reason == "A sentence in “Results” says so."
-    assert passage == " 1  “Foraging honeybees sleep at night and hang their antennae low.”"
+    assert passage.lstrip(" ▶") == "1  “Foraging honeybees sleep at night and hang their antennae low.”"
     assert "█" in beside
     assert beside.endswith("  Results")
 
@@ -98,15 +98,80 @@ def test_a_draft(run: Run, draft: Path, paper: Path) -> None:
     shown = run("verify", draft, "--papers", paper.parent).stdout
     assert "backed, " in shown
     assert "“Honeybees that forage sleep at night.”" in shown
-    assert "the full text of the paper was not found" in shown
-    # A long path goes on in the next line.
-    assert [f"draft.md:{line}" in "".join(shown.split()) for line in (10, 11)] == [True, True]
+    assert f"{draft}:10  Introduction" in shown
+    assert "  cites kaiser: Busy bees need rest, too" in shown
+    assert "No full text of 1 paper" in shown
+    assert "   1×  Roe (2001). A paper that nobody has at hand here" in shown
+    assert "Ants never sleep" not in shown  # one line a paper, not a block a citation
     assert shown.splitlines()[-1] == "2 citations: 1 backed, 1 could not check."
+
+
+def test_a_draft_as_a_page(run: Run, draft: Path, paper: Path, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    result = run("verify", draft, "--papers", paper.parent, "--format", "html", "--out", page)
+    assert (result.exit_code, result.stdout) == (0, ""), result.exception
+    text = page.read_text("utf-8")
+    assert "2 citations: 1 backed, 1 could not check." in text
+    assert "Foraging honeybees sleep at night and hang their antennae low." in text
+    assert "<code>draft.md:10</code>" in text
+    assert str(tmp_path) not in text  # folders are private
+
+
+def test_a_draft_as_markdown(run: Run, draft: Path, paper: Path, tmp_path: Path) -> None:
+    file = tmp_path / "review.md"
+    printed = run("verify", draft, "--papers", paper.parent, "--format", "markdown").stdout
+    assert run("verify", draft, "--papers", paper.parent, "--format", "markdown", "--out", file).stdout == ""
+    assert file.read_text("utf-8") == printed
+    assert printed.startswith("# Citations of “A draft”\n\n2 citations: 1 backed, 1 could not check.\n")
+    assert "> “Honeybees that forage sleep at night.”" in printed
+
+
+def test_a_draft_of_four_hundred_citations_without_papers(run: Run, tmp_path: Path) -> None:
+    """The report names the papers; it does not repeat for every citation that it could not be checked."""
+    draft = tmp_path / "draft.md"
+    entries = [
+        f"- {{id: r{n}, title: Ants of the dry season number {n}, author: [{{family: Roe{n}}}], issued: 2001}}"
+        for n in range(40)
+    ]
+    text = "\n\n".join(f"Ants of kind {n} never sleep in the dry season [@r{n % 40}]." for n in range(400))
+    head = "\n".join(["---", "title: How ants rest in the dry season", "references:", *entries, "---"])
+    draft.write_text(f"{head}\n\n{text}\n", "utf-8")
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    shown = run("verify", draft, "--papers", folder).stdout.splitlines()
+    assert shown[-1] == "400 citations: 400 could not check."
+    assert len(shown) < 45
+    assert shown[1] == "  10×  Roe0 (2001). Ants of the dry season number 0"
+    printed = run("verify", draft, "--papers", folder, "--format", "markdown").stdout.splitlines()
+    assert len(printed) < 50
+    assert (
+        run("verify", draft, "--papers", folder, "--format", "html", "--out", tmp_path / "report.html").exit_code == 0
+    )
+    assert (tmp_path / "report.html").stat().st_size < 30_000
+    lines = _lines(run("verify", draft, "--papers", folder, "--json"))
+    assert len(lines) == 400
+    assert all(line["missing"] and "notes" not in line for line in lines)
+
+
+def test_a_name_that_disagrees_with_the_reference_is_noted(run: Run, draft: Path, paper: Path) -> None:
+    draft.write_text(DRAFT.replace("Ants never", "Smith et al. (2019) [@roe] say that ants never"), "utf-8")
+    _, ants, _ = _lines(run("verify", draft, "--papers", paper.parent, "--json"))
+    assert ants["notes"] == ["the sentence says Smith 2019, the entry is Roe 2001"]
+    assert ants["verdict"] == "could not check"
+    shown = run("verify", draft, "--papers", paper.parent).stdout
+    assert "  note: the sentence says Smith 2019, the entry is Roe 2001" in shown
 
 
 def test_a_draft_as_json(run: Run, draft: Path, paper: Path) -> None:
     bees, ants = _lines(run("verify", draft, "--papers", paper.parent, "--json"))
-    assert bees["reference"] == {"id": "kaiser", "title": "Busy bees need rest, too", "year": 1988}
+    assert bees["reference"] == {
+        "id": "kaiser",
+        "title": "Busy bees need rest, too",
+        "authors": ["Kaiser"],
+        "year": 1988,
+        "doi": "",
+    }
+    assert "notes" not in bees
     assert (bees["file"], bees["line"]) == (str(draft), 10)
     assert bees["paper"] == str(paper)
     assert bees["verdict"] == "backed"
@@ -172,6 +237,10 @@ def test_mistakes_in_a_batch_name_file_and_line(run: Run, tmp_path: Path, line: 
         ["paper.md", "--heatmap"],
         ["paper.md", "--claim", "a", "--format", "html"],
         ["paper.md", "--claim", "a", "--out", "x"],
+        ["paper.md", "--claim", "a", "--format", "markdown"],
+        ["paper.md", "--format", "html"],
+        ["paper.md", "--out", "x"],
+        ["--batch", "x", "--format", "markdown"],
         ["paper.md", "--claim", "a", "--json", "--format", "text"],
         ["paper.md", "--claim", "a", "--heatmap", "--json"],
         ["paper.md", "--claim", "a", "--fail-on", "wrong"],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -24,16 +23,16 @@ if TYPE_CHECKING:
     from whycite.cite.recommendations import Evidence, Recommendation
     from whycite.library import Paper
     from whycite.verify.drafts import CitationVerdict
+    from whycite.verify.report import DraftReport
     from whycite.verify.verification import Passage, Verification
 
 __all__ = [
     "answer_record",
     "byline",
-    "certainty",
     "shared_words",
+    "show_draft_report",
     "show_findings",
     "show_recommendations",
-    "show_verdicts",
     "show_verification",
 ]
 
@@ -227,24 +226,27 @@ def _summary(checked: CheckedDraft) -> str:
     )
 
 
-_COLOURS = {"backed": "green", "contradicted": "red", "not found": "yellow", "could not check": "dim"}
+_COLOURS = {
+    "contradicted": "red",
+    "secondary": "blue",
+    "not found": "yellow",
+    "backed": "green",
+    "could not check": "dim",
+}
+_DECIDING_MARK = "▶"
+_CONTRARY_COLOUR = "magenta"  # of passages that contradict the claim
 _BAR_WIDTH = 10  # columns
 _MAX_PASSAGE_LENGTH = 400  # characters
-_MAX_CLAIM_LENGTH = 120  # characters
+_MAX_PLACES = 10  # of citations that could not be checked for the same reason
 _MAX_SENTENCES = 100_000  # per record
 _EXPECTED = 'expected a JSON object such as {"id": "1", "claim": "the claim", "sentences": ["one", "another"]}'
 
 
-def certainty(verification: Verification) -> str:
-    """The confidence of a verdict in words: "probably (71%)"."""
-    sure = verification.confidence
-    words = "almost certainly" if sure >= 0.85 else "probably" if sure >= 0.65 else "perhaps"
-    return f"{words} ({round(100 * sure)}%)"
-
-
 def show_verification(verification: Verification, console: Console, n: int) -> None:
-    """Print the verdict, the reason, and the best passages."""
+    """Print the verdict, the reason, and the best passages, those that decided in front."""
     from rich.text import Text
+
+    from whycite.verify.verification import certainty
 
     line = Text(verification.verdict, style=f"bold {_COLOURS[verification.verdict]}")
     if verification.verdict != "could not check":
@@ -252,18 +254,19 @@ def show_verification(verification: Verification, console: Console, n: int) -> N
     say(console, line)
     if verification.reason:
         say(console, printable(f"{verification.reason[:1].upper()}{verification.reason[1:]}."))
-    for passage in verification.passages[:n]:
+    for passage in verification.deciding_first()[:n]:
         console.print()
-        say(console, _quote_passage(passage, verification.claim), indent=4, mark=f"{passage.rank:>2}")
-        say(console, Text(printable(_passage_details(passage)), style="dim"), indent=4)
+        mark = f"{_DECIDING_MARK if passage.decides else ' '}{passage.rank}"
+        say(console, _quote_passage(passage, verification.claim, _MAX_PASSAGE_LENGTH), indent=4, mark=mark)
+        say(console, Text(printable(_passage_details(passage)), style=_details_style(passage)), indent=4)
 
 
-def _quote_passage(passage: Passage, claim: str) -> Text:
+def _quote_passage(passage: Passage, claim: str, max_length: int | None = None) -> Text:
     from rich.text import Text
 
     shown = printable(passage.text)
-    if len(shown) > _MAX_PASSAGE_LENGTH:
-        shown = shown[:_MAX_PASSAGE_LENGTH].rsplit(" ", 1)[0] + " …"
+    if max_length is not None and len(shown) > max_length:
+        shown = shown[:max_length].rsplit(" ", 1)[0] + " …"
     text = Text(shown)
     for start, end in shared_words(shown, claim):
         text.stylize("bold cyan", start, end)
@@ -271,39 +274,75 @@ def _quote_passage(passage: Passage, claim: str) -> Text:
 
 
 def _passage_details(passage: Passage) -> str:
-    """The score as a bar, the section, and notes about numbers and quotations."""
+    """The score as a bar, and where the passage stands and what is to be said about it."""
+    from whycite.verify.report.overview import passage_facts
+
     full = round(_BAR_WIDTH * passage.score)
-    parts = [f"{'█' * full}{'░' * (_BAR_WIDTH - full)} {passage.score:.2f}", passage.section, passage.numbers]
-    return "  ".join(part for part in (*parts, "quotes the claim, so it is not evidence" * passage.quotes) if part)
+    bar = f"{'█' * full}{'░' * (_BAR_WIDTH - full)} {passage.score:.2f}"
+    return "  ".join((bar, *passage_facts(passage)))
 
 
-def show_verdicts(citation_verdicts: Sequence[CitationVerdict], console: Console) -> None:
-    """Print the verdict on every citation of a draft, and the totals."""
+def _details_style(passage: Passage) -> str:
+    return _CONTRARY_COLOUR if passage.relation == "contradicts" else "dim"
+
+
+def show_draft_report(report: DraftReport, console: Console) -> None:
+    """Print the verdicts on the citations of a draft, worst first, what could not be checked, and the totals."""
     from rich.text import Text
 
-    for checked in citation_verdicts:
-        verification = checked.verification
-        line = Text(f"{verification.verdict}", style=_COLOURS[verification.verdict])
-        if verification.verdict != "could not check":
-            line.append(f", {certainty(verification)}", style="default")
-        say(console, line)
-        say(console, Text(f"“{_shorten_claim(printable(checked.claim))}”"), indent=2)
-        place = shorten_paths(checked.file if checked.line is None else f"{checked.file}:{checked.line}")
-        say(console, Text(printable(place), style="cyan"), indent=2)
-        title = printable(checked.reference.title) or "(no title)"
-        say(console, Text(f"cites {printable(checked.reference.id)}: {title}", style="dim"), indent=2)
-        say(console, Text(printable(shorten_paths(verification.reason)), style="dim"), indent=2)
-        if verification.passages and verification.verdict != "could not check":
-            best = next((passage for passage in verification.passages if not passage.quotes), verification.passages[0])
-            say(console, _quote_passage(best, checked.claim), indent=4)
+    from whycite.verify.report.overview import authors_and_year, reference_link, reference_title, sentence_case
+
+    for checked in (*report.judged, *report.noted):
+        _show_citation(checked, console)
         console.print()
-    verdicts = Counter(checked.verification.verdict for checked in citation_verdicts)
-    totals = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in _COLOURS if verdicts[verdict])  # type: ignore[index]
-    say(console, f"{count(len(citation_verdicts), 'citation')}{': ' if totals else ''}{totals}.")
+    if report.missing:
+        papers = count(len(report.missing), "paper")
+        say(console, Text(f"No full text of {papers}; put the files into a folder and give it with --papers:"))
+        for paper in report.missing:
+            reference = paper.reference
+            about = (authors_and_year(reference), reference_title(reference), reference_link(reference)[0])
+            line = Text(printable(". ".join(part for part in about if part)))
+            say(console, line, indent=7, mark=f"{len(paper.citations):>4}×")
+        console.print()
+    for group in report.unchecked:
+        say(console, Text(printable(shorten_paths(sentence_case(group.reason)))))
+        places = [_place(checked) for checked in group.citations]
+        more = f" and {len(places) - _MAX_PLACES:,} more" if len(places) > _MAX_PLACES else ""
+        say(console, Text(printable(", ".join(places[:_MAX_PLACES]) + more), style="cyan"), indent=2)
+    if report.unchecked:
+        console.print()
+    say(console, report.summary)
 
 
-def _shorten_claim(text: str) -> str:
-    return text if len(text) <= _MAX_CLAIM_LENGTH else text[:_MAX_CLAIM_LENGTH].rsplit(" ", 1)[0] + " …"
+def _show_citation(checked: CitationVerdict, console: Console) -> None:
+    from rich.text import Text
+
+    from whycite.verify.report.overview import main_passage, passage_facts
+    from whycite.verify.verification import certainty
+
+    verification = checked.verification
+    is_judged = verification.verdict != "could not check"
+    line = Text(verification.verdict, style=_COLOURS[verification.verdict])
+    if is_judged:
+        line.append(f", {certainty(verification)}", style="default")
+    say(console, line)
+    say(console, Text(f"“{printable(checked.claim)}”"), indent=2)
+    section = f"  {checked.section}" if checked.section else ""
+    say(console, Text(printable(_place(checked)), style="cyan").append(printable(section), style="dim"), indent=2)
+    title = printable(checked.reference.title) or "(no title)"
+    say(console, Text(f"cites {printable(checked.reference.id)}: {title}", style="dim"), indent=2)
+    for note in checked.notes:
+        say(console, Text(printable(f"note: {note}"), style="yellow"), indent=2)
+    say(console, Text(printable(shorten_paths(verification.reason)), style="dim"), indent=2)
+    if is_judged and (passage := main_passage(verification)) is not None:
+        mark = f"  {_DECIDING_MARK}" if passage.decides else ""
+        say(console, _quote_passage(passage, checked.claim), indent=4, mark=mark)
+        if facts := passage_facts(passage):
+            say(console, Text(printable("  ".join(facts)), style=_details_style(passage)), indent=4)
+
+
+def _place(checked: CitationVerdict) -> str:
+    return shorten_paths(checked.file if checked.line is None else f"{checked.file}:{checked.line}")
 
 
 def answer_record(line: str, place: str) -> dict[str, Any]:

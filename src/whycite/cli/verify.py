@@ -12,9 +12,12 @@ from whycite.cli.terminal import AsJson, Interruption, LibraryPath, count, print
 from whycite.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from rich.console import Console
+
+    from whycite.documents.model import Document
+    from whycite.verify.drafts import CitationVerdict
 
 __all__ = ["VerifyFormat", "verify"]
 
@@ -24,6 +27,7 @@ class VerifyFormat(StrEnum):
 
     text = "text"
     json = "json"
+    markdown = "markdown"
     html = "html"
 
 
@@ -45,8 +49,11 @@ def verify(
         typer.Option(metavar="VERDICT", help="Exit with 1 on this verdict; repeatable."),
     ] = None,
     heatmap: Annotated[bool, typer.Option("--heatmap", help="Show all of PAPER, shaded by score.")] = False,
-    format: Annotated[VerifyFormat | None, typer.Option(help="Output format: text, json or html (heat map).")] = None,
-    out: Annotated[str | None, typer.Option(metavar="FILE", help="File for --format html.")] = None,
+    format: Annotated[
+        VerifyFormat | None,
+        typer.Option(help="Output format: text, json, html (report on DRAFT, heat map of PAPER) or markdown (DRAFT)."),
+    ] = None,
+    out: Annotated[str | None, typer.Option(metavar="FILE", help="File for --format html or markdown.")] = None,
     batch: Annotated[
         str | None,
         typer.Option(metavar="FILE", help='Answer every line {"id": …, "claim": …, "sentences": […]} of a file or -.'),
@@ -57,7 +64,7 @@ def verify(
     output_format = _choose_format(format, as_json, claim, heatmap, out)
     failing_verdicts = _parse_verdicts(fail_on or ())
     if batch is not None:
-        if path is not None or claim is not None or format in (VerifyFormat.text, VerifyFormat.html) or heatmap:
+        if path is not None or claim is not None or format not in (None, VerifyFormat.json) or heatmap:
             raise UserError("--batch cannot be used with a paper, --claim, --heatmap or --format")
         has_failure = _verify_batch(batch, failing_verdicts)
     elif path is None:
@@ -67,7 +74,7 @@ def verify(
             raise UserError("--papers and --library can only be used with a draft, not with --claim")
         has_failure = _verify_claim(claim, path, n, output_format, heatmap, out, failing_verdicts)
     else:
-        has_failure = _verify_draft(path, papers, library, n, output_format, failing_verdicts)
+        has_failure = _verify_draft(path, papers, library, n, output_format, out, failing_verdicts)
     if has_failure:
         raise typer.Exit(1)
 
@@ -78,12 +85,16 @@ def _choose_format(
     if as_json and format not in (None, VerifyFormat.json):
         raise UserError(f"--json cannot be used with --format {format.value}")
     output_format = VerifyFormat.json if as_json else format or VerifyFormat.text
-    if claim is None and (output_format is VerifyFormat.html or heatmap):
+    if claim is None and heatmap:
         raise UserError("a heat map needs a claim; use --claim")
+    if claim is not None and output_format is VerifyFormat.markdown:
+        raise UserError("--format markdown reports on a draft; leave out --claim")
     if heatmap and output_format is not VerifyFormat.text:
         raise UserError("--heatmap prints text; for a web page, use --format html --out FILE")
-    if (output_format is VerifyFormat.html) != (out is not None):
-        raise UserError("--format html and --out FILE must be used together")
+    if output_format is VerifyFormat.html and out is None:
+        raise UserError("--format html needs --out FILE")
+    if out is not None and output_format not in (VerifyFormat.html, VerifyFormat.markdown):
+        raise UserError("--out can only be used with --format html or markdown")
     return output_format
 
 
@@ -158,14 +169,12 @@ def _verify_draft(
     library: str | None,
     n: int,
     format: VerifyFormat,
+    out: str | None,
     failing_verdicts: Collection[str],
 ) -> bool:
-    from rich.console import Console
-
     from whycite import read
     from whycite.cli.progress import stage_progress
-    from whycite.cli.results import show_verdicts
-    from whycite.verify.drafts import CitationVerdict, citation_verdict_json, verify_draft
+    from whycite.verify.drafts import citation_verdict_json, verify_draft
 
     opened_library = None
     if papers is None or library is not None:
@@ -183,9 +192,27 @@ def _verify_draft(
                     sys.stdout.flush()
     except KeyboardInterrupt:
         raise Interruption(f"checked {count(len(citation_verdicts), 'citation')}") from None
-    if format is VerifyFormat.text:
-        show_verdicts(citation_verdicts, Console(highlight=False))
+    if format is not VerifyFormat.json:
+        _write_report(document, citation_verdicts, n, format, out)
     return any(checked.verification.verdict in failing_verdicts for checked in citation_verdicts)
+
+
+def _write_report(
+    document: Document, citation_verdicts: Sequence[CitationVerdict], n: int, format: VerifyFormat, out: str | None
+) -> None:
+    from rich.console import Console
+
+    from whycite.cli.results import show_draft_report
+    from whycite.cli.terminal import open_output
+    from whycite.verify.report import draft_report, html, markdown
+
+    report = draft_report(document, citation_verdicts)
+    if format is VerifyFormat.text:
+        show_draft_report(report, Console(highlight=False))
+        return
+    content = html(report, n) if format is VerifyFormat.html else markdown(report)
+    with open_output(out) as file:
+        file.write(content.encode("utf-8", "replace"))
 
 
 def _verify_batch(path: str, failing_verdicts: Collection[str]) -> bool:

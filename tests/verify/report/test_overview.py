@@ -1,0 +1,92 @@
+"""What a report on a draft puts first, and how it sums up the rest."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.drafts import make_verdict, reviewed_draft
+from whycite.documents import Document, Reference
+from whycite.verify.report.overview import (
+    authors_and_year,
+    draft_report,
+    main_passage,
+    passage_facts,
+    place,
+    reference_link,
+    split_passages,
+)
+from whycite.verify.verification import Passage, Verification
+
+
+def test_worst_first_and_within_a_verdict_by_confidence() -> None:
+    report = reviewed_draft()
+    assert [(checked.verification.verdict, checked.claim) for checked in report.judged] == [
+        ("contradicted", "Bees doze."),
+        ("contradicted", "Bees sleep."),
+        ("secondary", "Bees nap."),
+        ("not found", "Bees snore."),
+        ("backed", "Bees dream."),  # the least sure
+        ("backed", "Bees rest."),
+    ]
+    assert report.summary == ("12 citations: 2 contradicted, 1 secondary, 1 not found, 2 backed, 6 could not check.")
+
+
+def test_what_could_not_be_checked_is_put_together() -> None:
+    report = reviewed_draft()
+    assert [(paper.reference.id, len(paper.citations)) for paper in report.missing] == [("roe", 2), ("poe", 1)]
+    assert [(group.reason, len(group.citations)) for group in report.unchecked] == [
+        ("it is no claim", 2),
+        ("the bibliography has no entry 'x'", 1),
+    ]
+    assert [checked.notes for checked in report.noted] == [("the year differs",)]
+
+
+def test_nothing_to_report() -> None:
+    report = draft_report(Document("a/draft.md", "markdown", Reference("")), [])
+    assert (report.title, report.summary) == ("draft.md", "0 citations.")
+
+
+def test_the_passage_that_decided_is_the_main_one() -> None:
+    worst = reviewed_draft().judged[0].verification
+    main, others = split_passages(worst, 2)
+    assert main is not None
+    assert (main.rank, passage_facts(main)) == (4, ["Results", "p. 5", "contradicts the claim"])
+    assert [passage.rank for passage in others] == [1]
+    quoting, fine = Passage(1, 0, 0.9, "“Bees sleep.”", "", quotes=True), Passage(2, 1, 0.8, "They do.", "")
+    assert main_passage(Verification("c", "backed", 0.8, (quoting, fine))) == fine
+    assert main_passage(Verification("c", "not found", 0.8, (quoting,))) == quoting
+    assert main_passage(Verification("c", "could not check", 0.0)) is None
+
+
+def test_places_do_not_tell_where_the_draft_lies(tmp_path: Path) -> None:
+    def where(file: str, path: Path, line: int | None = 3) -> str:
+        return place(make_verdict("backed", file=file, line=line), Document(str(path), "latex", Reference("")))
+
+    inner = str(tmp_path / "parts" / "a.tex")
+    assert where(inner, tmp_path / "main.tex") == "parts/a.tex:3"
+    assert where(inner, tmp_path) == "parts/a.tex:3"  # a project's folder
+    assert where("/elsewhere/b.tex", tmp_path, None) == "b.tex"
+
+
+@pytest.mark.parametrize(
+    ("reference", "expected"),
+    [
+        (
+            Reference("a", doi='10.1000/a(b)<c>"?x'),
+            ('doi:10.1000/a(b)<c>"?x', "https://doi.org/10.1000/a%28b%29%3Cc%3E%22%3Fx"),
+        ),
+        (Reference("a", arxiv="hep-th/9901001"), ("arXiv:hep-th/9901001", "https://arxiv.org/abs/hep-th/9901001")),
+        (Reference("a", doi="javascript:alert(1)"), ("", "")),
+        (Reference("a"), ("", "")),
+    ],
+    ids=["doi", "arxiv", "no doi", "nothing"],
+)
+def test_links(reference: Reference, expected: tuple[str, str]) -> None:
+    assert reference_link(reference) == expected
+
+
+def test_authors() -> None:
+    names = ("Doe, J.", "Roe, R.", "Poe, E.", "Li, W.")
+    shown = [authors_and_year(Reference("a", authors=names[:number], year=2001)) for number in range(5)]
+    assert shown == ["(2001)", "Doe (2001)", "Doe and Roe (2001)", "Doe, Roe and Poe (2001)", "Doe et al. (2001)"]
+    assert authors_and_year(Reference("a")) == ""
