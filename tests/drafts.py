@@ -238,11 +238,9 @@ def make_verdict(
     """A citation on line 3 of a draft, and the verdict on it."""
     reference = reference or Reference("kaiser", "Busy bees need rest, too", ("Kaiser, Walter",), 1988)
     verification = Verification(claim, verdict, confidence, passages, reason)
-    return CitationVerdict(
-        **{"claim": claim, "sentence": 0, "section": "Sleep", "file": "paper/parts/a.tex", "start": 0, "end": 1}
-        | {"reference": reference, "paper": "", "verification": verification, "line": 3}
-        | fields
-    )
+    usual: dict[str, Any] = {"section": "Sleep", "file": "paper/parts/a.tex", "line": 3}
+    about: dict[str, Any] = {"claim": claim, "reference": reference, "verification": verification, "paper": ""}
+    return CitationVerdict(sentence=0, start=0, end=1, **about, **{**usual, **fields})
 
 
 def reviewed_draft(text: str = "") -> DraftReport:

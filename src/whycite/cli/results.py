@@ -307,8 +307,8 @@ def show_draft_report(report: DraftReport, console: Console) -> None:
     for group in report.unchecked:
         say(console, Text(printable(shorten_paths(sentence_case(group.reason)))))
         places = [_place(checked) for checked in group.citations]
-        more = f" and {len(places) - _MAX_PLACES:,} more" if len(places) > _MAX_PLACES else ""
-        say(console, Text(printable(", ".join(places[:_MAX_PLACES]) + more), style="cyan"), indent=2)
+        rest = f" and {len(places) - _MAX_PLACES:,} more" if len(places) > _MAX_PLACES else ""
+        say(console, Text(printable(", ".join(places[:_MAX_PLACES]) + rest), style="cyan"), indent=2)
     if report.unchecked:
         console.print()
     say(console, report.summary)

@@ -122,11 +122,11 @@ def _notes(
     topics = [""] * len(draft_citations)
     rows = [row for row, is_missing in enumerate(missing) if is_missing and draft_citations[row].reference.title]
     if rows:
-        cited = [(each.claim, each.sentence, each.reference.title) for each in map(draft_citations.__getitem__, rows)]
+        asking = [draft_citations[row] for row in rows]
+        cited = [(citation.claim, citation.sentence, citation.reference.title) for citation in asking]
         similarities = title_similarities(document, cited, encoder or load_encoder())
-        for row, similarity in zip(rows, similarities, strict=True):
-            title = draft_citations[row].reference.title
-            topics[row] = topic_note(title, similarity, bool(document.paper.title))
+        for row, citation, similarity in zip(rows, asking, similarities, strict=True):
+            topics[row] = topic_note(citation.reference.title, similarity, bool(document.paper.title))
     return [tuple(note for note in pair if note) for pair in zip(names, topics, strict=True)]
 
 

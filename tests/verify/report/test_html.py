@@ -59,6 +59,10 @@ def page(browser: Any, tmp_path: Path) -> Iterator[Open]:
     contexts: list[Any] = []
     wrong: list[str] = []
 
+    def watch(request: Any) -> None:
+        if not request.url.startswith(("file:", "data:")):
+            wrong.append(request.url)
+
     def opened(content: str, width: int = 1100, scheme: str = "light", scripts: bool = True) -> Any:
         file = tmp_path / "report.html"
         file.write_text(content, "utf-8")
@@ -73,7 +77,7 @@ def page(browser: Any, tmp_path: Path) -> Iterator[Open]:
         shown = context.new_page()
         shown.on("console", lambda message: wrong.append(message.text))
         shown.on("pageerror", lambda error: wrong.append(str(error)))
-        shown.on("request", lambda request: request.url.startswith(("file:", "data:")) or wrong.append(request.url))
+        shown.on("request", watch)
         shown.goto(file.as_uri())
         return shown
 

@@ -94,12 +94,12 @@ def _citation(checked: CitationVerdict, report: DraftReport, n: int) -> Iterator
         yield f'<p class="note" dir="auto">⚠ {_text(sentence_case(note))}</p>\n'
     if verification.verdict != "could not check":
         yield f'<p class="reason" dir="auto">{_text(sentence_case(verification.reason))}</p>\n'
-        main, others = split_passages(verification, n)
+        main, further = split_passages(verification, n)
         if main is not None:
             yield _passage(main)
-        if others:
-            yield f"<details>\n<summary>{_count(len(others), 'more passage')}</summary>\n"
-            yield from map(_passage, others)
+        if further:
+            yield f"<details>\n<summary>{_count(len(further), 'more passage')}</summary>\n"
+            yield from map(_passage, further)
             yield "</details>\n"
     yield "</article>\n"
 

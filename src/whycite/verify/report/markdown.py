@@ -54,8 +54,8 @@ def _lines(report: DraftReport) -> Iterator[str]:
         yield "## Not checked for other reasons\n"
         for unchecked in report.unchecked:
             places = [_code(place(checked, report.draft)) for checked in unchecked.citations]
-            more = f" and {len(places) - _MAX_PLACES:,} more" if len(places) > _MAX_PLACES else ""
-            yield f"- {_escape(sentence_case(unchecked.reason))} {', '.join(places[:_MAX_PLACES])}{more}"
+            rest = f" and {len(places) - _MAX_PLACES:,} more" if len(places) > _MAX_PLACES else ""
+            yield f"- {_escape(sentence_case(unchecked.reason))} {', '.join(places[:_MAX_PLACES])}{rest}"
 
 
 def _citation(checked: CitationVerdict, report: DraftReport) -> Iterator[str]:

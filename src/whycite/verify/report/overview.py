@@ -73,6 +73,7 @@ class DraftReport:
 def draft_report(draft: Document, verdicts: Iterable[CitationVerdict]) -> DraftReport:
     """The report on a draft from the verdicts on its citations."""
     verdicts = list(verdicts)
+    judged = [checked for checked in verdicts if checked.verification.verdict != "could not check"]
     unchecked = [checked for checked in verdicts if checked.verification.verdict == "could not check"]
     missing: dict[str, list[CitationVerdict]] = {}
     reasons: dict[str, list[CitationVerdict]] = {}
@@ -83,7 +84,7 @@ def draft_report(draft: Document, verdicts: Iterable[CitationVerdict]) -> DraftR
             reasons.setdefault(checked.verification.reason, []).append(checked)
     return DraftReport(
         draft,
-        tuple(sorted((each for each in verdicts if each.verification.verdict != "could not check"), key=_badness)),
+        tuple(sorted(judged, key=_badness)),
         tuple(checked for checked in unchecked if checked.notes),
         tuple(MissingPaper(group[0].reference, tuple(group)) for group in _largest_first(missing)),
         tuple(UncheckedGroup(group[0].verification.reason, tuple(group)) for group in _largest_first(reasons)),
