@@ -75,7 +75,10 @@ def test_a_semicolon_parts_the_claims_of_two_citations(tmp_path: Path) -> None:
     )
     draft.write_text(text, "utf-8")
     claims = [cited.claim for cited in drafts.citations(documents.read(draft))]
-    assert claims[:2] == ["show that beavers repair dams in winter", "others found the same for otters of the north"]
+    assert claims[:2] == [
+        "Doe show that beavers repair dams in winter",
+        "others found the same for otters of the north",
+    ]
     assert claims[2] == "Beavers sleep at day"
     assert claims[4:] == ["Beavers; otters; rats: they all build large dams", "live in wet places near them"]
 

@@ -32,6 +32,7 @@ class _CitationMark(NamedTuple):
     text_end: int
     start: int
     end: int
+    textual: bool
 
 
 class Prose:
@@ -79,11 +80,13 @@ class Prose:
             offset = run.end()
         self._put_exact(text[offset:], file, start + offset)
 
-    def cite(self, marker: str, keys: tuple[str, ...], file: str, start: int, end: int) -> None:
+    def cite(
+        self, marker: str, keys: tuple[str, ...], file: str, start: int, end: int, *, textual: bool = False
+    ) -> None:
         """Append a citation, shown as `marker`, from the source range."""
         text_start = self._length
         self.add(marker, file, start, end)
-        self._marks.append(_CitationMark(keys, text_start, self._length, start, end))
+        self._marks.append(_CitationMark(keys, text_start, self._length, start, end, textual))
 
     def break_sentence(self) -> None:
         """End the sentence here, whatever the text (list items, lines of a poem)."""
@@ -153,6 +156,7 @@ def _citation(mark: _CitationMark, start: int, end: int) -> Citation:
         end=mark.end,
         text_start=min(max(mark.text_start - start, 0), end - start),
         text_end=min(max(mark.text_end - start, 0), end - start),
+        textual=mark.textual,
     )
 
 

@@ -66,9 +66,11 @@ class Stretch:
         """Append text that stands for a range."""
         prose.add(text, self.file, *self.source_range(start, end))
 
-    def cite(self, prose: Prose, marker: str, keys: tuple[str, ...], start: int, end: int) -> None:
+    def cite(
+        self, prose: Prose, marker: str, keys: tuple[str, ...], start: int, end: int, *, textual: bool = False
+    ) -> None:
         """Append a citation from a range."""
-        prose.cite(marker, keys, self.file, *self.source_range(start, end))
+        prose.cite(marker, keys, self.file, *self.source_range(start, end), textual=textual)
 
     def _source_offset(self, position: int) -> int:
         part = bisect_right(self._starts, position) - 1 if len(self._starts) > 1 else 0

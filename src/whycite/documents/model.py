@@ -41,6 +41,7 @@ class Citation:
     end: int
     text_start: int  # range of the marker in the sentence's text
     text_end: int
+    textual: bool = False  # the source says that it is part of the sentence: \citet, @key in Markdown
 
 
 @dataclass(frozen=True, slots=True)

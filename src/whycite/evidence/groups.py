@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from whycite.documents.model import Citation, Document, Sentence
+from whycite.evidence.words import last_word
 from whycite.text.normalise import fold
 from whycite.text.wordlists import load_word_lists
 
@@ -17,6 +18,7 @@ __all__ = [
     "TEXTUAL_SIGN",
     "CitationGroup",
     "SplitSentence",
+    "cited_authors",
     "join_texts",
     "mark_citations",
     "split_at_groups",
@@ -37,6 +39,8 @@ _AND_OTHERS = re.compile(r"(?:,? et al\.?|,? (?:and|&) (?:(?:his|her|their) )?(?
 _NAME = re.compile(r"[^\W\d_a-z][\w.’'-]*$")
 _AND = re.compile(r"(?:,? (?:and|&)|,)$")
 _POSSESSIVE = re.compile(r"\s*[’']s?(?=\s)")
+_DATE = re.compile(r"\s*[(\[]|,?\s+(?=(?:1[89]|20)\d\d)")  # where the names in a marker end
+_WORDS = load_word_lists(__name__)
 _CLOSING = frozenset(",;:.!?)]}%’”")
 
 
@@ -49,6 +53,7 @@ class CitationGroup:
     end: int
     is_textual: bool  # part of the running text: "Doe et al. (2010) showed"
     in_brackets: bool  # in round brackets
+    name: str = ""  # the authors where the sentence has a hole without them: "the scheme of Doe et al. [3] halves"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +73,62 @@ def split_at_groups(sentence: Sentence, document: Document) -> SplitSentence:
     """
     texts: list[str] = []
     groups: list[CitationGroup] = []
-    for text, signs, citations in _runs(sentence):
+    runs = list(_runs(sentence))
+    for index, (text, signs, citations) in enumerate(runs):
         is_textual, in_brackets = TEXTUAL_SIGN in signs, BRACKETED_SIGN in signs
-        if groups:
-            text = _POSSESSIVE.sub("", text, count=1) if _POSSESSIVE.match(text) else text
+        if groups and (possessive := _POSSESSIVE.match(text)):
+            text = text[possessive.end() :]
+            if groups[-1].name:
+                groups[-1] = replace(groups[-1], name=groups[-1].name + possessive[0].strip())
         if signs:
             shorter = text[: _names_start(text.rstrip(), citations, document)]
-            if len(shorter) < len(text.rstrip()):
+            name = " ".join(text[len(shorter) :].split()).rstrip(",")
+            if name:
                 text, is_textual = shorter, True
-            groups.append(_group(citations, is_textual, in_brackets and not is_textual))
+            elif is_textual:
+                name = _join_names(_spoken_name(sentence, citation) for citation in citations)
+            elif (not in_brackets and any(citation.textual for citation in citations)) or _is_noun(
+                text, runs[index + 1][0]
+            ):
+                name = _join_names(cited_authors(citations, document))
+            groups.append(_group(citations, is_textual, in_brackets and not is_textual, name))
         texts.append(" ".join(text.split()))
     return SplitSentence(tuple(texts), tuple(groups))
+
+
+def _spoken_name(sentence: Sentence, citation: Citation) -> str:
+    """The names in a marker: "Doe et al." of "Doe et al. (2010)"."""
+    marker = sentence.text[citation.text_start : citation.text_end]
+    return " ".join(_DATE.split(marker, maxsplit=1)[0].split()).rstrip(",")
+
+
+def _is_noun(lead: str, following: str) -> bool:
+    """Whether a marker must be a noun: "proposed by [3]", "[3] showed that", "while [3] reported"."""
+    word, following = last_word(lead.rstrip()), following.lstrip()
+    if word in _WORDS["before_nouns"] and lead.rstrip()[-1:] not in _CLOSING - {"."}:
+        return True
+    goes_on = following[:1].islower()
+    if not lead.strip() or word in _WORDS["before_clauses"]:
+        return goes_on
+    return lead.rstrip()[-1] in ",;" and following.partition(" ")[0] in _WORDS["reporting_verbs"]
+
+
+def cited_authors(citations: Iterable[Citation], document: Document) -> Iterator[str]:
+    """The authors of each cited reference as a sentence names them: "Doe", "Doe and Roe", "Doe et al."."""
+    for key in dict.fromkeys(key for citation in citations for key in citation.keys):
+        reference = document.by_id.get(key)
+        families = [family for author in reference.authors if (family := _family(author))] if reference else []
+        if families:
+            yield f"{families[0]} et al." if len(families) > 2 else " and ".join(families)
+
+
+def _family(author: str) -> str:
+    return " ".join(author.partition(",")[0].split())
+
+
+def _join_names(names: Iterable[str]) -> str:
+    names = list(dict.fromkeys(filter(None, names)))
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def join_texts(texts: Iterable[str]) -> str:
@@ -129,7 +179,7 @@ def _runs(sentence: Sentence) -> Iterator[tuple[str, str, list[Citation]]]:
     yield text[position:], "", []
 
 
-def _group(citations: list[Citation], is_textual: bool, in_brackets: bool) -> CitationGroup:
+def _group(citations: list[Citation], is_textual: bool, in_brackets: bool, name: str) -> CitationGroup:
     linked = [citation for citation in citations if citation.keys] or citations
     return CitationGroup(
         keys=tuple(dict.fromkeys(key for citation in citations for key in citation.keys)),
@@ -137,6 +187,7 @@ def _group(citations: list[Citation], is_textual: bool, in_brackets: bool) -> Ci
         end=max(citation.end for citation in linked),
         is_textual=is_textual,
         in_brackets=in_brackets,
+        name=name,
     )
 
 
@@ -192,7 +243,6 @@ _AUTHOR_YEAR = re.compile(
         (?:1[89]|20)\d\d[a-z]?\b(?:,\s?(?:[a-z]|(?:1[89]|20)\d\d[a-z]?)\b)*""",
     re.VERBOSE,
 )
-_LINKS = load_word_lists(__name__)["links"]
 _LABELS = re.compile(
     r"""(?:see|in|and|e\.g\.|also|supplementary|supplemental|extended|copy|archived|at|\s)*
         (?:fig(?:s|ures?)?\b|tables?\b|videos?\b|movies?\b|suppl|appendix|sec(?:tions?|s)?\b|§|chap(?:ters?)?\b|ch\b
@@ -298,4 +348,4 @@ def _without_links(gap: str) -> list[str]:
 
 
 def _is_link(text: str) -> bool:
-    return all(word.lower() in _LINKS for word in _WORD.findall(text))
+    return all(word.lower() in _WORDS["links"] for word in _WORD.findall(text))

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 from typing_extensions import TypedDict
 
 from whycite import documents
-from whycite.documents.model import Document, Reference, Sentence
+from whycite.documents.model import Document, Reference
 from whycite.documents.sources import decode
 from whycite.errors import UserError
-from whycite.evidence.groups import SplitSentence, join_texts, split_at_groups
-from whycite.evidence.words import has_content_words, trim_piece
 from whycite.models import Encoder, load_encoder
 from whycite.models.rankers import Ranker
 from whycite.verify.claims import OpenDocument, open_document
+from whycite.verify.draftclaims import DraftCitation, citations
 from whycite.verify.fulltexts import FullText, match_references, open_full_text, texts_in_folder, texts_in_library
 from whycite.verify.metadata import name_note, title_similarities, topic_note
 from whycite.verify.verification import Verification, VerificationJson, unchecked, verification_json
@@ -31,21 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["CitationVerdict", "DraftCitation", "LineIndex", "citation_verdict_json", "citations", "verify_draft"]
 
 _MAX_OPEN_PAPERS = 4  # the next citation is often to one of the last papers
-_MIN_CLAIM_WORDS = 3  # content words that make part of a sentence a claim in itself
-
-
-@dataclass(frozen=True, slots=True)
-class DraftCitation:
-    """A claim of a draft and a reference it cites; `start` and `end` are those of the marker in its file."""
-
-    claim: str
-    sentence: int
-    section: str
-    file: str
-    start: int
-    end: int
-    reference: Reference  # for a marker that points at no reference, one with the marker as its id
-    linked: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,59 +112,6 @@ def _notes(
         for row, citation, similarity in zip(rows, asking, similarities, strict=True):
             topics[row] = topic_note(citation.reference.title, similarity, bool(document.paper.title))
     return [tuple(note for note in pair if note) for pair in zip(names, topics, strict=True)]
-
-
-def citations(document: Document) -> list[DraftCitation]:
-    """The claims of a draft with the references they cite.
-
-    A claim is a sentence; in one with several citation groups, each group has its own part.
-    """
-    draft_citations = []
-    for sentence_index, sentence in enumerate(document.sentences):
-        if not sentence.citations:
-            continue
-        parts = split_at_groups(sentence, document)
-        section = document.sections[sentence.section].heading if sentence.section < len(document.sections) else ""
-        for index, group in enumerate(parts.groups):
-            claim = _claim(parts, index)
-            place = (claim, sentence_index, section, sentence.file, group.start, group.end)
-            draft_citations += [DraftCitation(*place, document.by_id.get(key, Reference(key))) for key in group.keys]
-        draft_citations += _unlinked(sentence, sentence_index, section, parts)
-    return draft_citations
-
-
-def _unlinked(sentence: Sentence, sentence_index: int, section: str, parts: SplitSentence) -> Iterator[DraftCitation]:
-    """The markers that point at no reference: they cannot be checked, and the report has to say so."""
-    alone = {group.start: index for index, group in enumerate(parts.groups) if not group.keys}
-    for citation in sentence.citations:
-        if not citation.keys:
-            index = alone.get(citation.start)
-            claim = join_texts(parts.texts) if index is None else _claim(parts, index)
-            marker = Reference(sentence.text[citation.text_start : citation.text_end].strip() or "?")
-            yield DraftCitation(
-                claim, sentence_index, section, sentence.file, citation.start, citation.end, marker, linked=False
-            )
-
-
-def _claim(parts: SplitSentence, index: int) -> str:
-    """What a group is cited for: the text before it, or after it if the group begins its clause."""
-    if len(parts.groups) > 1:
-        left_text, right_text = _texts_beside(parts.texts, index)
-        starts_clause = parts.groups[index].is_textual and parts.texts[index + 1][:1].isalpha()
-        for text in (right_text, left_text) if starts_clause else (left_text, right_text):
-            if has_content_words(text, enough=_MIN_CLAIM_WORDS):
-                return text
-    return join_texts(parts.texts)
-
-
-def _texts_beside(texts: Sequence[str], index: int) -> tuple[str, str]:
-    """The text before a group and after it; a semicolon between two groups separates their parts."""
-    left_text, right_text = texts[index], texts[index + 1]
-    if index and has_content_words(own_part := left_text.rpartition(";")[2], enough=_MIN_CLAIM_WORDS):
-        left_text = own_part
-    if index + 2 < len(texts) and has_content_words(own_part := right_text.partition(";")[0], enough=_MIN_CLAIM_WORDS):
-        right_text = own_part
-    return trim_piece(left_text), trim_piece(right_text)
 
 
 def _verify_citation(

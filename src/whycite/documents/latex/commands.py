@@ -85,6 +85,7 @@ _CITE_COMMANDS = frozenset(
     + [f"{prefix.capitalize()}cite{plural}" for prefix in _CITE_PREFIXES for plural in ("", "s")]
     + [f"{stem}{ending}" for stem in ("cite", "Cite", "shortcite", "fullcite") for ending in _CITE_ENDINGS]
 )
+_TEXTUAL_COMMANDS = frozenset(_TABLES["textual_citations"].split())
 _NOT_CITING = frozenset(_TABLES["not_citing"].split())
 _NOT_IN_KEY = re.compile(r"[\s{}\\]")  # never in a key: a brace was not closed
 _COMMENT = re.compile(r"(?<!\\)%[^\n\r]*(?:\r\n|\n|\r|$)")
@@ -93,6 +94,11 @@ _COMMENT = re.compile(r"(?<!\\)%[^\n\r]*(?:\r\n|\n|\r|$)")
 def is_citation(name: str) -> bool:
     """Whether a control word is one of the known cite commands."""
     return name in _CITE_COMMANDS and name not in _NOT_CITING
+
+
+def is_textual(name: str) -> bool:
+    """Whether a cite command prints the authors as part of the sentence."""
+    return name.rstrip("*") in _TEXTUAL_COMMANDS
 
 
 def looks_like_citation(name: str) -> bool:

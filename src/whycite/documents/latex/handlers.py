@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from whycite.documents.builder import Prose
-from whycite.documents.latex.commands import CROSS_REFERENCES, INPUTS, SECTIONS, WRITER_NOTES, read_citation
+from whycite.documents.latex.commands import CROSS_REFERENCES, INPUTS, SECTIONS, WRITER_NOTES, is_textual, read_citation
 from whycite.documents.latex.cursor import MAX_VERB, LatexFrame, LatexRange
 from whycite.documents.latex.formulas import QUANTITIES, unit_text
 from whycite.documents.latex.macros import DEFINERS, MacroParameter, read_definition
@@ -74,7 +74,7 @@ def cite(walker: LatexWalker, call: LatexRange, name: str) -> None:
     spots = [call.source.origin(call.start, call.end)]
     spots += [r.source.origin(r.start, r.end + 1) for r in ranges if r.source.file == call.source.file]
     start, end = min(spot[0] for spot in spots), max(spot[1] for spot in spots)
-    walker.page.cite(marker, keys, call.source.file, start, end)
+    walker.page.cite(marker, keys, call.source.file, start, end, textual=is_textual(name))
 
 
 @_command(["citeproc"])

@@ -71,10 +71,12 @@ class LatexPage:
         if text and not self.silent:
             self.state.prose.add(text, source.file, *source.origin(start, end))
 
-    def cite(self, marker: str, keys: tuple[str, ...], file: str, start: int, end: int) -> None:
+    def cite(
+        self, marker: str, keys: tuple[str, ...], file: str, start: int, end: int, *, textual: bool = False
+    ) -> None:
         """Add a citation from a range of the file."""
         if not self.silent:
-            self.state.prose.cite(marker, keys, file, start, end)
+            self.state.prose.cite(marker, keys, file, start, end, textual=textual)
 
     def flush(self) -> None:
         """End the paragraph; inside a note or heading, only the sentence."""

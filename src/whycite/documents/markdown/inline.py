@@ -106,9 +106,9 @@ class _InlineWriter:
     def _show(self, text: str, start: int, end: int) -> None:
         self.stretch.put(self.sinks[-1], text, start, end)
 
-    def _cite(self, marker: str, keys: tuple[str, ...], start: int, end: int) -> None:
+    def _cite(self, marker: str, keys: tuple[str, ...], start: int, end: int, *, textual: bool = False) -> None:
         self.inline.cites_by_key = True
-        self.stretch.cite(self.sinks[-1], marker, keys, start, end)
+        self.stretch.cite(self.sinks[-1], marker, keys, start, end, textual=textual)
 
     # -- citations ---------------------------------------------------------
 
@@ -132,11 +132,11 @@ class _InlineWriter:
             and self._tail_end(self.tokens[following.mate], following) is None
         )
         if not (has_locator and following is not None):
-            self._cite(f"[{token.text}]", (token.text,), token.start, token.end)
+            self._cite(f"[{token.text}]", (token.text,), token.start, token.end, textual=True)
             return token.end
         keys, note = self._bracket_content(index + 1, following.mate)
         end = self.tokens[following.mate].end
-        self._cite(f"[{token.text}, {note}]", (token.text, *keys), token.start, end)
+        self._cite(f"[{token.text}, {note}]", (token.text, *keys), token.start, end, textual=True)
         return end
 
     def _doi(self, token: MarkdownToken) -> None:

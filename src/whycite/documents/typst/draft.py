@@ -17,6 +17,7 @@ from whycite.documents.typst.writer import TypstWriter
 
 __all__ = ["read_draft"]
 
+_TEXTUAL_FORM = re.compile(r"form\s*:\s*\"(?:prose|author)\"")
 _YEAR = re.compile(r"datetime\(\s*year:\s*(\d{4})")
 # Limits for one draft, far above real ones.
 _MAX_INCLUDES = 200  # files
@@ -98,7 +99,8 @@ class _TypstDraft:
         cited_keys = tuple(key for key in keys if not self._is_pointer(key))
         if cited_keys:
             marker = "; ".join(cited_keys) + f", {note}" * bool(note)
-            self.out.cite(f"[{marker}]", cited_keys, page.file, start, end)
+            textual = bool(_TEXTUAL_FORM.search(page.text, start, end))
+            self.out.cite(f"[{marker}]", cited_keys, page.file, start, end, textual=textual)
         elif keys:
             self.out.add(POINTER, page.file, start, end)
 

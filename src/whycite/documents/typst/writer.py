@@ -111,12 +111,14 @@ class TypstWriter:
         self._prose.add(text, file, start, end)
         self._last_sign = text.rstrip()[-1]
 
-    def cite(self, marker: str, keys: tuple[str, ...], file: str, start: int, end: int) -> None:
+    def cite(
+        self, marker: str, keys: tuple[str, ...], file: str, start: int, end: int, *, textual: bool = False
+    ) -> None:
         """Append a citation."""
         if self.silent:
             return
         self._begin(marker)
-        self._prose.cite(marker, keys, file, start, end)
+        self._prose.cite(marker, keys, file, start, end, textual=textual)
         self._last_sign = "]"
 
     def formula(self, text: str, file: str, start: int, end: int) -> None:
