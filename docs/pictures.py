@@ -31,6 +31,25 @@ ASSETS = Path(__file__).parent / "assets"
 _FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 _COLUMNS = 108
 _PATIENCE = 60  # seconds
+_REVIEWED = """\
+---
+title: Hunting with the tail
+references:
+- {id: oliver2013, title: Thresher Sharks Use Tail-Slaps as a Hunting Strategy, issued: 2013,
+   author: [{family: Oliver}, {family: Turner}, {family: Gann}, {family: Silvosa}], DOI: 10.1371/journal.pone.0067380}
+- id: domenici2000
+  title: "Killer whales (Orcinus orca) feeding on schooling herring (Clupea harengus) using underwater tail-slaps:
+    kinematic analyses of field observations"
+  author: [{family: Domenici}, {family: Batty}, {family: Similä}, {family: Ogam}]
+  issued: 2000
+  DOI: 10.1242/jeb.203.2.283
+---
+# Introduction
+
+Killer whales stun herring with blows of their tails [@domenici2000].
+A third of the overhead tail-slaps of thresher sharks were successful [@oliver2013].
+Nine tenths of the overhead tail-slaps of thresher sharks were successful [@oliver2013].
+"""
 
 
 def main() -> None:
@@ -46,7 +65,10 @@ def main() -> None:
         cited = next(path for path in papers if CITED_DOI.partition("/")[2] in path.name)
         page = folder / "heatmap.html"
         _whycite(folder, "verify", "--claim", VERIFIED_CLAIM, str(cited), "--format", "html", "--out", str(page))
+        report = _report(folder, cited)
         with _browser() as tab:
+            tab.goto(report.as_uri())
+            tab.screenshot(path=ASSETS / "report.png")
             tab.goto(page.as_uri())
             tab.locator("li, button, a").filter(has_text="One third of").first.click()  # scroll to the best passage
             tab.wait_for_timeout(4000)  # scrolling is animated
@@ -59,6 +81,15 @@ def main() -> None:
                 tab.screenshot(path=ASSETS / "cite-page.png")
     for picture in sorted(ASSETS.iterdir()):
         print(f"{picture.name}: {picture.stat().st_size / 1000:.0f} kB")
+
+
+def _report(folder: Path, cited: Path) -> Path:
+    """The report on a small draft, one of whose papers is at hand."""
+    (folder / "papers").mkdir()
+    shutil.copy(cited, folder / "papers")
+    (folder / "draft.md").write_text(_REVIEWED, "utf-8")
+    _whycite(folder, "verify", "draft.md", "--papers", "papers", "--format", "html", "--out", "report.html")
+    return folder / "report.html"
 
 
 def _whycite(folder: Path, *arguments: str) -> str:

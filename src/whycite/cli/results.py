@@ -290,7 +290,13 @@ def show_draft_report(report: DraftReport, console: Console) -> None:
     """Print the verdicts on the citations of a draft, worst first, what could not be checked, and the totals."""
     from rich.text import Text
 
-    from whycite.verify.report.overview import authors_and_year, reference_link, reference_title, sentence_case
+    from whycite.verify.report.overview import (
+        SHORT_LIST,
+        authors_and_year,
+        reference_link,
+        reference_title,
+        sentence_case,
+    )
 
     for checked in (*report.judged, *report.noted):
         _show_citation(checked, console)
@@ -298,11 +304,14 @@ def show_draft_report(report: DraftReport, console: Console) -> None:
     if report.missing:
         papers = count(len(report.missing), "paper")
         say(console, Text(f"No full text of {papers}; put the files into a folder and give it with --papers:"))
-        for paper in report.missing:
+        for paper in report.missing[:SHORT_LIST]:
             reference = paper.reference
             about = (authors_and_year(reference), reference_title(reference), reference_link(reference)[0])
             line = Text(printable(". ".join(part for part in about if part)))
             say(console, line, indent=7, mark=f"{len(paper.citations):>4}×")
+        if len(report.missing) > SHORT_LIST:
+            number = len(report.missing) - SHORT_LIST
+            say(console, Text(f"and {number:,} more; --format html lists them all", style="dim"), indent=7)
         console.print()
     for group in report.unchecked:
         say(console, Text(printable(shorten_paths(sentence_case(group.reason)))))

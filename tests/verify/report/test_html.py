@@ -141,10 +141,16 @@ def test_narrow_screens_and_everybody(page: Open, artefacts: Path, scheme: str) 
 def test_on_paper(page: Open) -> None:
     reference = Reference("roe", "Ants", doi="10.1000/ants")
     many = [make_verdict("could not check", claim=f"Claim {n}.", reference=reference, reason="r") for n in range(3)]
-    shown = page(html(draft_report(Document("draft.md", "markdown", Reference("")), many)), scheme="dark")
+    absent = [
+        make_verdict("could not check", reference=Reference(f"r{n}", f"Title {n}"), missing=True) for n in range(30)
+    ]
+    shown = page(html(draft_report(Document("draft.md", "markdown", Reference("")), many + absent)), scheme="dark")
     assert not shown.get_by_text("Claim 1.").is_visible()
+    assert shown.get_by_text("Title 19").is_visible()
+    assert not shown.get_by_text("Title 29").is_visible()  # folded
     shown.emulate_media(media="print")
     shown.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     assert shown.get_by_text("Claim 1.").is_visible()
+    assert shown.get_by_text("Title 29").is_visible()
     assert not shown.locator("#filters").is_visible()
     assert shown.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 253, 249)"

@@ -12,7 +12,9 @@ from importlib.resources import files
 from whycite.documents.model import Reference
 from whycite.verify.drafts import CitationVerdict
 from whycite.verify.report.overview import (
+    SHORT_LIST,
     DraftReport,
+    MissingPaper,
     authors_and_year,
     passage_facts,
     place,
@@ -96,7 +98,7 @@ def _citation(checked: CitationVerdict, report: DraftReport, n: int) -> Iterator
         yield f'<p class="reason" dir="auto">{_text(sentence_case(verification.reason))}</p>\n'
         main, further = split_passages(verification, n)
         if main is not None:
-            yield _passage(main)
+            yield _passage(main, "Closest passage")
         if further:
             yield f"<details>\n<summary>{_count(len(further), 'more passage')}</summary>\n"
             yield from map(_passage, further)
@@ -104,8 +106,10 @@ def _citation(checked: CitationVerdict, report: DraftReport, n: int) -> Iterator
     yield "</article>\n"
 
 
-def _passage(passage: Passage) -> str:
-    mark = '<span class="mark">▶ Decides the verdict</span> · ' if passage.decides else ""
+def _passage(passage: Passage, label: str = "") -> str:
+    """A passage with its section, page and notes; `label` says why it is shown if it did not decide."""
+    label = "▶ Decides the verdict" if passage.decides else label
+    mark = f'<span class="mark">{label}</span> · ' if label else ""
     facts = " · ".join(_text(fact) for fact in (*passage_facts(passage), f"score {passage.score:.2f}"))
     decides = " decides" if passage.decides else ""
     return (
@@ -123,12 +127,12 @@ def _unjudged(report: DraftReport) -> Iterator[str]:
             for checked in report.noted:
                 yield from _citation(checked, report, 1)
         if report.missing:
-            yield f"<h3>Papers without full text ({len(report.missing):,})</h3>\n<ul>\n"
-            yield from (
-                f'<li dir="auto">{_reference(paper.reference)} <span class="waiting">{waiting(paper)}</span></li>\n'
-                for paper in report.missing
-            )
-            yield "</ul>\n"
+            yield f"<h3>Papers without full text ({len(report.missing):,})</h3>\n"
+            yield from _papers(report.missing[:SHORT_LIST])
+            if folded := report.missing[SHORT_LIST:]:
+                yield f"<details><summary>{_count(len(folded), 'more paper')}</summary>\n"
+                yield from _papers(folded)
+                yield "</details>\n"
         if report.unchecked:
             yield "<h3>Other reasons</h3>\n<ul>\n"
             for group in report.unchecked:
@@ -137,6 +141,13 @@ def _unjudged(report: DraftReport) -> Iterator[str]:
                 yield "</li>\n"
             yield "</ul>\n"
         yield "</section>\n"
+
+
+def _papers(papers: Iterable[MissingPaper]) -> Iterator[str]:
+    yield "<ul>\n"
+    for paper in papers:
+        yield f'<li dir="auto">{_reference(paper.reference)} <span class="waiting">{waiting(paper)}</span></li>\n'
+    yield "</ul>\n"
 
 
 def _claims(citations: Iterable[CitationVerdict], report: DraftReport) -> Iterator[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from whycite.documents.model import Reference
 from whycite.verify.drafts import CitationVerdict
 from whycite.verify.report.overview import (
+    SHORT_LIST,
     DraftReport,
     authors_and_year,
     main_passage,
@@ -48,8 +49,10 @@ def _lines(report: DraftReport) -> Iterator[str]:
             yield from _citation(checked, report)
     if report.missing:
         yield f"## Papers without full text ({len(report.missing):,})\n"
-        yield from (f"- {_reference(paper.reference)} {waiting(paper)}" for paper in report.missing)
-        yield ""
+        papers = [f"- {_reference(paper.reference)} {waiting(paper)}" for paper in report.missing]
+        yield from (*papers[:SHORT_LIST], "")
+        if folded := papers[SHORT_LIST:]:
+            yield from (f"<details><summary>{len(folded):,} more</summary>\n", *folded, "\n</details>\n")
     if report.unchecked:
         yield "## Not checked for other reasons\n"
         for unchecked in report.unchecked:

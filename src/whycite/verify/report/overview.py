@@ -14,6 +14,7 @@ from whycite.verify.drafts import CitationVerdict
 from whycite.verify.verification import WORST_FIRST, Passage, Verdict, Verification, passage_notes
 
 __all__ = [
+    "SHORT_LIST",
     "DraftReport",
     "MissingPaper",
     "UncheckedGroup",
@@ -28,6 +29,8 @@ __all__ = [
     "split_passages",
     "waiting",
 ]
+
+SHORT_LIST = 20  # missing papers that are shown at once; of a draft with hundreds, the others are folded
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@
   });
   // On paper nothing can be unfolded; further passages stay away.
   window.addEventListener("beforeprint", () => {
-    for (const group of document.querySelectorAll("li > details")) group.open = true;
+    for (const group of document.querySelectorAll("section > details, li > details")) group.open = true;
   });
   document.getElementById("filters").hidden = false;
 })();
