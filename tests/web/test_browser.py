@@ -7,6 +7,7 @@ import time
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from shutil import copytree, which
 from typing import Any
@@ -14,6 +15,10 @@ from typing import Any
 import pytest
 import uvicorn
 
+from whycite.documents import Document
+from whycite.verify import claims
+from whycite.verify.claims import verify_claim
+from whycite.verify.verification import Verification
 from whycite.web.app import create
 from whycite.web.guard import AccessRules
 from whycite.web.server import ServerSettings
@@ -399,6 +404,33 @@ def test_verify_shows_the_way_and_the_passages(page: Any, papers: Path, tmp_path
     assert "stun herring" in page.evaluate("document.activeElement.textContent")
     assert "<script>" not in page.inner_html("#text")
     _keep(page, "verify", tmp_path)
+
+
+def test_verify_marks_what_decided_and_what_contradicts(
+    page: Any, papers: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def contradict(claim: str, document: Document) -> Verification:
+        verification = verify_claim(claim, document)
+        best, *rest = verification.passages
+        worst = replace(rest.pop(), decides=True, relation="contradicts", role="others", page=3)
+        return replace(verification, verdict="secondary", passages=(best, *rest, worst))
+
+    monkeypatch.setattr(claims, "verify_claim", contradict)
+    _verify(page, papers, "Killer whales strike herring with their tails.")
+    assert page.locator("#verdict").inner_text().startswith("↪ Secondary")
+    row = page.locator("#passages tr").first
+    assert row.inner_text().count("▶ Decides the verdict") == 1
+    assert "p. 3 · contradicts the claim · what others found" in row.inner_text()
+    colour = "element => getComputedStyle(element).backgroundColor"
+    contrary = page.locator("#text [data-relation=contradicts]")
+    legend = page.locator("#legend span").all()
+    page.locator("#threshold").fill("0")
+    assert contrary.evaluate(colour).startswith("rgba(124, 58, 220")
+    assert [span.evaluate(colour) for span in legend] == ["rgba(214, 96, 26, 0.38)", "rgba(124, 58, 220, 0.38)"]
+    _keep(page, "verify-contradicts", tmp_path)
+    monkeypatch.undo()
+    _verify(page, papers, "Killer whales strike herring with their tails.")
+    page.locator("#legend.hidden").wait_for(state="attached")
 
 
 def test_verify_on_wide_and_narrow_screens(page: Any, papers: Path) -> None:
