@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 __all__ = ["CitationVerdict", "DraftCitation", "LineIndex", "citation_verdict_json", "citations", "verify_draft"]
 
+_NOT_FOUND = "the full text of the paper was not found"
+_NO_FULL_TEXTS = "there are no full texts; give their folder with --papers"
+_MISSING_REASONS = (_NOT_FOUND, _NO_FULL_TEXTS)
 _MAX_OPEN_PAPERS = 4  # the next citation is often to one of the last papers
 
 
@@ -80,9 +83,8 @@ def verify_draft(
         )
         place = (citation.claim, citation.sentence, citation.section, citation.file, citation.start, citation.end)
         line = lines.line_at(citation.file, citation.start)
-        yield CitationVerdict(
-            *place, citation.reference, paper, verification, line, notes[count - 1], missing[count - 1]
-        )
+        is_missing = verification.reason in _MISSING_REASONS
+        yield CitationVerdict(*place, citation.reference, paper, verification, line, notes[count - 1], is_missing)
         report("checking citations", count, len(draft_citations))
 
 
@@ -127,12 +129,7 @@ def _verify_citation(
     if citation.reference.id not in document.by_id:
         return unchecked(citation.claim, f"the bibliography has no entry '{citation.reference.id}'"), ""
     if full_text is None:
-        reason = (
-            "the full text of the paper was not found"
-            if has_full_texts
-            else "there are no full texts; give their folder with --papers"
-        )
-        return unchecked(citation.claim, reason), ""
+        return unchecked(citation.claim, _NOT_FOUND if has_full_texts else _NO_FULL_TEXTS), ""
     try:
         return open_papers.open_paper(full_text).verify(citation.claim), full_text.path
     except UserError as error:

@@ -153,4 +153,4 @@ def test_on_paper(page: Open) -> None:
     assert shown.get_by_text("Claim 1.").is_visible()
     assert shown.get_by_text("Title 29").is_visible()
     assert not shown.locator("#filters").is_visible()
-    assert shown.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 253, 249)"
+    assert shown.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
