@@ -100,12 +100,12 @@ def main() -> None:
     """Print both halves."""
     everything = drafts()
     owners = sorted({owner for owner, _, _ in everything})
-    for name, chosen in (("chosen on", set(owners[::2])), ("seen once", set(owners[1::2]))):
+    for name, chosen in (("chosen on", set(owners[::2])), ("other half", set(owners[1::2]))):
         half = [draft for draft in everything if draft[0] in chosen]
         topics(name, half)
         names(name, half)
     articles("chosen on", 0, 40)
-    articles("seen once", 40, 60)
+    articles("unseen", 40, 60)
 
 
 if __name__ == "__main__":

@@ -107,7 +107,7 @@ def _short(reference: Reference) -> str:
 
 # Chosen on half of the drafts at hand: 1 of 1,256 citations has a title less similar than this to its claim, its
 # paragraph and the draft's title; half of the titles taken from other drafts have. On the other half it is
-# less careful: 15 of 2,472 citations get a note (benchmarks/RESULTS.md).
+# less careful: 17 of 2,472 citations get a note (benchmarks/RESULTS.md).
 _OFF_TOPIC = 0.31
 _OFF_TOPIC_WITHOUT_TITLE = 0.2  # if the draft has no title: 1 of 1,000 citations, one in five of the others' titles
 _MIN_CLAIM_WORDS = 3  # content words; "Source:" has no topic
