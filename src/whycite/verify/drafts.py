@@ -18,6 +18,7 @@ from whycite.documents.sources import decode
 from whycite.errors import UserError
 from whycite.models import Encoder, load_encoder
 from whycite.models.rankers import Ranker
+from whycite.verify.citationfunctions import NO_CLAIM, CitationFunction, citation_functions
 from whycite.verify.claims import OpenDocument, open_document
 from whycite.verify.draftclaims import DraftCitation, citations
 from whycite.verify.fulltexts import FullText, match_references, open_full_text, texts_in_folder, texts_in_library
@@ -51,6 +52,7 @@ class CitationVerdict:
     line: int | None = None  # of the marker, from 1; None if the file is not on disk
     notes: tuple[str, ...] = ()  # what title, authors and year of the reference tell; no verdict
     missing: bool = False  # whether only the full text is missing
+    function: CitationFunction = "background"  # what the paper is cited for
 
 
 def verify_draft(
@@ -74,17 +76,20 @@ def verify_draft(
     text_by_reference = dict(
         zip((reference.id for reference in references), match_references(references, full_texts), strict=True)
     )
+    functions = citation_functions([citation.claim for citation in draft_citations])
     missing = [_lacks_full_text(citation, text_by_reference, document) for citation in draft_citations]
     notes = _notes(draft_citations, missing, document, encoder)
     open_papers, lines = _OpenPapers(ranker, encoder), LineIndex()
-    for count, citation in enumerate(draft_citations, 1):
+    for count, (citation, function) in enumerate(zip(draft_citations, functions, strict=True), 1):
         verification, paper = _verify_citation(
-            citation, text_by_reference[citation.reference.id], open_papers, bool(full_texts), document
+            citation, function, text_by_reference[citation.reference.id], open_papers, bool(full_texts), document
         )
         place = (citation.claim, citation.sentence, citation.section, citation.file, citation.start, citation.end)
         line = lines.line_at(citation.file, citation.start)
         is_missing = verification.reason in _MISSING_REASONS
-        yield CitationVerdict(*place, citation.reference, paper, verification, line, notes[count - 1], is_missing)
+        yield CitationVerdict(
+            *place, citation.reference, paper, verification, line, notes[count - 1], is_missing, function
+        )
         report("checking citations", count, len(draft_citations))
 
 
@@ -118,6 +123,7 @@ def _notes(
 
 def _verify_citation(
     citation: DraftCitation,
+    function: CitationFunction,
     full_text: FullText | None,
     open_papers: _OpenPapers,
     has_full_texts: bool,
@@ -128,6 +134,8 @@ def _verify_citation(
         return unchecked(citation.claim, f"the marker '{citation.reference.id}' matches no reference"), ""
     if citation.reference.id not in document.by_id:
         return unchecked(citation.claim, f"the bibliography has no entry '{citation.reference.id}'"), ""
+    if function in NO_CLAIM:
+        return unchecked(citation.claim, NO_CLAIM[function]), full_text.path if full_text is not None else ""
     if full_text is None:
         return unchecked(citation.claim, _NOT_FOUND if has_full_texts else _NO_FULL_TEXTS), ""
     try:
@@ -206,6 +214,7 @@ class CitationVerdictJson(VerificationJson, CitationNotesJson):
     end: int
     section: str
     reference: CitedReferenceJson
+    function: CitationFunction
     paper: str
 
 
@@ -225,6 +234,7 @@ def citation_verdict_json(citation: CitationVerdict, n: int | None = None) -> Ci
             "year": reference.year,
             "doi": reference.doi,
         },
+        "function": citation.function,
         "paper": citation.paper,
         **verification_json(citation.verification, n),
         **_citation_notes_json(citation),

@@ -23,7 +23,7 @@ from whycite.lab.jsonlines import find_file, read_objects, text_of
 from whycite.lab.thesis.datasets import claim_of, says_something
 from whycite.models import load_encoder
 from whycite.models.cache import CachedEncoder
-from whycite.verify.functions import (
+from whycite.verify.citationfunctions import (
     FUNCTIONS,
     FunctionWeights,
     LearnedFunction,

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from whycite.errors import UserError
 from whycite.models import Encoder, load_encoder
-from whycite.models.cache import CachedEncoder
 from whycite.text.wordlists import load_tables
 
 __all__ = [
@@ -121,12 +120,12 @@ def make_function_weights(columns: Floats, bias: Floats, bar: float, encoder: st
 @cache
 def shipped_function_weights() -> FunctionWeights:
     """The bundled weights."""
-    text = files("whycite.verify").joinpath("functions.json").read_text("utf-8")
+    text = files("whycite.verify").joinpath("citationfunctions.json").read_text("utf-8")
     try:
         weights = FunctionWeights(**json.loads(text))
         weights.chances(np.zeros((1, len(weights.vector[FUNCTIONS[0]]) + len(sign_names()))))
     except (KeyError, TypeError, ValueError) as error:
-        raise UserError(f"functions.json: not a file of weights ({error}); install whycite again") from error
+        raise UserError(f"citationfunctions.json: not a file of weights ({error}); install whycite again") from error
     return weights
 
 
@@ -135,7 +134,7 @@ def citation_functions(claims: Sequence[str], weights: FunctionWeights | None = 
     if not claims:
         return []
     weights = weights or shipped_function_weights()
-    chances = weights.chances(function_features(claims, CachedEncoder(load_encoder())))
+    chances = weights.chances(function_features(claims, load_encoder()))
     return [_function(claim, row, weights.bar) for claim, row in zip(claims, chances, strict=True)]
 
 
