@@ -115,6 +115,26 @@ def test_what_is_no_claim_is_not_judged(tmp_path: Path, paper: Path) -> None:
     json.dumps(found)
 
 
+@pytest.mark.parametrize(
+    ("sentence", "function"),
+    [
+        (
+            "@kaiser created a method based on VGGnet and using the software doc2vec.",
+            "background",
+        ),  # a claim about what Kaiser did
+        ("In @kaiser, the authors created a method based on VGGnet, using the software doc2vec.", "background"),
+        ("We used BLAST to find homologous sequences, following @kaiser.", "method"),
+        ("As in @kaiser, we used BLAST to find homologous sequences.", "method"),
+        ("We used @kaiser's software to find homologous sequences.", "method"),
+    ],
+)
+def test_what_the_cited_authors_did_is_a_claim(tmp_path: Path, sentence: str, function: str) -> None:
+    draft = tmp_path / "draft.md"
+    draft.write_text(DRAFT.partition("Honeybees")[0] + sentence + "\n", "utf-8")
+    assert citation_functions([sentence.replace("@kaiser", "Kaiser")]) == ["method"]  # by its words alone
+    assert [checked.function for checked in drafts.verify_draft(draft)] == [function]
+
+
 def test_no_paper_is_opened_for_a_method(tmp_path: Path, paper: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     draft = tmp_path / "draft.md"
     draft.write_text(DRAFT.replace("Honeybees that forage sleep at night", "Reads were aligned with BWA"), "utf-8")

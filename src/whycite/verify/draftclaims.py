@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from whycite.evidence.words import has_content_words, leads_on, trim_piece
 __all__ = ["DraftCitation", "citations"]
 
 _CLOSING_SIGNS = ("", *",;:.!?)]’")  # no space comes before them
+_AUTHORS = re.compile(r",? ?(?:the authors|they)\b")
 _MIN_CLAIM_WORDS = 3  # content words that make part of a sentence a claim in itself
 
 
@@ -27,6 +29,7 @@ class DraftCitation:
     end: int
     reference: Reference  # for a marker that points at no reference, one with the marker as its id
     linked: bool = True
+    authors_act: bool = False  # the sentence says what the cited authors did: "Doe [3] trained a network"
 
 
 def citations(document: Document) -> list[DraftCitation]:
@@ -43,7 +46,11 @@ def citations(document: Document) -> list[DraftCitation]:
         for index, group in enumerate(parts.groups):
             claim = _claim(parts, index)
             place = (claim, sentence_index, section, sentence.file, group.start, group.end)
-            draft_citations += [DraftCitation(*place, document.by_id.get(key, Reference(key))) for key in group.keys]
+            authors_act = _authors_act(parts, index)
+            draft_citations += [
+                DraftCitation(*place, document.by_id.get(key, Reference(key)), authors_act=authors_act)
+                for key in group.keys
+            ]
         draft_citations += _unlinked(sentence, sentence_index, section, parts)
     return draft_citations
 
@@ -99,6 +106,14 @@ def _put_name(name: str, text: str) -> str:
 def _is_inside_phrase(parts: SplitSentence, index: int) -> bool:
     """Whether a group is a noun in the middle of a phrase: "the scheme proposed by Doe [3] halves"."""
     return bool(parts.groups[index].name) and leads_on(parts.texts[index])
+
+
+def _authors_act(parts: SplitSentence, index: int) -> bool:
+    """Whether the cited authors are the subject: "Doe [3] trained", "in [3], the authors trained"; not "Doe's"."""
+    name, following = parts.groups[index].name, parts.texts[index + 1]
+    if not name or name.endswith(("'s", "’s", "s'", "s’")):
+        return False
+    return bool(_AUTHORS.match(following)) or (not leads_on(parts.texts[index]) and following[:1].islower())
 
 
 def _text_before(parts: SplitSentence, index: int) -> str:

@@ -76,7 +76,7 @@ def verify_draft(
     text_by_reference = dict(
         zip((reference.id for reference in references), match_references(references, full_texts), strict=True)
     )
-    functions = citation_functions([citation.claim for citation in draft_citations])
+    functions = _functions(draft_citations)
     missing = [_lacks_full_text(citation, text_by_reference, document) for citation in draft_citations]
     notes = _notes(draft_citations, missing, document, encoder)
     open_papers, lines = _OpenPapers(ranker, encoder), LineIndex()
@@ -91,6 +91,15 @@ def verify_draft(
             *place, citation.reference, paper, verification, line, notes[count - 1], is_missing, function
         )
         report("checking citations", count, len(draft_citations))
+
+
+def _functions(draft_citations: Sequence[DraftCitation]) -> list[CitationFunction]:
+    """What each citation is for; that the cited authors used a method is a claim about them."""
+    functions = citation_functions([citation.claim for citation in draft_citations])
+    return [
+        "background" if function == "method" and citation.authors_act else function
+        for citation, function in zip(draft_citations, functions, strict=True)
+    ]
 
 
 def _lacks_full_text(
