@@ -102,6 +102,22 @@ def test_make_says_how_much_evidence_candidates_hold(run: Run, tmp_path: Path) -
     assert "│ 10           │           100% │                 100% │" in result.stdout
 
 
+@pytest.mark.parametrize(
+    ("known", "gold"),
+    [
+        ({"gold": [0], "contradicts": [2]}, {0: "supports", 2: "contradicts", 1: "neither"}),
+        ({"gold": [0], "contradicts": None}, {0: "supports", 1: None, 2: None}),  # 2 may contradict it
+        ({"gold": None, "contradicts": [2]}, {0: None, 1: None, 2: "contradicts"}),
+    ],
+    ids=["both", "support", "contradiction"],
+)
+def test_gold_of_contradictions(run: Run, tmp_path: Path, known: dict[str, Any], gold: dict[int, str | None]) -> None:
+    write(tmp_path / "claims.jsonl", [claim(1, **known)])
+    assert run("make", "claims.jsonl", "--out", "tasks.jsonl", "--kind", "TC").exit_code == 0
+    tasks = {task["options"][0]["index"]: task["gold"] for task in lines(tmp_path / "tasks.jsonl")}
+    assert {index: tasks[index] for index in gold} == gold
+
+
 def test_make_from_papers_is_the_same_each_time(run: Run, tmp_path: Path) -> None:
     (tmp_path / "bees.md").write_text("# Sleep\n\n" + " ".join(SENTENCES) + "\n", "utf-8")
     write(tmp_path / "claims.jsonl", [{"id": 1, "claim": "Bees sleep.", "paper": "bees.md"}])
@@ -119,8 +135,9 @@ def test_make_from_papers_is_the_same_each_time(run: Run, tmp_path: Path) -> Non
         ([claim(1), {"id": 2}], 'claims.jsonl:2: "claim" must be a non-empty string'),
         ([claim(1, sentences=["One."], gold=[])], "claims.jsonl: no tasks can be created"),
         ([{"id": 1, "claim": "C.", "paper": "none.md"}], "claims.jsonl:1: none.md: no such file"),
+        ([claim(1, contradicts=[2])], 'claims.jsonl:1: sentence 2 is in "gold" and in "contradicts"'),
     ],
-    ids=range(4),
+    ids=range(5),
 )
 def test_wrong_claims(run: Run, tmp_path: Path, rows: list[dict[str, Any]], said: str) -> None:
     write(tmp_path / "claims.jsonl", rows)

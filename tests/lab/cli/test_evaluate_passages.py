@@ -219,6 +219,35 @@ def test_a_model_is_trained_and_scores(folder: Path) -> None:
     assert str(folder) not in (folder / "model" / "README.md").read_text("utf-8")
 
 
+def test_labels_of_annotate_train_a_model_and_measure_it(folder: Path) -> None:
+    """What `whycite annotate aggregate` writes is data for both commands."""
+    from whycite.lab.annotate.aggregation import AggregatedLabel
+    from whycite.lab.annotate.judgements import judgement_row
+    from whycite.lab.annotate.tasks import LabellingTask, TaskOption
+    from whycite.lab.thesis.datasets import load_scifact
+
+    names = {"backed": "supports", "contradicted": "contradicts", "not found": "neither", None: "neither"}
+    rows = [
+        judgement_row(
+            LabellingTask(f"{number}:TC:{at}", "TC", case.claim, (TaskOption(at, text),), case.citing, case.document),
+            AggregatedLabel(names[case.label] if at in case.gold else "neither", 1.0, 3),
+        )
+        for number, case in enumerate(load_scifact(folder / "scifact"))
+        for at, text in enumerate(case.sentences)
+    ]
+    _write(folder / "labels.jsonl", rows)
+    asked = ("--data", folder / "labels.jsonl", "--vectors", folder / "glove.txt", "--pairs", "hard", "--epochs", 1)
+    result = _run("train", "--model", "gru", *asked, "--out", folder / "model", "--hidden", 4)
+    assert result.exit_code == 0, result.output
+    assert "test accuracy" in result.stdout
+    found = json.loads(_run("eval", *asked, "--models", "", "--folds", 2, "--altered", 0, "--json").stdout)
+    (name,) = found["labels"]
+    assert name == f"{folder.name}/labels"
+    assert found["datasets"][name]["with_gold"] == 24
+    assert found["documents"][name]["bm25"]["MRR"]["mean"] == 1.0  # as on the data set it was made from
+    assert found["labels"][name]["classes"]["not found"]["cases"] == 6
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

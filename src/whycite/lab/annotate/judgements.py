@@ -56,7 +56,7 @@ class _JudgedClaim:
             self.labels.setdefault(options[0].index, set()).add(label)
 
     def with_label(self, *labels: str) -> set[int]:
-        return {index for index, given in self.labels.items() if given & {*labels}}
+        return {index for index, sentence_labels in self.labels.items() if sentence_labels & {*labels}}
 
     @property
     def gold(self) -> set[int]:

@@ -78,8 +78,8 @@ def _parse_claim(row: Mapping[str, Any], place: str, folder: Path) -> CitingClai
             raise UserError(f"{place}: {error}") from error
     number = len(texts) if texts is not None else max((option.index for option in sentences), default=-1) + 1
     marked = {key: whole_numbers(row, key, place) for key in ("gold", "related", "contradicts")}
-    if both := sorted((marked["gold"] or frozenset()) & (marked["contradicts"] or frozenset())):
-        raise UserError(f'{place}: sentence {both[0]} is in "gold" and in "contradicts"; it cannot be both')
+    if disputed := sorted((marked["gold"] or frozenset()) & (marked["contradicts"] or frozenset())):
+        raise UserError(f'{place}: sentence {disputed[0]} is in "gold" and in "contradicts"; it cannot be both')
     for key, indices in marked.items():
         if indices and not 0 <= min(indices) <= max(indices) < number:
             raise UserError(f'{place}: "{key}" counts the sentences from 0, and there are {number}')
