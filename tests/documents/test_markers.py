@@ -125,6 +125,11 @@ def test_round_brackets_count_where_the_text_uses_them_throughout() -> None:
     assert markers[-1] == ("(3, 5-7)", ("3", "5", "6", "7"))
 
 
+def test_raised_numbers_are_footnotes_where_footnotes_have_numbers() -> None:
+    text = "A tree¹ has leaves² and a root.³ So it was shown [2].\n\n¹ See there.\n\n² Or here.\n\n³ Not here."
+    assert shown(text, NUMBERED[:4]) == [("[2]", ("2",))]
+
+
 def test_raised_numbers_count_where_they_cite_most_of_the_list() -> None:
     text = " ".join(f"Something was shown.{n},{n + 1}" for n in range(1, 20)) + " See ref. 12 of Sox2 in Fig.3."
     markers = shown(text, NUMBERED)

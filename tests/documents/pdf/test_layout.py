@@ -194,3 +194,77 @@ def test_ligatures_and_headings_of_bitmap_fonts(read_bytes: Read, code: str) -> 
     (document,) = read_bytes(READER, bitmap_paper(lines), "paper.pdf")
     assert [section.heading for section in document.sections] == ["1 Introduction"]
     assert sentences(document)[0] == "The first specific case is what we find here."
+
+
+def test_accents_that_are_drawn_apart_from_their_letters(read_bytes: Read) -> None:
+    paper, y = text_page()
+    paper.put(72, y - 24, "Benoit Cote wrote the first version of this text, as all of his colleagues know.")
+    for letter_middle, accent in ((38.34, "\u02c6"), (45.84, "\u00b4")):  # of "o" and "e" in Times at 10 points
+        paper.put(72 + letter_middle - 1.67, y - 24, accent)
+    (document,) = read_bytes(READER, paper.data(), "paper.pdf")
+    assert any(text.startswith("Benoit Côté wrote the first version") for text in sentences(document))
+
+
+ENTRIES = [
+    f"[{n}] A. Author{n}. On the reading of paper number {n}. Journal of Papers {n}, 20{n:02}." for n in range(1, 60)
+]
+
+
+def test_a_page_of_references_below_the_rule_of_a_running_head_has_no_footnotes(read_bytes: Read) -> None:
+    paper = Paper()
+    for page in range(3):
+        if page:
+            paper.page()
+        paper.put(72, 765, "A Short Title")
+        paper.rule(72, 758, 460)
+        if page == 0:
+            paper.column(72, 740, fill(prose(1, 40), 95), 12)
+    for page, entries in enumerate((ENTRIES[:29], ENTRIES[29:])):
+        if page == 0:
+            paper.pages = paper.pages[:2]
+            paper.put(72, 740, "References", 14, "bold")
+        else:
+            paper.page()
+            paper.put(72, 765, "A Short Title")
+            paper.rule(72, 758, 460)
+        paper.column(72, 716 if page == 0 else 744, entries)
+    (document,) = read_bytes(READER, paper.data(), "paper.pdf")
+    assert [reference.id for reference in document.references] == [str(n) for n in range(1, 60)]
+    assert not sentences(document, "footnote")
+
+
+def test_a_page_that_begins_higher_than_the_others_keeps_its_first_lines(read_bytes: Read) -> None:
+    paper = Paper()
+    for seed in range(1, 5):
+        paper.column(72, 700, fill(prose(seed, 30), 95))
+        paper.page()
+    first = "Here the text of a page begins far above that of all of the other pages."
+    paper.put(72, 760, first)
+    paper.column(72, 730, fill(prose(9, 30), 95))
+    (document,) = read_bytes(READER, paper.data(), "paper.pdf")
+    assert any(text.endswith(first) for text in sentences(document))
+
+
+def test_prose_above_the_caption_of_a_figure_is_kept(read_bytes: Read) -> None:
+    paper, y = text_page()
+    paper.put(150, y - 40, "Choose the word in the set with the highest chance.")
+    for x, label in ((150, "encoder"), (260, "decoder"), (380, "loss")):
+        paper.column(x, y - 60, [label] * 4, 9)
+    paper.put(150, y - 120, "Figure 2: The parts of the model", 9)
+    paper.column(72, y - 150, fill(prose(2, 8), 95))
+    (document,) = read_bytes(READER, paper.data(), "paper.pdf")
+    assert "Choose the word in the set with the highest chance." in sentences(document)
+    assert not any("encoder" in sentence.text for sentence in document.sentences)
+
+
+@pytest.mark.parametrize("heading", ["Referências", "Bibliographie", "Literatur"])
+def test_reference_lists_and_appendices_in_other_languages(read_bytes: Read, heading: str) -> None:
+    paper, y = text_page(top=700)
+    paper.put(72, 740, "The Title of a Paper", 18, "bold")
+    paper.put(72, y - 24, heading, 14, "bold")
+    y = paper.column(72, y - 44, ENTRIES[:8])
+    paper.put(72, y - 24, "Anexo A. Dados", 14, "bold")
+    paper.column(72, y - 44, fill(prose(2, 8), 95))
+    (document,) = read_bytes(READER, paper.data(), "paper.pdf")
+    assert len(document.references) == 8
+    assert len(sentences(document)) == 20

@@ -19,6 +19,11 @@ _GLUED = re.compile(
     r"\d{1,3}(?:[,–-]\d{1,3}){0,20}(?=[\s.,;:)\]]|$)(?!\.\d)"
 )
 _SPOKEN = re.compile(r"\b[Rr]efs?\.\s?(\d{1,3}(?:\s?(?:[,–-]|and)\s?\d{1,3}){0,20})(?![\w.]\d)")
+# A footnote, whose mark in the text is raised like a citation, and that is not the address of an author.
+_NOTE = re.compile(
+    r"(?:^|\n)[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,2}\s?(?=[^\W\d_])"
+    r"(?![^\n]{0,80}(?:Univers|Depart|Institut|Laborator|School|Cent(?:re|er)|College|Hospital|Facult|Correspond))"
+)
 _PARTS = re.compile(r"[,;&]|\band\b")
 _RANGE = re.compile(r"(\d{1,4})\s?[-–—−‐‑]{1,2}\s?(\d{1,4})")
 _HINT = re.compile(
@@ -49,6 +54,7 @@ _MIN_CITED = 3  # references that a style of bare or round-bracketed numbers mus
 # The share of the list that such a style must cite: more the more often such numbers mean something else.
 _RAISED_SHARE, _ROUND_SHARE, _GLUED_SHARE = 0.3, 0.5, 0.6
 _DOUBTFUL_WEIGHT = 0.2  # of a citation in a style that often means something else
+_FOOTNOTE_WEIGHT = 0.01  # of a raised number in a text with footnotes by number: any other style outweighs it
 _CONTEXT = 14  # characters before a number that may show it is not a citation
 
 
@@ -62,10 +68,14 @@ def find_numbered(text: str, ids: Sequence[str]) -> tuple[list[Marker], float]:
     if len(numbers) <= len(ids) // 2:
         return [], 0
     glued = _raised_markers(text, _GLUED, numbers)
+    raised_weight = _FOOTNOTE_WEIGHT if _NOTE.search(text) else 1.0
     styles = [
         (1.0, _join_ranges(text, _bracket_markers(text, _SQUARE, numbers), numbers)),
         (_DOUBTFUL_WEIGHT, _covering(_bracket_markers(text, _ROUND, numbers), numbers, _ROUND_SHARE)),
-        (1.0, _add_spoken(text, _covering(_raised_markers(text, _RAISED, numbers), numbers, _RAISED_SHARE), numbers)),
+        (
+            raised_weight,
+            _add_spoken(text, _covering(_raised_markers(text, _RAISED, numbers), numbers, _RAISED_SHARE), numbers),
+        ),
         (_DOUBTFUL_WEIGHT, _add_spoken(text, _covering(glued, numbers, _GLUED_SHARE), numbers)),
     ]
     weighed = [(weight * sum(bool(marker.keys) for marker in markers), markers) for weight, markers in styles]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ctypes
 import re
 import time
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
+from whycite.documents.pdf.accents import Span, attach_accents, compose_accent, is_accent
 from whycite.documents.pdf.textlines import Box, Font, PdfPage, TextRun
 from whycite.documents.pdf.wording import is_language
 from whycite.errors import UserError
@@ -122,6 +122,8 @@ def _read_page(page: Any, number: int, offset: int, fonts: Fonts) -> tuple[PdfPa
         turned: tuple[list[TextRun], ...] = ([], [], [], [])
         for turn, run in runs_of(textpage, text, offset, fonts):
             turned[turn].append(run)
+        if any(is_accent(run.text) for run in turned[0]):
+            turned[0][:] = attach_accents(turned[0], _spans(textpage, text, offset))
     finally:
         textpage.close()
     main = max(range(4), key=lambda turn: sum(len(run.text) for run in turned[turn]))
@@ -223,9 +225,6 @@ def font_of(name: str, weight: int, slant: int) -> Font:
 _CONTROLS = re.compile(r"[\x7f-\x9f]")  # from a broken font; no text has them
 _MEANINGLESS = re.compile("[\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff]")  # no character, or one of private meaning
 _HYPHEN = "\ufffe"  # pdfium's character for a hyphen at the end of a line
-_MARKS = "\u0301\u0300\u0308\u0302\u0303\u030c\u030a\u0327\u0304\u0307\u030b\u0306"
-_COMBINING = dict(zip("´`¨ˆ˜ˇ˚¸¯˙˝˘", _MARKS, strict=True))
-_DOTLESS = {"ı": "i", "ȷ": "j"}
 # What TeX's two text encodings have in place of control characters: bitmap fonts do not say what they print.
 _TEX = dict(zip("\x1b\x1c\x1d\x1e\x1f\x0b\x0c\r\x0e\x0f\x10\x11\x15\x16", "ﬀﬁﬂﬃﬄﬀﬁﬂﬃﬄ“”–—", strict=True))
 _CONTROL = re.compile(r"[\x0b\x0c\x0e-\x11\x15\x16\x1b-\x1f]|\r(?!\n)")
@@ -370,7 +369,7 @@ def runs_of(textpage: Any, text: str, offset: int, fonts: Fonts) -> Iterator[tup
         if _CONTROLS.match(character):
             continue
         if character <= " " or character == _HYPHEN or character.isspace():
-            if run is not None and run.text in _COMBINING:  # a raised accent looks like a line of its own
+            if run is not None and is_accent(run.text):  # a raised accent looks like a line of its own
                 continue
             if run is not None:
                 run.hyphen = character == _HYPHEN
@@ -412,8 +411,8 @@ def runs_of(textpage: Any, text: str, offset: int, fonts: Fonts) -> Iterator[tup
             and run.size == size
             and abs(run.y - base) < _MAX_BASE_SHIFT * size
             and last_x0 - _MAX_STEP_BACK * size < x0 < run.x1 + 0.5 * size  # the letters of a ligature share one box
-            and character not in _COMBINING
-            and run.text not in _COMBINING
+            and not is_accent(character)
+            and not is_accent(run.text)
             and len(run.text) == run.end - run.start < _MAX_RUN_LENGTH
         ):
             run.text += character
@@ -421,7 +420,7 @@ def runs_of(textpage: Any, text: str, offset: int, fonts: Fonts) -> Iterator[tup
             continue
         new_run = TextRun(character, x0, x1, base, size, font, start, start + 1, spaced)
         if run is not None:
-            if composed := _compose_accent(run, new_run):
+            if composed := compose_accent(run, new_run):
                 run.text, run.x0, run.x1, run.y, run.end = composed, x0, x1, base, start + 1
                 last_x0 = x0
                 continue
@@ -454,6 +453,19 @@ def _ligatures(raw: Any, text: str, places: Sequence[int]) -> dict[int, str]:
     }
 
 
+def _spans(textpage: Any, text: str, offset: int) -> Callable[[int], Span]:
+    """A function that tells where a character of the document's text is printed on this page, from x to x."""
+    raw = ctypes.cast(textpage.raw, ctypes.c_void_p)
+    index = {place: i for i, place in enumerate(_places(raw, textpage.count_chars(), text))}
+    sides = [ctypes.c_double() for _ in range(4)]
+
+    def span(position: int) -> Span:
+        api().tight_box(raw, index[position - offset], *map(ctypes.byref, sides))
+        return sides[0].value, sides[1].value
+
+    return span
+
+
 def _places(raw: Any, count: int, text: str) -> Sequence[int]:
     """Where each character of a page is in its text; -1 if it is not.
 
@@ -470,13 +482,3 @@ def _places(raw: Any, count: int, text: str) -> Sequence[int]:
         return units
     indices = (api().text_index(raw, i) for i in range(count))
     return [units[index] if 0 <= index < len(units) else -1 for index in indices]
-
-
-def _compose_accent(accent: TextRun, letter: TextRun) -> str:
-    """The accented letter if a letter is printed under a separate accent, else ""."""
-    middle = (accent.x0 + accent.x1) / 2
-    if accent.text not in _COMBINING or not letter.x0 - 1 <= middle <= letter.x1 + 1:
-        return ""
-    plain = _DOTLESS.get(letter.text, letter.text)
-    composed = unicodedata.normalize("NFC", plain + _COMBINING[accent.text])
-    return composed if len(composed) == 1 else ""

@@ -116,13 +116,13 @@ def mark_floats(
     for box in pictures:
         picture_lines = [line for line in lines if line.role == "body" and _lies_within(line, box)]
         if 2 * sum(id(line) in prose for line in picture_lines) <= len(picture_lines):
-            _mark_figure(picture_lines)
+            _mark_figure(picture_lines, body)
     for caption in captions:
         table = caption[0].text[:1].lower() == "t"
         above = _adjacent_lines(caption, lines, prose, body, downwards=False)
         if not table:
             if not _runs_on(above, lines, prose):
-                _mark_figure(above)
+                _mark_figure(above, body)
             continue
         below = _adjacent_lines(caption, lines, prose, body, downwards=True)
         for line in below if below and not _is_nearer(above, below, caption) else above:
@@ -155,11 +155,16 @@ def _is_nearer(above: Sequence[PdfLine], below: Sequence[PdfLine], caption: Sequ
     return above[0].y - caption[0].y < caption[-1].y - below[0].y or not any(map(_has_cells, below))
 
 
-def _mark_figure(lines: Sequence[PdfLine]) -> None:
-    """Drop the text of a figure, unless most of it is readable: steps of a procedure, rows of a table."""
+def _mark_figure(lines: Sequence[PdfLine], body: BodyMeasures) -> None:
+    """Drop the labels of a figure; what reads as prose is kept, all of it if most does: steps, rows of a table."""
     readable_length = sum(line.length for line in lines if _is_readable(line))
     for line in lines:
-        line.role = "table" if 2 * readable_length > sum(line.length for line in lines) else "figure"
+        if 2 * readable_length > sum(line.length for line in lines):
+            line.role = "table"
+        elif reads_as_prose(line.text):
+            line.role = "body" if _has_body_size(line, body) else "table"
+        else:
+            line.role = "figure"
 
 
 def _is_readable(line: PdfLine) -> bool:

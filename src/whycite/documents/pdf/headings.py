@@ -17,6 +17,7 @@ __all__ = [
     "TOP_HEADINGS",
     "Numbering",
     "PdfHeading",
+    "begins_appendix",
     "find_headings",
     "is_capitals",
     "is_reference_heading",
@@ -49,6 +50,9 @@ _BOLD_SHARE = 0.75  # of a line's characters; signs and symbols in a bold line m
 _SMALL_CAPITALS_SHARE = 0.6  # of a line's characters; initials and numbers may come from another font
 _CAPITALS_SHARE = 0.85  # of the letters; names and units in a line of capitals may have small ones
 _SENTENCE_END = re.compile(r"[.!?:]['\")\]”’]*$")
+_APPENDIX = re.compile(
+    r"(?i:(?:appendi(?:x|ces|ce)|ap[êé]ndices?|annexe?s?|anexos?|anhang|bilag[ao]r?)\b)(?!\s+[a-z])|(?i:suppl)"
+)
 _TWO_SENTENCES = re.compile(r"[a-z\d]\. [A-Z]")
 
 
@@ -73,6 +77,11 @@ def is_reference_heading(text: str) -> bool:
     return len(text) < _MAX_KNOWN_LENGTH and (
         squeeze(text) in REFERENCE_HEADINGS or squeeze(split_number(text)[1]) in REFERENCE_HEADINGS
     )
+
+
+def begins_appendix(text: str) -> bool:
+    """Whether a heading begins an appendix or a supplement, which may follow the reference list."""
+    return bool(_APPENDIX.match(text))
 
 
 def find_headings(
@@ -186,7 +195,9 @@ def _heading_look(lines: Sequence[PdfLine], i: int, roman: bool, body: BodyMeasu
 
 
 def _is_well_known(look: _HeadingLook) -> bool:
-    """Whether this is exactly a well-known heading, set apart in any way."""
+    """Whether this is exactly a well-known heading, or that of an appendix, set apart in any way."""
+    if begins_appendix(look.text) and look.words <= _MAX_PLAIN_WORDS and (look.larger or look.bold or look.capitals):
+        return True
     if squeeze(look.title) not in KNOWN_HEADINGS or len(look.title) > _MAX_KNOWN_LENGTH:
         return False
     return look.larger or look.bold or look.capitals or (look.isolated and look.short and len(look.lines) == 1)

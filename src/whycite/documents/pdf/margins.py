@@ -10,6 +10,7 @@ from itertools import pairwise
 from whycite.documents.pdf.floats import is_caption_label
 from whycite.documents.pdf.layout import BodyMeasures
 from whycite.documents.pdf.textlines import Box, PdfLine, PdfPage, TextRun
+from whycite.documents.pdf.wording import reads_as_prose
 
 __all__ = [
     "FOLIO",
@@ -38,6 +39,7 @@ _MARGIN_TOP = 0.8  # of the height of the page; running heads are above it
 _SAME_PLACE_SHARE = 0.4  # of the pages; text that stands apart at one height on more of them is furniture
 _BEYOND_TEXT = 0.6  # of the pitch beyond the text of most pages; less may be text set slightly off
 _ROW_TOLERANCE = 0.4  # of the type size, between baselines in one row; lines below each other are farther apart
+_MIN_TEXT_LENGTH = 35  # characters of a line of text in a narrow column
 _APART = 1.45  # pitches between rows; successive lines of text are closer
 _SINGLE_SPACING = 1.2  # of the type size, the least pitch expected of a row in large type
 
@@ -101,7 +103,7 @@ def mark_furniture(pages: Sequence[Sequence[PdfLine]], heights: Sequence[float],
                     i < outer_rows
                     or _is_folio(row)
                     or repeats >= (2 if len(pages) < 8 else 3)
-                    or (apart and same_place > max(2, _SAME_PLACE_SHARE * len(pages)))
+                    or (apart and same_place > max(2, _SAME_PLACE_SHARE * len(pages)) and not any(map(_is_prose, row)))
                 ):
                     for line in row:
                         line.role = "furniture"
@@ -113,6 +115,8 @@ def _count_outer_rows(rows: Sequence[Sequence[PdfLine]], body: BodyMeasures, top
     """The number of outer rows beyond the text of most pages, with white space between."""
     edge = body.top + _BEYOND_TEXT * body.pitch if top else body.bottom - _BEYOND_TEXT * body.pitch
     beyond = [row for row in rows if (row[0].y > edge if top else row[0].y < edge)]
+    if any(_is_prose(line) for row in beyond for line in row):
+        return 0  # the text of this page is longer
     count = len(beyond)
     return count if beyond and _stands_apart(beyond[-1], rows[count : count + 1], body) else 0
 
@@ -147,6 +151,11 @@ def _pattern(row: Sequence[PdfLine]) -> str:
     return "" if is_caption_label(text) else _DIGITS.sub("#", text).lower()
 
 
+def _is_prose(line: PdfLine) -> bool:
+    """Whether a line reads as prose and is as long as a line of text; a running head is shorter."""
+    return line.length >= _MIN_TEXT_LENGTH and reads_as_prose(line.text)
+
+
 def _is_folio(row: Sequence[PdfLine]) -> bool:
     return len(row) == 1 and bool(FOLIO.fullmatch(row[0].text))
 
@@ -160,6 +169,7 @@ _MAX_UNMARKED_LINES = 12  # of footnotes without a mark; more small print is a q
 _MAX_MARK_SIZE = 0.85  # of the size of the line; a larger number is no superscript
 _MIN_MARK_RISE = 0.15  # of the size of the line, above its baseline; a lower number is no superscript
 _TIGHT_PITCH = 0.9  # of the pitch of running text; footnotes of about its size are set closer
+_MAX_NOTE_RULE = 0.6  # of the column, for a rule at its top: a longer one is below a running head
 _MAX_NOTE_SIZE = 0.94  # of the body size; larger lines are footnotes only if they are set tightly
 _MAX_TIGHT_SIZE = 1.04  # of the body size; larger lines are not footnotes even then
 _SAME_SIZE = 0.05  # share by which sizes of lines in the same type differ
@@ -215,9 +225,11 @@ def _first_note(column: Sequence[PdfLine], rules: Sequence[Box], body: BodyMeasu
     while start < len(column):
         line = column[start]
         above = column[start - 1] if start else None
+        width = line.column_right - line.column_left
         ruled = any(
             line.y + 0.5 * line.size < rule[1] < (above.y if above else line.y + 3 * line.size)
             and abs(rule[0] - line.column_left) < 20
+            and (above is not None or rule[2] - rule[0] < _MAX_NOTE_RULE * width)
             for rule in rules
         )
         if ruled or (begins_footnote(line) and not has_entries):

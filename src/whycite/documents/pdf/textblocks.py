@@ -11,7 +11,7 @@ from typing import Any
 
 from whycite.documents.markers import split_references
 from whycite.documents.pdf.frontmatter import abstract_mark
-from whycite.documents.pdf.headings import PdfHeading, is_reference_heading
+from whycite.documents.pdf.headings import PdfHeading, begins_appendix, is_reference_heading
 from whycite.documents.pdf.layout import BodyMeasures
 from whycite.documents.pdf.margins import begins_footnote
 from whycite.documents.pdf.textflow import PdfText, Vocabulary, same_paragraph
@@ -180,7 +180,7 @@ def _continues_note(note: PdfText, page: int, line: PdfLine) -> bool:
 def _ends_list(listing: PdfHeading, heading: PdfHeading) -> bool:
     """Whether a heading ends the reference list before it."""
     return heading.level <= listing.level and (
-        heading.style >= listing.style or bool(heading.number) or heading.text.lower().startswith(("appendix", "suppl"))
+        heading.style >= listing.style or bool(heading.number) or begins_appendix(heading.text)
     )
 
 
