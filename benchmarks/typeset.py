@@ -38,7 +38,7 @@ from whycite.documents.model import Document, Sentence
 from whycite.text.accents import untex
 
 DATA = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
-UNSEEN = ("arxiv", "bayes", "dl", "hogg", "lab156", "magnetism", "exoabc")  # only measured: drafts by their first name
+UNSEEN = ("arxiv-1707", "arxiv-1803", "hogg", "lab156", "magnetism", "exoabc")  # drafts that were only measured
 FOREIGN_STYLES = 12  # packages that may be missing
 MAX_ERRORS = 100  # of TeX; what is printed after more is not the draft any longer
 _SECONDS = 120  # for one run of TeX
@@ -85,7 +85,7 @@ def typeset(draft: Path, main: str, folder: Path) -> Path | None:
             _run(tex, path.parent)
     log = path.with_suffix(".log")
     errors = log.read_bytes().count(b"\n! ") if log.is_file() else MAX_ERRORS
-    return pdf if pdf.is_file() and errors < MAX_ERRORS else None
+    return pdf if pdf.is_file() and pdf.stat().st_size and errors < MAX_ERRORS else None
 
 
 def _stand_in(path: Path) -> None:
@@ -367,7 +367,7 @@ def main() -> None:
         for unseen in (False, True):
             if (options.seen and unseen) or (options.unseen and not unseen):
                 continue
-            part = [d for d in chosen if (d["name"].partition("-")[0] in UNSEEN) is unseen]
+            part = [d for d in chosen if d["name"].startswith(UNSEEN) is unseen]
             _table("only measured" if unseen else "looked at", part, folder, options.show)
 
 

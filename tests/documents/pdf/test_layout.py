@@ -268,3 +268,65 @@ def test_reference_lists_and_appendices_in_other_languages(read_bytes: Read, hea
     (document,) = read_bytes(READER, paper.data(), "paper.pdf")
     assert len(document.references) == 8
     assert len(sentences(document)) == 20
+
+
+def test_captions_side_by_side_are_read_one_after_the_other(read_bytes: Read) -> None:
+    paper, y = text_page()
+    parts = (
+        ["(a) The first part shows how many", "bees slept in the night. It was", "made in May."],
+        ["(b) The second part shows all of", "the bees that were awake in the", "hive at noon."],
+    )
+    for x, lines in zip((80, 300), parts, strict=True):
+        paper.column(x, y - 60, lines, 9)
+    paper.put(72, y - 110, "Figure 1: Bees by night and by day.")
+    paper.column(72, y - 140, fill(prose(2, 8), 95))
+    (document,) = read_bytes(READER, paper.data(), "paper.pdf")
+    captions = sentences(document, "caption")
+    assert "(a) The first part shows how many bees slept in the night." in captions
+    assert "(b) The second part shows all of the bees that were awake in the hive at noon." in captions
+
+
+def test_labels_of_a_list_do_not_hide_the_gutter_before_them(read_bytes: Read) -> None:
+    paper = Paper()
+    paper.put(60, 750, "A Study of Reading Papers in Two Columns", 18, "bold")
+    for x, seed in ((60, 1), (312, 2)):
+        paper.column(x, 720, fill(prose(seed, 20), 52))
+    paper.page()
+    paper.put(60, 740, "References", 12, "bold")
+    number = 100
+    for x in (60, 312):
+        y = 720.0
+        for _ in range(16):
+            number += 1
+            paper.put(x, y, f"[{number}]")
+            paper.put(x + 24, y, f"A. Author{number} and B. Writer, The reading and writing")
+            lines = [f"of very many papers, number {number}, in the hive of honey,", "Journal of Papers, 2001."]
+            y = paper.column(x + 24, y - 12, lines)
+    (document,) = read_bytes(READER, paper.data(), "paper.pdf")
+    assert [reference.id for reference in document.references] == [str(n) for n in range(101, 133)]
+    assert all(f"number {reference.id}," in reference.text for reference in document.references)
+
+
+def test_an_appendix_after_the_reference_list_is_text(read_bytes: Read) -> None:
+    paper, y = text_page(top=700)
+    paper.put(72, 740, "The Title of a Paper", 18, "bold")
+    for formula in ("X X X X", "I O I"):
+        y -= 24
+        paper.put(250, y, formula, 14)
+    paper.put(72, y - 24, "References", 14, "bold")
+    y = paper.column(72, y - 44, ENTRIES[:6])
+    paper.put(72, y - 24, "A Further results", 14, "bold")
+    paper.column(72, y - 44, fill(prose(2, 8), 95))
+    (document,) = read_bytes(READER, paper.data(), "paper.pdf")
+    assert len(document.references) == 6
+    assert "A Further results" in [section.heading for section in document.sections]
+
+
+def test_prose_that_was_taken_for_a_reference_gives_a_warning(read_bytes: Read) -> None:
+    paper, y = text_page(top=700, count=8)
+    paper.put(72, 740, "The Title of a Paper", 18, "bold")
+    paper.put(72, y - 24, "References", 14, "bold")
+    y = paper.column(72, y - 44, ENTRIES[:6])
+    paper.column(72, y, fill(prose(2, 30), 95))
+    (document,) = read_bytes(READER, paper.data(), "paper.pdf")
+    assert any("page 1 was taken for a reference and left out" in warning for warning in document.warnings)

@@ -12,6 +12,7 @@ from whycite.documents.pdf.frontmatter import has_unheaded_abstract, mark_front,
 from whycite.documents.pdf.headings import find_headings, is_reference_heading
 from whycite.documents.pdf.layout import BodyMeasures, common_size, find_gutters, in_reading_order, measure, set_edges
 from whycite.documents.pdf.margins import drop_line_numbers, mark_contents, mark_footnotes, mark_furniture
+from whycite.documents.pdf.subcaptions import split_subcaptions
 from whycite.documents.pdf.textblocks import BlockAssembler, split_entries, unheaded_list
 from whycite.documents.pdf.textflow import PdfText, Vocabulary
 from whycite.documents.pdf.textlines import PdfLine, PdfPage, lines_of
@@ -46,7 +47,8 @@ def analyse(data: bytes, alive: Callable[[], None]) -> dict[str, Any]:
         *ordered[:title_index],
         *(line for lines in page_lines[:1] for line in lines if line.role == "furniture"),
     ]
-    coverage = cover_pages(pages, page_lines)
+    references = split_entries(assembler.references, assembler.vocabulary)
+    coverage = cover_pages(pages, ordered, page_lines)
     gaps = _gaps(extraction, coverage)
     return {
         "title": title.text,
@@ -55,7 +57,7 @@ def analyse(data: bytes, alive: Callable[[], None]) -> dict[str, Any]:
         "margins": [line.text for line in margins],
         "aside": pages[0].aside[:_MAX_ASIDE] if pages else "",
         "blocks": assembler.blocks,
-        "references": split_entries(assembler.references, assembler.vocabulary),
+        "references": references,
         "page_starts": extraction.starts,
         "read_share": read_share(coverage, extraction.page_count - len(pages)),
         "gaps": [gap for gap, _ in gaps],
@@ -94,6 +96,7 @@ def _assign_roles(
         set_edges(text_lines, body.size)
         if page is pages[0]:
             mark_title(text_lines, metadata, body)
+        text_lines = split_subcaptions(text_lines)
         mark_contents(text_lines)
         captions = mark_captions(text_lines, page.rules, body)
         mark_floats(text_lines, captions, page.pictures, body)

@@ -21,7 +21,13 @@ _USUAL_LENGTH = 2_500  # characters on a page, where no page shows how many ther
 _MAX_RANGES = 5  # ranges of pages that are listed
 _DIGITS = re.compile(r"\d+")
 # Roles whose lines do not get into the document, and what they were taken for.
-_DROPPED = {"code": "code", "figure": "a figure", "furniture": "the margin", "contents": "a table of contents"}
+_DROPPED = {
+    "code": "code",
+    "figure": "a figure",
+    "furniture": "the margin",
+    "contents": "a table of contents",
+    "surplus": "a reference",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +56,18 @@ class PageCoverage:
         return 2 * self.illegible > self.lost
 
 
-def cover_pages(pages: Sequence[PdfPage], page_lines: Sequence[Sequence[PdfLine]]) -> list[PageCoverage]:
-    """The coverage of every page, once its lines have their roles."""
-    repeated = Counter(_pattern(line) for lines in page_lines for line in lines if line.role == "furniture")
+def cover_pages(
+    pages: Sequence[PdfPage], ordered: Iterable[PdfLine], page_lines: Sequence[Iterable[PdfLine]]
+) -> list[PageCoverage]:
+    """The coverage of every page, once the lines in reading order have their roles; `page_lines` have running heads."""
+    margins = [[line for line in lines if line.role == "furniture"] for lines in page_lines]
+    repeated = Counter(_pattern(line) for lines in margins for line in lines)
+    by_page = {page.number: lines for page, lines in zip(pages, margins, strict=True)}
+    for line in ordered:
+        by_page[line.page].append(line)
     coverage = []
-    for page, lines in zip(pages, page_lines, strict=True):
+    for page in pages:
+        lines = by_page[page.number]
         dropped: Counter[str] = Counter()
         kept = 0
         for line in lines:

@@ -91,7 +91,8 @@ def find_headings(
 
     `prose` are the ids of lines that are clearly running text.
     """
-    roman = sum(split_number(line.text)[0] in _ROMANS and _stands_out(line, body) for line in lines) > 1
+    numbers = {split_number(line.text)[0] for line in lines if line.role == "body" and _stands_out(line, body)}
+    roman = {"I", "II"} <= numbers
     numbering = Numbering(roman)
     headings: list[PdfHeading] = []
     i = 0
@@ -113,9 +114,6 @@ def find_headings(
         i += len(heading.lines)
     _set_levels(headings)
     return headings
-
-
-_ROMANS = frozenset("I II III IV V VI VII VIII IX X XI XII".split())
 
 
 @dataclass(frozen=True, slots=True)

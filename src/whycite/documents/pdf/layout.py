@@ -252,10 +252,11 @@ def _page_gutters(page: PdfPage, rows: Rows, body_size: float) -> list[Gutter]:
 
 
 def _narrow_strip(cover: list[int], start: int, end: int) -> Gutter:
-    """The whitest part of a strip."""
+    """The widest white part of a strip: labels of a list may stand in it, with a gap after them."""
     lowest = min(cover[start:end])
-    inner = [x for x in range(start, end) if cover[x] <= lowest + 1]
-    return (float(inner[0]), float(inner[-1] + 1))
+    groups = groupby(range(start, end), key=lambda x: cover[x] <= lowest + 1)
+    widest = max((list(group) for is_white, group in groups if is_white), key=len)
+    return (float(widest[0]), float(widest[-1] + 1))
 
 
 def _is_gutter(rows: Rows, text_start: int, gutter: Gutter, text_end: int) -> bool:

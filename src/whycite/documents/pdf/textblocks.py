@@ -211,6 +211,7 @@ _MIN_FLUSH = 0.15  # share of the lines of a list with hanging indents: fewer do
 _MAX_FLUSH = 0.85  # share of the lines of a list with hanging indents: with more, hardly any is indented
 _MIN_HUNG = 0.6  # share of the lines that are not flush; a hanging indent is the same for most
 _MIN_ENTRY_PITCH = 0.8  # of the type size; baselines that are closer belong to one line
+_MAX_ENTRY_LINES = 12  # of an entry; what reads as prose after them is text that was taken for part of it
 _MIN_ENTRY_STEP = 1.2  # pitches, between the last line of an entry and the next entry
 _MIN_DATED_SHARE = 0.75  # of the entries; nearly every reference has a year
 _YEAR = re.compile(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)")
@@ -247,6 +248,8 @@ def split_entries(lines: Sequence[PdfLine], vocabulary: Vocabulary) -> list[tupl
         )
     entries = []
     for group in groups:
+        for line in group[_MAX_ENTRY_LINES:]:
+            line.role = "surplus"
         text = PdfText(vocabulary)
         for line in group:
             text.add(line)
