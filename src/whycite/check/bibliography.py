@@ -76,6 +76,7 @@ class BibliographyEntries:
         self._pair_rows = np.array([row for row, _ in self.pairs], np.int64)
         self._pair_entries = np.array([place for _, place in self.pairs], np.int64)
         self._families = [family_names(reference.authors) for reference in self.references]
+        self._vectors: dict[str, Floats] = {}  # of texts encoded so far
 
     def _cited_places(self, index: int) -> list[int]:
         keys = (key for citation in self.document.sentences[index].citations for key in citation.keys)
@@ -91,15 +92,14 @@ class BibliographyEntries:
         rows = {place: row for row, place in enumerate(needed)}
         texts = [_entry_text(self.references[place]) for place in needed]
         paragraphs = [self.paragraph(index) for index in sentences]
-        # In one call, which keeps all cores busy.
-        vectors = self._encoder.encode(
+        vectors = self._encode(
             [
                 *texts,
                 *(self.texts[index] for index in self.citing),
                 *(self.texts[index] for index in sentences),
                 *paragraphs,
             ]
-        ).astype(np.float64)
+        )
         entry_vectors, citing_vectors, sentence_vectors, paragraph_vectors = np.split(
             vectors, np.cumsum([len(texts), len(self.citing), len(sentences)]).tolist()
         )
@@ -115,6 +115,13 @@ class BibliographyEntries:
             )
             for i, (index, places) in enumerate(zip(sentences, shortlists, strict=True))
         ]
+
+    def _encode(self, texts: Sequence[str]) -> Floats:
+        """The vectors of texts; new ones are encoded in one call, which keeps all cores busy."""
+        missing = list(dict.fromkeys(text for text in texts if text not in self._vectors))
+        if missing:
+            self._vectors.update(zip(missing, self._encoder.encode(missing).astype(np.float64), strict=True))
+        return np.stack([self._vectors[text] for text in texts])
 
     def _features(
         self,

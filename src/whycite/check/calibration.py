@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -139,18 +139,33 @@ def bibliography_titles(references: Iterable[Reference]) -> list[str]:
     return list({fold(title): title for title in real_titles}.values())
 
 
-def title_signs(worthiness: Floats, sentences: Sequence[str], titles: Sequence[str], encoder: Encoder) -> Floats:
+def title_signs(
+    worthiness: Floats,
+    sentences: Sequence[str],
+    titles: Sequence[str],
+    encoder: Encoder,
+    progress: Callable[[int, int], None] = lambda count, total: None,
+) -> Floats:
     """Two signs for each sentence of a document, or nan where the titles say nothing.
 
     The first is the logarithm of its share of the entries, scaled to the expected number of citations, so that entries
     that are not cited add nothing. The second is the weight of the rare words that it shares with one title.
+    `progress` is called with the number of texts encoded so far, and of all.
     """
     features = np.full((len(sentences), 2), np.nan)
     indices = np.flatnonzero(worthiness >= _MIN_WORTHINESS).tolist()
     expected = float(worthiness[indices].sum())
     if not titles or not indices or len(titles) < _MIN_TITLES_PER_CITATION * expected:
         return features
-    vectors = encoder.encode([*(sentences[index] for index in indices), *titles])
+    texts = [*(sentences[index] for index in indices), *titles]
+    encoded_count = 0
+
+    def count_texts(number: int) -> None:
+        nonlocal encoded_count
+        encoded_count += number
+        progress(encoded_count, len(texts))
+
+    vectors = encoder.encode(texts, count_texts)
     vectors = vectors.astype(np.float16).astype(np.float32)  # as the cache keeps them
     sentence_vectors, title_vectors = vectors[: len(indices)], vectors[len(indices) :]
     shares = title_shares(sentence_vectors, title_vectors, _odds(worthiness[indices])) * expected / len(titles)

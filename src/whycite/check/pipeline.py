@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,9 +15,9 @@ from whycite import documents, structure
 from whycite.check.answers import CachedLibrary
 from whycite.check.detector import Detector, load_detector
 from whycite.check.draftfiles import DraftFiles
-from whycite.check.findings import CheckedDraft, Finding, FindingKind, Proposal
+from whycite.check.findings import CheckedDraft, Finding, FindingKind
 from whycite.check.memory import Memory
-from whycite.check.proposals import propose
+from whycite.check.proposals import Proposer
 from whycite.check.worthiness import judge
 from whycite.cite.recommendations import check_number
 from whycite.documents.model import Document
@@ -24,6 +25,7 @@ from whycite.errors import UserError
 from whycite.library.paths import default_path, library_exists
 from whycite.models import Encoder
 from whycite.models.encoders import load_encoder
+from whycite.models.runtime import thread_count
 from whycite.text.language import is_english_draft
 
 if TYPE_CHECKING:
@@ -33,6 +35,9 @@ __all__ = ["check_draft"]
 
 NO_LIBRARY = "no library, so papers come only from the draft's own bibliography"
 FOREIGN = "the draft does not seem to be in English, so which sentences need a citation is little more than a guess"
+
+_SEARCHING = "searching for papers"
+_SEARCHES_PER_CORE = 4  # at a time: a second of work, and enough to keep all cores busy
 
 
 def check_draft(
@@ -49,6 +54,7 @@ def check_draft(
     remember: bool = True,
     texts: Mapping[str, str] | None = None,
     progress: Callable[[str, int, int | None], None] = lambda stage, count, total: None,
+    on_findings: Callable[[CheckedDraft, Sequence[Finding]], None] = lambda judged, findings: None,
 ) -> CheckedDraft:
     """Find the sentences of a draft that need a citation, and papers that they could cite.
 
@@ -56,6 +62,10 @@ def check_draft(
     none. `threshold` applies to all sections; by default each detector has its own. Only `sections` of these types are
     checked. With `all`, sentences that cite get recommendations, too. `texts` replaces files on disk by unsaved ones.
     `remember` caches what was computed. `progress` is called with the stage, a count, and the total if known.
+
+    `on_findings` is called as soon as every sentence is judged, with the draft without papers and no findings, and
+    then with each next few findings in the order of the text, until it has seen all. An error that it or `progress`
+    raises stops the check; what was computed by then stays cached.
     """
     check_number(n)
     if threshold is not None and not 0 <= threshold <= 1:
@@ -68,7 +78,7 @@ def check_draft(
     memory = Memory() if remember else None
     detector, encoder = detector or load_detector(), encoder or _load_encoder(remember)
     progress("judging sentences", 0, None)
-    judgement = judge(document, detector, encoder, memory)
+    judgement = judge(document, detector, encoder, memory, progress=progress)
     worthiness = judgement.worthiness
     clock.end("worthiness")
     files = DraftFiles(document.format, texts)
@@ -83,32 +93,59 @@ def check_draft(
         for index in indices
     }
     kinds = {index: _kind(document, index, worthiness, thresholds[index]) for index in indices}
-    proposal_indices = [index for index, kind in kinds.items() if kind == "needs-citation" or (all and kind == "cited")]
+    proposal_indices = {index for index, kind in kinds.items() if kind == "needs-citation" or (all and kind == "cited")}
     cached_library, warnings = _find_library(library, memory) if use_library else (None, ())
-    answer_count = 0
-
-    def count_answer() -> None:
-        nonlocal answer_count
-        answer_count += 1
-        progress("searching the library", answer_count, len(proposal_indices))
-
-    progress("searching the bibliography", 0, None)
-    try:
-        proposals = propose(document, proposal_indices, encoder, cached_library, n, count_answer)
-    except UserError as error:
-        if cached_library is None or library is not None:
-            raise
-        warnings = (f"{NO_LIBRARY} ({error})",)  # nobody asked for the default library, so it may fail
-        proposals = propose(document, proposal_indices, encoder, None, n)
-    findings = tuple(
-        _finding(
-            document, index, files, worthiness, kinds[index], thresholds[index], proposals.by_sentence.get(index, ())
-        )
-        for index in indices
-    )
     if not is_english_draft([sentence.text for sentence in document.sentences]):
         warnings = (FOREIGN, *warnings)
-    return CheckedDraft(document, findings, (*document.warnings, *warnings), clock.seconds | proposals.seconds)
+    judged = CheckedDraft(
+        document,
+        tuple(_finding(document, index, files, worthiness, kinds[index], thresholds[index]) for index in indices),
+        (*document.warnings, *warnings),
+    )
+    on_findings(judged, ())
+    proposer = Proposer(document, encoder, cached_library, n)
+    searched = 0  # sentences for which papers were searched
+
+    def count_answer() -> None:
+        nonlocal searched
+        searched += 1
+        progress(_SEARCHING, searched, len(proposal_indices))
+
+    progress(_SEARCHING, 0, len(proposal_indices))
+    findings: list[Finding] = []
+    for part in _parts([index in proposal_indices for index in indices], _SEARCHES_PER_CORE * thread_count(None)):
+        part_indices = [index for index in indices[part] if index in proposal_indices]
+        searched_before = searched
+        try:
+            proposals = proposer.propose(part_indices, count_answer)
+        except UserError as error:
+            if cached_library is None or library is not None:
+                raise
+            # Nobody asked for the default library, so it may fail.
+            judged = replace(judged, warnings=(*judged.warnings, f"{NO_LIBRARY} ({error})"))
+            cached_library, proposer = None, Proposer(document, encoder, None, n)
+            proposals = proposer.propose(part_indices)
+        searched = searched_before + len(part_indices)
+        progress(_SEARCHING, searched, len(proposal_indices))
+        part_findings = [
+            replace(finding, recommendations=proposals.get(index, ()))
+            for index, finding in zip(indices[part], judged.findings[part], strict=True)
+        ]
+        findings += part_findings
+        on_findings(judged, part_findings)
+    return replace(judged, findings=tuple(findings), stages=clock.seconds | proposer.seconds)
+
+
+def _parts(searches: Sequence[bool], size: int) -> Iterator[slice]:
+    """Consecutive parts of a list, each with as many searches."""
+    start = count = 0
+    for place, is_search in enumerate(searches):
+        count += is_search
+        if count == size:
+            yield slice(start, place + 1)
+            start, count = place + 1, 0
+    if start < len(searches):
+        yield slice(start, len(searches))
 
 
 class _StageClock:
@@ -139,7 +176,6 @@ def _finding(
     worthiness: NDArray[np.float64],
     kind: FindingKind,
     threshold: float,
-    proposals: tuple[Proposal, ...],
 ) -> Finding:
     sentence = document.sentences[index]
     file = files.file_of(sentence)
@@ -160,7 +196,6 @@ def _finding(
         cites=tuple(dict.fromkeys(key for citation in sentence.citations for key in citation.keys)),
         kind=kind,
         threshold=threshold,
-        recommendations=proposals,
     )
 
 

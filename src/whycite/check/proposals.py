@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import exp
 
 import numpy as np
@@ -39,6 +40,7 @@ __all__ = [
     "EVEN_ODDS_MARGIN",
     "EntryFinder",
     "Proposals",
+    "Proposer",
     "SourceRanking",
     "library_odds",
     "merge_rankings",
@@ -98,25 +100,81 @@ def propose(
 
     Without `bibliography` only the library is searched. `masked` sentences are treated as if they cited nothing.
     """
-    start = time.perf_counter()
-    entries = BibliographyEntries(document, encoder)
-    indices = [index for index in sentences if has_content_words(entries.texts[index])]
-    entry_rankings = (
-        own_recommendations(entries, indices, masked) if bibliography else [SourceRanking((), ())] * len(indices)
-    )
-    bibliography_end = time.perf_counter()
-    library_rankings = (
-        _rank_library(entries, indices, cached_library, max(_LIBRARY_PAPERS, n), on_answer, masked)
-        if cached_library and indices
-        else [SourceRanking((), ())] * len(indices)
-    )
-    keys = CitationKeys(document.references, _cited_keys(document))
-    proposals = {
-        index: merge_rankings(entry_rankings[i], library_rankings[i], n, keys) for i, index in enumerate(indices)
-    }
-    return Proposals(
-        proposals, {"bibliography": bibliography_end - start, "library": time.perf_counter() - bibliography_end}
-    )
+    proposer = Proposer(document, encoder, cached_library, n, bibliography=bibliography, masked=masked)
+    return Proposals(proposer.propose(sentences, on_answer), proposer.seconds)
+
+
+class Proposer:
+    """Proposes papers for the sentences of a draft, some at a time.
+
+    In the order of the text, the proposals are the same however many sentences come at a time.
+    """
+
+    def __init__(
+        self,
+        document: Document,
+        encoder: Encoder,
+        cached_library: CachedLibrary | None = None,
+        n: int = 3,
+        *,
+        bibliography: bool = True,
+        masked: bool = False,
+    ) -> None:
+        self._library, self._n = cached_library, n
+        self._bibliography, self._masked = bibliography, masked
+        self._entries = BibliographyEntries(document, encoder)
+        self._keys = CitationKeys(document.references, _cited_keys(document))
+        self.seconds = {"bibliography": 0.0, "library": 0.0}
+        """The time each source took so far."""
+
+    def propose(
+        self, sentences: Sequence[int], on_answer: Callable[[], None] = lambda: None
+    ) -> dict[int, tuple[Proposal, ...]]:
+        """The best papers for each of the sentences, which are given by index; none for those without words."""
+        start = time.perf_counter()
+        indices = [index for index in sentences if has_content_words(self._entries.texts[index])]
+        nothing = [SourceRanking((), ())] * len(indices)
+        entry_rankings = own_recommendations(self._entries, indices, self._masked) if self._bibliography else nothing
+        bibliography_end = time.perf_counter()
+        self.seconds["bibliography"] += bibliography_end - start
+        library_rankings = self._rank_library(self._library, indices, on_answer) if self._library else nothing
+        proposals = {
+            index: merge_rankings(entry_ranking, library_ranking, self._n, self._keys)
+            for index, entry_ranking, library_ranking in zip(indices, entry_rankings, library_rankings, strict=True)
+        }
+        self.seconds["library"] += time.perf_counter() - bibliography_end
+        return proposals
+
+    def _rank_library(
+        self, library: CachedLibrary, sentences: Sequence[int], on_answer: Callable[[], None]
+    ) -> list[SourceRanking]:
+        if not sentences:
+            return []
+        document, texts = self._entries.document, self._entries.texts
+        papers, finder = self._stored_papers
+        claims = [_claim(self._entries, index, papers) for index in sentences]
+        answers = library.recommend(claims, max(_LIBRARY_PAPERS, self._n), on_answer)
+        rankings = []
+        for index, answer in zip(sentences, answers, strict=True):
+            citations = () if self._masked else document.sentences[index].citations
+            cited = {key for citation in citations for key in citation.keys}
+            candidates = [
+                (key, recommendation)
+                for recommendation in answer.papers
+                if (key := finder.key(recommendation)) not in cited
+            ]
+            odds = library_odds(texts[index], [recommendation for _, recommendation in candidates], answer.doubt)
+            rankings.append(SourceRanking(candidates, odds, answer.doubtful))
+        return rankings
+
+    @cached_property
+    def _stored_papers(self) -> tuple[dict[str, str], EntryFinder]:
+        """The library's keys of entries by their ids, and what finds the entry of a paper."""
+        document = self._entries.document
+        references = document.references if len(document.references) <= MAX_ENTRIES else _cited_references(document)
+        keys = self._library.find(references) if self._library else [None] * len(references)
+        papers = {reference.id: key for reference, key in zip(references, keys, strict=True) if key}
+        return papers, EntryFinder(document.references, papers)
 
 
 def own_recommendations(
@@ -195,33 +253,6 @@ def _may_cite(entry: Reference, document: Document) -> bool:
     if year is not None and entry.year is not None and entry.year > year:
         return False
     return not same_title(entry.title, document.paper.title)
-
-
-def _rank_library(
-    entries: BibliographyEntries,
-    sentences: Sequence[int],
-    cached_library: CachedLibrary,
-    n: int,
-    on_answer: Callable[[], None],
-    masked: bool,
-) -> list[SourceRanking]:
-    document = entries.document
-    references = document.references if len(document.references) <= MAX_ENTRIES else _cited_references(document)
-    paper_keys = cached_library.find(references)
-    papers = {reference.id: key for reference, key in zip(references, paper_keys, strict=True) if key}
-    finder = EntryFinder(document.references, papers)
-    answers = cached_library.recommend([_claim(entries, index, papers) for index in sentences], n, on_answer)
-    rankings = []
-    for index, answer in zip(sentences, answers, strict=True):
-        cited = set() if masked else {key for citation in document.sentences[index].citations for key in citation.keys}
-        candidates = [
-            (key, recommendation)
-            for recommendation in answer.papers
-            if (key := finder.key(recommendation)) not in cited
-        ]
-        odds = library_odds(entries.texts[index], [recommendation for _, recommendation in candidates], answer.doubt)
-        rankings.append(SourceRanking(candidates, odds, answer.doubtful))
-    return rankings
 
 
 def library_odds(sentence: str, recommendations: Sequence[Recommendation], doubt: float | None) -> list[float]:

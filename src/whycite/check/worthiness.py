@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,9 @@ from whycite.models import Encoder
 from whycite.text.language import is_english_draft
 
 __all__ = ["Judgement", "adjust_worthiness", "is_own_contribution", "judge", "method_names"]
+
+
+_PARAGRAPHS_AT_ONCE = 64  # a second or two of work, and enough sentences of equal length to fill batches
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,33 +44,66 @@ def judge(
     encoder: Encoder,
     memory: Memory | None = None,
     ask_again: bool = False,
+    progress: Callable[[str, int, int | None], None] = lambda stage, count, total: None,
 ) -> Judgement:
     """The worthiness of each sentence; 0 for captions, tables and sections without citations.
 
     Citations are removed first, so that a sentence is judged alike with and without them. A sentence close to an entry
     of the draft's bibliography is more worthy, one about the authors' own work less. So is one that names a method
-    cited earlier in the draft, unless `ask_again` is set.
+    cited earlier in the draft, unless `ask_again` is set. What is judged is cached as it comes, so that a check that
+    is stopped continues there. `progress` is called with the stage, a count, and the total if known.
     """
     prose = prose_paragraphs(document)
     keys = [_paragraph_key(paragraph, detector) for paragraph, _ in prose]
     memory_values = memory.get(keys) if memory else {}
     missing = {key: paragraph for key, (paragraph, _) in zip(keys, prose, strict=True) if key not in memory_values}
-    arrays = dict(zip(missing, detector.worthiness(list(missing.values())), strict=True)) if missing else {}
-    new_values = {key: array.tolist() for key, array in arrays.items()}
-    if memory:
-        memory.put(new_values)
+    new_values = _judge_paragraphs(missing, detector, memory, progress)
     texts, worthiness = [""] * len(document.sentences), np.zeros(len(document.sentences))
     for key, (paragraph, places) in zip(keys, prose, strict=True):
         probabilities = new_values[key] if key in new_values else memory_values[key]
         for index, text, value in zip(places, paragraph.sentences, probabilities, strict=True):
             texts[index], worthiness[index] = text, value if has_content_words(text) else 0.0
-    informed = _informed_worthiness(document, texts, worthiness, detector, encoder)
+    informed = _informed_worthiness(
+        document,
+        texts,
+        worthiness,
+        detector,
+        encoder,
+        lambda count, total: progress("comparing with the bibliography", count, total),
+    )
     probabilities = adjust_worthiness(document, informed, ask_again)
     return Judgement(probabilities, detector)
 
 
+def _judge_paragraphs(
+    paragraphs: Mapping[bytes, ParagraphText],
+    detector: Detector,
+    memory: Memory | None,
+    progress: Callable[[str, int, int | None], None],
+) -> dict[bytes, list[float]]:
+    """The probabilities of the sentences of each paragraph, by its key."""
+    values: dict[bytes, list[float]] = {}
+    keys, judged = list(paragraphs), 0
+    total = sum(len(paragraph.sentences) for paragraph in paragraphs.values())
+    for start in range(0, len(keys), _PARAGRAPHS_AT_ONCE):
+        progress("judging sentences", judged, total)
+        part = {key: paragraphs[key] for key in keys[start : start + _PARAGRAPHS_AT_ONCE]}
+        arrays = detector.worthiness(list(part.values()))
+        new_values = {key: array.tolist() for key, array in zip(part, arrays, strict=True)}
+        if memory:
+            memory.put(new_values)
+        values |= new_values
+        judged += sum(map(len, arrays))
+    return values
+
+
 def _informed_worthiness(
-    document: Document, texts: Sequence[str], worthiness: NDArray[np.float64], detector: Detector, encoder: Encoder
+    document: Document,
+    texts: Sequence[str],
+    worthiness: NDArray[np.float64],
+    detector: Detector,
+    encoder: Encoder,
+    progress: Callable[[int, int], None],
 ) -> NDArray[np.float64]:
     """The worthiness of sentences given the draft's bibliography, if that says anything."""
     entry_titles, indices = (
@@ -76,7 +112,7 @@ def _informed_worthiness(
     )
     if detector.bibliography is None or not entry_titles or not is_english_draft([texts[index] for index in indices]):
         return worthiness
-    features = title_signs(worthiness[indices], [texts[index] for index in indices], entry_titles, encoder)
+    features = title_signs(worthiness[indices], [texts[index] for index in indices], entry_titles, encoder, progress)
     informed = worthiness.copy()
     informed[indices] = detector.bibliography.informed_worthiness(worthiness[indices], features)
     return informed

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -98,54 +98,60 @@ def check(
     from whycite.check.detector import load_detector
     from whycite.check.pipeline import check_draft as check_draft
     from whycite.cli.batch import section_type
+    from whycite.cli.livereport import LiveReport
     from whycite.cli.progress import stage_progress
 
     sections = [matched_type for name in section or () if (matched_type := section_type(name))]
     errors = _error_console()
 
-    def check_drafts() -> tuple[list[CheckedDraft], CheckFormat, bool]:
-        """Check all drafts: their findings, the output format, and whether the command fails."""
+    def check_drafts() -> tuple[list[CheckedDraft], bool]:
+        """Check all drafts and report them, text on the terminal as it comes; whether the command fails."""
+        all_settings = [_draft_settings(draft) for draft in drafts]
+        names = [settings.format for settings in all_settings if settings.format]
+        output_format = CheckFormat.json if as_json else format or CheckFormat([*names, "text"][0])
+        if watch and not out:
+            output_format = CheckFormat.text
+        streams = output_format is CheckFormat.text and out in (None, "-") and not fix
         reports: list[CheckedDraft] = []
-        output_format = CheckFormat.json if as_json else format
         fails = False
-        with stage_progress(errors) as tell:
-            for draft in drafts:
-                settings = _draft_settings(draft)
-                output_format = output_format or (CheckFormat(settings.format) if settings.format else None)
-                document, texts = _read_draft(draft)
-                checked = check_draft(
-                    document,
-                    library or settings.library,
-                    threshold=settings.threshold if threshold is None else threshold,
-                    sections=sections or settings.sections or None,
-                    all=all,
-                    n=n or settings.n or 3,
-                    detector=load_detector(worthiness) if worthiness else None,
-                    use_library=not no_library,
-                    texts=texts,
-                    progress=tell,
-                )
+        with stage_progress(errors) as bar:
+            live = LiveReport(bar, errors, streams)
+            for draft, settings in zip(drafts, all_settings, strict=True):
+                with live.interruptible(draft):
+                    document, texts = _read_draft(draft)
+                    checked = check_draft(
+                        document,
+                        library or settings.library,
+                        threshold=settings.threshold if threshold is None else threshold,
+                        sections=sections or settings.sections or None,
+                        all=all,
+                        n=n or settings.n or 3,
+                        detector=load_detector(worthiness) if worthiness else None,
+                        use_library=not no_library,
+                        texts=texts,
+                        progress=live.progress,
+                        on_findings=live.show,
+                    )
                 reports.append(checked)
                 failing_kind = fail_on.value if fail_on else settings.fail_on
                 fails = fails or any(finding.kind == failing_kind for finding in checked.findings)
-        for warning in dict.fromkeys(warning for checked in reports for warning in checked.warnings):
-            say(errors, f"warning: {printable(shorten_paths(warning))}")
-        return reports, output_format or CheckFormat.text, fails
+            live.finish(reports)
+        if not streams and not fix:
+            _write_report(reports, output_format, out)
+        return reports, fails
 
     if watch:
         watch_drafts(drafts, check_drafts, out, errors)
-    reports, output_format, fails = check_drafts()
+    reports, fails = check_drafts()
     if fix:
         fix_drafts(list(zip(drafts, reports, strict=True)), yes)
-        return
-    _write_report(reports, output_format, out)
-    if fails:
+    elif fails:
         raise typer.Exit(1)
 
 
 def watch_drafts(
     drafts: Sequence[str],
-    check_drafts: Callable[[], tuple[list[CheckedDraft], CheckFormat, bool]],
+    check_drafts: Callable[[], tuple[list[CheckedDraft], bool]],
     out: str | None,
     errors: Console,
 ) -> NoReturn:
@@ -161,8 +167,7 @@ def watch_drafts(
     while True:
         previous, start = look(), time.time()
         try:
-            reports, output_format, _ = check_drafts()
-            _write_report(reports, output_format if out else CheckFormat.text, out)
+            reports, _ = check_drafts()
             read.update(Path(sentence.file) for checked in reports for sentence in checked.document.sentences)
         except UserError as error:  # the file may be only half saved: wait for the next change
             say(errors, f"whycite: {printable(shorten_paths(str(error)))}")
@@ -223,10 +228,7 @@ def _write_report(reports: Sequence[CheckedDraft], format: CheckFormat, out: str
     from whycite.cli.terminal import open_output
 
     with open_output(out) as stream:
-        if format is CheckFormat.text:
-            _write_text(reports, stream if out not in (None, "-") else None)
-        else:
-            stream.write(_render(reports, format))
+        stream.write(_render_text(reports) if format is CheckFormat.text else _render(reports, format))
 
 
 def _render(reports: Sequence[CheckedDraft], format: CheckFormat) -> bytes:
@@ -241,19 +243,16 @@ def _render(reports: Sequence[CheckedDraft], format: CheckFormat) -> bytes:
     return report(reports).encode("utf-8", "replace")
 
 
-def _write_text(reports: Sequence[CheckedDraft], stream: Any) -> None:
+def _render_text(reports: Sequence[CheckedDraft]) -> bytes:
     import io
 
     from rich.console import Console
 
     from whycite.cli.results import show_findings
 
-    if stream is None:
-        show_findings(reports, Console(highlight=False))
-        return
     page = io.StringIO()
     show_findings(reports, Console(highlight=False, file=page, force_terminal=False, width=120))
-    stream.write(page.getvalue().encode("utf-8", "replace"))
+    return page.getvalue().encode("utf-8", "replace")
 
 
 def _error_console() -> Console:

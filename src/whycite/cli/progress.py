@@ -16,8 +16,18 @@ if TYPE_CHECKING:
 
     from whycite.library import AddProgress, AddReport
 
-__all__ = ["add_progress", "add_with_progress", "count_progress", "stage_progress", "truncate_start"]
+__all__ = [
+    "StageBar",
+    "add_progress",
+    "add_with_progress",
+    "count_progress",
+    "remaining_time",
+    "stage_progress",
+    "truncate_start",
+]
 
+_MIN_SECONDS = 1.0  # of work before an estimate means something
+_LONG_SECONDS = 100  # from here on, minutes are precise enough
 _MARGIN = 11  # columns taken by the spinner, the time and the gaps
 
 
@@ -109,24 +119,75 @@ def count_progress(console: Console, noun: str) -> Iterator[Callable[[int], None
         yield tell
 
 
+class StageBar:
+    """A bar for the stages of long work, with counts and an estimate where they are known."""
+
+    def __init__(self, console: Console) -> None:
+        from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as Bar
+
+        columns = (
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[counts]}"),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[estimate]}"),
+        )
+        self._bar = Bar(*columns, console=console, transient=True, disable=not console.is_terminal)
+        self._task = self._bar.add_task("", total=None, counts="", estimate="")
+        self._stage = ""
+        self._stage_start = 0.0
+
+    def __call__(self, stage: str, completed: int, total: int | None) -> None:
+        """Show how far a stage is."""
+        now = time.monotonic()
+        if stage != self._stage:
+            self._stage, self._stage_start = stage, now
+        counts = f"{completed:,} of {total:,}" if total is not None else f"{completed:,}" if completed else ""
+        self._bar.update(
+            self._task,
+            description=escape_markup(stage),
+            completed=completed,
+            total=total,
+            counts=counts,
+            estimate=remaining_time(now - self._stage_start, completed, total),
+        )
+
+    def start(self) -> None:
+        """Show the bar."""
+        self._bar.start()
+
+    def stop(self) -> None:
+        """Remove the bar."""
+        self._bar.stop()
+
+    @contextmanager
+    def hidden(self) -> Iterator[None]:
+        """Remove the bar while something else is printed, which may be on the same terminal."""
+        self.stop()
+        try:
+            yield
+        finally:
+            self.start()
+
+
 @contextmanager
-def stage_progress(console: Console) -> Iterator[Callable[[str, int, int | None], None]]:
-    """Show a stage of long work, with a bar, and counts where they are known."""
-    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
+def stage_progress(console: Console) -> Iterator[StageBar]:
+    """Show a stage of long work, with a bar, and counts and an estimate where they are known."""
+    bar = StageBar(console)
+    bar.start()
+    try:
+        yield bar
+    finally:
+        bar.stop()
 
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.fields[counts]}"),
-        TimeElapsedColumn(),
-    )
-    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("", total=None, counts="")
 
-        def watch(stage: str, completed: int, total: int | None) -> None:
-            counts = f"{completed:,} of {total:,}" if total is not None else f"{completed:,}" if completed else ""
-            bar.update(task, description=escape_markup(stage), completed=completed, total=total, counts=counts)
-
-        yield watch
+def remaining_time(seconds: float, completed: int, total: int | None) -> str:
+    """ "about 2 min left", from the time that a part of a stage took; empty if too little of it is known."""
+    if not total or not 0 < completed < total or seconds < _MIN_SECONDS:
+        return ""
+    remaining = seconds / completed * (total - completed)
+    if remaining >= _LONG_SECONDS:
+        return f"about {remaining / 60:.0f} min left"
+    return f"about {max(1, round(remaining))} s left"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from whycite.verify.verification import Passage, Verification
 
 __all__ = [
+    "FindingPrinter",
     "answer_record",
     "byline",
     "shared_words",
@@ -144,23 +146,40 @@ def _score_parts(recommendation: Recommendation) -> str:
 _MAX_SPAN_LENGTH = 300  # characters
 
 
+class FindingPrinter:
+    """Prints findings as they come, and a summary of each draft at the end."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._count = 0
+
+    def show(self, judged: CheckedDraft, findings: Sequence[Finding]) -> Iterator[Finding]:
+        """Print some findings of a draft, whose other findings may have no papers yet; yields what was printed."""
+        from whycite.check.reporting.messages import draft_places
+
+        place = draft_places(judged)
+        for finding in findings:
+            if finding.kind == "needs-citation" or finding.recommendations:
+                if self._count:
+                    self._console.print()
+                _show_finding(finding, place, self._console)
+                self._count += 1
+            yield finding
+
+    def summarise(self, reports: Sequence[CheckedDraft]) -> None:
+        """Print the numbers of each draft."""
+        if self._count:
+            self._console.print()
+        for checked in reports:
+            say(self._console, printable(_summary(checked)))
+
+
 def show_findings(reports: Sequence[CheckedDraft], console: Console) -> None:
     """Print the findings of drafts, and a summary of each draft at the end."""
-    from whycite.check.reporting.messages import draft_places
-
-    shown = 0
+    printer = FindingPrinter(console)
     for checked in reports:
-        place = draft_places(checked)
-        for finding in checked.findings:
-            if finding.kind == "needs-citation" or finding.recommendations:
-                if shown:
-                    console.print()
-                _show_finding(finding, place, console)
-                shown += 1
-    if shown:
-        console.print()
-    for checked in reports:
-        say(console, printable(_summary(checked)))
+        deque(printer.show(checked, checked.findings), maxlen=0)
+    printer.summarise(reports)
 
 
 def _show_finding(finding: Finding, place: Callable[[Evidence], str], console: Console) -> None:

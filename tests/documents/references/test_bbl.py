@@ -190,8 +190,8 @@ def test_handwritten_environment_and_what_is_commented_out() -> None:
     assert "c%20d" in references[1].text
     assert "behind" not in references[1].text
     assert warnings == [
-        "main.tex: duplicate key 'bell'; using the first entry",
         "main.tex: skipped an entry without a key",
+        "main.tex: duplicate key 'bell'; using the first entry",
     ]
 
 

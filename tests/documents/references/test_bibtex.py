@@ -133,6 +133,15 @@ def test_the_first_of_two_entries_with_one_key_is_used_and_said() -> None:
     assert warnings == ["refs.bib:2: duplicate key 'k'; using the entry on line 1"]
 
 
+def test_sixty_keys_that_occur_twice_are_one_warning() -> None:
+    twice = "\n".join(f"@misc{{k{number}, title={{Title}}}}" for number in range(60))
+    references, warnings = parse(f"{twice}\n{twice}\n{twice}", "refs.bib")
+    assert len(references) == 60
+    assert warnings == [
+        "refs.bib: 60 keys occur more than once ('k0', 'k1', 'k2' and 57 more); using the first entry of each"
+    ]
+
+
 BROKEN = {
     "no comma behind the key": "@article{k\n  title = {Title},\n  year = 2001\n}",
     "no comma between fields": "@article{k,\n  title = {Title}\n  year = 2001\n}",

@@ -10,7 +10,7 @@ from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise
 from whycite.documents.model import Reference
 from whycite.documents.references.bibtex import BibtexEntry, reference_of
 from whycite.documents.references.printed import BLOCK, EMPHASIS, parse_printed
-from whycite.documents.references.reader import JOURNALS, BibliographyReader, year_of
+from whycite.documents.references.reader import JOURNALS, BibliographyReader, duplicate_warnings, year_of
 from whycite.text.accents import untex
 
 __all__ = ["READER", "group_at", "is_biber", "matching_braces", "parse", "read_biber", "skip_space"]
@@ -46,13 +46,15 @@ def parse(text: str, file: str) -> tuple[list[Reference], list[str]]:
     entries = read_biber(text) if is_biber(text) else _bibitems(text)
     references: dict[str, Reference] = {}
     warnings: list[str] = []
+    duplicates: dict[str, str] = {}
     for reference in entries:
         if not reference.id:
             warnings.append(f"{file}: skipped an entry without a key")
         elif reference.id in references:
-            warnings.append(f"{file}: duplicate key '{reference.id}'; using the first entry")
+            duplicates[reference.id] = f"{file}: duplicate key '{reference.id}'; using the first entry"
         else:
             references[reference.id] = reference
+    warnings += duplicate_warnings(file, duplicates)
     return list(references.values()), list(dict.fromkeys(warnings))[:_MAX_WARNINGS]
 
 

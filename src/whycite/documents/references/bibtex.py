@@ -12,7 +12,14 @@ from typing import NamedTuple
 from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_isbn, normalise_pmid
 from whycite.documents.model import Reference
 from whycite.documents.references.names import parse_people
-from whycite.documents.references.reader import JOURNALS, BibliographyReader, join_title, strip_markup, year_of
+from whycite.documents.references.reader import (
+    JOURNALS,
+    BibliographyReader,
+    duplicate_warnings,
+    join_title,
+    strip_markup,
+    year_of,
+)
 from whycite.text.accents import untex
 from whycite.text.wordlists import load_tables
 
@@ -224,6 +231,7 @@ def read_entries(text: str, file: str) -> tuple[list[BibtexEntry], list[str]]:
     macros = _Macros()
     raw_entries: dict[str, _RawEntry] = {}
     warnings: list[str] = []
+    duplicates: dict[str, str] = {}
     for raw in _split_entries(text):
         if raw.type == "string":
             for name, value in raw.fields:
@@ -231,8 +239,8 @@ def read_entries(text: str, file: str) -> tuple[list[BibtexEntry], list[str]]:
         elif not raw.key:
             warnings.append(f"{file}:{raw.line}: skipped an entry without a key")
         elif earlier := raw_entries.get(raw.key):
-            duplicate = f"duplicate key '{raw.key}'; using the entry on line {earlier.line}"
-            warnings.append(f"{file}:{raw.line}: {duplicate}")
+            problem = f"duplicate key '{raw.key}'; using the entry on line {earlier.line}"
+            duplicates.setdefault(raw.key, f"{file}:{raw.line}: {problem}")
         else:
             raw_entries[raw.key] = raw
             if raw.mended:
@@ -240,6 +248,7 @@ def read_entries(text: str, file: str) -> tuple[list[BibtexEntry], list[str]]:
     entries = [BibtexEntry(raw.type, raw.key, macros.expand_all(raw.fields), raw.line) for raw in raw_entries.values()]
     if macros.spent > _MACRO_BUDGET:
         warnings.append(f"{file}: abbreviations (@string) expand to too much text; skipped some")
+    warnings += duplicate_warnings(file, duplicates)
     surplus = len(warnings) - _MAX_WARNINGS
     return entries, warnings[:_MAX_WARNINGS] + [f"{file}: {surplus} more warnings"] * (surplus > 0)
 

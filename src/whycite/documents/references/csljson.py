@@ -10,7 +10,13 @@ from typing import Any
 from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_isbn, normalise_pmid
 from whycite.documents.model import Reference
 from whycite.documents.references.names import parse_people, person
-from whycite.documents.references.reader import BibliographyReader, join_title, strip_markup, year_of
+from whycite.documents.references.reader import (
+    BibliographyReader,
+    duplicate_warnings,
+    join_title,
+    strip_markup,
+    year_of,
+)
 
 __all__ = ["READER", "parse"]
 
@@ -45,15 +51,16 @@ def parse(text: str, file: str) -> tuple[list[Reference], list[str]]:
         return [], [f"{file}: not CSL-JSON, which is a list of references"]
     references: dict[str, Reference] = {}
     warnings: list[str] = []
+    duplicates: dict[str, str] = {}
     for number, item in enumerate(data, 1):
         key = _key(item) if isinstance(item, dict) else ""
         if not key:
             warnings.append(f"{file}: item {number} has no id; skipped")
         elif key in references:
-            warnings.append(f"{file}: duplicate id '{key}'; using the first item")
+            duplicates[key] = f"{file}: duplicate id '{key}'; using the first item"
         else:
             references[key] = _reference(key, item)
-    return list(references.values()), warnings[:_MAX_WARNINGS]
+    return list(references.values()), [*warnings, *duplicate_warnings(file, duplicates)][:_MAX_WARNINGS]
 
 
 def _too_deep(text: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from html import unescape
 
@@ -12,13 +12,14 @@ from whycite.documents.model import Document, Reference
 from whycite.documents.sources import Source, decode
 from whycite.text.wordlists import load_tables
 
-__all__ = ["JOURNALS", "BibliographyReader", "Parse", "join_title", "strip_markup", "year_of"]
+__all__ = ["JOURNALS", "BibliographyReader", "Parse", "duplicate_warnings", "join_title", "strip_markup", "year_of"]
 
 Parse = Callable[[str, str], tuple[list[Reference], list[str]]]
 
 JOURNALS: dict[str, str] = load_tables(__name__)["journals"]  # TeX macro -> abbreviation
 
 _YEAR = re.compile(r"(?<!\d)(?:1\d{3}|2[01]\d{2})(?=\d{4}(?!\d)|(?!\d))")
+_MAX_KEYS = 3  # duplicate keys named in a warning
 _MAX_DATE = 200  # characters of a date that are searched for a year
 _TAG = re.compile(r"</?(?:i|b|u|p|em|tt|sc|sub|sup|inf|span|strong|italic|bold|scp|jats:\w{1,20})\b[^<>]{0,200}>")
 
@@ -66,3 +67,12 @@ def join_title(title: str, subtitle: str) -> str:
     if not title or not subtitle:
         return title or subtitle
     return f"{title} {subtitle}" if title[-1] in "?!:–—" else f"{title}: {subtitle}"
+
+
+def duplicate_warnings(file: str, duplicates: Mapping[str, str]) -> list[str]:
+    """One warning, given the message for each duplicate key alone; none without duplicates."""
+    if len(duplicates) < 2:
+        return list(duplicates.values())
+    keys = ", ".join(f"'{key}'" for key in list(duplicates)[:_MAX_KEYS])
+    more = f" and {len(duplicates) - _MAX_KEYS:,} more" if len(duplicates) > _MAX_KEYS else ""
+    return [f"{file}: {len(duplicates):,} keys occur more than once ({keys}{more}); using the first entry of each"]

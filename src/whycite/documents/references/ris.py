@@ -9,7 +9,13 @@ from collections.abc import Iterator, Mapping
 from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_isbn, normalise_pmid
 from whycite.documents.model import Reference
 from whycite.documents.references.names import parse_people, person
-from whycite.documents.references.reader import BibliographyReader, join_title, strip_markup, year_of
+from whycite.documents.references.reader import (
+    BibliographyReader,
+    duplicate_warnings,
+    join_title,
+    strip_markup,
+    year_of,
+)
 
 __all__ = ["READER", "parse"]
 
@@ -17,7 +23,6 @@ _LINE = re.compile(r"([A-Z][A-Z0-9]{1,3})[ ]{0,3}-(?: (.*))?", re.DOTALL)
 _START = re.compile(r"^\ufeff?\s*(?:TY  ?- ?[A-Z]|PMID ?- ?\d)", re.MULTILINE)
 _MEDLINE = re.compile(r"pubmed|medline|nlm", re.IGNORECASE)
 _MAX_SEARCHED = 2000  # characters of a field that are searched for identifiers
-_MAX_WARNINGS = 100  # per file, so that a broken one does not flood the output
 
 _PEOPLE = ("AU", "A1", "A2", "A3", "ED")
 _TITLES = ("TI", "T1", "CT", "BT", "ST")
@@ -31,14 +36,15 @@ RisFields = Mapping[str, list[str]]
 def parse(text: str, file: str) -> tuple[list[Reference], list[str]]:
     """The references of an RIS or `.nbib` file; a record's id is its ID tag, its PMID, or its number in the file."""
     references: dict[str, Reference] = {}
-    warnings: list[str] = []
+    duplicates: dict[str, str] = {}
     for number, (line, fields) in enumerate(_records(text), 1):
         reference = _reference(fields, number)
         if reference.id in references:
-            warnings.append(f"{file}:{line}: duplicate id '{reference.id}'; using the first record")
+            problem = f"duplicate id '{reference.id}'; using the first record"
+            duplicates.setdefault(reference.id, f"{file}:{line}: {problem}")
         else:
             references[reference.id] = reference
-    return list(references.values()), warnings[:_MAX_WARNINGS]
+    return list(references.values()), duplicate_warnings(file, duplicates)
 
 
 def _records(text: str) -> Iterator[tuple[int, RisFields]]:
