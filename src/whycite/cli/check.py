@@ -137,7 +137,7 @@ def check(
                 fails = fails or any(finding.kind == failing_kind for finding in checked.findings)
             live.finish(reports)
         if not streams and not fix:
-            _write_report(reports, output_format, out)
+            _write_report(drafts, reports, output_format, out)
         return reports, fails
 
     if watch:
@@ -224,14 +224,14 @@ def _read_draft(draft: str) -> tuple[str | Document, dict[str, str] | None]:
     return next(iter(readers()["markdown"].read(source))), {"stdin": decode(data)[0]}
 
 
-def _write_report(reports: Sequence[CheckedDraft], format: CheckFormat, out: str | None) -> None:
+def _write_report(drafts: Sequence[str], reports: Sequence[CheckedDraft], format: CheckFormat, out: str | None) -> None:
     from whycite.cli.terminal import open_output
 
     with open_output(out) as stream:
-        stream.write(_render_text(reports) if format is CheckFormat.text else _render(reports, format))
+        stream.write(_render_text(reports) if format is CheckFormat.text else _render(drafts, reports, format))
 
 
-def _render(reports: Sequence[CheckedDraft], format: CheckFormat) -> bytes:
+def _render(drafts: Sequence[str], reports: Sequence[CheckedDraft], format: CheckFormat) -> bytes:
     from whycite.check.findings import checked_draft_json
     from whycite.cli.terminal import json_line
 
@@ -239,8 +239,15 @@ def _render(reports: Sequence[CheckedDraft], format: CheckFormat) -> bytes:
         return b"".join(json_line(checked_draft_json(checked)) for checked in reports)
     from whycite.check.reporting import github, html, sarif
 
-    report = {CheckFormat.sarif: sarif.report, CheckFormat.github: github.report, CheckFormat.html: html.report}[format]
+    if format is CheckFormat.sarif:
+        return sarif.report(reports, [_checked_folder(draft) for draft in drafts]).encode("utf-8", "replace")
+    report = github.report if format is CheckFormat.github else html.report
     return report(reports).encode("utf-8", "replace")
+
+
+def _checked_folder(draft: str) -> Path | None:
+    """The folder that was checked, if the draft was given as one."""
+    return Path(draft) if Path(draft).is_dir() else None
 
 
 def _render_text(reports: Sequence[CheckedDraft]) -> bytes:
@@ -269,7 +276,7 @@ def fix_drafts(checked_drafts: Sequence[tuple[str, CheckedDraft]], yes: bool) ->
 
     console = Console(highlight=False)
     for draft, checked in checked_drafts:
-        fix_plan = plan(checked, root=Path(draft) if Path(draft).is_dir() else None)
+        fix_plan = plan(checked, root=_checked_folder(draft))
         draft_name = shorten_paths(fix_plan.draft)
         _show_plan(fix_plan, console)
         doubtful = sum(finding.kind == "needs-citation" and finding.doubtful for finding in checked.findings)

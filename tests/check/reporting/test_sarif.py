@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from whycite.check.findings import CheckedDraft
+from whycite.check.fix import plan
 from whycite.check.reporting import sarif
 
 SCHEMA = "Static Analysis Results Format (SARIF) Version 2.1.0 JSON Schema"
@@ -90,6 +91,53 @@ def test_a_file_elsewhere_has_a_whole_address(checked: CheckedDraft) -> None:
     [run] = json.loads(sarif.report([replace(checked, findings=(moved,))]))["runs"]
     artifact = run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
     assert artifact == {"uri": "file:///elsewhere/a%20b.tex"}
+
+
+def _apply(result: dict[str, Any]) -> dict[str, str]:
+    """The files that the fix of a result changes, by their address, as an editor would change them."""
+    [fix] = result["fixes"]
+    changed = {}
+    for change in fix["artifactChanges"]:
+        uri = change["artifactLocation"]["uri"]
+        lines = Path(uri).read_text("utf-8").splitlines(keepends=True)
+        for replacement in reversed(change["replacements"]):
+            region = replacement["deletedRegion"]
+            assert (region["startLine"], region["startColumn"]) == (region["endLine"], region["endColumn"])
+            lines += [""] * (region["startLine"] - len(lines))
+            line, column = lines[region["startLine"] - 1], region["startColumn"] - 1
+            lines[region["startLine"] - 1] = line[:column] + replacement["insertedContent"]["text"] + line[column:]
+        changed[uri] = "".join(lines)
+    return changed
+
+
+def test_each_fix_is_what_fix_would_write(checked: CheckedDraft, schema: dict[str, Any]) -> None:
+    [run] = _valid(sarif.report([checked]), schema)["runs"]
+    fixable = [result for result in run["results"] if "fixes" in result]
+    assert len(fixable) == 3
+    indices = [index for index, finding in enumerate(checked.findings) if finding.kind == "needs-citation"]
+    for index, result in zip(indices, fixable, strict=True):
+        alone = plan(checked, {index: checked.findings[index].recommendations[0]})
+        expected = {change.label: change.new_content.decode() for change in alone.changes}
+        assert set(expected) == {"main.tex", "refs.bib"}
+        assert _apply(result) == expected
+        assert result["fixes"][0]["description"]["text"] == "Cite kaiser1988"
+
+
+def test_what_does_not_clearly_fit_has_no_fix(checked: CheckedDraft) -> None:
+    first = checked.findings[0]
+    proposal, *_ = first.recommendations
+    doubtful = replace(first, recommendations=(replace(proposal, doubtful=True),))
+    [run] = json.loads(sarif.report([replace(checked, findings=(doubtful,))]))["runs"]
+    assert "fixes" not in run["results"][0]
+
+
+def test_a_draft_that_cannot_be_changed_says_why_it_has_no_fixes(checked: CheckedDraft, schema: dict[str, Any]) -> None:
+    Path("main.tex").unlink()
+    [run] = _valid(sarif.report([checked]), schema)["runs"]
+    assert not any("fixes" in result for result in run["results"])
+    *_, note = run["invocations"][0]["toolExecutionNotifications"]
+    assert note["level"] == "note"
+    assert note["message"]["text"].startswith("without fixes: main.tex: cannot be changed")
 
 
 def _fingerprints(checked: CheckedDraft) -> list[str]:

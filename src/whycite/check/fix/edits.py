@@ -196,6 +196,7 @@ class FixPlan:
     changes: tuple[FileChange, ...] = ()
     fixed: tuple[tuple[Finding, Proposal], ...] = ()
     refused: tuple[Refusal, ...] = ()
+    separate_changes: tuple[tuple[FileChange, ...], ...] = ()  # for each of `fixed`, what it alone would change
 
     def diff(self) -> str:
         """The changes as a unified diff."""

@@ -96,6 +96,7 @@ class _Planner:
             changes=tuple(self._changes(sound_attempts)),
             fixed=tuple((attempt.finding, attempt.proposal) for attempt in sound_attempts),
             refused=tuple(sorted(self._refused, key=lambda refusal: (refusal.finding.file, refusal.finding.start))),
+            separate_changes=tuple(tuple(self._changes([attempt])) for attempt in sound_attempts),
         )
 
     # -- what to try -------------------------------------------------------

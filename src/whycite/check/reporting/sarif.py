@@ -7,13 +7,18 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from importlib.metadata import version
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from whycite.check.draftfiles import DraftFile
 from whycite.check.findings import CheckedDraft, Finding
+from whycite.check.fix.edits import FileChange, FixPlan, text_of
+from whycite.check.fix.planning import plan
 from whycite.check.reporting.messages import is_reported, message, printable, relative_path
 from whycite.cite.recommendations import recommendation_json
+from whycite.errors import UserError
 
 __all__ = ["report"]
 
@@ -41,25 +46,70 @@ _RULES: list[dict[str, Any]] = [
         "defaultConfiguration": {"level": "note"},
     },
 ]
+_Place = tuple[str, int, int]  # a sentence by its file and offsets
 _INDEX = {rule["id"]: index for index, rule in enumerate(_RULES)}
 
 
-def report(checked: Sequence[CheckedDraft]) -> str:
-    """The findings of all drafts as one run."""
+def report(checked: Sequence[CheckedDraft], roots: Sequence[Path | None] = ()) -> str:
+    """The findings of all drafts as one run, each with the change that `--fix` would make.
+
+    `roots` has the folder of each draft that was checked as a folder.
+    """
     seen: Counter[str] = Counter()
-    notifications = [
-        {"level": "warning", "message": {"text": _literal(printable(warning))}}
-        for draft in checked
-        for warning in draft.warnings
-    ]
+    notifications = [_notification("warning", warning) for draft in checked for warning in draft.warnings]
+    fixes: dict[_Place, dict[str, Any]] = {}
+    for draft, root in zip_longest(checked, roots):
+        try:
+            fixes |= _fixes(plan(draft, root=root))
+        except UserError as error:  # the draft is in an archive, or came from standard input
+            notifications.append(_notification("note", f"without fixes: {error}"))
     run = {
         "tool": {"driver": {"name": "whycite", "version": version("whycite"), "rules": _RULES}},
         "columnKind": "unicodeCodePoints",
         "invocations": [{"executionSuccessful": True, "toolExecutionNotifications": notifications}],
-        "results": [_result(finding, seen) for finding in _reported(checked)],
+        "results": [_result(finding, seen) | fixes.get(_place(finding), {}) for finding in _reported(checked)],
     }
     content = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
     return json.dumps(content, indent=2) + "\n"
+
+
+def _notification(level: str, text: str) -> dict[str, Any]:
+    return {"level": level, "message": {"text": _literal(printable(text))}}
+
+
+def _place(finding: Finding) -> _Place:
+    return finding.file, finding.start, finding.end
+
+
+def _fixes(fix_plan: FixPlan) -> dict[_Place, dict[str, Any]]:
+    """The property `fixes` of each finding that can be fixed; each fix works without the others."""
+    texts: dict[Path, DraftFile] = {}
+    fixes = {}
+    for (finding, proposal), changes in zip(fix_plan.fixed, fix_plan.separate_changes, strict=True):
+        for change in changes:
+            if change.path not in texts:
+                texts[change.path] = DraftFile(text_of(change.old_content), "")
+        fix = {
+            "description": {"text": _literal(printable(f"Cite {proposal.key}"))},
+            "artifactChanges": [_artifact_change(change, texts[change.path]) for change in changes],
+        }
+        fixes[_place(finding)] = {"fixes": [fix]}
+    return fixes
+
+
+def _artifact_change(change: FileChange, file: DraftFile) -> dict[str, Any]:
+    return {
+        "artifactLocation": _artifact(change.label),
+        "replacements": [
+            {
+                # Of length zero: nothing is deleted.
+                "deletedRegion": {"startLine": line, "startColumn": column, "endLine": line, "endColumn": column},
+                "insertedContent": {"text": insertion.text},
+            }
+            for insertion in change.insertions
+            for line, column in [file.position(insertion.offset)]
+        ],
+    }
 
 
 def _reported(checked: Sequence[CheckedDraft]) -> Iterator[Finding]:
