@@ -144,12 +144,15 @@ def bare(path: Path) -> tuple[Text, int]:
 
 
 def as_text(document: Document) -> Text:
-    """What the reader made of a paper: title, headings, sentences, references; not our word for a formula."""
+    """What the reader made of a paper: title, headings, sentences, references; not our word for a formula.
+
+    Captions and notes stand where they do on the page, as in the truth and in bare text, not after their paragraph.
+    """
     parts = [document.paper.title]
     shown = 0
-    for sentence in document.sentences:
+    for sentence in sorted(document.sentences, key=lambda sentence: sentence.start):
         parts += [section.heading for section in document.sections[shown : sentence.section + 1]]
-        shown = sentence.section + 1
+        shown = max(shown, sentence.section + 1)
         parts.append(_FORMULA.sub("", sentence.text))
     parts += [section.heading for section in document.sections[shown:]]
     parts += [reference.text for reference in document.references]

@@ -38,7 +38,7 @@ from whycite.documents.model import Document, Sentence
 from whycite.text.accents import untex
 
 DATA = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
-UNSEEN = ("arxiv-1707", "arxiv-1803", "hogg", "lab156", "magnetism", "exoabc")  # drafts that were only measured
+UNSEEN = ("hogg", "lab156", "magnetism", "exoabc")  # drafts that were only measured, once the reader was mended
 FOREIGN_STYLES = 12  # packages that may be missing
 MAX_ERRORS = 100  # of TeX; what is printed after more is not the draft any longer
 _SECONDS = 120  # for one run of TeX

@@ -1,9 +1,11 @@
 """How much of a PDF was read: scanned pages, fonts without Unicode, prose that looks like something else."""
 
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pypdfium2
 import pytest
 from typer.testing import CliRunner
 
@@ -61,9 +63,30 @@ def test_scanned_pages_are_named_with_what_to_do(read_bytes: Read) -> None:
     (document,) = read_bytes(READER, paper_with_scans(10, {3, 4, 5}), "paper.pdf")
     (warning,) = document.warnings
     assert warning.startswith("paper.pdf: pages 3-5 are scanned and have no text")
-    assert "OCR" in warning
+    assert "pip install 'whycite[ocr]'" in warning or "OCR" in warning
     assert document.coverage.share == pytest.approx(0.7, abs=0.03)
     assert document.coverage.gaps == "pages 3-5 are scanned"
+
+
+def test_scanned_pages_are_read_by_ocr(read_bytes: Read) -> None:
+    pytest.importorskip("rapidocr", reason="the extra is not installed: pip install 'whycite[ocr]'")
+    printed = pypdfium2.PdfDocument(paper_with_scans(1, set()))
+    scan = pypdfium2.PdfDocument.new()
+    page = scan.new_page(612, 792)
+    image = pypdfium2.PdfImage.new(scan)
+    image.set_bitmap(printed[0].render(scale=200 / 72))
+    image.set_matrix(pypdfium2.PdfMatrix().scale(612, 792))
+    page.insert_obj(image)
+    page.gen_content()
+    buffer = io.BytesIO()
+    scan.save(buffer)
+    (document,) = read_bytes(READER, buffer.getvalue(), "scan.pdf")
+    expected = fill(prose(1, 40), 90)[:50]
+    words = " ".join(sentences(document)).split()
+    assert sum(word in words for word in " ".join(expected).split()) > 0.95 * len(" ".join(expected).split())
+    assert {sentence.page for sentence in document.sentences} == {1}
+    assert document.warnings == ("scan.pdf: page 1 was read by OCR; expect mistakes",)
+    assert document.coverage.share == 1
 
 
 def test_a_paper_that_was_read_whole_says_nothing(read_bytes: Read) -> None:
@@ -73,7 +96,10 @@ def test_a_paper_that_was_read_whole_says_nothing(read_bytes: Read) -> None:
     assert document.coverage.gaps == ""
 
 
-def test_fonts_without_unicode_are_reported_and_not_read_as_text(read_bytes: Read) -> None:
+def test_fonts_without_unicode_are_reported_and_not_read_as_text(
+    read_bytes: Read, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("whycite.documents.pdf.is_installed", lambda: False)
     data = paper_without_unicode(prose(1, 30), lambda c: 33 + (ord(c) * 7) % 90)
     (document,) = read_bytes(READER, data, "paper.pdf")
     assert document.sentences == ()

@@ -130,7 +130,8 @@ def test_a_million_objects(read_bytes: Read) -> None:
     ids=["arrays", "dictionaries", "states", "operands"],
 )
 def test_deep_nesting(read_bytes: Read, data: bytes) -> None:
-    assert outcome(read_bytes, data) in ("", "paper.pdf: no text layer; run an OCR program on the file first")
+    said = outcome(read_bytes, data)
+    assert not said or said.startswith("paper.pdf: no text layer; ")
 
 
 @pytest.mark.usefixtures("unhurried")

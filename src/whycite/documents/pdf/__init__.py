@@ -16,9 +16,11 @@ from whycite.documents.builder import Builder, Prose
 from whycite.documents.markers import Marker, find_markers
 from whycite.documents.model import Coverage, Document, Reference, SentenceKind
 from whycite.documents.pdf.frontmatter import paper_of
+from whycite.documents.pdf.ocr import MAX_RECOGNITION_SECONDS, RECOGNITION_MEMORY, is_installed
 from whycite.documents.references.printed import parse_printed
 from whycite.documents.sandbox import Worker
 from whycite.documents.sources import Source
+from whycite.errors import UserError
 
 __all__ = ["MAX_SILENT_SECONDS", "READER", "PdfReader"]
 
@@ -36,6 +38,7 @@ class PdfReader:
 
     def __init__(self) -> None:
         self._worker = Worker("whycite.documents.pdf.analysis:analyse")
+        self._ocr_worker = Worker("whycite.documents.pdf.ocr:analyse_with_ocr", RECOGNITION_MEMORY)
 
     def sniff(self, head: bytes) -> bool:
         """Whether the file begins like a PDF, or nearly so."""
@@ -43,7 +46,14 @@ class PdfReader:
 
     def read(self, source: Source) -> Iterator[Document]:
         """The one document in a PDF."""
-        yield _document(source.path, self._worker.run(source.data(_MAX_BYTES), source.path, MAX_SILENT_SECONDS))
+        data = source.data(_MAX_BYTES)
+        analysis = self._worker.run(data, source.path, MAX_SILENT_SECONDS)
+        if analysis["unrecognised"] and is_installed():
+            try:
+                analysis = self._ocr_worker.run(data, source.path, MAX_RECOGNITION_SECONDS)
+            except UserError as error:  # what could be read without it stays
+                analysis["warnings"].append(f"OCR failed: {error}")
+        yield _document(source.path, analysis)
 
 
 def _document(path: str, analysis: dict[str, Any]) -> Document:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 from whycite.documents.pdf.coverage import PageCoverage, cover_pages, name_pages, read_share, warn_of_gaps
-from whycite.documents.pdf.extraction import Extraction, extract
+from whycite.documents.pdf.extraction import Extraction, Recogniser, extract, needs_recognition
 from whycite.documents.pdf.floats import dense_lines, mark_captions, mark_floats, mark_formulas, prose_lines
 from whycite.documents.pdf.frontmatter import has_unheaded_abstract, mark_front, mark_title
 from whycite.documents.pdf.headings import find_headings, is_reference_heading
@@ -20,13 +21,14 @@ from whycite.documents.pdf.textlines import PdfLine, PdfPage, lines_of
 __all__ = ["analyse"]
 
 _MAX_ASIDE = 500  # characters written across the first page that are kept: the stamp of an archive
+_INSTALL = "pip install 'whycite[ocr]' to read such pages"
 _OCR = "run an OCR program on the file first"
 _EARLIEST_LIST = 0.3  # share of the pages before which "References" is a line in the table of contents
 
 
-def analyse(data: bytes, alive: Callable[[], None]) -> dict[str, Any]:
-    """Title, front matter, blocks and reference entries of a PDF, as plain data."""
-    extraction = extract(data, alive)
+def analyse(data: bytes, alive: Callable[[], None], recognise: Recogniser | None = None) -> dict[str, Any]:
+    """Title, front matter, blocks and reference entries of a PDF, as plain data; `recognise` reads scanned pages."""
+    extraction = extract(data, alive, recognise)
     pages = extraction.pages
     page_lines, body = _lay_out(pages, alive)
     ordered, running = _assign_roles(pages, page_lines, body, extraction.title, alive)
@@ -60,8 +62,9 @@ def analyse(data: bytes, alive: Callable[[], None]) -> dict[str, Any]:
         "references": references,
         "page_starts": extraction.starts,
         "read_share": read_share(coverage, extraction.page_count - len(pages)),
+        "unrecognised": any(map(needs_recognition, pages)),
         "gaps": [gap for gap, _ in gaps],
-        "warnings": [warning for _, warning in gaps],
+        "warnings": [*(warning for _, warning in gaps), *_recognised(pages)],
     }
 
 
@@ -123,10 +126,18 @@ def _texts(lines: Sequence[PdfLine], alive: Callable[[], None]) -> Iterator[str]
 
 def _gaps(extraction: Extraction, coverage: Sequence[PageCoverage]) -> list[tuple[str, str]]:
     """What was not read, in words, each with its warning."""
+    remedy = _OCR if find_spec("rapidocr") else _INSTALL
     gaps = [(warning, warning) for warning in extraction.warnings]
     if extraction.unread:
         unread = f"{name_pages(extraction.unread)} could not be read"
         gaps.append((unread, f"{unread}; get another copy of the file"))
     if not any(page.kept or page.lost for page in coverage) and not extraction.unread:
-        return [*gaps, ("it has no text", f"no text layer; {_OCR}")]
-    return [*gaps, *warn_of_gaps(coverage, _OCR)]
+        return [*gaps, ("it has no text", f"no text layer; {remedy}")]
+    return [*gaps, *warn_of_gaps(coverage, remedy)]
+
+
+def _recognised(pages: Sequence[PdfPage]) -> list[str]:
+    """A warning about pages that were read by OCR."""
+    numbers = [page.number + 1 for page in pages if page.recognised]
+    verb = "was" if len(numbers) == 1 else "were"
+    return [f"{name_pages(numbers)} {verb} read by OCR; expect mistakes"] if numbers else []

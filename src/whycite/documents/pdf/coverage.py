@@ -8,15 +8,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
+from whycite.documents.pdf.extraction import needs_recognition
 from whycite.documents.pdf.textlines import PdfLine, PdfPage
-from whycite.documents.pdf.wording import reads_as_prose
+from whycite.documents.pdf.wording import reads_as_prose, reads_as_sentences
 
 __all__ = ["PageCoverage", "cover_pages", "name_pages", "read_share", "warn_of_gaps"]
 
 
 MAX_LOST_SHARE = 0.05  # of the text of a page, beyond which a warning names the page
 _MIN_LOST = 120  # characters, about a line and a half; less on a short page is not worth a warning
-_MAX_STAMP = 150  # characters on a scanned page that may be a stamp, not a text layer
 _USUAL_LENGTH = 2_500  # characters on a page, where no page shows how many there are
 _MAX_RANGES = 5  # ranges of pages that are listed
 _DIGITS = re.compile(r"\d+")
@@ -25,8 +25,8 @@ _DROPPED = {
     "code": "code",
     "figure": "a figure",
     "furniture": "the margin",
-    "contents": "a table of contents",
     "surplus": "a reference",
+    "front": "the title page",
 }
 
 
@@ -73,10 +73,17 @@ def cover_pages(
         for line in lines:
             if line.role not in _DROPPED:
                 kept += line.length
-            elif reads_as_prose(line.text) and not (line.role == "furniture" and repeated[_pattern(line)] > 1):
+            elif _is_lost(line, repeated):
                 dropped[_DROPPED[line.role]] += line.length
         coverage.append(PageCoverage(page.number + 1, kept, page.illegible, dropped, _is_scan(page, lines)))
     return coverage
+
+
+def _is_lost(line: PdfLine, repeated: Counter[str]) -> bool:
+    """Whether a line that was dropped reads as prose; running heads do too, but are repeated."""
+    if line.role in ("front", "surplus"):  # they are full of names
+        return reads_as_sentences(line.text)
+    return reads_as_prose(line.text) and not (line.role == "furniture" and repeated[_pattern(line)] > 1)
 
 
 def read_share(pages: Sequence[PageCoverage], unread: int) -> float:
@@ -126,8 +133,7 @@ def name_pages(numbers: Sequence[int]) -> str:
 
 def _is_scan(page: PdfPage, lines: Iterable[PdfLine]) -> bool:
     """Whether a page is an image with at most a stamp on it; a picture that fills a page has a caption."""
-    length = sum(len(run.text) for run in page.runs) + page.illegible
-    return page.scanned and length < _MAX_STAMP and not any(line.role == "caption" for line in lines)
+    return page.scanned and needs_recognition(page) and not any(line.role == "caption" for line in lines)
 
 
 def _main_reason(page: PageCoverage) -> str:

@@ -17,7 +17,18 @@ from whycite.documents.pdf.wording import is_language
 from whycite.errors import UserError
 from whycite.text.wordlists import load_tables
 
-__all__ = ["Extraction", "Fonts", "PdfiumApi", "api", "drawings", "extract", "font_of", "runs_of"]
+__all__ = [
+    "Extraction",
+    "Fonts",
+    "PdfiumApi",
+    "Recogniser",
+    "api",
+    "drawings",
+    "extract",
+    "font_of",
+    "needs_recognition",
+    "runs_of",
+]
 
 
 # Limits far above real papers.
@@ -27,6 +38,11 @@ MAX_PAGE_CHARACTERS = 100_000
 # A page takes about 20 ms: beyond the free seconds, reading stops if pages take three times as long.
 FREE_SECONDS = 2.5
 PAGE_SECONDS = 0.06
+
+
+MAX_RECOGNISED_PAGES = 60  # by OCR, at several seconds each
+_MAX_STAMP = 150  # characters on a scanned page that may be a stamp, not a text layer
+Recogniser = Callable[[Any, int], list[TextRun]]  # from a page of pdfium and its start in the document's text
 
 
 @dataclass(slots=True)
@@ -41,8 +57,11 @@ class Extraction:
     warnings: list[str] = field(default_factory=list)
 
 
-def extract(data: bytes, alive: Callable[[], None]) -> Extraction:
-    """The runs of every page; pages that cannot be read or take too long become warnings."""
+def extract(data: bytes, alive: Callable[[], None], recognise: Recogniser | None = None) -> Extraction:
+    """The runs of every page; pages that cannot be read or take too long become warnings.
+
+    `recognise` reads the image of a page that has no text.
+    """
     document = _open_document(data)
     alive()
     try:
@@ -50,12 +69,34 @@ def extract(data: bytes, alive: Callable[[], None]) -> Extraction:
         fonts = Fonts()
         extraction.pages = list(_read_pages(document, fonts, extraction, alive))
         fonts.drop_illegible(extraction.pages)
+        if recognise is not None:
+            _recognise_pages(document, extraction, recognise, alive)
         runs = [run for page in extraction.pages for run in page.runs]
         fonts.resize(runs)
         fonts.name_text_fonts(runs)
         return extraction
     finally:
         document.close()
+
+
+def needs_recognition(page: PdfPage) -> bool:
+    """Whether a page is an image with at most a stamp on it, or most of it is in fonts that nobody can read."""
+    length = sum(len(run.text) for run in page.runs)
+    return (page.scanned and length + page.illegible < _MAX_STAMP) or page.illegible > max(length, _MAX_STAMP)
+
+
+def _recognise_pages(document: Any, extraction: Extraction, recognise: Recogniser, alive: Callable[[], None]) -> None:
+    """Put what OCR reads in the place of pages without text."""
+    for pdf_page in [page for page in extraction.pages if needs_recognition(page)][:MAX_RECOGNISED_PAGES]:
+        alive()
+        page = document[pdf_page.number]
+        try:
+            runs = recognise(page, extraction.starts[pdf_page.number])
+        finally:
+            page.close()
+        if runs:
+            pdf_page.runs, pdf_page.pictures, pdf_page.rules = runs, [], []
+            pdf_page.scanned, pdf_page.illegible, pdf_page.recognised = False, 0, True
 
 
 def _open_document(data: bytes) -> Any:

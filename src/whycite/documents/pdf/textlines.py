@@ -55,6 +55,7 @@ class PdfPage:
     scanned: bool = False  # images cover most of it
     illegible: int = 0  # characters that are printed, but nothing in the file says which they are
     aside: str = ""  # text across the main direction
+    recognised: bool = False  # its text comes from OCR
 
 
 _CELL_GAP = 1.2  # between two cells, in units of the type size

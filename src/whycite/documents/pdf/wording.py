@@ -6,7 +6,7 @@ import re
 
 from whycite.text.wordlists import FUNCTION_WORDS, load_words
 
-__all__ = ["is_language", "reads_as_prose"]
+__all__ = ["is_language", "reads_as_prose", "reads_as_sentences"]
 
 
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -14,6 +14,10 @@ _CODE_SIGN = re.compile(r"[{}\[\]=<>;_\\|&+*#@$^~]|\w\(")
 _FREQUENT = (
     FUNCTION_WORDS | load_words("whycite.text", "foreign-words") | load_words("whycite.text", "weaker-foreign-words")
 )
+_IN_SENTENCES = frozenset(
+    "is are was were be been has have had that this these which we it its not can may will by from with to as".split()
+)
+_MIN_IN_SENTENCES = 2  # of these in a line; names and addresses have hardly any
 _MIN_PROSE_WORDS = 5  # fewer are a label, a name or a keyword
 _MIN_PROSE_LETTERS = 0.75  # of the characters; numbers and signs make up less than a quarter of prose
 _MIN_FREQUENT = 0.2  # of the words of prose; a third and more in English, fewer in a single line
@@ -32,6 +36,11 @@ def reads_as_prose(text: str) -> bool:
         and sum(word in _FREQUENT for word in words) >= _MIN_FREQUENT * len(words)
         and len(_CODE_SIGN.findall(text)) <= _MAX_CODE_SIGNS * length
     )
+
+
+def reads_as_sentences(text: str) -> bool:
+    """Whether a line reads as prose that is not made of names, as titles and addresses are."""
+    return reads_as_prose(text) and sum(word in _IN_SENTENCES for word in text.lower().split()) >= _MIN_IN_SENTENCES
 
 
 def is_language(text: str) -> bool:
