@@ -15,6 +15,7 @@ HOST = {"host": "127.0.0.1"}
 ASKED = {
     "/api/check",
     "/api/check/fix",
+    "/api/check/stream",
     "/api/cite",
     "/api/health",
     "/api/library",

@@ -22,6 +22,7 @@ __all__ = [
     "as_html",
     "checked_draft_json",
     "finding_html",
+    "finding_json",
 ]
 
 
@@ -152,12 +153,13 @@ def checked_draft_json(checked: CheckedDraft) -> CheckedDraftJson:
         "path": checked.document.path,
         "format": checked.document.format,
         "title": checked.document.paper.title,
-        "findings": [_finding_json(finding) for finding in checked.findings],
+        "findings": [finding_json(finding) for finding in checked.findings],
         "warnings": list(checked.warnings),
     }
 
 
-def _finding_json(finding: Finding) -> FindingJson:
+def finding_json(finding: Finding) -> FindingJson:
+    """A finding as JSON."""
     return {
         "file": finding.file,
         "line": finding.line,

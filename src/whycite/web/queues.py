@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -14,7 +15,7 @@ from threading import Condition, Event, Lock
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from uuid import uuid4
 
-from whycite.errors import Busy, UserError
+from whycite.errors import Busy, MissingExtra, UserError
 from whycite.web.guard import Problem
 from whycite.web.reading import UPLOADED, read_all
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from whycite.documents.model import Document
     from whycite.library import AddProgress, AddReport
 
-__all__ = ["KEEPALIVE_SECONDS", "RETRY_SECONDS", "UploadJob", "UploadQueue", "WorkQueue"]
+__all__ = ["KEEPALIVE_SECONDS", "RETRY_SECONDS", "EventStream", "StreamClosed", "UploadJob", "UploadQueue", "WorkQueue"]
 
 
 P = ParamSpec("P")
@@ -87,6 +88,63 @@ class WorkQueue:
 
     def _refusal(self, why: str) -> Problem:
         return Problem(503, why, {"retry-after": str(self._retry_after)})
+
+
+class StreamClosed(Exception):
+    """Nobody listens to the events any more."""
+
+
+class EventStream:
+    """The events of work on another thread, for one listener; the work stops when the listener leaves."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._events: asyncio.Queue[tuple[str, str] | None] = asyncio.Queue()
+        self._closed = Event()
+
+    def send(self, kind: str, content: str) -> None:
+        """Send an event with JSON from any thread; StreamClosed if nobody listens, which is to end the work."""
+        if self._closed.is_set():
+            raise StreamClosed
+        self._put((kind, content))
+
+    def follow(self, work: Future[None]) -> None:
+        """End the stream when the work ends; if it failed, with an event that says why."""
+        work.add_done_callback(self._finish)
+
+    async def lines(self) -> AsyncGenerator[str]:
+        """The events as text/event-stream, with comments that keep the connection alive."""
+        try:
+            while True:
+                try:
+                    event = await asyncio.wait_for(self._events.get(), KEEPALIVE_SECONDS)
+                except TimeoutError:
+                    yield ": still here\n\n"
+                    continue
+                if event is None:
+                    return
+                yield f"event: {event[0]}\ndata: {event[1]}\n\n"
+        finally:
+            self._closed.set()
+
+    def _finish(self, work: Future[None]) -> None:
+        error = None if work.cancelled() else work.exception()
+        if work.cancelled():
+            detail = "The server is shutting down."
+        elif isinstance(error, UserError | MissingExtra):
+            detail = str(error)
+        elif error is not None and not isinstance(error, StreamClosed):
+            _LOG.error("cannot answer a request", exc_info=error)
+            detail = f"An internal error occurred ({type(error).__name__}); see the server's log for details."
+        else:
+            detail = ""
+        if detail:
+            self._put(("failed", json.dumps({"detail": detail})))
+        self._put(None)
+
+    def _put(self, event: tuple[str, str] | None) -> None:
+        with suppress(RuntimeError):  # the event loop has closed
+            self._loop.call_soon_threadsafe(self._events.put_nowait, event)
 
 
 _MAX_WAITING = 7  # uploads

@@ -6,6 +6,7 @@ import gc
 import json
 import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -63,6 +64,10 @@ class Server:
     async def work(self, function: Callable[[], T]) -> T:
         """Run a slow function and return its result."""
         return await self.slow.run(self._when_ready, function, (self.question_loader, self.document_loader))
+
+    def start(self, function: Callable[[], T]) -> Future[T]:
+        """Run a slow function without waiting for it."""
+        return self.slow.submit(lambda: self._when_ready(function, (self.question_loader, self.document_loader)))
 
     def warm(self) -> None:
         """Load everything in the background."""

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Form, UploadFile
-from fastapi.responses import Response
+from fastapi.responses import Response, StreamingResponse
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from whycite.check.findings import CheckedDraft, FindingJson, checked_draft_json
+from whycite.check.findings import CheckedDraft, Finding, FindingJson, checked_draft_json, finding_json
 from whycite.documents.jsondocument import section_json
 from whycite.documents.model import Document
 from whycite.errors import UserError
 from whycite.web.guard import Problem
+from whycite.web.queues import EventStream
 from whycite.web.reading import read_folder
 from whycite.web.schemas import CheckAnswer, CheckedSentence
 from whycite.web.server import PROBLEMS, CurrentServer, Server, receive_uploads
@@ -74,6 +77,28 @@ async def check(
     return await here.work(lambda: _check(here, uploads, options, slice(offset, offset + limit)))
 
 
+@router.post("/stream", response_class=StreamingResponse)
+async def stream(
+    here: CurrentServer, files: list[UploadFile], threshold: Threshold = None, n: Papers = _PAPERS
+) -> StreamingResponse:
+    """Check a draft and send findings as they come, as server-sent events; closing the connection stops the check.
+
+    `progress` has a stage, a count and the total if known. `draft` is the answer of a check of the whole draft, without
+    papers; each of `findings` replaces the findings from index `start` on, in the order of the text. The last event is
+    `done`, with all warnings, or `failed`.
+    """
+    uploads = receive_uploads(files, here.settings.files)
+    stack = ExitStack()
+    folder = await here.work(lambda: stack.enter_context(unpacked_folder(uploads)))
+    events = EventStream(asyncio.get_running_loop())
+    try:
+        events.follow(here.start(lambda: _stream_check(here, folder, stack, _CheckOptions(threshold, n), events)))
+    except Problem:
+        stack.close()
+        raise
+    return StreamingResponse(events.lines(), media_type="text/event-stream")
+
+
 @router.post("/fix", response_class=Response)
 async def fix(
     here: CurrentServer,
@@ -102,15 +127,54 @@ async def fix(
     return Response(packed, media_type="application/zip", headers=headers)
 
 
-def _run_check(here: Server, folder: Path, options: _CheckOptions) -> CheckedDraft:
-    from whycite.check.pipeline import check_draft as check_draft
+def _run_check(
+    here: Server,
+    folder: Path,
+    options: _CheckOptions,
+    progress: Callable[[str, int, int | None], None] = lambda stage, count, total: None,
+    on_findings: Callable[[CheckedDraft, Sequence[Finding]], None] = lambda judged, findings: None,
+) -> CheckedDraft:
+    from whycite.check.pipeline import check_draft
 
     document = read_folder(folder)
     try:
         library = here.current.library()
     except UserError:  # no library yet: the draft's own bibliography is enough
-        return check_draft(document, threshold=options.threshold, n=options.n, use_library=False)
-    return check_draft(document, library, threshold=options.threshold, n=options.n)
+        library = None
+    return check_draft(
+        document,
+        library,
+        threshold=options.threshold,
+        n=options.n,
+        use_library=library is not None,
+        progress=progress,
+        on_findings=on_findings,
+    )
+
+
+def _stream_check(here: Server, folder: Path, stack: ExitStack, options: _CheckOptions, events: EventStream) -> None:
+    """Check the draft in a folder, and send what is known as soon as it is known; `stack` deletes the folder."""
+    start = 0
+
+    def send(kind: str, content: Mapping[str, Any]) -> None:
+        text = json.dumps(content, allow_nan=False)
+        events.send(kind, _shorten_paths(text, json.dumps(str(folder))[1:-1]))
+
+    def send_progress(stage: str, completed: int, total: int | None) -> None:
+        send("progress", {"stage": stage, "completed": completed, "total": total})
+
+    def send_findings(judged: CheckedDraft, findings: Sequence[Finding]) -> None:
+        nonlocal start
+        if findings:
+            send("findings", {"start": start, "findings": [finding_json(finding) for finding in findings]})
+            start += len(findings)
+        else:
+            send("draft", _answer(judged, slice(None), unwritable_reason(judged.document, folder)))
+
+    with stack:
+        send_progress("reading", 0, None)
+        checked = _run_check(here, folder, options, send_progress, send_findings)
+        send("done", {"warnings": list(checked.warnings)})
 
 
 def _check(here: Server, uploads: Sequence[Upload], options: _CheckOptions, shown: slice) -> Response:
