@@ -284,6 +284,42 @@ def test_a_draft_that_cannot_be_changed_offers_no_citation(page: Any) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
+def test_papers_come_while_it_searches_and_a_check_can_be_stopped(
+    browser: Any, address: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from whycite.check import pipeline, proposals
+
+    monkeypatch.setenv("WHYCITE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(pipeline, "thread_count", lambda threads: 1)
+    propose, go = proposals.Proposer.propose, threading.Event()
+    calls = 0
+
+    def wait(self: Any, *arguments: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls > 1:
+            go.wait(PATIENCE / 1000)
+        return propose(self, *arguments)
+
+    monkeypatch.setattr(proposals.Proposer, "propose", wait)
+    page = _opened(browser, address)
+    page.goto("/check")
+    claims = [f"Previous studies have shown in year {number} that {CLAIM}" for number in range(12)]
+    page.fill("#pasted", "# Introduction\n\n" + "\n\n".join(claims))
+    page.click("button:text-is('Check')")
+    page.wait_for_selector("#stage:has-text('of 12')")
+    page.click("#text .sentence >> nth=0")
+    page.wait_for_selector("#panel .card")
+    page.click("#text .sentence >> nth=11")
+    page.wait_for_selector("#panel :text('Searching …')")
+    page.click("#stop")
+    page.wait_for_selector("#state:has-text('Stopped')")
+    assert not page.is_visible("#working")
+    page.wait_for_selector("#panel .card")  # searched for alone
+    go.set()
+    page.close()
+
+
 def test_next_is_there_only_where_something_is(page: Any) -> None:
     page.goto("/check")
     page.fill("#pasted", "We thank our friends.")

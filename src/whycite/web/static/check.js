@@ -1,59 +1,102 @@
-import { ask, dropping, fetched, formOf, get, make, plural, post, roving, say } from "./common.js";
+import { dropping, eventsOf, fetched, formOf, get, make, number, plural, post, roving, say } from "./common.js";
 import { layOut, overview, shade } from "./heatmap.js";
 import { card } from "./papers.js";
 
 let sent = null; // the files that were checked, which are sent again to be fixed
 let answer = null; // with the finding and score of each sentence
-let asked = 0;
+let running = null; // stops the check that is running
 let from = null; // the threshold of the last check; null for the default of each section
 let elements = new Map();
 const accepted = new Map(); // sentence -> key
 let unsaved = false; // accepted citations changed since the last download
 
 async function check(list, threshold = null) {
-  const turn = ++asked;
+  running?.abort();
+  const stop = (running = new AbortController());
   const anew = threshold === null;
+  const files = [...list];
   say(get("state"), anew ? "Reading the draft and looking for claims without a citation …" : "Searching …");
   say(get("said"), "");
   if (anew) {
     get("answer").classList.add("hidden");
     get("notes").replaceChildren();
   }
+  const form = formOf(files);
+  if (threshold !== null) form.append("threshold", threshold);
   try {
-    const found = await all([...list], threshold, turn);
-    if (turn !== asked) return;
-    [answer, sent, from] = [found, [...list], threshold];
-    if (anew) accepted.clear();
-    tell(anew);
+    const reply = await fetched("/api/check/stream", { method: "POST", body: form, signal: stop.signal });
+    for await (const [kind, told] of eventsOf(reply)) {
+      if (stop !== running) return;
+      if (kind === "progress") showProgress(told);
+      else if (kind === "draft") {
+        [answer, sent, from] = [joined(told), files, threshold];
+        if (anew) accepted.clear();
+        tell(anew);
+      } else if (kind === "findings") take(told);
+      else if (kind === "failed") throw new Error(told.detail);
+      else if (kind === "done") {
+        note(told.warnings);
+        finish(answer.sentences.length ? "" : "This draft has no text.");
+        return;
+      }
+    }
+    throw new Error("The connection was lost before the check was finished. Check the draft again.");
   } catch (error) {
-    if (turn === asked) say(get("state"), error.message, true);
+    if (stop !== running) return;
+    if (stop.signal.aborted) finish("Stopped. Sentences without papers are searched for when you select them.");
+    else finish(error.message, true);
   }
 }
 
-// Fetches all pages of an answer and joins them.
-async function all(list, threshold, turn) {
-  let whole = null;
-  do {
-    const form = formOf(list);
-    if (threshold !== null) form.append("threshold", threshold);
-    form.append("offset", whole ? whole.sentences.length : 0);
-    const page = await ask("/api/check", { method: "POST", body: form });
-    for (const sentence of page.sentences) {
-      sentence.finding = sentence.finding === null ? null : page.findings[sentence.finding];
-      sentence.score = sentence.finding && sentence.finding.kind !== "cited" ? sentence.finding.worthiness : null;
-    }
-    if (whole) whole.sentences.push(...page.sentences);
-    else whole = page;
-    if (!page.sentences.length) break;
-    if (whole.sentences.length < whole.total) say(get("state"), `${plural(whole.sentences.length, "sentence")} of ${whole.total} …`);
-  } while (whole.sentences.length < whole.total && turn === asked);
-  return whole;
+// The answer, with the finding and score of each sentence; papers of those that need a citation are still to come.
+function joined(told) {
+  for (const sentence of told.sentences) {
+    sentence.finding = sentence.finding === null ? null : told.findings[sentence.finding];
+    sentence.score = sentence.finding && sentence.finding.kind !== "cited" ? sentence.finding.worthiness : null;
+    sentence.pending = sentence.finding?.kind === "needs-citation";
+  }
+  return told;
+}
+
+function take({ start, findings }) {
+  findings.forEach((finding, number) => Object.assign(answer.findings[start + number], finding));
+  const complete = new Set(answer.findings.slice(start, start + findings.length));
+  for (const sentence of answer.sentences) {
+    if (complete.has(sentence.finding)) settle(sentence);
+  }
+}
+
+// No more papers come for a sentence: show them if it is selected, without moving the focus.
+function settle(sentence) {
+  if (!sentence.pending) return;
+  sentence.pending = false;
+  const list = get("panel").querySelector("ol.cards");
+  if (!list || !elements.get(sentence.index).classList.contains("picked")) return;
+  list.replaceChildren();
+  showPapers(sentence, list);
+}
+
+function showProgress({ stage, completed, total }) {
+  get("working").classList.remove("hidden");
+  if (total) [get("progress").max, get("progress").value] = [total, completed];
+  else get("progress").removeAttribute("value");
+  get("stage").textContent = `${stage[0].toUpperCase()}${stage.slice(1)}${total ? `: ${number(completed)} of ${number(total)}` : ""} …`;
+}
+
+function finish(text, wrong = false) {
+  running = null;
+  get("working").classList.add("hidden");
+  say(get("state"), text, wrong);
+  answer?.sentences.forEach(settle);
+}
+
+function note(warnings) {
+  get("notes").replaceChildren(...warnings.slice(0, 20).map((warning) => make("li", { dir: "auto" }, warning)));
 }
 
 function tell(anew) {
-  say(get("state"), answer.sentences.length ? "" : "This draft has no text.");
   get("title").textContent = answer.title || answer.path;
-  get("notes").replaceChildren(...answer.warnings.slice(0, 20).map((warning) => make("li", { dir: "auto" }, warning)));
+  note(answer.warnings);
   say(get("unwritable"), answer.unwritable ? `Citations cannot be added to this draft here: ${answer.unwritable}.` : "");
   get("unwritable").classList.toggle("hidden", !answer.unwritable);
   get("answer").classList.remove("hidden");
@@ -106,6 +149,15 @@ async function pick(sentence, where = "nearest") {
   get("panel").scrollTop = 0;
   get("picked").focus({ preventScroll: true });
   elements.get(sentence.index).scrollIntoView({ block: where }); // on a narrow screen the panel may cover it
+  await showPapers(sentence, list);
+}
+
+async function showPapers(sentence, list) {
+  const finding = sentence.finding;
+  if (sentence.pending) {
+    list.append(make("li", { class: "dim" }, "Searching …"));
+    return; // settle shows its papers once they come
+  }
   let found = finding.recommendations;
   let doubtful = finding.doubtful;
   if (!found.length) {
@@ -167,6 +219,8 @@ get("download").addEventListener("click", async () => {
     say(get("said"), error.message, true);
   }
 });
+
+get("stop").addEventListener("click", () => running?.abort());
 
 get("next").addEventListener("click", () => {
   const list = wanting();

@@ -25,6 +25,23 @@ export async function fetched(path, options = {}) {
   return answer;
 }
 
+// The server-sent events of a reply, as [kind, data]; EventSource cannot send files.
+export async function* eventsOf(reply) {
+  const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const blocks = (text + value).split("\n\n");
+    text = blocks.pop();
+    for (const block of blocks) {
+      if (block.startsWith(":")) continue; // keeps the connection alive
+      const [kind, data] = block.split("\n");
+      yield [kind.slice("event: ".length), JSON.parse(data.slice("data: ".length))];
+    }
+  }
+}
+
 export async function ask(path, options = {}) {
   return (await fetched(path, options)).json();
 }
