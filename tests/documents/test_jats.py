@@ -243,6 +243,16 @@ def test_citations_without_a_target_are_kept_unlinked(article: Article) -> None:
     assert document.warnings == ("1 citation marker could not be linked to a reference",)
 
 
+@pytest.mark.parametrize("kind", ["ref", "other", "fn", "Bibr", ""])
+def test_a_link_into_the_reference_list_is_a_citation_whatever_it_calls_itself(article: Article, kind: str) -> None:
+    document = article(
+        f'<p>Cells divide [<xref ref-type="{kind}" rid="B2">2</xref>], see '
+        f'<xref ref-type="{kind}" rid="fig1">Figure 1</xref> and <xref ref-type="{kind}" rid="B1 fig1">1</xref>.</p>'
+    )
+    assert _cited(document) == [("2", ("B2",)), ("1", ("B1",))]
+    assert "Figure 1" in document.sentences[0].text
+
+
 def test_several_articles_in_one_file(read_bytes: ReadBytes) -> None:
     source = (
         b"<pmc-articleset>\n<article><body><p>One.</p></body></article>\n<article><body><p>Two.</p></body></article>"

@@ -557,3 +557,49 @@ def test_a_file_that_goes_while_a_folder_is_read_takes_no_other_with_it(
     one, two = stream(tmp_path)
     assert [sentence.text for sentence in one.sentences] == ["Bees sleep at night."]
     assert two.warnings == (f"{tmp_path / 'two.md'}: no such file",)
+
+
+TWO_BIBS = {
+    "a.bib": "@article{doe99, title={A}, author={Doe, J.}, year={1999}}",
+    "b.bib": "@book{lee04, title={B}, author={Lee, K.}, year={2004}}",
+}
+
+
+@pytest.mark.parametrize(
+    "configuration",
+    [
+        {},
+        {"myst.yml": "project:\n  bibliography:\n    - a.bib\n    - b.bib\n"},
+        {"_config.yml": "bibtex_bibfiles:\n  - a.bib\n  - b.bib\n"},
+    ],
+)
+def test_all_bibliographies_beside_a_draft_are_used(configuration: dict[str, str]) -> None:
+    document = read("Cells divide {cite:p}`doe99` and grow [@lee04].", files={**TWO_BIBS, **configuration})
+    assert sorted(document.by_id) == ["doe99", "lee04"]
+    expected = [] if configuration else ["paper.md: does not name a bibliography; using a.bib, b.bib"]
+    assert list(document.warnings) == expected
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "```{figure} cells.png\n:name: Cells\nCells that divide.\n```",
+        "```{figure} cells.png\n---\nname: cells\n---\nCells that divide.\n```",
+        ":::{figure} cells.png\n:label: cells\nCells that divide.\n:::",
+        "(cells)=\n## How cells divide",
+        "$$ a = b $$ {#cells}",
+        "```{code-cell}\n#| label: cells\nplot()\n```",
+    ],
+)
+def test_a_key_that_is_a_label_of_the_draft_is_no_missing_entry(target: str) -> None:
+    document = read(f"Cells divide [@doe99] as @cells shows.\n\n{target}\n", files={"refs.bib": BIB, "myst.yml": ""})
+    assert texts(document)[0] == "Cells divide [doe99] as REF shows."
+    assert not any("no entry" in warning for warning in document.warnings)
+
+
+def test_a_label_may_be_in_another_chapter_but_an_entry_comes_before_it() -> None:
+    other = "(cells)=\n# Cells\n\n(doe99)=\n## Doe"
+    files = {"refs.bib": BIB, "myst.yml": "project: {bibliography: [refs.bib]}", "two.md": other}
+    document = read("Cells divide [@doe99] as @cells shows, not @plants.", files=files)
+    assert cited(document) == [("doe99",), ("plants",)]
+    assert document.warnings == ("1 cited key has no entry in the bibliography: plants",)

@@ -314,3 +314,12 @@ def test_time_is_linear(unit: str) -> None:
     begun = time.process_time()
     read(text)
     assert time.process_time() - begun < 30
+
+
+def test_a_key_directly_after_a_word_or_year_is_a_citation_but_an_address_is_text() -> None:
+    text = 'LaValle in 1998@doe99 and Lee@lee:04 wrote to doe@example.org.\n\n#bibliography("refs.bib")'
+    document = read(text, files={"refs.bib": BIB})
+    (sentence,) = document.sentences
+    assert sentence.text == "LaValle in 1998[doe99] and Lee[lee:04] wrote to doe@example.org."
+    assert [text[c.start : c.end] for c in sentence.citations] == ["@doe99", "@lee:04"]
+    assert document.warnings == ()

@@ -79,8 +79,7 @@ class BibliographyEntries:
         self._vectors: dict[str, Floats] = {}  # of texts encoded so far
 
     def _cited_places(self, index: int) -> list[int]:
-        keys = (key for citation in self.document.sentences[index].citations for key in citation.keys)
-        return list(dict.fromkeys(self._places[key] for key in keys if key in self._places))
+        return [self._places[key] for key in self.document.sentences[index].cited_keys if key in self._places]
 
     def features_of(self, sentences: Sequence[int]) -> list[EntryFeatures]:
         """The features of entries for sentences; a sentence's own citations do not count."""

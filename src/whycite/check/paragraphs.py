@@ -139,7 +139,7 @@ def _labelled_sentences(sentences: Iterator[Sentence], document: Document) -> It
         if not has_content_words(text) or _UNREAD_MARKER.search(text):
             continue
         text_with_names = _with_names(sentence) if sentence.citations else ""
-        worthy = bool(sentence.citations)
+        worthy = sentence.cites
         places = tuple(_group_offset(parts, group_index, text) for group_index in range(len(parts.groups)))
         yield LabelledSentence(
             text, worthy, _conforms(text, parts), text_with_names if text_with_names != text else "", places

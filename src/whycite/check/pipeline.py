@@ -163,7 +163,7 @@ class _StageClock:
 
 def _kind(document: Document, index: int, worthiness: NDArray[np.float64], threshold: float) -> FindingKind:
     sentence = document.sentences[index]
-    if sentence.citations:
+    if sentence.cites:
         return "cited"
     # Sentences that are not judged have worthiness 0, and need nothing even if the threshold is 0.
     return "needs-citation" if worthiness[index] >= threshold and worthiness[index] > 0 else "ok"
@@ -193,7 +193,7 @@ def _finding(
         section_type=_section_type(document, index),
         text=sentence.text,
         worthiness=float(worthiness[index]),
-        cites=tuple(dict.fromkeys(key for citation in sentence.citations for key in citation.keys)),
+        cites=sentence.cited_keys,
         kind=kind,
         threshold=threshold,
     )

@@ -156,8 +156,7 @@ class Proposer:
         answers = library.recommend(claims, max(_LIBRARY_PAPERS, self._n), on_answer)
         rankings = []
         for index, answer in zip(sentences, answers, strict=True):
-            citations = () if self._masked else document.sentences[index].citations
-            cited = {key for citation in citations for key in citation.keys}
+            cited = set() if self._masked else set(document.sentences[index].cited_keys)
             candidates = [
                 (key, recommendation)
                 for recommendation in answer.papers
@@ -196,7 +195,7 @@ def _recommend_entries(
     from whycite.library.records import Paper, SourceDocument
 
     document = entries.document
-    cited = set() if masked else {key for citation in document.sentences[index].citations for key in citation.keys}
+    cited = set() if masked else set(document.sentences[index].cited_keys)
     source = SourceDocument(paper_key(document.paper) or "", document.paper.title or document.path, document.paper.year)
     values = entry_scores(candidates)
     meanings, authors = (candidates.features[:, FEATURES.index(name)] for name in ("meaning", "author"))
@@ -276,8 +275,7 @@ def _claim(entries: BibliographyEntries, index: int, papers: dict[str, str]) -> 
         for place in entries.citing
         for citing_sentence in [document.sentences[place]]
         if citing_sentence.section == sentence.section and place != index
-        for citation in citing_sentence.citations
-        for key in citation.keys
+        for key in citing_sentence.cited_keys
         if key in papers
     }
     paragraph = entries.paragraph(index)

@@ -160,7 +160,7 @@ def adjust_worthiness(
             cited_before = not ask_again and bool(methods) and methods <= cited
             reasons = is_own_contribution(bare_text(sentence, document)) + cited_before
             worthiness[index] = _lower_odds(worthiness[index], reasons)
-        if sentence.citations:
+        if sentence.cites:
             cited |= methods
     return worthiness
 

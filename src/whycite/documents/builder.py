@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -46,6 +46,7 @@ class Prose:
         self._spaced = True  # the text so far is empty or ends in white space
         self._breaks: list[int] = []
         self._marks: list[_CitationMark] = []
+        self._notes: list[tuple[int, Sequence[Prose]]] = []  # where footnotes are marked, and their paragraphs
 
     def __bool__(self) -> bool:
         return self._length > 0
@@ -88,6 +89,10 @@ class Prose:
         self.add(marker, file, start, end)
         self._marks.append(_CitationMark(keys, text_start, self._length, start, end, textual))
 
+    def attach_notes(self, notes: Sequence[Prose]) -> None:
+        """Mark a footnote here; its paragraphs may be added to `notes` later."""
+        self._notes.append((self._length, notes))
+
     def break_sentence(self) -> None:
         """End the sentence here, whatever the text (list items, lines of a poem)."""
         self._breaks.append(self._length)
@@ -98,7 +103,9 @@ class Prose:
         protected = [(mark.text_start, mark.text_end) for mark in self._marks]
         marks = iter(self._marks)
         mark = next(marks, None)
-        for start, end in split_sentences(text, protected, self._breaks):
+        ranges = list(split_sentences(text, protected, self._breaks))
+        notes = self._notes_by_sentence([start for start, _ in ranges])
+        for index, (start, end) in enumerate(ranges):
             citations = []
             while mark is not None and mark.text_start < end:
                 citations.append(mark)
@@ -115,7 +122,21 @@ class Prose:
                 end=source_end,
                 citations=tuple(_citation(mark, start, end) for mark in citations),
                 kind=kind,
+                note_citations=tuple(
+                    _citation(mark._replace(text_start=offset, text_end=offset, textual=False), start, end)
+                    for offset, note in notes.get(index, ())
+                    if note._pieces[0].file == file
+                    for mark in note._marks
+                ),
             )
+
+    def _notes_by_sentence(self, starts: Sequence[int]) -> dict[int, list[tuple[int, Prose]]]:
+        """The footnotes that cite, with their offsets, by the sentence that the mark is in or follows."""
+        notes: dict[int, list[tuple[int, Prose]]] = {}
+        for offset, paragraphs in self._notes:
+            citing = [(offset, paragraph) for paragraph in paragraphs if paragraph.has_citations]
+            notes.setdefault(max(0, bisect_left(starts, offset) - 1), []).extend(citing)
+        return notes
 
     def _put_exact(self, text: str, file: str, start: int) -> None:
         self._put(_WHITE.sub(" ", text), _SourcePiece(file, start, start + len(text), exact=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, NotRequired
 
@@ -41,6 +41,7 @@ class SentenceJson(TypedDict):
     start: int
     end: int
     citations: list[CitationJson]
+    note_citations: NotRequired[list[CitationJson]]  # in its footnotes
     page: NotRequired[int]  # only in PDFs
     claim: NotRequired[str]  # the text without its citations
 
@@ -99,13 +100,19 @@ def _sentence_json(sentence: Sentence, document: Document, claims: bool) -> Sent
         "file": sentence.file,
         "start": sentence.start,
         "end": sentence.end,
-        "citations": [{"keys": list(c.keys), "start": c.start, "end": c.end} for c in sentence.citations],
+        "citations": [_citation_json(citation) for citation in sentence.citations],
     }
+    if sentence.note_citations:
+        result["note_citations"] = [_citation_json(citation) for citation in sentence.note_citations]
     if sentence.page is not None:
         result["page"] = sentence.page
     if claims:
         result["claim"] = sentence.without_citations()
     return result
+
+
+def _citation_json(citation: Citation) -> CitationJson:
+    return {"keys": list(citation.keys), "start": citation.start, "end": citation.end}
 
 
 def _reference_json(reference: Reference) -> ReferenceJson:
@@ -145,5 +152,14 @@ def _load_reference(plain: Mapping[str, Any]) -> Reference:
 
 
 def _load_sentence(plain: Mapping[str, Any]) -> Sentence:
-    citations = (Citation(**{**citation, "keys": tuple(citation["keys"])}) for citation in plain["citations"])
-    return Sentence(**{**plain, "citations": tuple(citations)})
+    return Sentence(
+        **{
+            **plain,
+            "citations": _load_citations(plain["citations"]),
+            "note_citations": _load_citations(plain["note_citations"]),
+        }
+    )
+
+
+def _load_citations(plain: Sequence[Mapping[str, Any]]) -> tuple[Citation, ...]:
+    return tuple(Citation(**{**citation, "keys": tuple(citation["keys"])}) for citation in plain)

@@ -66,6 +66,17 @@ class Sentence:
     citations: tuple[Citation, ...] = ()
     kind: SentenceKind = "prose"
     page: int | None = None  # on which it begins, from 1; only in PDFs
+    note_citations: tuple[Citation, ...] = ()  # of its footnotes, each at the footnote's mark in the text
+
+    @property
+    def cited_keys(self) -> tuple[str, ...]:
+        """The references that the sentence or one of its footnotes cites."""
+        return tuple(dict.fromkeys(key for c in (*self.citations, *self.note_citations) for key in c.keys))
+
+    @property
+    def cites(self) -> bool:
+        """Whether the sentence or one of its footnotes cites something."""
+        return bool(self.citations or self.note_citations)
 
     def with_citations(self, placeholder: str) -> str:
         """The text with every citation marker replaced by `placeholder`."""

@@ -19,6 +19,7 @@ from whycite.documents.model import Document
 from whycite.errors import UserError
 from whycite.evidence.entities import find_entities
 from whycite.evidence.groups import SplitSentence, join_texts, split_at_groups
+from whycite.evidence.notes import claiming_sentences
 from whycite.evidence.words import (
     has_content_words,
     last_word,
@@ -58,7 +59,7 @@ def extract(document: Document) -> list[EvidenceSpan]:
     """
     citing = [
         (sentence_index, split_at_groups(sentence, document))
-        for sentence_index, sentence in enumerate(document.sentences)
+        for sentence_index, sentence in enumerate(claiming_sentences(document))
         if any(citation.keys for citation in sentence.citations)
     ]
     entity_names = find_entities([parts for _, parts in citing])

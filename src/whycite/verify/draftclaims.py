@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from whycite.documents.model import Document, Reference, Sentence
 from whycite.evidence.groups import SplitSentence, join_texts, split_at_groups
+from whycite.evidence.notes import claiming_sentences
 from whycite.evidence.words import has_content_words, leads_on, trim_piece
 
 __all__ = ["DraftCitation", "citations"]
@@ -38,7 +39,7 @@ def citations(document: Document) -> list[DraftCitation]:
     A claim is a sentence; in one with several citation groups, each group has its own part.
     """
     draft_citations = []
-    for sentence_index, sentence in enumerate(document.sentences):
+    for sentence_index, sentence in enumerate(claiming_sentences(document)):
         if not sentence.citations:
             continue
         parts = split_at_groups(sentence, document)

@@ -109,7 +109,7 @@ class _Planner:
             return "the sentence is no longer in the draft"
         if sentence.kind in _FORBIDDEN_KINDS:
             return _FORBIDDEN_KINDS[sentence.kind]
-        if any(proposal.key in citation.keys for citation in sentence.citations):
+        if proposal.key in sentence.cited_keys:
             return f"the sentence already cites {proposal.key}"
         written = style.write(proposal.key)
         if written is None:

@@ -49,7 +49,7 @@ def draft_places(checked: CheckedDraft) -> Callable[[Evidence], str]:
     places = {
         sentence.without_citations(): f", {shorten_paths(sentence.file)}:{lines[sentence.file, sentence.start]}"
         for sentence in document.sentences
-        if sentence.citations and (sentence.file, sentence.start) in lines
+        if sentence.cites and (sentence.file, sentence.start) in lines
     }
 
     def place(evidence: Evidence) -> str:

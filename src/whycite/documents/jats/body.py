@@ -262,13 +262,14 @@ def is_citation(item: NodeOrText, order: ReferenceOrder) -> bool:
     """Whether an item is a cross-reference into the reference list."""
     if isinstance(item, XmlText) or item.tag != "xref":
         return False
-    kind = item.get("ref-type")
-    return kind == "bibr" or (not kind and item.get("rid") in order.position)
+    return item.get("ref-type") == "bibr" or any(id in order.position for id in item.get("rid").split())
 
 
 def cited_keys(node: Node, order: ReferenceOrder) -> tuple[str, ...]:
     """The references a citation points to, in its order."""
-    reference_ids = tuple(dict.fromkeys(node.get("rid").split()))
+    linked_ids = tuple(dict.fromkeys(node.get("rid").split()))
+    # A link may lead to a figure as well: "R1 F1".
+    reference_ids = tuple(id for id in linked_ids if id in order.position) or linked_ids
     numbers = _NUMBERS.fullmatch(plain_text(node)) if len(reference_ids) == 1 else None
     if numbers and order.position.get(reference_ids[0]) == int(numbers[1]) - 1:
         return order.ids_from(reference_ids[0], int(numbers[2]) - int(numbers[1])) or reference_ids

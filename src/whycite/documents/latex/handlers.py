@@ -184,11 +184,24 @@ def _item(walker: LatexWalker, call: LatexRange, name: str) -> None:
 # Text outside the running text
 
 
-@_command(["footnote", "footnotetext"])
+@_command(["footnote", "endnote", "sidenote"])
 def _note(walker: LatexWalker, call: LatexRange, name: str) -> None:
     walker.optional_argument()
     if note := walker.group():
-        walker.capture(note, lambda prose: walker.page.queue_note(prose, "footnote"))
+        walker.capture(note, walker.page.add_footnote)
+
+
+@_command(["footnotemark", "endnotemark", "sidenotemark"])
+def _note_mark(walker: LatexWalker, call: LatexRange, name: str) -> None:
+    number = walker.optional_argument()
+    walker.page.mark_footnote(number.text.strip() if number else "")
+
+
+@_command(["footnotetext", "endnotetext", "sidenotetext"])
+def _note_text(walker: LatexWalker, call: LatexRange, name: str) -> None:
+    number = walker.optional_argument()
+    if note := walker.group():
+        walker.capture(note, lambda prose: walker.page.add_footnote_text(prose, number.text.strip() if number else ""))
 
 
 @_command(["caption", "captionof", "subcaption"])

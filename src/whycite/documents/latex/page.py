@@ -32,6 +32,7 @@ class LatexPage:
         self._pending_notes: list[tuple[Prose, SentenceKind]] = []  # notes and captions, added after their paragraph
         self._after_abstract: bool = False  # between an abstract and the next heading
         self._level_shift = 0
+        self._open_marks: list[tuple[str, list[Prose]]] = []  # numbers of footnote marks, and their texts to come
         self._abstract: Prose | None = None
 
     @property
@@ -108,6 +109,27 @@ class LatexPage:
         """Add a note or caption once the paragraph around it has ended."""
         if self.in_body:
             self._pending_notes.append((prose, kind))
+
+    def add_footnote(self, prose: Prose) -> None:
+        """Add a footnote that is marked here."""
+        self.state.prose.attach_notes([prose])
+        self.queue_note(prose, "footnote")
+
+    def mark_footnote(self, number: str) -> None:
+        """Mark a footnote whose text comes later in the paragraph."""
+        notes: list[Prose] = []
+        self._open_marks.append((number, notes))
+        self.state.prose.attach_notes(notes)
+
+    def add_footnote_text(self, prose: Prose, number: str) -> None:
+        """Add the text of the footnote that was marked earlier with this number, or the next without one."""
+        mark = next((mark for mark in self._open_marks if mark[0] == number), None)
+        if mark is None:
+            self.add_footnote(prose)
+            return
+        self._open_marks.remove(mark)
+        mark[1].append(prose)
+        self.queue_note(prose, "footnote")
 
     def queue_if_citing(self, prose: Prose) -> None:
         """Add something outside the text, but only if it cites."""

@@ -175,6 +175,7 @@ class _MarkdownBlockReader:
             return False
         self._in_note = True
         self.out.begin(page, "footnote")
+        self.out.note_label = note[1]
         self.out.add(note.end(), end)
         return True
 

@@ -12,7 +12,7 @@ from whycite.documents.builder import Builder
 from whycite.documents.identity import normalise_doi
 from whycite.documents.markdown.blocks import read_blocks
 from whycite.documents.markdown.inline import MarkdownNames
-from whycite.documents.markdown.lines import EXAMPLE, LABEL, MarkdownPage, blank_comments, split_lines
+from whycite.documents.markdown.lines import EXAMPLE, LABEL, NAMED_TARGET, MarkdownPage, blank_comments, split_lines
 from whycite.documents.markdown.metadata import (
     MarkdownMetadata,
     bibliography_names,
@@ -24,7 +24,7 @@ from whycite.documents.markdown.paragraphs import ParagraphGatherer
 from whycite.documents.markers import find_markers, split_references
 from whycite.documents.model import Document, Reference
 from whycite.documents.references import csljson
-from whycite.documents.references.bibfiles import load_bibliography, nearby_bibliography
+from whycite.documents.references.bibfiles import load_bibliography, nearby_bibliographies
 from whycite.documents.references.hayagriva import load_yaml
 from whycite.documents.references.printed import parse_printed
 from whycite.documents.sources import Source, decode
@@ -32,6 +32,7 @@ from whycite.documents.sources import Source, decode
 __all__ = ["read_draft"]
 
 _CONFIGURATIONS = ("_metadata.yml", "_quarto.yml", "_quarto.yaml", "myst.yml", "_config.yml", "_bookdown.yml")
+_PAGES = (".md", ".markdown", ".qmd", ".rmd")
 _MARKS = re.compile(r"\\(?=[\[\]().*_-])|^[-*+][ \t]", re.MULTILINE)
 _ESCAPE = re.compile(r"\\(?=[\[\]()])")
 _SCRIPT = re.compile(r"\^([\d,–-]{1,40})\^")
@@ -53,17 +54,20 @@ class _MarkdownDraft:
         self.names = MarkdownNames()
         self._sources = {source.path: source}
         self._include_count = self._characters_read = 0
+        self._other_targets: set[str] = set()  # labels in other files of the project
         self._names_bibliography = False  # the draft names a bibliography, whether or not it exists
 
     def document(self) -> Document:
         text, metadata = self._open(self.source)
         if metadata.warning:
             self.builder.warn(f"{self.source.path}:1: {metadata.warning}")
+        if "@" in text:
+            self._other_targets = self._project_targets()
         references = self._load_references(metadata.values)
         out = self._gather(text, metadata, _reference_names(references))
         if not references and out.cites_by_key and not self._names_bibliography:
             references = self._load_nearby_references()
-            if _ids_by_doi(references):
+            if _ids_by_doi(references) or self.names.targets:
                 out = self._gather(text, metadata, _reference_names(references))
         elif not references and any(not page.including_files for page, _ in out.reference_paragraphs):
             references = _printed_references(out)
@@ -77,6 +81,7 @@ class _MarkdownDraft:
         self._include_count = self._characters_read = 0
         self.names = names
         self._learn_labels(text)
+        names.targets.update(self._other_targets)
         out = ParagraphGatherer(names)
         if metadata.abstract:
             out.outline.heading("Abstract", 0)
@@ -95,6 +100,20 @@ class _MarkdownDraft:
     def _learn_labels(self, text: str) -> None:
         self.names.links.update(label[1].lower() for label in LABEL.finditer(text))
         self.names.examples.update(EXAMPLE.findall(text))
+        self.names.targets.update(_targets(text))
+
+    def _project_targets(self) -> set[str]:
+        """The labels in the other files of a project: chapters of a book refer to each other's figures."""
+        names = self.source.folder.names()
+        if not any(posixpath.basename(name) in _CONFIGURATIONS for name in names):
+            return set()
+        pages = [name for name in names if name.lower().endswith(_PAGES) and name != self.source.name]
+        return {
+            target
+            for name in pages[:_MAX_INCLUDES]
+            if (page := self.source.sibling(name)) is not None
+            for target in _targets(decode(page.data())[0])
+        }
 
     def _include(self, name: str, page: MarkdownPage, offset: int) -> MarkdownPage | None:
         """The page of an included file of the folder, or None with a warning."""
@@ -154,15 +173,17 @@ class _MarkdownDraft:
             return []
 
     def _load_nearby_references(self) -> list[Reference]:
-        name = nearby_bibliography(self.source)
-        if name is None:
-            self.builder.warn(f"{self.source.path}: does not name a bibliography")
-            return []
-        self.builder.warn(f"{self.source.path}: does not name a bibliography; using {name.lstrip('/')}")
-        references, warnings = load_bibliography(self.source, [name])
+        names = nearby_bibliographies(self.source)
+        used = f"; using {', '.join(name[1:] for name in names)}" if names else ""
+        self.builder.warn(f"{self.source.path}: does not name a bibliography{used}")
+        references, warnings = load_bibliography(self.source, names)
         for warning in warnings:
             self.builder.warn(warning)
         return references
+
+
+def _targets(text: str) -> set[str]:
+    return {label.lower() for target in NAMED_TARGET.finditer(text) for label in target.groups() if label}
 
 
 def _reference_names(references: Sequence[Reference]) -> MarkdownNames:

@@ -35,6 +35,8 @@ class MarkdownNames:
     dois: Mapping[str, str] = field(default_factory=dict)  # ids of the bibliography by DOI
     links: set[str] = field(default_factory=set)  # labels of links, in lower case
     examples: set[str] = field(default_factory=set)  # labels of numbered examples
+    targets: set[str] = field(default_factory=set)  # labels of figures, tables and sections, in lower case
+    notes: dict[str, list[Prose]] = field(default_factory=dict)  # paragraphs of footnotes by their labels
 
 
 @dataclass
@@ -76,6 +78,8 @@ class _InlineWriter:
                 self._cite(token.text, token.keys, token.start, token.end)
             elif token.kind == "key":
                 position = self._key(index - 1)
+            elif token.kind == "note":
+                self.sinks[-1].attach_notes(self.names.notes.setdefault(token.text, []))
             elif token.kind == "doi":
                 self._doi(token)
             elif token.kind == "open":
@@ -85,7 +89,7 @@ class _InlineWriter:
             elif token.text:
                 self._show(token.text, token.start, token.end)
         self.stretch.add_to(self.sinks[-1], position, len(self.text))
-        visible_tokens = [token for token in self.tokens if token.kind != "dropped"]
+        visible_tokens = [token for token in self.tokens if token.kind not in ("dropped", "note")]
         if (
             visible_tokens
             and all(token.kind == "display" for token in visible_tokens)
@@ -116,7 +120,7 @@ class _InlineWriter:
         """Whether a key is a cross-reference, not a citation."""
         if key in self.names.references:
             return False
-        return key in self.names.examples or looks_like_pointer(key)
+        return key in self.names.examples or key.lower() in self.names.targets or looks_like_pointer(key)
 
     def _key(self, index: int) -> int:
         token = self.tokens[index]
@@ -164,7 +168,7 @@ class _InlineWriter:
             elif token.kind == "cited":
                 keys.update(dict.fromkeys(token.keys))
                 parts.append("; ".join(token.keys))
-            else:
+            elif token.kind != "note":
                 parts.append(token.text)
         parts.append(self.text[position : self.tokens[closing].start])
         return tuple(keys), " ".join("".join(parts).split())
@@ -213,6 +217,7 @@ class _InlineWriter:
         opening = self.tokens[token.mate].opening
         if opening == "^":
             self.inline.notes.append(self.sinks.pop())
+            self.sinks[-1].attach_notes(self.inline.notes[-1:])
         elif index not in self.tails:
             self._show("]", token.start, token.end)
         elif opening == "!":

@@ -27,6 +27,7 @@ __all__ = [
     "LONG_RULE",
     "MYST_BREAK",
     "MYST_COMMENT",
+    "NAMED_TARGET",
     "OPTION",
     "PIPES",
     "QUOTE",
@@ -60,7 +61,14 @@ LIST = re.compile(
 )
 EXAMPLE = re.compile(r"^[ \t]*\(@([\w-]{1,60})\)[ \t]", re.MULTILINE)
 LABEL = re.compile(r"^ {0,3}\[(?![\^@])([^\[\]\n]{1,200})\]:", re.MULTILINE)
-FOOTNOTE = re.compile(r"\[\^[^\s\[\]]{1,100}\]:[ \t]*")
+# What a cross-reference can lead to: "(x)=", ":name: x", "label: x" in a directive, "{#x}", "\\label{x}".
+NAMED_TARGET = re.compile(
+    r"^[ \t]*\(([^()\s]{1,200})\)=[ \t]*\r?$"
+    r"|^[ \t]*(?:(?:#|//|%%)\|[ \t]*)?:?(?:name|label):[ \t]*[\"']?([^\s\"']{1,200})"
+    r"|\{#([\w:.-]{1,200})|\\label\{([^{}\s]{1,200})\}",
+    re.MULTILINE,
+)
+FOOTNOTE = re.compile(r"\[\^([^\s\[\]]{1,100})\]:[ \t]*")
 LINK = re.compile(
     r"\[(?![\^@])([^\[\]]{1,200})\]:[ \t]*(?:<[^<>\n]*>|[^\s<]\S*)"
     r"(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'|\([^()\n]*\)))?[ \t]*\r?\n?$"

@@ -16,7 +16,7 @@ from whycite.documents.markdown.roles import read_role, read_tex
 __all__ = ["MarkdownToken", "TokenKind", "pair_tokens", "tokenise"]
 
 
-TokenKind = Literal["shown", "dropped", "cited", "key", "doi", "open", "close", "emphasis", "display", "break"]
+TokenKind = Literal["shown", "dropped", "cited", "key", "note", "doi", "open", "close", "emphasis", "display", "break"]
 
 
 @dataclass(slots=True)
@@ -119,7 +119,7 @@ _TAG = re.compile(r"</?[A-Za-z][\w:-]*(?:\s[^<>]{0,2000})?/?>")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _MATH = re.compile(r"\$(?=[^\s$])((?:[^$\\]|\\.)+)(?<=\S)\$(?!\d)", re.DOTALL)
 _URL = re.compile(r"[^\s<>\[\]{}|\"^`\\]*")
-_NOTE = re.compile(r"\[\^[^\s\[\]]{1,100}\]")
+_NOTE = re.compile(r"\[\^([^\s\[\]]{1,100})\]")
 _SUPERSCRIPT = re.compile(r"\^([^\s^\\\[\]]{1,40})\^")
 _SUBSCRIPT = re.compile(r"~([^\s~\\\[\]]{1,40})~")
 _ATTRIBUTES = re.compile(r"\{[^{}\n]{0,500}\}")
@@ -197,7 +197,7 @@ class _MarkScanner:
             return end
         note = None if opening else _NOTE.match(self.text, start)
         if note:
-            return self.add("dropped", start, note.end())
+            return self.add("note", start, note.end(), note[1])
         self._depth += 1
         self.add("open", start, end)
         self.tokens[-1].opening = opening

@@ -44,6 +44,7 @@ class ParagraphGatherer:
             tuple[MarkdownPage, list[SourceSpan]]
         ] = []  # paragraphs of a reference list in the text
         self.paragraph: _OpenParagraph | None = None
+        self.note_label = ""  # of the footnote whose definition is read
 
     def begin(self, page: MarkdownPage, kind: SentenceKind) -> None:
         """Begin a paragraph."""
@@ -96,6 +97,8 @@ class ParagraphGatherer:
             self.outline.end_paragraph(prose, stretch.text)
         else:
             self.outline.block(prose, kind)
+        if kind == "footnote":
+            self.names.notes.setdefault(self.note_label, []).append(prose)
         for caption in inline.captions:
             self.outline.block(caption, "caption")
         for note in inline.notes:

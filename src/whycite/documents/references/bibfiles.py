@@ -10,7 +10,7 @@ from whycite.documents.references import bbl, bibtex, csljson, hayagriva, ris
 from whycite.documents.references.reader import Parse
 from whycite.documents.sources import Source, decode
 
-__all__ = ["load_bibliography", "nearby_bibliography"]
+__all__ = ["load_bibliography", "nearby_bibliographies"]
 
 _PARSERS: dict[str, Parse] = {
     ".bib": bibtex.parse,
@@ -23,6 +23,8 @@ _PARSERS: dict[str, Parse] = {
     ".yaml": hayagriva.parse,
     ".yml": hayagriva.parse,
 }
+
+_MAX_NEARBY = 20  # files read for a draft that names none
 
 
 def load_bibliography(source: Source, names: Iterable[str]) -> tuple[list[Reference], list[str]]:
@@ -47,13 +49,13 @@ def load_bibliography(source: Source, names: Iterable[str]) -> tuple[list[Refere
     return references, warnings
 
 
-def nearby_bibliography(source: Source) -> str | None:
-    """The only BibTeX file in the draft's folder, or else in the project; for drafts that name none."""
+def nearby_bibliographies(source: Source) -> list[str]:
+    """The BibTeX files in the draft's folder, or else the only one in the project; for drafts that name none."""
     names = [name for name in source.folder.names() if name.lower().endswith(".bib")]
     here = posixpath.dirname(source.name)
-    local_names = [name for name in names if posixpath.dirname(name) == here]
-    candidates = local_names or names
-    return "/" + candidates[0] if len(candidates) == 1 else None
+    local_names = sorted(name for name in names if posixpath.dirname(name) == here)
+    candidates = local_names or (names if len(names) == 1 else [])
+    return ["/" + name for name in candidates[:_MAX_NEARBY]]
 
 
 def _find_file(source: Source, name: str) -> Source | None:

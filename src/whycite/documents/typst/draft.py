@@ -8,7 +8,7 @@ import re
 from whycite.documents.builder import Builder
 from whycite.documents.markup import POINTER, looks_like_pointer
 from whycite.documents.model import Document, Reference
-from whycite.documents.references.bibfiles import load_bibliography, nearby_bibliography
+from whycite.documents.references.bibfiles import load_bibliography, nearby_bibliographies
 from whycite.documents.references.names import parse_people
 from whycite.documents.sources import Source, decode
 from whycite.documents.typst.syntax import TypstPage
@@ -111,11 +111,9 @@ class _TypstDraft:
     def _references(self) -> list[Reference]:
         names = self.survey.bibliographies
         if not names and self.survey.has_references:
-            nearby = nearby_bibliography(self.source)
-            names = [nearby] if nearby else []
-            self.builder.warn(
-                f"{self.source.path}: does not name a bibliography" + (f"; using {nearby[1:]}" if nearby else "")
-            )
+            names = nearby_bibliographies(self.source)
+            used = f"; using {', '.join(name[1:] for name in names)}" if names else ""
+            self.builder.warn(f"{self.source.path}: does not name a bibliography{used}")
         references, warnings = load_bibliography(self.source, names)
         for warning in warnings:
             self.builder.warn(warning)

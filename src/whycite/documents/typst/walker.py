@@ -389,8 +389,10 @@ class TypstWalker(CodeWalker):
         return label.end()
 
     def _reference(self, start: int, end: int) -> int:
-        reference = None if self.text[start - 1 : start].isalnum() else _REFERENCE.match(self.text, start)
-        if reference is None:
+        reference = _REFERENCE.match(self.text, start)
+        # Typst takes "1998@key" for a reference, too; only an address such as "doe@example.org" is more likely text.
+        is_glued = self.text[start - 1 : start].isalnum()
+        if reference is None or (is_glued and "." in reference[1]):
             return self._copy(start, end)
         note = _NOTE_MARKS.sub("", (reference[2] or "").replace("~", " ")).strip()
         self.survey.has_references = True

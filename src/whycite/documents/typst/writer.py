@@ -149,6 +149,8 @@ class TypstWriter:
         formula, self._formula = self._formula, None
         if self._sort in ("caption", "footnote"):
             self._queue.append((prose, self._sort))
+            if self._sort == "footnote":
+                self._outer_states[-1][0].attach_notes([prose])
             return
         if prose and not self.outline.in_references:
             self.outline.end_paragraph(prose, self._last_sign)
