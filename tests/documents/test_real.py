@@ -57,6 +57,13 @@ def test_cite_commands_are_counted_right(data: Path, drafts: dict[str, Document]
         assert count == expected, name
 
 
+def test_footnotes_of_a_thesis_make_its_sentences_citing_ones(drafts: dict[str, Document]) -> None:
+    sentences = drafts["stolfi-tese"].sentences
+    assert sum(bool(sentence.note_citations) for sentence in sentences) > 150
+    places = {(s.file, c.start) for s in sentences if s.kind == "footnote" for c in s.citations}
+    assert {(s.file, c.start) for s in sentences for c in s.note_citations} <= places
+
+
 def test_every_key_that_has_an_entry_resolves(data: Path, drafts: dict[str, Document]) -> None:
     for name, document in drafts.items():
         bibs = [

@@ -72,7 +72,7 @@ def misplaced(document: Document, files: Mapping[str, str]) -> list[str]:
         ('So #cite("doe99", "lee:04").', [('#cite("doe99", "lee:04")', ("doe99", "lee:04"))]),
         ("So #ref(<doe99>).", [("#ref(<doe99>)", ("doe99",))]),
         ("So #emph[by @doe99 #text(red)[@lee:04]].", [("@doe99", ("doe99",)), ("@lee:04", ("lee:04",))]),
-        ("Mail a@doe99 or \\@doe99.", []),
+        ("Mail a@doe99.org or \\@doe99.", []),
         ("// @doe99\n/* @doe99 /* @doe99 */ @doe99 */ `@doe99` $@doe99$", []),
         ("```typ\n@doe99\n```", []),
         ("#let x = [@doe99]\n#set page(header: [@doe99])\n#show heading: it => [@doe99 #it]\n", []),

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from whycite.documents.model import Citation, Document, Reference, Section, Sentence, SentenceKind
 from whycite.text.sentences import split_sentences
 
-__all__ = ["Builder", "Prose"]
+__all__ = ["Builder", "Prose", "list_names"]
 
 
 _WHITE = re.compile(r"\s")
@@ -228,7 +228,7 @@ class Builder:
         )
         if missing:
             keys = "1 cited key has" if len(missing) == 1 else f"{len(missing)} cited keys have"
-            self.warn(f"{keys} no entry in the bibliography: {_list_names(list(missing))}")
+            self.warn(f"{keys} no entry in the bibliography: {list_names(list(missing))}")
         unlinked = sum(not c.keys for sentence in self._sentences for c in sentence.citations)
         if unlinked:
             markers = "1 citation marker" if unlinked == 1 else f"{unlinked} citation markers"
@@ -244,6 +244,7 @@ class Builder:
         )
 
 
-def _list_names(names: Sequence[str]) -> str:
+def list_names(names: Sequence[str]) -> str:
+    """The names for a message: ten at most, then how many more there are."""
     surplus = len(names) - _MAX_NAMES
     return ", ".join(names[:_MAX_NAMES]) + (f" and {surplus} more" if surplus > 0 else "")

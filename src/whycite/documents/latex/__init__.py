@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from whycite.documents.builder import Builder
+from whycite.documents.builder import Builder, list_names
 from whycite.documents.latex.project import LatexProject, find_main
 from whycite.documents.latex.walker import LatexWalker
 from whycite.documents.model import Document, Reference
@@ -42,6 +42,13 @@ class LatexReader:
                 references, borrowed_files = project.other_bibliographies()
             if borrowed_files:
                 builder.warn(f"{source.path}: {UNNAMED_BIBLIOGRAPHY} {', '.join(borrowed_files)}")
+        if project.has_document(project.open(source).text) and (leftovers := project.leftovers()):
+            files = (
+                "1 .tex file with citations is"
+                if len(leftovers) == 1
+                else f"{len(leftovers)} .tex files with citations are"
+            )
+            builder.warn(f"{source.path}: {files} not part of this draft, so not read: {list_names(leftovers)}")
         for warning in project.warnings:
             builder.warn(warning)
         document = builder.document(Reference(id="", title=walker.title), _first_per_key(references))

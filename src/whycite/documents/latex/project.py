@@ -5,24 +5,33 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable
+from functools import cached_property
 
 from whycite.documents.latex.cursor import LatexText
+from whycite.documents.latex.inclusions import (
+    COMMENTS,
+    INCLUSION,
+    find_including_macros,
+    has_citations,
+    path_macros,
+)
+from whycite.documents.latex.macros import Macro
 from whycite.documents.model import Reference
 from whycite.documents.references import bbl, bibtex
 from whycite.documents.sources import Folder, Source, decode
 
 __all__ = ["LatexProject", "find_main"]
 
-_COMMENTS = re.compile(r"(?<!\\)%[^\n\r]*")
 _CLASS = re.compile(r"\\document(?:class|style)\s*(?:\[[^\]]{0,2000}\])?\s*\{\s*([^}\s]{1,100})")
 _BEGIN = re.compile(r"\\begin\s*\{document\}")
 _END = re.compile(r"\\end\s*\{document\}")
-_INCLUSION = re.compile(r"\\(?:input|include|subfile|subfileinclude)\s*\{\s*([^{}\\\n]{1,200}?)\s*\}")
 _ENCODING = re.compile(r"\\usepackage\s*\[([\w-]{1,20})\]\s*\{inputenc\}|%\s*!TEX encoding\s*=\s*([\w-]{1,30})")
 _USUAL_NAMES = ("main", "ms", "paper", "article", "manuscript", "thesis", "draft", "root")
 # Limits for one project, far above real ones.
 MAX_READ = 128 << 20  # bytes
 MAX_FILES = 5000
+_MAX_LEFTOVERS = 500  # files of the folder searched for citations and macros that the draft does not reach
+_TEX = (".tex", ".ltx", ".latex")
 _HEAD_SIZE = 4 << 20  # bytes of a file that decide whether it is the main one
 _DECLARATION_SIZE = 100_000  # bytes in which the encoding must be declared
 _MAX_BIB_FILES = 20  # read for a draft that names none
@@ -38,6 +47,8 @@ class LatexProject:
         self._names_by_path: dict[str, str] = {}  # names of the files by their paths
         self._names: dict[str, str] | None = None
         self._embedded_files: dict[str, str] = {}  # files embedded in the draft
+        self._heads: dict[str, str] = {}  # beginnings of files that were searched, not read
+        self._entered: set[str] = set()  # paths of the files whose text is in the document
         self._bytes_read = 0
         self.encoding: str | None = None
         self.borrowed_bbl = ""  # the only .bbl of the folder, if it was used although it is not named after the draft
@@ -69,6 +80,44 @@ class LatexProject:
             return self.open(source)
         in_folder = not target.startswith(("/", "~")) and not self._resolve(self._folder, target).startswith("..")
         return "file not found in this folder" if in_folder else "outside the draft's folder; skipped"
+
+    def find_by_tail(self, path: str) -> LatexText | None:
+        """The only .tex file of the project whose path ends like this one, whose folder is unknown."""
+        tail = "/" + posixpath.normpath(path.replace("\\", "/").strip("/")).lower().removesuffix(".tex") + ".tex"
+        names = [name for low, name in self._all_names().items() if f"/{low}".endswith(tail)]
+        source = self.main.sibling(names[0]) if len(names) == 1 else None
+        return self.open(source) if source else None
+
+    def is_read(self, text: LatexText) -> bool:
+        """Whether a file has been read into the document before."""
+        return text.file in self._entered
+
+    def enter(self, text: LatexText) -> None:
+        """Note that a file is read into the document."""
+        self._entered.add(text.file)
+
+    @cached_property
+    def including_macros(self) -> dict[str, Macro]:
+        """The macros of the project's classes and packages that include a file."""
+        return find_including_macros(self._unread_texts((".cls", ".sty")).values())
+
+    @cached_property
+    def path_macros(self) -> dict[str, str]:
+        """The macros in any file of the project that may stand for a folder."""
+        return path_macros(self._unread_texts((".cls", ".sty", ".def", *_TEX)).values())
+
+    def leftovers(self) -> list[str]:
+        """The .tex files of the folder that cite, and that the draft does not include."""
+        texts = self._unread_texts(_TEX)
+        paths = {name: self.main.folder.path(name) for name in texts}
+        return sorted(name for name, text in texts.items() if paths[name] not in self._entered and has_citations(text))
+
+    def _unread_texts(self, suffixes: tuple[str, ...]) -> dict[str, str]:
+        names = [name for name in self._all_names().values() if name.lower().endswith(suffixes)]
+        for name in names[:_MAX_LEFTOVERS]:
+            if name not in self._heads and self.main.folder.path(name) not in self._entered:
+                self._heads[name] = _read_head(Source(self.main.folder, name))
+        return {name: self._heads[name] for name in names if name in self._heads}
 
     def line(self, file: str, offset: int) -> int:
         """The line number of an offset in a file."""
@@ -108,7 +157,7 @@ class LatexProject:
     @staticmethod
     def has_document(text: str) -> bool:
         """Whether the text has a \\begin{document} of its own."""
-        return _BEGIN.search(_COMMENTS.sub("", text)) is not None
+        return _BEGIN.search(COMMENTS.sub("", text)) is not None
 
     @staticmethod
     def body(text: str) -> tuple[int, int]:
@@ -161,14 +210,14 @@ class LatexProject:
 
 def find_main(folder: Folder) -> Source | None:
     """The main file of a project: a document no other file includes, with a usual name or the most text."""
-    names = [name for name in folder.names() if name.lower().endswith((".tex", ".ltx", ".latex"))]
-    texts = {name: _COMMENTS.sub("", _read_head(Source(folder, name))) for name in names[:MAX_FILES]}
+    names = [name for name in folder.names() if name.lower().endswith(_TEX)]
+    texts = {name: COMMENTS.sub("", _read_head(Source(folder, name))) for name in names[:MAX_FILES]}
     if not texts:
         return None
     included_stems = {
         posixpath.basename(inclusion[1]).removesuffix(".tex")
         for text in texts.values()
-        for inclusion in _INCLUSION.finditer(text)
+        for inclusion in INCLUSION.finditer(text)
     }
     classes = {name: match[1] for name, text in texts.items() if (match := _CLASS.search(text))}
     roots = [name for name in classes if classes[name] not in {"subfiles", "standalone", "beamer", "letter"}]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable
 
@@ -11,6 +12,7 @@ from whycite.documents.latex.commands import ARGUMENTS, is_citation, looks_like_
 from whycite.documents.latex.cursor import Cursor, LatexFrame, LatexRange, LatexText
 from whycite.documents.latex.environments import Environments
 from whycite.documents.latex.formulas import DASHES_AND_QUOTES, read_formula, read_letter, read_symbol
+from whycite.documents.latex.inclusions import expand_path, may_include
 from whycite.documents.latex.macros import Conditionals, Macro, expand
 from whycite.documents.latex.page import LatexPage
 from whycite.documents.latex.project import LatexProject
@@ -40,6 +42,7 @@ MAX_ENTERED_CHARACTERS = 64_000_000  # of files, each counted as often as it is 
 MAX_FILES = 5_000
 MAX_WARNINGS = 50  # per file, so that a broken one does not flood the output
 _MAX_BRACE_WARNINGS = 3  # per file
+_UNDEFINED = re.compile(r"(\\[A-Za-z@]+)[ \t]*/")  # a folder that a macro from outside the project stands for
 
 
 class LatexWalker(Cursor):
@@ -113,7 +116,10 @@ class LatexWalker(Cursor):
 
     def open_file(self, call: LatexRange, file_name: str, command: str, suffix: str = ".tex") -> None:
         """Continue in another file of the project, or warn; packages are usually not part of it."""
-        source = self.project.find(file_name, call.source.file, suffix)
+        path = self.expand_path(file_name)
+        source = self.project.find(path, call.source.file, suffix)
+        if isinstance(source, str) and suffix == ".tex" and (folder := _UNDEFINED.match(path)):
+            source = self.project.find_by_tail(path[folder.end() :]) or f"{folder[1]} is not defined here; skipped"
         if isinstance(source, str):
             if suffix == ".tex":
                 self.warn(call.source, call.start, f"\\{command}{{{file_name}}}: {source}")
@@ -121,6 +127,28 @@ class LatexWalker(Cursor):
             self.warn(call.source, call.start, f"\\{command}{{{file_name}}} includes itself; skipped")
         else:
             self._enter(source)
+
+    def expand_path(self, path: str) -> str:
+        """A file name with the values of the macros in it."""
+        job = posixpath.splitext(posixpath.basename(self.project.main.name))[0]
+        return expand_path(path, self.macros, lambda: self.project.path_macros, job)
+
+    def include_part(self, call: LatexRange, name: str) -> bool:
+        """Continue in the file that an unknown command names; False if it names none of the project."""
+        start = self.frame.pos
+        frame = self.frame
+        self.optional_argument()
+        if (argument := self.group()) is not None:
+            source = self.project.find(self.expand_path(argument.text), call.source.file, ".tex")
+            if isinstance(source, LatexText) and not self.project.is_read(source):
+                self._enter(source)
+                return True
+            if isinstance(source, str) and "/" in argument.text:
+                self.warn(call.source, call.start, f"\\{name}{{{argument.text}}}: {source}")
+                return True
+        if self.frame is frame:
+            frame.pos = start
+        return False
 
     def warn(self, source: LatexText, offset: int, message: str) -> None:
         """Add a warning with file and line."""
@@ -166,7 +194,10 @@ class LatexWalker(Cursor):
             pass
         elif looks_like_citation(name):
             handlers.cite(self, call, name)
-        elif read_letter(self, call, name):
+        elif name in self.project.including_macros:
+            frame.pos = match.end("word")
+            self._expand(self.project.including_macros[name], call)
+        elif (may_include(name) and self.include_part(call, name)) or read_letter(self, call, name):
             pass
         elif name in ARGUMENTS or name.startswith("index"):
             self.read_arguments(ARGUMENTS.get(name, "odd"))
@@ -212,6 +243,7 @@ class LatexWalker(Cursor):
         if self._characters_entered > MAX_ENTERED_CHARACTERS or self._files_entered > MAX_FILES:
             self.warn(source, 0, "read too many times; skipped from here on")
             return
+        self.project.enter(source)
         start, end = 0, len(source.text)
         if self.page.in_body:  # a subfile brings a preamble of its own
             start, end = self.project.body(source.text)
