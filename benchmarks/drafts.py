@@ -25,7 +25,7 @@ DEFAULT = Path(__file__).resolve().parents[2] / "shared" / "data"
 TOLERANCE = 0.02  # of the cite commands
 HALF = 0.5
 PAGES = {".tex", ".md", ".qmd", ".rmd"}
-SIGNS = ("not part of this draft", "not found", "skipped")  # in warnings about text that was not read
+SIGNS = ("not part of this draft", "not count", "skipped")  # in warnings about text that was not read
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _LATEX = [
@@ -63,18 +63,18 @@ def main() -> None:
     shares: dict[str, float] = {}
     for entry in index:
         document = read(data / entry["name"])
-        found, expected = sum(len(sentence.citations) for sentence in document.sentences), entry["cite_commands"]
+        count, expected = sum(len(sentence.citations) for sentence in document.sentences), entry["cite_commands"]
         share = _words_read(document) / max(1, _words_in(data / entry["name"]))
         shares[entry["name"]] = share
         warns = any(sign in warning for warning in document.warnings for sign in SIGNS)
         noted = sum(bool(sentence.note_citations) for sentence in document.sentences)
-        difference = abs(found - expected) / max(1, expected)
+        difference = abs(count - expected) / max(1, expected)
         if document.format == "latex" and difference > TOLERANCE:
             off.append(entry["name"])
         if share < HALF and not warns:
             silent.append(entry["name"])
-        if found != expected or warns or share < HALF:
-            shown = (str(expected), str(found), f"{difference:.1%}", str(noted), f"{share:.0%}", "yes" if warns else "")
+        if count != expected or warns or share < HALF:
+            shown = (str(expected), str(count), f"{difference:.1%}", str(noted), f"{share:.0%}", "yes" if warns else "")
             table.add_row(entry["name"], *shown)
     console = Console(width=120)
     console.print(table)

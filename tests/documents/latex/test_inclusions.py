@@ -1,5 +1,6 @@
 """Parts that come by a command of the project's class, or by a path made of macros; and what is left over."""
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -127,3 +128,19 @@ def test_only_the_inclusions_of_a_macro_are_kept() -> None:
         "bringin": r"\input{chapters/#2/text}",
         "chapterof": r"\bringin{#1}",
     }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\\" + "cite" * 50_000,
+        "\\newcommand" + " " * 200_000,
+        "\\cite" + "[" * 200_000,
+        "\\newcommand\\a[1]{\\input{#1}}" * 5_000,
+        "\\input{" * 50_000,
+    ],
+)
+def test_searching_other_files_takes_no_longer_for_hostile_ones(read_latex: Read, text: str) -> None:
+    start = time.process_time()
+    read_latex(r"\unknown \input{\Dir/x} Text.", {"a.tex": text, "b.sty": text, "c.cls": text})
+    assert time.process_time() - start < 5

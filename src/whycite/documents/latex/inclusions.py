@@ -30,7 +30,9 @@ _INPUT_NAMES = "|".join(sorted(INPUTS, key=len, reverse=True))
 _INPUT_OF_ARGUMENT = re.compile(rf"\\(?:{_INPUT_NAMES})\s*\{{[^{{}}\n]{{0,200}}#\d")
 _DEFINITION = re.compile(rf"\\({'|'.join(sorted(DEFINERS - {'let'}, key=len, reverse=True))})(?![A-Za-z@])\*?")
 _MAX_NESTING = 5  # macros that include by way of other macros
-_CITATION = re.compile(r"\\([A-Za-z]*[cC]ite[A-Za-z]*)\*?\s*(?:\[[^\[\]]{0,200}\]\s*){0,2}\{\s*[^#{}\\\s]")
+_CITATION = re.compile(
+    r"\\([A-Za-z]{0,30}[cC]ite[A-Za-z]{0,30})\*?\s{0,9}(?:\[[^\[\]]{0,200}\]\s{0,9}){0,2}\{\s{0,9}[^#{}\\\s]"
+)
 
 
 def may_include(name: str) -> bool:
@@ -70,7 +72,7 @@ def _definitions(text: str) -> Iterable[Macro]:
 
 
 _PATH_MACRO = re.compile(
-    r"\\(?:(?:new|renew|provide)command\*?\s*\{?\s*\\([A-Za-z@]+)\s*\}?|[gex]?def\s*\\([A-Za-z@]+))\s*\{([^{}\n]{1,200})\}"
+    r"\\(?:(?:new|renew|provide)command\*?\s{0,9}\{?\s{0,9}\\([A-Za-z@]{1,60})\s{0,9}\}?|[gex]?def\s{0,9}\\([A-Za-z@]{1,60}))\s{0,9}\{([^{}\n]{1,200})\}"
 )
 _COMMAND = re.compile(r"\\([A-Za-z@]+)[ \t]*(?:\{\})?")
 _TRANSPARENT = frozenset("subfix detokenize unexpanded string expandafter noexpand relax currfiledir".split())
@@ -87,8 +89,8 @@ def path_macros(texts: Iterable[str]) -> dict[str, str]:
     return macros
 
 
-def expand_path(path: str, macros: Mapping[str, Macro], others: Callable[[], Mapping[str, str]], job: str) -> str:
-    """A path with the values of the macros in it; `others` are those of files that were not read, `job` is \\jobname.
+def expand_path(path: str, macros: Mapping[str, Macro], fallback: Callable[[], Mapping[str, str]], job: str) -> str:
+    """A path with the values of the macros in it; `fallback` has those of files that were not read, `job` is \\jobname.
 
     A command that nothing defines stays: it may be a folder after a backslash, as on Windows.
     """
@@ -99,7 +101,7 @@ def expand_path(path: str, macros: Mapping[str, Macro], others: Callable[[], Map
             return command[0] if macros[name].parameters else macros[name].body
         if name in _TRANSPARENT:
             return ""
-        return job if name == "jobname" else others().get(name, command[0])
+        return job if name == "jobname" else fallback().get(name, command[0])
 
     for _ in range(_MAX_NESTING):
         expanded = _COMMAND.sub(value, path) if "\\" in path else path

@@ -48,6 +48,7 @@ class LatexProject:
         self._names: dict[str, str] | None = None
         self._embedded_files: dict[str, str] = {}  # files embedded in the draft
         self._heads: dict[str, str] = {}  # beginnings of files that were searched, not read
+        self._characters_searched = 0
         self._entered: set[str] = set()  # paths of the files whose text is in the document
         self._bytes_read = 0
         self.encoding: str | None = None
@@ -115,8 +116,10 @@ class LatexProject:
     def _unread_texts(self, suffixes: tuple[str, ...]) -> dict[str, str]:
         names = [name for name in self._all_names().values() if name.lower().endswith(suffixes)]
         for name in names[:_MAX_LEFTOVERS]:
-            if name not in self._heads and self.main.folder.path(name) not in self._entered:
+            is_new = name not in self._heads and self.main.folder.path(name) not in self._entered
+            if is_new and self._characters_searched < MAX_READ:
                 self._heads[name] = _read_head(Source(self.main.folder, name))
+                self._characters_searched += len(self._heads[name])
         return {name: self._heads[name] for name in names if name in self._heads}
 
     def line(self, file: str, offset: int) -> int:

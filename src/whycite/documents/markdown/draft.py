@@ -12,7 +12,7 @@ from whycite.documents.builder import Builder
 from whycite.documents.identity import normalise_doi
 from whycite.documents.markdown.blocks import read_blocks
 from whycite.documents.markdown.inline import MarkdownNames
-from whycite.documents.markdown.lines import EXAMPLE, LABEL, NAMED_TARGET, MarkdownPage, blank_comments, split_lines
+from whycite.documents.markdown.lines import EXAMPLE, LABEL, LABEL_TARGET, MarkdownPage, blank_comments, split_lines
 from whycite.documents.markdown.metadata import (
     MarkdownMetadata,
     bibliography_names,
@@ -183,7 +183,7 @@ class _MarkdownDraft:
 
 
 def _targets(text: str) -> set[str]:
-    return {label.lower() for target in NAMED_TARGET.finditer(text) for label in target.groups() if label}
+    return {label.lower() for target in LABEL_TARGET.finditer(text) for label in target.groups() if label}
 
 
 def _reference_names(references: Sequence[Reference]) -> MarkdownNames:

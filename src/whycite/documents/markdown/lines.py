@@ -21,13 +21,13 @@ __all__ = [
     "HTML_BLOCK",
     "INCLUDE",
     "LABEL",
+    "LABEL_TARGET",
     "LINE",
     "LINK",
     "LIST",
     "LONG_RULE",
     "MYST_BREAK",
     "MYST_COMMENT",
-    "NAMED_TARGET",
     "OPTION",
     "PIPES",
     "QUOTE",
@@ -62,7 +62,7 @@ LIST = re.compile(
 EXAMPLE = re.compile(r"^[ \t]*\(@([\w-]{1,60})\)[ \t]", re.MULTILINE)
 LABEL = re.compile(r"^ {0,3}\[(?![\^@])([^\[\]\n]{1,200})\]:", re.MULTILINE)
 # What a cross-reference can lead to: "(x)=", ":name: x", "label: x" in a directive, "{#x}", "\\label{x}".
-NAMED_TARGET = re.compile(
+LABEL_TARGET = re.compile(
     r"^[ \t]*\(([^()\s]{1,200})\)=[ \t]*\r?$"
     r"|^[ \t]*(?:(?:#|//|%%)\|[ \t]*)?:?(?:name|label):[ \t]*[\"']?([^\s\"']{1,200})"
     r"|\{#([\w:.-]{1,200})|\\label\{([^{}\s]{1,200})\}",
