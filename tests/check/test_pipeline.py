@@ -154,3 +154,16 @@ def test_json_has_the_keys_that_are_promised(run, draft: Path) -> None:  # type:
     assert {"rank", "score", "support", "paper", "evidence", "cite_key", "known", "bibtex"} == finding[
         "recommendations"
     ][0].keys()
+
+
+def test_a_glued_key_is_a_citation_so_no_other_one_is_proposed(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "refs.bib").write_text("@article{lavalle, title={Trees that bees know}, year={1998}}")
+    draft = tmp_path / "main.typ"
+    draft.write_text('It is known since 1998@lavalle that trees grow.\n\n#bibliography("refs.bib")\n')
+    (finding,) = run(draft).findings
+    assert (finding.kind, finding.cites, finding.recommendations) == ("cited", ("lavalle",), ())
+
+
+def test_files_that_the_draft_does_not_reach_are_named(run, draft: Path) -> None:  # type: ignore[no-untyped-def]
+    (draft.parent / "old.tex").write_text(r"Bees rest \cite{Kaiser1988}.")
+    assert f"{draft}: 1 .tex file with citations is not part of this draft, so not read: old.tex" in run(draft).warnings
