@@ -8,10 +8,11 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from itertools import chain, islice
 from pathlib import Path
 
-from whycite.check.findings import CheckedDraft
+from whycite.check.findings import CheckedDraft, Finding
 from whycite.check.pipeline import check_draft
 from whycite.documents import stream
 from whycite.documents.model import Document
@@ -44,11 +45,18 @@ def draft(sentences: int) -> str:
 
 def show(name: str, path: Path, library: Path) -> CheckedDraft:
     start = time.perf_counter()
-    checked = check_draft(path, library)
+    shown: list[float] = []  # when each few findings with papers came
+
+    def note(judged: CheckedDraft, findings: Sequence[Finding]) -> None:
+        if any(finding.recommendations for finding in findings):
+            shown.append(time.perf_counter() - start)
+
+    checked = check_draft(path, library, on_findings=note)
     seconds = time.perf_counter() - start
     worthy = sum(finding.kind == "needs-citation" for finding in checked.findings)
     stages = "".join(f"{checked.stages[stage]:>14.2f}" for stage in STAGES)
-    print(f"{name:<26}{len(checked.findings):>10,}{worthy:>8,}{stages}{seconds:>10.2f}", flush=True)
+    opening = f"{shown[0]:.2f}" if shown else "-"
+    print(f"{name:<26}{len(checked.findings):>10,}{worthy:>8,}{stages}{opening:>15}{seconds:>10.2f}", flush=True)
     return checked
 
 
@@ -57,7 +65,7 @@ def published(sentences: int) -> None:
     worthy = sentences * _WORTHY
     times = (0.110 * sentences, 0.100 * sentences / 5, 0.042 * sentences / 40, 0.005 * 2000 * worthy)
     stages = "".join(f"{value:>14.2f}" for value in times)
-    print(f"{'SCOPE, by its figures':<26}{sentences:>10,}{worthy:>8,.0f}{stages}{sum(times):>10.2f}")
+    print(f"{'SCOPE, by its figures':<26}{sentences:>10,}{worthy:>8,.0f}{stages}{'-':>15}{sum(times):>10.2f}")
 
 
 def main() -> None:
@@ -70,7 +78,7 @@ def main() -> None:
         report = add_documents(library, articles(100, number))
         print(f"A library of {report.added:,} articles, {report.spans:,} spans; load {os.getloadavg()[0]:.1f}")
         head = "".join(f"{stage:>14}" for stage in STAGES)
-        print(f"{'seconds':<26}{'sentences':>10}{'worthy':>8}{head}{'all':>10}")
+        print(f"{'seconds':<26}{'sentences':>10}{'worthy':>8}{head}{'first finding':>15}{'all':>10}")
         for size in sizes or SIZES:
             path = Path(folder) / f"draft{size}.md"
             text = draft(size)

@@ -75,5 +75,6 @@ def test_every_answer_is_described() -> None:
             good = next(answer for status, answer in operation["responses"].items() if status.startswith("2"))
             kinds = good.get("content", {})
             assert (
-                path in ("/api/check/fix", "/api/library/uploads/{id}") or "$ref" in kinds["application/json"]["schema"]
+                path in ("/api/check/fix", "/api/check/stream", "/api/library/uploads/{id}")
+                or "$ref" in kinds["application/json"]["schema"]
             )

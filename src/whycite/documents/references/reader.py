@@ -74,5 +74,5 @@ def duplicate_warnings(file: str, duplicates: Mapping[str, str]) -> list[str]:
     if len(duplicates) < 2:
         return list(duplicates.values())
     keys = ", ".join(f"'{key}'" for key in list(duplicates)[:_MAX_KEYS])
-    more = f" and {len(duplicates) - _MAX_KEYS:,} more" if len(duplicates) > _MAX_KEYS else ""
-    return [f"{file}: {len(duplicates):,} keys occur more than once ({keys}{more}); using the first entry of each"]
+    surplus = f" and {len(duplicates) - _MAX_KEYS:,} more" if len(duplicates) > _MAX_KEYS else ""
+    return [f"{file}: {len(duplicates):,} keys occur more than once ({keys}{surplus}); using the first entry of each"]
