@@ -67,10 +67,10 @@ def _start(folder: Path, stdout: int = subprocess.PIPE, stderr: int = subprocess
     return subprocess.Popen(command, cwd=folder, env=environment, stdout=stdout, stderr=stderr)
 
 
-def _read_until(stream: int, text: str, seconds: float = 60.0) -> str:
-    """What comes from a stream until a text has come."""
+def _read_until(stream: int, *texts: str, seconds: float = 60.0) -> str:
+    """What comes from a stream until all texts have come."""
     content, end = "", time.monotonic() + seconds
-    while text not in content:
+    while not all(text in content for text in texts):
         assert time.monotonic() < end, content
         content += os.read(stream, 10_000).decode()
     return content
@@ -120,9 +120,7 @@ def test_on_a_terminal_a_bar_stands_below_the_findings(tmp_path: Path) -> None:
     process = _start(tmp_path, stdout=terminal, stderr=terminal)
     os.close(terminal)
     try:
-        begun = _read_until(screen, "searching for papers")
-        begun += _read_until(screen, "hive 0 rest at night")
-        begun += _read_until(screen, f" of {CLAIMS}")
+        begun = _read_until(screen, "searching for papers", "hive 0 rest at night", f" of {CLAIMS}")
         (tmp_path / "go").touch()
         rest = _read_until(screen, "sentences need a citation")
     finally:
