@@ -230,7 +230,8 @@ def test_json(paper: Path) -> None:
     found = verification_json(verify_claim(CLAIM, paper), 2)
     assert found.keys() == {"claim", "verdict", "confidence", "chances", "reason", "passages"}
     assert len(found["passages"]) == 2
-    assert found["passages"][0].keys() == {"rank", "index", "score", "text", "section", "relation", "role"}
+    keys = {"rank", "index", "score", "text", "section", "relation", "role"}
+    assert [passage.keys() for passage in found["passages"]] == [keys | {"decides"}, keys]
 
 
 def test_odd_text() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from whycite import documents, structure
-from whycite.documents.model import Coverage, Document
+from whycite.documents.model import Coverage, Document, Reference, Sentence
 from whycite.errors import UserError
 from whycite.evidence.words import has_content_words
 from whycite.models import Encoder, load_encoder
@@ -18,8 +18,9 @@ from whycite.text.language import is_foreign_sentence, is_foreign_text
 from whycite.verify.features import PassageWeights, shipped_weights
 from whycite.verify.passages import PreparedDocument, RankedSentences
 from whycite.verify.prose import own_sentences, quotes, with_asides
-from whycite.verify.verdict import collect_signs, judge
-from whycite.verify.verification import Passage, Verification, unchecked
+from whycite.verify.roles import cited_source, is_hypothesis, role_of
+from whycite.verify.verdict import ReasonedVerdict, Signs, claim_shares, collect_signs, judge, without_own_finding
+from whycite.verify.verification import Passage, Relation, Role, Verification, unchecked
 
 __all__ = ["OpenDocument", "open_document", "verify_claim", "verify_sentences"]
 
@@ -27,6 +28,7 @@ _QUOTATION_CANDIDATES = 20  # best passages searched for a quotation of the clai
 _LANGUAGE_SAMPLE = 400  # sentences by which the language of a document is recognised
 _QUOTED_CONFIDENCE = 0.5  # that a document says nothing about a claim it quotes: an even chance
 _MIN_READ_SHARE = 0.9  # of the text of a document; of one that was read less, the rest may say so
+_MAX_SOURCES = 2  # named in a reason; of more, the first and their number
 _LOGIT_LIMIT = 60  # beyond it a score is 0 or 1 anyway, and exp would overflow
 
 
@@ -41,11 +43,13 @@ class OpenDocument:
         path: str = "",
         pages: Sequence[int | None] | None = None,
         coverage: Coverage | None = None,
+        sources: Sequence[str] | None = None,
     ) -> None:
         self._prepared, self._path = prepared, path
         self._indices, self._headings = tuple(indices), tuple(headings)
         self._pages = tuple(pages) if pages is not None else (None,) * len(self._indices)
         self._coverage = coverage or Coverage()
+        self._sources = tuple(sources) if sources is not None else tuple(map(cited_source, prepared.sentences))
         self._foreign = is_foreign_text(" ".join(prepared.sentences[:_LANGUAGE_SAMPLE]))
 
     def verify(self, claim: str, k: int | None = None) -> Verification:
@@ -63,10 +67,13 @@ class OpenDocument:
             return unchecked(claim, reason, passages)
         quoting = self._quoting(claim, ranked)
         verdict_signs = collect_signs(claim, self._prepared, ranked, quoting)
-        passages = self._passages(ranked, quoting, k)
         if verdict_signs is None:
+            passages = self._passages(ranked, quoting, k)
             return Verification(claim, "not found", _QUOTED_CONFIDENCE, passages, "the document only quotes the claim")
         judged = judge(self._prepared, ranked, verdict_signs, self._headings)
+        if not is_hypothesis(claim):
+            judged = self._weigh_roles(judged, verdict_signs, ranked)
+        passages = self._passages(ranked, quoting, k, judged)
         if judged.verdict == "not found" and self._coverage.share < _MIN_READ_SHARE:
             percent = f"{100 * self._coverage.share:.0f} %"
             reason = f"only {percent} of the text could be read; {self._coverage.gaps}"
@@ -77,8 +84,21 @@ class OpenDocument:
         best = np.argsort(-ranked.logits, kind="stable")[:_QUOTATION_CANDIDATES].tolist()
         return frozenset(index for index in best if quotes(claim, self._prepared.sentences[index]))
 
-    def _passages(self, ranked: RankedSentences, quoting: frozenset[int], k: int | None) -> tuple[Passage, ...]:
+    def _weigh_roles(self, judged: ReasonedVerdict, signs: Signs, ranked: RankedSentences) -> ReasonedVerdict:
+        roles = [self._role(index) for index in signs.top]
+        sources = [self._sources[index] for index in signs.top]
+        return without_own_finding(judged, signs.top, claim_shares(ranked, signs.top), roles, sources)
+
+    def _role(self, index: int) -> Role:
+        prepared = self._prepared
+        return role_of(prepared.sentences[index], prepared.types[index], bool(self._sources[index]))
+
+    def _passages(
+        self, ranked: RankedSentences, quoting: frozenset[int], k: int | None, judged: ReasonedVerdict | None = None
+    ) -> tuple[Passage, ...]:
         order = np.argsort(-ranked.logits, kind="stable").tolist()
+        decisive = judged.decisive if judged else None
+        relation: Relation = "contradicts" if judged and judged.verdict == "contradicted" else "supports"
         scores = 1 / (1 + np.exp(-np.clip(ranked.logits, -_LOGIT_LIMIT, _LOGIT_LIMIT)))
         return tuple(
             Passage(
@@ -89,7 +109,10 @@ class OpenDocument:
                 self._headings[index],
                 index in quoting,
                 ranked.numbers[index].words,
-                page=self._pages[index],
+                relation if index == decisive else "neither",
+                self._role(index),
+                index == decisive,
+                self._pages[index],
             )
             for rank, index in enumerate(order[:k], 1)
         )
@@ -148,7 +171,24 @@ def open_document(
     texts = [document.sentences[index].text for index in indices]
     pages = [document.sentences[index].page for index in indices]
     prepared = _prepare(texts, types, ranker, encoder, weights, progress)
-    return OpenDocument(prepared, indices, headings, document.path, pages, document.coverage)
+    sources = [_sources(document.sentences[index], document) for index in indices]
+    return OpenDocument(prepared, indices, headings, document.path, pages, document.coverage, sources)
+
+
+def _sources(sentence: Sentence, document: Document) -> str:
+    """Whom a sentence cites, such as "Winer 2019 and Berg 2011"; "" if nobody."""
+    keys = dict.fromkeys(key for citation in sentence.citations for key in citation.keys)
+    references = [document.by_id[key] for key in keys if key in document.by_id]
+    labels = list(dict.fromkeys(filter(None, map(_label, references))))
+    if not labels:
+        return cited_source(sentence.text) or ("another paper" if sentence.citations else "")
+    return " and ".join(labels) if len(labels) <= _MAX_SOURCES else f"{labels[0]} and {len(labels) - 1} others"
+
+
+def _label(reference: Reference) -> str:
+    """A reference in short: its first author's name and its year."""
+    name = reference.authors[0].partition(",")[0] if reference.authors else ""
+    return f"{name} {reference.year or ''}".strip() if name else ""
 
 
 def _prepare(

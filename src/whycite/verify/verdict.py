@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,9 +19,19 @@ from whycite.verify.features import WORD_COLUMNS, PassageWeights
 from whycite.verify.passages import PreparedDocument, RankedSentences
 from whycite.verify.polarity import Polarity
 from whycite.verify.quantities import quantities
-from whycite.verify.verification import Verdict
+from whycite.verify.verification import Role, Verdict
 
-__all__ = ["POINTING", "ReasonedVerdict", "Signs", "chances_of", "collect_signs", "judge", "stance_features"]
+__all__ = [
+    "POINTING",
+    "ReasonedVerdict",
+    "Signs",
+    "chances_of",
+    "claim_shares",
+    "collect_signs",
+    "judge",
+    "stance_features",
+    "without_own_finding",
+]
 
 
 _TOP_PASSAGES = 3  # passages that decide
@@ -144,6 +154,9 @@ _SHARE_DENIED = 0.5  # the claim denies what a passage says; the rest goes to co
 _SHARE_CONTRARY = 0.25  # a passage seems to say the opposite; half of the rest goes to contradiction
 _CONTRARY_IS_CONTRADICTION = 0.5
 # The least chances at which a verdict is given.
+# The share of the claim's words that a finding needs, of that in the best passage, to back a claim if that passage only
+# names it as a hypothesis or cites others for it. Set by hand on the examples in tests/verify/test_roles.py.
+_NEEDED_SHARE = 0.8
 _BAR_BACKED = 0.5  # for weights without fitted bars
 _BAR_CONTRADICTED = 0.7  # higher, since a wrong contradiction does harm
 _TRANSFER = 0.8  # how much of a lead over an even chance remains on fields other than those of the training data
@@ -151,12 +164,13 @@ _TRANSFER = 0.8  # how much of a lead over an even chance remains on fields othe
 
 @dataclass(frozen=True, slots=True)
 class ReasonedVerdict:
-    """A verdict, the probability that it is right, the chance of each verdict, and the reason."""
+    """A verdict, the probability that it is right, the chance of each verdict, the reason, and the decisive passage."""
 
     verdict: Verdict
     sure: float
     chances: dict[str, float]
     reason: str
+    decisive: int | None = None  # the index of the passage that it rests on
 
 
 def judge(
@@ -173,9 +187,44 @@ def judge(
         verdict = "contradicted"
     # "not found" is also right where something contradicts the claim.
     sure = 1 - chances["backed"] if verdict == "not found" else chances[verdict]
-    return ReasonedVerdict(
-        verdict, 0.5 + _TRANSFER * (sure - 0.5), chances, _reason(verdict, ranked, signs, headings, against)
-    )
+    reason = _reason(verdict, ranked, signs, headings, against)
+    decisive = None if verdict == "not found" else _decisive(verdict, signs)
+    return ReasonedVerdict(verdict, 0.5 + _TRANSFER * (sure - 0.5), chances, reason, decisive)
+
+
+def _decisive(verdict: Verdict, signs: Signs) -> int:
+    """The passage that a verdict rests on."""
+    return signs.where if verdict == "contradicted" and signs.contrary else signs.top[0]
+
+
+def claim_shares(ranked: RankedSentences, passages: Sequence[int]) -> list[float]:
+    """The share of the claim's words in each passage."""
+    return [float(ranked.words[index, _COVERAGE]) for index in passages]
+
+
+def without_own_finding(
+    judged: ReasonedVerdict, top: Sequence[int], near: Sequence[float], roles: Sequence[Role], sources: Sequence[str]
+) -> ReasonedVerdict:
+    """The verdict "backed" as what it is if the best passage is no finding of the paper itself.
+
+    `near` is the share of the claim's words in each of the passages `top`, best first; `sources` names whom they cite.
+    """
+    role = roles[0]
+    if judged.verdict != "backed" or _is_finding(role):
+        return judged
+    needed = _NEEDED_SHARE * near[0]
+    finding = next((place for place in range(1, len(top)) if _is_finding(roles[place]) and near[place] >= needed), None)
+    if finding is not None:
+        return replace(judged, decisive=top[finding])
+    if role == "hypothesis":
+        reason = "the paper names this only as a hypothesis or an open question"
+        return replace(judged, verdict="not found", reason=reason, decisive=None)
+    whom = f"citing {sources[0]}" if sources[0] else "as what others found"
+    return replace(judged, verdict="secondary", reason=f"a sentence says so, {whom}: cite that", decisive=top[0])
+
+
+def _is_finding(role: Role) -> bool:
+    return role not in ("hypothesis", "others")
 
 
 def chances_of(signs: Signs, kind: str, weights: PassageWeights) -> dict[str, float]:

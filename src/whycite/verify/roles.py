@@ -1,0 +1,101 @@
+"""What a passage is to its paper: its own finding, a hypothesis or aim, what others found, method, or background.
+
+Only its own findings back a claim. The rules look at how the sentence speaks of itself, whether it cites, and the type
+of its section, in this order.
+"""
+
+from __future__ import annotations
+
+import re
+
+from whycite.verify.verification import Role
+
+__all__ = ["cited_source", "is_hypothesis", "role_of"]
+
+_TEST = (
+    r"(?:test|ask|determine|examine|investigate|explore|assess|evaluate|address|establish|learn|study|see|know|"
+    r"understand|find out|clarify|verify|check|rule out|confirm)"
+)
+# A sentence that names what it says as a hypothesis, a question or a plan.
+_HYPOTHESIS = re.compile(
+    r"\b(?:hypothesi[sz]ed?|hypothesis (?:is|was|that)|hypotheses|speculated?|postulated?|conjectured?|predicted that|"
+    r"we (?:reasoned|suspected|wondered|asked|expected|anticipated|propose) (?:that|whether|if)|"
+    r"we (?:next |then |therefore |first |also |further )?(?:asked|tested|wondered) (?:whether|if)|"
+    rf"(?:to|can|will|could|would|aimed to|sought to|set out to) {_TEST}\b[^.]{{0,40}}\b"
+    r"(?:whether|if|how|the (?:hypothesis|effect|role|impact|possibility|idea))\b|"
+    r"(?:it is|it's|is|are|was|were|remains?|still|yet) (?:(?:still|currently|largely|as yet|also|therefore) )?"
+    r"(?:unknown|unclear|uncertain|debated|controversial|not (?:known|clear|understood|yet known)|an open question|"
+    r"poorly understood|to be (?:determined|shown|established|seen|tested))|"
+    r"(?:no consensus|open question|future (?:studies|work|research)|further (?:studies|work|research|investigation)|"
+    r"the aim of|the purpose of|the goal of|our (?:aim|goal|objective)|we aim(?:ed)? to|remains? to be|"
+    r"would be expected|one possibility|possible explanation|tempting to speculate|raises the (?:question|possibility)|"
+    r"little is known|it has been (?:proposed|hypothesi[sz]ed|speculated) that|cannot exclude|"
+    r"we do not know|not been (?:tested|investigated|studied|examined)))\b|"
+    r"^(?:whether|if|does|do|is|are|can|could) .*\?$",
+    re.IGNORECASE,
+)
+# A sentence that speaks of what this paper did or saw.
+_OWN_FINDING = re.compile(
+    r"\b(?:we|our (?:results?|data|findings?|study|analys[ie]s|experiments?|model|work)|"
+    r"(?:this|the present|the current) (?:study|work|paper|report|trial|analysis|article)|"
+    r"these (?:results|data|findings|observations|experiments)|here,? we|in this (?:study|work|paper|trial)|"
+    r"I (?:show|find|found|demonstrate|argue|report))\b|\((?:[Ff]ig(?:ure|\.)?s?|[Tt]ables?|[Ss]uppl)",
+)
+_CONFIRMED = re.compile(
+    r"\b(?:consistent with|as predicted|confirm\w*|support\w*|contrary to|in line with|as expected|in agreement with|"
+    r"reject\w*|refut\w*|disprov\w*|argue against)\b",
+    re.IGNORECASE,
+)
+_OTHERS = re.compile(
+    r"\b(?:previous(?:ly)?|prior|earlier|recent|other|several|numerous|many) (?:\w+ ){0,2}"
+    r"(?:stud(?:y|ies)|work|reports?|research|investigations?|authors|groups|trials|evidence|literature|shown|reported|"
+    r"described|published|demonstrated|found)\b|"
+    r"\b(?:has|have) been (?:\w+ )?(?:shown|reported|demonstrated|found|observed|described|established|suggested|"
+    r"documented|implicated|associated|linked)\b|"
+    r"\b(?:it is|is) (?:well )?(?:known|established|accepted|thought|believed) (?:that|to)\b|"
+    r"\bet al\b|\b(?:and|&) (?:colleagues|co-?workers)\b|\baccording to\b|\bothers have\b",
+    re.IGNORECASE,
+)
+# A marker left in the text: a name and year, or a number in brackets.
+_MARKER = re.compile(
+    r"[(\[](?:[^()\[\]]{0,80}?\b(?:1[89]|20)\d\d[a-z]?(?:[;,][^()\[\]]{0,120})?|"
+    r"\d{1,3}(?:[-–,; ]{1,3}\d{1,3}){0,20})[)\]]"
+    r"|\b[A-Z][\w'’-]+ (?:et al\.?|and [A-Z][\w'’-]+),? \((?:1[89]|20)\d\d[a-z]?\)"
+)
+_SOURCE = re.compile(
+    r"(?P<name>[A-Z][\w'’-]+)(?: et al\.?| and [A-Z][\w'’-]+|(?:, [A-Z][\w'’-]+)* (?:and|&) [A-Z][\w'’-]+)?,? "
+    r"\(?(?P<year>(?:1[89]|20)\d\d)"
+)
+_METHOD = re.compile(
+    r"\b(?:(?:was|were) (?:\w+ly )?(?:measured|performed|used|obtained|purchased|collected|incubated|randomi[sz]ed|"
+    r"recorded|analy[sz]ed|calculated|prepared|stained|assigned|recruited|treated|washed|added|cultured|carried out)|"
+    r"we (?:used|performed|measured|collected|recorded|applied|recruited|randomi[sz]ed|analy[sz]ed|employed))\b",
+    re.IGNORECASE,
+)
+_BACKGROUND_SECTIONS = frozenset({"introduction", "related work"})
+_FINDING_SECTIONS = frozenset({"result", "experiment", "abstract", "conclusion"})
+
+
+def is_hypothesis(sentence: str) -> bool:
+    """Whether a sentence names what it says as a hypothesis, a question or a plan, and not as what came of it."""
+    return _HYPOTHESIS.search(sentence) is not None and _CONFIRMED.search(sentence) is None
+
+
+def role_of(sentence: str, section_type: str | None = None, cites: bool = False) -> Role:
+    """The role of a sentence in its paper; `cites` says that it has citations that its text may not show."""
+    owns = _OWN_FINDING.search(sentence) is not None
+    if is_hypothesis(sentence):
+        return "hypothesis"
+    if not owns and (cites or _MARKER.search(sentence) or _OTHERS.search(sentence)):
+        return "others"
+    if section_type == "method" or (_METHOD.search(sentence) and section_type not in _FINDING_SECTIONS):
+        return "method"
+    if section_type in _BACKGROUND_SECTIONS and not owns:
+        return "background"
+    return "finding"
+
+
+def cited_source(sentence: str) -> str:
+    """The first source that a sentence names by author and year, such as "Winer 2019"; "" if there is none."""
+    match = _SOURCE.search(sentence)
+    return f"{match['name']} {match['year']}" if match else ""

@@ -1,0 +1,96 @@
+"""What a passage is to its paper, and what that does to a verdict."""
+
+from pathlib import Path
+
+import pytest
+
+from whycite.verify.claims import verify_claim, verify_sentences
+from whycite.verify.roles import cited_source, is_hypothesis, role_of
+from whycite.verify.verification import Role
+
+CLAIM = "Aspirin reduces the risk of colorectal cancer."
+
+
+@pytest.mark.parametrize(
+    ("sentence", "role"),
+    [
+        ("We found that aspirin reduces the risk of colorectal cancer.", "finding"),
+        ("Aspirin users had a lower risk of colorectal cancer (Figure 2).", "finding"),
+        ("We hypothesised that aspirin reduces the risk of colorectal cancer.", "hypothesis"),
+        ("It is unknown whether aspirin reduces the risk of colorectal cancer.", "hypothesis"),
+        ("Whether aspirin prevents breast cancer remains to be determined.", "hypothesis"),
+        ("We therefore asked whether aspirin reduces the risk of colorectal cancer.", "hypothesis"),
+        ("To test whether aspirin lowers the risk, we recruited 300 adults.", "hypothesis"),
+        ("The aim of this trial was to determine the effect of aspirin on cancer.", "hypothesis"),
+        ("Consistent with our hypothesis, aspirin reduced the risk.", "finding"),
+        ("Contrary to our hypothesis, aspirin did not reduce the risk.", "finding"),
+        ("Aspirin reduces the risk of colorectal cancer (Winer et al., 2019).", "others"),
+        ("Previous studies have shown that aspirin reduces the risk.", "others"),
+        ("It has been reported that aspirin reduces the risk [12].", "others"),
+        ("In line with Winer et al. (2019), we found a lower risk with aspirin.", "finding"),
+    ],
+)
+def test_role(sentence: str, role: Role) -> None:
+    assert role_of(sentence) == role
+
+
+def test_section_and_citations_tell_a_role() -> None:
+    sentence = "Aspirin inhibits cyclooxygenase."
+    assert role_of(sentence, "introduction") == "background"
+    assert role_of(sentence, "method") == "method"
+    assert role_of(sentence, "result") == "finding"
+    assert role_of(sentence, "result", cites=True) == "others"
+
+
+def test_cited_source() -> None:
+    assert cited_source("Calcium lowers the incidence (Winer et al., 2019; Berg, 2011).") == "Winer 2019"
+    assert cited_source("As Lind and Berg (2011) found, it does.") == "Lind 2011"
+    assert cited_source("Calcium lowers the incidence [12].") == ""
+
+
+@pytest.mark.parametrize(
+    "passage",
+    [
+        "We hypothesised that aspirin reduces the risk of colorectal cancer.",
+        "It is unknown whether aspirin reduces the risk of colorectal cancer.",
+    ],
+)
+def test_a_hypothesis_backs_nothing(passage: str) -> None:
+    verification = verify_sentences(CLAIM, [passage, "Colorectal cancer is a common disease of adults."])
+    assert verification.verdict == "not found"
+    assert "hypothesis" in verification.reason
+    assert not any(sentence.decides for sentence in verification.passages)
+
+
+def test_a_hypothesis_about_a_hypothesis() -> None:
+    passage = "We hypothesised that aspirin reduces the risk of colorectal cancer."
+    assert is_hypothesis(passage)
+    assert verify_sentences(passage, [passage]).verdict == "backed"
+
+
+def test_a_finding_outweighs_the_hypothesis_before_it() -> None:
+    sentences = [
+        "We hypothesised that aspirin reduces the risk of colorectal cancer.",
+        "Aspirin reduced the risk of colorectal cancer in our trial.",
+    ]
+    verification = verify_sentences(CLAIM, sentences)
+    assert verification.verdict == "backed"
+    (decisive,) = [passage for passage in verification.passages if passage.decides]
+    assert (decisive.text, decisive.relation, decisive.role) == (sentences[1], "supports", "finding")
+
+
+def test_what_others_found_is_secondary(tmp_path: Path) -> None:
+    (tmp_path / "refs.bib").write_text(
+        "@article{winer, author = {Winer, Anna}, title = {Calcium and adenomas}, year = 2019}\n", encoding="utf-8"
+    )
+    (tmp_path / "paper.md").write_text(
+        "---\ntitle: Aspirin\nbibliography: refs.bib\n---\n\n# Introduction\n\n"
+        "Calcium lowers the incidence of colorectal adenomas [@winer].\n\n"
+        "# Results\n\nWe found that aspirin reduced the risk of colorectal cancer.\n",
+        encoding="utf-8",
+    )
+    verification = verify_claim("Calcium lowers the incidence of colorectal adenomas.", tmp_path / "paper.md")
+    assert verification.verdict == "secondary"
+    assert "citing Winer 2019: cite that" in verification.reason
+    assert verification.passages[0].role == "others"
+    assert verify_claim("Aspirin reduced the risk of colorectal cancer.", tmp_path / "paper.md").verdict == "backed"
