@@ -447,7 +447,7 @@ def test_verify_marks_what_decided_and_what_contradicts(
 ) -> None:
     def contradict(claim: str, document: Document) -> Verification:
         verification = verify_claim(claim, document)
-        best, *rest = verification.passages
+        best, *rest = (replace(passage, decides=False) for passage in verification.passages)
         worst = replace(rest.pop(), decides=True, relation="contradicts", role="others", page=3)
         return replace(verification, verdict="secondary", passages=(best, *rest, worst))
 

@@ -31,6 +31,9 @@ def test_the_answer_is_that_of_the_command_line(client: TestClient, papers: Path
     told = _verified(client, data={"n": "2"}, files=[("files", ("whales.md", path.read_bytes()))])
     assert printed.pop("path") == str(path)
     assert told["path"] == "whales.md"
+    # Without its bibliography, an uploaded paper does not tell whom it cites.
+    assert printed.pop("reason") == "a sentence says so, citing Domenici 2000: cite that"
+    assert told["reason"] == "a sentence says so, citing another paper: cite that"
     assert {name: told[name] for name in printed} == printed
     assert len(told["passages"]) == 2
     assert told["steps"]["compared"] == sum(each["score"] is not None for each in told["sentences"]) == 3

@@ -98,9 +98,11 @@ def test_an_unknown_folder_is_not_guessed_between_two_files(read_latex: Read) ->
 
 
 def test_leftovers_are_one_warning_of_ten_names(read_latex: Read) -> None:
-    files = {f"old/{number:02}.tex": PART for number in range(12)}
+    files = {f"old/{number:02}.tex": PART for number in range(11)}
+    files["old/11.tex"] = rf"\documentclass[main]{{subfiles}}\begin{{document}}{PART}\end{{document}}"
     files |= {"plain.tex": "No citation.", "commented.tex": "% " + PART, "macros.tex": r"\newcommand\c[1]{\cite{#1}}"}
     files |= {"nocite.tex": r"\nocite{frisch}", "part.tex": PART}
+    files |= {"talk.tex": rf"\documentclass{{beamer}}\begin{{document}}{PART}\end{{document}}"}
     document = read_latex(r"Text. \input{part} % \input{old/01}", files)
     (warning,) = (warning for warning in document.warnings if "not part of" in warning)
     names = ", ".join(f"old/{number:02}.tex" for number in range(10))

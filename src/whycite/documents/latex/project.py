@@ -23,6 +23,7 @@ from whycite.documents.sources import Folder, Source, decode
 __all__ = ["LatexProject", "find_main"]
 
 _CLASS = re.compile(r"\\document(?:class|style)\s*(?:\[[^\]]{0,2000}\])?\s*\{\s*([^}\s]{1,100})")
+_PART_CLASSES = frozenset({"subfiles", "standalone"})  # of files that are part of a document
 _BEGIN = re.compile(r"\\begin\s*\{document\}")
 _END = re.compile(r"\\end\s*\{document\}")
 _ENCODING = re.compile(r"\\usepackage\s*\[([\w-]{1,20})\]\s*\{inputenc\}|%\s*!TEX encoding\s*=\s*([\w-]{1,30})")
@@ -108,10 +109,14 @@ class LatexProject:
         return path_macros(self._unread_texts((".cls", ".sty", ".def", *_TEX)).values())
 
     def leftovers(self) -> list[str]:
-        """The .tex files of the folder that cite, and that the draft does not include."""
+        """The .tex files of the folder that cite and that the draft does not include; other drafts do not count."""
         texts = self._unread_texts(_TEX)
         paths = {name: self.main.folder.path(name) for name in texts}
-        return sorted(name for name, text in texts.items() if paths[name] not in self._entered and has_citations(text))
+        return sorted(
+            name
+            for name, text in texts.items()
+            if paths[name] not in self._entered and has_citations(text) and not _is_other_draft(text)
+        )
 
     def _unread_texts(self, suffixes: tuple[str, ...]) -> dict[str, str]:
         names = [name for name in self._all_names().values() if name.lower().endswith(suffixes)]
@@ -211,6 +216,12 @@ class LatexProject:
         return self._names
 
 
+def _is_other_draft(text: str) -> bool:
+    """Whether a file is a document in itself: a talk or another paper, but not a chapter with a class of its own."""
+    document_class = _CLASS.search(COMMENTS.sub("", text))
+    return document_class is not None and document_class[1] not in {*_PART_CLASSES, "langscibook"}
+
+
 def find_main(folder: Folder) -> Source | None:
     """The main file of a project: a document no other file includes, with a usual name or the most text."""
     names = [name for name in folder.names() if name.lower().endswith(_TEX)]
@@ -223,7 +234,7 @@ def find_main(folder: Folder) -> Source | None:
         for inclusion in INCLUSION.finditer(text)
     }
     classes = {name: match[1] for name, text in texts.items() if (match := _CLASS.search(text))}
-    roots = [name for name in classes if classes[name] not in {"subfiles", "standalone", "beamer", "letter"}]
+    roots = [name for name in classes if classes[name] not in {*_PART_CLASSES, "beamer", "letter"}]
     roots = roots or [name for name, text in texts.items() if _BEGIN.search(text)] or list(texts)
 
     def rank_as_main(name: str) -> tuple[bool, bool, bool, int, int]:
