@@ -28,6 +28,8 @@ CLAIM = "Aspirin reduces the risk of colorectal cancer."
         ("Previous studies have shown that aspirin reduces the risk.", "others"),
         ("It has been reported that aspirin reduces the risk [12].", "others"),
         ("In line with Winer et al. (2019), we found a lower risk with aspirin.", "finding"),
+        ("We found a lower risk with aspirin, as did Winer et al. (2019).", "finding"),
+        ("Our results agree with those of Winer et al. (2019).", "finding"),
     ],
 )
 def test_role(sentence: str, role: Role) -> None:

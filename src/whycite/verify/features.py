@@ -23,6 +23,7 @@ from whycite.verify.numbers import Agreement
 
 __all__ = [
     "ABSTRACT",
+    "CITATION_MARKER",
     "CLASSES",
     "CONTEXT_COLUMNS",
     "KINDS",
@@ -84,7 +85,7 @@ _SECTIONS = {
     "appendix": "aside",
 }
 _OWN = re.compile(r"\b(?:we|our|this (?:paper|work|study|article|thesis)|here)\b", re.IGNORECASE)
-_CITES = re.compile(
+CITATION_MARKER = re.compile(
     r"[(\[][^()\[\]]{0,120}\b(?:1[89]|20)\d\d[a-z]?[)\]]|\[\d{1,3}(?:[-–,; ]{1,3}\d{1,3}){0,20}\]|\bet al\b"
 )
 _SHORT = 4  # content words; shorter sentences are headings and fragments
@@ -120,7 +121,7 @@ def word_features(
         "early": whole * np.exp(-places / _EARLY),
         "end": (1 - whole) * places / max(count - 1, 1),
         "own": [_OWN.search(sentence) is not None for sentence in sentences],
-        "cites": [_CITES.search(sentence) is not None for sentence in sentences],
+        "cites": [CITATION_MARKER.search(sentence) is not None for sentence in sentences],
     }
     for name, column in columns.items():
         table[:, WORD_COLUMNS.index(name)] = column

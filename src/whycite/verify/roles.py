@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from whycite.verify.features import CITATION_MARKER
 from whycite.verify.verification import Role
 
 __all__ = ["cited_source", "is_hypothesis", "role_of"]
@@ -39,7 +40,8 @@ _OWN_FINDING = re.compile(
     r"\b(?:we|our (?:results?|data|findings?|study|analys[ie]s|experiments?|model|work)|"
     r"(?:this|the present|the current) (?:study|work|paper|report|trial|analysis|article)|"
     r"these (?:results|data|findings|observations|experiments)|here,? we|in this (?:study|work|paper|trial)|"
-    r"I (?:show|find|found|demonstrate|argue|report))\b|\((?:[Ff]ig(?:ure|\.)?s?|[Tt]ables?|[Ss]uppl)",
+    r"I (?:show|find|found|demonstrate|argue|report))\b|\((?:fig(?:ure|\.)?s?|tables?|suppl)",
+    re.IGNORECASE,
 )
 _CONFIRMED = re.compile(
     r"\b(?:consistent with|as predicted|confirm\w*|support\w*|contrary to|in line with|as expected|in agreement with|"
@@ -55,12 +57,6 @@ _OTHERS = re.compile(
     r"\b(?:it is|is) (?:well )?(?:known|established|accepted|thought|believed) (?:that|to)\b|"
     r"\bet al\b|\b(?:and|&) (?:colleagues|co-?workers)\b|\baccording to\b|\bothers have\b",
     re.IGNORECASE,
-)
-# A marker left in the text: a name and year, or a number in brackets.
-_MARKER = re.compile(
-    r"[(\[](?:[^()\[\]]{0,80}?\b(?:1[89]|20)\d\d[a-z]?(?:[;,][^()\[\]]{0,120})?|"
-    r"\d{1,3}(?:[-–,; ]{1,3}\d{1,3}){0,20})[)\]]"
-    r"|\b[A-Z][\w'’-]+ (?:et al\.?|and [A-Z][\w'’-]+),? \((?:1[89]|20)\d\d[a-z]?\)"
 )
 _SOURCE = re.compile(
     r"(?P<name>[A-Z][\w'’-]+)(?: et al\.?| and [A-Z][\w'’-]+|(?:, [A-Z][\w'’-]+)* (?:and|&) [A-Z][\w'’-]+)?,? "
@@ -86,7 +82,7 @@ def role_of(sentence: str, section_type: str | None = None, cites: bool = False)
     owns = _OWN_FINDING.search(sentence) is not None
     if is_hypothesis(sentence):
         return "hypothesis"
-    if not owns and (cites or _MARKER.search(sentence) or _OTHERS.search(sentence)):
+    if not owns and (cites or CITATION_MARKER.search(sentence) or _OTHERS.search(sentence)):
         return "others"
     if section_type == "method" or (_METHOD.search(sentence) and section_type not in _FINDING_SECTIONS):
         return "method"
