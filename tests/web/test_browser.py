@@ -1,25 +1,21 @@
 """What people see and do on the pages, in a real browser."""
 
 import os
-import socket
 import threading
-import time
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from shutil import copytree, which
 from typing import Any
 
 import pytest
-import uvicorn
 
+from tests.web.serving import serving
 from whycite.documents import Document
 from whycite.verify import claims
 from whycite.verify.claims import verify_claim
 from whycite.verify.verification import Verification
-from whycite.web.app import create
 from whycite.web.guard import AccessRules
 from whycite.web.server import ServerSettings
 
@@ -31,28 +27,11 @@ PATIENCE = 100_000  # milliseconds: a busy machine is slow to show anything
 CLAIM = "Killer whales hit herring with their tails."
 
 
-@contextmanager
-def _serving(settings: ServerSettings) -> Iterator[str]:
-    """A server for as long as it is needed, and its address."""
-    bound = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(create(settings), log_level="error", timeout_graceful_shutdown=1)
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
-    thread.start()
-    while not server.started:
-        time.sleep(0.02)
-    try:
-        yield f"http://127.0.0.1:{bound.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join()
-
-
 @pytest.fixture(scope="module")
 def address(kept_library: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where a server runs on a library that these tests may change."""
     library = copytree(kept_library, tmp_path_factory.mktemp("browser") / "library")
-    with _serving(ServerSettings(library)) as address:
+    with serving(ServerSettings(library)) as address:
         yield address
 
 
@@ -395,7 +374,7 @@ def test_a_script_in_names_and_keys_is_only_text(page: Any, tmp_path: Path) -> N
 
 
 def test_a_library_that_is_empty_says_what_to_do(browser: Any, tmp_path: Path) -> None:
-    with _serving(ServerSettings(tmp_path / "library")) as address:
+    with serving(ServerSettings(tmp_path / "library")) as address:
         page = _opened(browser, address)
         page.goto("/library")
         page.wait_for_selector("text=Your library is empty")
@@ -409,7 +388,7 @@ def test_a_library_that_is_empty_says_what_to_do(browser: Any, tmp_path: Path) -
 
 
 def test_with_a_token_the_printed_address_opens_every_page(browser: Any, kept_library: Path) -> None:
-    with _serving(ServerSettings(kept_library, AccessRules(token="a secret; word"))) as address:
+    with serving(ServerSettings(kept_library, AccessRules(token="a secret; word"))) as address:
         page = _opened(browser, address)
         assert page.goto("/cite").status == 401
         assert page.goto("/?token=a%20secret%3B%20word").status == 200
@@ -581,7 +560,7 @@ def test_every_page_on_real_papers(browser: Any, data: Path, tmp_path: Path) -> 
     add_documents(tmp_path / "library", documents, jobs=1)
     cited = next(sentence for sentence in documents[0].sentences if sentence.citations).without_citations()
     title = next(iter(Library.open(tmp_path / "library").documents())).title
-    with _serving(ServerSettings(tmp_path / "library")) as address:
+    with serving(ServerSettings(tmp_path / "library")) as address:
         page = _opened(browser, address)
         asked: list[str] = []
         page.on("request", lambda sent: asked.append(sent.url))

@@ -2,26 +2,21 @@
 
 import asyncio
 import json
-import socket
-import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-import uvicorn
 from starlette.testclient import TestClient
 
 from tests.fakes import word_detector
+from tests.web.serving import serving
 from tests.web.test_check import FILES
 from whycite.check import pipeline, proposals
 from whycite.errors import UserError
 from whycite.web import queues
-from whycite.web.app import create
 from whycite.web.queues import EventStream, StreamClosed
 from whycite.web.server import ServerSettings
 
@@ -59,21 +54,6 @@ def test_what_cannot_be_read_is_said_in_the_stream(client: TestClient) -> None:
     assert client.post("/api/check/stream", data={"n": "3"}).status_code == 422
 
 
-@contextmanager
-def _serving(library: Path) -> Iterator[str]:
-    bound = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(create(ServerSettings(library)), log_level="error"))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
-    thread.start()
-    while not server.started:
-        time.sleep(0.02)
-    try:
-        yield f"http://127.0.0.1:{bound.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join()
-
-
 @pytest.fixture
 def searches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
     """The sentences for which papers were searched so far, a few at a time and slowly."""
@@ -92,7 +72,7 @@ def searches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
 
 
 def test_closing_the_connection_stops_the_check(tmp_path: Path, searches: list[int]) -> None:
-    with _serving(tmp_path / "none") as address:
+    with serving(ServerSettings(tmp_path / "none")) as address:
         form = {"files": ("book.md", BOOK.encode())}
         with httpx.stream("POST", f"{address}/api/check/stream", files=form, timeout=60) as reply:
             content = ""
