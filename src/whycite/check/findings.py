@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
-from typing import Literal
+from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -62,6 +62,8 @@ class Finding:
     kind: FindingKind
     threshold: float  # the worthiness from which this sentence needs a citation
     recommendations: tuple[Proposal, ...] = ()
+    rule: str = ""  # the id of the rule that decided; empty if the model did
+    clause: str = ""  # the part after the last citation, if only that needs one
 
     @property
     def doubtful(self) -> bool:
@@ -98,6 +100,7 @@ def finding_html(finding: Finding) -> str:
     """A sentence, shaded by its worthiness, with the proposed papers."""
     from whycite.check.reporting.messages import NO_CLEAR_FIT
 
+    decided_by = f", {escape(finding.rule)}" if finding.rule else ""
     papers = "".join(
         f"<li><code>{escape(proposal.key)}</code> {escape(proposal.recommendation.paper.title)}</li>"
         for proposal in finding.recommendations
@@ -105,7 +108,8 @@ def finding_html(finding: Finding) -> str:
     shade = f"background: rgba(214, 96, 26, {0.45 * finding.worthiness:.2f})"
     return (
         f'<p><span style="{shade}">{escape(finding.text)}</span><br>'
-        f"<small>{escape(finding.file)}:{finding.line}, {escape(finding.kind)}, {finding.worthiness:.0%}</small></p>"
+        f"<small>{escape(finding.file)}:{finding.line}, {escape(finding.kind)}, "
+        f"{finding.worthiness:.0%}{decided_by}</small></p>"
         + (f"<p><small>{NO_CLEAR_FIT}</small></p>" if finding.doubtful else "")
         + (f"<ol>{papers}</ol>" if papers else "")
     )
@@ -135,6 +139,8 @@ class FindingJson(TypedDict):
     kind: FindingKind
     doubtful: bool
     recommendations: list[ProposalJson]
+    rule: NotRequired[str]
+    clause: NotRequired[str]
 
 
 class CheckedDraftJson(TypedDict):
@@ -160,7 +166,7 @@ def checked_draft_json(checked: CheckedDraft) -> CheckedDraftJson:
 
 def finding_json(finding: Finding) -> FindingJson:
     """A finding as JSON."""
-    return {
+    record: FindingJson = {
         "file": finding.file,
         "line": finding.line,
         "column": finding.column,
@@ -176,6 +182,11 @@ def finding_json(finding: Finding) -> FindingJson:
         "doubtful": finding.doubtful,
         "recommendations": [_proposal_json(proposal) for proposal in finding.recommendations],
     }
+    if finding.rule:
+        record["rule"] = finding.rule
+    if finding.clause:
+        record["clause"] = finding.clause
+    return record
 
 
 def _proposal_json(proposal: Proposal) -> ProposalJson:

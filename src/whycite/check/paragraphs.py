@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -189,10 +189,12 @@ def heading_paths(sections: Sequence[Section]) -> list[tuple[str, ...]]:
     return paths
 
 
-def prose_paragraphs(document: Document) -> list[tuple[ParagraphText, tuple[int, ...]]]:
+def prose_paragraphs(
+    document: Document, extra_types: Collection[str] = ()
+) -> list[tuple[ParagraphText, tuple[int, ...]]]:
     """Every paragraph of prose without its citations, and the indices of its sentences.
 
-    Captions, notes, tables, headings and sections without citations are left out.
+    Captions, notes, tables, headings and sections without citations are left out, except sections of `extra_types`.
     """
     headings = heading_paths(document.sections)
     paragraphs = []
@@ -202,7 +204,7 @@ def prose_paragraphs(document: Document) -> list[tuple[ParagraphText, tuple[int,
         has_section = section < len(document.sections)
         type = document.sections[section].type if has_section else None
         prose = [(index, sentence) for index, sentence in run if sentence.kind == "prose"]
-        if prose and type not in UNLABELLED_TYPES:
+        if prose and (type not in UNLABELLED_TYPES or type in extra_types):
             texts = tuple(bare_text(sentence, document) for _, sentence in prose)
             paragraphs.append(
                 (

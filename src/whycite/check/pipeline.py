@@ -18,9 +18,10 @@ from whycite.check.draftfiles import DraftFiles
 from whycite.check.findings import CheckedDraft, Finding, FindingKind
 from whycite.check.memory import Memory
 from whycite.check.proposals import Proposer
+from whycite.check.rules import Rulebook, RuleDecision, check_rule_ids
 from whycite.check.worthiness import judge
 from whycite.cite.recommendations import check_number
-from whycite.documents.model import Document
+from whycite.documents.model import Document, Sentence
 from whycite.errors import UserError
 from whycite.library.paths import default_path, library_exists
 from whycite.models import Encoder
@@ -51,6 +52,7 @@ def check_draft(
     detector: Detector | None = None,
     encoder: Encoder | None = None,
     use_library: bool = True,
+    ignore_rules: Collection[str] = (),
     remember: bool = True,
     texts: Mapping[str, str] | None = None,
     progress: Callable[[str, int, int | None], None] = lambda stage, count, total: None,
@@ -60,8 +62,9 @@ def check_draft(
 
     `library` is an open one or a path; by default it is the user's own, if there is one, and without `use_library`
     none. `threshold` applies to all sections; by default each detector has its own. Only `sections` of these types are
-    checked. With `all`, sentences that cite get recommendations, too. `texts` replaces files on disk by unsaved ones.
-    `remember` caches what was computed. `progress` is called with the stage, a count, and the total if known.
+    checked, abstracts only if asked for. With `all`, sentences that cite get recommendations, too. `ignore_rules` turns
+    rules off by their ids. `texts` replaces files on disk by unsaved ones. `remember` caches what was computed.
+    `progress` is called with the stage, a count, and the total if known.
 
     `on_findings` is called as soon as every sentence is judged, with the draft without papers and no findings, and
     then with each next few findings in the order of the text, until it has seen all. An error that it or `progress`
@@ -72,15 +75,12 @@ def check_draft(
         raise UserError(f"the threshold must be between 0 and 1, not {threshold:g}")
     if unknown := sorted(set(sections or ()) - set(structure.SECTION_TYPES)):
         raise UserError(f"unknown section type '{unknown[0]}'; choose one of: {', '.join(structure.SECTION_TYPES)}")
+    check_rule_ids(ignore_rules)
     clock = _StageClock()
     document = structure.label(draft if isinstance(draft, Document) else documents.read(draft))
     clock.end("reading")
     memory = Memory() if remember else None
     detector, encoder = detector or load_detector(), encoder or _load_encoder(remember)
-    progress("judging sentences", 0, None)
-    judgement = judge(document, detector, encoder, memory, progress=progress)
-    worthiness = judgement.worthiness
-    clock.end("worthiness")
     files = DraftFiles(document.format, texts)
     indices = [
         index
@@ -88,19 +88,31 @@ def check_draft(
         if (not sections or document.sections[sentence.section].type in sections)
         and not files.file_of(sentence).ignores(sentence.start, sentence.end)
     ]
+    rulebook = Rulebook(document, files, {*ignore_rules, *({"abstract"} & set(sections or ()))})
+    progress("judging sentences", 0, None)
+    judgement = judge(document, detector, encoder, memory, extra_types=rulebook.extra_types(), progress=progress)
+    decisions = {index: decision for index in indices if (decision := rulebook.decide(index))}
+    worthiness = _ruled_worthiness(judgement.worthiness, decisions)
+    clock.end("worthiness")
     thresholds = {
         index: judgement.threshold(_section_type(document, index)) if threshold is None else threshold
         for index in indices
     }
-    kinds = {index: _kind(document, index, worthiness, thresholds[index]) for index in indices}
+    kinds = {
+        index: _kind(document.sentences[index], index in decisions, worthiness[index], thresholds[index])
+        for index in indices
+    }
     proposal_indices = {index for index, kind in kinds.items() if kind == "needs-citation" or (all and kind == "cited")}
     cached_library, warnings = _find_library(library, memory) if use_library else (None, ())
     if not is_english_draft([sentence.text for sentence in document.sentences]):
         warnings = (FOREIGN, *warnings)
     judged = CheckedDraft(
         document,
-        tuple(_finding(document, index, files, worthiness, kinds[index], thresholds[index]) for index in indices),
-        (*document.warnings, *warnings),
+        tuple(
+            _finding(document, index, files, worthiness[index], kinds[index], thresholds[index], decisions.get(index))
+            for index in indices
+        ),
+        (*document.warnings, *rulebook.warnings(), *warnings),
     )
     on_findings(judged, ())
     proposer = Proposer(document, encoder, cached_library, n)
@@ -161,21 +173,31 @@ class _StageClock:
         self._started = now
 
 
-def _kind(document: Document, index: int, worthiness: NDArray[np.float64], threshold: float) -> FindingKind:
-    sentence = document.sentences[index]
-    if sentence.cites:
-        return "cited"
+def _ruled_worthiness(worthiness: NDArray[np.float64], decisions: Mapping[int, RuleDecision]) -> NDArray[np.float64]:
+    """The worthiness of each sentence, of those that a rule decides at least or at most what it says."""
+    ruled = worthiness.copy()
+    for index, decision in decisions.items():
+        bound = max if decision.rule.direction == "needs" else min
+        ruled[index] = bound(ruled[index], decision.rule.worthiness)
+    return ruled
+
+
+def _kind(sentence: Sentence, is_ruled: bool, worthiness: float, threshold: float) -> FindingKind:
     # Sentences that are not judged have worthiness 0, and need nothing even if the threshold is 0.
-    return "needs-citation" if worthiness[index] >= threshold and worthiness[index] > 0 else "ok"
+    needs_citation = worthiness >= threshold and worthiness > 0
+    if sentence.cites:  # only a rule may ask for another citation
+        return "needs-citation" if is_ruled and needs_citation else "cited"
+    return "needs-citation" if needs_citation else "ok"
 
 
 def _finding(
     document: Document,
     index: int,
     files: DraftFiles,
-    worthiness: NDArray[np.float64],
+    worthiness: float,
     kind: FindingKind,
     threshold: float,
+    decision: RuleDecision | None,
 ) -> Finding:
     sentence = document.sentences[index]
     file = files.file_of(sentence)
@@ -192,10 +214,12 @@ def _finding(
         section=document.sections[sentence.section].heading,
         section_type=_section_type(document, index),
         text=sentence.text,
-        worthiness=float(worthiness[index]),
+        worthiness=float(worthiness),
         cites=sentence.cited_keys,
         kind=kind,
         threshold=threshold,
+        rule=decision.rule.id if decision else "",
+        clause=decision.clause if decision else "",
     )
 
 

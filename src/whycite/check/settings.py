@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from whycite import structure
+from whycite.check.rules import RULES
 from whycite.errors import UserError
 
 __all__ = ["FORMATS", "KINDS", "CheckSettings", "settings_for"]
 
 FORMATS = ("text", "json", "sarif", "github", "html")
 KINDS = ("needs-citation",)  # what a check may fail on
+_RULE_IDS = tuple(rule.id for rule in RULES)
 _OWN_FILE, _SHARED_FILE = ".whycite.toml", "pyproject.toml"
 
 
@@ -28,6 +30,7 @@ class CheckSettings:
     fail_on: str | None = None
     n: int | None = None
     format: str | None = None
+    ignore_rules: tuple[str, ...] = ()
 
 
 def settings_for(draft: Path) -> CheckSettings:
@@ -68,8 +71,8 @@ def _settings(table: dict[str, Any], file: Path) -> CheckSettings:
         settings[key.replace("-", "_")] = value
     if "library" in settings:
         settings["library"] = file.parent / Path(settings["library"]).expanduser()
-    if "sections" in settings:
-        settings["sections"] = tuple(settings["sections"])
+    for key in settings.keys() & {"sections", "ignore_rules"}:
+        settings[key] = tuple(settings[key])
     return CheckSettings(**settings)
 
 
@@ -89,4 +92,8 @@ _ALLOWED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "fail-on": (f"one of {', '.join(KINDS)}", lambda value: value in KINDS),
     "n": ("a whole number of at least 1", lambda value: type(value) is int and value >= 1),
     "format": (f"one of {', '.join(FORMATS)}", lambda value: value in FORMATS),
+    "ignore-rules": (
+        f"a list of rules ({', '.join(_RULE_IDS)})",
+        lambda value: isinstance(value, list) and all(rule in _RULE_IDS for rule in value),
+    ),
 }

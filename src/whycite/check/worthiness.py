@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,6 +44,7 @@ def judge(
     encoder: Encoder,
     memory: Memory | None = None,
     ask_again: bool = False,
+    extra_types: Collection[str] = (),
     progress: Callable[[str, int, int | None], None] = lambda stage, count, total: None,
 ) -> Judgement:
     """The worthiness of each sentence; 0 for captions, tables and sections without citations.
@@ -51,9 +52,10 @@ def judge(
     Citations are removed first, so that a sentence is judged alike with and without them. A sentence close to an entry
     of the draft's bibliography is more worthy, one about the authors' own work less. So is one that names a method
     cited earlier in the draft, unless `ask_again` is set. What is judged is cached as it comes, so that a check that
-    is stopped continues there. `progress` is called with the stage, a count, and the total if known.
+    is stopped continues there. Sections of `extra_types` are judged even if they are left out by default. `progress` is
+    called with the stage, a count, and the total if known.
     """
-    prose = prose_paragraphs(document)
+    prose = prose_paragraphs(document, extra_types)
     keys = [_paragraph_key(paragraph, detector) for paragraph, _ in prose]
     memory_values = memory.get(keys) if memory else {}
     missing = {key: paragraph for key, (paragraph, _) in zip(keys, prose, strict=True) if key not in memory_values}
@@ -71,7 +73,7 @@ def judge(
         encoder,
         lambda count, total: progress("comparing with the bibliography", count, total),
     )
-    probabilities = adjust_worthiness(document, informed, ask_again)
+    probabilities = adjust_worthiness(document, informed, ask_again, extra_types)
     return Judgement(probabilities, detector)
 
 
@@ -140,7 +142,10 @@ _ODDS_FACTOR = 0.5
 
 
 def adjust_worthiness(
-    document: Document, probabilities: Sequence[float] | NDArray[np.float64], ask_again: bool = True
+    document: Document,
+    probabilities: Sequence[float] | NDArray[np.float64],
+    ask_again: bool = True,
+    extra_types: Collection[str] = (),
 ) -> NDArray[np.float64]:
     """Lower the worthiness of sentences by rules.
 
@@ -154,7 +159,7 @@ def adjust_worthiness(
     for index, sentence in enumerate(document.sentences):
         type = document.sections[sentence.section].type if sentence.section < len(document.sections) else None
         methods = method_names(sentence.text)
-        if sentence.kind not in ("prose", "footnote") or type in UNLABELLED_TYPES:
+        if sentence.kind not in ("prose", "footnote") or (type in UNLABELLED_TYPES and type not in extra_types):
             worthiness[index] = 0.0
         else:
             cited_before = not ask_again and bool(methods) and methods <= cited

@@ -128,6 +128,7 @@ def check(
                         n=n or settings.n or 3,
                         detector=load_detector(worthiness) if worthiness else None,
                         use_library=not no_library,
+                        ignore_rules=settings.ignore_rules,
                         texts=texts,
                         progress=live.progress,
                         on_findings=live.show,

@@ -185,15 +185,16 @@ def show_findings(reports: Sequence[CheckedDraft], console: Console) -> None:
 def _show_finding(finding: Finding, place: Callable[[Evidence], str], console: Console) -> None:
     from rich.text import Text
 
-    from whycite.check.reporting.messages import NO_CLEAR_FIT, need_phrase
+    from whycite.check.reporting.messages import NO_CLEAR_FIT, need_phrase, reason
 
     where = Text(printable(f"{shorten_paths(finding.file)}:{finding.line}:{finding.column}"), style="cyan")
     if finding.kind == "needs-citation":
-        label = Text(f": {need_phrase(finding)} (worthiness {finding.worthiness:.2f})", style="yellow")
+        label = Text(f": {need_phrase(finding)} ({reason(finding)})", style="yellow")
     else:
         label = Text(printable(f": cites {', '.join(finding.cites) or 'an unknown reference'}"), style="green")
     say(console, where.append_text(label))
-    say(console, Text(printable(finding.text), style="bold"), indent=2)
+    quoted = f"… {finding.clause}" if finding.clause else finding.text
+    say(console, Text(printable(quoted), style="bold"), indent=2)
     if finding.doubtful:
         say(console, Text(NO_CLEAR_FIT, style="dim"), indent=4)
     for proposal in finding.recommendations:

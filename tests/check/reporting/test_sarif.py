@@ -62,7 +62,10 @@ def test_the_schema_would_find_mistakes(checked: CheckedDraft, schema: dict[str,
 def test_places_rules_and_papers(checked: CheckedDraft) -> None:
     [run] = json.loads(sarif.report([checked]))["runs"]
     assert run["columnKind"] == "unicodeCodePoints"
-    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["needs-citation", "cited"]
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == [
+        *("needs-citation", "cited", "needs-citation/named-author", "needs-citation/previous-work"),
+        "needs-citation/named-entry",
+    ]
     assert [result["ruleId"] for result in run["results"]] == ["needs-citation"] * 3
     first = run["results"][0]
     assert run["tool"]["driver"]["rules"][first["ruleIndex"]]["id"] == first["ruleId"]

@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from whycite.check.findings import CheckedDraft, Finding, Proposal
-from whycite.check.reporting.messages import NO_CLEAR_FIT, byline, draft_places, need_phrase
+from whycite.check.reporting.messages import NO_CLEAR_FIT, byline, draft_places, need_phrase, reason
 from whycite.cite.recommendations import Evidence
 from whycite.documents.model import Citation, Document, Sentence
 from whycite.files import shorten_paths
@@ -110,6 +110,8 @@ def _sentence(sentence: Sentence, finding: Finding | None, place: Callable[[Evid
         shown |= {
             "kind": finding.kind,
             "need": need_phrase(finding),
+            "rule": reason(finding) if finding.rule else "",
+            "clause": finding.clause,
             "worthiness": finding.worthiness,
             "threshold": finding.threshold,
             "line": finding.line,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whycite.check.findings import CheckedDraft, Finding, Proposal
+from whycite.check.rules import rule_meaning
 from whycite.cite.recommendations import Evidence
 from whycite.documents.identity import paper_key
 from whycite.files import shorten_paths
@@ -23,6 +24,7 @@ __all__ = [
     "message",
     "need_phrase",
     "printable",
+    "reason",
     "relative_path",
 ]
 
@@ -39,6 +41,13 @@ def is_reported(finding: Finding) -> bool:
 def need_phrase(finding: Finding) -> str:
     """How to describe a sentence without a citation."""
     return "needs a citation" if finding.worthiness >= _LIKELY else "may need a citation"
+
+
+def reason(finding: Finding) -> str:
+    """What decided about a sentence: a rule and its meaning, or the worthiness."""
+    if finding.rule:
+        return f"{finding.rule}: {rule_meaning(finding.rule)}"
+    return f"worthiness {finding.worthiness:.2f}"
 
 
 def draft_places(checked: CheckedDraft) -> Callable[[Evidence], str]:
@@ -62,15 +71,16 @@ def draft_places(checked: CheckedDraft) -> Callable[[Evidence], str]:
 
 def message(finding: Finding) -> str:
     """The finding, followed by the best papers, one per line."""
-    sure = f"worthiness {finding.worthiness:.2f}"
+    why = reason(finding)
+    subject = f"The clause “{finding.clause}”" if finding.clause else "This sentence"
     if finding.kind == "cited":
-        lines = [f"This sentence already cites {', '.join(finding.cites)} ({sure}). It could also cite:"]
+        lines = [f"This sentence already cites {', '.join(finding.cites)} ({why}). It could also cite:"]
     elif finding.doubtful:
-        lines = [f"This sentence {need_phrase(finding)} ({sure}). {NO_CLEAR_FIT}"]
+        lines = [f"{subject} {need_phrase(finding)} ({why}). {NO_CLEAR_FIT}"]
     elif finding.recommendations:
-        lines = [f"This sentence {need_phrase(finding)} ({sure}). It could cite:"]
+        lines = [f"{subject} {need_phrase(finding)} ({why}). It could cite:"]
     else:
-        lines = [f"This sentence {need_phrase(finding)} ({sure}). No matching papers."]
+        lines = [f"{subject} {need_phrase(finding)} ({why}). No matching papers."]
     lines += [
         f"{number}. {_proposal_line(proposal)}"
         for number, proposal in enumerate(finding.recommendations[:_MAX_PAPERS], 1)

@@ -17,6 +17,7 @@ from whycite.check.findings import CheckedDraft, Finding
 from whycite.check.fix.edits import FileChange, FixPlan, text_of
 from whycite.check.fix.planning import plan
 from whycite.check.reporting.messages import is_reported, message, printable, relative_path
+from whycite.check.rules import RULES, Rule
 from whycite.cite.recommendations import recommendation_json
 from whycite.errors import UserError
 
@@ -46,6 +47,21 @@ _RULES: list[dict[str, Any]] = [
         "defaultConfiguration": {"level": "note"},
     },
 ]
+
+
+def _descriptor(rule: Rule) -> dict[str, Any]:
+    """A certain rule below `needs-citation`: SARIF ids are hierarchical."""
+    return {
+        "id": f"needs-citation/{rule.id}",
+        "name": "".join(word.capitalize() for word in rule.id.split("-")),
+        "shortDescription": {"text": f"The sentence {rule.meaning}."},
+        "fullDescription": {"text": f"The sentence {rule.meaning}, which certainly needs a citation."},
+        "help": {"text": f"Cite the work, or silence the rule with the comment `whycite: ignore[{rule.id}]`."},
+        "defaultConfiguration": {"level": "warning"},
+    }
+
+
+_RULES += [_descriptor(rule) for rule in RULES if rule.direction == "needs"]
 _Place = tuple[str, int, int]  # a sentence by its file and offsets
 _INDEX = {rule["id"]: index for index, rule in enumerate(_RULES)}
 
@@ -117,10 +133,12 @@ def _reported(checked: Sequence[CheckedDraft]) -> Iterator[Finding]:
 
 
 def _result(finding: Finding, seen: Counter[str]) -> dict[str, Any]:
+    certain = finding.rule and finding.kind == "needs-citation"
+    rule_id = f"{finding.kind}/{finding.rule}" if certain else finding.kind
     return {
-        "ruleId": finding.kind,
-        "ruleIndex": _INDEX[finding.kind],
-        "level": _RULES[_INDEX[finding.kind]]["defaultConfiguration"]["level"],
+        "ruleId": rule_id,
+        "ruleIndex": _INDEX[rule_id],
+        "level": _RULES[_INDEX[rule_id]]["defaultConfiguration"]["level"],
         "message": {"text": _literal(message(finding))},
         "locations": [{"physicalLocation": {"artifactLocation": _artifact(finding.file), "region": _region(finding)}}],
         "partialFingerprints": {"whyciteSentence/v1": _fingerprint(finding, seen)},

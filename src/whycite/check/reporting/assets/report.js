@@ -180,6 +180,8 @@
       panel.append(make("div", "sure", "worthiness", meter, percent(sentence.worthiness)));
     }
     const place = sentence.line ? `${sentence.file}:${sentence.line}` : sentence.file;
+    if (sentence.rule) panel.append(make("p", "where", `Rule ${sentence.rule}`));
+    if (sentence.clause) panel.append(make("p", "where", `Concerns only: \u2026 ${sentence.clause}`));
     panel.append(quote, make("p", "where", make("code", "", place), sentence.heading ? ` \u00b7 ${sentence.heading}` : ""));
     drawCited(sentence);
     const proposals = sentence.proposals || [];

@@ -1,0 +1,123 @@
+"""How right are the certain rules of `check`, and what do they miss?
+
+Run: python benchmarks/rules.py [DATA] [--half first|second] [--show N], where DATA is the folder of real data (default:
+$WHYCITE_DATA or ../shared/data beside the project). The drafts are halved by project (the repository they come from,
+every other one in the order of their names); patterns were written looking at the first half. Each sentence that cites
+is judged without its own citations while all others stay; sentences that several drafts of a project share count once.
+--show prints N sentences without a citation that rules flag, spread over rules, to be read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from whycite import read
+from whycite.check.draftfiles import DraftFiles
+from whycite.check.paragraphs import UNLABELLED_TYPES
+from whycite.check.rules import RULES, Rulebook
+from whycite.documents.model import Sentence
+from whycite.text.language import is_english_draft
+
+DEFAULT = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
+DIRECTION = {rule.id: rule.direction for rule in RULES}
+
+
+@dataclass(frozen=True)
+class RuledSentence:
+    """A sentence of a draft, what it does, and what rules say of it."""
+
+    draft: str
+    text: str
+    cites: bool
+    is_judged: bool  # prose in a section where citations are expected
+    rule: str  # without its citations
+    clause: str  # after its last citation, if a rule flags it
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("data", nargs="?", type=Path, default=DEFAULT)
+    parser.add_argument("--half", choices=["first", "second"])
+    parser.add_argument("--show", type=int, default=0)
+    options = parser.parse_args()
+    halves = [options.half] if options.half else ["first", "second"]
+    for half in halves:
+        _report(half, list(_ruled_sentences(options.data / "drafts", half)), options.show)
+
+
+def _ruled_sentences(data: Path, half: str) -> Iterator[RuledSentence]:
+    index = json.loads((data / "index.json").read_text())
+    projects = sorted({entry["repo"] for entry in index}, key=str.lower)
+    seen: set[tuple[str, str]] = set()
+    for entry in index:
+        if projects.index(entry["repo"]) % 2 != (half == "second"):
+            continue
+        document = read(data / entry["name"])
+        if not is_english_draft([sentence.text for sentence in document.sentences]):
+            continue
+        rulebook = Rulebook(document, DraftFiles(document.format))
+        for number, sentence in enumerate(document.sentences):
+            masked = _without_citations(sentence)
+            if not masked.text or (entry["repo"], masked.text) in seen:
+                continue
+            seen.add((entry["repo"], masked.text))
+            decision, clause = rulebook.decide(number, masked), rulebook.decide(number) if sentence.cites else None
+            yield RuledSentence(
+                entry["name"],
+                masked.text,
+                sentence.cites,
+                sentence.kind == "prose" and document.sections[sentence.section].type not in UNLABELLED_TYPES,
+                decision.rule.id if decision else "",
+                clause.clause if clause else "",
+            )
+
+
+def _without_citations(sentence: Sentence) -> Sentence:
+    text = sentence.without_citations() if sentence.citations else sentence.text
+    return replace(sentence, text=" ".join(text.split()), citations=(), note_citations=())
+
+
+def _report(half: str, sentences: list[RuledSentence], show: int) -> None:
+    console = Console(width=120)
+    judged = [sentence for sentence in sentences if sentence.is_judged]
+    citing = sum(sentence.cites for sentence in judged)
+    drafts = len({sentence.draft for sentence in sentences})
+    table = Table(
+        "rule",
+        title=f"{half} half: {drafts} English drafts, {len(judged):,} sentences of prose, {citing:,} of them cite",
+        title_justify="left",
+    )
+    for column in ("says", "applies to", "of these cite", "share", "of all that cite"):
+        table.add_column(column, justify="right")
+    applied = Counter(sentence.rule for sentence in judged)
+    cited = Counter(sentence.rule for sentence in judged if sentence.cites)
+    rows = [(rule.id, rule.direction, [rule.id]) for rule in RULES]
+    for direction in ("needs", "exempt"):
+        rows.append((f"all {direction}", direction, [id for id, said in DIRECTION.items() if said == direction]))
+    for name, direction, ids in rows:
+        number, right = sum(applied[id] for id in ids), sum(cited[id] for id in ids)
+        share = f"{right / number:.3f}" if number else ""
+        table.add_row(name, direction, f"{number:,}", f"{right:,}", share, f"{right / max(1, citing):.3f}")
+    console.print(table)
+    clauses = [sentence for sentence in sentences if sentence.clause]
+    flagged = [sentence for sentence in judged if not sentence.cites and DIRECTION.get(sentence.rule) == "needs"]
+    console.print(f"without a citation and flagged: {len(flagged)} of {len(judged) - citing:,}")
+    console.print(f"clauses after the last citation that are flagged: {len(clauses)} of {citing:,} sentences that cite")
+    for sentence in sorted(random.Random(0).sample(flagged, min(show, len(flagged))), key=lambda shown: shown.rule):
+        console.print(f"{sentence.rule}\t{sentence.draft}\t{sentence.text}", markup=False, soft_wrap=True)
+    for sentence in clauses[:show]:
+        console.print(f"clause\t{sentence.draft}\t{sentence.text}\t{sentence.clause}", markup=False, soft_wrap=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,231 @@
+"""Which certain rule decides about a sentence, in every place and order that matters."""
+
+from pathlib import Path
+
+import pytest
+
+from whycite import read
+from whycite.check.draftfiles import DraftFiles
+from whycite.check.rules import RULES, Rulebook, check_rule_ids
+from whycite.errors import UserError
+
+HEAD = """---
+title: How bees rest
+references:
+- {id: kaiser, title: "Busy bees need rest, too", author: [{family: Kaiser}, {family: Roe}], issued: 1988}
+- {id: prefect, title: Prefect, author: [{literal: Prefect Technologies}]}
+- {id: pytorch, title: "PyTorch: An imperative style, high-performance deep learning library"}
+- {id: bert, title: "BERT: Pre-training of deep bidirectional transformers"}
+- {id: emcee, title: "emcee: The MCMC code"}
+- {id: causality, title: Causality}
+---
+"""
+
+
+def decisions(
+    tmp_path: Path, text: str, ignored: tuple[str, ...] = (), name: str = "draft.md"
+) -> list[tuple[str, str]]:
+    """The rule and clause of every sentence of a draft, both empty where no rule decides."""
+    (tmp_path / name).write_text(HEAD + text if name.endswith(".md") else text, "utf-8")
+    document = read(tmp_path / name)
+    rulebook = Rulebook(document, DraftFiles(document.format), ignored)
+    decided = [rulebook.decide(index) for index in range(len(document.sentences))]
+    return [(decision.rule.id, decision.clause) if decision else ("", "") for decision in decided]
+
+
+def rule_of(tmp_path: Path, sentence: str, ignored: tuple[str, ...] = ()) -> str:
+    [(rule, _), _] = decisions(tmp_path, f"# Introduction\n\n{sentence} It rains.\n", ignored)
+    return rule
+
+
+NEEDS = {
+    "named-author": [
+        "As shown by Kaiser (1988), bees sleep.",
+        "Kaiser (1988) found that bees sleep.",
+        "Kaiser's (1988) bees slept at night.",
+        "Bees sleep at night (Kaiser, 1988).",
+        "Bees sleep at night (see Smith and Jones, 2001).",
+        "Kaiser et al. found that bees sleep.",
+        "Müller and colleagues let bees sleep.",
+        "Smith (2003) argued that bees do not dream.",
+        "According to van der Berg (1999), bees dream.",
+        "This was seen by Smith et al. [2010] in mice.",
+    ],
+    "previous-work": [
+        "Previous studies have shown that bees sleep.",
+        "Earlier work on wasps suggests that they dream.",
+        "Several studies report that bees sleep.",
+        "Studies have shown that bees sleep.",
+        "Such a state has been reported for wasps.",
+        "It has been shown that bees sleep.",
+        "It has long been argued that wasps dream.",
+        "In the same study, wasps slept longer.",
+        "The same authors let wasps sleep.",
+        "In agreement with previous work, bees sleep longer at night.",
+        "Many researchers argue that wasps dream.",
+        "This was previously reported for wasps.",
+    ],
+    "named-entry": [
+        "Our scheduler leverages Prefect to run jobs.",
+        "The network is implemented in PyTorch.",
+        "Samples are drawn with emcee.",
+    ],
+}
+EXEMPT = {
+    "own-result": [
+        "I, instead, find that bees sleep by day.",
+        "We find that bees sleep by day.",
+        "Our results show that bees sleep.",
+        "Figure 3 shows that bees sleep.",
+        "As shown in Table 2, bees sleep.",
+    ],
+    "outline": [
+        "Section 2 describes the hives.",
+        "In Section 3, we present the hives.",
+        "The rest of this paper is organised as follows.",
+        "This chapter introduces bees.",
+        "The hives are described in Section 4.",
+    ],
+    "acknowledgement": [
+        "We thank Walter Kaiser for his bees.",
+        "This work was supported by the Bee Foundation.",
+        "The authors declare no conflict of interest.",
+    ],
+    "url": ["See https://example.org/bees.", "The code is available at https://example.org/bees."],
+    "caption": ["Figure 3: Bees asleep at night."],
+    "own-publications": ["This thesis is based on the following papers."],
+}
+NOTHING = [
+    "Bees sleep at night.",
+    "Darwin (1809–1882) kept bees.",
+    "The meeting in Paris (2015) was about bees.",
+    "The hive was built in May (2019).",
+    "No previous study has shown that bees sleep.",
+    "To our knowledge, it has been shown for no wasp.",
+    "Future studies should show whether wasps dream.",
+    "As has been shown in Section 2, bees sleep.",
+    "The previous section has hives.",
+    "These studies agree.",
+    "Bees have been found in the hive.",
+    "The prefect of the hive is a bee.",
+    "A causal effect of light on bees is likely.",
+    "Causality is hard to show with bees.",
+    "The BERT of the hive is old.",
+    "Data are described at https://example.org and weigh two tons of honey a year.",
+    "We used wasps.",
+    "Light changes the sky as we observe it.",
+    "Section 3 of the protein binds zinc.",
+    "We find bees asleep, similar to what others see in wasps.",
+]
+
+
+@pytest.mark.parametrize(
+    ("rule", "sentence"), [(rule, text) for table in (NEEDS, EXEMPT) for rule, texts in table.items() for text in texts]
+)
+def test_a_rule_decides(tmp_path: Path, rule: str, sentence: str) -> None:
+    assert rule_of(tmp_path, sentence) == rule
+
+
+@pytest.mark.parametrize("sentence", NOTHING)
+def test_the_model_decides(tmp_path: Path, sentence: str) -> None:
+    assert rule_of(tmp_path, sentence) == ""
+
+
+@pytest.mark.parametrize(
+    ("sentence", "first", "second"),
+    [
+        ("We confirm what Kaiser (1988) found.", "named-author", "own-result"),
+        ("We find, in line with earlier work, that bees sleep.", "previous-work", ""),
+        ("Section 2 reviews previous work on bees.", "outline", ""),
+        ("Section 2 describes what Kaiser (1988) found.", "named-author", "outline"),
+        ("In Section 2, we present PyTorch.", "outline", "named-entry"),
+        ("We show that PyTorch runs on bees.", "named-entry", "own-result"),
+        ("We thank Kaiser et al. for bees.", "acknowledgement", "named-author"),
+        ("Figure 3: Bees of Kaiser (1988).", "caption", "named-author"),
+    ],
+)
+def test_of_two_rules_the_first_decides(tmp_path: Path, sentence: str, first: str, second: str) -> None:
+    assert rule_of(tmp_path, sentence) == first
+    assert rule_of(tmp_path, sentence, (first,)) == second
+
+
+def test_the_place_of_a_sentence_comes_before_its_words() -> None:
+    order = [rule.id for rule in RULES]
+    assert order.index("quote-lead-in") < order.index("named-author") < order.index("outline")
+    assert order.index("outline") < order.index("previous-work") < order.index("own-result")
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        ("# Abstract\n\nPrevious studies have shown that bees sleep.\n", ["abstract"]),
+        ("# Acknowledgements\n\nPrevious studies have shown that bees sleep.\n", ["acknowledgement"]),
+        ("# List of Publications\n\nKaiser et al., On the sleep of bees, 1988.\n", ["own-publications"]),
+        ("# Introduction\n\nWhy bees sleep\n\nBees sleep.\n", ["heading", ""]),
+        ("# Introduction\n\nAs Kaiser (1988) puts it:\n\n> Bees sleep.\n", ["quote-lead-in", ""]),
+        ("# Introduction\n\nAs Kaiser (1988) puts it:\n\nBees sleep.\n", ["named-author", ""]),
+    ],
+    ids=["abstract", "acknowledgement", "publications", "heading", "quotation", "no quotation"],
+)
+def test_places_that_need_no_citation(tmp_path: Path, text: str, rules: list[str]) -> None:
+    assert [rule for rule, _ in decisions(tmp_path, text)] == rules
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "draft.tex",
+            "\\documentclass{article}\n\\begin{document}\n\\section{Introduction}\nAs Kaiser (1988) puts it:\n"
+            "% a comment\n\\begin{quotation}\nBees sleep.\n\\end{quotation}\n\\end{document}\n",
+        ),
+        ("draft.typ", "= Introduction\n\nAs Kaiser (1988) puts it:\n\n#quote(block: true)[Bees sleep.]\n"),
+    ],
+)
+def test_quotations_in_other_formats(tmp_path: Path, name: str, text: str) -> None:
+    assert decisions(tmp_path, text, name=name)[0] == ("quote-lead-in", "")
+
+
+def test_what_was_cited_before_may_be_named_again(tmp_path: Path) -> None:
+    text = "# Introduction\n\nBees sleep [@kaiser]. Jobs run on Prefect [@prefect].\n\nKaiser et al. found more. {}\n"
+    assert decisions(tmp_path, text.format("Prefect is free."))[2:] == [("", ""), ("", "")]
+    assert decisions(tmp_path, text.format("Kaiser et al. (1988) found more."))[3] == ("named-author", "")
+
+
+def test_a_tool_is_asked_for_once_and_not_if_the_paragraph_cites_it(tmp_path: Path) -> None:
+    text = "# Introduction\n\nWe use Prefect for jobs. All jobs run on Prefect.\n\n{}\n"
+    assert decisions(tmp_path, text.format("So it is."))[:2] == [("named-entry", ""), ("", "")]
+    text = "# Introduction\n\nWe use Prefect for jobs. It is a tool [@prefect].\n"
+    assert decisions(tmp_path, text)[0] == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "rule", "clause"),
+    [
+        (
+            "Bees dance [@kaiser], and earlier studies show that wasps do.",
+            "previous-work",
+            "earlier studies show that wasps do.",
+        ),
+        ("Bees dance [@kaiser]; Smith et al. saw wasps dance.", "named-author", "Smith et al. saw wasps dance."),
+        (
+            "Bees dance [@kaiser], whereas our wasps run on Prefect.",
+            "named-entry",
+            "our wasps run on Prefect.",
+        ),
+        ("Bees dance [@kaiser], and wasps do.", "", ""),
+        ("Bees dance [@kaiser], and we find that wasps do.", "", ""),
+        ("Earlier studies show that wasps dance, and bees do [@kaiser].", "", ""),
+        ("Earlier studies [@kaiser] show that wasps dance.", "", ""),
+        ("@kaiser says that bees dance, and that earlier studies show so.", "", ""),
+        ("Bees dance [@kaiser], but Kaiser et al. saw none.", "", ""),
+    ],
+)
+def test_a_clause_after_the_last_citation(tmp_path: Path, sentence: str, rule: str, clause: str) -> None:
+    assert decisions(tmp_path, f"# Introduction\n\n{sentence} It rains.\n")[0] == (rule, clause)
+
+
+def test_ids_are_checked() -> None:
+    check_rule_ids(["own-result"])
+    with pytest.raises(UserError, match="unknown rule 'own-resutl'; choose one of: caption, heading"):
+        check_rule_ids(["own-resutl"])
