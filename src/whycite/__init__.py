@@ -63,6 +63,7 @@ def check(
     all: bool = False,
     n: int = 3,
     use_library: bool = True,
+    ignore_rules: Collection[str] = (),
     progress: Callable[[str, int, int | None], None] = lambda stage, count, total: None,
 ) -> CheckedDraft:
     """Find the sentences of a draft that need a citation, with papers for each.
@@ -77,6 +78,7 @@ def check(
         all: Find papers for sentences that already cite, too.
         n: The number of papers per sentence.
         use_library: Set to false to use the bibliography alone.
+        ignore_rules: Ids of certain rules that do not apply, such as "own-result".
         progress: Called with the stage, how much of it is done, and the total if it is known.
     """
     from whycite.check.pipeline import check_draft
@@ -89,6 +91,7 @@ def check(
         all=all,
         n=n,
         use_library=use_library,
+        ignore_rules=ignore_rules,
         progress=progress,
     )
 

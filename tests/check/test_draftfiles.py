@@ -59,3 +59,25 @@ def test_what_only_looks_like_a_comment_is_not_heard() -> None:
     assert not ignored("See https://whycite: ignore", "See", "typst")
     assert not ignored("One. % whycite: ignored", "One.", "latex")
     assert not ignored("One. % whycite: ignore", "One.", "markdown")
+
+
+@formats
+def test_a_comment_can_name_the_rules_it_is_about(format: str) -> None:
+    one, two = (COMMENTS[format].format(f"ignore[{rules}]") for rules in ("own-result", "outline, own-result"))
+    start, end = (COMMENTS[format].format(f"ignore-{edge}") for edge in ("start[abstract]", "end"))
+    text = f"First. {one}\nSecond.\n{two}\nThird.\n{start}\nFourth.\n{end}\nFifth.\n"
+    file = DraftFile(text, format)
+    rules = [
+        file.ignored_rules(text.index(sentence), text.index(sentence) + len(sentence))
+        for sentence in ("First.", "Second.", "Third.", "Fourth.", "Fifth.")
+    ]
+    assert rules == [{"own-result"}, set(), {"outline", "own-result"}, {"abstract"}, set()]
+    assert not any(file.ignores(text.index(word), text.index(word) + 1) for word in ("First", "Third", "Fourth"))
+    assert file.rule_lines == {"own-result": 1, "outline": 3, "abstract": 5}
+
+
+@formats
+def test_a_whole_file_can_do_without_a_rule(format: str) -> None:
+    file = DraftFile(f"One.\n{COMMENTS[format].format('ignore-file[outline]')}\n", format)
+    assert file.ignored_rules(0, 4) == {"outline"}
+    assert not file.ignores(0, 4)

@@ -167,3 +167,80 @@ def test_a_glued_key_is_a_citation_so_no_other_one_is_proposed(run, tmp_path: Pa
 def test_files_that_the_draft_does_not_reach_are_named(run, draft: Path) -> None:  # type: ignore[no-untyped-def]
     (draft.parent / "old.tex").write_text(r"Bees rest \cite{Kaiser1988}.")
     assert f"{draft}: 1 .tex file with citations is not part of this draft, so not read: old.tex" in run(draft).warnings
+
+
+RULED = r"""\documentclass{article}
+\begin{document}
+\begin{abstract}
+Previous studies have shown that bees rest.
+\end{abstract}
+\section{Introduction}
+Previous studies have shown that bees rest.
+It is known that bees rest in hives.
+We find that unknown bees rest. %s
+Bees dance \cite{Kaiser1988}, and earlier studies show that wasps do.
+Bees dance \cite{Kaiser1988}, and wasps do.
+\bibliography{refs}
+\end{document}
+"""
+
+
+@pytest.fixture
+def ruled(draft: Path) -> Path:
+    draft.write_text(RULED % "", "utf-8")
+    return draft
+
+
+def test_rules_come_before_the_model(run, ruled: Path) -> None:  # type: ignore[no-untyped-def]
+    checked = run(ruled)
+    assert [(finding.kind, finding.rule) for finding in checked.findings] == [
+        ("ok", "abstract"),
+        ("needs-citation", "previous-work"),
+        ("needs-citation", ""),
+        ("ok", "own-result"),
+        ("needs-citation", "previous-work"),
+        ("cited", ""),
+    ]
+    records = checked_draft_json(checked)["findings"]
+    assert [record.get("rule") for record in records] == [finding.rule or None for finding in checked.findings]
+    assert records[4]["clause"] == checked.findings[4].clause == "earlier studies show that wasps do."
+    assert "clause" not in records[1]
+    assert [finding.worthiness for finding in checked.findings[:5]] == pytest.approx([0, 0.8, 0.9, 0, 0.8])
+    assert "Kaiser1988" not in [proposal.key for proposal in checked.findings[4].recommendations]
+
+
+def test_a_threshold_above_a_rule_is_heard(run, ruled: Path) -> None:  # type: ignore[no-untyped-def]
+    assert kinds(run(ruled, threshold=0.85)) == ["ok", "ok", "needs-citation", "ok", "cited", "cited"]
+
+
+@pytest.mark.parametrize(
+    ("comment", "options"),
+    [("% whycite: ignore[own-result]", {}), ("", {"ignore_rules": ["own-result"]})],
+    ids=["comment", "settings"],
+)
+def test_without_a_rule_the_model_decides(run, ruled: Path, comment: str, options: dict[str, object]) -> None:  # type: ignore[no-untyped-def]
+    ruled.write_text(RULED % comment, "utf-8")
+    finding = run(ruled, **options).findings[3]
+    assert (finding.kind, finding.rule) == ("needs-citation", "")
+    assert run(ruled, **options).findings[1].rule == "previous-work"
+
+
+def test_abstracts_are_checked_if_they_are_asked_for(run, ruled: Path, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    for options in ({"sections": ["abstract"]}, {"ignore_rules": ["abstract"]}):
+        finding = run(ruled, **options).findings[0]
+        assert (finding.kind, finding.rule) == ("needs-citation", "previous-work")
+    (tmp_path / "draft.md").write_text("# Abstract\n\nIt is known that bees rest.\n", "utf-8")
+    assert kinds(run(tmp_path / "draft.md")) == ["ok"]
+    assert kinds(run(tmp_path / "draft.md", sections=["abstract"])) == ["needs-citation"]
+    (tmp_path / "draft.md").write_text(
+        "# Abstract\n\n<!-- whycite: ignore[abstract] -->\nIt is known that bees rest.\n\nIt is known.\n", "utf-8"
+    )
+    assert kinds(run(tmp_path / "draft.md")) == ["needs-citation", "ok"]
+
+
+def test_unknown_rules_are_named_once(run, ruled: Path) -> None:  # type: ignore[no-untyped-def]
+    ruled.write_text(RULED % "% whycite: ignore[own-resutl]\n% whycite: ignore[own-resutl, outline]", "utf-8")
+    [warning] = [warning for warning in run(ruled).warnings if "unknown rule" in warning]
+    assert warning.startswith(f"{ruled}:9: a comment ignores the unknown rule 'own-resutl'; the rules are: caption, ")
+    with pytest.raises(UserError, match="unknown rule 'own-resutl'"):
+        run(ruled, ignore_rules=["own-resutl"])

@@ -18,11 +18,11 @@ def test_the_nearest_file_counts_and_paths_are_from_there(tmp_path: Path) -> Non
     assert settings_for(inner) == CheckSettings(n=5)
     (tmp_path / "a" / ".whycite.toml").write_text(
         'library = "lib"\nthreshold = 0.4\nsections = ["introduction"]\n'
-        'fail-on = "needs-citation"\nformat = "github"\n',
+        'fail-on = "needs-citation"\nformat = "github"\nignore-rules = ["own-result"]\n',
         "utf-8",
     )
     assert settings_for(inner) == CheckSettings(
-        tmp_path / "a" / "lib", 0.4, ("introduction",), "needs-citation", None, "github"
+        tmp_path / "a" / "lib", 0.4, ("introduction",), "needs-citation", None, "github", ("own-result",)
     )
 
 
@@ -37,6 +37,8 @@ def test_the_nearest_file_counts_and_paths_are_from_there(tmp_path: Path) -> Non
         ("n = 0", "'n' must be a whole number"),
         ('format = "xml"', "'format' must be one of text"),
         ("library = 3", "'library' must be the path"),
+        ('ignore-rules = ["own-resutl"]', "'ignore-rules' must be a list of rules (caption, heading"),
+        ('ignore-rules = "own-result"', "'ignore-rules' must be a list of rules"),
         ("n = ", "not valid TOML"),
     ],
 )

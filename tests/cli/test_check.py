@@ -225,3 +225,13 @@ def test_the_detector_that_comes_with_it_tells_claims_from_own_work(
     (tmp_path / "draft.md").write_text(text, "utf-8")
     found = json.loads(run(tmp_path / "draft.md", "--no-library", "--json").stdout)["findings"]
     assert [one["kind"] for one in found] == ["needs-citation", "ok"]
+
+
+def test_a_rule_says_why_and_settings_turn_it_off(run: Check, draft: Path) -> None:
+    text = TEX.replace("Bees fly by day.", r"Bees fly \cite{Kaiser1988}, and earlier studies show that wasps do.")
+    draft.write_text(text, "utf-8")
+    shown = run(draft).stdout
+    assert f"{draft.name}:5:38: needs a citation (previous-work: reports earlier work)" in shown
+    assert "  … earlier studies show that wasps do." in shown
+    (draft.parent / ".whycite.toml").write_text('ignore-rules = ["previous-work"]\n', "utf-8")
+    assert "previous-work" not in run(draft).stdout

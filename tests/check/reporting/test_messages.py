@@ -33,3 +33,12 @@ def test_evidence_of_the_draft_itself_says_where_it_stands(checked: CheckedDraft
     assert place(Evidence("Dogs sleep", 0.9, "Dogs sleep.", own)) == "in this draft"
     assert place(Evidence("Cats sleep", 0.9, "Cats sleep.", SourceDocument("title:on rest", "Of rest", 2001))) == ""
     assert '"place": ""' in html.report([checked])
+
+
+def test_a_rule_is_the_reason_instead_of_the_worthiness(checked: CheckedDraft) -> None:
+    finding = replace(checked.findings[0], rule="previous-work", worthiness=0.8)
+    assert message(finding).startswith("This sentence needs a citation (previous-work: reports earlier work).")
+    one = replace(checked, findings=(finding,))
+    assert '"rule": "previous-work: reports earlier work"' in html.report([one])
+    assert "needs-citation, 80%, previous-work" in one._repr_html_()
+    assert '"rule": ""' in html.report([checked])

@@ -176,3 +176,14 @@ def test_half_a_character_is_no_obstacle(checked: CheckedDraft, schema: dict[str
     report = sarif.report([replace(checked, findings=(odd,))])
     assert report.encode("utf-8")
     _valid(report, schema)
+
+
+def test_a_rule_that_decided_is_part_of_the_id(checked: CheckedDraft, schema: dict[str, Any]) -> None:
+    certain = replace(checked.findings[0], rule="previous-work", clause="earlier studies show so.")
+    content = json.loads(sarif.report([replace(checked, findings=(certain,))]))
+    assert not _errors(content, schema)
+    [run] = content["runs"]
+    [result] = run["results"]
+    assert result["ruleId"] == "needs-citation/previous-work"
+    assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
+    assert "The clause “earlier studies show so.” needs a citation (previous-work: reports" in result["message"]["text"]

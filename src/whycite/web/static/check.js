@@ -143,7 +143,7 @@ function paint() {
 async function pick(sentence, where = "nearest") {
   for (const [index, element] of elements) element.classList.toggle("picked", index === sentence.index);
   const finding = sentence.finding;
-  const said = finding.kind === "cited" ? `Cites ${finding.cites.join(", ") || "an unknown reference"}` : `Worthiness ${finding.worthiness.toFixed(2)}`;
+  const said = finding.kind === "cited" ? `Cites ${finding.cites.join(", ") || "an unknown reference"}` : `Worthiness ${finding.worthiness.toFixed(2)}${finding.rule ? `, ${finding.rule}` : ""}`;
   const list = make("ol", { class: "cards" });
   get("panel").replaceChildren(make("h3", { tabindex: "-1", id: "picked" }, said), make("blockquote", { class: "why", dir: "auto" }, finding.text), list);
   get("panel").scrollTop = 0;
