@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from whycite.check.rules import RULES
 from whycite.cli import app
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -133,3 +134,10 @@ def _is_defined(name: str) -> bool:
         return re.search(rf"\b{last}\b", (path / "__init__.py").read_text("utf-8")) is not None
     source = path.with_suffix(".py")
     return source.is_file() and re.search(rf"^(?:def|class) {last}\b", source.read_text("utf-8"), re.M) is not None
+
+
+def test_every_rule_is_listed_in_the_order_of_decision() -> None:
+    page = (ROOT / "docs" / "reference" / "rules.md").read_text("utf-8")
+    rows = re.findall(r"^\| `([\w-]+)` \| (never|needed) \| ([^|]+) \|", page, re.MULTILINE)
+    citation = {"exempt": "never", "needs": "needed"}
+    assert rows == [(rule.id, citation[rule.direction], rule.meaning) for rule in RULES]
