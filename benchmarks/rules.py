@@ -1,10 +1,11 @@
 """How right are the certain rules of `check`, and what do they miss?
 
-Run: python benchmarks/rules.py [DATA] [--half first|second] [--show N], where DATA is the folder of real data (default:
-$WHYCITE_DATA or ../shared/data beside the project). The drafts are halved by project (the repository they come from,
-every other one in the order of their names); patterns were written looking at the first half. Each sentence that cites
-is judged without its own citations while all others stay; sentences that several drafts of a project share count once.
---show prints N sentences without a citation that rules flag, spread over rules, to be read.
+Run: python benchmarks/rules.py [DATA] [--half first|second] [--articles N] [--show N], where DATA is the folder of real
+data (default: $WHYCITE_DATA or ../shared/data beside the project). The drafts are halved by project (the repository
+they come from, every other one in the order of their names); patterns were written looking at the first half. Each
+sentence that cites is judged without its own citations while all others stay; sentences that several drafts of a
+project share count once. --articles adds the first N published articles of elife-09 that are not in elife-tiny, on
+which patterns were also tried. --show prints N of the sentences without a citation that rules flag, to be read.
 """
 
 from __future__ import annotations
@@ -14,18 +15,20 @@ import json
 import os
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
-from whycite import read
+from whycite import read, structure
 from whycite.check.draftfiles import DraftFiles
 from whycite.check.paragraphs import UNLABELLED_TYPES
 from whycite.check.rules import RULES, Rulebook
-from whycite.documents.model import Sentence
+from whycite.documents.model import Document, Sentence
+from whycite.documents.reading import stream
 from whycite.text.language import is_english_draft
 
 DEFAULT = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
@@ -48,32 +51,46 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("data", nargs="?", type=Path, default=DEFAULT)
     parser.add_argument("--half", choices=["first", "second"])
+    parser.add_argument("--articles", type=int, default=0)
     parser.add_argument("--show", type=int, default=0)
     options = parser.parse_args()
     halves = [options.half] if options.half else ["first", "second"]
     for half in halves:
-        _report(half, list(_ruled_sentences(options.data / "drafts", half)), options.show)
+        _report(f"{half} half of the drafts", _drafts(options.data / "drafts", half), options.show)
+    if options.articles:
+        _report("articles", _articles(options.data / "elife", options.articles), options.show)
 
 
-def _ruled_sentences(data: Path, half: str) -> Iterator[RuledSentence]:
+def _drafts(data: Path, half: str) -> Iterator[tuple[str, Document]]:
+    """The English drafts of every other project, with the name of the project."""
     index = json.loads((data / "index.json").read_text())
     projects = sorted({entry["repo"] for entry in index}, key=str.lower)
-    seen: set[tuple[str, str]] = set()
     for entry in index:
-        if projects.index(entry["repo"]) % 2 != (half == "second"):
-            continue
-        document = read(data / entry["name"])
-        if not is_english_draft([sentence.text for sentence in document.sentences]):
-            continue
+        if projects.index(entry["repo"]) % 2 == (half == "second"):
+            document = read(data / entry["name"])
+            if is_english_draft([sentence.text for sentence in document.sentences]):
+                yield entry["repo"], document
+
+
+def _articles(data: Path, number: int) -> Iterator[tuple[str, Document]]:
+    seen = {document.paper.title for document in stream(data / "elife-tiny.jsonl.zst")}
+    articles = (article for article in stream(data / "elife-09.jsonl.zst") if article.paper.title not in seen)
+    for article in islice(articles, number):
+        yield article.paper.title, structure.label(article)
+
+
+def _ruled_sentences(documents: Iterable[tuple[str, Document]]) -> Iterator[RuledSentence]:
+    seen: set[tuple[str, str]] = set()
+    for project, document in documents:
         rulebook = Rulebook(document, DraftFiles(document.format))
         for number, sentence in enumerate(document.sentences):
             masked = _without_citations(sentence)
-            if not masked.text or (entry["repo"], masked.text) in seen:
+            if not masked.text or (project, masked.text) in seen:
                 continue
-            seen.add((entry["repo"], masked.text))
+            seen.add((project, masked.text))
             decision, clause = rulebook.decide(number, masked), rulebook.decide(number) if sentence.cites else None
             yield RuledSentence(
-                entry["name"],
+                Path(document.path).name,
                 masked.text,
                 sentence.cites,
                 sentence.kind == "prose" and document.sections[sentence.section].type not in UNLABELLED_TYPES,
@@ -87,14 +104,14 @@ def _without_citations(sentence: Sentence) -> Sentence:
     return replace(sentence, text=" ".join(text.split()), citations=(), note_citations=())
 
 
-def _report(half: str, sentences: list[RuledSentence], show: int) -> None:
+def _report(name: str, documents: Iterable[tuple[str, Document]], show: int) -> None:
     console = Console(width=120)
+    sentences = list(_ruled_sentences(documents))
     judged = [sentence for sentence in sentences if sentence.is_judged]
     citing = sum(sentence.cites for sentence in judged)
-    drafts = len({sentence.draft for sentence in sentences})
     table = Table(
         "rule",
-        title=f"{half} half: {drafts} English drafts, {len(judged):,} sentences of prose, {citing:,} of them cite",
+        title=f"{name}: {len(judged):,} sentences of prose in English, {citing:,} of them cite",
         title_justify="left",
     )
     for column in ("says", "applies to", "of these cite", "share", "of all that cite"):

@@ -106,6 +106,7 @@ NOTHING = [
     "As has been shown in Section 2, bees sleep.",
     "The previous section has hives.",
     "These studies agree.",
+    "These previous studies have shown that bees sleep.",
     "Bees have been found in the hive.",
     "The prefect of the hive is a bee.",
     "A causal effect of light on bees is likely.",

@@ -235,3 +235,10 @@ def test_a_rule_says_why_and_settings_turn_it_off(run: Check, draft: Path) -> No
     assert "  … earlier studies show that wasps do." in shown
     (draft.parent / ".whycite.toml").write_text('ignore-rules = ["previous-work"]\n', "utf-8")
     assert "previous-work" not in run(draft).stdout
+
+
+def test_a_clause_gets_its_citation_at_its_end(run: Check, draft: Path) -> None:
+    text = r"Bees fly~\cite{Vaswani2017}, and earlier studies show that busy bees need rest, too."
+    draft.write_text(TEX.replace("Bees fly by day.", text), "utf-8")
+    assert run(draft, "--fix", "--yes").exit_code == 0
+    assert text[:-1] + r"~\cite{Kaiser1988}." in draft.read_text("utf-8")

@@ -39,7 +39,7 @@ _REPORTS = rf"(?:(?:has|have|had) (?:\w+ )?{_PARTICIPLE}|{_alternatives(sorted(R
 _PREVIOUS_WORK = re.compile(
     "|".join(
         [
-            rf"(?<!\bthis )(?<!\bthe )\b{_EARLIER_WORK}\b(?: [\w-]+){{0,4}}? {_REPORTS}",
+            rf"(?<!\bthe )\b{_EARLIER_WORK}\b(?: [\w-]+){{0,4}}? {_REPORTS}",
             rf"\b{_any('several')} (?:[\w-]+ ){{0,2}}?{_WORK} (?:\w+ly |also )?{_REPORTS}",
             rf"\b(?:studies|research|literature|{_any('people')}) (?:has|have) (?:\w+ly |also |long )?{_PARTICIPLE}\b",
             rf"\b{_any('agreement')} (?:our |the )?{_EARLIER_WORK}\b",
@@ -52,6 +52,8 @@ _PREVIOUS_WORK = re.compile(
     ),
     re.IGNORECASE,
 )
+# Work that the sentence before speaks of, and cites.
+_ANAPHORA = re.compile(rf"\b(?:this|these|those) (?:[\w-]+ ){{0,2}}?{_WORK}\b", re.IGNORECASE)
 _DENIAL = re.compile(rf"\b{_any('denials')}\b|n't\b", re.IGNORECASE)
 _NUMBER = r"(?:REF|\d[\w.]*|[A-Z]\b|[IVX]+\b)"
 _PART, _FLOAT, _DOCUMENT = _any("parts"), _any("floats"), _any("documents")
@@ -63,7 +65,9 @@ _POINTER = re.compile(
 
 def reports_previous_work(text: str) -> bool:
     """Whether a sentence reports what others found: "previous studies show", "it has been shown"."""
-    return bool(_PREVIOUS_WORK.search(text)) and not _POINTER.search(text) and not _DENIAL.search(text)
+    return bool(_PREVIOUS_WORK.search(text)) and not any(
+        pattern.search(text) for pattern in (_POINTER, _DENIAL, _ANAPHORA)
+    )
 
 
 _ADVERBS = rf"(?:,? (?:\w+ly|{_any('adverbs')}),?)*"
