@@ -1,11 +1,12 @@
 """How right are the certain rules of `check`, and what do they miss?
 
-Run: python benchmarks/rules.py [DATA] [--half first|second] [--articles N] [--show N], where DATA is the folder of real
-data (default: $WHYCITE_DATA or ../shared/data beside the project). The drafts are halved by project (the repository
-they come from, every other one in the order of their names); patterns were written looking at the first half. Each
-sentence that cites is judged without its own citations while all others stay; sentences that several drafts of a
-project share count once. --articles adds the first N published articles of elife-09 that are not in elife-tiny, on
-which patterns were also tried. --show prints N of the sentences without a citation that rules flag, to be read.
+Run: python benchmarks/rules.py [DATA] [--half first|second] [--articles N] [--show N] [--model], where DATA is the
+folder of real data (default: $WHYCITE_DATA or ../shared/data beside the project). The drafts are halved by project (the
+repository they come from, every other one in the order of their names); patterns were written looking at the first
+half. Each sentence that cites is judged without its own citations while all others stay; sentences that several drafts
+of a project share count once. --articles adds the first N published articles of elife-09 that are not in elife-tiny,
+on which patterns were also tried. --show prints N of the sentences without a citation that rules flag, to be read.
+--model also judges with the bundled model, and compares what `check` flags without and with rules.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import json
 import os
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -24,11 +25,14 @@ from rich.console import Console
 from rich.table import Table
 
 from whycite import read, structure
+from whycite.check.detector import load_detector
 from whycite.check.draftfiles import DraftFiles
 from whycite.check.paragraphs import UNLABELLED_TYPES
 from whycite.check.rules import RULES, Rulebook
+from whycite.check.worthiness import judge
 from whycite.documents.model import Document, Sentence
 from whycite.documents.reading import stream
+from whycite.models.encoders import load_encoder
 from whycite.text.language import is_english_draft
 
 DEFAULT = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
@@ -44,6 +48,8 @@ class RuledSentence:
     cites: bool
     is_judged: bool  # prose in a section where citations are expected
     rule: str  # without its citations
+    worthiness: float  # by the model alone
+    threshold: float
     clause: str  # after its last citation, if a rule flags it
 
 
@@ -53,12 +59,13 @@ def main() -> None:
     parser.add_argument("--half", choices=["first", "second"])
     parser.add_argument("--articles", type=int, default=0)
     parser.add_argument("--show", type=int, default=0)
+    parser.add_argument("--model", action="store_true")
     options = parser.parse_args()
     halves = [options.half] if options.half else ["first", "second"]
     for half in halves:
-        _report(f"{half} half of the drafts", _drafts(options.data / "drafts", half), options.show)
+        _report(f"{half} half of the drafts", _drafts(options.data / "drafts", half), options)
     if options.articles:
-        _report("articles", _articles(options.data / "elife", options.articles), options.show)
+        _report("articles", _articles(options.data / "elife", options.articles), options)
 
 
 def _drafts(data: Path, half: str) -> Iterator[tuple[str, Document]]:
@@ -79,10 +86,11 @@ def _articles(data: Path, number: int) -> Iterator[tuple[str, Document]]:
         yield article.paper.title, structure.label(article)
 
 
-def _ruled_sentences(documents: Iterable[tuple[str, Document]]) -> Iterator[RuledSentence]:
+def _ruled_sentences(documents: Iterable[tuple[str, Document]], with_model: bool) -> Iterator[RuledSentence]:
     seen: set[tuple[str, str]] = set()
     for project, document in documents:
         rulebook = Rulebook(document, DraftFiles(document.format))
+        judgement = judge(document, load_detector(), load_encoder()) if with_model else None
         for number, sentence in enumerate(document.sentences):
             masked = _without_citations(sentence)
             if not masked.text or (project, masked.text) in seen:
@@ -95,6 +103,8 @@ def _ruled_sentences(documents: Iterable[tuple[str, Document]]) -> Iterator[Rule
                 sentence.cites,
                 sentence.kind == "prose" and document.sections[sentence.section].type not in UNLABELLED_TYPES,
                 decision.rule.id if decision else "",
+                float(judgement.worthiness[number]) if judgement else 0.0,
+                judgement.threshold(document.sections[sentence.section].type) if judgement else 1.0,
                 clause.clause if clause else "",
             )
 
@@ -104,9 +114,9 @@ def _without_citations(sentence: Sentence) -> Sentence:
     return replace(sentence, text=" ".join(text.split()), citations=(), note_citations=())
 
 
-def _report(name: str, documents: Iterable[tuple[str, Document]], show: int) -> None:
-    console = Console(width=120)
-    sentences = list(_ruled_sentences(documents))
+def _report(name: str, documents: Iterable[tuple[str, Document]], options: argparse.Namespace) -> None:
+    console, show = Console(width=120), options.show
+    sentences = list(_ruled_sentences(documents, options.model))
     judged = [sentence for sentence in sentences if sentence.is_judged]
     citing = sum(sentence.cites for sentence in judged)
     table = Table(
@@ -130,10 +140,26 @@ def _report(name: str, documents: Iterable[tuple[str, Document]], show: int) -> 
     flagged = [sentence for sentence in judged if not sentence.cites and DIRECTION.get(sentence.rule) == "needs"]
     console.print(f"without a citation and flagged: {len(flagged)} of {len(judged) - citing:,}")
     console.print(f"clauses after the last citation that are flagged: {len(clauses)} of {citing:,} sentences that cite")
+    if options.model:
+        by_model = [sentence.worthiness >= sentence.threshold for sentence in judged]
+        by_both = [
+            said == "needs" or (said is None and likely)
+            for said, likely in zip((DIRECTION.get(sentence.rule) for sentence in judged), by_model, strict=True)
+        ]
+        truth = [sentence.cites for sentence in judged]
+        console.print(f"flagged by the model alone: {_scores(by_model, truth)}")
+        console.print(f"flagged with rules: {_scores(by_both, truth)}")
     for sentence in sorted(random.Random(0).sample(flagged, min(show, len(flagged))), key=lambda shown: shown.rule):
         console.print(f"{sentence.rule}\t{sentence.draft}\t{sentence.text}", markup=False, soft_wrap=True)
     for sentence in clauses[:show]:
         console.print(f"clause\t{sentence.draft}\t{sentence.text}\t{sentence.clause}", markup=False, soft_wrap=True)
+
+
+def _scores(flagged: Sequence[bool], truth: Sequence[bool]) -> str:
+    right = sum(flag and cites for flag, cites in zip(flagged, truth, strict=True))
+    precision, recall = right / max(1, sum(flagged)), right / max(1, sum(truth))
+    f1 = 2 * precision * recall / max(precision + recall, 1e-9)
+    return f"{sum(flagged):,} sentences, precision {precision:.3f}, recall {recall:.3f}, F1 {f1:.3f}"
 
 
 if __name__ == "__main__":
