@@ -1,9 +1,11 @@
 """Which certain rule decides about a sentence, in every place and order that matters."""
 
+import time
 from pathlib import Path
 
 import pytest
 
+from tests.drafts import citing_document
 from whycite import read
 from whycite.check.draftfiles import DraftFiles
 from whycite.check.rules import RULES, Rulebook, check_rule_ids
@@ -13,7 +15,9 @@ HEAD = """---
 title: How bees rest
 references:
 - {id: kaiser, title: "Busy bees need rest, too", author: [{family: Kaiser}, {family: Roe}], issued: 1988}
-- {id: prefect, title: Prefect, author: [{literal: Prefect Technologies}]}
+- {id: prefect, title: Prefect, author: [{literal: Prefect}]}
+- {id: darwin, title: Darwin, author: [{family: Bowlby}]}
+- {id: species, title: On the origin of species by means of natural selection, author: [{family: Darwin}]}
 - {id: pytorch, title: "PyTorch: An imperative style, high-performance deep learning library"}
 - {id: bert, title: "BERT: Pre-training of deep bidirectional transformers"}
 - {id: emcee, title: "emcee: The MCMC code"}
@@ -111,6 +115,8 @@ NOTHING = [
     "The prefect of the hive is a bee.",
     "A causal effect of light on bees is likely.",
     "Causality is hard to show with bees.",
+    "Bees were known to Darwin as well.",
+    "Jobs run on Prefect Cloud only.",
     "The BERT of the hive is old.",
     "Data are described at https://example.org and weigh two tons of honey a year.",
     "We used wasps.",
@@ -230,3 +236,32 @@ def test_ids_are_checked() -> None:
     check_rule_ids(["own-result"])
     with pytest.raises(UserError, match="unknown rule 'own-resutl'; choose one of: caption, heading"):
         check_rule_ids(["own-resutl"])
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "Aaa, ",
+        "Aaa and ",
+        "previous ",
+        "previous work ",
+        "we really ",
+        "Figure 1 (",
+        "see ",
+        "A",
+        "AaA1",
+        "has been ",
+        ", and ",
+    ],
+)
+def test_long_texts_take_linear_time(tmp_path: Path, piece: str) -> None:
+    texts = [piece * (length // len(piece)) for length in (5_000, 80_000)]
+    seconds = []
+    for text in texts:
+        document = citing_document("a.md", f"Bees [@kaiser] {text}.", text)
+        rulebook = Rulebook(document, DraftFiles("none"))
+        start = time.perf_counter()
+        rulebook.decide(0)
+        rulebook.decide(1)
+        seconds.append(time.perf_counter() - start)
+    assert seconds[1] < max(0.5, 60 * seconds[0])  # 16 times the text; quadratic would be 256 times

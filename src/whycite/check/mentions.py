@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -145,11 +145,19 @@ class BibliographyMentions:
         names: dict[str, list[str]] = defaultdict(list)
         for reference in self._document.references:
             name = _tool_name(reference.title)
-            if name and name not in self._document.paper.title and fold(name) not in self._families:
+            if name and name not in self._document.paper.title:
                 names[name].append(reference.id)
-        texts = " ".join(sentence.text for sentence in self._document.sentences)
-        # A name that the draft also writes in small letters is a word.
-        return {name: keys for name, keys in names.items() if not _is_plain(name) or not _is_word(name, texts)}
+        return {name: keys for name, keys in names.items() if not _is_plain(name) or self._is_only_name(name, keys)}
+
+    def _is_only_name(self, name: str, keys: Sequence[str]) -> bool:
+        """Whether a capitalised word is neither the author of another entry nor a word that the draft uses as such."""
+        others = (reference for reference in self._document.references if reference.id not in keys)
+        is_author = any(fold(name) in _families(reference) for reference in others)
+        return not is_author and (name.islower() or not re.search(rf"\b{re.escape(name.lower())}\b", self._text))
+
+    @cached_property
+    def _text(self) -> str:
+        return " ".join(sentence.text for sentence in self._document.sentences)
 
     @cached_property
     def _entry_pattern(self) -> re.Pattern[str]:
@@ -199,14 +207,10 @@ def _tool_name(title: str) -> str:
 
 
 def _is_mixed(name: str) -> bool:
-    """Whether capitals or digits stand where ordinary words and abbreviations have none: "PyTorch", "corner.py"."""
+    """Whether capitals stand where ordinary words and abbreviations have none: "PyTorch", "BioDWH"."""
     return any(sign.isupper() for sign in name[1:]) and any(map(str.islower, name)) and " " not in name
 
 
 def _is_plain(name: str) -> bool:
     """Whether a name looks like an ordinary word with a capital."""
     return all(word[1:].islower() or not word[1:] for word in name.split())
-
-
-def _is_word(name: str, texts: str) -> bool:
-    return re.search(rf"\b{re.escape(name.lower())}\b", texts) is not None and not name.islower()
