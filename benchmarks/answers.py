@@ -2,7 +2,8 @@
 
 `record` asks the installed `whycite` for the papers of 200 claims (library: 300 eLife articles; claims of 100 others),
 the findings of 20 drafts and 40 verdicts, and writes what it answers as JSON. `compare` counts the answers that differ;
-the sentences that explain an answer (reasons, warnings) may be reworded, and the last digits of numbers may vary.
+the sentences that explain an answer (reasons, warnings, quoted evidence) may be reworded, and the last digits of
+numbers may vary.
 A library made by the version before can be asked instead of a new one: --library PATH. `cost LIBRARY` prints the
 processor time and memory of whole commands; run it with the interpreter of either version.
 """
@@ -21,6 +22,7 @@ from typing import Any
 import zstandard
 
 DATA = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
+REWORDED = ("reason", "warnings", "sentence")
 ARTICLES, CLAIMS, DRAFTS, PAPERS = 300, 200, 20, 20
 
 
@@ -84,7 +86,7 @@ def record(file: Path, library: str | None) -> None:
 def essence(answer: Any) -> Any:
     """What must be the same of an answer."""
     if isinstance(answer, dict):
-        return {key: essence(value) for key, value in answer.items() if key not in ("reason", "warnings")}
+        return {key: essence(value) for key, value in answer.items() if key not in REWORDED}
     if isinstance(answer, list):
         return [essence(value) for value in answer]
     return round(answer, 9) if isinstance(answer, float) else answer

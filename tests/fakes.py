@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import shake_128
 from pathlib import Path
@@ -182,6 +182,7 @@ class FakeLibrary(Library):
         self.about: dict[int, float] = {}
         self.rows: list[SpanCitation] = []
         self.said: dict[int, str] = {}
+        self.quoted: dict[tuple[int, int], str] = {}
         self.homes: dict[int, SourceDocument] = {}
         self.beside: dict[int, float] = {}
         self.calls: Counter[str] = Counter()
@@ -271,6 +272,10 @@ class FakeLibrary(Library):
     def sources(self, documents: Sequence[int]) -> dict[int, SourceDocument]:
         self.calls["sources"] += 1
         return {document: self.homes[document] for document in documents}
+
+    def quotations(self, citations: Iterable[SpanCitation]) -> dict[tuple[int, int], str]:
+        self.calls["quotations"] += 1
+        return self.quoted
 
     def texts(self, spans: Sequence[int]) -> dict[int, str]:
         self.calls["texts"] += 1

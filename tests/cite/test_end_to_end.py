@@ -53,7 +53,7 @@ def test_the_paper_that_others_cite_for_it(library: Library, name: str) -> None:
     assert best.paper.title == "Stress and the brain"
     assert best.paper.authors == ("McEwen, A.",)
     assert best.support == 2
-    assert {evidence.sentence for evidence in best.evidence} == {*list(SAID)[:2]}
+    assert {evidence.sentence for evidence in best.evidence} == {f"{said}{MARK}." for said in list(SAID)[:2]}
     assert {evidence.source.title for evidence in best.evidence} == {
         "Document number 0 of this library",
         "Document number 1 of this library",
@@ -80,7 +80,9 @@ def test_context_of_the_draft(library: Library) -> None:
     found = load_method("whycite", library).recommend(claim)
     best = found[0]
     assert best.paper.title == "Stress and the brain"
-    assert [evidence.sentence for evidence in best.evidence] == [list(SAID)[1]]  # the draft's own says nothing
+    assert [evidence.sentence for evidence in best.evidence] == [
+        f"{list(SAID)[1]}{MARK}."
+    ]  # the draft's own says nothing
     assert best.shares["context"] > 0
     assert all(one.paper.year is not None and one.paper.year <= 2003 for one in found)
 

@@ -54,7 +54,7 @@ def test_a_person_reads_paper_support_and_evidence(run: Run, library: Path) -> N
         " 1  Busy bees need rest, too",
         "    Kaiser (1988), Journal of Comparative Physiology",
         "    cited once in your library:",
-        "      “Honeybees that forage sleep at night and hang their antennae”",
+        "      “Honeybees that forage sleep at night and hang their antennae (Kaiser 1988).”",
         "        — How bees rest (2023)",
     ]
 

@@ -74,10 +74,11 @@ def test_when_nothing_clearly_fits_that_is_said(doubt: float | None, said: bool)
 
 
 def test_at_most_three_spans_and_long_sentences_cut() -> None:
-    long = Evidence("a span in it", 0.5, "word " * 100, SOURCE)
-    longer = Evidence("thing " * 100, 0.5, "word " * 200, SOURCE)
+    long = Evidence("a span in it", 0.5, f"A sentence with a span in it (Doe, 2010) and {'word ' * 100}", SOURCE)
+    longer = Evidence(f"A {'thing ' * 100}", 0.5, f"A (Doe, 2010) {'thing ' * 100}", SOURCE)
     shown = _shown(_recommendation(9, (long, longer, long, long)), 400)
     assert shown.count("“a span in it”") == 2
+    assert "“A (Doe, 2010) thing" in shown
     assert "thing thing …”" in shown
     assert "word" not in shown
 

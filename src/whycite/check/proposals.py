@@ -33,6 +33,7 @@ from whycite.cite.bibtex import CitationKeys, bibtex_entry
 from whycite.cite.recommendations import Claim, Evidence, Recommendation, same_title
 from whycite.documents.identity import normalise_title, paper_key
 from whycite.documents.model import Document, Reference
+from whycite.evidence.quotation import quote
 from whycite.evidence.words import has_content_words
 from whycite.models import Encoder
 
@@ -216,9 +217,14 @@ def _recommend_entries(
             :_MAX_SENTENCES
         ]
         evidence = tuple(
-            Evidence(text, float(np.clip(candidates.cosines[citing_row], 0, 1)), text, source)
+            Evidence(
+                entries.texts[citing],
+                float(np.clip(candidates.cosines[citing_row], 0, 1)),
+                quote(document.sentences[citing], document.by_id),
+                source,
+            )
             for citing_row in best
-            for text in [entries.texts[entries.citing[citing_row]]]
+            for citing in [entries.citing[citing_row]]
         )
         paper = Paper(
             paper_key(entry) or f"entry:{entry.id}",

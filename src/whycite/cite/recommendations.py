@@ -60,7 +60,7 @@ class Evidence:
 
     span: str
     score: float  # 0 to 1, how well it fits the claim
-    sentence: str
+    sentence: str  # as it was written, with its citations
     source: SourceDocument
 
 
@@ -163,7 +163,7 @@ class SourceJson(TypedDict):
 
 
 class EvidenceJson(TypedDict):
-    """A span that cites the paper, and the sentence it is part of."""
+    """A span that cites the paper, and the sentence it is part of as it was written, with its citations."""
 
     span: str
     score: float
@@ -258,9 +258,15 @@ def shown_evidence(
     distinct_pieces = [
         distinct(pieces, lambda piece: texts[piece.citation.sentence])[:MAX_SHOWN] for pieces in examined
     ]
+    quotations = library.quotations(piece.citation for pieces in distinct_pieces for piece in pieces)
     return [
         tuple(
-            Evidence(piece.span, piece.score, texts[piece.citation.sentence], sources[piece.citation.document])
+            Evidence(
+                piece.span,
+                piece.score,
+                quotations.get((piece.citation.document, piece.citation.place), texts[piece.citation.sentence]),
+                sources[piece.citation.document],
+            )
             for piece in pieces
         )
         for pieces in distinct_pieces

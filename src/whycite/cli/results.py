@@ -119,11 +119,11 @@ def _citation_count(recommendation: Recommendation) -> str:
 
 
 def _quote_evidence(evidence: Evidence, claim: str) -> Text:
-    """Quote the sentence of the span, or only the span if the sentence is long."""
+    """Quote the sentence as it was written, or only the span if the sentence is long, with the claim's words marked."""
     from rich.text import Text
 
-    whole = len(evidence.sentence) <= _MAX_QUOTATION
-    quoted = printable(evidence.sentence if whole and evidence.sentence else evidence.span)
+    sentence, span = evidence.sentence or evidence.span, evidence.span
+    quoted = printable(span if len(sentence) > _MAX_QUOTATION and span in sentence else sentence)
     if len(quoted) > _MAX_QUOTATION:
         quoted = quoted[:_MAX_QUOTATION].rsplit(" ", 1)[0] + " …"
     text = Text(quoted)
@@ -141,9 +141,6 @@ def _score_parts(recommendation: Recommendation) -> str:
     shares = sorted(recommendation.shares.items(), key=lambda share: -abs(share[1]))
     parts = ", ".join(f"{printable(name)} {value:+.3f}" for name, value in shares if abs(value) >= _MIN_SHARE)
     return f"score {recommendation.score:.3f} = {parts}" if parts else f"score {recommendation.score:.3f}"
-
-
-_MAX_SPAN_LENGTH = 300  # characters
 
 
 class FindingPrinter:
@@ -215,25 +212,12 @@ def _show_proposal(proposal: Proposal, claim: str, place: Callable[[Evidence], s
     say(console, Text(printable(byline(paper)), style="dim"), indent=8)
     if recommendation.evidence:
         evidence = recommendation.evidence[0]
-        say(console, _quote_span(evidence.span, claim), indent=8)
+        say(console, _quote_evidence(evidence, claim), indent=8)
         source = evidence.source
         where = shorten_paths(place(evidence)) or f"{source.title or source.key} ({source.year or 'no year'})"
         say(console, Text(printable(f"— {where}"), style="dim"), indent=10)
     else:
         say(console, Text("matches by title", style="dim"), indent=8)
-
-
-def _quote_span(span: str, claim: str) -> Text:
-    """Quote the span that cites the paper, highlighting the words it shares with the claim."""
-    from rich.text import Text
-
-    quotation = printable(span)
-    if len(quotation) > _MAX_SPAN_LENGTH:
-        quotation = quotation[:_MAX_SPAN_LENGTH].rsplit(" ", 1)[0] + " …"
-    text = Text(quotation)
-    for start, end in shared_words(quotation, claim):
-        text.stylize("bold cyan", start, end)
-    return Text("“").append_text(text).append("”")
 
 
 def _summary(checked: CheckedDraft) -> str:

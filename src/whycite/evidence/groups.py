@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from whycite.documents.model import Citation, Document, Sentence
+from whycite.documents.model import Citation, Document, Reference, Sentence
 from whycite.evidence.words import last_word
 from whycite.text.normalise import fold
 from whycite.text.wordlists import load_word_lists
@@ -18,6 +18,7 @@ __all__ = [
     "TEXTUAL_SIGN",
     "CitationGroup",
     "SplitSentence",
+    "author_names",
     "cited_authors",
     "join_texts",
     "mark_citations",
@@ -114,12 +115,17 @@ def _is_noun(lead: str, following: str) -> bool:
 
 
 def cited_authors(citations: Iterable[Citation], document: Document) -> Iterator[str]:
-    """The authors of each cited reference as a sentence names them: "Doe", "Doe and Roe", "Doe et al."."""
+    """The authors of each cited reference as a sentence names them."""
     for key in dict.fromkeys(key for citation in citations for key in citation.keys):
         reference = document.by_id.get(key)
-        families = [family for author in reference.authors if (family := _family(author))] if reference else []
-        if families:
-            yield f"{families[0]} et al." if len(families) > 2 else " and ".join(families)
+        if reference and (names := author_names(reference)):
+            yield names
+
+
+def author_names(reference: Reference) -> str:
+    """The authors of a reference as a sentence names them: "Doe", "Doe and Roe", "Doe et al."; "" if unknown."""
+    families = [family for author in reference.authors if (family := _family(author))]
+    return f"{families[0]} et al." if len(families) > 2 else " and ".join(families)
 
 
 def _family(author: str) -> str:

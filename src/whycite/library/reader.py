@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import wraps
 from pathlib import Path
@@ -208,6 +208,25 @@ class Library:
         return {document: self._sources[document] for document in sorted({*documents}) if document in self._sources}
 
     @_with_plain_errors
+    def quotations(self, citations: Iterable[SpanCitation]) -> dict[tuple[int, int], str]:
+        """The sentences of citations as they were written, by document and place.
+
+        Documents that were added by a version that did not store them have none.
+        """
+        places: defaultdict[int, set[int]] = defaultdict(set)
+        for citation in citations:
+            places[citation.document].add(citation.place)
+        if not self.snapshot.has_column("documents", "quotations"):
+            return {}
+        rows = self.snapshot.rows_by_id("documents", "id", places, ["id", "quotations"])
+        return {
+            (document, place): _quotation(quotations, place)
+            for document, quotations in zip(rows["id"].to_pylist(), rows["quotations"], strict=True)
+            if quotations.is_valid
+            for place in places[document]
+        }
+
+    @_with_plain_errors
     def texts(self, spans: Sequence[int]) -> dict[int, str]:
         """The texts of spans."""
         rows = self.snapshot.rows_by_id("spans", "id", spans, ["id", "text"])
@@ -263,6 +282,14 @@ class Library:
 def _span_hits(hits: SearchHits) -> list[SpanHit]:
     columns = (hits.ids.tolist(), hits.texts, hits.cosines.tolist(), hits.lexical.tolist())
     return [SpanHit(*row) for row in zip(*columns, strict=True)]
+
+
+def _quotation(quotations: pa.ListScalar, place: int) -> str:
+    """The quotation of a place, which is that of the place before if it has none of its own."""
+    while not quotations[place].is_valid:
+        place -= 1
+    text: str = quotations[place].as_py()
+    return text
 
 
 def _size(folder: Path) -> int:

@@ -51,6 +51,10 @@ class Snapshot:
         """All rows of a table, or those that meet a condition."""
         return read_columns(self._store[table], columns, where)
 
+    def has_column(self, table: str, column: str) -> bool:
+        """Whether a table has a column, which libraries of older versions may lack."""
+        return column in self._store[table].schema.names
+
     def paper_of(self, version: int) -> int:
         """The version that stands for the paper of this one."""
         return self.same_as.get(version, version)

@@ -81,6 +81,9 @@ def table_schemas(dimensions: int) -> dict[str, pa.Schema]:
                 ("added", pa.string()),
                 ("citations", pa.int32()),
                 ("references", pa.list_(pa.int64())),  # papers of its bibliography, cited in the text or not
+                # The citing sentence as it was written, by place; null where it is that of the place before.
+                # Libraries of older versions lack the column, and rows written by these have null.
+                ("quotations", pa.list_(pa.string())),
             ]
         ),
         "spans": pa.schema([("id", pa.int64()), ("text", pa.string()), ("vector", vector)]),

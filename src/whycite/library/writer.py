@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from whycite.documents.identity import paper_key, traits
 from whycite.documents.model import Document, Reference
 from whycite.evidence import EvidenceSpan
+from whycite.evidence.quotation import quote
 from whycite.evidence.words import trim_sentence
 from whycite.library.papers import KnownPapers, PaperChanges, reference_of, version_of
 from whycite.library.paths import stored_path
 from whycite.library.store import Store
-from whycite.library.tables import id_chunks, id_condition, identifier, read_columns, rows_by_id
+from whycite.library.tables import id_chunks, id_condition, identifier, read_columns, rows_by_id, table_schemas
 from whycite.models import Encoder
 
 __all__ = [
@@ -85,10 +86,15 @@ class BatchWriter:
             if rows:
                 self._store["citations"].add(pa.Table.from_pylist(rows, schema=self._store["citations"].schema))
             entries = [
-                document_row(document, digest, evidence_by_hash[digest].places)
+                document_row(document, digest, evidence_by_hash[digest])
                 for digest, (document, _) in batch_by_hash.items()
             ]
-            self._store["documents"].add(pa.Table.from_pylist(entries, schema=self._store["documents"].schema))
+            documents_table = self._store["documents"]
+            if "quotations" not in documents_table.schema.names:  # a library of an older version
+                documents_table.add_columns(
+                    table_schemas(self._store.commit.dimensions)["documents"].field("quotations")
+                )
+            documents_table.add(pa.Table.from_pylist(entries, schema=documents_table.schema))
         return len(texts)
 
     def _write_papers(self, changes: PaperChanges) -> None:
@@ -124,6 +130,7 @@ class EvidenceRows:
     texts: Sequence[str]
     rows: Sequence[Mapping[str, Any]]
     places: int
+    quotations: Sequence[str | None]  # by place, as stored
 
 
 def content_hash(document: Document) -> str:
@@ -160,7 +167,19 @@ def citation_rows(document: Document, digest: str, spans: Iterable[EvidenceSpan]
     for place, (span, full) in groups.items():
         if (place, full) not in whole:
             rows += _citation_rows(span, full, "context", full, place, document_id, by_id)
-    return EvidenceRows(list(texts), rows, len(groups))
+    return EvidenceRows(list(texts), rows, len(groups), _quotations(document, [sentence for sentence, _, _ in places]))
+
+
+def _quotations(document: Document, sentences: Sequence[int]) -> list[str | None]:
+    """The sentence of each place as it was written; None if it is the same as that of the place before."""
+    return [
+        None if position and sentences[position - 1] == sentence else _quotation(document, sentence)
+        for position, sentence in enumerate(sentences)
+    ]
+
+
+def _quotation(document: Document, sentence: int) -> str:
+    return storable_text(quote(document.sentences[sentence], document.by_id))
 
 
 def _citation_rows(
@@ -184,7 +203,7 @@ def _citation_rows(
     ]
 
 
-def document_row(document: Document, digest: str, places: int) -> dict[str, Any]:
+def document_row(document: Document, digest: str, evidence: EvidenceRows) -> dict[str, Any]:
     """The row of a document."""
     paper = document.paper
     references = dict.fromkeys(version_of(reference) for reference in document.references)
@@ -198,8 +217,9 @@ def document_row(document: Document, digest: str, places: int) -> dict[str, Any]
         "path": storable_text(stored_path(document.path)),
         "format": document.format,
         "added": datetime.now(UTC).isoformat(timespec="seconds"),
-        "citations": places,
+        "citations": evidence.places,
         "references": [version for version in references if version],
+        "quotations": evidence.quotations,
     }
 
 

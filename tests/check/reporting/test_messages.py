@@ -29,7 +29,7 @@ def test_what_is_less_likely_than_not_is_said_with_care(checked: CheckedDraft, w
 def test_evidence_of_the_draft_itself_says_where_it_stands(checked: CheckedDraft) -> None:
     place = draft_places(checked)
     own = SourceDocument("title:on rest", "On rest", None)
-    assert place(Evidence("Cats sleep", 0.9, "Cats sleep.", own)) == "in this draft, main.tex:6"
+    assert place(Evidence("Cats sleep", 0.9, "Cats sleep (Doe 2001).", own)) == "in this draft, main.tex:6"
     assert place(Evidence("Dogs sleep", 0.9, "Dogs sleep.", own)) == "in this draft"
     assert place(Evidence("Cats sleep", 0.9, "Cats sleep.", SourceDocument("title:on rest", "Of rest", 2001))) == ""
     assert '"place": ""' in html.report([checked])

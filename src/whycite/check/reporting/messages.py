@@ -11,6 +11,7 @@ from whycite.check.findings import CheckedDraft, Finding, Proposal
 from whycite.check.rules import rule_meaning
 from whycite.cite.recommendations import Evidence
 from whycite.documents.identity import paper_key
+from whycite.evidence.quotation import quote
 from whycite.files import shorten_paths
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def draft_places(checked: CheckedDraft) -> Callable[[Evidence], str]:
     draft_source = paper_key(document.paper), document.paper.title or document.path
     lines = {(finding.file, finding.start): finding.line for finding in checked.findings}
     places = {
-        sentence.without_citations(): f", {shorten_paths(sentence.file)}:{lines[sentence.file, sentence.start]}"
+        quote(sentence, document.by_id): f", {shorten_paths(sentence.file)}:{lines[sentence.file, sentence.start]}"
         for sentence in document.sentences
         if sentence.cites and (sentence.file, sentence.start) in lines
     }
