@@ -196,6 +196,7 @@ def test_where_nothing_clearly_fits_it_says_so_and_fixes_nothing(run: Check, tmp
         (["--json", "--format", "html"], "cannot be used with"),
         (["--library", "x", "--no-library"], "cannot be used with"),
         (["--yes"], "can only be used with --fix"),
+        (["--papers", "papers"], "can only be used with --fix"),
         (["--fix", "--json"], "cannot be used with"),
         (["--watch", "--json"], "--watch cannot be used with"),
         (["--watch", "--fix"], "--watch cannot be used with"),

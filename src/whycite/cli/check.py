@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from whycite.cli.terminal import AsJson, LibraryPath, count, printable, say
+from whycite.cli.terminal import AsJson, LibraryPath, printable, say
 from whycite.errors import UserError
 from whycite.files import shorten_paths
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from whycite.check.findings import CheckedDraft
-    from whycite.check.fix import FixPlan
     from whycite.check.settings import CheckSettings
     from whycite.documents import Document
 
@@ -30,7 +29,6 @@ __all__ = [
     "FileStates",
     "check",
     "file_states",
-    "fix_drafts",
     "wait_for_change",
     "watch_drafts",
 ]
@@ -76,8 +74,14 @@ def check(
     n: Annotated[
         int | None, typer.Option("-n", metavar="N", min=1, max=100, help="Papers per sentence; 3 by default.")
     ] = None,
-    fix: Annotated[bool, typer.Option("--fix", help="Add the best citations to the draft, after asking.")] = False,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Add the best citations to the draft, asking about each on a terminal.")
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Let --fix write without asking.")] = False,
+    papers: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="Full texts by which --fix verifies papers; also the library's."),
+    ] = None,
     fail_on: Annotated[
         FailOn | None, typer.Option(metavar="KIND", help="Exit with 1 on this kind of finding: needs-citation.")
     ] = None,
@@ -92,7 +96,7 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Find sentences in a draft that need a citation, and papers they could cite."""
-    _check_options(drafts, format, out, fix, yes, library, no_library, as_json)
+    _check_options(drafts, format, out, fix, yes, papers, library, no_library, as_json)
     if watch and (fix or fail_on or "-" in drafts or (not out and (as_json or format not in (None, CheckFormat.text)))):
         raise UserError("--watch cannot be used with -, --fix or --fail-on, and only prints text unless --out is given")
     from whycite.check.detector import load_detector
@@ -145,7 +149,12 @@ def check(
         watch_drafts(drafts, check_drafts, out, errors)
     reports, fails = check_drafts()
     if fix:
-        fix_drafts(list(zip(drafts, reports, strict=True)), yes)
+        from whycite.cli.backing import PaperBacking
+        from whycite.cli.fixing import fix_draft
+
+        for draft, checked in zip(drafts, reports, strict=True):
+            backing = PaperBacking(papers, library or _draft_settings(draft).library, use_library=not no_library)
+            fix_draft(checked, _checked_folder(draft), yes, backing)
     elif fails:
         raise typer.Exit(1)
 
@@ -188,6 +197,7 @@ def _check_options(
     out: str | None,
     fix: bool,
     yes: bool,
+    papers: str | None,
     library: str | None,
     no_library: bool,
     as_json: bool,
@@ -199,6 +209,8 @@ def _check_options(
         raise UserError("--library cannot be used with --no-library")
     if yes and not fix:
         raise UserError("--yes can only be used with --fix")
+    if papers is not None and not fix:
+        raise UserError("--papers can only be used with --fix; to verify the citations of a draft, use whycite verify")
     if fix and (format not in (None, CheckFormat.text) or as_json or out):
         raise UserError("--fix cannot be used with --format, --json or --out")
     if "-" in drafts and (fix or len(drafts) > 1):
@@ -267,53 +279,6 @@ def _error_console() -> Console:
     from rich.console import Console
 
     return Console(stderr=True, highlight=False)
-
-
-def fix_drafts(checked_drafts: Sequence[tuple[str, CheckedDraft]], yes: bool) -> None:
-    """Show the changes that add the best citation to every sentence that needs one, and write them."""
-    from rich.console import Console
-
-    from whycite.check.fix import apply, plan
-
-    console = Console(highlight=False)
-    for draft, checked in checked_drafts:
-        fix_plan = plan(checked, root=_checked_folder(draft))
-        draft_name = shorten_paths(fix_plan.draft)
-        _show_plan(fix_plan, console)
-        doubtful = sum(finding.kind == "needs-citation" and finding.doubtful for finding in checked.findings)
-        if doubtful:
-            notice = f"{count(doubtful, 'sentence')} left unchanged because no paper is a clear match"
-            say(console, printable(f"{draft_name}: {notice}."))
-        if not fix_plan.changes:
-            say(console, printable(f"{draft_name}: nothing to change."))
-        elif yes or _confirm(console):
-            apply(fix_plan)
-            added, files = count(len(fix_plan.fixed), "citation"), count(len(fix_plan.changes), "file")
-            say(console, printable(f"{draft_name}: {added} added, {files} changed."))
-        else:
-            say(console, printable(f"{draft_name}: not changed."))
-
-
-def _show_plan(fix_plan: FixPlan, console: Console) -> None:
-    from rich.text import Text
-
-    colours = {"+": "green", "-": "red", "@": "cyan"}
-    for line in fix_plan.diff().splitlines():
-        say(console, Text(printable(line), style=colours.get(line[:1], "default")))
-    for refusal in fix_plan.refused:
-        finding = refusal.finding
-        note = f"{finding.file}:{finding.line}: {refusal.proposal.key} not added: {refusal.reason}"
-        say(console, Text(printable(shorten_paths(note)), style="yellow"))
-
-
-def _confirm(console: Console) -> bool:
-    if not sys.stdin.isatty():
-        raise UserError("cannot ask for confirmation without a terminal; use --yes to write these changes")
-    console.print("Write these changes? [y/N] ", end="", markup=False)
-    try:
-        return input().strip().lower() in ("y", "yes")
-    except EOFError:
-        return False
 
 
 FileStates = dict[str, tuple[int, int]]

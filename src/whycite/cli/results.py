@@ -34,6 +34,7 @@ __all__ = [
     "shared_words",
     "show_draft_report",
     "show_findings",
+    "show_proposal",
     "show_recommendations",
     "show_verification",
 ]
@@ -195,12 +196,13 @@ def _show_finding(finding: Finding, place: Callable[[Evidence], str], console: C
     if finding.doubtful:
         say(console, Text(NO_CLEAR_FIT, style="dim"), indent=4)
     for proposal in finding.recommendations:
-        _show_proposal(proposal, finding.text, place, console)
+        show_proposal(proposal, finding.text, place, console)
     if not finding.recommendations:
         say(console, Text("no matching papers", style="dim"), indent=4)
 
 
-def _show_proposal(proposal: Proposal, claim: str, place: Callable[[Evidence], str], console: Console) -> None:
+def show_proposal(proposal: Proposal, claim: str, place: Callable[[Evidence], str], console: Console) -> None:
+    """Print a paper for a sentence, with the best evidence; `place` locates evidence in the draft itself."""
     from rich.text import Text
 
     recommendation = proposal.recommendation

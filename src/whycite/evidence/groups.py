@@ -15,6 +15,7 @@ __all__ = [
     "BARE_SIGN",
     "BRACKETED_SIGN",
     "MARK",
+    "REPORTING_VERBS",
     "TEXTUAL_SIGN",
     "CitationGroup",
     "SplitSentence",
@@ -42,6 +43,7 @@ _AND = re.compile(r"(?:,? (?:and|&)|,)$")
 _POSSESSIVE = re.compile(r"\s*[’']s?(?=\s)")
 _DATE = re.compile(r"\s*[(\[]|,?\s+(?=(?:1[89]|20)\d\d)")  # where the names in a marker end
 _WORDS = load_word_lists(__name__)
+REPORTING_VERBS = _WORDS["reporting_verbs"]
 _CLOSING = frozenset(",;:.!?)]}%’”")
 
 
@@ -111,7 +113,7 @@ def _is_noun(lead: str, following: str) -> bool:
     goes_on = following[:1].islower()
     if not lead.strip() or word in _WORDS["before_clauses"]:
         return goes_on
-    return lead.rstrip()[-1] in ",;" and following.partition(" ")[0] in _WORDS["reporting_verbs"]
+    return lead.rstrip()[-1] in ",;" and following.partition(" ")[0] in REPORTING_VERBS
 
 
 def cited_authors(citations: Iterable[Citation], document: Document) -> Iterator[str]:

@@ -7,7 +7,7 @@ import io
 import os
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +28,7 @@ __all__ = [
     "Refusal",
     "apply",
     "can_hold",
+    "diff",
     "hunks",
     "insert",
     "newline_at",
@@ -107,7 +108,7 @@ def hunks(label: str, text: str, insertions: Sequence[Insertion]) -> str:
         return ""
     lines = list(_LINE.finditer(text))
     changed = _changed_lines(lines, len(text), insertions)
-    diff = [f"--- {label}\n+++ {label}\n"]
+    rows = [f"--- {label}\n+++ {label}\n"]
     shift = 0
     for group in _groups(sorted(changed)):
         start, stop = max(0, group[0] - _CONTEXT_LINES), min(len(lines), group[-1] + _CONTEXT_LINES + 1)
@@ -121,10 +122,10 @@ def hunks(label: str, text: str, insertions: Sequence[Insertion]) -> str:
             body += [_row("+", new[0]) for new in _LINE.finditer(changed[number])]
         removed = sum(row[0] in " -" for row in body)
         added = sum(row[0] in " +" for row in body)
-        diff.append(f"@@ -{_range(start, removed)} +{_range(start + shift, added)} @@\n")
-        diff += body
+        rows.append(f"@@ -{_range(start, removed)} +{_range(start + shift, added)} @@\n")
+        rows += body
         shift += added - removed
-    return "".join(diff)
+    return "".join(rows)
 
 
 def _changed_lines(lines: Sequence[re.Match[str]], length: int, insertions: Sequence[Insertion]) -> dict[int, str]:
@@ -200,7 +201,12 @@ class FixPlan:
 
     def diff(self) -> str:
         """The changes as a unified diff."""
-        return "".join(hunks(change.label, text_of(change.old_content), change.insertions) for change in self.changes)
+        return diff(self.changes)
+
+
+def diff(changes: Iterable[FileChange]) -> str:
+    """Changes as a unified diff."""
+    return "".join(hunks(change.label, text_of(change.old_content), change.insertions) for change in changes)
 
 
 class DraftProject:

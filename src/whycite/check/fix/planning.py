@@ -2,36 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from whycite.check.findings import CheckedDraft, Finding, Proposal
-from whycite.check.fix.citations import CitationStyle, Surroundings, citation_places, citation_style
+from whycite.check.fix.anchors import clause_end, name_ends
+from whycite.check.fix.citations import CitationPlace, CitationStyle, Surroundings, citation_places, citation_style
 from whycite.check.fix.edits import DraftProject, FileChange, FixPlan, Insertion, Refusal, text_of
 from whycite.check.fix.entries import BibliographyFile, find_bibliography, leftover_keys, unnamed_reason
+from whycite.check.fix.retractions import entry_notes, is_retracted
 from whycite.documents.identity import normalise_title
 from whycite.documents.model import Document, Sentence
 from whycite.errors import UserError
 
-__all__ = ["plan"]
+__all__ = ["Objection", "best_choices", "plan"]
+
+Objection = Callable[[Finding, Proposal], str]
+"""Says why a paper must not be cited for a sentence; "" if it may."""
 
 _FORBIDDEN_KINDS = {"table": "the sentence is in a table", "heading": "the sentence is in a heading"}
 _NOT_READ_BACK = "the citation would not be read as part of this sentence"
 
 
-def plan(checked: CheckedDraft, choices: Mapping[int, Proposal] | None = None, root: Path | None = None) -> FixPlan:
+def best_choices(checked: CheckedDraft) -> dict[int, Proposal]:
+    """The best paper for every sentence that needs a citation, if it clearly fits, by index of the finding."""
+    return {
+        index: finding.recommendations[0]
+        for index, finding in enumerate(checked.findings)
+        if finding.kind == "needs-citation" and finding.recommendations and not finding.doubtful
+    }
+
+
+def plan(
+    checked: CheckedDraft,
+    choices: Mapping[int, Proposal] | None = None,
+    root: Path | None = None,
+    objection: Objection = lambda finding, proposal: "",
+) -> FixPlan:
     """Plan the changes that make a draft cite the chosen papers.
 
-    `choices` maps indices of findings to proposals; by default, every sentence that needs a citation gets the best one
-    if it clearly fits. `root` is the folder that was checked, if it was a folder; nothing outside it is changed.
+    `choices` maps indices of findings to proposals, by default the best ones. `root` is the folder that was checked, if
+    it was a folder; nothing outside it is changed. Retracted papers are refused, and those with an objection.
     """
     if choices is None:
-        choices = {
-            index: finding.recommendations[0]
-            for index, finding in enumerate(checked.findings)
-            if finding.kind == "needs-citation" and finding.recommendations and not finding.doubtful
-        }
+        choices = best_choices(checked)
     document = checked.document
     if not choices:
         return FixPlan(document.path)
@@ -39,7 +55,9 @@ def plan(checked: CheckedDraft, choices: Mapping[int, Proposal] | None = None, r
     current = project.read()
     if current.sentences != document.sentences:
         raise UserError(f"{document.path}: changed since it was checked; check it again")
-    return _Planner(project, current).plan([(checked.findings[index], choices[index]) for index in sorted(choices)])
+    return _Planner(project, current, objection).plan(
+        [(checked.findings[index], choices[index]) for index in sorted(choices)]
+    )
 
 
 @dataclass(slots=True)
@@ -55,9 +73,10 @@ class _Attempt:
 class _Planner:
     """The state of one plan: refusals and new entries."""
 
-    def __init__(self, project: DraftProject, document: Document) -> None:
+    def __init__(self, project: DraftProject, document: Document, objection: Objection) -> None:
         self._project = project
         self._document = document
+        self._objection = objection
         self._refused: list[Refusal] = []
         files = {sentence.file for sentence in document.sentences}
         self._sources = {
@@ -114,11 +133,13 @@ class _Planner:
         written = style.write(proposal.key)
         if written is None:
             return f"the key {proposal.key!r} cannot be written in the draft's citation style"
-        if reason := self._add_entry(proposal):
+        if self._is_retracted(proposal):
+            return "the paper was retracted"
+        if reason := self._objection(finding, proposal) or self._add_entry(proposal):
             return reason
         source = self._sources[finding.file]
         insertions, reason = [], "there is no place for a citation at the end of the sentence"
-        for place in citation_places(source.text, sentence.start, sentence.end, self._document.format):
+        for place in self._places(source.text, sentence, proposal):
             obstacle = self._obstacle(source, place.offset)
             if obstacle:
                 reason = obstacle
@@ -127,6 +148,23 @@ class _Planner:
             gap = "" if not place.lead and (character.isspace() or character == "~") else style.gap
             insertions.append(Insertion(place.offset, place.lead + gap + written))
         return _Attempt(finding, proposal, name, insertions) if insertions else reason
+
+    def _places(self, text: str, sentence: Sentence, proposal: Proposal) -> Iterator[CitationPlace]:
+        """Where a citation may go: after its authors' names, at the end of the clause, at the end of the sentence."""
+        start, end = sentence.start, sentence.end
+        yield from map(CitationPlace, name_ends(text, start, end, proposal.recommendation.paper))
+        if not sentence.citations and (clause := clause_end(text, start, end)):
+            yield CitationPlace(clause)
+        yield from citation_places(text, start, end, self._document.format)
+
+    def _is_retracted(self, proposal: Proposal) -> bool:
+        reference = self._document.by_id.get(proposal.key)
+        titles = [proposal.recommendation.paper.title, *((reference.title, reference.text) if reference else ())]
+        return is_retracted(titles, self._notes.get(proposal.key, "") if reference else "")
+
+    @cached_property
+    def _notes(self) -> Mapping[str, str]:
+        return entry_notes(self._project)
 
     def _add_entry(self, proposal: Proposal) -> str:
         """Prepare the entry that a proposal needs; the reason if that fails."""

@@ -1,0 +1,238 @@
+"""`whycite check --fix`: insert citations into a draft, one at a time on a terminal, or all at once."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from whycite.cli.terminal import Interruption, count, printable, say
+from whycite.errors import UserError
+from whycite.files import shorten_paths
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from whycite.check.findings import CheckedDraft, Finding, Proposal
+    from whycite.check.fix import FileChange, FixPlan
+    from whycite.cli.backing import PaperBacking
+
+__all__ = ["fix_draft"]
+
+_HELP = {
+    "y": "add this citation",
+    "n": "do not add it",
+    "c": "choose another paper",
+    "a": "add this citation and all the others",
+    "q": "quit; do not add this citation or the others",
+    "?": "show this help",
+}
+
+
+def fix_draft(checked: CheckedDraft, root: Path | None, yes: bool, backing: PaperBacking) -> None:
+    """Insert the best citation into every sentence that needs one; on a terminal, ask about each unless `yes`."""
+    from rich.console import Console
+
+    from whycite.check.fix import apply, best_choices
+
+    console = Console(highlight=False)
+    draft_name = shorten_paths(checked.document.path)
+    asks = not yes and sys.stdin.isatty() and sys.stdout.isatty()
+    if asks:
+        fix_plan = _review(checked, root, backing, console)
+    else:
+        fix_plan = _plan_all(checked, root, backing)
+        _show_changes(fix_plan.changes, console)
+    _show_refusals(fix_plan, console)
+    doubtful = sum(finding.kind == "needs-citation" and finding.doubtful for finding in checked.findings)
+    if doubtful:
+        notice = f"{count(doubtful, 'sentence')} left unchanged because no paper is a clear match"
+        say(console, printable(f"{draft_name}: {notice}."))
+    if not fix_plan.changes:
+        outcome = "not changed" if asks and best_choices(checked) else "nothing to change"
+    elif yes or asks or _confirm(console):
+        apply(fix_plan)
+        added, files = count(len(fix_plan.fixed), "citation"), count(len(fix_plan.changes), "file")
+        outcome = f"{added} added, {files} changed"
+    else:
+        outcome = "not changed"
+    say(console, printable(f"{draft_name}: {outcome}."))
+
+
+def _plan_all(checked: CheckedDraft, root: Path | None, backing: PaperBacking) -> FixPlan:
+    """The plan for the best citation of every sentence, each verified."""
+    from rich.console import Console
+
+    from whycite.check.fix import best_choices, plan
+    from whycite.cli.progress import stage_progress
+
+    choices = best_choices(checked)
+    asked = 0
+    with stage_progress(Console(stderr=True, highlight=False)) as bar:
+
+        def objection(finding: Finding, proposal: Proposal) -> str:
+            nonlocal asked
+            bar("verifying papers", asked, len(choices))
+            asked += 1
+            return backing.objection(finding, proposal)
+
+        return plan(checked, choices, root, objection)
+
+
+def _review(checked: CheckedDraft, root: Path | None, backing: PaperBacking, console: Console) -> FixPlan:
+    """The plan for the citations that the user accepts."""
+    from whycite.check.fix import plan
+
+    try:
+        accepted = _Review(checked, root, backing, console).run()
+    except KeyboardInterrupt:
+        raise Interruption(f"{shorten_paths(checked.document.path)} was not changed") from None
+    return plan(checked, accepted, root, backing.objection)
+
+
+class _Review:
+    """The changes to a draft, shown one after another; what each would change alone is planned once."""
+
+    def __init__(self, checked: CheckedDraft, root: Path | None, backing: PaperBacking, console: Console) -> None:
+        from whycite.check.fix import best_choices, plan
+        from whycite.check.reporting.messages import draft_places
+
+        self._checked, self._root = checked, root
+        self._backing, self._console = backing, console
+        self._place = draft_places(checked)
+        self._choices = best_choices(checked)
+        self._plan = plan(checked, self._choices, root)
+
+    def run(self) -> dict[int, Proposal]:
+        """The proposals that the user accepts, by index of their finding."""
+        accepted: dict[int, Proposal] = {}
+        # Of a file that the draft reads twice, a sentence is asked about once.
+        places = {_place(self._checked.findings[index]): index for index in sorted(self._choices, reverse=True)}
+        waiting = sorted(places.values())
+        for number, index in enumerate(waiting, 1):
+            answer, proposal = self._ask(index, f"({number}/{len(waiting)})")
+            if answer in ("y", "a"):
+                accepted[index] = proposal
+            if answer == "a":
+                return accepted | {later: self._choices[later] for later in waiting[number:]}
+            if answer == "q":
+                break
+        return accepted
+
+    def _ask(self, index: int, number: str) -> tuple[str, Proposal]:
+        """The answer about the citation for a finding, and the proposal it is about, which the user may change."""
+        finding, proposal = self._checked.findings[index], self._choices[index]
+        fix_plan = self._plan
+        while True:
+            refusal = self._show(finding, proposal, fix_plan)
+            alternatives = [paper for paper in finding.recommendations if paper.key != proposal.key]
+            if refusal and not alternatives:
+                return "n", proposal
+            question = "Choose another paper" if refusal else "Add this citation"
+            answer = self._read_answer(
+                f"{number} {question}", ("" if refusal else "y") + "n" + "c" * bool(alternatives)
+            )
+            if answer != "c":
+                return answer, proposal
+            proposal = self._choose(finding, proposal)
+            fix_plan = self._plan_one(index, proposal)
+
+    def _plan_one(self, index: int, proposal: Proposal) -> FixPlan:
+        from whycite.check.fix import plan
+
+        return plan(self._checked, {index: proposal}, self._root)
+
+    def _show(self, finding: Finding, proposal: Proposal, fix_plan: FixPlan) -> str:
+        """Show what the citation would change, the paper and what it says; returns why it cannot be added, or ""."""
+        from rich.text import Text
+
+        from whycite.cli.results import show_proposal
+
+        self._console.print()
+        _show_changes(_changes_for(finding, proposal, fix_plan), self._console)
+        show_proposal(proposal, finding.text, self._place, self._console)
+        refusal = next((refusal.reason for refusal in fix_plan.refused if refusal.finding == finding), "")
+        refusal = refusal or self._backing.objection(finding, proposal)
+        if refusal:
+            note = Text(printable(f"{proposal.key} cannot be added: {shorten_paths(refusal)}"), style="yellow")
+        else:
+            note = Text(printable(self._backing.remark(finding, proposal)), style="dim")
+        say(self._console, note, indent=8)
+        return refusal
+
+    def _choose(self, finding: Finding, proposal: Proposal) -> Proposal:
+        """Another paper for a finding; the same if the user only presses Enter."""
+        from whycite.cli.results import show_proposal
+
+        papers = finding.recommendations
+        for paper in papers:
+            show_proposal(paper, finding.text, self._place, self._console)
+        ranks = {str(paper.recommendation.rank): paper for paper in papers}
+        while True:
+            answer = self._read_line(f"Which paper [{','.join(ranks)}; Enter for the same]? ")
+            if answer in ("", "q"):
+                return proposal
+            if answer in ranks:
+                return ranks[answer]
+
+    def _read_answer(self, question: str, letters: str) -> str:
+        """One of the letters, "a" or "q"; other input shows the help."""
+        letters += ("a" if "y" in letters else "") + "q"
+        while True:
+            answer = self._read_line(f"{question} [{','.join(letters)},?]? ").lower()[:1]
+            if answer and answer in letters:
+                return answer
+            for letter in f"{letters}?":
+                say(self._console, f"{letter} - {_HELP[letter]}")
+
+    def _read_line(self, question: str) -> str:
+        self._console.print(question, end="", markup=False, style="bold blue")
+        try:
+            return input().strip()
+        except EOFError:  # Ctrl-D
+            self._console.print()
+            return "q"
+
+
+def _place(finding: Finding) -> tuple[str, int, int]:
+    return finding.file, finding.start, finding.end
+
+
+def _changes_for(finding: Finding, proposal: Proposal, fix_plan: FixPlan) -> Sequence[FileChange]:
+    """What the citation alone would change; nothing if the plan refuses it."""
+    for (fixed, cited), changes in zip(fix_plan.fixed, fix_plan.separate_changes, strict=True):
+        if _place(fixed) == _place(finding) and cited.key == proposal.key:
+            return changes
+    return ()
+
+
+_COLOURS: Mapping[str, str] = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def _show_changes(changes: Sequence[FileChange], console: Console) -> None:
+    from rich.text import Text
+
+    from whycite.check.fix.edits import diff
+
+    for line in diff(changes).splitlines():
+        say(console, Text(printable(line), style=_COLOURS.get(line[:1], "default")))
+
+
+def _show_refusals(fix_plan: FixPlan, console: Console) -> None:
+    from rich.text import Text
+
+    for refusal in fix_plan.refused:
+        finding = refusal.finding
+        note = f"{finding.file}:{finding.line}: {refusal.proposal.key} not added: {refusal.reason}"
+        say(console, Text(printable(shorten_paths(note)), style="yellow"))
+
+
+def _confirm(console: Console) -> bool:
+    if not sys.stdin.isatty():
+        raise UserError("cannot ask for confirmation without a terminal; use --yes to write these changes")
+    console.print("Write these changes? [y/N] ", end="", markup=False)
+    try:
+        return input().strip().lower() in ("y", "yes")
+    except EOFError:
+        return False
