@@ -180,7 +180,16 @@ def test_few_questions_to_the_library(library: FakeLibrary, encoder: FakeEncoder
         library.cite(f"span {number}", f"p{number}", f"q{number}", sentence=f"The span {number}", kind="entity")
     EvidenceSum(library, encoder).recommend(Claim("cells"))
     assert {*library.calls.values()} == {1}
-    assert library.calls.keys() == {"search", "citations", "outlines", "support", "papers", "texts", "sources"}
+    assert library.calls.keys() == {
+        "search",
+        "citations",
+        "outlines",
+        "support",
+        "papers",
+        "texts",
+        "sources",
+        "quotations",
+    }
 
 
 @pytest.mark.parametrize("n", [0, -1])
