@@ -28,7 +28,7 @@ def test_cite_from_python(tmp_path: Path) -> None:
     (best,) = whycite.cite("Even busy bees sleep at night.", library, n=1)
     assert best.paper.title == "Busy bees need rest, too"
     assert [found.sentence for found in best.evidence] == [
-        "Honeybees that forage sleep at night and hang their antennae"
+        "Honeybees that forage sleep at night and hang their antennae (Kaiser 1988)."
     ]
     assert best.evidence[0].source.title == "How bees rest"
     assert whycite.cite(Claim("Even busy bees sleep at night.", year=1980), tmp_path / "library") == []

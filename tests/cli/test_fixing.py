@@ -141,27 +141,28 @@ def test_stopping_writes_nothing(review: Review, draft: Path, monkeypatch: pytes
     assert draft.read_bytes() == before
 
 
-class _Reader:
-    """A full text with a verdict on everything."""
+class _JudgedPaper:
+    """A full text with a verdict on every sentence that contains certain words."""
 
-    def __init__(self, verdict: Verdict) -> None:
-        self._verdict = verdict
+    def __init__(self, verdict: Verdict, words: str) -> None:
+        self._verdict, self._words = verdict, words
 
     def verify(self, claim: str) -> Verification:
         passages = (Passage(1, 0, 0.9, "Bees never rest.", ""),)
-        return Verification(claim, self._verdict, 0.9, passages, "the document is not in English")
+        verdict: Verdict = self._verdict if self._words in claim else "backed"
+        return Verification(claim, verdict, 0.9, passages, "the document is not in English")
 
 
 @pytest.fixture
-def judged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[Verdict], PaperBacking]:
-    """What a folder of full texts says, with a given verdict on every sentence."""
+def judged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., PaperBacking]:
+    """What a folder of full texts says, with a given verdict on every sentence that contains certain words."""
     papers = tmp_path / "papers"
     papers.mkdir()
     (papers / "sleep.md").write_text(FULL_TEXT, "utf-8")
     monkeypatch.setenv("WHYCITE_CACHE", str(tmp_path / "cache"))
 
-    def make(verdict: Verdict) -> PaperBacking:
-        monkeypatch.setattr(claims, "open_document", lambda document: _Reader(verdict))
+    def make(verdict: Verdict, words: str = "") -> PaperBacking:
+        monkeypatch.setattr(claims, "open_document", lambda document: _JudgedPaper(verdict, words))
         return PaperBacking(str(papers), use_library=False)
 
     return make
@@ -179,6 +180,12 @@ def test_a_paper_that_does_not_back_the_sentence_is_not_offered(
     assert "(1/3) Choose another paper [n,c,q,?]?" in shown
     assert "\\cite{roe1988}" in draft.read_text("utf-8")  # whose full text is not at hand
     assert "kaiser1988" not in draft.read_text("utf-8")
+
+
+def test_accepting_all_leaves_out_what_a_paper_contradicts(review: Review, judged: Any, draft: Path) -> None:
+    shown = review(check_by_words(draft), "a", backing=judged("contradicted", "All"))
+    assert "a.tex:5: kaiser1988 not added: the paper says otherwise: “Bees never rest.”" in shown
+    assert _cited(draft) == [True, True, False]
 
 
 @pytest.mark.parametrize("verdict", ["backed", "secondary", "could not check"])

@@ -68,13 +68,13 @@ def _plan_all(checked: CheckedDraft, root: Path | None, backing: PaperBacking) -
     from whycite.cli.progress import stage_progress
 
     choices = best_choices(checked)
-    asked = 0
+    verified_count = 0
     with stage_progress(Console(stderr=True, highlight=False)) as bar:
 
         def objection(finding: Finding, proposal: Proposal) -> str:
-            nonlocal asked
-            bar("verifying papers", asked, len(choices))
-            asked += 1
+            nonlocal verified_count
+            bar("verifying papers", verified_count, len(choices))
+            verified_count += 1
             return backing.objection(finding, proposal)
 
         return plan(checked, choices, root, objection)
