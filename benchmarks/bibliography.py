@@ -4,7 +4,7 @@
 
 prints MRR of BM25 over titles and of `whycite check` without a library, each draft measured with weights fitted to the
 drafts of others, then the weights fitted to all, as whycite.check.bibliography has them; last, how often the first is
-right with these, by the chance that `whycite check` gives it.
+right with these, by its share among the entries.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import numpy as np
 
 import whycite
 from whycite.check.bibliography import FEATURES, WEIGHTS
-from whycite.check.proposals import _MIN_CHANCE, MAX_CANDIDATES
+from whycite.check.proposals import MAX_CANDIDATES
 from whycite.lab.evaluate.maskedcitations import MaskedCitation, cross_fit, mask_citations
 from whycite.models import load_encoder
 from whycite.models.cache import CachedEncoder
@@ -54,25 +54,21 @@ def main() -> None:
     print(f"{'mean of drafts':32}{len(drafts):>10}{'':9}{each[0]:>8.3f}{each[1]:>8.3f}")
     print(f"MRR is {found.ratio:.2f} times that of BM25 over titles.")
     print("weights:", {name: round(value, 2) for name, value in found.weights.items()})
-    _chances(examples)
+    _print_shares(examples)
 
 
-def _chances(examples: list[MaskedCitation]) -> None:
-    """Print how often the first entry is right, by its chance among the entries that are considered."""
+def _print_shares(examples: list[MaskedCitation]) -> None:
+    """Print how often the first entry is right, by its share among the entries that are considered."""
     weights = np.array([WEIGHTS[name] for name in FEATURES])
-    told = []
+    outcomes = []
     for case in examples:
         values = (case.features * weights).sum(axis=1)
         odds = np.exp(np.sort(values)[::-1][:MAX_CANDIDATES] - values.max())
-        told.append((1 / odds.sum(), int(values.argmax()) in case.true))
-    chances, right = np.array(told).T
+        outcomes.append((1 / odds.sum(), int(values.argmax()) in case.true))
+    shares, right = np.array(outcomes).T
     for low, high in pairwise((0, 0.2, 0.3, 0.4, 0.5, 0.7, 1.01)):
-        inside = (chances >= low) & (chances < high)
-        print(f"chance {low:.1f} to {min(high, 1):.1f}: {inside.sum():>5}, {right[inside].mean():.0%} right")
-    clear = chances >= _MIN_CHANCE
-    print(
-        f"from {_MIN_CHANCE} on {clear.mean():.0%}, of which {right[clear].mean():.0%} right; of all {right.mean():.0%}"
-    )
+        inside = (shares >= low) & (shares < high)
+        print(f"share {low:.1f} to {min(high, 1):.1f}: {inside.sum():>5}, {right[inside].mean():.0%} right")
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from tokenizers.processors import TemplateProcessing
 
 from whycite.check.calibration import BibliographyWeights, Calibration
 from whycite.check.detector import Decision, DetectorDescription, DetectorHead, ParagraphText
-from whycite.cite.recommendations import Claim, Recommendation
+from whycite.cite.recommendations import Claim, Recommendation, Recommendations, answer_fits
 from whycite.library import Library, LibraryInfo, Paper, PaperHit, PaperOutline, SourceDocument, SpanCitation, SpanHit
 from whycite.library.tables import identifier
 from whycite.models.folders import MODEL, RANKER, TOKENIZER, ModelSettings, Pooling
@@ -166,7 +166,8 @@ class FakeMethod:
     def recommend(self, claim: Claim, n: int = 10) -> list[Recommendation]:
         """What the rule says of a claim."""
         self.asked.append((claim, n))
-        return list(self._recommend(claim))[:n]
+        answer = self._recommend(claim)
+        return Recommendations(answer[:n], answer_fits(answer))
 
 
 class FakeLibrary(Library):

@@ -46,12 +46,12 @@ def cite(
         method: The name of a ranking method.
     """
     from whycite.cite.plugins import load_method
-    from whycite.cite.recommendations import Claim, Recommendations
+    from whycite.cite.recommendations import Claim, Recommendations, answer_fits
     from whycite.library import Library
 
     opened = library if isinstance(library, Library) else Library.open(library)
     recommended = load_method(method, opened).recommend(Claim(claim) if isinstance(claim, str) else claim, n)
-    return Recommendations(recommended)
+    return Recommendations(recommended, answer_fits(recommended))
 
 
 def check(

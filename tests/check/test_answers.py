@@ -11,7 +11,7 @@ from tests.fakes import FakeMethod
 from whycite.check import answers as module
 from whycite.check.answers import CachedLibrary
 from whycite.check.memory import Memory
-from whycite.cite.recommendations import Claim, Evidence, Recommendation
+from whycite.cite.recommendations import Claim, Evidence, Recommendation, Recommendations
 from whycite.documents.model import Reference
 from whycite.library import Library, Paper, SourceDocument
 from whycite.models.runtime import map_threaded
@@ -34,10 +34,10 @@ class Counting(FakeMethod):
         return ["doi:10.1/x", *[None] * (len(references) - 1)]
 
 
-def _answer(claim: Claim) -> list[Recommendation]:
+def _answer(claim: Claim) -> Recommendations:
     paper = Paper("doi:10.1/x", claim.text.upper(), ("Doe, Jane",), 2001, "Journal", "10.1/x")
     evidence = Evidence("span", 0.5, "sentence", SourceDocument("k", "Title", None))
-    return [Recommendation(1, float(len(claim.text)), 2, paper, (evidence,), {"a": 1.0})]
+    return Recommendations([Recommendation(1, float(len(claim.text)), 2, paper, (evidence,), {"a": 1.0}, 0.4)], 0.6)
 
 
 @pytest.fixture
@@ -53,6 +53,7 @@ def shelf(library: Counting, tmp_path: Path) -> CachedLibrary:
 def test_answers_are_remembered_and_come_back_as_they_were(library: Counting, tmp_path: Path) -> None:
     first = shelf(library, tmp_path).recommend([Claim("a"), Claim("bb")], 3)
     assert [answer.doubtful for answer in first] == [True, False]
+    assert [(answer.fits, answer.papers[0].fits) for answer in first] == [(0.6, 0.4)] * 2
     heard: list[Any] = []
     again = shelf(library, tmp_path).recommend([Claim("bb"), Claim("ccc"), Claim("a")], 3, lambda: heard.append(1))
     assert sorted(claim.text for claim, _ in library.asked) == ["a", "bb", "ccc"]

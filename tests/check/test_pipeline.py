@@ -149,11 +149,12 @@ def test_json_has_the_keys_that_are_promised(run, draft: Path) -> None:  # type:
     finding = found["findings"][0]
     assert {
         "file", "line", "column", "end_line", "end_column", "section", "section_type", "text", "worthiness", "cites",
-        "kind", "recommendations",
+        "kind", "fits", "doubtful", "recommendations",
     } <= finding.keys()  # fmt: skip
-    assert {"rank", "score", "support", "paper", "evidence", "cite_key", "known", "bibtex"} == finding[
+    assert {"rank", "score", "fits", "support", "paper", "evidence", "cite_key", "known", "bibtex"} == finding[
         "recommendations"
     ][0].keys()
+    assert finding["fits"] == max(paper["fits"] for paper in finding["recommendations"])
 
 
 def test_a_glued_key_is_a_citation_so_no_other_one_is_proposed(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]

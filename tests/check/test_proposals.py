@@ -6,14 +6,16 @@ import pytest
 
 from whycite.check.proposals import SourceRanking, merge_rankings
 from whycite.cite.bibtex import CitationKeys
+from whycite.cite.fit import BAR
 from whycite.cite.recommendations import Evidence, Recommendation
 from whycite.documents.model import Reference
 from whycite.library import Paper, SourceDocument
 
 
-def found(key: str, support: int = 1, score: float = 0.5) -> Recommendation:
+def found(key: str, support: int = 1, score: float = 0.5, fits: float | None = None) -> Recommendation:
     evidence = Evidence(f"said of {key}", score, f"said of {key}", SourceDocument("", "A paper", 2000))
-    return Recommendation(1, 9.0, support, Paper(key, f"On {key}stone", ("Doe, Jane",), 2001, "", ""), (evidence,), {})
+    paper = Paper(key, f"On {key}stone", ("Doe, Jane",), 2001, "", "")
+    return Recommendation(1, 9.0, support, paper, (evidence,), {}, fits)
 
 
 def keys() -> CitationKeys:
@@ -60,20 +62,26 @@ def test_a_source_in_doubt_counts_half() -> None:
     assert in_doubt[0].in_bibliography is True
 
 
-def test_what_only_sources_in_doubt_name_is_doubtful() -> None:
-    own, library = [("a", found("A"))], [("a", found("A")), (None, found("C"))]
-    poor = SourceRanking(library, [-1.0, -2.0], doubtful=True)
-    best = merge_rankings(SourceRanking(own, [0.0]), poor, 2, keys())
-    assert [(one.in_bibliography, one.doubtful) for one in best] == [(True, False), (False, True)]
-    assert all(one.doubtful for one in merge_rankings(SourceRanking(own, [0.0], doubtful=True), poor, 2, keys()))
+def test_a_paper_that_fits_and_leads_the_others_is_sure() -> None:
+    own = [("a", found("A", fits=0.9)), ("b", found("B", fits=0.1))]
+    nothing = SourceRanking([], [])
+    assert [one.sure for one in merge_rankings(SourceRanking(own, [0.0, -3.0]), nothing, 2, keys())] == [True, False]
+    rivals = [own[0], *((name, found(name.upper(), fits=0.9)) for name in "bcd")]
+    assert not merge_rankings(SourceRanking(rivals, [0.0, -0.1, -0.1, -0.1]), nothing, 2, keys())[0].sure
+    assert not merge_rankings(SourceRanking(own[1:], [0.0]), nothing, 2, keys())[0].sure
+    assert merge_rankings(SourceRanking(own[:1], [0.0]), nothing, 2, keys())[0].sure
 
 
-def test_where_many_are_as_likely_none_clearly_fits() -> None:
-    equals = [(name, found(name.upper())) for name in "abcd"]
-    assert [
-        one.doubtful for one in merge_rankings(SourceRanking(equals, [0.0] * 4), SourceRanking([], []), 2, keys())
-    ] == [True, True]
-    assert not merge_rankings(SourceRanking(equals[:2], [0.0] * 2), SourceRanking([], []), 2, keys())[0].doubtful
+@pytest.mark.parametrize("fits", [None, BAR - 0.01])
+def test_a_paper_that_does_not_fit_is_never_sure(fits: float | None) -> None:
+    alone = SourceRanking([("a", found("A", fits=fits))], [0.0])
+    assert not merge_rankings(alone, SourceRanking([], []), 1, keys())[0].sure
+
+
+def test_a_paper_of_both_sources_fits_as_well_as_the_better_one_says() -> None:
+    own, library = [("a", found("A", fits=0.4))], [("a", found("A", fits=0.7))]
+    best = merge_rankings(SourceRanking(own, [0.0]), SourceRanking(library, [-5.0]), 1, keys())
+    assert best[0].recommendation.fits == 0.7
 
 
 def test_odds_out_of_all_measure() -> None:

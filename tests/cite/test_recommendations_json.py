@@ -12,13 +12,14 @@ from whycite.library import Paper, SourceDocument
 def recommendation() -> Recommendation:
     paper = Paper("doi:10.1/x", "On cells", ("Doe, Jane", "Müller, K"), 2010, "Cell", "10.1/x", "An abstract.")
     evidence = Evidence("cells", 0.5, "It is about cells.", SourceDocument("doi:10.1/y", "Elsewhere", None))
-    return Recommendation(1, 12.5, 3, paper, (evidence,), {"title": 10.0, "support": 2.5})
+    return Recommendation(1, 12.5, 3, paper, (evidence,), {"title": 10.0, "support": 2.5}, 0.8)
 
 
 def test_the_keys_of_the_interface(recommendation: Recommendation) -> None:
     assert recommendation_json(recommendation) == {
         "rank": 1,
         "score": 12.5,
+        "fits": 0.8,
         "support": 3,
         "paper": {
             "key": "doi:10.1/x",

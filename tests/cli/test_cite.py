@@ -10,6 +10,7 @@ from typer.testing import Result
 
 from tests.fakes import FakeMethod
 from whycite.cite import plugins
+from whycite.cite.fit import BAR
 from whycite.documents import stream
 from whycite.errors import UserError
 from whycite.lab.evaluate.trec import read_run
@@ -22,7 +23,7 @@ CLAIM = "Foraging honeybees sleep at night."
 def _recommendations(result: Result) -> list[dict[str, Any]]:
     assert result.exit_code == 0, (result.output, result.exception)
     content = json.loads(result.stdout)
-    assert content.keys() == {"text", "recommendations"}
+    assert content.keys() == {"text", "fits", "recommendations"}
     found: list[dict[str, Any]] = content["recommendations"]
     return found
 
@@ -32,7 +33,7 @@ def test_json_has_the_agreed_keys(run: Run, library: Path, option: list[str]) ->
     found = _recommendations(run("cite", CLAIM, "--library", library, *option))
     assert [one["rank"] for one in found] == list(range(1, len(found) + 1))
     best = found[0]
-    assert best.keys() == {"rank", "score", "support", "paper", "evidence"}
+    assert best.keys() == {"rank", "score", "fits", "support", "paper", "evidence"}
     assert best["support"] == 1
     assert best["paper"] == {
         "key": "title:busy bees need rest too|1988|kaiser",
@@ -57,6 +58,20 @@ def test_a_person_reads_paper_support_and_evidence(run: Run, library: Path) -> N
         "      “Honeybees that forage sleep at night and hang their antennae (Kaiser 1988).”",
         "        — How bees rest (2023)",
     ]
+
+
+def test_a_claim_with_a_paper_fits_and_one_without_does_not(run: Run, library: Path) -> None:
+    fitting = json.loads(run("cite", CLAIM, "--library", library, "--json", "-n", "1").stdout)
+    assert fitting["fits"] == fitting["recommendations"][0]["fits"] > BAR
+    foreign = "Medieval monasteries sold beer to travellers."
+    other = json.loads(run("cite", foreign, "--library", library, "--json").stdout)
+    assert other["fits"] == max(one["fits"] for one in other["recommendations"]) < BAR
+    note = "No paper in your library is a clear match for this claim."
+    assert run("cite", foreign, "--library", library).stdout.startswith(note)
+    batch = library.parent / "claims.jsonl"
+    batch.write_text("".join(json.dumps({"id": id, "text": text}) + "\n" for id, text in ((1, CLAIM), (2, foreign))))
+    lines = run("cite", "--batch", batch, "--library", library, "-n", "1").stdout.splitlines()
+    assert [json.loads(line)["fits"] for line in lines] == [fitting["fits"], other["fits"]]
 
 
 def test_the_number_of_papers_and_the_year_are_kept(run: Run, library: Path) -> None:

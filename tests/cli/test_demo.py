@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
+from whycite.cite.fit import BAR
 from whycite.cli.demo import CLAIMS, VERIFIED_CLAIM, shell_command
 from whycite.demo.corpus import articles, licences
 from whycite.errors import UserError
@@ -63,6 +64,7 @@ def test_it_shows_papers_with_evidence_and_is_quick_the_second_time(run: Run, co
         assert f'whycite cite "{claim}" -n 2' in shown
         assert f"“{claim[:-1]}" in shown
     assert "whycite add FOLDER" in shown
+    assert "is a clear match for this claim" not in shown
     assert str(tmp_path / "cache" / "demo-") in shown
     assert not (tmp_path / "own library").exists()
     again = run("demo").stdout
@@ -73,7 +75,7 @@ def test_it_shows_papers_with_evidence_and_is_quick_the_second_time(run: Run, co
     assert f'whycite verify --claim "{VERIFIED_CLAIM}"' in shown
     *found, checked, verified = [json.loads(line) for line in run("demo", "--json").stdout.splitlines()]
     assert [answer["text"] for answer in found] == list(CLAIMS)
-    assert all(answer["recommendations"][0]["evidence"] for answer in found)
+    assert all(answer["recommendations"][0]["evidence"] and answer["fits"] >= BAR for answer in found)
     assert [each["cites"] for each in checked["findings"] if each["kind"] == "cited"] == [["oliver2013"]]
     assert verified["claim"] == VERIFIED_CLAIM
 
@@ -129,8 +131,10 @@ def test_the_claims_have_evidence_in_the_real_articles(
         best = answer["recommendations"][0]
         assert word in best["paper"]["title"].lower()
         assert best["evidence"]
+        assert answer["fits"] >= best["fits"] >= BAR
     assert sum(licences(articles()).values()) == 122
     needing = [finding for finding in checked["findings"] if finding["kind"] == "needs-citation"]
     whales = next(finding for finding in needing if "killer whales" in finding["text"])
     assert "killer whale" in whales["recommendations"][0]["paper"]["title"].lower()
+    assert not any(finding["doubtful"] for finding in needing)
     assert verified["verdict"] == "backed"

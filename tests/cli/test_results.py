@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
+from whycite.cite.fit import BAR
 from whycite.cite.recommendations import Evidence, Recommendation
 from whycite.cli.results import byline, shared_words, show_recommendations
 from whycite.library import Paper, SourceDocument
@@ -63,10 +64,10 @@ def test_a_paper_found_by_its_title_says_so() -> None:
     assert "not cited for this in your library, though it is cited twice for other claims" in elsewhere
 
 
-@pytest.mark.parametrize(("doubt", "said"), [(None, False), (0.5, False), (2.0, True)])
-def test_when_nothing_clearly_fits_that_is_said(doubt: float | None, said: bool) -> None:
+@pytest.mark.parametrize(("fits", "said"), [(None, False), (BAR, False), (BAR - 0.01, True)])
+def test_when_nothing_clearly_fits_that_is_said(fits: float | None, said: bool) -> None:
     file = io.StringIO()
-    show_recommendations([_recommendation()], "claim", Console(file=file, width=80), doubt=doubt)
+    show_recommendations([_recommendation()], "claim", Console(file=file, width=80), fits=fits)
     assert (
         file.getvalue().startswith("No paper in your library is a clear match for this claim. The closest ones:\n")
         == said

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from whycite.check.memory import Memory, memory_key
 from whycite.cite.plugins import DEFAULT, load_method
-from whycite.cite.recommendations import Claim, Evidence, Method, Recommendation, recommendation_json
+from whycite.cite.recommendations import Claim, Evidence, Method, Recommendation, answer_fits, recommendation_json
 from whycite.documents.model import Reference
 from whycite.library.paths import library_state
 from whycite.models.runtime import disable_threads
@@ -31,14 +31,15 @@ _EXTRA_THREADS = (
 
 @dataclass(frozen=True, slots=True)
 class LibraryAnswer:
-    """The papers for a claim, best first, and the score below which they may not fit, if known."""
+    """The papers for a claim, best first, the score below which they are doubtful, and the chance that one fits."""
 
     papers: tuple[Recommendation, ...]
-    doubt: float | None
+    doubt: float | None  # None if not known
+    fits: float | None  # None if not known
 
     @property
     def doubtful(self) -> bool:
-        """Whether even the best paper does not clearly fit."""
+        """Whether even the best paper is poor beside those of other claims."""
         return self.doubt is not None and bool(self.papers) and self.papers[0].score < self.doubt
 
 
@@ -70,7 +71,7 @@ class CachedLibrary:
         self, claims: Sequence[Claim], n: int, on_answer: Callable[[], None] = lambda: None
     ) -> list[LibraryAnswer]:
         """The best papers for each claim; `told` is called after each answer."""
-        keys = [memory_key("papers and doubt", self.state, DEFAULT, n, asdict(claim)) for claim in claims]
+        keys = [memory_key("papers, doubt and fits", self.state, DEFAULT, n, asdict(claim)) for claim in claims]
         memory_records = self._memory.get(keys) if self._memory else {}
         missing = {key: claim for key, claim in zip(keys, claims, strict=True) if key not in memory_records}
         for _ in range(len(claims) - len(missing)):
@@ -89,7 +90,7 @@ class CachedLibrary:
         def answer(claim: Claim) -> LibraryAnswer:
             recommendations = method.recommend(claim, n)
             on_answer()
-            return LibraryAnswer(tuple(recommendations), doubt)
+            return LibraryAnswer(tuple(recommendations), doubt, answer_fits(recommendations))
 
         # If every thread has a claim, splitting the work of the models further costs more time than it saves.
         pool = ThreadPoolExecutor(self._threads, initializer=disable_threads if len(claims) >= self._threads else None)
@@ -131,11 +132,12 @@ def _answer_record(answer: LibraryAnswer) -> dict[str, Any]:
     return {
         "papers": [recommendation_json(recommendation, explain=True) for recommendation in answer.papers],
         "doubt": answer.doubt,
+        "fits": answer.fits,
     }
 
 
 def _answer_from_record(record: Mapping[str, Any]) -> LibraryAnswer:
-    return LibraryAnswer(tuple(map(_recommendation_from_record, record["papers"])), record["doubt"])
+    return LibraryAnswer(tuple(map(_recommendation_from_record, record["papers"])), record["doubt"], record["fits"])
 
 
 def _recommendation_from_record(record: Mapping[str, Any]) -> Recommendation:
@@ -153,4 +155,5 @@ def _recommendation_from_record(record: Mapping[str, Any]) -> Recommendation:
             for evidence in record["evidence"]
         ),
         shares=record["explain"],
+        fits=record["fits"],
     )

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
+from whycite.cite.fit import ClaimWords, FitSigns
+from whycite.cite.names import author_matcher, family_names
 from whycite.documents.model import Document, Reference
 from whycite.models import Encoder
 from whycite.text.bm25 import Bm25Index
-from whycite.text.normalise import fold
 from whycite.text.tokens import terms
 
 __all__ = [
@@ -28,10 +29,8 @@ __all__ = [
     "WEIGHTS",
     "BibliographyEntries",
     "EntryFeatures",
-    "author_matcher",
     "entry_order",
     "entry_scores",
-    "family_names",
     "key_terms",
 ]
 
@@ -40,10 +39,7 @@ FEATURES = ("title", "names", "paragraph", "meaning", "author", "year", "section
 MAX_ENTRIES = 2_000  # compared with every sentence; in longer bibliographies, only a shortlist and cited entries
 _SHORTLIST_SIZE = 200  # entries that share the most words with the sentence
 _NEAR = 5.0  # sentences over which the feature "near" falls to 1/e
-_NAMED_AUTHORS = 5  # authors of an entry looked for in the sentence; texts rarely name later ones
-_OTHER_AUTHOR = 0.5  # the feature "author" if the sentence names an author other than the first
 _PARTS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z\d])|(?<=\d)(?=[^\W\d_])")
-_NAME = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 _YEAR = re.compile(r"\b(?:1[89]|20)\d\d\b")
 
 Floats = NDArray[np.float64]
@@ -75,6 +71,9 @@ class BibliographyEntries:
         """Positions in `citing` and in `references`, one pair for each citation."""
         self._pair_rows = np.array([row for row, _ in self.pairs], np.int64)
         self._pair_entries = np.array([place for _, place in self.pairs], np.int64)
+        self._citing_rows: dict[int, list[int]] = {}
+        for row, place in self.pairs:
+            self._citing_rows.setdefault(place, []).append(row)
         self._families = [family_names(reference.authors) for reference in self.references]
         self._vectors: dict[str, Floats] = {}  # of texts encoded so far
 
@@ -114,6 +113,34 @@ class BibliographyEntries:
             )
             for i, (index, places) in enumerate(zip(sentences, shortlists, strict=True))
         ]
+
+    def citing_rows(self, place: int, index: int) -> list[int]:
+        """The rows of sentences that cite an entry, without the sentence at an index."""
+        return [row for row in self._citing_rows.get(place, ()) if self.citing[row] != index]
+
+    def fit_signs(self, index: int, candidates: EntryFeatures, rows: Sequence[int]) -> list[FitSigns]:
+        """The signs that entries fit a sentence, for some rows of its candidates."""
+        words = ClaimWords(self.texts[index])
+        [sentence_vector] = self._encode([self.texts[index]])
+        is_other = np.array(self.citing, np.int64) != index
+        signs = []
+        for row in rows:
+            place = int(candidates.positions[row])
+            entry = self.references[place]
+            citing_texts = (self.texts[self.citing[citing_row]] for citing_row in self.citing_rows(place, index))
+            meaning = float(candidates.features[row, FEATURES.index("meaning")])
+            texts = (entry.abstract, " ".join(key_terms(entry.id)), *citing_texts)
+            entry_vector = self._encode([_entry_text(entry)])
+            nearness = _dot_products(self._citing_vectors, entry_vector[0])
+            nearer = is_other & (nearness > _dot_products(entry_vector, sentence_vector))
+            signs.append(
+                replace(
+                    words.signs(meaning, entry.title or entry.text, entry.authors, texts),
+                    section=float(candidates.features[row, FEATURES.index("section")]),
+                    nearer=float(np.log1p(nearer.sum())),
+                )
+            )
+        return signs
 
     def _encode(self, texts: Sequence[str]) -> Floats:
         """The vectors of texts; new ones are encoded in one call, which keeps all cores busy."""
@@ -193,6 +220,10 @@ class BibliographyEntries:
         return paragraphs
 
     @cached_property
+    def _citing_vectors(self) -> Floats:
+        return self._encode([self.texts[index] for index in self.citing]) if self.citing else np.empty((0, 0))
+
+    @cached_property
     def _titles(self) -> Bm25Index:
         return self._index(lambda entry: terms(_entry_text(entry)))
 
@@ -202,27 +233,6 @@ class BibliographyEntries:
 
     def _index(self, words: Callable[[Reference], list[str]]) -> Bm25Index:
         return Bm25Index(words(reference) for reference in self.references)
-
-
-def family_names(authors: Sequence[str]) -> list[str]:
-    """The family names of authors, folded for comparison."""
-    return [fold(name.partition(",")[0]) for name in authors]
-
-
-def author_matcher(sentence: str) -> Callable[[Sequence[str]], float]:
-    """A function that rates family names: 1 if the sentence names the first one, a half for the next four."""
-    text = fold(sentence)
-    names = set(_NAME.findall(text))
-
-    def is_mentioned(family: str) -> bool:
-        return len(family) > 2 and (family in names or (" " in family and f" {family} " in f" {text} "))
-
-    def match(authors: Sequence[str]) -> float:
-        if authors and is_mentioned(authors[0]):
-            return 1.0
-        return _OTHER_AUTHOR if any(map(is_mentioned, authors[1:_NAMED_AUTHORS])) else 0.0
-
-    return match
 
 
 def key_terms(key: str) -> list[str]:

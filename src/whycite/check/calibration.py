@@ -65,13 +65,23 @@ def logistic(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.exp(-np.logaddexp(0, -scores))
 
 
-def newton(rows: NDArray[np.float64], worthy: NDArray[np.bool_], start: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Logistic regression by Newton's method, pulled towards `start`; the loss is convex."""
+def newton(
+    rows: NDArray[np.float64],
+    worthy: NDArray[np.bool_],
+    start: NDArray[np.float64],
+    importance: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
+    """Logistic regression by Newton's method, pulled towards `start`; the loss is convex.
+
+    Rows count equally unless their `importance` is given.
+    """
     weights = start
+    counts = np.ones(len(rows)) if importance is None else importance
+    pull = _RIDGE * counts.sum()
     for _ in range(_MAX_STEPS):
         chances = logistic(rows @ weights)
-        slope = rows.T @ (chances - worthy) + _RIDGE * len(rows) * (weights - start)
-        bend = (rows * (chances * (1 - chances))[:, None]).T @ rows + _RIDGE * len(rows) * np.eye(len(weights))
+        slope = rows.T @ (counts * (chances - worthy)) + pull * (weights - start)
+        bend = (rows * (counts * chances * (1 - chances))[:, None]).T @ rows + pull * np.eye(len(weights))
         step = np.linalg.solve(bend, slope)
         length = np.abs(step).max()
         weights = weights - step / max(1.0, length)

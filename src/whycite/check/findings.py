@@ -9,6 +9,7 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from whycite.cite.fit import nothing_fits
 from whycite.cite.recommendations import Recommendation, RecommendationJson, recommendation_json
 from whycite.documents.model import Document
 
@@ -37,7 +38,7 @@ class Proposal:
     key: str  # the draft's key, or a new one in the same style
     in_bibliography: bool  # whether the draft's bibliography has it
     bibtex: str = ""  # the entry to add if it does not
-    doubtful: bool = False  # whether no paper from the same source clearly fits the sentence
+    sure: bool = True  # whether `--fix` inserts it unasked: it fits, and leads the other candidates
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +63,14 @@ class Finding:
     kind: FindingKind
     threshold: float  # the worthiness from which this sentence needs a citation
     recommendations: tuple[Proposal, ...] = ()
+    fits: float | None = None  # the chance that a paper at hand fits; None if none was looked for, or found
     rule: str = ""  # the id of the rule that decided; empty if the model did
     clause: str = ""  # the part after the last citation, if only that needs one
 
     @property
     def doubtful(self) -> bool:
-        """Whether even the best recommendation does not clearly fit."""
-        return bool(self.recommendations) and self.recommendations[0].doubtful
+        """Whether no paper clearly fits."""
+        return bool(self.recommendations) and nothing_fits(self.fits)
 
     def _repr_html_(self) -> str:
         return finding_html(self)
@@ -137,6 +139,7 @@ class FindingJson(TypedDict):
     threshold: float
     cites: list[str]
     kind: FindingKind
+    fits: float | None
     doubtful: bool
     recommendations: list[ProposalJson]
     rule: NotRequired[str]
@@ -179,6 +182,7 @@ def finding_json(finding: Finding) -> FindingJson:
         "threshold": finding.threshold,
         "cites": list(finding.cites),
         "kind": finding.kind,
+        "fits": finding.fits,
         "doubtful": finding.doubtful,
         "recommendations": [_proposal_json(proposal) for proposal in finding.recommendations],
     }

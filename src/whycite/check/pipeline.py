@@ -140,7 +140,9 @@ def check_draft(
         searched = searched_before + len(part_indices)
         progress(_SEARCHING, searched, len(proposal_indices))
         part_findings = [
-            replace(finding, recommendations=proposals.get(index, ()))
+            replace(finding, recommendations=proposals[index].papers, fits=proposals[index].fits)
+            if index in proposals
+            else finding
             for index, finding in zip(indices[part], judged.findings[part], strict=True)
         ]
         findings += part_findings

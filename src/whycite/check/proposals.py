@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 from math import exp
 
 import numpy as np
@@ -23,13 +24,13 @@ from whycite.check.bibliography import (
     WEIGHTS,
     BibliographyEntries,
     EntryFeatures,
-    author_matcher,
     entry_order,
     entry_scores,
-    family_names,
 )
 from whycite.check.findings import Proposal
 from whycite.cite.bibtex import CitationKeys, bibtex_entry
+from whycite.cite.fit import BIBLIOGRAPHY, best_chance, fit_chance, may_insert
+from whycite.cite.names import author_matcher, family_names
 from whycite.cite.recommendations import Claim, Evidence, Recommendation, same_title
 from whycite.documents.identity import normalise_title, paper_key
 from whycite.documents.model import Document, Reference
@@ -42,8 +43,10 @@ __all__ = [
     "EntryFinder",
     "Proposals",
     "Proposer",
+    "SentenceProposals",
     "SourceRanking",
     "library_odds",
+    "may_cite",
     "merge_rankings",
     "own_recommendations",
     "propose",
@@ -56,9 +59,6 @@ _MAX_SENTENCES = 5  # of the draft, shown as evidence for an entry
 _MAX_SPANS = 5  # shown as evidence for a paper
 _MIN_TITLE_WORDS = 4  # a shorter title needs a year to identify a paper
 
-# The chance of the best paper below which none clearly fits: above it, 56 % of the first entries are right in drafts,
-# overall 36 % (`python benchmarks/bibliography.py`).
-_MIN_CHANCE = 0.3
 _DOUBT_FACTOR = 0.5  # of the odds of a source whose best paper is poor
 _DIGITS = 9  # chances are compared rounded, so that the order does not depend on rounding errors
 # A library's paper whose score is EVEN_ODDS_MARGIN above the doubtful ones is as likely as the best entry of the
@@ -76,6 +76,15 @@ class SourceRanking:
     recommendations: Sequence[tuple[str | None, Recommendation]]
     odds: Sequence[float]  # logarithms; 0 for the best entry of a bibliography
     doubtful: bool = False  # whether even the best one is poor
+    fits: float | None = None  # the chance that a paper of the source fits
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceProposals:
+    """The papers proposed for a sentence, best first, and the chance that a paper at hand fits."""
+
+    papers: tuple[Proposal, ...]
+    fits: float | None
 
 
 @dataclass(slots=True)
@@ -102,7 +111,8 @@ def propose(
     Without `bibliography` only the library is searched. `masked` sentences are treated as if they cited nothing.
     """
     proposer = Proposer(document, encoder, cached_library, n, bibliography=bibliography, masked=masked)
-    return Proposals(proposer.propose(sentences, on_answer), proposer.seconds)
+    by_sentence = {index: proposals.papers for index, proposals in proposer.propose(sentences, on_answer).items()}
+    return Proposals(by_sentence, proposer.seconds)
 
 
 class Proposer:
@@ -130,7 +140,7 @@ class Proposer:
 
     def propose(
         self, sentences: Sequence[int], on_answer: Callable[[], None] = lambda: None
-    ) -> dict[int, tuple[Proposal, ...]]:
+    ) -> dict[int, SentenceProposals]:
         """The best papers for each of the sentences, which are given by index; none for those without words."""
         start = time.perf_counter()
         indices = [index for index in sentences if has_content_words(self._entries.texts[index])]
@@ -140,7 +150,10 @@ class Proposer:
         self.seconds["bibliography"] += bibliography_end - start
         library_rankings = self._rank_library(self._library, indices, on_answer) if self._library else nothing
         proposals = {
-            index: merge_rankings(entry_ranking, library_ranking, self._n, self._keys)
+            index: SentenceProposals(
+                merge_rankings(entry_ranking, library_ranking, self._n, self._keys),
+                best_chance((entry_ranking.fits, library_ranking.fits)),
+            )
             for index, entry_ranking, library_ranking in zip(indices, entry_rankings, library_rankings, strict=True)
         }
         self.seconds["library"] += time.perf_counter() - bibliography_end
@@ -164,7 +177,10 @@ class Proposer:
                 if (key := finder.key(recommendation)) not in cited
             ]
             odds = library_odds(texts[index], [recommendation for _, recommendation in candidates], answer.doubt)
-            rankings.append(SourceRanking(candidates, odds, answer.doubtful))
+            # The chance of an answer counts papers that the sentence cites already.
+            complete = len(candidates) == len(answer.papers)
+            fits = answer.fits if complete else best_chance(recommendation.fits for _, recommendation in candidates)
+            rankings.append(SourceRanking(candidates, odds, answer.doubtful, fits))
         return rankings
 
     @cached_property
@@ -201,18 +217,19 @@ def _recommend_entries(
     values = entry_scores(candidates)
     meanings, authors = (candidates.features[:, FEATURES.index(name)] for name in ("meaning", "author"))
     recommendations: list[tuple[str | None, Recommendation]] = []
-    doubtful = True
-    for row in entry_order(candidates).tolist():
+    citable_rows = (
+        row
+        for row in entry_order(candidates).tolist()
+        for entry in [entries.references[int(candidates.positions[row])]]
+        if entry.id not in cited and may_cite(entry, document)
+    )
+    rows = list(islice(citable_rows, MAX_CANDIDATES))
+    doubtful = not rows or bool(meanings[rows[0]] < DOUBT and not authors[rows[0]])
+    chances = [fit_chance(signs, BIBLIOGRAPHY) for signs in entries.fit_signs(index, candidates, rows)]
+    for row, fits in zip(rows, chances, strict=True):
         place = int(candidates.positions[row])
         entry = entries.references[place]
-        if entry.id in cited or not _may_cite(entry, document):
-            continue
-        doubtful = bool(meanings[row] < DOUBT and not authors[row]) if not recommendations else doubtful
-        citing_rows = [
-            citing_row
-            for citing_row, entry_place in entries.pairs
-            if entry_place == place and entries.citing[citing_row] != index
-        ]
+        citing_rows = entries.citing_rows(place, index)
         best = sorted(citing_rows, key=lambda citing_row: (-candidates.cosines[citing_row].round(6), citing_row))[
             :_MAX_SENTENCES
         ]
@@ -239,20 +256,21 @@ def _recommend_entries(
         recommendations.append(
             (
                 entry.id,
-                Recommendation(len(recommendations) + 1, value, len(citing_rows), paper, evidence, {"fit": value}),
+                Recommendation(
+                    len(recommendations) + 1, value, len(citing_rows), paper, evidence, {"fit": value}, fits
+                ),
             )
         )
-        if len(recommendations) == MAX_CANDIDATES:
-            break
     # In a conditional logit, differences of scores are log odds.
     return SourceRanking(
         tuple(recommendations),
         tuple(recommendation.score - recommendations[0][1].score for _, recommendation in recommendations),
         doubtful,
+        best_chance(chances),
     )
 
 
-def _may_cite(entry: Reference, document: Document) -> bool:
+def may_cite(entry: Reference, document: Document) -> bool:
     """Whether a draft may cite an entry: it is not newer, and not the draft itself."""
     year = document.paper.year
     if year is not None and entry.year is not None and entry.year > year:
@@ -355,11 +373,13 @@ def merge_rankings(
         name: {source: value / total for source, value in source_odds.items()} for name, source_odds in odds.items()
     }
     best = sorted(chances, key=lambda name: (-round(sum(chances[name].values()), _DIGITS), name))[:n]
-    unclear = not best or sum(chances[best[0]].values()) < _MIN_CHANCE
-    doubtful = {name: unclear or all(rankings[source].doubtful for source in chances[name]) for name in best}
-    return tuple(
-        _proposal(rank, *papers[name], chances[name], doubtful[name], keys) for rank, name in enumerate(best, start=1)
-    )
+    fits = {name: recommendation.fits for name, (_, recommendation) in papers.items()}
+    proposals = []
+    for rank, name in enumerate(best, start=1):
+        rival = best_chance(chance for rival_name, chance in fits.items() if rival_name != name)
+        sure = may_insert(fits[name], rival, sum(chances[name].values()))
+        proposals.append(_proposal(rank, *papers[name], chances[name], sure, keys))
+    return tuple(proposals)
 
 
 def _proposal(
@@ -367,19 +387,22 @@ def _proposal(
     key: str | None,
     candidate: Recommendation,
     shares: Mapping[str, float],
-    doubtful: bool,
+    sure: bool,
     keys: CitationKeys,
 ) -> Proposal:
     recommendation = replace(candidate, rank=rank, score=sum(shares.values()), shares=dict(shares))
     if key is not None:
-        return Proposal(recommendation, key, in_bibliography=True, doubtful=doubtful)
+        return Proposal(recommendation, key, in_bibliography=True, sure=sure)
     new = keys.key_for(candidate.paper)
-    return Proposal(
-        recommendation, new, in_bibliography=False, bibtex=bibtex_entry(new, candidate.paper), doubtful=doubtful
-    )
+    return Proposal(recommendation, new, in_bibliography=False, bibtex=bibtex_entry(new, candidate.paper), sure=sure)
 
 
 def _combine_evidence(bibliography: Recommendation, library: Recommendation) -> Recommendation:
     """One recommendation for a paper that both the draft and the library have."""
     evidence = sorted((*bibliography.evidence, *library.evidence), key=lambda span: -span.score)[:_MAX_SPANS]
-    return replace(bibliography, support=bibliography.support + library.support, evidence=tuple(evidence))
+    return replace(
+        bibliography,
+        support=bibliography.support + library.support,
+        evidence=tuple(evidence),
+        fits=best_chance((bibliography.fits, library.fits)),
+    )

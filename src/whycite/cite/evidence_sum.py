@@ -7,16 +7,19 @@ papers side by side with the claim. Only models and weights are trained, so that
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from whycite.cite.fit import LIBRARY, ClaimWords, FitSigns, best_chance, fit_chance
 from whycite.cite.recommendations import (
     Claim,
     EvidencePiece,
     Recommendation,
+    Recommendations,
     check_number,
     citation_shown,
     shown_evidence,
@@ -51,7 +54,7 @@ from whycite.models.cache import SharedEncoder
 from whycite.models.rankers import Ranker, paper_text
 
 if TYPE_CHECKING:
-    from whycite.library import Library, LibraryInfo
+    from whycite.library import Library, LibraryInfo, Paper
 
 __all__ = ["READ_PAPERS", "EvidenceSum", "make", "with_ranker_scores"]
 
@@ -99,6 +102,7 @@ def _best_span_text(matches: ClaimMatches, features: RankingFeatures, scores: Ra
     return matches.spans[int(features.spans[rows[order[0]]])].text
 
 
+_COSINES = ("sentence_cosine", "part_cosine", "title_cosine")  # of which each piece of evidence has one
 # Papers whose title, support and age are looked up. With all of them, the first ten are the same for 97 of 100 claims,
 # and MRR to three digits.
 CANDIDATES = 100
@@ -120,7 +124,7 @@ class EvidenceSum:
         fitted = FittedWeights(weights) if weights else stored_with(encoder)
         self._weights, self.doubt = fitted.weights, fitted.doubt
 
-    def recommend(self, claim: Claim, n: int = 10) -> list[Recommendation]:
+    def recommend(self, claim: Claim, n: int = 10) -> Recommendations:
         """The best papers for a claim."""
         check_number(n)
         query = prepare_claim(claim, self._encoder)
@@ -130,16 +134,17 @@ class EvidenceSum:
         if self._ranker and self._weights.ranker:
             features = with_ranker_scores(self._library, self._ranker, query, matches, features, scores)
             scores = score(features, self._weights)
+        papers = self._library.papers(features.papers.tolist())
+        chances = [fit_chance(signs, LIBRARY) for signs in _fit_signs(matches, query, features, papers)]
         rounded = scores.papers.round(DIGITS)
         ids = features.papers.tolist()
         # The n best and those tied with the last; ties are broken by key.
         good = np.flatnonzero(rounded >= np.sort(rounded)[-n:].min(initial=np.inf)).tolist()
-        papers = self._library.papers([ids[index] for index in good])
         pieces = [self._pieces(matches, query, features, scores, index) for index in good]
         texts = {span: hit.text for span, hit in matches.spans.items()}
         evidence = dict(zip(good, shown_evidence(self._library, pieces, texts), strict=True))
         best = sorted(good, key=lambda index: (-rounded[index], papers[ids[index]].key))[:n]
-        return [
+        recommendations = (
             Recommendation(
                 rank=rank,
                 score=float(scores.papers[index]),
@@ -147,9 +152,22 @@ class EvidenceSum:
                 paper=papers[ids[index]],
                 evidence=evidence[index],
                 shares=shares(features, self._weights, scores, index),
+                fits=chances[index],
             )
             for rank, index in enumerate(best, start=1)
-        ]
+        )
+        # The chance of all candidates, not only of the n best, so that it does not depend on n.
+        return Recommendations(recommendations, best_chance(chances))
+
+    def fit_signs(self, claim: Claim) -> list[tuple[str, FitSigns]]:
+        """The keys and signs of the candidates, best first, to fit the chances to."""
+        query = prepare_claim(claim, self._encoder)
+        matches = search_library(self._library, query)
+        features, _ = self._features(matches, query, CANDIDATES)
+        papers = self._library.papers(features.papers.tolist())
+        signs = _fit_signs(matches, query, features, papers)
+        order = np.lexsort((features.papers, -score(features, self._weights).papers.round(DIGITS))).tolist()
+        return [(papers[int(features.papers[index])].key, signs[index]) for index in order]
 
     def features(self, claim: Claim) -> RankingFeatures:
         """The features of all candidate papers, to fit weights to."""
@@ -202,6 +220,22 @@ class EvidenceSum:
     @cached_property
     def _info(self) -> LibraryInfo:
         return self._library.info()
+
+
+def _fit_signs(
+    matches: ClaimMatches, query: ClaimQuery, features: RankingFeatures, papers: Mapping[int, Paper]
+) -> list[FitSigns]:
+    """The signs of each paper, in the order of the features."""
+    cosines = features.evidence[:, [EVIDENCE.index(name) for name in _COSINES]].sum(axis=1)
+    meanings = features.paper[:, PAPER.index("about")].copy()
+    np.maximum.at(meanings, features.paper_index, cosines)
+    words = ClaimWords(query.text)
+    signs = []
+    for paper_id, meaning in zip(features.papers.tolist(), meanings.tolist(), strict=True):
+        paper = papers[paper_id]
+        texts = [matches.spans[span].text for span in matches.citations.get(paper_id, ())]
+        signs.append(words.signs(meaning, paper.title, paper.authors, (paper.abstract, *texts)))
+    return signs
 
 
 def make(name: str, library: Library, encoder: Encoder) -> EvidenceSum:

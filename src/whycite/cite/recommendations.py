@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NotRequired, Protocol
 
 from typing_extensions import TypedDict
 
+from whycite.cite.fit import nothing_fits
 from whycite.documents.identity import normalise_title
 from whycite.errors import UserError
 from whycite.text.tokens import terms
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from whycite.library import Library, Paper, PaperOutline, SourceDocument, SpanCitation
 
 __all__ = [
+    "NOTHING_FITS",
+    "AnswerJson",
     "Claim",
     "Evidence",
     "EvidencePiece",
@@ -26,6 +29,8 @@ __all__ = [
     "Recommendation",
     "RecommendationJson",
     "Recommendations",
+    "answer_fits",
+    "answer_json",
     "as_html",
     "check_number",
     "citation_shown",
@@ -74,6 +79,7 @@ class Recommendation:
     paper: Paper
     evidence: tuple[Evidence, ...]  # best first
     shares: Mapping[str, float]  # the parts of the score, which add up to it
+    fits: float | None = None  # the chance that it fits the claim, whatever other papers there are
 
     def _repr_html_(self) -> str:
         return as_html([self])
@@ -112,14 +118,27 @@ def _normalised(title: str) -> str:
     return normalise_title(title)
 
 
+NOTHING_FITS = "No paper in your library is a clear match for this claim. The closest ones:"
 _SPANS_IN_HTML = 2
 
 
 class Recommendations(list["Recommendation"]):
     """Papers for a claim, best first: a list that notebooks show with the evidence."""
 
+    def __init__(self, recommendations: Iterable[Recommendation] = (), fits: float | None = None) -> None:
+        super().__init__(recommendations)
+        self.fits = fits
+        """The chance that a paper of the library fits the claim, shown or not; None if the method does not tell."""
+
     def _repr_html_(self) -> str:
-        return as_html(self) if self else "<p>No papers match this claim.</p>"
+        if not self:
+            return "<p>No papers match this claim.</p>"
+        return (f"<p><small>{NOTHING_FITS}</small></p>" if nothing_fits(self.fits) else "") + as_html(self)
+
+
+def answer_fits(recommendations: Sequence[Recommendation]) -> float | None:
+    """The chance that a paper of the library fits; None if the method does not tell."""
+    return recommendations.fits if isinstance(recommendations, Recommendations) else None
 
 
 def as_html(recommendations: Iterable[Recommendation]) -> str:
@@ -176,6 +195,7 @@ class RecommendationJson(TypedDict):
 
     rank: int
     score: float
+    fits: float | None  # the chance that the paper fits the claim; null if the method does not tell
     support: int
     paper: PaperJson
     evidence: list[EvidenceJson]
@@ -183,11 +203,19 @@ class RecommendationJson(TypedDict):
     bibtex: NotRequired[str]
 
 
+class AnswerJson(TypedDict):
+    """The papers for a claim, and the chance that a paper of the library fits."""
+
+    fits: float | None
+    recommendations: list[RecommendationJson]
+
+
 def recommendation_json(recommendation: Recommendation, explain: bool = False) -> RecommendationJson:
     """A recommendation as JSON; `explain` adds the parts of its score."""
     result: RecommendationJson = {
         "rank": recommendation.rank,
         "score": recommendation.score,
+        "fits": recommendation.fits,
         "support": recommendation.support,
         "paper": paper_json(recommendation.paper),
         "evidence": [_evidence_json(evidence) for evidence in recommendation.evidence],
@@ -195,6 +223,14 @@ def recommendation_json(recommendation: Recommendation, explain: bool = False) -
     if explain:
         result["explain"] = dict(recommendation.shares)
     return result
+
+
+def answer_json(recommendations: Sequence[Recommendation], explain: bool = False) -> AnswerJson:
+    """An answer as JSON; `explain` adds the parts of the scores."""
+    return {
+        "fits": answer_fits(recommendations),
+        "recommendations": [recommendation_json(recommendation, explain) for recommendation in recommendations],
+    }
 
 
 def paper_json(paper: Paper) -> PaperJson:

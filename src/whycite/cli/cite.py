@@ -89,18 +89,18 @@ def _print_answer(
     from rich.console import Console
 
     from whycite.cite.bibtex import as_bibtex
-    from whycite.cite.recommendations import recommendation_json
+    from whycite.cite.recommendations import answer_fits, answer_json
     from whycite.cli import results
 
     if format is CiteFormat.json:
-        print_json({"text": claim.text, "recommendations": [recommendation_json(paper, explain) for paper in answer]})
+        print_json({"text": claim.text, **answer_json(answer, explain)})
     elif format is CiteFormat.trec:
         print(_trec_run("1", answer, method.name), end="")
     elif format is CiteFormat.bibtex:
         print(as_bibtex(recommendation.paper for recommendation in answer), end="")
     else:
         console = Console(highlight=False)
-        results.show_recommendations(answer, claim.text, console, explain, doubt=getattr(method, "doubt", None))
+        results.show_recommendations(answer, claim.text, console, explain, fits=answer_fits(answer))
         if not answer:
             year = f" from {claim.year} or earlier" if claim.year else ""
             say(console, f"No papers{year} match this claim. Add more with `whycite add`.")
@@ -109,7 +109,7 @@ def _print_answer(
 def _answer_batch(
     path: str, context: Mapping[str, Any], method: Method, n: int, format: CiteFormat, explain: bool
 ) -> None:
-    from whycite.cite.recommendations import recommendation_json
+    from whycite.cite.recommendations import answer_json
     from whycite.cli.batch import BatchClaim, map_in_order, open_input, parse_claim, read_lines
     from whycite.cli.progress import count_progress
 
@@ -124,8 +124,7 @@ def _answer_batch(
                 if format is CiteFormat.trec:
                     sys.stdout.write(_trec_run(str(batch_claim.id), recommendations, method.name))
                 else:
-                    answers = [recommendation_json(paper, explain) for paper in recommendations]
-                    print_json({"id": batch_claim.id, "recommendations": answers})
+                    print_json({"id": batch_claim.id, **answer_json(recommendations, explain)})
                 answer_count += 1
                 sys.stdout.flush()
                 tell(answer_count)

@@ -45,7 +45,7 @@ def demo(as_json: AsJson = False) -> None:
     from rich.console import Console
 
     from whycite.cite.plugins import load_method
-    from whycite.cite.recommendations import Claim, recommendation_json
+    from whycite.cite.recommendations import Claim, answer_fits, answer_json
     from whycite.cli import results
     from whycite.demo.corpus import articles, licences
 
@@ -60,9 +60,9 @@ def demo(as_json: AsJson = False) -> None:
     for claim in CLAIMS:
         answer = recommender.recommend(Claim(claim), _PAPERS)
         _print_step(console, f'whycite cite "{claim}" -n {_PAPERS}')
-        results.show_recommendations(answer, claim, console, spans=1)
+        results.show_recommendations(answer, claim, console, spans=1, fits=answer_fits(answer))
         if as_json:
-            print_json({"text": claim, "recommendations": [recommendation_json(paper) for paper in answer]})
+            print_json({"text": claim, **answer_json(answer)})
     _check(library, console, as_json)
     _verify(article_paths, console, as_json)
     _print_step(console, "Next steps")

@@ -45,9 +45,12 @@ def fix_draft(checked: CheckedDraft, root: Path | None, yes: bool, backing: Pape
         fix_plan = _plan_all(checked, root, backing)
         _show_changes(fix_plan.changes, console)
     _show_refusals(fix_plan, console)
-    doubtful = sum(finding.kind == "needs-citation" and finding.doubtful for finding in checked.findings)
-    if doubtful:
-        notice = f"{count(doubtful, 'sentence')} left unchanged because no paper is a clear match"
+    unsure = sum(
+        finding.kind == "needs-citation" and bool(finding.recommendations) and not finding.recommendations[0].sure
+        for finding in checked.findings
+    )
+    if unsure:
+        notice = f"{count(unsure, 'sentence')} left unchanged because no paper is a clear match"
         say(console, printable(f"{draft_name}: {notice}."))
     if not fix_plan.changes:
         outcome = "not changed" if asks and best_choices(checked) else "nothing to change"

@@ -67,18 +67,19 @@ def show_recommendations(
     console: Console,
     explain: bool = False,
     spans: int = _MAX_SPANS,
-    doubt: float | None = None,
+    fits: float | None = None,
 ) -> None:
     """Print recommendations, highlighting the words that evidence shares with the claim.
 
-    If the best one scores less than `doubt`, a note says that there is no clear match.
+    `fits` is the chance that a paper of the library fits; if it is low, a note says so.
     """
     from rich.text import Text
 
-    if recommendations and doubt is not None and recommendations[0].score < doubt:
-        say(
-            console, Text("No paper in your library is a clear match for this claim. The closest ones:", style="yellow")
-        )
+    from whycite.cite.fit import nothing_fits
+    from whycite.cite.recommendations import NOTHING_FITS
+
+    if recommendations and nothing_fits(fits):
+        say(console, Text(NOTHING_FITS, style="yellow"))
     for recommendation in recommendations:
         paper = recommendation.paper
         if recommendation.rank > 1:

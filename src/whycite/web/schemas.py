@@ -49,9 +49,10 @@ class CiteQuestion(BaseModel):
 
 
 class CiteAnswer(TypedDict):
-    """The papers to cite for a claim, best first; doubtful if nothing in the library clearly fits."""
+    """The papers to cite for a claim, best first, and the chance that one fits; doubtful if it is low."""
 
     text: str
+    fits: float | None
     doubtful: bool
     recommendations: list[RecommendationJson]
 

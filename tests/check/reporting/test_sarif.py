@@ -129,7 +129,7 @@ def test_each_fix_is_what_fix_would_write(checked: CheckedDraft, schema: dict[st
 def test_what_does_not_clearly_fit_has_no_fix(checked: CheckedDraft) -> None:
     first = checked.findings[0]
     proposal, *_ = first.recommendations
-    doubtful = replace(first, recommendations=(replace(proposal, doubtful=True),))
+    doubtful = replace(first, recommendations=(replace(proposal, sure=False),))
     [run] = json.loads(sarif.report([replace(checked, findings=(doubtful,))]))["runs"]
     assert "fixes" not in run["results"][0]
 

@@ -27,11 +27,11 @@ _NOT_READ_BACK = "the citation would not be read as part of this sentence"
 
 
 def best_choices(checked: CheckedDraft) -> dict[int, Proposal]:
-    """The best paper for every sentence that needs a citation, if it clearly fits, by index of the finding."""
+    """The best paper for every sentence that needs a citation, if it is sure to fit, by index of the finding."""
     return {
         index: finding.recommendations[0]
         for index, finding in enumerate(checked.findings)
-        if finding.kind == "needs-citation" and finding.recommendations and not finding.doubtful
+        if finding.kind == "needs-citation" and finding.recommendations and finding.recommendations[0].sure
     }
 
 

@@ -150,6 +150,7 @@ def _result(finding: Finding, seen: Counter[str]) -> dict[str, Any]:
             "worthiness": finding.worthiness,
             "threshold": finding.threshold,
             "cites": list(finding.cites),
+            "fits": finding.fits,
             "doubtful": finding.doubtful,
             "recommendations": [
                 recommendation_json(proposal.recommendation)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,11 +18,13 @@ from whycite.text.bm25 import Bm25Index
 from whycite.text.tokens import terms
 
 __all__ = [
+    "FOLDS",
     "MaskedCitation",
     "MaskedCitationOutcome",
     "cross_fit",
     "fit_entry_weights",
     "mask_citations",
+    "project_folds",
     "project_name",
     "reciprocal_rank",
 ]
@@ -30,7 +32,8 @@ __all__ = [
 Floats = NDArray[np.float64]
 _STEPS = 50
 _REGULARISATION = 1.0  # keeps weights of rare features small
-_FOLDS = 5
+FOLDS = 5
+_FORMATS = ("qmd", "rmd")  # before the name of a draft that is there in another format, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +63,19 @@ class MaskedCitationOutcome:
 
 
 def project_name(name: str) -> str:
-    """The name shared by versions of a draft and drafts of one author: "thesis" for "thesis-old"."""
-    return name.partition("-")[0]
+    """The name shared by versions of a draft and drafts of one author: "thesis" for "thesis-old" and "qmd-thesis"."""
+    first, _, rest = name.partition("-")
+    return rest.partition("-")[0] if rest and first in _FORMATS else first
+
+
+def project_folds(projects: Iterable[str]) -> dict[str, int]:
+    """Divide projects into folds with about as many citations; `projects` has one for each citation."""
+    folds: dict[str, int] = {}
+    filled = [0] * FOLDS
+    for name, size in sorted(Counter(projects).items(), key=lambda pair: (-pair[1], pair[0])):
+        folds[name] = filled.index(min(filled))
+        filled[folds[name]] += size
+    return folds
 
 
 def mask_citations(document: Document, name: str, encoder: Encoder) -> list[MaskedCitation]:
@@ -113,19 +127,14 @@ def cross_fit(
     examples: Sequence[MaskedCitation], tell: Callable[[str], None] = lambda _: None
 ) -> MaskedCitationOutcome:
     """Measure each project with weights fitted to the others."""
-    sizes = Counter(case.project for case in examples)
-    folds: dict[str, int] = {}
-    filled = [0] * _FOLDS
-    for name, size in sorted(sizes.items(), key=lambda pair: (-pair[1], pair[0])):
-        folds[name] = filled.index(min(filled))
-        filled[folds[name]] += size
+    folds = project_folds(case.project for case in examples)
     reciprocal_ranks = np.zeros(len(examples))
-    for fold in range(_FOLDS):
+    for fold in range(FOLDS):
         test_indices = [index for index, case in enumerate(examples) if folds[case.project] == fold]
         training_cases = [case for case in examples if folds[case.project] != fold]
         if not test_indices:
             continue
-        tell(f"fold {fold + 1} of {_FOLDS}: {len(test_indices)} citations, weights from {len(training_cases)}")
+        tell(f"fold {fold + 1} of {FOLDS}: {len(test_indices)} citations, weights from {len(training_cases)}")
         weights = np.array([fit_entry_weights(training_cases)[name] for name in FEATURES])
         for index in test_indices:
             reciprocal_ranks[index] = reciprocal_rank(

@@ -6,7 +6,8 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 
 from whycite.cite.bibtex import as_bibtex
-from whycite.cite.recommendations import Claim, recommendation_json
+from whycite.cite.fit import nothing_fits
+from whycite.cite.recommendations import Claim, answer_fits, recommendation_json
 from whycite.structure import parse_section_type
 from whycite.web.schemas import CiteAnswer, CiteQuestion
 from whycite.web.server import PROBLEMS, CurrentServer, Server, json_response
@@ -30,12 +31,12 @@ def _cite(here: Server, question: CiteQuestion) -> Response:
         cited=tuple(question.cited),
         year=question.year_max,
     )
-    method = here.current.method(question.method)
-    recommendations = method.recommend(claim, question.n)
-    doubt = getattr(method, "doubt", None)
+    recommendations = here.current.method(question.method).recommend(claim, question.n)
+    fits = answer_fits(recommendations)
     answer: CiteAnswer = {
         "text": question.text,
-        "doubtful": bool(recommendations) and doubt is not None and recommendations[0].score < doubt,
+        "fits": fits,
+        "doubtful": bool(recommendations) and nothing_fits(fits),
         "recommendations": [
             {**recommendation_json(recommendation, question.explain), "bibtex": as_bibtex([recommendation.paper])}
             for recommendation in recommendations

@@ -1,0 +1,159 @@
+"""Whether a paper fits a claim, as a chance that does not depend on other papers.
+
+Which paper comes first is another question (`whycite.cite.scoring`): several good papers share first place, and each
+of them fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, fields
+from functools import lru_cache
+from math import exp, log
+from types import MappingProxyType
+
+from whycite.cite.names import author_matcher, family_names, proper_names
+from whycite.text.tokens import terms
+from whycite.text.wordlists import FUNCTION_WORDS, load_tables
+
+__all__ = [
+    "BAR",
+    "BIBLIOGRAPHY",
+    "LIBRARY",
+    "SIGNS",
+    "ClaimWords",
+    "FitSigns",
+    "FitWeights",
+    "InsertionWeights",
+    "best_chance",
+    "fit_chance",
+    "insertion_chance",
+    "insertion_signs",
+    "may_insert",
+    "nothing_fits",
+]
+
+_MIN_TITLE_WORDS = 3  # so that a title of one word, which many claims have, counts as a third
+
+
+@dataclass(frozen=True, slots=True)
+class FitSigns:
+    """What speaks for a paper and a claim, without regard to other papers."""
+
+    meaning: float  # best cosine of the claim with the title and abstract, or with a text that cites the paper
+    title: float  # share of the title's words that the claim has
+    author: float  # whether the claim names an author: 1 for the first, a half for the next four
+    named: float  # whether the claim has names at all
+    missing: float  # share of these that neither the paper nor a text that cites it has
+    # Known only with the draft, 0 without it: log(1 + number).
+    section: float = 0.0  # citations of the paper in other sentences of the section
+    nearer: float = 0.0  # other citing sentences of the draft that are nearer to the paper's title and abstract
+
+
+SIGNS = tuple(field.name for field in fields(FitSigns))
+
+
+class ClaimWords:
+    """The words of a claim that papers are compared with."""
+
+    def __init__(self, claim: str) -> None:
+        self._words = _terms(claim) - FUNCTION_WORDS
+        self._names = proper_names(claim)
+        self._match_authors = author_matcher(claim)
+
+    def signs(self, meaning: float, title: str, authors: Sequence[str], texts: Iterable[str]) -> FitSigns:
+        """The signs for a paper; `texts` are its abstract and what others say when they cite it."""
+        title_words = _terms(title)
+        content_words = title_words - FUNCTION_WORDS
+        missing = self._names - title_words
+        for text in (*authors, *texts):
+            if not missing:
+                break
+            missing -= _terms(text)
+        return FitSigns(
+            meaning=meaning,
+            title=len(self._words & content_words) / max(_MIN_TITLE_WORDS, len(content_words)),
+            author=self._match_authors(family_names(authors)),
+            named=float(bool(self._names)),
+            missing=len(missing) / len(self._names) if self._names else 0.0,
+        )
+
+
+@lru_cache(maxsize=4096)
+def _terms(text: str) -> frozenset[str]:
+    """Cached: the sentences of a draft are compared with the same papers."""
+    return frozenset(terms(text))
+
+
+@dataclass(frozen=True, slots=True)
+class FitWeights:
+    """A logistic regression on the signs."""
+
+    weights: Mapping[str, float]
+    bias: float
+
+
+@dataclass(frozen=True, slots=True)
+class InsertionWeights:
+    """A logistic regression on logarithms, and the chance from which `check --fix` inserts a paper."""
+
+    fits: float  # of the odds that the paper fits
+    rival: float  # of the odds that the best of the other candidates fits
+    share: float  # of its share among the candidates
+    bias: float
+    bar: float
+
+
+_TABLES = load_tables(__name__)
+# Entries of a bibliography are few and all from the draft's own field; in a library, a near text means more.
+BIBLIOGRAPHY, LIBRARY = (
+    FitWeights(MappingProxyType({name: _TABLES[source][name] for name in SIGNS}), _TABLES[source]["bias"])
+    for source in ("bibliography", "library")
+)
+BAR: float = _TABLES["bar"]  # the chance below which a paper does not fit
+INSERTION = InsertionWeights(**_TABLES["insertion"])
+_LEAST = 1e-6  # of shares whose logarithm is taken
+_LEAST_CHANCE = 0.01  # the odds of less say no more
+
+
+def fit_chance(signs: FitSigns, weights: FitWeights) -> float:
+    """The chance that a paper fits a claim, if as many papers fit as do not."""
+    values = zip(SIGNS, astuple(signs), strict=True)
+    return _logistic(weights.bias + sum(weights.weights[name] * value for name, value in values))
+
+
+def best_chance(chances: Iterable[float | None]) -> float | None:
+    """The chance of an answer: that of the paper that fits best; None if nothing is known of any."""
+    return max((chance for chance in chances if chance is not None), default=None)
+
+
+def nothing_fits(chance: float | None) -> bool:
+    """Whether to say that nothing fits; not where nothing is known."""
+    return chance is not None and chance < BAR
+
+
+def insertion_chance(fits: float, rival: float, share: float, weights: InsertionWeights = INSERTION) -> float:
+    """The chance that a paper is the one to cite: it must fit, and better than the others."""
+    own, others, among = insertion_signs(fits, rival, share)
+    return _logistic(weights.bias + weights.fits * own + weights.rival * others + weights.share * among)
+
+
+def insertion_signs(fits: float, rival: float, share: float) -> tuple[float, float, float]:
+    """The logarithms that the chance is computed from."""
+    return _log_odds(fits), _log_odds(rival), log(max(share, _LEAST))
+
+
+def may_insert(fits: float | None, rival: float | None, share: float) -> bool:
+    """Whether `check --fix` inserts a paper; without a rival, no other paper is at hand."""
+    if fits is None or nothing_fits(fits):
+        return False
+    return insertion_chance(fits, rival or 0.0, share) >= INSERTION.bar
+
+
+def _log_odds(chance: float) -> float:
+    chance = min(max(chance, _LEAST_CHANCE), 1 - _LEAST_CHANCE)
+    return log(chance) - log(1 - chance)
+
+
+def _logistic(value: float) -> float:
+    return 1 / (1 + exp(-value)) if value > 0 else exp(value) / (1 + exp(value))
