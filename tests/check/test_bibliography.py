@@ -77,9 +77,23 @@ def test_of_a_huge_bibliography_only_what_may_fit_is_encoded(
     ]  # cited, or of that name
 
 
+def test_sentences_that_are_nearer_to_an_entry_speak_against_it(tmp_path: Path) -> None:
+    known = entries(tmp_path)
+    near, remote = (
+        known.fit_signs(index, known.features_of([index])[0], [3])[0] for index in (2, 1)
+    )  # of "Flowers in the spring"
+    assert near.nearer == 0
+    assert remote.nearer == pytest.approx(np.log(2))  # the sentence that cites it
+    assert (near.section, remote.section) == (0, 0)
+    [granite] = known.fit_signs(1, known.features_of([1])[0], [0])
+    assert granite.section == pytest.approx(np.log(2))
+    assert granite.meaning > 0.8
+
+
 def test_a_draft_without_bibliography_has_nothing_to_offer(tmp_path: Path) -> None:
     known = entries(tmp_path, "# Introduction\n\nOld bridges have walls.\n")
     assert own_recommendations(known, [0])[0].recommendations == ()
+    assert own_recommendations(known, [0])[0].fits is None
     assert np.shape(known.features_of([0])[0].features) == (0, len(FEATURES))
 
 

@@ -41,6 +41,11 @@ def test_equal_entries_share_the_middle_of_their_places() -> None:
     assert reciprocal_rank(np.array([3.0, 1.0, 2.0]), [1, 2]) == 1 / 2
 
 
+@pytest.mark.parametrize("name", ["thesis", "thesis-old", "qmd-thesis", "rmd-thesis-old"])
+def test_versions_of_a_draft_are_one_project(name: str) -> None:
+    assert project_name(name) == "thesis"
+
+
 def test_every_citation_with_an_entry_is_a_case(tmp_path: Path) -> None:
     (tmp_path / "draft.md").write_text(MD, "utf-8")
     found = mask_citations(whycite.read(tmp_path / "draft.md"), "draft-old", word_encoder())
@@ -59,10 +64,6 @@ def test_weights_find_what_tells_the_true_entry() -> None:
     outcome = cross_fit(examples)
     assert outcome.ratio > 1.5
     assert outcome.reciprocal_ranks.mean() > 0.7
-
-
-def test_versions_of_a_draft_are_one_project() -> None:
-    assert project_name("thesis-old") == project_name("thesis") == "thesis"
 
 
 @pytest.mark.slow
