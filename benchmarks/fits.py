@@ -11,6 +11,7 @@ weights fitted to everything in src/whycite/cite/data/fit.toml.
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import whycite
@@ -20,6 +21,7 @@ from whycite.lab.evaluate.statistics import draw
 from whycite.lab.evaluate.topics import parse_topics
 from whycite.lab.ilciter.workspace import PreparedTopic, prepare
 from whycite.lab.train.fitweights import (
+    SHOWN,
     FitCase,
     FitFigures,
     cross_fit,
@@ -43,6 +45,7 @@ TOPICS = "Developmental Biology,Immunology,Cell Biology"
 HELD_OUT = 30  # articles of each subject whose claims are asked
 ANSWERABLE, UNANSWERABLE = 300, 150  # claims of each subject, at most
 MAX_ENTRIES = 2_000  # of a bibliography; a longer one is a collection
+SHARE_BAR = 0.3  # of the baseline
 
 
 def main() -> None:
@@ -57,6 +60,7 @@ def main() -> None:
     drafts = _draft_cases(options.data / "drafts")
     print(f"{'':48}{'claims':>8}{'in first 3':>12}{'nothing fits':>14}{'taken away':>12}{'inserted':>10}{'right':>8}")
     _print_row("drafts, masked citations, projects left out", cross_fit(drafts))
+    _print_row(f"the same by share, bar {SHARE_BAR}", _share_figures(drafts))
     topics = _topic_cases(options.data / "elife", options.work)
     for name, (answerable, unanswerable) in topics.items():
         others = [case for other, cases in topics.items() if other != name for part in cases for case in part]
@@ -94,6 +98,23 @@ def _claims(topic: PreparedTopic, number: int, answerable: bool) -> list[FitCase
     method = EvidenceSum(library, encoder_of(library.encoder, library.path))
     cases = [case for case in topic.claims.cases if bool(case.truth) == answerable]
     return library_cases(method, draw(cases, lambda case: case.id, number, 0), topic.topic)
+
+
+def _share_figures(cases: Sequence[FitCase]) -> FitFigures:
+    """What the share of the best candidate would decide, as a baseline."""
+    total = FitFigures()
+    for case in cases:
+        present, absent = case.first(), case.without_true().first()
+        is_shown, is_clear = bool(present.true[:SHOWN].any()), bool(present.signs) and present.share >= SHARE_BAR
+        total += FitFigures(
+            claims=1,
+            shown=is_shown,
+            shown_silent=is_shown and not is_clear,
+            without_silent=not absent.signs or absent.share < SHARE_BAR,
+            inserted=is_clear,
+            right=is_clear and bool(present.true[0]),
+        )
+    return total
 
 
 def _print_row(name: str, row: FitFigures) -> None:

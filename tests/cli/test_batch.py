@@ -45,7 +45,11 @@ def test_each_line_is_answered_in_order_as_if_asked_alone(run: Run, library: Pat
     assert [answer["id"] for answer in answers] == [record["id"] for record in records]
     for answer, text in zip(answers[:3], TEXTS, strict=False):
         alone = json.loads(run("cite", text, "-n", "2", "--library", library, "--json").stdout)
-        assert answer == {"id": answer["id"], "recommendations": alone["recommendations"]}
+        assert answer == {
+            "id": answer["id"],
+            "fits": alone["fits"],
+            "recommendations": alone["recommendations"],
+        }
         assert len(answer["recommendations"]) == 2
 
 

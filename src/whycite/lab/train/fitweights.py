@@ -43,6 +43,7 @@ from whycite.lab.ilciter.cases import ClaimCase
 from whycite.models import Encoder
 
 __all__ = [
+    "SHOWN",
     "FitCase",
     "FitFigures",
     "cross_fit",
