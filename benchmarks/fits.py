@@ -4,19 +4,25 @@
 
 prints how often `whycite check` says that nothing fits where the true entry is there and where it was taken away, and
 how often `--fix` is right; each draft is measured with all weights and bars fitted to the drafts of others. Then the
-same for `whycite cite` on three subjects of eLife, each with weights fitted to the other two. `--write` stores the
-weights fitted to everything in src/whycite/cite/data/fit.toml.
+same for `whycite cite` on three subjects of eLife, each with weights fitted to the other two, and what becomes of the
+chances when a library grows. `--write` stores the weights fitted to everything in src/whycite/cite/data/fit.toml.
 """
 
 import argparse
 import os
 import sys
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
+from shutil import copytree
+from tempfile import TemporaryDirectory
 
 import whycite
 from whycite.cite import fit
 from whycite.cite.evidence_sum import EvidenceSum
+from whycite.cite.plugins import DEFAULT, load_method
+from whycite.cite.recommendations import Claim, answer_fits
+from whycite.documents import stream
 from whycite.lab.evaluate.statistics import draw
 from whycite.lab.evaluate.topics import parse_topics
 from whycite.lab.ilciter.workspace import PreparedTopic, prepare
@@ -34,16 +40,19 @@ from whycite.lab.train.fitweights import (
     move_bar,
     write_weights,
 )
-from whycite.library import Library
+from whycite.library import Library, add_documents
 from whycite.library.encoding import encoder_of
 from whycite.models import load_encoder
 from whycite.models.cache import CachedEncoder
+from whycite.structure import label
 
 DATA = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 ARTICLES = [f"elife-0{number}.jsonl.zst" for number in range(4)]
 TOPICS = "Developmental Biology,Immunology,Cell Biology"
 HELD_OUT = 30  # articles of each subject whose claims are asked
 ANSWERABLE, UNANSWERABLE = 300, 150  # claims of each subject, at most
+MORE_ARTICLES, GROWTH_ARTICLES, GROWTH_CLAIMS = "elife-05.jsonl.zst", 100, 200
+ROUNDING = 1e-6  # smaller changes are none
 MAX_ENTRIES = 2_000  # of a bibliography; a longer one is a collection
 SHARE_BAR = 0.3  # of the baseline
 
@@ -61,12 +70,16 @@ def main() -> None:
     print(f"{'':48}{'claims':>8}{'in first 3':>12}{'nothing fits':>14}{'taken away':>12}{'inserted':>10}{'right':>8}")
     _print_row("drafts, masked citations, projects left out", cross_fit(drafts))
     _print_row(f"the same by share, bar {SHARE_BAR}", _share_figures(drafts))
-    topics = _topic_cases(options.data / "elife", options.work)
+    prepared = _prepare(options.data / "elife", options.work)
+    topics = {
+        topic.topic: (_claims(topic, ANSWERABLE, True), _claims(topic, UNANSWERABLE, False)) for topic in prepared
+    }
     for name, (answerable, unanswerable) in topics.items():
         others = [case for other, cases in topics.items() if other != name for part in cases for case in part]
         weights = fit_weights(others)
         _print_row(f"{name}, claims with a paper", figures(answerable, weights, fit_bar(others, weights)))
         _print_row(f"{name}, claims without one", figures(unanswerable, weights, fit_bar(others, weights)))
+    _print_growth(prepared[0], options.data / "elife" / MORE_ARTICLES)
     if options.write:
         libraries = [case for cases in topics.values() for part in cases for case in part]
         bibliography, library = fit_weights(drafts), fit_weights(libraries)
@@ -87,10 +100,28 @@ def _draft_cases(folder: Path) -> list[FitCase]:
     return draft_cases(readable, CachedEncoder(load_encoder()))
 
 
-def _topic_cases(folder: Path, work: Path | None) -> dict[str, tuple[list[FitCase], list[FitCase]]]:
+def _prepare(folder: Path, work: Path | None) -> list[PreparedTopic]:
     paths = [folder / name for name in ARTICLES]
     prepared, _ = prepare(paths, parse_topics(TOPICS), HELD_OUT, work, 1, lambda stage, count, total: None)
-    return {topic.topic: (_claims(topic, ANSWERABLE, True), _claims(topic, UNANSWERABLE, False)) for topic in prepared}
+    return prepared
+
+
+def _print_growth(topic: PreparedTopic, file: Path) -> None:
+    """Print how the chances of claims change when articles on other subjects are added to a library."""
+    claims = [Claim(case.text) for case in draw(topic.claims.cases, lambda case: case.id, GROWTH_CLAIMS, 0)]
+    with TemporaryDirectory() as folder:
+        library = Path(folder) / "library"
+        copytree(topic.library, library)
+        before = [answer_fits(load_method(DEFAULT, Library.open(library)).recommend(claim)) or 0.0 for claim in claims]
+        add_documents(library, map(label, islice(stream(file), GROWTH_ARTICLES)), jobs=1)
+        after = [answer_fits(load_method(DEFAULT, Library.open(library)).recommend(claim)) or 0.0 for claim in claims]
+    changes = [new - old for old, new in zip(before, after, strict=True)]
+    better, worse = sum(change > ROUNDING for change in changes), sum(change < -ROUNDING for change in changes)
+    silenced = sum(new < fit.BAR <= old for old, new in zip(before, after, strict=True))
+    print(
+        f"{topic.topic} with {GROWTH_ARTICLES} articles more: of {len(claims)} claims {better} fit better and {worse} "
+        f"worse, by {max(0.0, -min(changes)):.2f} at most; {silenced} that fitted no longer do"
+    )
 
 
 def _claims(topic: PreparedTopic, number: int, answerable: bool) -> list[FitCase]:
