@@ -210,6 +210,18 @@ def test_rules_come_before_the_model(run, ruled: Path) -> None:  # type: ignore[
     assert "Kaiser1988" not in [proposal.key for proposal in checked.findings[4].recommendations]
 
 
+def test_papers_are_searched_for_a_clause_without_the_rest_of_its_sentence(run, ruled: Path) -> None:  # type: ignore[no-untyped-def]
+    sentence = (
+        r"Old bridges have walls of granite \cite{Vaswani2017}, and earlier studies show that busy bees need rest."
+    )
+    ruled.write_text(RULED % sentence, "utf-8")
+    finding = run(ruled).findings[4]
+    assert finding.claim == "earlier studies show that busy bees need rest."
+    assert [proposal.key for proposal in finding.recommendations] == ["Kaiser1988", "Doe2019"]
+    chances = [proposal.recommendation.fits or 0 for proposal in finding.recommendations]
+    assert chances[0] > 0.5 > chances[1]
+
+
 def test_a_threshold_above_a_rule_is_heard(run, ruled: Path) -> None:  # type: ignore[no-untyped-def]
     assert kinds(run(ruled, threshold=0.85)) == ["ok", "ok", "needs-citation", "ok", "cited", "cited"]
 

@@ -1,7 +1,15 @@
 """What a library's answer is worth beside the draft's own bibliography."""
 
-from whycite.check.proposals import EVEN_ODDS_MARGIN, library_odds
-from whycite.cite.recommendations import Recommendation
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import cast
+
+import whycite
+from tests.fakes import word_encoder
+from whycite.check.answers import CachedLibrary, LibraryAnswer
+from whycite.check.proposals import EVEN_ODDS_MARGIN, Proposer, library_odds
+from whycite.cite.recommendations import Claim, Recommendation
+from whycite.documents.model import Reference
 from whycite.library import Paper
 
 
@@ -28,3 +36,29 @@ def test_whom_the_sentence_names_is_likely_meant() -> None:
     assert second > first
     both = library_odds("Roe proposed that cells divide.", found, doubt=12.0)
     assert first < both[1] < second
+
+
+class _Library:
+    """A library that remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.claims: list[Claim] = []
+
+    def find(self, references: Sequence[Reference]) -> list[str | None]:
+        return [None] * len(references)
+
+    def recommend(self, claims: Sequence[Claim], n: int, on_answer: Callable[[], None]) -> list[LibraryAnswer]:
+        self.claims += claims
+        return [LibraryAnswer((), None, None) for _ in claims]
+
+
+def test_a_library_is_asked_for_a_clause_in_its_paragraph(tmp_path: Path) -> None:
+    (tmp_path / "draft.md").write_text("Walls are old [@doe], and bees rest.\n\nCats rest.\n", "utf-8")
+    library = _Library()
+    document = whycite.read(tmp_path / "draft.md")
+    proposer = Proposer(document, word_encoder(), cast("CachedLibrary", library), clauses={0: "bees rest."})
+    proposer.propose([0, 1])
+    assert [(claim.text, claim.paragraph) for claim in library.claims] == [
+        ("bees rest.", "Walls are old, and bees rest."),
+        ("Cats rest.", ""),
+    ]

@@ -238,8 +238,15 @@ def test_a_rule_says_why_and_settings_turn_it_off(run: Check, draft: Path) -> No
     assert "previous-work" not in run(draft).stdout
 
 
-def test_a_clause_gets_its_citation_at_its_end(run: Check, draft: Path) -> None:
-    text = r"Bees fly~\cite{Vaswani2017}, and earlier studies show that busy bees need rest, too."
-    draft.write_text(TEX.replace("Bees fly by day.", text), "utf-8")
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"Bees fly~\cite{Vaswani2017}, and earlier studies show that busy bees need rest, too<>.",
+        r"Kaiser et al. found rest~\cite{Vaswani2017}, and Kaiser (1988)<> showed that busy bees need rest.",
+    ],
+    ids=["at its end", "after its authors"],
+)
+def test_a_clause_gets_its_citation(run: Check, draft: Path, text: str) -> None:
+    draft.write_text(TEX.replace("Bees fly by day.", text.replace("<>", "")), "utf-8")
     assert run(draft, "--fix", "--yes").exit_code == 0
-    assert text[:-1] + r"~\cite{Kaiser1988}." in draft.read_text("utf-8")
+    assert text.replace("<>", r"~\cite{Kaiser1988}") in draft.read_text("utf-8")

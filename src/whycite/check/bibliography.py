@@ -58,12 +58,15 @@ class EntryFeatures:
 class BibliographyEntries:
     """The entries of a draft's bibliography, and the sentences that cite them."""
 
-    def __init__(self, document: Document, encoder: Encoder) -> None:
+    def __init__(self, document: Document, encoder: Encoder, clauses: Mapping[int, str] = MappingProxyType({})) -> None:
+        """`clauses` are the parts that papers are searched for, of sentences of which only a part needs a citation."""
         self._encoder = encoder
         self.document = document
         self.references = document.references
         self._places = {reference.id: place for place, reference in enumerate(self.references)}
         self.texts = [sentence.without_citations() for sentence in document.sentences]
+        self.claims = [clauses.get(index, text) for index, text in enumerate(self.texts)]
+        """What papers are searched for, by sentence."""
         cited = [self._cited_places(index) for index in range(len(document.sentences))]
         self.citing = [index for index, places in enumerate(cited) if places]
         """The indices of sentences that cite."""
@@ -84,7 +87,7 @@ class BibliographyEntries:
         """The features of entries for sentences; a sentence's own citations do not count."""
         if not self.references or not sentences:
             return [EntryFeatures(np.empty(0, np.int64), np.empty((0, len(FEATURES))), np.empty(0)) for _ in sentences]
-        queries = [terms(self.texts[index]) for index in sentences]
+        queries = [terms(self.claims[index]) for index in sentences]
         shortlists = [self._shortlist(query) for query in queries]
         needed = sorted({place for places in shortlists for place in places.tolist()})
         rows = {place: row for row, place in enumerate(needed)}
@@ -94,7 +97,7 @@ class BibliographyEntries:
             [
                 *texts,
                 *(self.texts[index] for index in self.citing),
-                *(self.texts[index] for index in sentences),
+                *(self.claims[index] for index in sentences),
                 *paragraphs,
             ]
         )
@@ -120,8 +123,8 @@ class BibliographyEntries:
 
     def fit_signs(self, index: int, candidates: EntryFeatures, rows: Sequence[int]) -> list[FitSigns]:
         """The signs that entries fit a sentence, for some rows of its candidates."""
-        words = ClaimWords(self.texts[index])
-        [sentence_vector] = self._encode([self.texts[index]])
+        words = ClaimWords(self.claims[index])
+        [claim_vector] = self._encode([self.claims[index]])
         is_other = np.array(self.citing, np.int64) != index
         signs = []
         for row in rows:
@@ -132,7 +135,7 @@ class BibliographyEntries:
             texts = (entry.abstract, " ".join(key_terms(entry.id)), *citing_texts)
             entry_vector = self._encode([_entry_text(entry)])
             nearness = _dot_products(self._citing_vectors, entry_vector[0])
-            nearer = is_other & (nearness > _dot_products(entry_vector, sentence_vector))
+            nearer = is_other & (nearness > _dot_products(entry_vector, claim_vector))
             signs.append(
                 replace(
                     words.signs(meaning, entry.title or entry.text, entry.authors, texts),
@@ -197,11 +200,11 @@ class BibliographyEntries:
         return np.union1d(best[scores[best] > 0], np.unique(self._pair_entries))
 
     def _author_matches(self, index: int, places: Integers) -> Floats:
-        match = author_matcher(self.texts[index])
+        match = author_matcher(self.claims[index])
         return np.array([match(self._families[place]) for place in places.tolist()])
 
     def _year_matches(self, index: int, places: Integers) -> Floats:
-        years = {int(year) for year in _YEAR.findall(self.texts[index])}
+        years = {int(year) for year in _YEAR.findall(self.claims[index])}
         return np.array([float(self.references[place].year in years) for place in places.tolist()])
 
     def paragraph(self, index: int) -> str:

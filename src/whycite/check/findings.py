@@ -68,6 +68,11 @@ class Finding:
     clause: str = ""  # the part after the last citation, if only that needs one
 
     @property
+    def claim(self) -> str:
+        """What a paper has to back: the clause, if only that needs a citation, or the whole sentence."""
+        return self.clause or self.text
+
+    @property
     def doubtful(self) -> bool:
         """Whether no paper clearly fits."""
         return bool(self.recommendations) and nothing_fits(self.fits)

@@ -115,7 +115,8 @@ def check_draft(
         (*document.warnings, *rulebook.warnings(), *warnings),
     )
     on_findings(judged, ())
-    proposer = Proposer(document, encoder, cached_library, n)
+    clauses = {index: decision.clause for index, decision in decisions.items() if decision.clause}
+    proposer = Proposer(document, encoder, cached_library, n, clauses=clauses)
     searched = 0  # sentences for which papers were searched
 
     def count_answer() -> None:
@@ -135,7 +136,7 @@ def check_draft(
                 raise
             # Nobody asked for the default library, so it may fail.
             judged = replace(judged, warnings=(*judged.warnings, f"{NO_LIBRARY} ({error})"))
-            cached_library, proposer = None, Proposer(document, encoder, None, n)
+            cached_library, proposer = None, Proposer(document, encoder, None, n, clauses=clauses)
             proposals = proposer.propose(part_indices)
         searched = searched_before + len(part_indices)
         progress(_SEARCHING, searched, len(proposal_indices))

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from math import exp
+from types import MappingProxyType
 
 import numpy as np
 
@@ -130,10 +131,12 @@ class Proposer:
         *,
         bibliography: bool = True,
         masked: bool = False,
+        clauses: Mapping[int, str] = MappingProxyType({}),
     ) -> None:
+        """`clauses` are what papers are searched for instead of the whole sentence, by its index."""
         self._library, self._n = cached_library, n
         self._bibliography, self._masked = bibliography, masked
-        self._entries = BibliographyEntries(document, encoder)
+        self._entries = BibliographyEntries(document, encoder, clauses)
         self._keys = CitationKeys(document.references, _cited_keys(document))
         self.seconds = {"bibliography": 0.0, "library": 0.0}
         """The time each source took so far."""
@@ -143,7 +146,7 @@ class Proposer:
     ) -> dict[int, SentenceProposals]:
         """The best papers for each of the sentences, which are given by index; none for those without words."""
         start = time.perf_counter()
-        indices = [index for index in sentences if has_content_words(self._entries.texts[index])]
+        indices = [index for index in sentences if has_content_words(self._entries.claims[index])]
         nothing = [SourceRanking((), ())] * len(indices)
         entry_rankings = own_recommendations(self._entries, indices, self._masked) if self._bibliography else nothing
         bibliography_end = time.perf_counter()
@@ -164,7 +167,7 @@ class Proposer:
     ) -> list[SourceRanking]:
         if not sentences:
             return []
-        document, texts = self._entries.document, self._entries.texts
+        document, claim_texts = self._entries.document, self._entries.claims
         papers, finder = self._stored_papers
         claims = [_claim(self._entries, index, papers) for index in sentences]
         answers = library.recommend(claims, max(_LIBRARY_PAPERS, self._n), on_answer)
@@ -176,7 +179,7 @@ class Proposer:
                 for recommendation in answer.papers
                 if (key := finder.key(recommendation)) not in cited
             ]
-            odds = library_odds(texts[index], [recommendation for _, recommendation in candidates], answer.doubt)
+            odds = library_odds(claim_texts[index], [recommendation for _, recommendation in candidates], answer.doubt)
             # The chance of an answer counts papers that the sentence cites already.
             complete = len(candidates) == len(answer.papers)
             fits = answer.fits if complete else best_chance(recommendation.fits for _, recommendation in candidates)
@@ -292,7 +295,7 @@ def library_odds(sentence: str, recommendations: Sequence[Recommendation], doubt
 
 
 def _claim(entries: BibliographyEntries, index: int, papers: dict[str, str]) -> Claim:
-    """The sentence with its context; papers that its section cites elsewhere count as co-cited (SCOPE 3.3)."""
+    """What is searched for, with its context; papers that its section cites elsewhere count as co-cited (SCOPE 3.3)."""
     document, sentence = entries.document, entries.document.sentences[index]
     cited = {
         papers[key]
@@ -302,12 +305,12 @@ def _claim(entries: BibliographyEntries, index: int, papers: dict[str, str]) -> 
         for key in citing_sentence.cited_keys
         if key in papers
     }
-    paragraph = entries.paragraph(index)
+    text, paragraph = entries.claims[index], entries.paragraph(index)
     return Claim(
-        entries.texts[index],
+        text,
         title=document.paper.title,
         section_type=document.sections[sentence.section].type,
-        paragraph=paragraph if paragraph != entries.texts[index] else "",
+        paragraph=paragraph if paragraph != text else "",
         cited=tuple(sorted(cited)),
         year=document.paper.year,
     )

@@ -48,7 +48,7 @@ class PaperBacking:
     def _verify(self, finding: Finding, proposal: Proposal) -> Verification | None:
         place = finding.file, finding.start, proposal.key
         if place not in self._verifications:
-            self._verifications[place] = self._ask(finding.text, proposal)
+            self._verifications[place] = self._ask(finding.claim, proposal)
         return self._verifications[place]
 
     def _ask(self, claim: str, proposal: Proposal) -> Verification | None:

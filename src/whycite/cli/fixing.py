@@ -154,7 +154,7 @@ class _Review:
 
         self._console.print()
         _show_changes(_changes_for(finding, proposal, fix_plan), self._console)
-        show_proposal(proposal, finding.text, self._place, self._console)
+        show_proposal(proposal, finding.claim, self._place, self._console)
         refusal = next((refusal.reason for refusal in fix_plan.refused if refusal.finding == finding), "")
         refusal = refusal or self._backing.objection(finding, proposal)
         if refusal:
@@ -170,7 +170,7 @@ class _Review:
 
         papers = finding.recommendations
         for paper in papers:
-            show_proposal(paper, finding.text, self._place, self._console)
+            show_proposal(paper, finding.claim, self._place, self._console)
         ranks = {str(paper.recommendation.rank): paper for paper in papers}
         while True:
             answer = self._read_line(f"Which paper [{','.join(ranks)}; Enter for the same]? ")

@@ -197,7 +197,7 @@ def _show_finding(finding: Finding, place: Callable[[Evidence], str], console: C
     if finding.doubtful:
         say(console, Text(NO_CLEAR_FIT, style="dim"), indent=4)
     for proposal in finding.recommendations:
-        show_proposal(proposal, finding.text, place, console)
+        show_proposal(proposal, finding.claim, place, console)
     if not finding.recommendations:
         say(console, Text("no matching papers", style="dim"), indent=4)
 

@@ -139,7 +139,7 @@ class _Planner:
             return reason
         source = self._sources[finding.file]
         insertions, reason = [], "there is no place for a citation at the end of the sentence"
-        for place in self._places(source.text, sentence, proposal):
+        for place in self._places(source.text, sentence, finding, proposal):
             obstacle = self._obstacle(source, place.offset)
             if obstacle:
                 reason = obstacle
@@ -149,9 +149,11 @@ class _Planner:
             insertions.append(Insertion(place.offset, place.lead + gap + written))
         return _Attempt(finding, proposal, name, insertions) if insertions else reason
 
-    def _places(self, text: str, sentence: Sentence, proposal: Proposal) -> Iterator[CitationPlace]:
+    def _places(self, text: str, sentence: Sentence, finding: Finding, proposal: Proposal) -> Iterator[CitationPlace]:
         """Where a citation may go: after its authors' names, at the end of the clause, at the end of the sentence."""
         start, end = sentence.start, sentence.end
+        if finding.clause:  # what comes before has its citations
+            start = max((citation.end for citation in sentence.citations), default=start)
         yield from map(CitationPlace, name_ends(text, start, end, proposal.recommendation.paper))
         if not sentence.citations and (clause := clause_end(text, start, end)):
             yield CitationPlace(clause)

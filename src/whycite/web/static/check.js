@@ -145,7 +145,7 @@ async function pick(sentence, where = "nearest") {
   const finding = sentence.finding;
   const said = finding.kind === "cited" ? `Cites ${finding.cites.join(", ") || "an unknown reference"}` : `Worthiness ${finding.worthiness.toFixed(2)}${finding.rule ? `, ${finding.rule}` : ""}`;
   const list = make("ol", { class: "cards" });
-  get("panel").replaceChildren(make("h3", { tabindex: "-1", id: "picked" }, said), make("blockquote", { class: "why", dir: "auto" }, finding.text), list);
+  get("panel").replaceChildren(make("h3", { tabindex: "-1", id: "picked" }, said), make("blockquote", { class: "why", dir: "auto" }, finding.clause ? `… ${finding.clause}` : finding.text), list);
   get("panel").scrollTop = 0;
   get("picked").focus({ preventScroll: true });
   elements.get(sentence.index).scrollIntoView({ block: where }); // on a narrow screen the panel may cover it
@@ -154,6 +154,7 @@ async function pick(sentence, where = "nearest") {
 
 async function showPapers(sentence, list) {
   const finding = sentence.finding;
+  const claim = finding.clause || finding.text;
   if (sentence.pending) {
     list.append(make("li", { class: "dim" }, "Searching …"));
     return; // settle shows its papers once they come
@@ -162,7 +163,7 @@ async function showPapers(sentence, list) {
   let doubtful = finding.doubtful;
   if (!found.length) {
     list.append(make("li", { class: "dim" }, "Searching …"));
-    const question = { text: finding.text, title: answer.title.slice(0, 2000), n: 3 };
+    const question = { text: claim, title: answer.title.slice(0, 2000), n: 3 };
     if (finding.section_type) question.section = finding.section_type;
     try {
       ({ recommendations: found, doubtful } = await post("/api/cite", question));
@@ -174,7 +175,7 @@ async function showPapers(sentence, list) {
   if (answer.unwritable && found.length) list.before(make("p", { class: "dim" }, "Citations cannot be added to this draft here; copy the BibTeX instead."));
   const nothing = make("li", { class: "dim" }, "No matching papers in the draft's bibliography or your library.");
   if (doubtful) list.before(make("p", { class: "dim" }, "No paper is a clear match. The closest ones:"));
-  list.replaceChildren(...(found.length ? found.map((one) => card(one, finding.text, acts(sentence, one))) : [nothing]));
+  list.replaceChildren(...(found.length ? found.map((one) => card(one, claim, acts(sentence, one))) : [nothing]));
 }
 
 function acts(sentence, found) {
