@@ -21,6 +21,7 @@ __all__ = [
     "SplitSentence",
     "author_names",
     "cited_authors",
+    "is_noun",
     "join_texts",
     "mark_citations",
     "split_at_groups",
@@ -90,7 +91,7 @@ def split_at_groups(sentence: Sentence, document: Document) -> SplitSentence:
                 text, is_textual = shorter, True
             elif is_textual:
                 name = _join_names(_spoken_name(sentence, citation) for citation in citations)
-            elif (not in_brackets and any(citation.textual for citation in citations)) or _is_noun(
+            elif (not in_brackets and any(citation.textual for citation in citations)) or is_noun(
                 text, runs[index + 1][0]
             ):
                 name = _join_names(cited_authors(citations, document))
@@ -105,7 +106,7 @@ def _spoken_name(sentence: Sentence, citation: Citation) -> str:
     return " ".join(_DATE.split(marker, maxsplit=1)[0].split()).rstrip(",")
 
 
-def _is_noun(lead: str, following: str) -> bool:
+def is_noun(lead: str, following: str) -> bool:
     """Whether a marker must be a noun: "proposed by [3]", "[3] showed that", "while [3] reported"."""
     word, following = last_word(lead.rstrip()), following.lstrip()
     if word in _WORDS["before_nouns"] and lead.rstrip()[-1:] not in _CLOSING - {"."}:
