@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.drafts import ENTRY, check_by_words
-from whycite.check.findings import CheckedDraft, Proposal
+from whycite.check.findings import CheckedDraft, Finding, Proposal
 from whycite.cli.backing import PaperBacking
 from whycite.cli.fixing import fix_draft
 from whycite.cli.terminal import Interruption
@@ -126,6 +126,44 @@ def test_another_paper_can_be_chosen(review: Review, draft: Path) -> None:
     assert "kaiser1988" not in draft.read_text("utf-8") + (draft.parent / "refs.bib").read_text("utf-8")
 
 
+def _with_chances(checked: CheckedDraft, *chances: tuple[float, bool]) -> CheckedDraft:
+    """The same with the chance that the paper fits each sentence, and whether it is sure to."""
+
+    def rate(finding: Finding, fits: float, sure: bool) -> Finding:
+        [proposal] = finding.recommendations
+        rated = replace(proposal, recommendation=replace(proposal.recommendation, fits=fits), sure=sure)
+        return replace(finding, recommendations=(rated,), fits=fits)
+
+    worthy = [finding for finding in checked.findings if finding.recommendations]
+    rated = [rate(finding, *chance) for finding, chance in zip(worthy, chances, strict=True)]
+    return replace(checked, findings=tuple(rated))
+
+
+@pytest.mark.parametrize(
+    ("lines", "cited"), [(["a"], [True, False, False]), (["y", "y"], [True, True, False])], ids=["all", "one by one"]
+)
+def test_papers_that_fit_are_asked_about_and_only_sure_ones_added_unseen(
+    review: Review, draft: Path, lines: list[str], cited: list[bool]
+) -> None:
+    checked = _with_chances(check_by_words(draft), (0.83, True), (0.6, False), (0.1, False))
+    shown = review(checked, *lines)
+    assert "(1/2) Add this citation" in shown
+    assert "83% likely to fit" in shown
+    assert "a.tex: 1 sentence left unchanged because no paper is a clear match." in shown
+    assert _cited(draft) == cited
+
+
+def test_without_a_question_only_sure_papers_are_added(
+    draft: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(draft.parent)
+    checked = _with_chances(check_by_words(draft), (0.83, True), (0.6, False), (0.1, False))
+    fix_draft(checked, None, True, PaperBacking(None, use_library=False))
+    reason = "no paper is certain enough to add without asking"
+    assert f"a.tex: 2 sentences left unchanged because {reason}." in capsys.readouterr().out
+    assert _cited(draft) == [True, False, False]
+
+
 def test_stopping_writes_nothing(review: Review, draft: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = draft.read_bytes()
     answers = iter(["y"])
@@ -204,7 +242,7 @@ def test_without_a_terminal_all_is_verified_and_what_is_left_out_is_said(
     fix_draft(check_by_words(draft), None, True, judged("contradicted"))
     shown = capsys.readouterr().out
     assert shown.count("kaiser1988 not added: the paper says otherwise: “Bees never rest.”") == 3
-    assert "a.tex: nothing to change." in shown
+    assert "a.tex: not changed." in shown
     assert draft.read_bytes() == before
     with pytest.raises(UserError, match="use --yes"):
         fix_draft(check_by_words(draft), None, False, judged("backed"))

@@ -24,7 +24,7 @@ _HELP = {
     "y": "add this citation",
     "n": "do not add it",
     "c": "choose another paper",
-    "a": "add this citation and all the others",
+    "a": "add this citation and all others that are certain",
     "q": "quit; do not add this citation or the others",
     "?": "show this help",
 }
@@ -45,15 +45,12 @@ def fix_draft(checked: CheckedDraft, root: Path | None, yes: bool, backing: Pape
         fix_plan = _plan_all(checked, root, backing)
         _show_changes(fix_plan.changes, console)
     _show_refusals(fix_plan, console)
-    unsure = sum(
-        finding.kind == "needs-citation" and bool(finding.recommendations) and not finding.recommendations[0].sure
-        for finding in checked.findings
-    )
-    if unsure:
-        notice = f"{count(unsure, 'sentence')} left unchanged because no paper is a clear match"
-        say(console, printable(f"{draft_name}: {notice}."))
+    needed = sum(finding.kind == "needs-citation" for finding in checked.findings)
+    if left_out := needed - len(best_choices(checked, unsure=asks)):
+        why = "no paper is a clear match" if asks else "no paper is certain enough to add without asking"
+        say(console, printable(f"{draft_name}: {count(left_out, 'sentence')} left unchanged because {why}."))
     if not fix_plan.changes:
-        outcome = "not changed" if asks and best_choices(checked) else "nothing to change"
+        outcome = "not changed" if needed else "nothing to change"
     elif yes or asks or _confirm(console):
         apply(fix_plan)
         added, files = count(len(fix_plan.fixed), "citation"), count(len(fix_plan.changes), "file")
@@ -104,7 +101,7 @@ class _Review:
         self._checked, self._root = checked, root
         self._backing, self._console = backing, console
         self._place = draft_places(checked)
-        self._choices = best_choices(checked)
+        self._choices = best_choices(checked, unsure=True)
         self._plan = plan(checked, self._choices, root)
 
     def run(self) -> dict[int, Proposal]:
@@ -118,7 +115,9 @@ class _Review:
             if answer in ("y", "a"):
                 accepted[index] = proposal
             if answer == "a":
-                return accepted | {later: self._choices[later] for later in waiting[number:]}
+                return accepted | {
+                    later: self._choices[later] for later in waiting[number:] if self._choices[later].sure
+                }
             if answer == "q":
                 break
         return accepted
@@ -150,11 +149,9 @@ class _Review:
         """Show what the citation would change, the paper and what it says; returns why it cannot be added, or ""."""
         from rich.text import Text
 
-        from whycite.cli.results import show_proposal
-
         self._console.print()
         _show_changes(_changes_for(finding, proposal, fix_plan), self._console)
-        show_proposal(proposal, finding.claim, self._place, self._console)
+        self._show_paper(finding, proposal)
         refusal = next((refusal.reason for refusal in fix_plan.refused if refusal.finding == finding), "")
         refusal = refusal or self._backing.objection(finding, proposal)
         if refusal:
@@ -164,13 +161,21 @@ class _Review:
         say(self._console, note, indent=8)
         return refusal
 
-    def _choose(self, finding: Finding, proposal: Proposal) -> Proposal:
-        """Another paper for a finding; the same if the user only presses Enter."""
+    def _show_paper(self, finding: Finding, proposal: Proposal) -> None:
+        """Show a paper and the chance that it fits."""
+        from rich.text import Text
+
         from whycite.cli.results import show_proposal
 
+        show_proposal(proposal, finding.claim, self._place, self._console)
+        if (fits := proposal.recommendation.fits) is not None:
+            say(self._console, Text(f"{fits:.0%} likely to fit", style="dim"), indent=8)
+
+    def _choose(self, finding: Finding, proposal: Proposal) -> Proposal:
+        """Another paper for a finding; the same if the user only presses Enter."""
         papers = finding.recommendations
         for paper in papers:
-            show_proposal(paper, finding.claim, self._place, self._console)
+            self._show_paper(finding, paper)
         ranks = {str(paper.recommendation.rank): paper for paper in papers}
         while True:
             answer = self._read_line(f"Which paper [{','.join(ranks)}; Enter for the same]? ")

@@ -26,12 +26,17 @@ _FORBIDDEN_KINDS = {"table": "the sentence is in a table", "heading": "the sente
 _NOT_READ_BACK = "the citation would not be read as part of this sentence"
 
 
-def best_choices(checked: CheckedDraft) -> dict[int, Proposal]:
-    """The best paper for every sentence that needs a citation, if it is sure to fit, by index of the finding."""
+def best_choices(checked: CheckedDraft, *, unsure: bool = False) -> dict[int, Proposal]:
+    """The best paper for every sentence that needs a citation, by index of the finding.
+
+    These are the papers to insert unasked; with `unsure`, also those that fit, but do not clearly lead the others.
+    """
     return {
         index: finding.recommendations[0]
         for index, finding in enumerate(checked.findings)
-        if finding.kind == "needs-citation" and finding.recommendations and finding.recommendations[0].sure
+        if finding.kind == "needs-citation"
+        and finding.recommendations
+        and (finding.recommendations[0].sure or (unsure and not finding.doubtful))
     }
 
 
