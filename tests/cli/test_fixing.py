@@ -106,6 +106,7 @@ def test_what_is_accepted_is_written(review: Review, draft: Path, lines: list[st
     assert _cited(draft) == cited
     assert draft.read_bytes().replace(b"~\\cite{kaiser1988}", b"") == before
     assert "(1/3) Add this citation [y,n,a,q,?]?" in shown
+    assert "a.tex:3:1: needs a citation (worthiness 0.85) So do bees." in shown
     assert "+So do bees~\\cite{kaiser1988}." in shown
     assert "kaiser1988 (new) Sleep of bees" in shown
     assert "not verified: the full text is not at hand" in shown

@@ -146,10 +146,13 @@ class _Review:
         return plan(self._checked, {index: proposal}, self._root)
 
     def _show(self, finding: Finding, proposal: Proposal, fix_plan: FixPlan) -> str:
-        """Show what the citation would change, the paper and what it says; returns why it cannot be added, or ""."""
+        """Show the sentence, the change, the paper and what it says; returns why it cannot be added, or ""."""
         from rich.text import Text
 
+        from whycite.cli.results import show_claim
+
         self._console.print()
+        show_claim(finding, self._console)
         _show_changes(_changes_for(finding, proposal, fix_plan), self._console)
         self._show_paper(finding, proposal)
         refusal = next((refusal.reason for refusal in fix_plan.refused if refusal.finding == finding), "")

@@ -32,6 +32,7 @@ __all__ = [
     "answer_record",
     "byline",
     "shared_words",
+    "show_claim",
     "show_draft_report",
     "show_findings",
     "show_proposal",
@@ -184,7 +185,22 @@ def show_findings(reports: Sequence[CheckedDraft], console: Console) -> None:
 def _show_finding(finding: Finding, place: Callable[[Evidence], str], console: Console) -> None:
     from rich.text import Text
 
-    from whycite.check.reporting.messages import NO_CLEAR_FIT, need_phrase, reason
+    from whycite.check.reporting.messages import NO_CLEAR_FIT
+
+    show_claim(finding, console)
+    if finding.doubtful:
+        say(console, Text(NO_CLEAR_FIT, style="dim"), indent=4)
+    for proposal in finding.recommendations:
+        show_proposal(proposal, finding.claim, place, console)
+    if not finding.recommendations:
+        say(console, Text("no matching papers", style="dim"), indent=4)
+
+
+def show_claim(finding: Finding, console: Console) -> None:
+    """Print where a finding is, what decided, and the sentence or the clause that it is about."""
+    from rich.text import Text
+
+    from whycite.check.reporting.messages import need_phrase, reason
 
     where = Text(printable(f"{shorten_paths(finding.file)}:{finding.line}:{finding.column}"), style="cyan")
     if finding.kind == "needs-citation":
@@ -194,12 +210,6 @@ def _show_finding(finding: Finding, place: Callable[[Evidence], str], console: C
     say(console, where.append_text(label))
     quoted = f"… {finding.clause}" if finding.clause else finding.text
     say(console, Text(printable(quoted), style="bold"), indent=2)
-    if finding.doubtful:
-        say(console, Text(NO_CLEAR_FIT, style="dim"), indent=4)
-    for proposal in finding.recommendations:
-        show_proposal(proposal, finding.claim, place, console)
-    if not finding.recommendations:
-        say(console, Text("no matching papers", style="dim"), indent=4)
 
 
 def show_proposal(proposal: Proposal, claim: str, place: Callable[[Evidence], str], console: Console) -> None:
