@@ -57,6 +57,26 @@ def test_words_of_the_claim_stand_out_in_the_evidence() -> None:
     assert "\x1b" not in _shown(_recommendation())
 
 
+@pytest.mark.parametrize(
+    ("citation", "start", "end"),
+    [
+        ("as Doe et al. (2010) say", "“… ", "as Doe et al. (2010) say.”"),
+        (f"as Doe et al. (2010) say{', and so on' * 20}", "“… ", " …”"),
+        ("as others say", "“It is well known", " …”"),
+    ],
+    ids=["at the end", "within", "of somebody else"],
+)
+def test_of_a_long_sentence_the_part_with_the_citation_is_quoted(citation: str, start: str, end: str) -> None:
+    sentence = f"It is well known that {'words name things, ' * 20}{citation}."
+    evidence = Evidence("a wording without citations", 0.9, sentence, SOURCE)
+    shown = " ".join(_shown(_recommendation(evidence=(evidence,)), 500).split())
+    quoted = shown[shown.index("“") : shown.index("”") + 1]
+    assert quoted.startswith(start)
+    assert quoted.endswith(end)
+    assert ("Doe et al. (2010) say" in quoted) == ("Doe" in citation)
+    assert 250 < len(quoted) < 310
+
+
 def test_a_paper_found_by_its_title_says_so() -> None:
     never = _shown(_recommendation(0, ()))
     assert "matches by title; not cited for this in your library" in never

@@ -59,6 +59,7 @@ def _word_form(word: str) -> str:
 
 _MAX_SPANS = 3  # evidence spans per paper
 _MAX_QUOTATION = 300  # characters
+_AFTER_CITATION = 60  # characters of a long quotation from the authors' names on, which its year is among
 _MIN_SHARE = 0.0005  # smaller shares round to 0 in the digits shown
 
 
@@ -94,7 +95,7 @@ def show_recommendations(
             indent=4,
         )
         for evidence in recommendation.evidence[:spans]:
-            say(console, _quote_evidence(evidence, claim), indent=6)
+            say(console, _quote_evidence(evidence, claim, paper), indent=6)
             say(console, Text(printable(_source_line(evidence)), style="dim"), indent=8)
         if explain:
             say(console, _score_parts(recommendation), indent=4)
@@ -121,18 +122,29 @@ def _citation_count(recommendation: Recommendation) -> str:
     return f"matches by title; not cited for this in your library{elsewhere}"
 
 
-def _quote_evidence(evidence: Evidence, claim: str) -> Text:
+def _quote_evidence(evidence: Evidence, claim: str, paper: Paper) -> Text:
     """Quote the sentence as it was written, or only the span if the sentence is long, with the claim's words marked."""
     from rich.text import Text
 
     sentence, span = evidence.sentence or evidence.span, evidence.span
     quoted = printable(span if len(sentence) > _MAX_QUOTATION and span in sentence else sentence)
-    if len(quoted) > _MAX_QUOTATION:
-        quoted = quoted[:_MAX_QUOTATION].rsplit(" ", 1)[0] + " …"
+    quoted = _shorten_quotation(quoted, paper)
     text = Text(quoted)
     for start, end in shared_words(quoted, claim):
         text.stylize("bold cyan", start, end)
     return Text("“").append_text(text).append("”")
+
+
+def _shorten_quotation(quoted: str, paper: Paper) -> str:
+    """The beginning of a long quotation, or the part that ends with the citation of the paper if that comes later."""
+    if len(quoted) <= _MAX_QUOTATION:
+        return quoted
+    family = paper.authors[0].partition(",")[0] if paper.authors else ""
+    end = min(len(quoted), quoted.find(family) + _AFTER_CITATION) if family else 0
+    if end <= _MAX_QUOTATION:
+        return quoted[:_MAX_QUOTATION].rsplit(" ", 1)[0] + " …"
+    part = "… " + quoted[end - _MAX_QUOTATION : end].partition(" ")[2]
+    return part if end == len(quoted) else part.rsplit(" ", 1)[0] + " …"
 
 
 def _source_line(evidence: Evidence) -> str:
@@ -225,7 +237,7 @@ def show_proposal(proposal: Proposal, claim: str, place: Callable[[Evidence], st
     say(console, Text(printable(byline(paper)), style="dim"), indent=8)
     if recommendation.evidence:
         evidence = recommendation.evidence[0]
-        say(console, _quote_evidence(evidence, claim), indent=8)
+        say(console, _quote_evidence(evidence, claim, paper), indent=8)
         source = evidence.source
         where = shorten_paths(place(evidence)) or f"{source.title or source.key} ({source.year or 'no year'})"
         say(console, Text(printable(f"— {where}"), style="dim"), indent=10)
