@@ -70,7 +70,7 @@ class CachedLibrary:
     def recommend(
         self, claims: Sequence[Claim], n: int, on_answer: Callable[[], None] = lambda: None
     ) -> list[LibraryAnswer]:
-        """The best papers for each claim; `told` is called after each answer."""
+        """The best papers for each claim; `on_answer` is called after each."""
         keys = [memory_key("papers, doubt and fits", self.state, DEFAULT, n, asdict(claim)) for claim in claims]
         memory_records = self._memory.get(keys) if self._memory else {}
         missing = {key: claim for key, claim in zip(keys, claims, strict=True) if key not in memory_records}

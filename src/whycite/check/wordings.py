@@ -95,7 +95,7 @@ _OUTLINE = re.compile(
     "|".join(
         [
             rf"(?:^|[,;] |\b[Ii]n ){_PART}\s?{_NUMBER},?{_ADVERBS}(?: (?:we|I|will){_ADVERBS})* {_any('telling')}\b",
-            rf"\b(?:is|are|be){_ADVERBS} {_any('told')} {_IN_PART}",
+            rf"\b(?:is|are|be){_ADVERBS} {_any('described')} {_IN_PART}",
             rf"\b(?:rest|remainder|structure|outline) of (?:this|the) {_DOCUMENT}\b",
             rf"\b[Tt]his {_DOCUMENT}{_ADVERBS}(?: will)? {_any('telling')}\b",
             r"\b[Ii]n (?:this|the (?:next|following)) (?:section|chapter|appendix),? (?:we|I)\b",
