@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,7 +22,6 @@ from unittest import mock
 import numpy as np
 from numpy.typing import NDArray
 
-from whycite.cite.evidence_sum import EvidenceSum
 from whycite.cite.plugins import load_method
 from whycite.cite.recommendations import Claim
 from whycite.documents import Document, Reference, stream
@@ -159,8 +159,6 @@ def ask(path: Path, claims: Sequence[str]) -> dict[str, float]:
     first, _ = _timed(answers.recommend, Claim(claims[0]))
     vectors = encoder.encode(claims)
     found = [_timed(library.search_spans, *asked, FOUND)[0] for asked in zip(claims, vectors, strict=True)]
-    bare = EvidenceSum(library, encoder)
-    unread = [_timed(bare.recommend, Claim(claim))[0] for claim in claims]
     whole = [_timed(answers.recommend, Claim(claim))[0] for claim in claims]
     resident, info = _resident(), library.info()
     return {
@@ -170,7 +168,6 @@ def ask(path: Path, claims: Sequence[str]) -> dict[str, float]:
         "open, ms": opening * 1e3,
         "first answer, ms": first * 1e3,
         **_quantiles("retrieval", found),
-        **_quantiles("answer without the ranker", unread),
         **_quantiles("whole answer", whole),
         "resident, MiB": resident,
     }
@@ -260,6 +257,8 @@ def measure(sizes: Sequence[int], folder: Path) -> Iterator[dict[str, float]]:
 def main() -> None:
     if not DATA.is_dir():
         sys.exit("no real data at hand: set WHYCITE_DATA to its folder")
+    if missing := [name for name in ("rank_bm25", "bm25s") if find_spec(name) is None]:
+        sys.exit(f"the rivals are not installed ({', '.join(missing)}): run make .venv/bench")
     sizes = sorted(map(int, sys.argv[1:])) or SIZES
     with tempfile.TemporaryDirectory() as folder:
         os.environ["WHYCITE_CACHE"] = folder  # made-up vectors are not to be remembered

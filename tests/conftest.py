@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,15 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Result
         return CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
 
     return invoke
+
+
+@pytest.fixture
+def judged_by_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Claims are judged by the words that passages share with them, so that verdicts can be foreseen."""
+    from tests.fakes import word_entailment
+
+    # By its path, pytest would find the function whycite.verify, not the package.
+    monkeypatch.setattr(import_module("whycite.verify.claims"), "load_entailment", word_entailment)
 
 
 @pytest.fixture(scope="module")  # a second one cannot be started while it runs

@@ -246,7 +246,7 @@ def make_verdict(
 def reviewed_draft(text: str = "") -> DraftReport:
     """A report with every verdict, a note, two missing papers and two other reasons; `text` is added to every text."""
     deciding = Passage(
-        4, 7, 0.4, f"Foragers never sleep.{text}", f"Results{text}", relation="contradicts", decides=True, page=5
+        4, 7, 0.4, f"Foragers never sleep.{text}", f"Results{text}", stance="contradicts", decides=True, page=5
     )
     nearest = Passage(1, 2, 0.9, f"Do foragers sleep?{text}", f"Introduction{text}", role="hypothesis")
     others = Passage(2, 3, 0.8, f"Foragers sleep (Winer, 2019).{text}", f"Introduction{text}", role="others")

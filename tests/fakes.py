@@ -1,4 +1,4 @@
-"""Stand-ins for what is slow or cannot be foreseen: encoders, rankers, detectors, methods, a library, tiny models.
+"""Stand-ins for what is slow or cannot be foreseen: encoders, rankers, entailment and worthiness models, a library.
 
 Each keeps what it was asked (`asked`), so that a test can tell what was asked for and how often.
 """
@@ -6,6 +6,7 @@ Each keeps what it was asked (`asked`), so that a test can tell what was asked f
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -29,9 +30,11 @@ from whycite.library import Library, LibraryInfo, Paper, PaperHit, PaperOutline,
 from whycite.library.tables import identifier
 from whycite.models.folders import MODEL, RANKER, TOKENIZER, ModelSettings, Pooling
 from whycite.text.tokens import terms
+from whycite.verify.lexical import forms
 
 if TYPE_CHECKING:
     from whycite.lab.train.bases import Base
+    from whycite.lab.train.entailment import EntailmentNetwork
 
 _T = TypeVar("_T")
 SPANS = 22025  # log(1 + 22025) is 10
@@ -124,6 +127,41 @@ class FakeRanker:
         """One score a text."""
         self.asked.append((kind, claim, list(texts)))
         return np.array([self._score(kind, claim, text) for text in texts], np.float32)
+
+
+class FakeEntailment:
+    """Judges each passage beside a claim by a rule: relevance, supports, contradicts, neither."""
+
+    def __init__(
+        self,
+        judgement: Callable[[str, str], Sequence[float]] = lambda claim, passage: (0, 0, 0, 0),
+        name: str = "fake@1",
+    ) -> None:
+        self.name = name
+        self.asked: list[tuple[str, list[str]]] = []
+        self._judgement = judgement
+
+    def judge(self, claim: str, passages: Sequence[str]) -> NDArray[np.float64]:
+        """One row a passage."""
+        self.asked.append((claim, list(passages)))
+        return np.array([self._judgement(claim, passage) for passage in passages], np.float64).reshape(-1, 4)
+
+
+def word_entailment() -> FakeEntailment:
+    """Takes a passage with most words of the claim to support it, or to contradict it by a denial or another number."""
+
+    def judgement(claim: str, passage: str) -> tuple[float, float, float, float]:
+        wanted = {form for form in forms(claim) if form.isalpha()}
+        share = len(wanted & set(forms(passage))) / max(len(wanted), 1)
+        numbers = re.findall(r"\d[\d.]*", claim)
+        denied = len({bool(re.search(r"\b(?:not|never|no)\b", text)) for text in (claim, passage)}) > 1
+        if share < 0.7:
+            return 10 * share, -5, -5, 5
+        if denied or not set(numbers) <= set(re.findall(r"\d[\d.]*", passage)):
+            return 10 * share, -5, 5, -5
+        return 10 * share, 5, -5, -5
+
+    return FakeEntailment(judgement, "words@1")
 
 
 class FakeDetector:
@@ -367,6 +405,30 @@ def tiny_ranker(folder: Path, words: str, **settings: Any) -> Path:
     head = torch.nn.Linear(TINY["hidden_size"], 1)
     model = tiny_model(**size, **settings)
     export_scores(model, head, tokenizer, folder, name="tiny", max_tokens=48, kind=RANKER)
+    return folder
+
+
+def tiny_entailment_network(vocabulary: int, seed: int = 0, **settings: Any) -> EntailmentNetwork:
+    """An entailment model on an MPNet with random weights."""
+    torch = pytest.importorskip("torch", reason="tiny models need the extra train")
+    from whycite.lab.train.entailment import EntailmentNetwork
+
+    size: dict[str, Any] = {"vocab_size": vocabulary, "max_position_embeddings": 66, "pad_token_id": 1}
+    size |= {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    model = tiny_model("mpnet", seed, **size, **settings)
+    torch.manual_seed(seed)
+    network = EntailmentNetwork(model)
+    network.eval()
+    return network
+
+
+def tiny_entailment(folder: Path, words: str, max_tokens: int = 48) -> Path:
+    """The folder of an entailment model with random weights, which knows these words."""
+    from whycite.lab.train.export import export_judgements
+
+    tokenizer = word_tokenizer(words.split())
+    network = tiny_entailment_network(tokenizer.get_vocab_size())
+    export_judgements(network, tokenizer, folder, name="tiny", max_tokens=max_tokens)
     return folder
 
 

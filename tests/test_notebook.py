@@ -34,7 +34,7 @@ def test_a_verification_shows_verdict_and_passages() -> None:
     assert "Sentence 6" not in shown
     assert "<script>" not in shown
     assert "Sentence 7" in passages[6]._repr_html_()
-    deciding = Passage(9, 9, 0.1, "The last one.", "Results", relation="contradicts", decides=True, page=3)
+    deciding = Passage(9, 9, 0.1, "The last one.", "Results", stance="contradicts", decides=True, page=3)
     shown = Verification("Claim", "secondary", 0.9, (*passages, deciding))._repr_html_()
     assert shown.index("The last one.") < shown.index("Sentence 1")
     assert "<b>▶ 9</b>" in shown

@@ -61,13 +61,6 @@ def test_the_paper_that_others_cite_for_it(library: Library, name: str) -> None:
     assert fsum(best.shares.values()) == pytest.approx(best.score)
 
 
-def test_the_bundled_ranker_reads_the_best(library: Library) -> None:
-    found = load_method("whycite", library).recommend(Claim("In mice, stress reduces dendritic spines"))
-    shares = [one.shares["ranker"] for one in found]
-    assert shares[0] == 0  # it agrees
-    assert min(shares) < 0
-
-
 def test_context_of_the_draft(library: Library) -> None:
     claim = Claim(
         "Neurons change under stress",

@@ -12,6 +12,7 @@ from typer.testing import Result
 from whycite.errors import UserError
 
 Run = Callable[..., Result]
+pytestmark = pytest.mark.usefixtures("judged_by_words")
 
 PAPER = """\
 ---

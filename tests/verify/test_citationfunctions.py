@@ -98,6 +98,7 @@ For a review, see @kaiser.
 """
 
 
+@pytest.mark.usefixtures("judged_by_words")
 def test_what_is_no_claim_is_not_judged(tmp_path: Path, paper: Path) -> None:
     draft = tmp_path / "draft.md"
     draft.write_text(DRAFT, "utf-8")

@@ -1,19 +1,25 @@
 """Claims against documents: passages in order, and verdicts."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from tests.fakes import word_encoder, word_entailment
 from whycite import documents
 from whycite.documents import Document, Reference, Section, Sentence
 from whycite.documents.model import Coverage
 from whycite.errors import UserError
-from whycite.verify.claims import open_document, verify_claim, verify_sentences
+from whycite.verify.claims import open_document
+from whycite.verify.claims import verify_claim as verify_claim_by_models
+from whycite.verify.claims import verify_sentences as verify_sentences_by_models
 from whycite.verify.heatmap import heat_map_json
 from whycite.verify.verification import verification_json
 
 CLAIM = "Honeybees that forage sleep at night"
+verify_claim = partial(verify_claim_by_models, encoder=word_encoder(), entailment=word_entailment())
+verify_sentences = partial(verify_sentences_by_models, encoder=word_encoder(), entailment=word_entailment())
 
 
 def test_the_sentence_that_says_so_comes_first(paper: Path) -> None:
@@ -21,7 +27,7 @@ def test_the_sentence_that_says_so_comes_first(paper: Path) -> None:
     assert found.passages[0].text.startswith("Foraging honeybees sleep at night")
     assert found.passages[0].section == "Results"
     assert found.verdict == "backed"
-    assert 0.5 < found.confidence < found.chances["backed"]
+    assert 0.5 < found.confidence == found.chances["backed"]
     assert sum(found.chances.values()) == pytest.approx(1)
     assert "Results" in found.reason
     assert [passage.rank for passage in found.passages] == list(range(1, len(found.passages) + 1))
@@ -93,7 +99,7 @@ def test_another_number_is_not_backed(paper: Path) -> None:
     assert wrong.verdict != "backed"
     assert wrong.chances["backed"] < right.chances["backed"] / 2
     assert "77 % in the claim, 7.7 % here" in wrong.reason
-    assert "7.7 % here too" in right.reason
+    assert right.passages[0].numbers == "7.7 % here too"
 
 
 def test_a_quotation_of_the_claim_is_marked_and_backs_nothing(paper: Path) -> None:
@@ -147,55 +153,35 @@ DAMS = (
 
 
 @pytest.mark.parametrize(
-    ("true", "false", "why"),
+    ("true", "false", "reason"),
     [
-        (
-            "Beavers of rivers build better dams than otters of lakes.",
-            "Otters of lakes build better dams than beavers of rivers.",
-            "compares the two the other way round",
-        ),
-        (
-            "Dams of beavers held on 93.3 % of days in winter and 71 % in summer.",
-            "Dams of beavers held on 71 % of days in winter and 93.3 % in summer.",
-            "71 goes with “winter” in the claim, 93.3 here",
-        ),
         (
             "Dams of beavers held on 93.3 % of days in winter and on 71 % in summer.",
             "Dams of beavers held on 93.3 % of days in winter and on less than 17 % in summer.",
-            "17 %",
-        ),
-        (
-            "Cutting wood is the most expensive part of building a dam.",
-            "Cutting wood is the cheapest part of building a dam.",
-            "“cheapest” in the claim, “most expensive” here",
+            "less than 17 % in the claim, 71 % here",
         ),
         (
             "Beavers of the lakes do not repair old dams in winter.",
             "Beavers of the lakes repair old dams in winter.",
-            "do not repair",
+            "otherwise",
         ),
     ],
-    ids=["roles", "numbers crossed", "a number missing", "extreme", "denied"],
+    ids=["another number", "denied"],
 )
-def test_what_says_the_contrary_is_not_backed(true: str, false: str, why: str) -> None:
-    backed, other = verify_sentences(true, DAMS), verify_sentences(false, DAMS)
+def test_what_says_the_contrary_is_not_backed(true: str, false: str, reason: str) -> None:
+    backed, contradicted = verify_sentences(true, DAMS), verify_sentences(false, DAMS)
     assert backed.verdict == "backed"
-    assert other.verdict in ("not found", "contradicted")
-    assert why in other.reason
-    assert other.chances["backed"] < backed.chances["backed"] / 2
-    assert sum(other.chances.values()) == pytest.approx(1)
+    assert contradicted.verdict == "contradicted"
+    assert reason in contradicted.reason
+    assert contradicted.chances["backed"] < backed.chances["backed"] / 2
+    assert sum(contradicted.chances.values()) == pytest.approx(1)
 
 
 def test_the_section_of_the_sentence_that_says_the_contrary_is_told() -> None:
-    texts = ["We filmed two hunters, the minks and the martens.", "Martens outperform minks on land.", *DAMS[5:]]
-    found = verify_sentences("Minks outperform martens.", texts, ["Methods", "Results", *("Notes" for _ in DAMS[5:])])
-    assert "one in “Results” may say otherwise" in found.reason
-
-
-def test_a_sentence_that_only_names_both_does_not_say_who_is_better() -> None:
-    found = verify_sentences("Minks outperform martens.", ["We filmed two hunters, minks and martens.", *DAMS[5:]])
-    assert found.verdict == "not found"
-    assert "which of the two is better" in found.reason
+    texts = ["We filmed two hunters, the minks and the martens.", "Minks never outperform martens.", *DAMS[5:]]
+    sections = ["Methods", "Results", *("Notes" for _ in DAMS[5:])]
+    contradicted = verify_sentences("Minks outperform martens.", texts, sections)
+    assert contradicted.reason == "a sentence in “Results” says otherwise"
 
 
 @pytest.mark.parametrize("claim", ["", "  \n"])
@@ -221,7 +207,7 @@ def test_a_list_of_sentences() -> None:
 
 
 def test_one_document_many_claims(paper: Path) -> None:
-    opened = open_document(documents.read(paper))
+    opened = open_document(documents.read(paper), encoder=word_encoder(), entailment=word_entailment())
     assert opened.verify(CLAIM) == verify_claim(CLAIM, paper)
     assert opened.verify("Antennae were painted").passages[0].section == "Methods"
 
@@ -230,7 +216,7 @@ def test_json(paper: Path) -> None:
     found = verification_json(verify_claim(CLAIM, paper), 2)
     assert found.keys() == {"claim", "verdict", "confidence", "chances", "reason", "passages"}
     assert len(found["passages"]) == 2
-    keys = {"rank", "index", "score", "text", "section", "relation", "role"}
+    keys = {"rank", "index", "score", "text", "section", "stance", "role"}
     assert [passage.keys() for passage in found["passages"]] == [keys | {"decides"}, keys]
 
 
@@ -247,13 +233,22 @@ def _document(*texts: str) -> Document:
     return Document("a.md", "markdown", Reference(""), (Section("Results", 1),), found, (reference,))
 
 
-def test_a_number_that_only_stands_somewhere_else_states_nothing() -> None:
-    there = [
-        "Bark makes up 90% of the food of beavers in winter.",
-        "Samples lay in 10% acid for an hour.",
-        "Their lodges were opened with a spade.",
-    ]
-    assert verify_sentences("Bark makes up 90% of the food of beavers in winter.", there).verdict == "backed"
-    found = verify_sentences("Bark makes up 10% of the food of beavers in winter.", there)
-    assert found.verdict != "backed"
-    assert found.reason == "the closest sentences give another number: 10% in the claim, 90% here"
+TRIAL = (
+    "Colorectal cancer is a common disease.",
+    "We randomly assigned 861 adults to aspirin or placebo.",
+    "Aspirin reduced the risk of colorectal cancer.",
+    "Bleeding was more frequent in the aspirin group.",
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdicts"),
+    [
+        ("Aspirin reduces the risk of colorectal cancer.", ("backed",)),
+        ("Aspirin increases the risk of colorectal cancer.", ("contradicted", "not found")),
+        ("Deep networks classify images of galaxies by their shape.", ("not found",)),
+    ],
+    ids=["said", "the opposite", "nothing"],
+)
+def test_the_bundled_models(claim: str, verdicts: tuple[str, ...]) -> None:
+    assert verify_sentences_by_models(claim, TRIAL).verdict in verdicts

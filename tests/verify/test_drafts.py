@@ -14,6 +14,7 @@ from whycite.models.cache import cache_folder
 from whycite.verify import drafts, fulltexts
 from whycite.verify.drafts import LineIndex
 
+pytestmark = pytest.mark.usefixtures("judged_by_words")
 DRAFT = """\
 ---
 title: A draft

@@ -1,101 +1,143 @@
-"""The four steps: what is encoded, what is read, and what a ranker changes."""
+"""The three steps: what is encoded, what is read, what is read together, and what that changes."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from tests.fakes import FakeEncoder, FakeRanker
+from tests.fakes import FakeEncoder, FakeEntailment
 from whycite.errors import UserError
 from whycite.models import load_encoder
+from whycite.models.entailment import load_entailment
 from whycite.verify.claims import verify_sentences
-from whycite.verify.features import STEPS, PassageWeights, shipped_weights
-from whycite.verify.features import load_weights as load_weights
-from whycite.verify.passages import MAX_ENCODED, MAX_READ, MAX_READ_IN_CONTEXT, PreparedDocument, sentence_in_context
+from whycite.verify.features import (
+    ABSTRACT,
+    KINDS,
+    READ_COLUMNS,
+    STEPS,
+    PassageWeights,
+    load_weights,
+    read_features,
+    shipped_weights,
+)
+from whycite.verify.passages import JOINT_SENTENCES, MAX_ENCODED, MAX_READ, PreparedDocument, kind_of
 
 CLAIM = "Honeybees that forage sleep at night"
 TEXTS = ["Wasps build nests of paper.", "Foraging honeybees sleep at night.", "Bees hang their antennae in the dark."]
 
 
-def _fond_of(word: str, stance: float = 0.0) -> FakeRanker:
-    """Likes sentences with a word, and takes a stance on them."""
-    return FakeRanker(lambda kind, claim, text: stance if kind == "stance" else 10.0 * (word in text))
+def _likes(word: str) -> FakeEntailment:
+    """Takes sentences with a word for relevant."""
+    return FakeEntailment(lambda claim, passage: (10.0 * (word in passage), 0, 0, 0))
 
 
-def _asked(ranker: FakeRanker) -> list[tuple[str, int]]:
-    return [(kind, len(texts)) for kind, _, texts in ranker.asked]
+def _weights(read: float = 1.0) -> PassageWeights:
+    """Weights by which words come first and relevance counts as much as said."""
+    steps = {
+        "words": {"coverage": 10.0},
+        "meaning": {"coverage": 10.0},
+        "read": {"meaning": 1.0, "relevance": read},
+    }
+    verdicts = {"backed": {"joint support": 1.0}, "contradicted": {"joint contradiction": 1.0}, "not found": {}}
+    return PassageWeights(dict.fromkeys(KINDS, steps), dict.fromkeys(KINDS, verdicts))
 
 
-def _weights(stance: bool = True) -> PassageWeights:
-    signs = {"backed": {"stance": 2.0}, "contradicted": {"stance": -2.0}}
-    read = {"read": {"meaning": 1.0, "ranker": 1.0}, "between": {"read": 1.0, "between": 1.0}}
-    steps = {kind: {**steps, **read} for kind, steps in shipped_weights().steps.items()}
-    return replace(
-        shipped_weights(),
-        steps=steps,
-        verdicts={**shipped_weights().verdicts, "stance": signs} if stance else shipped_weights().verdicts,
-    )
+def _prepare(texts: Sequence[str], entailment: FakeEntailment) -> PreparedDocument:
+    return PreparedDocument(texts, [None] * len(texts), FakeEncoder(), entailment, _weights())
 
 
-def test_the_ranker_has_the_last_word() -> None:
-    plain = verify_sentences(CLAIM, TEXTS)
-    read = verify_sentences(CLAIM, TEXTS, ranker=_fond_of("antennae"), weights=_weights())
+def test_the_entailment_model_has_the_last_word() -> None:
+    weights = _weights(read=2.0)
+    plain = verify_sentences(CLAIM, TEXTS, entailment=FakeEntailment(), encoder=FakeEncoder(), weights=weights)
+    read = verify_sentences(CLAIM, TEXTS, entailment=_likes("antennae"), encoder=FakeEncoder(), weights=weights)
     assert plain.passages[0].index == 1
     assert read.passages[0].index == 2
 
 
-@pytest.mark.parametrize(("stance", "verdict"), [(3.0, "backed"), (-3.0, "contradicted")], ids=["for", "against"])
-def test_stance_tells_the_verdict(stance: float, verdict: str) -> None:
-    ranker = _fond_of("sleep", stance)
-    weights = replace(_weights(), ranker=ranker.name)
-    assert verify_sentences(CLAIM, TEXTS, ranker=ranker, weights=weights).verdict == verdict
-    assert ("stance", 3) in _asked(ranker)
-
-
-@pytest.mark.parametrize(
-    "weights", [replace(_weights(), ranker="other@1"), _weights(stance=False)], ids=["other", "none"]
-)
-def test_the_stance_of_a_ranker_that_was_not_fitted_to_is_not_asked(weights: PassageWeights) -> None:
-    ranker = _fond_of("sleep", -3.0)
-    verify_sentences(CLAIM, TEXTS, ranker=ranker, weights=weights)
-    assert {kind for kind, _, _ in ranker.asked} == {"passage"}
-
-
 def test_only_so_many_are_encoded_and_read() -> None:
-    texts = [f"Sentence {n} about the weather of bees." for n in range(2000)]
-    encoder, ranker = FakeEncoder(), _fond_of("weather")
-    found = verify_sentences(CLAIM, texts, encoder=encoder, ranker=ranker, weights=_weights())
+    texts = [f"Sentence {number} about the weather of bees." for number in range(2000)]
+    encoder, entailment = FakeEncoder(), _likes("weather")
+    verification = verify_sentences(CLAIM, texts, encoder=encoder, entailment=entailment, weights=_weights())
     assert len(encoder.asked) == MAX_ENCODED + 1
-    assert _asked(ranker) == [("passage", MAX_READ), ("passage", MAX_READ_IN_CONTEXT)]
-    assert len(found.passages) == 2000
+    assert [len(passages) for _, passages in entailment.asked] == [MAX_READ, 1]
+    assert {claim for claim, _ in entailment.asked} == {CLAIM}
+    assert len(verification.passages) == 2000
 
 
-def test_a_sentence_is_read_between_those_beside_it() -> None:
-    assert sentence_in_context(TEXTS, 1) == f"{TEXTS[1]}\n{TEXTS[0]} {TEXTS[2]}"
-    assert sentence_in_context(TEXTS, 0) == f"{TEXTS[0]}\n{TEXTS[1]}"
-    assert sentence_in_context(TEXTS[:1], 0) == TEXTS[0]
-    steps = {kind: {**steps, "read": {"meaning": 1.0}} for kind, steps in _weights().steps.items()}
-    found = verify_sentences(CLAIM, TEXTS, ranker=_fond_of("antennae"), weights=replace(_weights(), steps=steps))
-    # Only what stands beside the first one is without the word.
-    assert [passage.index for passage in found.passages] == [1, 2, 0]
-    steps = {kind: {**steps, "between": {}} for kind, steps in _weights().steps.items()}
-    ranker = _fond_of("antennae")
-    verify_sentences(CLAIM, TEXTS, ranker=ranker, weights=replace(_weights(), steps=steps))
-    assert _asked(ranker) == [("passage", 3)]  # not read again where nothing was fitted to that
+def test_what_was_not_read_takes_no_stance_and_ranks_below_the_best() -> None:
+    texts = [f"Honeybees forage {number}." for number in range(2 * MAX_READ)]
+    prepared = _prepare(texts, FakeEntailment(lambda claim, passage: (-10, 5, 0, 0)))
+    ranked = prepared.rank(CLAIM)
+    assert np.isnan(ranked.judgements).any(axis=1).sum() == MAX_READ
+    assert len(ranked.read) == MAX_READ
+    unread = [index for index in range(len(texts)) if index not in ranked.read]
+    assert ranked.logits[unread].max() <= ranked.logits[ranked.read].max()
+
+
+def test_of_a_paper_the_most_relevant_are_read_together_in_their_order() -> None:
+    relevant = {3, 10, 17, 24, 31}
+    texts = [f"Honeybees forage in field number {number}." for number in range(ABSTRACT + 5)]
+    entailment = FakeEntailment(lambda claim, passage: (float(passage in {texts[i] for i in relevant}), 0, 0, 0))
+    prepared = _prepare(texts, entailment)
+    ranked = prepared.rank(CLAIM)
+    judgement = prepared.joint(CLAIM, ranked)
+    assert len(relevant) == JOINT_SENTENCES
+    assert entailment.asked[-1] == (CLAIM, [" ".join(texts[index] for index in sorted(relevant))])
+    assert judgement.shape == (4,)
+    prepared.joint(CLAIM, ranked, frozenset({10}))
+    assert texts[10] not in entailment.asked[-1][1][0]
+    assert texts[17] in entailment.asked[-1][1][0]
+
+
+def test_an_abstract_is_read_together_as_a_whole() -> None:
+    entailment = _likes("antennae")
+    prepared = _prepare(TEXTS, entailment)
+    prepared.joint(CLAIM, prepared.rank(CLAIM))
+    assert entailment.asked[-1] == (CLAIM, [" ".join(TEXTS)])
+
+
+def test_kinds_of_documents() -> None:
+    assert kind_of(["A sentence."] * ABSTRACT) == "abstract"
+    assert kind_of(["A sentence."] * (ABSTRACT + 1)) == "paper"
+
+
+def test_features_of_what_was_read() -> None:
+    rows = read_features(np.array([[2.0, 3.0, -50.0, 1.0], [5.0, -50.0, 0.0, 1.0]]))
+    table = dict(zip(READ_COLUMNS, rows.T.round(6).tolist(), strict=True))
+    assert table == {
+        "relevance": [2.0, 5.0],
+        "relevance_gap": [-3.0, 0.0],
+        "decided": [2.0, -1.0],
+        "decided_gap": [0.0, -3.0],
+    }
+    assert read_features(np.empty((0, 4))).shape == (0, len(READ_COLUMNS))
 
 
 def test_a_second_claim_encodes_nothing_twice() -> None:
     encoder = FakeEncoder()
-    prepared = PreparedDocument(TEXTS, [None] * 3, encoder, None, shipped_weights())
+    prepared = PreparedDocument(TEXTS, [None] * 3, encoder, FakeEntailment(), shipped_weights())
     first = prepared.rank(CLAIM)
     assert len(encoder.asked) == 4
     assert (prepared.rank(CLAIM).logits == first.logits).all()
     assert len(encoder.asked) == 5
 
 
-def test_the_order_is_the_same_whatever_the_number_of_threads() -> None:
-    one, two = (verify_sentences(CLAIM, TEXTS * 5, encoder=load_encoder(threads=n)) for n in (1, 2))
+def test_a_table_has_the_features_of_its_step() -> None:
+    prepared = _prepare([f"Honeybees forage {number}." for number in range(MAX_ENCODED + 30)], FakeEntailment())
+    for step, rows in (("words", MAX_ENCODED + 30), ("meaning", MAX_ENCODED), ("read", MAX_READ)):
+        table, chosen = prepared.table(CLAIM, step)
+        assert table.shape == (rows, len(STEPS[step]))
+        assert len(chosen) == rows
+
+
+def test_the_verification_is_the_same_whatever_the_number_of_threads() -> None:
+    one, two = (
+        verify_sentences(CLAIM, TEXTS * 5, encoder=load_encoder(threads=n), entailment=load_entailment(threads=n))
+        for n in (1, 2)
+    )
     assert one == two
 
 
@@ -115,3 +157,13 @@ def test_shipped_weights_know_their_features() -> None:
     for steps in shipped_weights().steps.values():
         for step, names in STEPS.items():
             assert steps[step].keys() == {*names, "bias"}
+
+
+def test_chances_are_those_of_one_choice() -> None:
+    weights = replace(
+        _weights(), verdicts={"paper": {"backed": {"a": 2.0}, "contradicted": {"a": -1.0}, "not found": {"bias": 1.0}}}
+    )
+    chances = weights.chances("paper", {"a": 1.0, "unknown": 100.0})
+    assert sum(chances.values()) == pytest.approx(1)
+    assert chances["backed"] / chances["not found"] == pytest.approx(np.e)
+    assert chances["contradicted"] / chances["not found"] == pytest.approx(np.exp(-2))

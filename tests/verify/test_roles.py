@@ -1,35 +1,40 @@
 """What a passage is to its paper, and what that does to a verdict."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from whycite.verify.claims import verify_claim, verify_sentences
+from tests.fakes import word_encoder, word_entailment
+from whycite.verify.claims import verify_claim as verify_claim_by_models
+from whycite.verify.claims import verify_sentences as verify_sentences_by_models
 from whycite.verify.roles import cited_source, is_hypothesis, role_of
 from whycite.verify.verification import Role
 
 CLAIM = "Aspirin reduces the risk of colorectal cancer."
+verify_claim = partial(verify_claim_by_models, encoder=word_encoder(), entailment=word_entailment())
+verify_sentences = partial(verify_sentences_by_models, encoder=word_encoder(), entailment=word_entailment())
 
 
 @pytest.mark.parametrize(
     ("sentence", "role"),
     [
-        ("We found that aspirin reduces the risk of colorectal cancer.", "finding"),
-        ("Aspirin users had a lower risk of colorectal cancer (Figure 2).", "finding"),
+        ("We found that aspirin reduces the risk of colorectal cancer.", "own"),
+        ("Aspirin users had a lower risk of colorectal cancer (Figure 2).", "own"),
         ("We hypothesised that aspirin reduces the risk of colorectal cancer.", "hypothesis"),
         ("It is unknown whether aspirin reduces the risk of colorectal cancer.", "hypothesis"),
         ("Whether aspirin prevents breast cancer remains to be determined.", "hypothesis"),
         ("We therefore asked whether aspirin reduces the risk of colorectal cancer.", "hypothesis"),
         ("To test whether aspirin lowers the risk, we recruited 300 adults.", "hypothesis"),
         ("The aim of this trial was to determine the effect of aspirin on cancer.", "hypothesis"),
-        ("Consistent with our hypothesis, aspirin reduced the risk.", "finding"),
-        ("Contrary to our hypothesis, aspirin did not reduce the risk.", "finding"),
+        ("Consistent with our hypothesis, aspirin reduced the risk.", "own"),
+        ("Contrary to our hypothesis, aspirin did not reduce the risk.", "own"),
         ("Aspirin reduces the risk of colorectal cancer (Winer et al., 2019).", "others"),
         ("Previous studies have shown that aspirin reduces the risk.", "others"),
         ("It has been reported that aspirin reduces the risk [12].", "others"),
-        ("In line with Winer et al. (2019), we found a lower risk with aspirin.", "finding"),
-        ("We found a lower risk with aspirin, as did Winer et al. (2019).", "finding"),
-        ("Our results agree with those of Winer et al. (2019).", "finding"),
+        ("In line with Winer et al. (2019), we found a lower risk with aspirin.", "own"),
+        ("We found a lower risk with aspirin, as did Winer et al. (2019).", "own"),
+        ("Our results agree with those of Winer et al. (2019).", "own"),
     ],
 )
 def test_role(sentence: str, role: Role) -> None:
@@ -40,7 +45,7 @@ def test_section_and_citations_tell_a_role() -> None:
     sentence = "Aspirin inhibits cyclooxygenase."
     assert role_of(sentence, "introduction") == "background"
     assert role_of(sentence, "method") == "method"
-    assert role_of(sentence, "result") == "finding"
+    assert role_of(sentence, "result") == "own"
     assert role_of(sentence, "result", cites=True) == "others"
 
 
@@ -78,7 +83,7 @@ def test_a_finding_outweighs_the_hypothesis_before_it() -> None:
     verification = verify_sentences(CLAIM, sentences)
     assert verification.verdict == "backed"
     (decisive,) = [passage for passage in verification.passages if passage.decides]
-    assert (decisive.text, decisive.relation, decisive.role) == (sentences[1], "supports", "finding")
+    assert (decisive.text, decisive.stance, decisive.role) == (sentences[1], "supports", "own")
 
 
 def test_what_others_found_is_secondary(tmp_path: Path) -> None:

@@ -427,7 +427,7 @@ def test_verify_marks_what_decided_and_what_contradicts(
     def contradict(claim: str, document: Document) -> Verification:
         verification = verify_claim(claim, document)
         best, *rest = (replace(passage, decides=False) for passage in verification.passages)
-        worst = replace(rest.pop(), decides=True, relation="contradicts", role="others", page=3)
+        worst = replace(rest.pop(), decides=True, stance="contradicts", role="others", page=3)
         return replace(verification, verdict="secondary", passages=(best, *rest, worst))
 
     monkeypatch.setattr(claims, "verify_claim", contradict)
@@ -437,7 +437,7 @@ def test_verify_marks_what_decided_and_what_contradicts(
     assert row.inner_text().count("▶ Decides the verdict") == 1
     assert "p. 3 · contradicts the claim · what others found" in row.inner_text()
     colour = "element => getComputedStyle(element).backgroundColor"
-    contrary = page.locator("#text [data-relation=contradicts]")
+    contrary = page.locator("#text [data-stance=contradicts]")
     legend = page.locator("#legend span").all()
     page.locator("#threshold").fill("0")
     assert contrary.evaluate(colour).startswith("rgba(124, 58, 220")

@@ -312,7 +312,7 @@ def _passage_details(passage: Passage) -> str:
 
 
 def _details_style(passage: Passage) -> str:
-    return _CONTRARY_COLOUR if passage.relation == "contradicts" else "dim"
+    return _CONTRARY_COLOUR if passage.stance == "contradicts" else "dim"
 
 
 def show_draft_report(report: DraftReport, console: Console) -> None:

@@ -1,4 +1,4 @@
-"""The models: encoder and ranker, the loader of model folders, and the cache of results (see README.md)."""
+"""The models (encoder, entailment model, ranker), the loader of model folders, and the cache of results."""
 
 from whycite.models.encoders import DEFAULT, Encoder, bundled_encoders, load_encoder
 

@@ -28,6 +28,7 @@ __all__ = [
     "BUNDLED",
     "CONFIG",
     "ENCODER",
+    "ENTAILMENT",
     "HEAD",
     "LOCAL",
     "MODEL",
@@ -95,6 +96,9 @@ class ModelKind:
 
 HEAD = "head.npz"  # the last layers of a worthiness model
 ENCODER = ModelKind("encoder", "encoder.json", "whycite train claims", plugin_group="whycite.encoders")
+ENTAILMENT = ModelKind(
+    "entailment model", "entailment.json", "whycite train entailment", ("entailment.json", MODEL, TOKENIZER)
+)
 RANKER = ModelKind("ranker", "ranker.json", "whycite train ranker", ("ranker.json", MODEL, TOKENIZER))
 WORTHINESS = ModelKind(
     "worthiness model", "worthiness.json", "whycite train worthiness", ("worthiness.json", TOKENIZER, HEAD)

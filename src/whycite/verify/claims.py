@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -13,14 +13,14 @@ from whycite.documents.model import Coverage, Document, Reference, Sentence
 from whycite.errors import UserError
 from whycite.evidence.words import has_content_words
 from whycite.models import Encoder, load_encoder
-from whycite.models.rankers import Ranker, ranker_of
+from whycite.models.entailment import EntailmentModel, load_entailment
 from whycite.text.language import is_foreign_sentence, is_foreign_text
 from whycite.verify.features import PassageWeights, shipped_weights
 from whycite.verify.passages import PreparedDocument, RankedSentences
 from whycite.verify.prose import own_sentences, quotes, with_asides
 from whycite.verify.roles import cited_source, is_hypothesis, role_of
-from whycite.verify.verdict import ReasonedVerdict, Signs, claim_shares, collect_signs, judge, without_own_finding
-from whycite.verify.verification import Passage, Relation, Role, Verification, unchecked
+from whycite.verify.verdict import ReasonedVerdict, collect_signs, judge, stance_of
+from whycite.verify.verification import Passage, Role, Stance, Verification, unchecked
 
 __all__ = ["OpenDocument", "open_document", "verify_claim", "verify_sentences"]
 
@@ -66,13 +66,15 @@ class OpenDocument:
             reason = "the document is not in English" if self._foreign else "the claim does not seem to be in English"
             return unchecked(claim, reason, passages)
         quoting = self._quoting(claim, ranked)
-        verdict_signs = collect_signs(claim, self._prepared, ranked, quoting)
-        if verdict_signs is None:
+        # That a paper names something as a hypothesis is what such a claim says.
+        roles: list[Role] = ["own"] * len(self._roles) if is_hypothesis(claim) else self._roles
+        signs = collect_signs(claim, self._prepared, ranked, roles, quoting)
+        if signs is None:
             passages = self._passages(ranked, quoting, k)
             return Verification(claim, "not found", _QUOTED_CONFIDENCE, passages, "the document only quotes the claim")
-        judged = judge(self._prepared, ranked, verdict_signs, self._headings)
-        if not is_hypothesis(claim):
-            judged = self._weigh_roles(judged, verdict_signs, ranked)
+        stances = [stance_of(judgement) for judgement in ranked.judgements]
+        prepared = self._prepared
+        judged = judge(signs, prepared.kind, prepared.weights, roles, self._sources, self._headings, stances)
         passages = self._passages(ranked, quoting, k, judged)
         if judged.verdict == "not found" and self._coverage.share < _MIN_READ_SHARE:
             percent = f"{100 * self._coverage.share:.0f} %"
@@ -84,21 +86,19 @@ class OpenDocument:
         best = np.argsort(-ranked.logits, kind="stable")[:_QUOTATION_CANDIDATES].tolist()
         return frozenset(index for index in best if quotes(claim, self._prepared.sentences[index]))
 
-    def _weigh_roles(self, judged: ReasonedVerdict, signs: Signs, ranked: RankedSentences) -> ReasonedVerdict:
-        roles = [self._role(index) for index in signs.top]
-        sources = [self._sources[index] for index in signs.top]
-        return without_own_finding(judged, signs.top, claim_shares(ranked, signs.top), roles, sources)
-
-    def _role(self, index: int) -> Role:
+    @cached_property
+    def _roles(self) -> list[Role]:
         prepared = self._prepared
-        return role_of(prepared.sentences[index], prepared.types[index], bool(self._sources[index]))
+        return [
+            role_of(sentence, section_type, bool(source))
+            for sentence, section_type, source in zip(prepared.sentences, prepared.types, self._sources, strict=True)
+        ]
 
     def _passages(
         self, ranked: RankedSentences, quoting: frozenset[int], k: int | None, judged: ReasonedVerdict | None = None
     ) -> tuple[Passage, ...]:
         order = np.argsort(-ranked.logits, kind="stable").tolist()
         decisive = judged.decisive if judged else None
-        relation: Relation = "contradicts" if judged and judged.verdict == "contradicted" else "supports"
         scores = 1 / (1 + np.exp(-np.clip(ranked.logits, -_LOGIT_LIMIT, _LOGIT_LIMIT)))
         return tuple(
             Passage(
@@ -109,8 +109,8 @@ class OpenDocument:
                 self._headings[index],
                 index in quoting,
                 ranked.numbers[index].words,
-                relation if index == decisive else "neither",
-                self._role(index),
+                _passage_stance(stance_of(ranked.judgements[index]), judged, index == decisive),
+                self._roles[index],
                 index == decisive,
                 self._pages[index],
             )
@@ -118,22 +118,29 @@ class OpenDocument:
         )
 
 
+def _passage_stance(stance: Stance, judged: ReasonedVerdict | None, decides: bool) -> Stance:
+    """The stance of a passage; the one that a verdict rests on has that of the verdict."""
+    if judged is None or not decides:
+        return stance
+    return "contradicts" if judged.verdict == "contradicted" else "supports"
+
+
 def verify_claim(
     claim: str,
     document: Document | str | Path,
     *,
-    ranker: Ranker | None = None,
+    entailment: EntailmentModel | None = None,
     encoder: Encoder | None = None,
     k: int | None = None,
     weights: PassageWeights | None = None,
 ) -> Verification:
     """Whether a document backs a claim, and which of its sentences do: the best `k`, or all.
 
-    The default encoder is the bundled one, the default ranker the one in the encoder's folder.
+    Encoder and entailment model default to the bundled ones.
     """
     _check(claim, k)
     paper = document if isinstance(document, Document) else documents.read(document)
-    return open_document(paper, ranker=ranker, encoder=encoder, weights=weights).verify(claim, k)
+    return open_document(paper, entailment=entailment, encoder=encoder, weights=weights).verify(claim, k)
 
 
 def verify_sentences(
@@ -141,7 +148,7 @@ def verify_sentences(
     sentences: Sequence[str],
     sections: Sequence[str] | None = None,
     *,
-    ranker: Ranker | None = None,
+    entailment: EntailmentModel | None = None,
     encoder: Encoder | None = None,
     weights: PassageWeights | None = None,
 ) -> Verification:
@@ -153,14 +160,14 @@ def verify_sentences(
         raise UserError(f"{len(sections)} headings for {len(sentences)} sentences: give one heading per sentence")
     headings = list(sections) if sections is not None else [""] * len(sentences)
     types = [_section_type(heading) for heading in headings]
-    prepared = _prepare(sentences, types, ranker, encoder, weights, None)
+    prepared = _prepare(sentences, types, entailment, encoder, weights, None)
     return OpenDocument(prepared, range(len(sentences)), headings, "the list").verify(claim)
 
 
 def open_document(
     document: Document,
     *,
-    ranker: Ranker | None = None,
+    entailment: EntailmentModel | None = None,
     encoder: Encoder | None = None,
     weights: PassageWeights | None = None,
     progress: Callable[[int], None] | None = None,
@@ -170,7 +177,7 @@ def open_document(
     indices, headings, types = own_sentences(document)
     texts = [document.sentences[index].text for index in indices]
     pages = [document.sentences[index].page for index in indices]
-    prepared = _prepare(texts, types, ranker, encoder, weights, progress)
+    prepared = _prepare(texts, types, entailment, encoder, weights, progress)
     sources = [_sources(document.sentences[index], document) for index in indices]
     return OpenDocument(prepared, indices, headings, document.path, pages, document.coverage, sources)
 
@@ -194,13 +201,13 @@ def _label(reference: Reference) -> str:
 def _prepare(
     texts: Sequence[str],
     types: Sequence[str | None],
-    ranker: Ranker | None,
+    entailment: EntailmentModel | None,
     encoder: Encoder | None,
     weights: PassageWeights | None,
     progress: Callable[[int], None] | None,
 ) -> PreparedDocument:
-    encoder = encoder or load_encoder()
-    return PreparedDocument(texts, types, encoder, ranker or ranker_of(encoder), weights or shipped_weights(), progress)
+    models = encoder or load_encoder(), entailment or load_entailment()
+    return PreparedDocument(texts, types, *models, weights or shipped_weights(), progress)
 
 
 def _check(claim: str, k: int | None) -> None:

@@ -17,7 +17,7 @@ from whycite.documents.model import Document, Reference
 from whycite.documents.sources import decode
 from whycite.errors import UserError
 from whycite.models import Encoder, load_encoder
-from whycite.models.rankers import Ranker
+from whycite.models.entailment import EntailmentModel
 from whycite.verify.citationfunctions import NO_CLAIM, CitationFunction, citation_functions
 from whycite.verify.claims import OpenDocument, open_document
 from whycite.verify.draftclaims import DraftCitation, citations
@@ -60,7 +60,7 @@ def verify_draft(
     papers: Path | str | None = None,
     library: Library | None = None,
     *,
-    ranker: Ranker | None = None,
+    entailment: EntailmentModel | None = None,
     encoder: Encoder | None = None,
     progress: Callable[[str, int, int | None], None] | None = None,
 ) -> Iterator[CitationVerdict]:
@@ -79,7 +79,7 @@ def verify_draft(
     functions = _functions(draft_citations)
     missing = [_lacks_full_text(citation, text_by_reference, document) for citation in draft_citations]
     notes = _notes(draft_citations, missing, document, encoder)
-    open_papers, lines = _OpenPapers(ranker, encoder), LineIndex()
+    open_papers, lines = _OpenPapers(entailment, encoder), LineIndex()
     for count, (citation, function) in enumerate(zip(draft_citations, functions, strict=True), 1):
         verification, paper = _verify_citation(
             citation, function, text_by_reference[citation.reference.id], open_papers, bool(full_texts), document
@@ -156,8 +156,8 @@ def _verify_citation(
 class _OpenPapers:
     """The last few papers, ready for claims."""
 
-    def __init__(self, ranker: Ranker | None, encoder: Encoder | None) -> None:
-        self._ranker, self._encoder = ranker, encoder
+    def __init__(self, entailment: EntailmentModel | None, encoder: Encoder | None) -> None:
+        self._entailment, self._encoder = entailment, encoder
         self._papers: OrderedDict[str, OpenDocument] = OrderedDict()
 
     def open_paper(self, full_text: FullText) -> OpenDocument:
@@ -166,7 +166,7 @@ class _OpenPapers:
             self._papers.move_to_end(full_text.path)
         else:
             document = open_full_text(full_text)
-            self._papers[full_text.path] = open_document(document, ranker=self._ranker, encoder=self._encoder)
+            self._papers[full_text.path] = open_document(document, entailment=self._entailment, encoder=self._encoder)
             if len(self._papers) > _MAX_OPEN_PAPERS:
                 self._papers.popitem(last=False)
         return self._papers[full_text.path]

@@ -1,7 +1,7 @@
 """The features of a sentence as backing for a claim, and the weight of each.
 
-Ranking takes four steps, each slower than the one before: the words of all sentences, the meaning of the best ones,
-what the ranker makes of the best of these, and what it makes of the very best between their neighbours.
+Ranking takes three steps, each slower than the one before: the words of all sentences, the meaning of the best ones,
+and what the entailment model says of the best of these.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whycite.errors import UserError
+from whycite.models.entailment import CONTRADICTS, NEITHER, RELEVANCE, SUPPORTS
 from whycite.verify.lexical import SentenceLexicon
 from whycite.verify.numbers import Agreement
 
@@ -25,7 +26,6 @@ __all__ = [
     "ABSTRACT",
     "CITATION_MARKER",
     "CLASSES",
-    "CONTEXT_COLUMNS",
     "KINDS",
     "MEANING_COLUMNS",
     "READ_COLUMNS",
@@ -35,7 +35,7 @@ __all__ = [
     "load_weights",
     "meaning_features",
     "neighbour_maximum",
-    "ranker_features",
+    "read_features",
     "shipped_weights",
     "word_features",
 ]
@@ -68,8 +68,12 @@ WORD_COLUMNS = (
     "aside",  # acknowledgements, declarations, appendices
 )
 MEANING_COLUMNS = ("cosine", "cosine_beside", "cosine_gap")
-READ_COLUMNS = ("ranker", "ranker_gap")
-CONTEXT_COLUMNS = ("between", "between_gap")
+READ_COLUMNS = (
+    "relevance",
+    "relevance_gap",  # to the most relevant sentence
+    "decided",  # whether it supports or contradicts the claim, against neither
+    "decided_gap",
+)
 
 _SECTIONS = {
     "abstract": "abstract",
@@ -139,9 +143,12 @@ def meaning_features(cosines: Floats) -> Floats:
     return np.stack([own_cosines, near, own_cosines - own_cosines.max(initial=0.0)], axis=1)
 
 
-def ranker_features(scores: Floats) -> Floats:
-    """A row of `READ_COLUMNS` or `CONTEXT_COLUMNS` for each score of the ranker."""
-    return np.stack([scores, scores - scores.max(initial=-np.inf)], axis=1)
+def read_features(judgements: Floats) -> Floats:
+    """A row of `READ_COLUMNS` for each row of the entailment model."""
+    relevance = judgements[:, RELEVANCE]
+    decided = np.logaddexp(judgements[:, SUPPORTS], judgements[:, CONTRADICTS]) - judgements[:, NEITHER]
+    columns = [relevance, relevance - relevance.max(initial=-np.inf), decided, decided - decided.max(initial=-np.inf)]
+    return np.stack(columns, axis=1)
 
 
 def neighbour_maximum(values: Floats) -> Floats:
@@ -154,9 +161,8 @@ def neighbour_maximum(values: Floats) -> Floats:
 STEPS: Mapping[str, tuple[str, ...]] = {
     "words": WORD_COLUMNS,
     "meaning": (*WORD_COLUMNS, *MEANING_COLUMNS),
-    # The logit of the step before and two columns, so that few cases are enough for fitting.
+    # The logit of the step before and few columns, so that few cases are enough for fitting.
     "read": ("meaning", *READ_COLUMNS),
-    "between": ("read", *CONTEXT_COLUMNS),
 }
 KINDS = ("paper", "abstract")  # of documents, each with weights of its own
 CLASSES = ("backed", "contradicted", "not found")
@@ -166,16 +172,13 @@ CLASSES = ("backed", "contradicted", "not found")
 class PassageWeights:
     """The weights of features by kind of document and step, and of signs by kind and verdict.
 
-    The verdicts of the kind "stance" separate backing from contradiction if the ranker's stance is known. A feature or
-    sign without a weight does not count.
-
-    Fitted by `python -m whycite.lab.train.verifyweights DATA OUT.json UNSEEN.json`.
+    A feature or sign without a weight does not count. Fitted by
+    `python -m whycite.lab.train.verifyweights DATA OUT.json RECORDED.json WRITTEN.jsonl`.
     """
 
     steps: Mapping[str, Mapping[str, Mapping[str, float]]]
     verdicts: Mapping[str, Mapping[str, Mapping[str, float]]]
-    ranker: str = ""  # whose stances "stance" was fitted to; those of other rankers are not comparable
-    bars: Mapping[str, float] = field(default_factory=dict)  # by kind, the least chance of a verdict "backed"
+    bars: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # by kind, the least chance of a verdict
 
     def logits(self, kind: str, step: str, table: Floats) -> Floats:
         """How likely each sentence backs the claim, as logits."""
@@ -220,12 +223,12 @@ def _parse_weights(text: str, path: str) -> PassageWeights:
             kind: {name: _numbers(signs) for name, signs in classes.items()}
             for kind, classes in content["verdicts"].items()
         }
-        bars = _numbers(content.get("bars", {}))
+        bars = {kind: _numbers(kind_bars) for kind, kind_bars in content.get("bars", {}).items()}
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(
             f"{path}: not a file of weights ({error}); fit them again with python -m whycite.lab.train.verifyweights"
         ) from error
-    return PassageWeights(steps, verdicts, str(content.get("ranker", "")), bars)
+    return PassageWeights(steps, verdicts, bars)
 
 
 def _numbers(weights: Mapping[str, float]) -> dict[str, float]:

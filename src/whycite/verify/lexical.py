@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -13,7 +13,7 @@ from whycite.text.lemmas import lemma
 from whycite.text.tokens import terms
 from whycite.text.wordlists import FUNCTION_WORDS
 
-__all__ = ["SentenceLexicon", "forms"]
+__all__ = ["SentenceLexicon", "forms", "says_in_same_words"]
 
 Floats = NDArray[np.float64]
 
@@ -66,15 +66,22 @@ class SentenceLexicon:
             ]
         )
 
-    def joint_share(self, claim: str, chosen: Sequence[int]) -> float:
-        """The share of the claim's words in the chosen sentences together; rare words count more."""
-        together = {form for index in chosen for form in self._forms[index]}
-        return self._share(claim, together)
 
-    def known_share(self, claim: str) -> float:
-        """The share of the claim's words in the document; rare words count more."""
-        return self._share(claim, self._weights.keys())
+# Words that decide what a sentence with the same content words says.
+_DECIDING = frozenset(
+    "not no nor never neither without cannot unable unlikely unknown whether if fail fails failed lack lacks lacked "
+    "may might could can will would should must all every each most many several some few only always often sometimes "
+    "than before after more less higher lower".split()
+)
+_LONGEST = 3  # times the claim; a longer sentence says more than the claim
 
-    def _share(self, claim: str, among: Collection[str]) -> float:
-        weights = {form: self._weights.get(form, self._unseen) for form in set(forms(claim))}
-        return sum(weight for form, weight in weights.items() if form in among) / (sum(weights.values()) or 1.0)
+
+def says_in_same_words(claim: str, sentence: str) -> bool:
+    """Whether a sentence has all content words of a claim, and the same words that decide what it says of them."""
+    claim_forms, claim_terms, sentence_terms = set(forms(claim)), terms(claim), terms(sentence)
+    return (
+        bool(claim_forms)
+        and claim_forms <= set(forms(sentence))
+        and _DECIDING.intersection(claim_terms) == _DECIDING.intersection(sentence_terms)
+        and len(sentence_terms) <= _LONGEST * len(claim_terms)
+    )

@@ -1,4 +1,4 @@
-"""Rank the sentences of a document by how well they back a claim, in four steps (see `features`)."""
+"""Rank the sentences of a document by how well they back a claim, in three steps (see `features`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whycite.models import Encoder
-from whycite.models.rankers import Ranker, passage_text
+from whycite.models.entailment import RELEVANCE, EntailmentModel
 from whycite.verify import features, numbers
 from whycite.verify.features import PassageWeights
 from whycite.verify.lexical import SentenceLexicon
@@ -20,22 +20,19 @@ from whycite.verify.quantities import Quantity, quantities
 __all__ = [
     "MAX_ENCODED",
     "MAX_READ",
-    "MAX_READ_IN_CONTEXT",
     "PreparedDocument",
     "RankedSentences",
+    "joint_text",
     "kind_of",
-    "sentence_in_context",
 ]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# How many sentences each step looks at, the best of the step before. They bound the time a document takes: reading 40
-# in context instead of 20 takes 0.2 s more and adds .001 of pairwise accuracy (benchmarks/RESULTS.md).
+# How many sentences each step looks at, the best of the step before. They bound the time a document takes.
 MAX_ENCODED = 120
-MAX_READ = 80
-MAX_READ_IN_CONTEXT = 20
-_BY_RANKER = {"read": MAX_READ, "between": MAX_READ_IN_CONTEXT}
+MAX_READ = 48
+JOINT_SENTENCES = 5  # the most relevant ones of a paper, which are read as one text
 _ENCODED_AT_ONCE = 512  # sentences; memory does not grow with the document
 
 
@@ -47,6 +44,13 @@ class RankedSentences:
     numbers: tuple[Agreement, ...]
     words: Floats  # a row of WORD_COLUMNS per sentence
     cosines: Floats  # nan for sentences that were not encoded
+    judgements: Floats  # a row of the entailment model's columns per sentence; nan for sentences that were not read
+
+    @property
+    def read(self) -> list[int]:
+        """The sentences that the entailment model has read, best first."""
+        order = np.argsort(-self.logits, kind="stable")
+        return [int(index) for index in order if not np.isnan(self.judgements[index, RELEVANCE])]
 
 
 class PreparedDocument:
@@ -57,12 +61,12 @@ class PreparedDocument:
         sentences: Sequence[str],
         types: Sequence[str | None],
         encoder: Encoder,
-        ranker: Ranker | None,
+        entailment: EntailmentModel,
         weights: PassageWeights,
         progress: Callable[[int], None] | None = None,
     ) -> None:
         self.sentences, self.types = tuple(sentences), tuple(types)
-        self.encoder, self.ranker, self.weights = encoder, ranker, weights
+        self.encoder, self.entailment, self.weights = encoder, entailment, weights
         self._progress = progress
         self.kind = kind_of(self.sentences)
         self._vectors: dict[int, NDArray[np.float16]] = {}
@@ -83,11 +87,10 @@ class PreparedDocument:
         cosines = self._cosines(claim, chosen)
         columns = np.concatenate([table, features.meaning_features(cosines)], axis=1)
         logits = _replace_logits(logits, chosen, self.weights.logits(self.kind, "meaning", columns[chosen]))
-        if self.ranker is not None:
-            for step in _BY_RANKER:
-                if self.weights.steps[self.kind][step]:
-                    logits = self._by_ranker(self.ranker, claim, step, logits)
-        return RankedSentences(logits, agreements, table, cosines)
+        chosen = _best(logits, MAX_READ)
+        columns, judgements = self._read(claim, logits, chosen)
+        logits = _replace_logits(logits, chosen, self.weights.logits(self.kind, "read", columns))
+        return RankedSentences(logits, agreements, table, cosines, judgements)
 
     def table(self, claim: str, step: str) -> tuple[Floats, Integers]:
         """The features of a step and the sentences it looks at, to fit weights to."""
@@ -97,12 +100,20 @@ class PreparedDocument:
         logits = self.weights.logits(self.kind, "words", table)
         chosen = _best(logits, MAX_ENCODED)
         columns = np.concatenate([table, features.meaning_features(self._cosines(claim, chosen))], axis=1)
-        if step == "meaning" or self.ranker is None:
+        if step == "meaning":
             return columns[chosen], chosen
         logits = _replace_logits(logits, chosen, self.weights.logits(self.kind, "meaning", columns[chosen]))
-        if step == "between":
-            logits = self._by_ranker(self.ranker, claim, "read", logits)
-        return self._read(self.ranker, claim, step, logits)
+        chosen = _best(logits, MAX_READ)
+        return self._read(claim, logits, chosen)[0], chosen
+
+    def joint(self, claim: str, ranked: RankedSentences, skipped: frozenset[int] = frozenset()) -> Floats:
+        """What the entailment model says of the sentences that matter most, as one text in their order.
+
+        Of a paper, those that it finds most relevant; an abstract is read whole, but for what is skipped.
+        """
+        read = sorted(index for index in ranked.read if index not in skipped)
+        text = joint_text([self.sentences[index] for index in read], ranked.judgements[read], self.kind)
+        return np.asarray(self.entailment.judge(claim, [text])[0])
 
     def _words(self, claim: str) -> tuple[tuple[Agreement, ...], Floats]:
         claim_quantities = quantities(claim)
@@ -112,29 +123,13 @@ class PreparedDocument:
         )
         return agreements, features.word_features(claim, self.sentences, self.types, agreements, self._lexicon)
 
-    def word_shares(self, claim: str, chosen: Sequence[int]) -> tuple[float, float]:
-        """The shares of the claim's words in the chosen sentences together, and in the document."""
-        return self._lexicon.joint_share(claim, chosen), self._lexicon.known_share(claim)
-
-    def stance(self, claim: str, chosen: Sequence[int]) -> float | None:
-        """The mean stance of sentences: above 0 they agree with the claim, below they oppose it; None if unknown."""
-        if self.ranker is None or self.ranker.name != self.weights.ranker or "stance" not in self.weights.verdicts:
-            return None
-        return float(self.ranker.score("stance", claim, [self.sentences[index] for index in chosen]).mean())
-
-    def _by_ranker(self, ranker: Ranker, claim: str, step: str, logits: Floats) -> Floats:
-        """The logits once the ranker has read the best sentences."""
-        table, chosen = self._read(ranker, claim, step, logits)
-        return _replace_logits(logits, chosen, self.weights.logits(self.kind, step, table))
-
-    def _read(self, ranker: Ranker, claim: str, step: str, logits: Floats) -> tuple[Floats, Integers]:
-        chosen = _best(logits, _BY_RANKER[step])
-        texts = [
-            sentence_in_context(self.sentences, index) if step == "between" else self.sentences[index]
-            for index in chosen.tolist()
-        ]
-        scores = np.asarray(ranker.score("passage", claim, texts), np.float64)
-        return np.concatenate([logits[chosen, None], features.ranker_features(scores)], axis=1), chosen
+    def _read(self, claim: str, logits: Floats, chosen: Integers) -> tuple[Floats, Floats]:
+        """The features of the chosen sentences once they were read, and what the entailment model says of all."""
+        judgements = np.full((len(self.sentences), 4), np.nan)
+        if len(chosen):
+            texts = [self.sentences[index] for index in chosen.tolist()]
+            judgements[chosen] = self.entailment.judge(claim, texts)
+        return np.concatenate([logits[chosen, None], features.read_features(judgements[chosen])], axis=1), judgements
 
     def _cosines(self, claim: str, chosen: Integers) -> Floats:
         missing = [index for index in chosen.tolist() if index not in self._vectors]
@@ -151,14 +146,17 @@ class PreparedDocument:
         return cosines
 
 
+def joint_text(sentences: Sequence[str], judgements: Floats, kind: str) -> str:
+    """The most relevant sentences of a paper, in their order, or all of an abstract, as one text."""
+    if kind != "paper":
+        return " ".join(sentences)
+    chosen = np.argsort(-judgements[:, RELEVANCE], kind="stable")[:JOINT_SENTENCES]
+    return " ".join(sentences[index] for index in sorted(chosen.tolist()))
+
+
 def kind_of(sentences: Sequence[str]) -> str:
     """Whether sentences are an abstract or a paper, by their number."""
     return "abstract" if len(sentences) <= features.ABSTRACT else "paper"
-
-
-def sentence_in_context(sentences: Sequence[str], index: int) -> str:
-    """A sentence with its neighbours, as the ranker reads it."""
-    return passage_text(sentences[index], *sentences[max(0, index - 1) : index], *sentences[index + 1 : index + 2])
 
 
 def _best(logits: Floats, number: int) -> Integers:

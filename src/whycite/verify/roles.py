@@ -88,7 +88,7 @@ def role_of(sentence: str, section_type: str | None = None, cites: bool = False)
         return "method"
     if section_type in _BACKGROUND_SECTIONS and not owns:
         return "background"
-    return "finding"
+    return "own"
 
 
 def cited_source(sentence: str) -> str:

@@ -12,8 +12,8 @@ from typing_extensions import TypedDict
 __all__ = [
     "WORST_FIRST",
     "Passage",
-    "Relation",
     "Role",
+    "Stance",
     "Verdict",
     "VerdictJson",
     "Verification",
@@ -31,11 +31,11 @@ Verdict = Literal["backed", "secondary", "contradicted", "not found", "could not
 WORST_FIRST: tuple[Verdict, ...] = ("contradicted", "secondary", "not found", "backed", "could not check")
 """The order in which a reviewer wants to see verdicts."""
 
-Relation = Literal["supports", "contradicts", "neither"]
+Stance = Literal["supports", "contradicts", "neither"]
 """What a passage says of the claim."""
 
-Role = Literal["finding", "hypothesis", "others", "method", "background"]
-"""What a passage is to its paper: only its own findings back a claim; `others` is what it reports citing them."""
+Role = Literal["own", "hypothesis", "others", "method", "background"]
+"""What a passage is to its paper: `own` is what it found itself, `others` what it reports citing them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,8 @@ class Passage:
     section: str  # the heading
     quotes: bool = False  # whether it quotes the claim, which is no backing
     numbers: str = ""  # how its numbers compare: "77 % in the claim, 7.7 % here"
-    relation: Relation = "neither"
-    role: Role = "finding"
+    stance: Stance = "neither"
+    role: Role = "own"
     decides: bool = False  # whether the verdict rests on it
     page: int | None = None  # of a PDF, from 1
 
@@ -93,7 +93,7 @@ def certainty(verification: Verification) -> str:
 
 
 _ROLE_NOTES: Mapping[Role, str] = {
-    "finding": "",
+    "own": "",
     "hypothesis": "a hypothesis or aim",
     "others": "what others found",
     "method": "describes a method",
@@ -104,7 +104,7 @@ _ROLE_NOTES: Mapping[Role, str] = {
 def passage_notes(passage: Passage) -> list[str]:
     """What a reader should know about a passage, in words; nothing for an ordinary finding of the paper."""
     notes = [
-        "contradicts the claim" if passage.relation == "contradicts" else "",
+        "contradicts the claim" if passage.stance == "contradicts" else "",
         _ROLE_NOTES[passage.role],
         "quotes the claim, so it is not evidence" if passage.quotes else "",
         passage.numbers,
@@ -123,7 +123,7 @@ class PassageJson(TypedDict):
     score: float
     text: str
     section: str
-    relation: Relation
+    stance: Stance
     role: Role
     decides: NotRequired[bool]  # only if it does
     page: NotRequired[int]  # only for a PDF
@@ -173,7 +173,7 @@ def _passage_json(passage: Passage) -> PassageJson:
         "score": round(passage.score, _DIGITS),
         "text": passage.text,
         "section": passage.section,
-        "relation": passage.relation,
+        "stance": passage.stance,
         "role": passage.role,
     }
     if passage.decides:

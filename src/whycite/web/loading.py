@@ -122,9 +122,7 @@ def warm(current: CurrentLibrary) -> None:
 
 def _open_models() -> None:
     from whycite.models import load_encoder
-    from whycite.models.rankers import ranker_of
+    from whycite.models.entailment import load_entailment
 
-    encoder = load_encoder()
-    encoder.encode(["a word"])
-    if ranker := ranker_of(encoder):
-        ranker.score("paper", "a word", ["another"])
+    load_encoder().encode(["a word"])
+    load_entailment().judge("a word", ["another"])

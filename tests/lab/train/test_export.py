@@ -4,12 +4,14 @@ import json
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from tests.fakes import tiny_folder, transformers_vectors
+from tests.fakes import tiny_entailment_network, tiny_folder, transformers_vectors, word_tokenizer
 from whycite.errors import MissingExtra, UserError
-from whycite.lab.train.export import export
+from whycite.lab.train.export import export, export_judgements
 from whycite.models import load_encoder
+from whycite.models.entailment import load_entailment
 from whycite.models.folders import ModelSettings, Pooling
 
 TEXTS = ["w4 w5 w6", "w7", "w9 w8 w4 w30 w31 w32 w33", "w4 w5 w6 w7"]
@@ -54,6 +56,38 @@ def test_models_that_cannot_be_exported(tmp_path: Path, config: dict[str, str], 
 def test_no_model_in_the_folder(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="not the folder of a Hugging Face model"):
         export(tmp_path, tmp_path / "out")
+
+
+def test_same_judgements_as_transformers(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    from whycite.lab.train.entailment import PairEncoder, predict
+
+    tokenizer = word_tokenizer([f"w{number}" for number in range(4, 40)])
+    network = tiny_entailment_network(tokenizer.get_vocab_size())
+    with torch.no_grad():
+        network.model.encoder.relative_attention_bias.weight.normal_(0, 2)
+    made = export_judgements(network, tokenizer, tmp_path / "mine", name="mine", max_tokens=40)
+    assert made == ModelSettings("mine", made.version, max_tokens=40)
+    model = load_entailment(tmp_path / "mine", threads=1)
+    assert model.name == f"mine@{made.version}"
+    claims = ("w4 w5 w6", "w9 w8 w4")
+    wanted = predict(network, PairEncoder(tokenizer, 40, 1), [(claim, text) for claim in claims for text in TEXTS])
+    judged = np.concatenate([model.judge(claim, TEXTS) for claim in claims])
+    assert wanted.std(0).min() > 0.1  # else they are close whatever the graph does
+    np.testing.assert_allclose(judged, wanted, atol=0.1)
+
+
+def test_a_pair_as_long_as_the_model_reads(tmp_path: Path) -> None:
+    """Positions and distances that no pair has are left out, and no others."""
+    pytest.importorskip("torch")
+    from whycite.lab.train.entailment import PairEncoder, predict
+
+    tokenizer = word_tokenizer([f"w{number}" for number in range(4, 40)])
+    network = tiny_entailment_network(tokenizer.get_vocab_size())
+    export_judgements(network, tokenizer, tmp_path, name="mine", max_tokens=24)
+    pair = ("w4 " * 30, "w5 w6 " * 30)
+    (wanted,) = predict(network, PairEncoder(tokenizer, 24, 1), [pair])
+    np.testing.assert_allclose(load_entailment(tmp_path).judge(pair[0], [pair[1]])[0], wanted, atol=0.1)
 
 
 def test_without_torch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

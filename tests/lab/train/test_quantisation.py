@@ -38,7 +38,11 @@ def _text(w: WeightArrays, shape: EncoderShape, ids: NDArray[np.int64]) -> Array
             dense(x, f"{name}.attention.self.{part}").reshape(len(ids), shape.heads, -1).swapaxes(0, 1)
             for part in ("query", "key", "value")
         )
-        scores = np.exp(query @ key.swapaxes(1, 2) / np.sqrt(query.shape[-1]))
+        scores = query @ key.swapaxes(1, 2) / np.sqrt(query.shape[-1])
+        if "distances" in w:
+            offsets = np.arange(len(ids))[None] - np.arange(len(ids))[:, None] + len(w["distances"]) // 2
+            scores = scores + w["distances"][offsets].transpose(2, 0, 1)
+        scores = np.exp(scores)
         seen = (scores / scores.sum(-1, keepdims=True) @ value).swapaxes(0, 1).reshape(len(ids), -1)
         x = norm(x + dense(seen, f"{name}.attention.output.dense"), f"{name}.attention.output.LayerNorm")
         inner = dense(x, f"{name}.intermediate.dense")
@@ -68,6 +72,20 @@ def test_close_to_the_definition(pooling: Pooling, first: int, layers: int) -> N
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, rtol=1e-5)
     assert (found * wanted).sum(1).min() > 0.995
     assert (found @ wanted.T).argmax(1).tolist() == list(range(7))
+
+
+@pytest.mark.parametrize("pooling", ["cls", "mean"])
+@pytest.mark.parametrize("layers", [1, 2])
+def test_distances_between_tokens_count(pooling: Pooling, layers: int) -> None:
+    shape = EncoderShape(layers, heads=4, epsilon=1e-5, pooling=pooling)
+    weights = random_weights(layers, VOCABULARY, POSITIONS)
+    ids = np.random.default_rng(1).integers(0, VOCABULARY, (7, 11))
+    without = run(weights, shape, ids)
+    weights["distances"] = np.random.default_rng(2).normal(0, 2, (2 * POSITIONS - 1, 4)).astype(np.float32)
+    vectors, wanted = run(weights, shape, ids), plain(weights, shape, ids)
+    assert (vectors * wanted).sum(1).min() > 0.995
+    assert (without * wanted).sum(1).min() < 0.99
+    np.testing.assert_array_equal(run(weights, shape, ids[:1])[0], vectors[0])
 
 
 @pytest.mark.parametrize("pooling", ["cls", "mean"])
@@ -106,6 +124,22 @@ def test_scores_are_read_at_the_first_token(texts: int) -> None:
     assert scores == pytest.approx(states[:, 0] @ head[0] + 0.25, abs=2e-3)
     alone = [run(weights, EncoderShape(2, 4, 1e-12, output="scores"), row[None])[0] for row in ids]
     assert scores.tolist() == alone
+
+
+@pytest.mark.parametrize("texts", [1, 3, 8])
+def test_judgements_are_read_at_the_first_token(texts: int) -> None:
+    weights = random_weights(2, VOCABULARY, POSITIONS)
+    random = np.random.default_rng(5)
+    head, bias = random.normal(0, 1, (4, WIDTH)).astype(np.float32), np.arange(4, dtype=np.float32)
+    weights |= {"head.weight": head, "head.bias": bias}
+    ids = random.integers(0, VOCABULARY, (texts, 9))
+    states = run(weights, EncoderShape(2, 4, 1e-12, output="states"), ids)
+    judgements = run(weights, EncoderShape(2, 4, 1e-12, output="judgements"), ids)
+    np.testing.assert_allclose(judgements, states[:, 0] @ head.T + bias, atol=5e-3)
+    for row, judgement in zip(ids, judgements, strict=True):
+        np.testing.assert_array_equal(
+            run(weights, EncoderShape(2, 4, 1e-12, output="judgements"), row[None])[0], judgement
+        )
 
 
 def test_states_are_those_of_the_definition() -> None:

@@ -13,11 +13,12 @@ from onnx import ModelProto, helper
 import whycite
 from whycite.errors import UserError
 from whycite.lab.train.quantisation import EncoderShape, OutputKind, build_graph, read_shape, read_weights
-from whycite.models.folders import Pooling
+from whycite.models.folders import ENCODER, WORTHINESS, Pooling
 
 Array = NDArray[np.float32]
 WIDTH, INNER, VOCABULARY, POSITIONS = 8, 16, 11, 7
-BUNDLED = sorted((Path(whycite.__file__).parent / "models").glob("*/model.onnx"))
+MODELS = Path(whycite.__file__).parent / "models"
+BUNDLED = [MODELS / name / "model.onnx" for name in (*ENCODER.bundled(), *WORTHINESS.bundled())]
 
 
 def random_weights(layers: int, seed: int = 0, spread: float = 1) -> dict[str, Array]:

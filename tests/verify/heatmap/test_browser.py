@@ -106,14 +106,14 @@ def test_at_a_glance(page: Open, artefacts: Path) -> None:
 def test_contradicting_and_deciding_passages_stand_out(page: Open, artefacts: Path) -> None:
     document, verification = long_document()
     best, second, *rest = verification.passages
-    changed = (best, replace(second, relation="contradicts"), *rest[:20], replace(rest[20], decides=True), *rest[21:])
+    changed = (best, replace(second, stance="contradicts"), *rest[:20], replace(rest[20], decides=True), *rest[21:])
     shown = page(html(document, replace(verification, verdict="secondary", passages=changed)))
     assert shown.inner_text("#said") == "↪ secondary"
     first = shown.locator("#list button").first.inner_text()
     assert first.startswith("23\n")
     assert "▶ decides the verdict" in first
     colour = "selector => getComputedStyle(document.querySelector(selector)).backgroundColor"
-    assert shown.evaluate(colour, "#s61") == shown.evaluate(colour, "#list [data-relation=contradicts]")
+    assert shown.evaluate(colour, "#s61") == shown.evaluate(colour, "#list [data-stance=contradicts]")
     assert shown.evaluate(colour, "#s61") != shown.evaluate(colour, "#s60")
     assert shown.inner_text("#against") == "contradicts ✗"
     shown.screenshot(path=artefacts / "heatmap-contradicts.png")

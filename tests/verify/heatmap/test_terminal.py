@@ -61,7 +61,7 @@ def test_hotter_sentences_have_hotter_grounds() -> None:
 def test_contradicting_and_deciding_passages_stand_out() -> None:
     document, verification = verified_document()
     best, second, *rest, worst = verification.passages
-    changed = (replace(best, relation="contradicts"), second, *rest, replace(worst, decides=True))
+    changed = (replace(best, stance="contradicts"), second, *rest, replace(worst, decides=True))
     verification = replace(verification, passages=changed)
     text = printed(terminal(document, verification, top=1), width=200)
     assert "[1: 0.93] Foragers slept 7.7 hours a night. (contradicts the claim; 77 in the claim, 7.7 here)" in text
@@ -73,7 +73,7 @@ def test_contradicting_and_deciding_passages_stand_out() -> None:
     assert "contradicts it" not in printed(terminal(*verified_document()))
     shown = json.loads(json.dumps(heat_map_json(document, verification)))
     assert [shown["passages"][0]["rank"], shown["passages"][0]["decides"]] == [6, True]
-    assert [sentence.get("relation") for sentence in shown["sentences"]] == [None] * 3 + ["contradicts"] + [None] * 2
+    assert [sentence.get("stance") for sentence in shown["sentences"]] == [None] * 3 + ["contradicts"] + [None] * 2
 
 
 def test_text_cannot_steer_the_terminal() -> None:
@@ -128,8 +128,8 @@ def test_heat_map_json() -> None:
         "score": 0.93,
         "text": "Foragers slept 7.7 hours a night.",
         "section": "Results",
-        "relation": "neither",
-        "role": "finding",
+        "stance": "neither",
+        "role": "own",
         "numbers": "77 in the claim, 7.7 here",
     }
     assert [sentence["score"] for sentence in content["sentences"]] == [None, 0.62, None, 0.93, None, 0.81]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from whycite.lab.thesis.datasets import PassageCase
     from whycite.lab.thesis.experiment import Fit
     from whycite.lab.thesis.measures import Scorer
-    from whycite.lab.thesis.verdicts import Verifier
+    from whycite.models.entailment import EntailmentModel
     from whycite.models.rankers import Ranker
 
 __all__ = ["passages", "show_report"]
@@ -61,7 +61,7 @@ def show_report(report: Mapping[str, Any], console: Console) -> None:
         )
     if report.get("one_for_all_folds"):
         shared = " and ".join(report["one_for_all_folds"])
-        caution = "the same ranker for all folds; its figures are meaningless if it was trained on these datasets"
+        caution = "the same model for all folds; its figures are meaningless if it was trained on these datasets"
         say(console, f"{shared}: {caution}.")
         console.print()
     for name, labels in report.get("labels", {}).items():
@@ -179,10 +179,11 @@ def passages(
     ] = _ALL_MODELS,
     ranker: Annotated[
         Path | None,
-        typer.Option(
-            metavar="PATH",
-            help="Ranker to compare: a folder, a folder with fold-1, fold-2, …, or a file of scores.",
-        ),
+        typer.Option(metavar="DIR", help="Ranker to compare: a folder, or one with fold-1, fold-2, …."),
+    ] = None,
+    recorded: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Judgements of entailment models that had not seen the claims."),
     ] = None,
     encoder: Annotated[
         list[str] | None,
@@ -230,46 +231,48 @@ def passages(
         if errors.is_terminal:
             errors.print(escape_markup(sentence), soft_wrap=True)
 
-    near, rankers = similarity(DEFAULT), _load_rankers(ranker, folds, datasets)
+    near, rankers = similarity(DEFAULT), _load_rankers(ranker, folds)
+    entailment = _load_entailment(recorded, datasets)
     figures: dict[str, Any] = {"seed": seed, "folds": folds, "learnt_from": pairs.value}
     with stage_progress(errors) as watch:
         if ordered:
-            methods = _baselines(near, encoder or [], rankers)
+            methods = _baselines(near, encoder or [], rankers, entailment)
             if chosen:
                 methods |= _train_models(chosen, ordered, near, vectors, pairs, epochs, seed, work, tell)
-            scored_methods = ("ranker", "verify") if ranker and ranker.is_file() else ()
+            scored_methods = ("verify",) if recorded else ()
             figures |= report(experiment.run(ordered, methods, near, folds, seed, watch, scored_methods))
-            figures["one_for_all_folds"] = [
-                name
-                for name in ("ranker", "verify")
-                if name in methods and not scored_methods and len(set(rankers)) == 1 and rankers[0]
-            ]
-        figures |= _judge_claims(datasets, rankers, altered, seed, watch) if verdicts else {}
+            shared = {"ranker": len(set(rankers)) == 1, "verify": recorded is None}
+            figures["one_for_all_folds"] = [name for name in methods if shared.get(name)]
+        figures |= _judge_claims(datasets, entailment, recorded is not None, altered, seed, watch) if verdicts else {}
     if as_json:
         print_json(figures)
     else:
         show_report(figures, console)
 
 
-def _load_rankers(path: Path | None, folds: int, datasets: Mapping[str, list[PassageCase]]) -> list[Ranker | None]:
-    """One ranker per fold: from fold-1, fold-2, …, or the same folder or file of scores for all.
-
-    None by default, because the bundled ranker was trained on all of CL-SciSumm and SciFact.
-    """
-    from whycite.lab.train.verifyweights import load_unseen_scores
+def _load_rankers(path: Path | None, folds: int) -> list[Ranker]:
+    """One ranker per fold: from fold-1, fold-2, …, or the same for all; none without a path."""
     from whycite.models.rankers import load_ranker
 
     if path is None:
-        return [None] * folds
-    if path.is_file():
-        return [load_unseen_scores(path, [case for cases in datasets.values() for case in cases])] * folds
+        return []
     if not (path / "fold-1").is_dir():
         return [load_ranker(path)] * folds
     return [load_ranker(path / f"fold-{fold + 1}") for fold in range(folds)]
 
 
-def _baselines(near: Scorer, encoders: list[str], rankers: list[Ranker | None]) -> dict[str, Fit]:
-    """BM25, encoders, the ranker, and `verify`, which combines them."""
+def _load_entailment(recorded: Path | None, datasets: Mapping[str, list[PassageCase]]) -> EntailmentModel:
+    """The bundled model, or the judgements in a file."""
+    from whycite.lab.train.verifyexamples import load_recorded
+    from whycite.models.entailment import load_entailment
+
+    if recorded is None:
+        return load_entailment()
+    return load_recorded(recorded, [case for cases in datasets.values() for case in cases])
+
+
+def _baselines(near: Scorer, encoders: list[str], rankers: list[Ranker], entailment: EntailmentModel) -> dict[str, Fit]:
+    """BM25, encoders, the ranker, and `verify`."""
     from whycite.lab.thesis.baselines import bm25, side_by_side
     from whycite.lab.thesis.experiment import fixed_fit
     from whycite.lab.train.verifyweights import verify_fit
@@ -278,65 +281,44 @@ def _baselines(near: Scorer, encoders: list[str], rankers: list[Ranker | None]) 
 
     methods = {"bm25": fixed_fit(bm25()), "encoder": fixed_fit(near)}
     methods |= {f"encoder {Path(name).name}": fixed_fit(similarity(name)) for name in encoders}
-    read = [side_by_side(ranker) for ranker in rankers if ranker is not None]
-    if read:
+    if rankers:
+        read = [side_by_side(ranker) for ranker in rankers]
         methods["ranker"] = lambda parts, fold: read[fold]
-    methods["verify"] = verify_fit(CachedEncoder(load_encoder()), rankers)
+    methods["verify"] = verify_fit(CachedEncoder(load_encoder()), entailment)
     return methods
 
 
 def _judge_claims(
-    datasets: Mapping[str, list[PassageCase]], rankers: list[Ranker | None], altered: int, seed: int, watch: Watch
+    datasets: Mapping[str, list[PassageCase]],
+    entailment: EntailmentModel,
+    is_recorded: bool,
+    altered: int,
+    seed: int,
+    watch: Watch,
 ) -> dict[str, Any]:
-    """Measure verdicts on labelled claims, and on altered versions of these claims."""
+    """Measure verdicts on labelled claims, and on altered versions of these claims.
+
+    Of the folder of Citation-Integrity, that is done on dev, which `verify` was not trained on. Altered claims were not
+    judged by whoever recorded the judgements.
+    """
     from whycite.lab.thesis.experiment import drops_as_dict, labels_as_dict
     from whycite.lab.thesis.verdicts import altered_pairs, judge_parts, measure_joint_drops
+    from whycite.models import load_encoder
+    from whycite.models.cache import CachedEncoder
+    from whycite.verify.claims import verify_sentences
 
     labels, fallen = {}, {}
+    verifier = partial(verify_sentences, entailment=entailment, encoder=CachedEncoder(load_encoder()))
     for name, cases in datasets.items():
         if not any(case.label for case in cases):
             continue
-        shown_name, parts = _verifiers(name, cases, rankers, seed, watch)
-        labels[shown_name] = judge_parts(parts, watch)
-        pairs = [(altered_pairs(part, altered // len(parts), seed), verifier) for part, verifier in parts]
-        if any(part_pairs for part_pairs, _ in pairs):
-            fallen[shown_name] = drops_as_dict(measure_joint_drops(pairs, watch))
+        if name == "citint" and (unseen := [case for case in cases if case.id.startswith("dev:")]):
+            name, cases = f"{name} dev", unseen
+        labels[name] = judge_parts([(cases, verifier)], watch)
+        pairs = altered_pairs(cases, altered, seed)
+        if pairs and not is_recorded:
+            fallen[name] = drops_as_dict(measure_joint_drops([(pairs, verifier)], watch))
     return {"labels": labels_as_dict(labels), "altered": fallen} if labels else {}
-
-
-def _verifiers(
-    name: str, cases: list[PassageCase], rankers: list[Ranker | None], seed: int, watch: Watch
-) -> tuple[str, list[tuple[Sequence[PassageCase], Verifier]]]:
-    """The parts of a dataset, each with a verifier, and what to call it.
-
-    With rankers for each fold, each judges the claims that its fold tests. Otherwise `verify` judges as it is, with the
-    ranker if there is one. Of the folder of Citation-Integrity, that is done on dev, which `verify` was not trained on;
-    on the folder of SciFact, which it was trained on, without its ranker and with weights fitted to other claims.
-    """
-    from whycite.lab.thesis.experiment import folds, split
-    from whycite.lab.train.verifyweights import refit_weights
-    from whycite.models import load_encoder
-    from whycite.models.cache import CachedEncoder
-    from whycite.models.rankers import ranker_of
-    from whycite.verify.claims import verify_sentences
-
-    encoder = CachedEncoder(load_encoder())  # unlike the plain encoder, without a ranker
-    judges = [ranker for ranker in rankers if ranker is not None]
-    if len(set(map(id, judges))) > 1:
-        parts = folds(cases, len(judges), seed)
-        return f"{name} in {len(judges)} folds", [
-            (part.test, partial(verify_sentences, ranker=judge, encoder=encoder))
-            for part, judge in zip(parts, judges, strict=True)
-        ]
-    if name == "scifact" and not judges:
-        watch("fitting verdicts", 0, None)
-        scifact_parts = split(cases, seed=seed)
-        weights = refit_weights(scifact_parts, encoder)
-        return f"{name} test", [(scifact_parts.test, partial(verify_sentences, encoder=encoder, weights=weights))]
-    judge = judges[0] if judges else ranker_of(load_encoder())
-    if name == "citint" and (unseen := [case for case in cases if case.id.startswith("dev:")]):
-        name, cases = f"{name} dev", unseen
-    return name, [(cases, partial(verify_sentences, ranker=judge, encoder=encoder))]
 
 
 def _train_models(

@@ -17,6 +17,7 @@ from whycite.cli.help import CommandGroup
 from whycite.cli.terminal import count, escape_markup
 from whycite.errors import MissingExtra, UserError
 from whycite.files import shorten_paths
+from whycite.lab.cli.train_entailment import entailment
 from whycite.lab.cli.train_passages import passages
 
 if TYPE_CHECKING:
@@ -348,6 +349,7 @@ def _select_articles(
     return article_corpus, held_out, until, keys
 
 
+app.command(short_help="Train a model that judges claims by passages.")(entailment)
 app.command(short_help="Train a model that ranks passages.")(passages)
 app.command(short_help="Train a model that finds sentences that need a citation.")(worthiness)
 

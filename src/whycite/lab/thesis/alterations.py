@@ -112,7 +112,6 @@ _REMOVALS = (
 )
 _NOUN = re.compile(r"causes? of\b")
 _DOES_NOT = re.compile(r"\bdoes not ([a-z]+)")
-_THIRD = re.compile(rf"\b(?:{'|'.join(_THIRD_PERSON_VERBS)})(?:s|es)\b(?! (?:of|in)\b)")  # "increases in": a noun
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,3 +226,4 @@ def _opposites() -> dict[str, str]:
 OPPOSITES: Mapping[str, str] = MappingProxyType(_opposites())
 """Words for a direction and their opposites, in lower case."""
 _BASES = {_inflections(verb)[1]: verb for verb in _THIRD_PERSON_VERBS}
+_THIRD = re.compile(rf"\b(?:{'|'.join(_BASES)})\b(?! (?:of|in)\b)")  # "increases in": a noun

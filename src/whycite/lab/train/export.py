@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from whycite.errors import UserError
 from whycite.models.folders import (
     CONFIG,
     ENCODER,
+    ENTAILMENT,
     LOCAL,
     MODEL,
     TOKENIZER,
@@ -22,7 +27,7 @@ from whycite.models.folders import (
     require_torch,
 )
 
-__all__ = ["check_exportable", "export", "export_scores"]
+__all__ = ["check_exportable", "export", "export_judgements", "export_scores", "mpnet_weights"]
 
 _BERTS = ("bert",)
 _ROBERTAS = ("roberta", "xlm-roberta", "camembert")
@@ -83,6 +88,58 @@ def export_scores(
     plain.no_truncation()
     plain.save(str(out / TOKENIZER), pretty=False)
     return _write_settings(out, settings, kind)
+
+
+def export_judgements(network: Any, tokenizer: Any, out: Path, *, name: str, max_tokens: int) -> ModelSettings:
+    """Write an entailment model on MPNet, which gives each pair the numbers of its layer `head`, and its settings."""
+    from whycite.lab.train.quantisation import EncoderShape, build_graph
+
+    config = network.model.config
+    head = {f"head.{name}": weight.detach().cpu().numpy() for name, weight in network.head.state_dict().items()}
+    shape = EncoderShape(
+        config.num_hidden_layers,
+        config.num_attention_heads,
+        config.layer_norm_eps,
+        int(config.pad_token_id) + 1,
+        output="judgements",
+    )
+    out.mkdir(parents=True, exist_ok=True)
+    graph = build_graph(mpnet_weights(network.model, max_tokens) | head, shape)
+    (out / MODEL).write_bytes(graph.SerializeToString(deterministic=True))
+    plain = type(tokenizer).from_str(tokenizer.to_str())
+    plain.no_padding()
+    plain.no_truncation()
+    plain.save(str(out / TOKENIZER), pretty=False)
+    return _write_settings(out, ModelSettings(name, max_tokens=max_tokens), ENTAILMENT)
+
+
+_MPNET_NAMES = {
+    ".attention.attn.q.": ".attention.self.query.",
+    ".attention.attn.k.": ".attention.self.key.",
+    ".attention.attn.v.": ".attention.self.value.",
+    ".attention.attn.o.": ".attention.output.dense.",
+    ".attention.LayerNorm.": ".attention.output.LayerNorm.",
+}
+
+
+def mpnet_weights(model: Any, max_tokens: int) -> dict[str, NDArray[np.float32]]:
+    """The weights of an MPNet by BERT's names, and what each distance between tokens adds to the attention.
+
+    Those of positions and distances that a text of so many tokens does not have are left out.
+    """
+    weights = {}
+    for name, weight in model.state_dict().items():
+        for mpnet_name, bert_name in _MPNET_NAMES.items():
+            name = name.replace(mpnet_name, bert_name)
+        weights[name] = weight.detach().cpu().float().numpy()
+    width = weights["embeddings.word_embeddings.weight"].shape[1]
+    weights["embeddings.token_type_embeddings.weight"] = np.zeros((1, width), np.float32)  # MPNet has none
+    positions = "embeddings.position_embeddings.weight"
+    weights[positions] = weights[positions][: int(model.config.pad_token_id) + 1 + max_tokens]
+    offsets = import_module("torch").arange(1 - max_tokens, max_tokens)
+    buckets = model.encoder.relative_position_bucket(offsets, model.config.relative_attention_num_buckets)
+    weights["distances"] = weights.pop("encoder.relative_attention_bias.weight")[buckets.cpu().numpy()]
+    return weights
 
 
 def _write_settings(out: Path, settings: ModelSettings, kind: ModelKind) -> ModelSettings:

@@ -20,7 +20,7 @@ from whycite.models.folders import Pooling
 __all__ = ["EncoderShape", "OutputKind", "WeightArrays", "build_graph", "read_shape", "read_weights"]
 
 
-OutputKind = Literal["vectors", "scores", "states"]
+OutputKind = Literal["vectors", "scores", "judgements", "states"]
 WeightArrays = Mapping[str, NDArray[np.float32]]
 _RUNTIME = "com.microsoft"  # domain of the operators that onnxruntime adds to the standard
 _MAX_INT8 = 127
@@ -77,6 +77,9 @@ def build_graph(weights: WeightArrays, shape: EncoderShape) -> ModelProto:
 
     - `vectors`: texts x dimensions, of unit length
     - `scores`: one number per text, by the weights `head` at its first token
+    - `judgements`: several numbers per text, likewise
+
+    Weights named `distances` (offset of a token x heads, the middle one for no offset) are added to the attention.
     - `states`: texts x tokens x dimensions
     """
     graph = _GraphWriter()
@@ -107,6 +110,17 @@ class _LayerWriter:
         rows = add("Mul", texts, tokens)
         self._zeros = {zero: add("Expand", graph.constant(zero, np.uint8), rows) for zero in (_MIDDLE, _LOW)}
         self._texts = texts
+        self._distance_bias = self._distances(weights["distances"]) if "distances" in weights else ""
+
+    def _distances(self, by_offset: NDArray[np.float32]) -> str:
+        """What each pair of tokens adds to the attention: 1 x heads x tokens x tokens."""
+        add, ints = self._graph.add, self._graph.ints
+        zero, one = self._graph.constant(0, np.int64), self._graph.constant(1, np.int64)
+        places = add("Range", zero, add("Squeeze", self._tokens), one)
+        offsets = add("Sub", add("Unsqueeze", places, ints(0)), add("Unsqueeze", places, ints(1)))
+        offsets = add("Add", offsets, self._graph.constant(len(by_offset) // 2, np.int64))
+        bias = add("Gather", self._graph.constant(by_offset.T), offsets, axis=1)
+        return str(add("Unsqueeze", bias, ints(0)))
 
     def finish(self, output: OutputKind) -> list[str | int]:
         """Write all layers and the output; return the axes of the output."""
@@ -120,6 +134,12 @@ class _LayerWriter:
             total = add("ReduceSum", rows, self._graph.ints(-1), keepdims=0)
             nodes.append(helper.make_node("Add", [total, self._bias("head")], [output]))
             return ["texts"]
+        if output == "judgements":
+            rows = add("Unsqueeze", self._run(only_first=True), self._graph.ints(1))
+            weighted = add("Mul", rows, self._graph.constant(self._weights["head.weight"]))
+            total = add("ReduceSum", weighted, self._graph.ints(-1), keepdims=0)
+            nodes.append(helper.make_node("Add", [total, self._bias("head")], [output]))
+            return ["texts", len(self._weights["head.weight"])]
         nodes.append(helper.make_node("LpNormalization", [self._pooled()], [output], axis=-1, p=2))
         return ["texts", self.width]
 
@@ -182,7 +202,12 @@ class _LayerWriter:
             key, value = add("Split", together, outputs=2, axis=-1, num_outputs=2)
         bias = self._graph.constant(np.concatenate([self._weights[f"{part}.bias"] for part in parts]))
         heads = self._shape.heads
-        seen = add("MultiHeadAttention", query, key, value, bias, domain=_RUNTIME, num_heads=heads)
+        inputs = [query, key, value, bias]
+        if self._distance_bias:
+            first = (self._graph.ints(0), self._graph.ints(1), self._graph.ints(2))
+            near = self._distance_bias if asking is every else add("Slice", self._distance_bias, *first)
+            inputs += ["", near]  # no padding mask
+        seen = add("MultiHeadAttention", *inputs, domain=_RUNTIME, num_heads=heads)
         return str(add("Reshape", seen, self._flat))
 
     def _first_rows(self, rows: str, width: int) -> str:

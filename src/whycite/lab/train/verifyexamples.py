@@ -1,4 +1,4 @@
-"""Training data for `whycite verify`: claims with passages and verdicts; real, altered and mixed.
+"""What the weights of `whycite verify` are fitted to: claims with passages and verdicts, and recorded judgements.
 
 Verdicts on whole papers are hard when the paper is on the same topic but says something else. So each claim is paired
 with the paper it cites and with the most similar other one, and the cited paper with another claim of the same
@@ -7,6 +7,7 @@ document, which cites something else.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -22,31 +23,27 @@ from numpy.typing import NDArray
 from whycite import structure
 from whycite.documents import stream
 from whycite.documents.identity import paper_key
+from whycite.documents.jsontext import as_dict
 from whycite.documents.model import Document
 from whycite.errors import UserError
 from whycite.evidence.words import has_content_words
 from whycite.lab.thesis import datasets
-from whycite.lab.thesis.alterations import KINDS as ALTERATIONS
-from whycite.lab.thesis.alterations import alter
 from whycite.lab.thesis.datasets import PassageCase
 from whycite.lab.thesis.experiment import split, without_shared_documents
 from whycite.models import Encoder
-from whycite.models.rankers import Ranker, TargetKind
+from whycite.models.entailment import EntailmentModel
 from whycite.verify.features import PassageWeights
-from whycite.verify.passages import PreparedDocument, kind_of, sentence_in_context
+from whycite.verify.passages import PreparedDocument, joint_text, kind_of
 from whycite.verify.prose import own_sentences
 
 __all__ = [
     "CITED_KINDS",
     "DATA_SETS",
-    "UnseenScores",
-    "VerdictExample",
+    "RecordedEntailment",
     "cited_texts",
-    "examples_with_stances",
-    "mix_claims",
+    "load_recorded",
     "prepare",
     "training_cases",
-    "verdict_examples",
 ]
 
 
@@ -184,56 +181,50 @@ def _case(claim: _ArticleClaim, document: Document, kind: str) -> PassageCase:
     )
 
 
-_MAX_ALTERED = 2  # altered claims per backed one
-_ALTERED_WEIGHT = 0.15  # weight of each: enough to learn the signs, too little to make contradiction seem common
-_MIXED_WEIGHT, _LONG_WORD = (
-    0.5,
-    5,
-)  # weight of a claim mixed from two; letters in the words that are mixed
+class RecordedEntailment:
+    """Gives the judgements that models trained without a case gave on it.
 
-
-@dataclass(frozen=True, slots=True)
-class VerdictExample:
-    """A claim, the sentences to check it against, and the verdict."""
-
-    case: PassageCase
-    label: str
-    count: float = 1.0  # weight in training
-    stance: float | None = None  # if already known
-
-
-class UnseenScores:
-    """A ranker that returns scores given by rankers not trained on the cases.
-
-    By case id, "passage" has a score for each sentence, and "between" one for each sentence with its neighbours.
+    By case id: the indices of the sentences that were read, a row for each, and the row of the most relevant together.
     """
 
-    name = "unseen"
+    name = "recorded"
 
-    def __init__(self, cases: Iterable[PassageCase], scores: Mapping[str, Mapping[str, Sequence[float]]]) -> None:
-        self._scores: dict[tuple[str, str], float] = {}
+    def __init__(self, cases: Iterable[PassageCase], recorded: Mapping[str, Sequence[Any]]) -> None:
+        self._rows: dict[tuple[str, str], Sequence[float]] = {}
         for case in cases:
-            in_context = [sentence_in_context(case.sentences, index) for index in range(len(case.sentences))]
-            for texts, score_kind in ((in_context, "between"), (case.sentences, "passage")):
-                case_scores = map(float, scores[score_kind][case.id])
-                self._scores |= zip(((case.claim, text) for text in texts), case_scores, strict=True)
+            indices, rows, joint = recorded[case.id]
+            claim = " ".join(case.claim.split())
+            texts = [case.sentences[index] for index in indices]
+            self._rows |= zip(((claim, text) for text in texts), rows, strict=True)
+            self._rows[claim, joint_text(texts, np.array(rows), kind_of(case.sentences))] = joint
 
-    def score(self, kind: TargetKind, claim: str, texts: Sequence[str]) -> NDArray[np.float32]:
-        """The score each text was given as a passage for the claim."""
-        if kind != "passage":
-            raise ValueError(f"no scores of kind {kind}")
-        return np.array([self._scores[claim, text] for text in texts], np.float32)
+    def judge(self, claim: str, passages: Sequence[str]) -> NDArray[np.float64]:
+        """The recorded rows."""
+        claim = " ".join(claim.split())
+        missing = [passage for passage in passages if (claim, passage) not in self._rows]
+        if missing:
+            raise UserError(f"no judgement was recorded on '{claim}' and '{missing[0]}'; record it anew")
+        return np.array([self._rows[claim, passage] for passage in passages], np.float64)
+
+
+def load_recorded(path: Path, cases: Iterable[PassageCase]) -> RecordedEntailment:
+    """The judgements in a JSON file, for the cases that it has."""
+    try:
+        recorded = as_dict(json.loads(path.read_text("utf-8")))
+        return RecordedEntailment((case for case in cases if case.id in recorded), recorded)
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise UserError(f"{path}: not a file of recorded judgements ({error})") from error
 
 
 def prepare(
-    encoder: Encoder, ranker: Ranker | None, weights: PassageWeights
+    encoder: Encoder, entailment: EntailmentModel, weights: PassageWeights
 ) -> Callable[[PassageCase], PreparedDocument]:
     """A function that prepares the sentences of a case, once for all cases that share them."""
 
     @cache
     def ready(sentences: tuple[str, ...], sections: tuple[str, ...]) -> PreparedDocument:
         types = [_section_type(heading) for heading in sections] or [None] * len(sentences)
-        return PreparedDocument(sentences, types, encoder, ranker, weights)
+        return PreparedDocument(sentences, types, encoder, entailment, weights)
 
     return lambda case: ready(case.sentences, case.sections)
 
@@ -241,44 +232,3 @@ def prepare(
 @cache
 def _section_type(heading: str) -> str | None:
     return structure.section_type(heading)
-
-
-def verdict_examples(
-    labelled: Sequence[PassageCase], papers: Sequence[PassageCase], chance: Random
-) -> Iterator[VerdictExample]:
-    """Labelled claims, claims paired with the papers they cite and others, and backed ones altered or mixed."""
-    labelled_examples = [
-        VerdictExample(case, case.label) for case in labelled if case.label is not None and case.sentences
-    ]
-    for example in (*labelled_examples, *(VerdictExample(case, "backed") for case in papers)):
-        yield example
-        if example.label == "backed":
-            altered = [alter(example.case.claim, kind, chance) for kind in ALTERATIONS]
-            altered_claims = [alteration.text for alteration in altered if alteration is not None]
-            for claim in chance.sample(altered_claims, min(_MAX_ALTERED, len(altered_claims))):
-                yield VerdictExample(replace(example.case, claim=claim), "contradicted", _ALTERED_WEIGHT)
-            if papers and kind_of(example.case.sentences) == "paper":
-                made_up = mix_claims(example.case.claim, chance.choice(papers).claim, chance)
-                yield VerdictExample(replace(example.case, claim=made_up, gold=frozenset()), "not found", _MIXED_WEIGHT)
-    for case in papers:
-        unrelated_case = chance.choice([candidate for candidate in papers if candidate.document != case.document])
-        yield VerdictExample(replace(unrelated_case, claim=case.claim, gold=frozenset()), "not found")
-
-
-def mix_claims(claim: str, foreign_claim: str, chance: Random) -> str:
-    """A claim with a third of its long words replaced by another's: on the same topic, but made up."""
-    words = claim.split()
-    long = [position for position, word in enumerate(words) if len(word) >= _LONG_WORD]
-    strange = [word for word in foreign_claim.split() if len(word) >= _LONG_WORD]
-    for position in chance.sample(long, min(len(long), max(1, len(long) // 3))) if strange else ():
-        words[position] = chance.choice(strange)
-    return " ".join(words)
-
-
-def examples_with_stances(cases: Sequence[PassageCase], unseen: Mapping[str, Any]) -> Iterator[VerdictExample]:
-    """Cases and altered ones, with stances from rankers that had not seen them."""
-    for case in cases:
-        if case.label is not None and case.id in unseen["stance"]:
-            yield VerdictExample(case, case.label, stance=float(unseen["stance"][case.id]))
-            for claim, stance in unseen["altered"].get(case.id, []):
-                yield VerdictExample(replace(case, claim=claim), "contradicted", _ALTERED_WEIGHT, float(stance))

@@ -1,67 +1,49 @@
 """Fit the weights of `whycite verify` to claims whose passages or verdicts are known.
 
-Run: python -m whycite.lab.train.verifyweights DATA OUT.json [UNSEEN.json]
+Run: python -m whycite.lab.train.verifyweights DATA OUT.json RECORDED.json WRITTEN.jsonl
 
-The order of sentences is learnt from CL-SciSumm and SciFact. Verdicts are learnt from SciFact and Citation-Integrity
-(training), from claims altered to say something else, from CL-SciSumm claims paired with papers that they do not cite
-(easy cases of "not found"), and from two thirds of the eLife articles that cite each other, paired with similar
-articles and with other claims of the same documents (hard cases). The least probability for reporting backing is
-fitted last.
-
-A ranker looks better than it is on cases it was trained on, so what it adds is learnt from UNSEEN, the scores of
-rankers trained without them: {"passage": {case: [score of each sentence]}, "between": {case: [score of each with its
-neighbours]}, "stance": {case: score}, "altered": {case: [[claim, stance], …]}}, where stances are for the gold
-sentences joined.
+The order of sentences is learnt from CL-SciSumm and SciFact. The entailment model looks better than it is on cases it
+was trained on, so what it adds is learnt from RECORDED, the judgements of models trained without them (see
+`RecordedEntailment`). Verdicts are learnt from claims that were written about articles that no model has seen, against
+the whole article and against its abstract. The least chance of each verdict is fitted last.
 """
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from random import Random
-from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
 
 from whycite.check.calibration import fit_calibration as calibrated
-from whycite.documents.jsontext import as_dict
 from whycite.errors import UserError
 from whycite.lab.thesis import datasets
 from whycite.lab.thesis.datasets import PassageCase
 from whycite.lab.thesis.experiment import CaseSplit, Fit
 from whycite.lab.thesis.measures import Scorer
-from whycite.lab.train.verifyexamples import (
-    UnseenScores,
-    VerdictExample,
-    cited_texts,
-    examples_with_stances,
-    prepare,
-    verdict_examples,
-)
+from whycite.lab.train.verifyexamples import load_recorded, prepare
+from whycite.lab.train.writtenclaims import OTHERS, abstract_cases, load_written
 from whycite.models import Encoder, load_encoder
 from whycite.models.cache import CachedEncoder
-from whycite.models.rankers import Ranker, ranker_of
+from whycite.models.entailment import EntailmentModel, load_entailment
 from whycite.verify.features import CLASSES, KINDS, STEPS, PassageWeights
 from whycite.verify.passages import kind_of
-from whycite.verify.verdict import chances_of, collect_signs, stance_features
+from whycite.verify.roles import cited_source, role_of
+from whycite.verify.verdict import collect_signs
 
 __all__ = [
-    "bar_of",
+    "SignExample",
     "fit_bars",
     "fit_classes",
-    "fit_kinds",
     "fit_order",
     "fit_steps",
     "fit_verdicts",
-    "load_unseen_scores",
-    "refit_weights",
+    "sign_examples",
     "verify_fit",
 ]
-
 
 Floats = NDArray[np.float64]
 Gold = NDArray[np.bool_]
@@ -169,63 +151,89 @@ def fit_classes(
     }
 
 
-_BARS = tuple(percent / 100 for percent in range(50, 95, 5))  # backing less likely than not is never reported
-_VERDICTS = ("not found", "backed")
-_WRONGLY = 0.05  # largest share of claims called backed by a paper that they do not cite
+_BARS = tuple(percent / 100 for percent in range(40, 95, 5))
+# The share of other claims that may get a verdict: a wrong contradiction does more harm.
+_MOST_WRONG = {"backed": 0.08, "contradicted": 0.02}
+_NO_WEIGHTS = PassageWeights({kind: {step: {} for step in STEPS} for kind in KINDS}, {})
 
 
-def fit_bars(
-    labelled: Sequence[VerdictExample], encoder: Encoder, ranker: Ranker | None, weights: PassageWeights
-) -> dict[str, float]:
-    """Fit the least probability at which backing is reported, by kind of document.
+@dataclass(frozen=True, slots=True)
+class SignExample:
+    """The signs of a claim against a document, and the verdict."""
 
-    For whole papers, the lowest at which hardly any claim is called backed by a paper that it does not cite; for
-    abstracts, the one with the most correct labels, each data set counting the same.
-    """
-    # Use only the ranker's stance.
-    unread = {kind: {**steps, "read": {}, "between": {}} for kind, steps in weights.steps.items()}
-    ready = {
-        kind: prepare(encoder, ranker if kind == "paper" else None, replace(weights, steps=unread)) for kind in KINDS
-    }
-    rows_by_kind: dict[str, list[tuple[str, str, float]]] = {kind: [] for kind in KINDS}
-    for example in labelled:
-        case, kind = example.case, kind_of(example.case.sentences)
-        prepared = ready[kind](case)
-        case_signs = collect_signs(case.claim, prepared, prepared.rank(case.claim), stance=example.stance)
-        if case_signs is not None:
-            chances = chances_of(case_signs, kind, weights)
-            backing_chance = (
-                0.0 if case_signs.otherwise or chances["backed"] < max(chances.values()) else chances["backed"]
-            )
-            rows_by_kind[kind].append((case.dataset, example.label, backing_chance))
-    return {kind: bar_of(kind, rows) for kind, rows in rows_by_kind.items() if rows}
+    signs: Mapping[str, float]
+    label: str
+    kind: str  # of document
 
 
-def bar_of(kind: str, rows: Sequence[tuple[str, str, float]]) -> float:
-    """The bar for a kind of document, from the data set, label and backing probability of each case."""
-
-    def false_backing(bar: float) -> float:
-        false_alarms = [chance >= bar for _, label, chance in rows if label != "backed"]
-        return sum(false_alarms) / max(len(false_alarms), 1)
-
-    def accuracy(bar: float) -> float:
-        names = sorted({name for name, _, _ in rows})
-        shares = [
-            [label == _VERDICTS[chance >= bar] for dataset, label, chance in rows if dataset == name] for name in names
+def sign_examples(
+    cases: Iterable[PassageCase], encoder: Encoder, entailment: EntailmentModel, weights: PassageWeights
+) -> Iterator[SignExample]:
+    """The signs of labelled cases, as `verify` collects them."""
+    ready = prepare(encoder, entailment, weights)
+    for case in cases:
+        if case.label is None or not case.sentences:
+            continue
+        prepared = ready(case)
+        roles = [
+            role_of(sentence, section_type, bool(cited_source(sentence)))
+            for sentence, section_type in zip(prepared.sentences, prepared.types, strict=True)
         ]
-        return fmean(map(fmean, shares))
-
-    if kind == "paper":
-        return next((bar for bar in _BARS if false_backing(bar) <= _WRONGLY), _BARS[-1])
-    return max(_BARS, key=accuracy)
+        signs = collect_signs(case.claim, prepared, prepared.rank(case.claim), roles)
+        if signs is not None:
+            yield SignExample(signs.values, case.label, prepared.kind)
 
 
-def verify_fit(encoder: Encoder, rankers: Sequence[Ranker | None]) -> Fit:
-    """Fit the weights to the training and development parts; each fold has its own ranker, or none."""
+def fit_verdicts(examples: Sequence[SignExample]) -> dict[str, dict[str, dict[str, float]]]:
+    """Fit the weights of the signs for each verdict by kind of document; a kind without examples gets those of all."""
+    fitted = {}
+    for kind in KINDS:
+        chosen = [example for example in examples if example.kind == kind] or examples
+        fitted[kind] = fit_classes(
+            [example.signs for example in chosen],
+            [example.label for example in chosen],
+            CLASSES,
+            [1.0] * len(chosen),
+        )
+    return fitted
+
+
+def fit_bars(examples: Sequence[SignExample], weights: PassageWeights) -> dict[str, dict[str, float]]:
+    """Fit the least chance of each verdict by kind of document: the lowest at which few other claims get it."""
+    bars: dict[str, dict[str, float]] = {}
+    for kind in KINDS:
+        rows = [(weights.chances(kind, example.signs), example.label) for example in examples if example.kind == kind]
+        for verdict, most in _MOST_WRONG.items():
+            others = [chances for chances, label in rows if label != verdict]
+            wrong = {bar: sum(chances[verdict] == max(chances.values()) >= bar for chances in others) for bar in _BARS}
+            fitting = (bar for bar in _BARS if wrong[bar] <= most * len(others))
+            bars.setdefault(kind, {})[verdict] = next(fitting, _BARS[-1])
+    return bars
+
+
+def fit_steps(cases: Sequence[PassageCase], encoder: Encoder, entailment: EntailmentModel) -> PassageWeights:
+    """Fit the weights of the steps in turn: each sees what the previous one chose."""
+    weights = _NO_WEIGHTS
+    for kind in KINDS:
+        kind_cases = [case for case in cases if case.gold and kind_of(case.sentences) == kind]
+        for step in STEPS:
+            if not kind_cases:
+                continue
+            tables, gold, ready = [], [], prepare(encoder, entailment, weights)
+            for case in kind_cases:
+                table, rows = ready(case).table(case.claim, step)
+                tables.append(table)
+                gold.append(np.isin(rows, list(case.gold)))
+            step_weights = {**weights.steps[kind], step: fit_order(tables, gold, STEPS[step])}
+            weights = replace(weights, steps={**weights.steps, kind: step_weights})
+    return weights
+
+
+def verify_fit(encoder: Encoder, entailment: EntailmentModel) -> Fit:
+    """Fit the weights of the order to the training and development parts of a fold."""
 
     def fit(parts: CaseSplit, fold: int) -> Scorer:
-        ranker = rankers[fold]
-        ready = prepare(encoder, ranker, fit_steps([*parts.train, *parts.dev], encoder, ranker))
+        ready = prepare(encoder, entailment, fit_steps([*parts.train, *parts.dev], encoder, entailment))
         # A scorer gets only sentences; verify also looks at their headings.
         case_by_sentences = {case.sentences: case for case in (*parts.train, *parts.dev, *parts.test)}
 
@@ -237,110 +245,22 @@ def verify_fit(encoder: Encoder, rankers: Sequence[Ranker | None]) -> Fit:
     return fit
 
 
-def load_unseen_scores(path: Path, cases: Iterable[PassageCase]) -> UnseenScores:
-    """Load the scores in a JSON file as a ranker: "passage" has, by id of a case with gold, one score per sentence.
-
-    "between" has the scores of sentences with their neighbours. All come from rankers trained without the cases that
-    they score.
-    """
-    try:
-        return UnseenScores((case for case in cases if case.gold), as_dict(json.loads(path.read_text("utf-8"))))
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise UserError(f"{path}: scores for some sentences of these datasets are missing ({error})") from error
-
-
-def refit_weights(parts: CaseSplit, encoder: Encoder) -> PassageWeights:
-    """Fit weights for order and verdicts without a ranker, on the training and development parts."""
-    learnt = [*parts.train, *parts.dev]
-    weights = fit_steps(learnt, encoder, None)
-    return replace(weights, verdicts=fit_kinds(list(verdict_examples(learnt, (), Random(0))), encoder, weights))
-
-
-_NO_WEIGHTS = PassageWeights({kind: {step: {} for step in STEPS} for kind in KINDS}, {})
-_BACKED_WEIGHT = 1.5  # weight of a backed claim: they are more common in drafts than in the data
-_RETRIEVED_CASES, _PAPER_CASES = 800, 300  # cases of Citation-Integrity and CL-SciSumm to learn verdicts from
-_ARTICLE_CLAIMS = 250  # claims of articles, each paired with the article it cites and with another (see `cited_texts`)
-
-
-def fit_steps(cases: Sequence[PassageCase], encoder: Encoder, ranker: Ranker | None) -> PassageWeights:
-    """Fit the weights of the steps in turn: each sees what the previous one chose."""
-    weights = _NO_WEIGHTS
-    for kind in KINDS:
-        kind_cases = [case for case in cases if case.gold and kind_of(case.sentences) == kind]
-        for step in STEPS:
-            if not kind_cases or (ranker is None and step in ("read", "between")):
-                continue
-            tables, gold, ready = [], [], prepare(encoder, ranker, weights)
-            for case in kind_cases:
-                table, rows = ready(case).table(case.claim, step)
-                tables.append(table)
-                gold.append(np.isin(rows, list(case.gold)))
-            step_weights = {**weights.steps[kind], step: fit_order(tables, gold, STEPS[step])}
-            weights = replace(weights, steps={**weights.steps, kind: step_weights})
-    return weights
-
-
-def fit_kinds(
-    labelled: Sequence[VerdictExample], encoder: Encoder, weights: PassageWeights
-) -> dict[str, dict[str, dict[str, float]]]:
-    """Fit the weights of the signs by kind of document; a kind without examples gets those fitted to all."""
-    verdict_weights = {}
-    for kind in KINDS:
-        kind_examples = [example for example in labelled if kind_of(example.case.sentences) == kind]
-        verdict_weights[kind] = fit_verdicts(kind_examples or labelled, encoder, weights)
-    return verdict_weights
-
-
-def fit_verdicts(
-    labelled: Iterable[VerdictExample], encoder: Encoder, weights: PassageWeights, stance: bool = False
-) -> dict[str, dict[str, float]]:
-    """Fit the weights of the signs for each verdict; with `stance`, of those separating backing from contradiction."""
-    classes = CLASSES[:2] if stance else CLASSES
-    sign_values: list[dict[str, float]] = []
-    labels, counts = [], []
-    ready = prepare(encoder, None, weights)
-    for example in labelled:
-        prepared, claim = ready(example.case), example.case.claim
-        case_signs = collect_signs(claim, prepared, prepared.rank(claim), stance=example.stance)
-        if case_signs is not None:
-            sign_values.append(
-                stance_features(case_signs.values, prepared.kind, weights) if stance else case_signs.values
-            )
-            labels.append(example.label)
-            counts.append(example.count * (_BACKED_WEIGHT if example.label == "backed" else 1.0))
-    return fit_classes(sign_values, labels, classes, counts)
-
-
 def main(arguments: Sequence[str], tell: Callable[[str], None] = print) -> None:
     """Fit to the data sets in a folder and write the weights."""
-    if len(arguments) not in (2, 3):
-        raise UserError("expected the folder of the datasets, the file to write and, optionally, a file of scores")
-    data, out, plain, chance = Path(arguments[0]), Path(arguments[1]), load_encoder(), Random(0)
-    unseen = json.loads(Path(arguments[2]).read_text("utf-8")) if len(arguments) == 3 else None
+    if len(arguments) != 4:
+        raise UserError(
+            "expected the folder of the datasets, the file to write, recorded judgements and written claims"
+        )
+    data, out, recorded_path, written_path = map(Path, arguments)
     papers, abstracts = datasets.load_clscisumm(data / "clscisumm"), datasets.load_scifact(data / "scifact")
-    retrieved = datasets.load_citint(data / "citint", "train")
-    encoder, cases = CachedEncoder(plain), [*papers, *abstracts]
-    scored_cases = [case for case in cases if unseen and case.id in unseen["passage"]]
-    scores = UnseenScores(scored_cases, unseen) if unseen else None
-    weights = fit_steps(cases, encoder, scores)
+    encoder, entailment, cases = CachedEncoder(load_encoder()), load_entailment(), [*papers, *abstracts]
+    weights = fit_steps(cases, encoder, load_recorded(recorded_path, cases))
     tell("fitted the ranking of sentences")
-    shown = chance.sample(papers, min(_PAPER_CASES, len(papers)))
-    articles = cited_texts(sorted((data / "elife").glob("elife-[0-9]*")), _ARTICLE_CLAIMS, encoder, chance)
-    tell(f"{len(articles)} claims with full texts")
-    labelled = [*abstracts, *chance.sample(retrieved, min(_RETRIEVED_CASES, len(retrieved))), *articles]
-    verdicts = fit_kinds(list(verdict_examples(labelled, shown, chance)), encoder, weights)
-    weights = replace(weights, verdicts=verdicts)
-    tell("fitted the verdicts")
-    ranker = ranker_of(plain) if unseen else None
-    if unseen and ranker is not None:
-        stances = fit_verdicts(examples_with_stances(abstracts, unseen), encoder, weights, stance=True)
-        weights = replace(weights, verdicts={**verdicts, "stance": stances}, ranker=ranker.name)
-    bar_examples = [
-        VerdictExample(case, case.label or "", stance=(unseen or {}).get("stance", {}).get(case.id))
-        for case in labelled
-    ]
-    replace(weights, bars=fit_bars(bar_examples, encoder, ranker, weights)).write(out)
-    tell(f"{out}: fitted on {len(cases)} claims with passages and {len(labelled)} with verdicts")
+    written = [case for case in load_written(written_path, data, "fit") if case.citing != OTHERS]
+    examples = list(sign_examples([*written, *abstract_cases(written)], encoder, entailment, weights))
+    weights = replace(weights, verdicts=fit_verdicts(examples))
+    replace(weights, bars=fit_bars(examples, weights)).write(out)
+    tell(f"{out}: fitted to {len(cases)} claims with passages and {len(examples)} with verdicts")
 
 
 if __name__ == "__main__":

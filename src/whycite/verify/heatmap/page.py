@@ -18,7 +18,7 @@ from whycite.documents.jsondocument import SectionJson, section_json
 from whycite.documents.model import Document, Sentence
 from whycite.errors import UserError
 from whycite.verify.prose import with_asides
-from whycite.verify.verification import Passage, Relation, Verification, VerificationJson, verification_json
+from whycite.verify.verification import Passage, Stance, Verification, VerificationJson, verification_json
 
 __all__ = [
     "STEPS",
@@ -88,7 +88,7 @@ class ScoredSentenceJson(TypedDict):
     kind: str
     score: float | None
     rank: int | None
-    relation: NotRequired[Relation]  # only if it supports or contradicts the claim
+    stance: NotRequired[Stance]  # only if it supports or contradicts the claim
 
 
 class HeatMapJson(VerificationJson):
@@ -123,8 +123,8 @@ def _scored_sentence_json(sentence: Sentence, index: int, passage: Passage | Non
         "score": round(passage.score, _DIGITS) if passage else None,
         "rank": passage.rank if passage else None,
     }
-    if passage and passage.relation != "neither":
-        result["relation"] = passage.relation
+    if passage and passage.stance != "neither":
+        result["stance"] = passage.stance
     return result
 
 

@@ -106,13 +106,13 @@ def _sign(passages: Collection[Passage]) -> Text:
     if not passages:
         return Text(_SIGNS[0], style="dim")
     hottest = max(passages, key=lambda passage: (passage.decides, passage.score))
-    sign = _CONTRARY_SIGN if hottest.relation == "contradicts" else _SIGNS[heat(hottest.score, 0)]
+    sign = _CONTRARY_SIGN if hottest.stance == "contradicts" else _SIGNS[heat(hottest.score, 0)]
     return Text(sign, style=_shade(hottest).rpartition(" ")[2])
 
 
 def _shade(passage: Passage) -> str:
     """The style of a passage: black on the colour of its score."""
-    return (_CONTRARY_STYLES if passage.relation == "contradicts" else _STYLES)[heat(passage.score, 0)]
+    return (_CONTRARY_STYLES if passage.stance == "contradicts" else _STYLES)[heat(passage.score, 0)]
 
 
 def _legend(passages: Mapping[int, Passage]) -> Text:
@@ -123,7 +123,7 @@ def _legend(passages: Mapping[int, Passage]) -> Text:
     for step, style in enumerate(_STYLES[1:], 1):
         line.append(f" {(step - 1) / STEPS:.1f} ".replace("0.", "."), style=style)
     line.append(" backs the claim", style="dim")
-    if any(passage.relation == "contradicts" for passage in passages.values()):
+    if any(passage.stance == "contradicts" for passage in passages.values()):
         line.append("  ")
         for style in _CONTRARY_STYLES[1:]:
             line.append(f" {_CONTRARY_SIGN} ", style=style)

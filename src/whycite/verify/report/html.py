@@ -113,7 +113,7 @@ def _passage(passage: Passage, label: str = "") -> str:
     facts = " · ".join(_text(fact) for fact in (*passage_facts(passage), f"score {passage.score:.2f}"))
     decides = " decides" if passage.decides else ""
     return (
-        f'<figure class="passage{decides}" data-relation="{passage.relation}">'
+        f'<figure class="passage{decides}" data-stance="{passage.stance}">'
         f'<blockquote dir="auto">{_text(passage.text)}</blockquote><figcaption>{mark}{facts}</figcaption></figure>\n'
     )
 

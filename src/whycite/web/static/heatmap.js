@@ -51,7 +51,7 @@ export function overview(elements, strip, text) {
     .map((element) => [element, element.offsetTop, element.offsetHeight]);
   strip.replaceChildren(
     ...marks.map(([element, top, tall]) => {
-      const mark = make("button", { type: "button", tabindex: "-1", "data-heat": element.dataset.heat, "data-relation": element.dataset.relation });
+      const mark = make("button", { type: "button", tabindex: "-1", "data-heat": element.dataset.heat, "data-stance": element.dataset.stance });
       mark.style.top = `${(100 * top) / height}%`;
       mark.style.height = `${Math.max(0.4, (100 * tall) / height)}%`;
       mark.addEventListener("click", () => show(element));

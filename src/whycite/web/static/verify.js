@@ -131,10 +131,10 @@ function tell() {
   get("reason").textContent = answer.reason;
   get("title").textContent = answer.title || answer.path;
   get("answer").classList.remove("hidden");
-  elements = layOut(get("text"), answer.sections, answer.sentences, (element, { relation }) => {
-    if (relation) element.dataset.relation = relation;
+  elements = layOut(get("text"), answer.sections, answer.sentences, (element, { stance }) => {
+    if (stance) element.dataset.stance = stance;
   });
-  get("legend").classList.toggle("hidden", !answer.sentences.some(({ relation }) => relation === "contradicts"));
+  get("legend").classList.toggle("hidden", !answer.sentences.some(({ stance }) => stance === "contradicts"));
   get("threshold").value = answer.threshold;
   list();
   paint();
@@ -149,7 +149,7 @@ function list() {
       const jump = make("button", { type: "button", class: "link", dir: "auto" }, passage.text);
       jump.addEventListener("click", () => show(elements.get(passage.index)));
       const notes = [
-        passage.relation === "contradicts" ? "contradicts the claim" : "",
+        passage.stance === "contradicts" ? "contradicts the claim" : "",
         ROLES[passage.role] || "",
         passage.quotes ? "quotes the claim, so it is not evidence" : "",
         passage.numbers,
@@ -157,7 +157,7 @@ function list() {
       const details = [passage.section, passage.page ? `p. ${passage.page}` : "", ...notes].filter(Boolean).join(" · ");
       return make(
         "tr",
-        { class: passage.decides ? "decides" : null, "data-relation": passage.relation },
+        { class: passage.decides ? "decides" : null, "data-stance": passage.stance },
         make("td", {}, String(passage.rank)),
         make("td", {}, String(passage.index + 1)),
         make("td", {}, passage.score.toFixed(2)),

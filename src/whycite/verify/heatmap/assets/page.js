@@ -34,7 +34,7 @@
     const first = ranked.filter((passage) => deciding.has(passage.rank));
     return [...first, ...ranked.filter((passage) => !deciding.has(passage.rank))].slice(0, Math.max(top, first.length));
   };
-  const contrary = ranked.some((passage) => passage.relation === "contradicts");
+  const contrary = ranked.some((passage) => passage.stance === "contradicts");
 
   function head() {
     $("claim").textContent = data.claim;
@@ -70,7 +70,7 @@
       }
       const span = make("span", sentence.text, quoted.has(sentence.index) ? "s quotes" : "s");
       span.id = `s${sentence.index}`;
-      if (sentence.relation) span.dataset.relation = sentence.relation;
+      if (sentence.stance) span.dataset.stance = sentence.stance;
       span.tabIndex = -1;
       place.append(span);
       spans.push(span);
@@ -84,7 +84,7 @@
       button.dataset.rank = passage.rank;
       const rank = make("span", String(passage.rank), "rank");
       rank.dataset.index = passage.index;
-      rank.dataset.relation = passage.relation;
+      rank.dataset.stance = passage.stance;
       const facts = make("span", "", "facts");
       facts.append(make("b", passage.score.toFixed(2)), ` · sentence ${passage.index + 1}`);
       if (passage.section) facts.append(` · ${passage.section}`);
@@ -92,7 +92,7 @@
       if (passage.decides) facts.append(make("strong", "▶ decides the verdict", "decides"));
       button.append(rank, facts, make("span", passage.text, "words"));
       const notes = [
-        passage.relation === "contradicts" ? "contradicts the claim" : "",
+        passage.stance === "contradicts" ? "contradicts the claim" : "",
         ROLES[passage.role] || "",
         passage.quotes ? "quotes the claim, so it is not evidence" : "",
         passage.numbers,
@@ -211,7 +211,7 @@
       const hot = run.at < 0 ? 0 : heat(data.sentences[run.at].score);
       if (hot) {
         bar(run, colour("--ink"), Math.max(step, 3) + 1);
-        const contradicts = data.sentences[run.at].relation === "contradicts";
+        const contradicts = data.sentences[run.at].stance === "contradicts";
         bar(run, (contradicts ? against : colours)[hot], Math.max(step, 3));
       }
     }

@@ -1,0 +1,336 @@
+"""Train the entailment model: it reads a claim and a passage and says whether the passage is relevant and backs it.
+
+A teacher (a large base) learns from labelled pairs and lists. A student, the teacher with half of its layers and half
+of the inner width of each, learns to judge as the teacher does, on many more pairs than have labels.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import lzma
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from whycite.lab.train.vectors import Tensor
+from whycite.models.pairs import side_by_side
+
+__all__ = [
+    "OUTPUTS",
+    "EntailmentNetwork",
+    "EntailmentRecipe",
+    "LabelledPair",
+    "PairEncoder",
+    "SentenceList",
+    "TrainingPack",
+    "load_pack",
+    "predict",
+    "save_pack",
+    "shrink",
+    "train",
+]
+
+OUTPUTS = ("relevance", "supports", "contradicts", "neither")
+UNLABELLED = -1
+_BUCKET = 32  # lengths of batches are multiples of this, so that few shapes occur
+_SORTED_BATCHES = 16  # batches whose pairs are sorted by length together
+_WARM = 0.06  # share of the steps in which the rate rises
+_SMOOTHING = 0.05
+_TEACHER_SHARE = 0.7  # of the loss of a labelled pair, where there is a teacher
+_STATE_SHARE = 0.5  # weight of the difference between the states of teacher and student
+_LIST_SHARE = 0.5  # weight of the loss over lists
+_STEEPEST = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledPair:
+    """A claim and a passage; the label is an index into supports, contradicts, neither, or `UNLABELLED`."""
+
+    claim: str
+    passage: str
+    label: int
+    source: str
+    fold: int = -1  # of the cross-validation that it belongs to; -1 for none
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceList:
+    """A claim and sentences, some of which are relevant to it."""
+
+    claim: str
+    sentences: tuple[str, ...]
+    relevant: tuple[int, ...]
+    source: str
+    fold: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingPack:
+    """All pairs and lists."""
+
+    pairs: tuple[LabelledPair, ...]
+    lists: tuple[SentenceList, ...]
+
+    def without_fold(self, fold: int | None) -> TrainingPack:
+        """What may be learned when a fold is measured; for None, nothing that belongs to any fold."""
+        return TrainingPack(
+            tuple(pair for pair in self.pairs if _is_allowed(pair.fold, fold)),
+            tuple(item for item in self.lists if _is_allowed(item.fold, fold)),
+        )
+
+
+def _is_allowed(fold: int, measured: int | None) -> bool:
+    return fold < 0 if measured is None else fold != measured
+
+
+def save_pack(pack: TrainingPack, path: Path) -> None:
+    """Write a pack as compressed JSON lines."""
+    with lzma.open(path, "wt", encoding="utf-8", preset=6) as file:
+        for pair in pack.pairs:
+            file.write(json.dumps([pair.claim, pair.passage, pair.label, pair.source, pair.fold]) + "\n")
+        for item in pack.lists:
+            file.write(json.dumps([item.claim, item.sentences, item.relevant, item.source, item.fold]) + "\n")
+
+
+def load_pack(path: Path) -> TrainingPack:
+    """Read a pack."""
+    pairs, lists = [], []
+    with lzma.open(path, "rt", encoding="utf-8") as file:
+        for line in file:
+            claim, text, label, source, fold = json.loads(line)
+            if isinstance(text, str):
+                pairs.append(LabelledPair(claim, text, label, source, fold))
+            else:
+                lists.append(SentenceList(claim, tuple(text), tuple(label), source, fold))
+    return TrainingPack(tuple(pairs), tuple(lists))
+
+
+@dataclass(frozen=True, slots=True)
+class EntailmentRecipe:
+    """Everything a stage of training depends on besides model and data."""
+
+    steps: int
+    seconds: float = math.inf  # at most; the schedule ends with whichever comes first
+    rate: float = 3e-5
+    batch: int = 128  # pairs
+    lists: int = 8  # lists a batch
+    list_size: int = 10  # sentences of a list
+    shares: dict[str, float] = field(default_factory=dict)  # by source; others are drawn by the root of their number
+    seed: int = 0
+
+
+class EntailmentNetwork(torch.nn.Module):
+    """A model with four numbers read out at its first token (`OUTPUTS`)."""
+
+    def __init__(self, model: Any) -> None:
+        super().__init__()
+        self.model = model
+        self.head = torch.nn.Linear(model.config.hidden_size, len(OUTPUTS))
+
+    def forward(self, ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """The outputs of each pair, and the states of all tokens."""
+        states = self.model(input_ids=ids, attention_mask=mask).last_hidden_state
+        return self.head(states[:, 0].float()), states
+
+
+def shrink(teacher: EntailmentNetwork, layers: Sequence[int], inner: int) -> EntailmentNetwork:
+    """A copy with only these layers, each with the `inner` neurons that weigh most."""
+    student = copy.deepcopy(teacher)
+    encoder = student.model.encoder
+    encoder.layer = torch.nn.ModuleList([encoder.layer[index] for index in layers])
+    student.model.config.num_hidden_layers = len(layers)
+    student.model.config.intermediate_size = inner
+    for layer in encoder.layer:
+        rising, falling = layer.intermediate.dense, layer.output.dense
+        weight = rising.weight.norm(dim=1) * falling.weight.norm(dim=0)
+        chosen = weight.topk(inner).indices.sort().values
+        layer.intermediate.dense = _linear(rising.weight[chosen], rising.bias[chosen])
+        layer.output.dense = _linear(falling.weight[:, chosen], falling.bias)
+    return student
+
+
+def _linear(weight: Tensor, bias: Tensor) -> torch.nn.Linear:
+    linear = torch.nn.Linear(weight.shape[1], weight.shape[0], device=weight.device)
+    with torch.no_grad():
+        linear.weight.copy_(weight)
+        linear.bias.copy_(bias)
+    return linear
+
+
+class PairEncoder:
+    """Tokenizes each text once and joins claims and passages as the model reads them."""
+
+    def __init__(self, tokenizer: Any, longest: int, padding: int) -> None:
+        self._tokenizer = type(tokenizer).from_str(tokenizer.to_str())
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(longest)
+        self.longest, self._padding = longest, padding
+        self._ids: dict[str, list[int]] = {}
+
+    def add(self, texts: Sequence[str]) -> None:
+        """Tokenize texts that will be needed, on all cores."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._ids]
+        encodings = self._tokenizer.encode_batch_fast([" ".join(text.split()) for text in new])
+        self._ids |= {text: encoding.ids for text, encoding in zip(new, encodings, strict=True)}
+
+    def ids(self, claim: str, passage: str) -> list[int]:
+        """The tokens of a pair whose texts were added."""
+        return side_by_side(self._ids[claim], self._ids[passage], self.longest)
+
+    def batch(self, rows: Sequence[Sequence[int]], device: Any) -> tuple[Tensor, Tensor]:
+        """Rows of tokens as a padded table, and the mask that marks padding."""
+        width = -(-max(map(len, rows)) // _BUCKET) * _BUCKET
+        ids = np.full((len(rows), width), self._padding, np.int64)
+        mask = np.zeros((len(rows), width), np.int64)
+        for place, row in enumerate(rows):
+            ids[place, : len(row)] = row
+            mask[place, : len(row)] = 1
+        return torch.from_numpy(ids).to(device), torch.from_numpy(mask).to(device)
+
+
+def train(
+    network: EntailmentNetwork,
+    encoder: PairEncoder,
+    pack: TrainingPack,
+    recipe: EntailmentRecipe,
+    teacher: EntailmentNetwork | None = None,
+    tell: Callable[[str], None] = print,
+) -> None:
+    """Train a network for one stage; unlabelled pairs are learned from the teacher alone."""
+    torch.manual_seed(recipe.seed)
+    device = network.head.weight.device
+    decayed = [parameter for parameter in network.parameters() if parameter.ndim > 1]
+    undecayed = [parameter for parameter in network.parameters() if parameter.ndim <= 1]
+    optimiser = torch.optim.AdamW(
+        [{"params": decayed, "weight_decay": 0.01}, {"params": undecayed, "weight_decay": 0.0}], lr=recipe.rate
+    )
+    chance = Random(recipe.seed)
+    pairs = _draw_pairs(pack.pairs, recipe, encoder, chance, with_unlabelled=teacher is not None)
+    lists = _draw_lists(pack.lists, recipe, chance)
+    network.train()
+    began, losses, step = time.monotonic(), [], 0
+    while True:
+        done = max(step / recipe.steps, (time.monotonic() - began) / recipe.seconds)
+        if done >= 1:
+            break
+        for group in optimiser.param_groups:
+            group["lr"] = recipe.rate * min(1.0, done / _WARM + 0.01) * max(0.0, 1 - done)
+        with torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda"):
+            loss = _pair_loss(network, teacher, encoder, next(pairs), device)
+            if pack.lists:
+                loss = loss + _LIST_SHARE * _list_loss(network, encoder, next(lists), device)
+        optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(network.parameters(), _STEEPEST)
+        optimiser.step()
+        losses.append(loss.detach())
+        step += 1
+    network.eval()
+    mean = float(torch.stack(losses[-200:]).mean())
+    tell(f"{step} steps in {time.monotonic() - began:.0f} s, loss {mean:.4f}")
+
+
+def _draw_pairs(
+    pairs: Sequence[LabelledPair],
+    recipe: EntailmentRecipe,
+    encoder: PairEncoder,
+    chance: Random,
+    *,
+    with_unlabelled: bool,
+) -> Iterator[list[LabelledPair]]:
+    """Batches of pairs of similar length, without end; sources are drawn by their shares."""
+    by_source: dict[str, list[LabelledPair]] = {}
+    for pair in pairs:
+        if with_unlabelled or pair.label != UNLABELLED:
+            by_source.setdefault(pair.source, []).append(pair)
+    names = sorted(by_source)
+    weights = [recipe.shares.get(name, math.sqrt(len(by_source[name])) / 1000) for name in names]
+    while True:
+        sources = chance.choices(names, weights, k=recipe.batch * _SORTED_BATCHES)
+        drawn = [chance.choice(by_source[source]) for source in sources]
+        drawn.sort(key=lambda pair: len(encoder.ids(pair.claim, pair.passage)))
+        batches = [drawn[start : start + recipe.batch] for start in range(0, len(drawn), recipe.batch)]
+        chance.shuffle(batches)
+        yield from batches
+
+
+def _draw_lists(
+    lists: Sequence[SentenceList], recipe: EntailmentRecipe, chance: Random
+) -> Iterator[list[tuple[str, list[str]]]]:
+    """Batches of a claim with a relevant sentence and some that are not, without end."""
+    by_source: dict[str, list[SentenceList]] = {}
+    for item in lists:
+        if item.relevant and len(item.relevant) < len(item.sentences):
+            by_source.setdefault(item.source, []).append(item)
+    names = sorted(by_source)
+    weights = [recipe.shares.get(f"{name} lists", math.sqrt(len(by_source[name])) / 1000) for name in names]
+    while True:
+        batch = []
+        for source in chance.choices(names, weights, k=recipe.lists):
+            item = chance.choice(by_source[source])
+            irrelevant = [index for index in range(len(item.sentences)) if index not in item.relevant]
+            chosen = chance.sample(irrelevant, min(len(irrelevant), recipe.list_size - 1))
+            indices = [chance.choice(item.relevant), *chosen]
+            batch.append((item.claim, [item.sentences[index] for index in indices]))
+        yield batch
+
+
+def _pair_loss(
+    network: EntailmentNetwork,
+    teacher: EntailmentNetwork | None,
+    encoder: PairEncoder,
+    pairs: Sequence[LabelledPair],
+    device: Any,
+) -> Tensor:
+    ids, mask = encoder.batch([encoder.ids(pair.claim, pair.passage) for pair in pairs], device)
+    outputs, states = network(ids, mask)
+    labels = torch.tensor([pair.label for pair in pairs], device=device)
+    logs = outputs[:, 1:].log_softmax(-1)
+    targets = torch.nn.functional.one_hot(labels.clamp(min=0), 3) * (1 - _SMOOTHING) + _SMOOTHING / 3
+    if teacher is None:
+        return -(targets * logs).sum(-1).mean()
+    with torch.no_grad():
+        taught, taught_states = teacher(ids, mask)
+        judged = taught[:, 1:].softmax(-1)
+    share = torch.where(labels == UNLABELLED, 1.0, _TEACHER_SHARE)[:, None]
+    loss = -((share * judged + (1 - share) * targets) * logs).sum(-1).mean()
+    relevance = torch.nn.functional.mse_loss(outputs[:, 0], taught[:, 0])
+    likeness = torch.nn.functional.cosine_similarity(states.float(), taught_states.float(), dim=-1)
+    return loss + 0.05 * relevance + _STATE_SHARE * (1 - likeness[mask.bool()]).mean()
+
+
+def _list_loss(
+    network: EntailmentNetwork, encoder: PairEncoder, lists: Sequence[tuple[str, list[str]]], device: Any
+) -> Tensor:
+    """Cross-entropy of the first sentence of each list, the relevant one, among all of the list."""
+    rows = [encoder.ids(claim, sentence) for claim, sentences in lists for sentence in sentences]
+    outputs, _ = network(*encoder.batch(rows, device))
+    scores = outputs[:, 0].split([len(sentences) for _, sentences in lists])
+    return torch.stack([-row.log_softmax(0)[0] for row in scores]).mean()
+
+
+def predict(
+    network: EntailmentNetwork, encoder: PairEncoder, pairs: Sequence[tuple[str, str]], batch: int = 512
+) -> NDArray[np.float32]:
+    """The outputs for each claim and passage."""
+    network.eval()
+    device = network.head.weight.device
+    encoder.add([text for pair in pairs for text in pair])
+    rows = [encoder.ids(*pair) for pair in pairs]
+    order = sorted(range(len(rows)), key=lambda index: len(rows[index]))
+    results = np.empty((len(rows), len(OUTPUTS)), np.float32)
+    with torch.no_grad(), torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda"):
+        for start in range(0, len(order), batch):
+            chosen = order[start : start + batch]
+            outputs, _ = network(*encoder.batch([rows[index] for index in chosen], device))
+            results[chosen] = outputs.float().cpu().numpy()
+    return results
