@@ -9,9 +9,10 @@ from itertools import groupby
 
 from whycite.check.calibration import bibliography_titles
 from whycite.check.detector import ParagraphText
+from whycite.check.holes import leaves_hole, named_texts, repaired_texts
 from whycite.documents.identity import paper_key
 from whycite.documents.model import Document, Section, Sentence
-from whycite.evidence.groups import MARK, TEXTUAL_SIGN, SplitSentence, join_texts, mark_citations, split_at_groups
+from whycite.evidence.groups import SplitSentence, join_texts, split_at_groups
 from whycite.evidence.words import has_content_words, leads_on
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "LabelledParagraph",
     "LabelledSentence",
     "bare_text",
+    "complete_text",
     "heading_paths",
     "labelled_document",
     "prose_paragraphs",
@@ -30,11 +32,12 @@ __all__ = [
 class LabelledSentence:
     """A sentence without its citations, and whether it had any."""
 
-    text: str
+    text: str  # with something in the place of citations that were part of the grammar
     worthy: bool
     conform: bool  # to CiteWorth's rules: citations only at its end, so that removing them leaves no trace
-    text_with_names: str = ""  # the text with the names of cited authors, if there are any
+    text_with_names: str = ""  # the text with the names of the cited authors, if it names any
     group_offsets: tuple[int, ...] = ()  # characters of the text before each citation group
+    had_hole: bool = False  # a citation was part of the grammar
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +94,6 @@ UNLABELLED_TYPES = frozenset(["abstract", "acknowledgement", "declaration", "ref
 
 _MIN_LENGTH = 20  # characters of a conforming sentence
 _END = re.compile(r"[.!?…][”’\"')\]]*$")
-_YEAR = re.compile(r"[\s,]*[(\[]?\s*(?:1[89]|20)\d\d[a-z]?\b[)\]]?")
-_TWO_STOPS = re.compile(r"\bal\.\.(?!\.)")
 # A marker that the reader did not recognise, so that it is still in the text.
 _UNREAD_MARKER = re.compile(
     r"\bet al\.?,?\s?[(\[]?(?:1[89]|20)\d\d|\([^\W\d_a-z][\w'’-]+(?: and [\w'’-]+)?,? (?:1[89]|20)\d\d\)"
@@ -130,25 +131,33 @@ def bare_text(sentence: Sentence, document: Document) -> str:
     )
 
 
+def complete_text(sentence: Sentence, document: Document) -> str:
+    """The text without citations, but with something in the place of those that were part of the grammar."""
+    if not sentence.citations:
+        return " ".join(sentence.text.split())
+    return join_texts(repaired_texts(split_at_groups(sentence, document)))
+
+
 def _labelled_sentences(sentences: Iterator[Sentence], document: Document) -> Iterator[LabelledSentence]:
     for sentence in sentences:
         if sentence.kind != "prose":
             continue
         parts = split_at_groups(sentence, document)
-        text = bare_text(sentence, document)
-        if not has_content_words(text) or _UNREAD_MARKER.search(text):
+        bare = bare_text(sentence, document)
+        if not has_content_words(bare) or _UNREAD_MARKER.search(bare):
             continue
-        text_with_names = _with_names(sentence) if sentence.citations else ""
-        worthy = sentence.cites
-        places = tuple(_group_offset(parts, group_index, text) for group_index in range(len(parts.groups)))
+        had_hole = leaves_hole(parts)
+        texts = repaired_texts(parts)
+        text = join_texts(texts) if had_hole else bare
+        names = named_texts(parts) if had_hole else None
         yield LabelledSentence(
-            text, worthy, _conforms(text, parts), text_with_names if text_with_names != text else "", places
+            text,
+            sentence.cites,
+            _conforms(bare, parts),
+            join_texts(names) if names else "",
+            tuple(min(len(join_texts(texts[: index + 1])), len(text)) for index in range(len(parts.groups))),
+            had_hole,
         )
-
-
-def _group_offset(parts: SplitSentence, group: int, text: str) -> int:
-    """The characters of the text without citations before a group."""
-    return min(len(join_texts(parts.texts[: group + 1])), len(text))
 
 
 def _conforms(text: str, parts: SplitSentence) -> bool:
@@ -159,22 +168,6 @@ def _conforms(text: str, parts: SplitSentence) -> bool:
     opening, ending = parts.texts[0], parts.texts[-1]
     ends = len(parts.groups) == 1 and not has_content_words(ending) and not re.search(r"\w", ending)
     return whole and ends and not parts.groups[0].is_textual and not leads_on(opening)
-
-
-def _with_names(sentence: Sentence) -> str:
-    """The text as written by someone who has not added the citation yet: "Doe et al. showed"."""
-    citations = iter(sorted(sentence.citations, key=lambda citation: citation.text_start))
-
-    def name(sign: re.Match[str]) -> str:
-        citation = next(citations)
-        return (
-            _YEAR.sub("", sentence.text[citation.text_start : citation.text_end])
-            if sign[0] == TEXTUAL_SIGN
-            else sign[0]
-        )
-
-    text = join_texts(" ".join(part.split()) for part in MARK.split(MARK.sub(name, mark_citations(sentence))))
-    return _TWO_STOPS.sub("al.", text)
 
 
 def heading_paths(sections: Sequence[Section]) -> list[tuple[str, ...]]:
@@ -205,7 +198,7 @@ def prose_paragraphs(
         type = document.sections[section].type if has_section else None
         prose = [(index, sentence) for index, sentence in run if sentence.kind == "prose"]
         if prose and (type not in UNLABELLED_TYPES or type in extra_types):
-            texts = tuple(bare_text(sentence, document) for _, sentence in prose)
+            texts = tuple(complete_text(sentence, document) for _, sentence in prose)
             paragraphs.append(
                 (
                     ParagraphText(texts, headings[section] if has_section else (), type),

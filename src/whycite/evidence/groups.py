@@ -58,6 +58,7 @@ class CitationGroup:
     is_textual: bool  # part of the running text: "Doe et al. (2010) showed"
     in_brackets: bool  # in round brackets
     name: str = ""  # the authors where the sentence has a hole without them: "the scheme of Doe et al. [3] halves"
+    leaves_hole: bool = False  # part of the grammar, so that the sentence is incomplete without it: "as shown by [3]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +86,17 @@ def split_at_groups(sentence: Sentence, document: Document) -> SplitSentence:
             if groups[-1].name:
                 groups[-1] = replace(groups[-1], name=groups[-1].name + possessive[0].strip())
         if signs:
+            is_noun = False
             shorter = text[: _names_start(text.rstrip(), citations, document)]
             name = " ".join(text[len(shorter) :].split()).rstrip(",")
             if name:
                 text, is_textual = shorter, True
             elif is_textual:
                 name = _join_names(_spoken_name(sentence, citation) for citation in citations)
-            elif (not in_brackets and any(citation.textual for citation in citations)) or is_noun(
-                text, runs[index + 1][0]
-            ):
+            elif is_noun := _is_part_of_grammar(citations, in_brackets, text, runs[index + 1][0]):
                 name = _join_names(cited_authors(citations, document))
-            groups.append(_group(citations, is_textual, in_brackets and not is_textual, name))
+            group = _group(citations, is_textual, in_brackets and not is_textual, name)
+            groups.append(replace(group, leaves_hole=is_textual or is_noun))
         texts.append(" ".join(text.split()))
     return SplitSentence(tuple(texts), tuple(groups))
 
@@ -104,6 +105,11 @@ def _spoken_name(sentence: Sentence, citation: Citation) -> str:
     """The names in a marker: "Doe et al." of "Doe et al. (2010)"."""
     marker = sentence.text[citation.text_start : citation.text_end]
     return " ".join(_DATE.split(marker, maxsplit=1)[0].split()).rstrip(",")
+
+
+def _is_part_of_grammar(citations: list[Citation], in_brackets: bool, lead: str, following: str) -> bool:
+    """Whether the source says that the citation is a noun, or the words around it do."""
+    return (not in_brackets and any(citation.textual for citation in citations)) or is_noun(lead, following)
 
 
 def is_noun(lead: str, following: str) -> bool:
@@ -152,7 +158,8 @@ def join_texts(texts: Iterable[str]) -> str:
         if text[:1] in (",", ";", ":", ".", "!", "?", ")", "]"):
             while parts and parts[-1][-1] in ",;:":
                 _shorten(parts)
-            if parts and parts[-1][-1] in ".!?" and text[0] not in ")]":
+            is_doubled = text[0] == "." or not (parts and parts[-1].endswith("et al."))  # "Doe et al., who"
+            if parts and parts[-1][-1] in ".!?" and text[0] not in ")]" and is_doubled:
                 text = text[1:].lstrip()
         if text:
             spaced = parts and text[0] not in _CLOSING and parts[-1][-1] not in "([{"

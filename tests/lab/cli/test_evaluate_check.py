@@ -10,7 +10,7 @@ from whycite.errors import UserError
 
 Run = Callable[..., Result]
 DRAFT = """# Introduction
-{0} have been studied for many years [@a]. It has been reported that {0} sleep at night [@b].
+{0} have been studied for many years [@a]. @c showed how {0} wake. It has been reported that {0} sleep at night [@b].
 In this note we count our own {0}. The rest is organised as follows.
 """
 
@@ -23,10 +23,12 @@ def test_drafts_are_decided_by_those_of_other_projects(run: Run, tmp_path: Path)
     assert [row["sentences_of"] for row in told[:4]] == ["all drafts", "drafts in English"] * 2
     assert ["titles" in row["method"] for row in told] == [False] * 2 + [True] * 6
     assert [row["sentences_of"] for row in told[4:]] == ["one-early", "one-late", "three", "two"]
-    assert (told[0]["sentences"], told[4]["sentences"]) == (16, 4)
+    assert (told[0]["sentences"], told[4]["sentences"]) == (20, 5)
     assert told[0]["F1"] > 0.6
+    assert all(0 <= told[0][name] <= 1 for name in ("R_clean", "R_holed", "F1_clean", "R_clean_at_0.025"))
     shown = run("eval", "worthiness", "--drafts", tmp_path).stdout
     assert "drafts in English" in shown
+    assert "R holed at 2.5 %" in shown
 
 
 def test_articles_give_table_3(run: Run, data: Path) -> None:

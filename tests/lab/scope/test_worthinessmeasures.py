@@ -1,5 +1,7 @@
 """Splits and measures of worthiness."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +12,7 @@ from whycite.errors import UserError
 from whycite.lab.scope.worthinessmeasures import (
     best_threshold,
     measure,
+    measure_with_holes,
     paragraph_kind,
     reliability,
     split_by_date,
@@ -111,3 +114,19 @@ def test_reliability() -> None:
 def test_nothing() -> None:
     with pytest.raises(UserError):
         best_threshold(np.zeros(0, bool), np.zeros(0))
+
+
+def test_holed_sentences_are_counted_apart() -> None:
+    worthy = np.array([True] * 4 + [False] * 40)
+    holed = np.array([True, True] + [False] * 42)
+    probabilities = np.array([0.9, 0.8, 0.7, 0.1, 0.75, *np.linspace(0.6, 0.0, 39)])
+    found = measure_with_holes(worthy, holed, probabilities >= 0.5, probabilities)
+    assert found.holes is not None
+    assert replace(found, holes=None) == measure(worthy, probabilities >= 0.5)
+    assert (found.holes.clean_recall, found.holes.holed_recall) == (0.5, 1)
+    assert found.holes.clean_f1 == measure(worthy[2:], probabilities[2:] >= 0.5).f1
+    # One of the 40 uncited ones may be flagged: the one at .75.
+    assert (found.holes.quiet_clean_recall, found.holes.quiet_holed_recall) == (0.5, 1)
+    none = measure_with_holes(worthy, np.zeros(44, bool), probabilities >= 0.5).holes
+    assert none is not None
+    assert none.holed_recall is none.quiet_clean_recall is none.quiet_holed_recall is None

@@ -136,7 +136,7 @@ def drafts(shift: float = 0.0, apart: float = 4.0) -> list[ScoredDraft]:
         worthy = chance.random(200) < 0.2
         scores = np.where(worthy, 0.0, -apart) + chance.normal(0, 1, 200) + shift
         texts = tuple(f"The cells of {at} are in the blood of mice now." for _ in worthy)
-        made.append(ScoredDraft(f"p{at}", f"p{at // 2}", texts, worthy, scores))
+        made.append(ScoredDraft(f"p{at}", f"p{at // 2}", texts, worthy, scores, worthy & (chance.random(200) < 0.3)))
     return made
 
 
@@ -157,7 +157,9 @@ def test_a_decision_gives_the_share_that_is_there() -> None:
 
 
 def test_other_languages_are_counted_apart() -> None:
-    foreign = ScoredDraft("q", "q", ("Les cellules sont dans la souris.",) * 4, np.array([True] * 4), np.full(4, -9.0))
+    foreign = ScoredDraft(
+        "q", "q", ("Les cellules sont dans la souris.",) * 4, np.array([True] * 4), np.full(4, -9.0), np.zeros(4, bool)
+    )
     found = cross_fit([*drafts(), foreign])
     assert found.english.f1 > found.all.f1
     assert found.english == cross_fit(drafts()).all  # nothing is learned from it

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import astuple, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["pipeline", "worthiness"]
 
 
-_WIDTH = 120  # of tables, unless a terminal limits it
+_WIDTH = 180  # of tables, unless a terminal limits it
 
 
 def worthiness(
@@ -60,17 +60,25 @@ def worthiness(
     else:
         rows = _measure_drafts(cast(Path, drafts), model, encoder, errors)
     if as_json:
-        keys = ("method", "sentences_of", "sentences", "P", "R", "F1")
+        keys = ("method", "sentences_of", "sentences", "P", "R", "F1", *_HOLE_COLUMNS)
         print_json({"seed": seed, "rows": [dict(zip(keys, row, strict=True)) for row in rows]})
     else:
         _show_worthiness(rows, console)
 
 
-WorthinessFigures = tuple[str, str, int, float, float, float]
+_HOLE_COLUMNS = {
+    "R_clean": "R clean",
+    "R_holed": "R holed",
+    "F1_clean": "F1 clean",
+    "R_clean_at_0.025": "R clean at 2.5 %",
+    "R_holed_at_0.025": "R holed at 2.5 %",
+}
+WorthinessFigures = tuple[str | int | float | None, ...]
 
 
 def _row(method: str, kind: str, sentences: int, scores: WorthinessScores) -> WorthinessFigures:
-    return method, kind, sentences, scores.precision, scores.recall, scores.f1
+    holes = astuple(scores.holes) if scores.holes else (None,) * len(_HOLE_COLUMNS)
+    return method, kind, sentences, scores.precision, scores.recall, scores.f1, *holes
 
 
 def _measure_articles(
@@ -144,13 +152,19 @@ def _show_worthiness(rows: Sequence[WorthinessFigures], console: Console) -> Non
     from rich.table import Table
 
     table = Table("Method", "Sentences of", box=box.SIMPLE)
-    for name in ("Sentences", "P", "R", "F1"):
+    for name in ("Sentences", "P", "R", "F1", *_HOLE_COLUMNS.values()):
         table.add_column(name, justify="right")
     for method, kind, sentences, *values in rows:
-        table.add_row(method, kind, f"{sentences:,}", *(f"{value:.3f}" for value in values))
+        table.add_row(
+            str(method), str(kind), f"{sentences:,}", *("" if value is None else f"{value:.3f}" for value in values)
+        )
     if not console.is_terminal:
         console.width = max(console.width, _WIDTH)
-    say(console, "Precision, recall and F1 of sentences with citations.")
+    say(
+        console,
+        "Precision, recall and F1 of sentences with citations. Holed: the citation was part of the grammar; a name or"
+        ' "previous work" replaces it. At 2.5 %: where 2.5 % of the sentences without citations are flagged.',
+    )
     console.print(table)
 
 

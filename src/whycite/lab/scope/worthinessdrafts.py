@@ -12,7 +12,12 @@ from whycite.check.calibration import fit_calibration, title_signs
 from whycite.check.detector import Decision, FolderDetector
 from whycite.check.paragraphs import LabelledDocument
 from whycite.errors import UserError
-from whycite.lab.scope.worthinessmeasures import WorthinessScores, best_threshold, learn_bibliography, measure
+from whycite.lab.scope.worthinessmeasures import (
+    WorthinessScores,
+    best_threshold,
+    learn_bibliography,
+    measure_with_holes,
+)
 from whycite.models import Encoder
 from whycite.text.language import is_english_draft
 
@@ -31,6 +36,7 @@ class ScoredDraft:
     sentences: tuple[str, ...]
     worthy: Labels
     scores: Floats
+    holed: Labels  # citations that were part of the grammar; the sentences are repaired
     signs: Floats | None = None  # from its bibliography, if used; all nan if it says nothing
 
     @property
@@ -60,6 +66,7 @@ def score_draft(
         tuple(sentence.text for sentence in labelled),
         np.array([sentence.worthy for sentence in labelled], bool),
         np.concatenate([*detector.scores(paragraphs), np.zeros(0)]).astype(np.float64),
+        np.array([sentence.had_hole for sentence in labelled], bool),
     )
     if encoder is None:
         return draft
@@ -95,28 +102,32 @@ def cross_fit(drafts: Sequence[ScoredDraft]) -> DraftScores:
         project: fit_decision(_training_drafts([draft for draft in drafts if draft.project != project]))
         for project in projects
     }
-    decided = {draft.name: _decide(draft, decisions[draft.project]) for draft in drafts}
+    judged = {draft.name: _judge(draft, decisions[draft.project]) for draft in drafts}
     return DraftScores(
-        _pooled_scores(drafts, decided),
-        _pooled_scores([draft for draft in drafts if draft.english], decided),
-        tuple((draft, measure(draft.worthy, decided[draft.name])) for draft in drafts),
+        _pooled_scores(drafts, judged),
+        _pooled_scores([draft for draft in drafts if draft.english], judged),
+        tuple((draft, _pooled_scores([draft], judged)) for draft in drafts),
     )
 
 
-def _decide(draft: ScoredDraft, decision: Decision) -> Labels:
-    alone = decision.calibration.probabilities(draft.scores)
-    if draft.signs is None or decision.bibliography is None:
-        return alone >= decision.thresholds[""]
-    return decision.bibliography.informed_worthiness(alone, draft.signs) >= decision.bibliography.threshold
+def _judge(draft: ScoredDraft, decision: Decision) -> tuple[Labels, Floats]:
+    """Which sentences are worthy, and the probabilities."""
+    probabilities, threshold = decision.calibration.probabilities(draft.scores), decision.thresholds[""]
+    if draft.signs is not None and decision.bibliography is not None:
+        probabilities = decision.bibliography.informed_worthiness(probabilities, draft.signs)
+        threshold = decision.bibliography.threshold
+    return probabilities >= threshold, probabilities
 
 
 def _training_drafts(drafts: Sequence[ScoredDraft]) -> Sequence[ScoredDraft]:
     return [draft for draft in drafts if draft.english] or drafts
 
 
-def _pooled_scores(drafts: Sequence[ScoredDraft], decided: dict[str, Labels]) -> WorthinessScores:
+def _pooled_scores(drafts: Sequence[ScoredDraft], judged: dict[str, tuple[Labels, Floats]]) -> WorthinessScores:
     none = np.zeros(0, bool)
-    return measure(
+    return measure_with_holes(
         np.concatenate([none, *(draft.worthy for draft in drafts)]),
-        np.concatenate([none, *(decided[draft.name] for draft in drafts)]),
+        np.concatenate([none, *(draft.holed for draft in drafts)]),
+        np.concatenate([none, *(judged[draft.name][0] for draft in drafts)]),
+        np.concatenate([np.zeros(0), *(judged[draft.name][1] for draft in drafts)]),
     )

@@ -15,13 +15,16 @@ from whycite.lab.evaluate.statistics import draw
 
 __all__ = [
     "KINDS",
+    "QUIET_SHARE",
     "TITLES",
+    "HoleScores",
     "ReliabilityBin",
     "WorthinessScores",
     "WorthinessSplit",
     "best_threshold",
     "learn_bibliography",
     "measure",
+    "measure_with_holes",
     "paragraph_kind",
     "reliability",
     "split_by_date",
@@ -38,6 +41,9 @@ KINDS = ("conform", "non-conform", "mixed")
 TITLES = "with the titles of the bibliography"
 """Label for a detector's results when it also reads these titles."""
 
+QUIET_SHARE = 0.025
+"""Share of sentences without citations that a check may flag before a writer stops reading what it says."""
+
 _MIN_SENTENCES = 300  # a section type needs this many sentences for its own threshold
 
 
@@ -51,12 +57,27 @@ class WorthinessSplit:
 
 
 @dataclass(frozen=True, slots=True)
+class HoleScores:
+    """Sentences whose citations were part of the grammar ("holed", measured repaired), and the others ("clean").
+
+    None where there are no such sentences, or no probabilities.
+    """
+
+    clean_recall: float | None
+    holed_recall: float | None
+    clean_f1: float | None  # without holed sentences
+    quiet_clean_recall: float | None  # where the share QUIET_SHARE of uncited sentences is flagged
+    quiet_holed_recall: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class WorthinessScores:
     """Precision, recall and F1 of the worthy class."""
 
     precision: float
     recall: float
     f1: float
+    holes: HoleScores | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +137,32 @@ def measure(worthy: Labels, decided: Labels) -> WorthinessScores:
     precision = hits / max(int(decided.sum()), 1)
     recall = hits / max(int(worthy.sum()), 1)
     return WorthinessScores(precision, recall, 2 * precision * recall / (precision + recall) if hits else 0.0)
+
+
+def measure_with_holes(
+    worthy: Labels, holed: Labels, decided: Labels, probabilities: Probabilities | None = None
+) -> WorthinessScores:
+    """Score decisions, also of holed and of clean sentences apart."""
+    clean = worthy & ~holed
+    quiet = None if probabilities is None or worthy.all() else _quiet_decisions(worthy, probabilities)
+    holes = HoleScores(
+        _share(decided, clean),
+        _share(decided, holed),
+        measure(worthy[~holed], decided[~holed]).f1 if clean.any() else None,
+        None if quiet is None else _share(quiet, clean),
+        None if quiet is None else _share(quiet, holed),
+    )
+    return replace(measure(worthy, decided), holes=holes)
+
+
+def _quiet_decisions(worthy: Labels, probabilities: Probabilities) -> Labels:
+    """Decisions that flag at most the share QUIET_SHARE of the uncited sentences."""
+    uncited = np.sort(probabilities[~worthy])[::-1]
+    return np.asarray(probabilities > uncited[int(QUIET_SHARE * len(uncited))])
+
+
+def _share(decided: Labels, mask: Labels) -> float | None:
+    return float(decided[mask].mean()) if mask.any() else None
 
 
 def best_threshold(worthy: Labels, probabilities: Probabilities) -> float:

@@ -18,7 +18,7 @@ from whycite.lab.scope.worthinessmeasures import (
     WorthinessScores,
     WorthinessSplit,
     best_threshold,
-    measure,
+    measure_with_holes,
     paragraph_kind,
 )
 from whycite.models import Encoder
@@ -26,6 +26,7 @@ from whycite.models import Encoder
 __all__ = ["BASELINES", "WorthinessRow", "worthiness_table"]
 
 Labels = NDArray[np.bool_]
+Probabilities = NDArray[np.float64]
 _WORDS = "logistic regression"
 BASELINES = ("chance", "class-weighted", "class-weighted by section", _WORDS)
 
@@ -45,6 +46,7 @@ class _SentenceColumns:
     texts: list[str]
     types: list[str | None]
     worthy: Labels
+    holed: Labels
     kinds: NDArray[np.str_]
 
 
@@ -62,48 +64,64 @@ def worthiness_table(
     """
     train, dev, test = (_sentences(documents) for documents in (parts.train, parts.dev, parts.test))
     labels = list(zip(train.types, train.worthy.tolist(), strict=True))
-    decided: dict[str, Labels] = {}
+    judged: dict[str, tuple[Labels, Probabilities | None]] = {}
     priors = (
         worthinessbaselines.chance(),
         worthinessbaselines.class_weighted(labels),
         worthinessbaselines.class_weighted(labels, by_section=True),
     )
     for name, prior in zip(BASELINES, priors, strict=False):
-        decided[name] = worthinessbaselines.draws(prior, test.types, seed)
+        judged[name] = worthinessbaselines.draws(prior, test.types, seed), None
     tell(_WORDS)
     words = worthinessbaselines.fit_regression(train.texts, train.types, train.worthy.tolist())
     threshold = best_threshold(dev.worthy, words.probabilities(dev.texts, dev.types))
-    decided[_WORDS] = words.probabilities(test.texts, test.types) >= threshold
+    by_words = words.probabilities(test.texts, test.types)
+    judged[_WORDS] = by_words >= threshold, by_words
     if detector is not None:
         tell(detector.name)
         worthiness = [
             np.concatenate([*detector.worthiness(document.unlabelled()), np.zeros(0)]) for document in parts.test
         ]
+        alone = np.concatenate(worthiness)
         thresholds = detector.thresholds
         limits = np.array([thresholds.get(type or "", thresholds[""]) for type in test.types])
-        decided[detector.name] = np.concatenate(worthiness) >= limits
+        judged[detector.name] = alone >= limits, alone
         if encoder is not None and detector.bibliography is not None:
             tell(f"{detector.name}, {TITLES}")
-            informed = [
-                _decide_informed(*scored_document, detector.bibliography, encoder)
-                for scored_document in zip(parts.test, worthiness, strict=True)
-            ]
-            decided[f"{detector.name}, {TITLES}"] = np.concatenate(informed)
-    return [row for name, decisions in decided.items() for row in _rows(name, test, decisions)]
+            informed = np.concatenate(
+                [
+                    _informed_worthiness(*scored_document, detector.bibliography, encoder)
+                    for scored_document in zip(parts.test, worthiness, strict=True)
+                ]
+            )
+            judged[f"{detector.name}, {TITLES}"] = informed >= detector.bibliography.threshold, informed
+    return [row for name, judgement in judged.items() for row in _rows(name, test, *judgement)]
 
 
-def _decide_informed(
-    document: LabelledDocument, worthiness: NDArray[np.float64], bibliography: BibliographyWeights, encoder: Encoder
-) -> Labels:
-    """Decide which sentences of a document are worthy, given its bibliography."""
+def _informed_worthiness(
+    document: LabelledDocument, worthiness: Probabilities, bibliography: BibliographyWeights, encoder: Encoder
+) -> Probabilities:
+    """The worthiness of a document's sentences, given its bibliography."""
     bibliography_signs = title_signs(worthiness, document.texts, document.titles, encoder)
-    return bibliography.informed_worthiness(worthiness, bibliography_signs) >= bibliography.threshold
+    return bibliography.informed_worthiness(worthiness, bibliography_signs)
 
 
-def _rows(method: str, test: _SentenceColumns, decided: Labels) -> list[WorthinessRow]:
+def _rows(
+    method: str, test: _SentenceColumns, decided: Labels, probabilities: Probabilities | None
+) -> list[WorthinessRow]:
     masks = {"all": np.full(len(test.worthy), True)} | {name: test.kinds == name for name in KINDS}
     return [
-        WorthinessRow(method, name, int(mask.sum()), measure(test.worthy[mask], decided[mask]))
+        WorthinessRow(
+            method,
+            name,
+            int(mask.sum()),
+            measure_with_holes(
+                test.worthy[mask],
+                test.holed[mask],
+                decided[mask],
+                None if probabilities is None else probabilities[mask],
+            ),
+        )
         for name, mask in masks.items()
     ]
 
@@ -119,5 +137,6 @@ def _sentences(documents: Sequence[LabelledDocument]) -> _SentenceColumns:
         [sentence.text for _, sentence in pairs],
         [paragraph.section_type for paragraph, _ in pairs],
         np.array([sentence.worthy for _, sentence in pairs], bool),
+        np.array([sentence.had_hole for _, sentence in pairs], bool),
         np.array([paragraph_kind(paragraph) for paragraph, _ in pairs], np.str_),
     )

@@ -133,7 +133,7 @@ def build_worthiness_model(
         new = Path(temporary)
         export_detector(outcome.network, base, recipe, {"articles": chosen}, out.resolve().name, new)
         parity_figures = detector_parity(new, parts.test[:_PARITY_DOCUMENTS], outcome.test)
-        rows = [{key: float(value) for key, value in figures["test"]["all"].items()}]
+        rows = [{key: float(value) for key, value in figures["test"]["all"].items() if key != "holes"}]
         introduction = (
             "All sentences of the documents held out for the test, at the threshold that is best on those before:"
         )

@@ -16,8 +16,8 @@ from whycite.errors import UserError
 __all__ = ["NOISES", "SUFFIX", "add_noise", "load_labelled", "save_labelled"]
 
 
-_FORM = "whycite-worthiness-3"
-_WORTHY, _CONFORM = 1, 2
+_FORM = "whycite-worthiness-4"
+_WORTHY, _CONFORM, _HAD_HOLE = 1, 2, 4
 SUFFIX = ".jsonl.bz2"
 """The suffix of packed files."""
 
@@ -58,7 +58,10 @@ def _record(document: LabelledDocument) -> list[Any]:
         [
             paragraph.headings,
             paragraph.section_type,
-            "".join(str(sentence.worthy * _WORTHY + sentence.conform * _CONFORM) for sentence in paragraph.sentences),
+            "".join(
+                str(sentence.worthy * _WORTHY + sentence.conform * _CONFORM + sentence.had_hole * _HAD_HOLE)
+                for sentence in paragraph.sentences
+            ),
             [sentence.text for sentence in paragraph.sentences],
             {
                 index: sentence.text_with_names
@@ -95,6 +98,7 @@ def _paragraph(
             bool(int(sign) & _CONFORM),
             texts_with_names.get(str(index), ""),
             tuple(places.get(str(index), ())),
+            bool(int(sign) & _HAD_HOLE),
         )
         for index, (sign, text) in enumerate(zip(signs, texts, strict=True))
     )
