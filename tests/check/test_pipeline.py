@@ -44,6 +44,12 @@ def test_every_sentence_has_its_finding_and_worthy_ones_papers(run, draft: Path)
 
 def test_options_change_what_is_asked_for(run, draft: Path) -> None:  # type: ignore[no-untyped-def]
     assert kinds(run(draft, threshold=0.5))[-1] == "needs-citation"
+    assert kinds(run(draft, thresholds={"conclusion": 0.5})) == [
+        *["needs-citation", "ok", "cited"],
+        *["needs-citation", "needs-citation"],
+    ]
+    by_type = run(draft, threshold=1.0, thresholds={"conclusion": 0.5}).findings
+    assert [finding.threshold for finding in by_type] == [1.0] * 4 + [0.5]
     assert kinds(run(draft, sections=["conclusion"])) == ["ok"]
     assert len(run(draft, n=1).findings[0].recommendations) == 1
     everything = run(draft, all=True).findings
@@ -56,10 +62,12 @@ def test_options_change_what_is_asked_for(run, draft: Path) -> None:  # type: ig
     ("options", "message"),
     [
         ({"threshold": 2.0}, "between 0 and 1"),
+        ({"thresholds": {"method": 2.0}}, "between 0 and 1"),
+        ({"thresholds": {"intro": 0.2}}, "unknown section type"),
         ({"sections": ["intro"]}, "unknown section type"),
         ({"n": 0}, "1 or more"),
     ],
-    ids=["threshold", "sections", "n"],
+    ids=["threshold", "thresholds", "section of a threshold", "sections", "n"],
 )
 def test_what_makes_no_sense_is_refused(run, draft: Path, options: dict[str, object], message: str) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(UserError, match=message):

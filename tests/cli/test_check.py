@@ -136,6 +136,12 @@ def test_settings_of_the_project_hold_and_the_command_line_wins(run: Check, draf
     findings = json.loads(result.stdout)["findings"]
     assert [len(one["recommendations"]) for one in findings] == [1, 0, 0, 1, 1]
     assert "needs a citation" in run(draft, "--threshold", "0.5", "--format", "text").stdout
+    (draft.parent / ".whycite.toml").write_text(
+        'fail-on = "needs-citation"\nthreshold = 1\n[thresholds]\nconclusion = 0.5\n', "utf-8"
+    )
+    assert run(draft, "--section", "conclusion").exit_code == 1
+    assert run(draft, "--section", "introduction").exit_code == 0
+    assert run(draft, "--section", "conclusion", "--threshold", "1").exit_code == 0
     (draft.parent / ".whycite.toml").write_text("treshold = 1\n", "utf-8")
     assert ".whycite.toml: unknown setting 'treshold'" in told(run(draft))
 

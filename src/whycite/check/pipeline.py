@@ -46,6 +46,7 @@ def check_draft(
     library: Library | str | Path | None = None,
     *,
     threshold: float | None = None,
+    thresholds: Mapping[str, float] | None = None,
     sections: Collection[str] | None = None,
     all: bool = False,
     n: int = 3,
@@ -61,19 +62,20 @@ def check_draft(
     """Find the sentences of a draft that need a citation, and papers that they could cite.
 
     `library` is an open one or a path; by default it is the user's own, if there is one, and without `use_library`
-    none. `threshold` applies to all sections; by default each detector has its own. Only `sections` of these types are
-    checked, abstracts only if asked for. With `all`, sentences that cite get recommendations, too. `ignore_rules` turns
-    rules off by their ids. `texts` replaces files on disk by unsaved ones. `remember` caches what was computed.
-    `progress` is called with the stage, a count, and the total if known.
+    none. `threshold` applies to all sections but those whose type has its own in `thresholds`; by default each detector
+    has its own. Only `sections` of these types are checked, abstracts only if asked for. With `all`, sentences that cite
+    get recommendations, too. `ignore_rules` turns rules off by their ids. `texts` replaces files on disk by unsaved ones.
+    `remember` caches what was computed. `progress` is called with the stage, a count, and the total if known.
 
     `on_findings` is called as soon as every sentence is judged, with the draft without papers and no findings, and
     then with each next few findings in the order of the text, until it has seen all. An error that it or `progress`
     raises stops the check; what was computed by then stays cached.
     """
     check_number(n)
-    if threshold is not None and not 0 <= threshold <= 1:
-        raise UserError(f"the threshold must be between 0 and 1, not {threshold:g}")
-    if unknown := sorted(set(sections or ()) - set(structure.SECTION_TYPES)):
+    for number in ([] if threshold is None else [threshold]) + list((thresholds or {}).values()):
+        if not 0 <= number <= 1:
+            raise UserError(f"the threshold must be between 0 and 1, not {number:g}")
+    if unknown := sorted({*(sections or ()), *(thresholds or ())} - set(structure.SECTION_TYPES)):
         raise UserError(f"unknown section type '{unknown[0]}'; choose one of: {', '.join(structure.SECTION_TYPES)}")
     check_rule_ids(ignore_rules)
     clock = _StageClock()
@@ -94,12 +96,13 @@ def check_draft(
     decisions = {index: decision for index in indices if (decision := rulebook.decide(index))}
     worthiness = _ruled_worthiness(judgement.worthiness, decisions)
     clock.end("worthiness")
-    thresholds = {
-        index: judgement.threshold(_section_type(document, index)) if threshold is None else threshold
-        for index in indices
-    }
+    limits: dict[int, float] = {}
+    for index in indices:
+        section_type = _section_type(document, index)
+        limit = judgement.threshold(section_type) if threshold is None else threshold
+        limits[index] = (thresholds or {}).get(section_type or "", limit)
     kinds = {
-        index: _kind(document.sentences[index], index in decisions, worthiness[index], thresholds[index])
+        index: _kind(document.sentences[index], index in decisions, worthiness[index], limits[index])
         for index in indices
     }
     proposal_indices = {index for index, kind in kinds.items() if kind == "needs-citation" or (all and kind == "cited")}
@@ -109,7 +112,7 @@ def check_draft(
     judged = CheckedDraft(
         document,
         tuple(
-            _finding(document, index, files, worthiness[index], kinds[index], thresholds[index], decisions.get(index))
+            _finding(document, index, files, worthiness[index], kinds[index], limits[index], decisions.get(index))
             for index in indices
         ),
         (*document.warnings, *rulebook.warnings(), *warnings),

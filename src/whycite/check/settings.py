@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ class CheckSettings:
     n: int | None = None
     format: str | None = None
     ignore_rules: tuple[str, ...] = ()
+    thresholds: Mapping[str, float] = field(default_factory=dict)  # by section type
 
 
 def settings_for(draft: Path) -> CheckSettings:
@@ -83,6 +84,14 @@ def _is_number(value: Any) -> bool:
 _ALLOWED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "library": ("the path of a library", lambda value: isinstance(value, str)),
     "threshold": ("a number from 0 to 1", lambda value: _is_number(value) and 0 <= value <= 1),
+    "thresholds": (
+        f"a table of section types ({', '.join(structure.SECTION_TYPES)}) with a number from 0 to 1 each",
+        lambda value: (
+            isinstance(value, dict)
+            and all(section_type in structure.SECTION_TYPES for section_type in value)
+            and all(_is_number(number) and 0 <= number <= 1 for number in value.values())
+        ),
+    ),
     "sections": (
         f"a list of section types ({', '.join(structure.SECTION_TYPES)})",
         lambda value: (

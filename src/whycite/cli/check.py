@@ -127,6 +127,7 @@ def check(
                         document,
                         library or settings.library,
                         threshold=settings.threshold if threshold is None else threshold,
+                        thresholds=settings.thresholds if threshold is None else None,
                         sections=sections or settings.sections or None,
                         all=all,
                         n=n or settings.n or 3,
