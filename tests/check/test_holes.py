@@ -8,6 +8,7 @@ import pytest
 import whycite
 from whycite.check.holes import leaves_hole, named_texts, repaired_texts
 from whycite.check.paragraphs import LabelledSentence, complete_text, labelled_document, prose_paragraphs
+from whycite.documents.jsondocument import document_json
 from whycite.evidence.groups import join_texts, split_at_groups
 
 BIBLIOGRAPHY = """@article{a, author = {Kaiser, Walter}, title = {Busy bees need rest}, year = 1988}
@@ -112,3 +113,10 @@ def test_labelled_and_checked_sentences_are_repaired(read) -> None:  # type: ign
     assert labelled.text_with_names == "Following Kaiser, we count the bees that sleep."
     ((prose, _),) = prose_paragraphs(document)
     assert prose.sentences == (labelled.text,) != ("Following, we count the bees that sleep.",)
+
+
+def test_read_says_which_citations_are_textual(read) -> None:  # type: ignore[no-untyped-def]
+    document, _ = read(r"\citet{a} and others \citep{b} showed that bees sleep.")
+    textual, parenthetical = document_json(document)["sentences"][0]["citations"]
+    assert textual["textual"] is True
+    assert "textual" not in parenthetical

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, NotRequired
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -28,6 +28,7 @@ class CitationJson(TypedDict):
     keys: list[str]
     start: int
     end: int
+    textual: NotRequired[Literal[True]]  # the source says that it is part of the sentence: \citet, @key in Markdown
 
 
 class SentenceJson(TypedDict):
@@ -112,7 +113,10 @@ def _sentence_json(sentence: Sentence, document: Document, claims: bool) -> Sent
 
 
 def _citation_json(citation: Citation) -> CitationJson:
-    return {"keys": list(citation.keys), "start": citation.start, "end": citation.end}
+    result: CitationJson = {"keys": list(citation.keys), "start": citation.start, "end": citation.end}
+    if citation.textual:
+        result["textual"] = True
+    return result
 
 
 def _reference_json(reference: Reference) -> ReferenceJson:

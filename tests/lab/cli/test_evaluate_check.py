@@ -19,7 +19,9 @@ def test_drafts_are_decided_by_those_of_other_projects(run: Run, tmp_path: Path)
     for name, topic in (("one-early", "bees"), ("one-late", "bees"), ("two", "whales"), ("three", "ants")):
         (tmp_path / name).mkdir()
         (tmp_path / name / "draft.md").write_text(DRAFT.format(topic), encoding="utf-8")
-    told = json.loads(run("eval", "worthiness", "--drafts", tmp_path, "--json").stdout)["rows"]
+    answer = json.loads(run("eval", "worthiness", "--drafts", tmp_path, "--json").stdout)
+    told = answer["rows"]
+    assert 0 < answer["decision"]["thresholds"][""] < 1
     assert [row["sentences_of"] for row in told[:4]] == ["all drafts", "drafts in English"] * 2
     assert ["titles" in row["method"] for row in told] == [False] * 2 + [True] * 6
     assert [row["sentences_of"] for row in told[4:]] == ["one-early", "one-late", "three", "two"]

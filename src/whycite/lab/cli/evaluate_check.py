@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, replace
+from dataclasses import asdict, astuple, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
@@ -55,13 +55,14 @@ def worthiness(
     if bool(data) == (drafts is not None) or (extra_paths and not data):
         raise UserError("give either --data with articles or --drafts with a folder of drafts")
     console, errors = Console(highlight=False), Console(stderr=True, highlight=False)
+    fitted: dict[str, object] = {}
     if data:
         rows = _measure_articles([*data, *(extra_paths or ())], test, trained, model, encoder, seed, errors)
     else:
-        rows = _measure_drafts(cast(Path, drafts), model, encoder, errors)
+        rows, fitted["decision"] = _measure_drafts(cast(Path, drafts), model, encoder, errors)
     if as_json:
         keys = ("method", "sentences_of", "sentences", "P", "R", "F1", *_HOLE_COLUMNS)
-        print_json({"seed": seed, "rows": [dict(zip(keys, row, strict=True)) for row in rows]})
+        print_json({"seed": seed, "rows": [dict(zip(keys, row, strict=True)) for row in rows], **fitted})
     else:
         _show_worthiness(rows, console)
 
@@ -112,13 +113,16 @@ def _measure_articles(
     return [_row(row.method, row.kind, row.sentences, row.scores) for row in table_rows]
 
 
-def _measure_drafts(folder: Path, model: str | None, encoder: str | None, errors: Console) -> list[WorthinessFigures]:
+def _measure_drafts(
+    folder: Path, model: str | None, encoder: str | None, errors: Console
+) -> tuple[list[WorthinessFigures], dict[str, object]]:
+    """The rows of the table, and the decision for `worthiness.json` that is fitted to all drafts in English."""
     import whycite
     from whycite import models
     from whycite.check.detector import load_detector
     from whycite.check.paragraphs import labelled_document
     from whycite.lab.scope.pipeline import drafts_in
-    from whycite.lab.scope.worthinessdrafts import cross_fit, score_draft
+    from whycite.lab.scope.worthinessdrafts import cross_fit, fit_decision, score_draft
     from whycite.lab.scope.worthinessmeasures import TITLES
 
     detector = cast("FolderDetector", load_detector(model, decision="drafts"))
@@ -131,11 +135,12 @@ def _measure_drafts(folder: Path, model: str | None, encoder: str | None, errors
                 score_draft(name, name.partition("-")[0], labelled_document(whycite.read(path)), detector, compared)
             )
             tell(len(drafts))
+    english_drafts = [scored_draft for scored_draft in drafts if scored_draft.english]
     number = sum(len(scored_draft.worthy) for scored_draft in drafts)
-    english = sum(len(scored_draft.worthy) for scored_draft in drafts if scored_draft.english)
+    english = sum(len(scored_draft.worthy) for scored_draft in english_drafts)
     alone, informed = cross_fit([replace(scored_draft, signs=None) for scored_draft in drafts]), cross_fit(drafts)
     method = f"{detector.name}, {TITLES}"
-    return [
+    rows = [
         _row(detector.name, "all drafts", number, alone.all),
         _row(detector.name, "drafts in English", english, alone.english),
         _row(method, "all drafts", number, informed.all),
@@ -145,6 +150,7 @@ def _measure_drafts(folder: Path, model: str | None, encoder: str | None, errors
             for scored_draft, scores in informed.by_draft
         ),
     ]
+    return rows, asdict(fit_decision(english_drafts or drafts))
 
 
 def _show_worthiness(rows: Sequence[WorthinessFigures], console: Console) -> None:

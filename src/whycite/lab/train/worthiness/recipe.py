@@ -31,7 +31,9 @@ class WorthinessRecipe:
     limit: int = 512  # tokens per pass
     dropout: float = 0.1
     noise: float = 0.1  # share of sentences made to look like those of a draft
-    named: float = 0.5  # share of sentences naming the authors they cite that keep the names
+    named: float = (
+        0.5  # share of sentences with a hole that is filled by the names of those they cite, not as `repaired_texts`
+    )
     marks: float = 0.1  # weight of predicting which tokens citations followed, next to which sentences cite
     folds: int = 2  # parts of the documents, each judged by a model trained on the others for half the epochs
     judge: str = ""  # base of these models, possibly larger than `base`, which is the default
