@@ -14,7 +14,9 @@ DOCUMENT = LabelledDocument(
     "Über cells",
     "2025-01-02",
     (
-        LabelledParagraph(("Results", "One"), "result", (LabelledSentence("A.", True, False, "Doe: A.", (1, 2)),)),
+        LabelledParagraph(
+            ("Results", "One"), "result", (LabelledSentence("A.", True, False, "Doe: A.", (1, 2), True),)
+        ),
         LabelledParagraph((), None, (LabelledSentence("B.", False, True), LabelledSentence("C.", True, True))),
     ),
     ("On cells", "Über Zellen"),
