@@ -28,7 +28,7 @@ def test_recorded_judgements_are_those_of_sentences_and_of_all_together() -> Non
 
 
 def test_what_was_not_recorded_is_an_error() -> None:
-    with pytest.raises(UserError, match="no judgement was recorded on 'Foragers sleep' and 'Ants.'"):
+    with pytest.raises(UserError, match="no judgement was recorded on 'Foragers sleep'"):
         RecordedEntailment([CASE], RECORDED).judge(CASE.claim, ["Ants."])
 
 
