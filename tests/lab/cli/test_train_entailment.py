@@ -14,7 +14,7 @@ from tests.lab.train.test_entailmentpack import FILLER, make_data
 from whycite.cli import app
 from whycite.errors import UserError
 from whycite.lab.cli.train_entailment import entailment
-from whycite.lab.train import entailmentpack
+from whycite.lab.train import entailmentstages
 from whycite.lab.train.bases import save_base
 from whycite.lab.train.entailmentpack import load_marked
 from whycite.lab.train.verifyexamples import load_recorded
@@ -45,7 +45,7 @@ def _run(data: Path, *arguments: str | Path, out: str = "model", status: int = 0
 
 def test_a_model_and_its_judgements_of_marked_claims(data: Path) -> None:
     told = _run(data, "--folds", "3", "--seed", "2", "--deadline", "60")
-    for stage in ("teacher", "student", "without fold 3", "with marked claims", "by labels alone", "averaged"):
+    for stage in ("teacher", "student", "student with marked claims without fold 3", "student with marked claims"):
         assert f"{stage}: " in told
     model = load_entailment(data / "model", threads=1)
     assert model.judge("Bee number 3 sleeps.", ["The bee was seen in the hive.", "seen"]).shape == (2, 4)
@@ -77,7 +77,7 @@ def test_an_interrupted_run_writes_nothing(data: Path, monkeypatch: pytest.Monke
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(entailmentpack, "write_card", interrupt)
+    monkeypatch.setattr(entailmentstages, "write_card", interrupt)
     _run(data, "--folds", "0", status=130)
     assert list((data / "model").iterdir()) == []
 
@@ -94,6 +94,6 @@ def test_mistakes(data: Path) -> None:
 
 
 def test_defaults_are_those_of_the_recipe() -> None:
-    plan = entailmentpack.EntailmentPlan()
+    plan = entailmentstages.EntailmentPlan()
     defaults = {name: option.default for name, option in signature(entailment).parameters.items()}
     assert asdict(plan) == {name: defaults[name] for name in asdict(plan)}

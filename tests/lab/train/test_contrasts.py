@@ -69,6 +69,8 @@ def test_findings(sentence: ArticleSentence, finding: str) -> None:
         ("modality", SHAPE.replace("may be", "is"), SHAPE, "not found"),
         ("modality", SHAPE, SHAPE.replace("may be", "is"), "backed"),
         ("cause", LOSS.replace("associated with", "caused by"), LOSS, "not found"),
+        ("detail", GROWTH.replace(" by 20 kg", ""), GROWTH, "backed"),
+        ("detail", GROWTH, GROWTH.replace(" by 20 kg", ""), "not found"),
     ],
 )
 def test_a_kind_changes_one_thing(kind: ContrastKind, claim: str, passage: str, label: Label) -> None:

@@ -19,6 +19,7 @@ from whycite.lab.train.entailment import (
     PairEncoder,
     SentenceList,
     TrainingPack,
+    fused_states,
     load_pack,
     predict,
     save_pack,
@@ -162,3 +163,14 @@ def test_folds_that_are_measured_are_left_out() -> None:
     assert pack.without_fold(1).lists == ()
     assert [pair.fold for pair in pack.without_fold(None).pairs] == [-1]
     assert len(pack.without_fold(0).lists) == 1
+
+
+def test_fused_attention_gives_the_states_of_the_model() -> None:
+    model = tiny_entailment_network(40, **SMALL).model
+    ids = torch.randint(5, 30, (3, 12), generator=torch.Generator().manual_seed(0))
+    mask = torch.ones_like(ids)
+    ids[1, 7:], mask[1, 7:] = 1, 0
+    with torch.no_grad():
+        expected = model(input_ids=ids, attention_mask=mask).last_hidden_state
+        states = fused_states(model, ids, mask)
+    torch.testing.assert_close(states[mask.bool()], expected[mask.bool()])

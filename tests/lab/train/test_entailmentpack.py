@@ -13,7 +13,8 @@ import zstandard
 from tests.fakes import tiny_model, word_tokenizer
 from whycite.errors import UserError
 from whycite.lab.thesis.datasets import PassageCase
-from whycite.lab.train.entailmentpack import EntailmentData, fold_numbers, load_data, load_marked, shorten_vocabulary
+from whycite.lab.train.entailmentpack import EntailmentData, fold_numbers, load_data, load_marked
+from whycite.lab.train.entailmentstages import shorten_vocabulary
 from whycite.lab.train.writtenclaims import Part, article_part
 
 ARTICLE = """<article><front><article-meta><title-group><article-title>On bees</article-title></title-group>

@@ -46,6 +46,7 @@ ContrastKind = Literal[
     "unknown",
     "others",
     "topic",
+    "detail",
     "wording",
 ]
 CONTRAST_KINDS: tuple[ContrastKind, ...] = get_args(ContrastKind)
@@ -117,7 +118,7 @@ def contrast_pairs(sentences: Sequence[ArticleSentence], chance: Random) -> Iter
         yield ContrastPair("finding", finding, _frame("finding", finding, chance), "backed")
         for kind in get_args(Alteration):
             yield from _altered(kind, finding, chance)
-        for made in (_unit, _comparison, _population, _denial, _hypothesis, _unknown, _others):
+        for made in (_unit, _comparison, _population, _denial, _hypothesis, _unknown, _others, _detail):
             yield from made(finding, chance)
         for kind, stronger in _STRONGER.items():
             yield from _strengthened(kind, stronger, finding)
@@ -220,6 +221,26 @@ def _unknown(finding: str, chance: Random) -> Iterator[ContrastPair]:
 def _others(finding: str, chance: Random) -> Iterator[ContrastPair]:
     """What others found says so as well: that it is not the paper's own is for the roles of passages."""
     yield ContrastPair("others", finding, _frame("others", finding, chance), "backed")
+
+
+# What can be left out of a sentence without making it say more: no condition, exception or restriction.
+_FURTHER = re.compile(
+    r"(?:, (?:which|whereas|while|suggesting|indicating|implying|consistent with|in line with|leading to|resulting in|"
+    r"including|with)\b| (?:as well as|and thereby|and thus)\b| by (?:about |nearly |up to )?\d)[^,]*\.$"
+)
+_RESTRICTING = re.compile(r"\b(?:only|except|but|not|no|without|if|unless|neither|nor|either|or|both|than|between)\b")
+_MIN_REST = 5  # words
+
+
+def _detail(finding: str, chance: Random) -> Iterator[ContrastPair]:
+    """A passage may say more than the claim; a claim that says more than the passage is not backed."""
+    match = _FURTHER.search(finding)
+    rest = finding[: match.start()] if match else ""
+    if len(rest.split()) >= _MIN_REST and _VERB.search(rest) and not _RESTRICTING.search(finding):
+        yield ContrastPair("detail", f"{rest}.", finding, "backed")
+        yield ContrastPair("detail", f"{rest}.", _frame("finding", finding, chance), "backed")
+        yield ContrastPair("detail", finding, f"{rest}.", "not found")
+        yield ContrastPair("detail", finding, _frame("finding", f"{rest}.", chance), "not found")
 
 
 def _frame(name: str, finding: str, chance: Random) -> str:

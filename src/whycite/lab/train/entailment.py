@@ -32,6 +32,7 @@ __all__ = [
     "PairEncoder",
     "SentenceList",
     "TrainingPack",
+    "fused_states",
     "load_pack",
     "predict",
     "save_pack",
@@ -49,6 +50,7 @@ _TEACHER_SHARE = 0.7  # of the loss of a labelled pair, where there is a teacher
 _STATE_SHARE = 0.5  # weight of the difference between the states of teacher and student
 _LIST_SHARE = 0.5  # weight of the loss over lists
 _STEEPEST = 1.0
+_HIDDEN = -1e4  # score of padding
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +140,35 @@ class EntailmentNetwork(torch.nn.Module):
 
     def forward(self, ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """The outputs of each pair, and the states of all tokens."""
-        states = self.model(input_ids=ids, attention_mask=mask).last_hidden_state
+        if ids.is_cuda:
+            states = fused_states(self.model, ids, mask)
+        else:
+            states = self.model(input_ids=ids, attention_mask=mask).last_hidden_state
         return self.head(states[:, 0].float()), states
+
+
+def fused_states(model: Any, ids: Tensor, mask: Tensor) -> Tensor:
+    """The states of an MPNet by fused attention; its own writes a table of scores in every layer, which takes longest.
+
+    The bias by distance is used as it is, not trained.
+    """
+    states = model.embeddings(input_ids=ids)
+    distances = model.encoder.compute_position_bias(states[:1]).detach()
+    device = ids.device.type
+    precision = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else states.dtype
+    bias = (distances + (1 - mask)[:, None, None, :] * _HIDDEN).to(precision)
+    for layer in model.encoder.layer:
+        attention = layer.attention.attn
+        shape = (*states.shape[:2], attention.num_attention_heads, attention.attention_head_size)
+        query, key, value = (
+            project(states).view(shape).transpose(1, 2) for project in (attention.q, attention.k, attention.v)
+        )
+        dropped = attention.dropout.p if attention.training else 0.0
+        mixed = torch.nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=bias, dropout_p=dropped)
+        attended = attention.o(mixed.transpose(1, 2).flatten(2))
+        states = layer.attention.LayerNorm(layer.attention.dropout(attended) + states)
+        states = layer.output(layer.intermediate(states), states)
+    return states
 
 
 def shrink(teacher: EntailmentNetwork, layers: Sequence[int], inner: int) -> EntailmentNetwork:
@@ -186,6 +215,10 @@ class PairEncoder:
         """The tokens of a pair whose texts were added."""
         return side_by_side(self._ids[claim], self._ids[passage], self.longest)
 
+    def length(self, claim: str, passage: str) -> int:
+        """About how many tokens a pair has."""
+        return min(self.longest, len(self._ids[claim]) + len(self._ids[passage]))
+
     def batch(self, rows: Sequence[Sequence[int]], device: Any) -> tuple[Tensor, Tensor]:
         """Rows of tokens as a padded table, and the mask that marks padding."""
         width = -(-max(map(len, rows)) // _BUCKET) * _BUCKET
@@ -194,7 +227,13 @@ class PairEncoder:
         for place, row in enumerate(rows):
             ids[place, : len(row)] = row
             mask[place, : len(row)] = 1
-        return torch.from_numpy(ids).to(device), torch.from_numpy(mask).to(device)
+        return _moved(ids, device), _moved(mask, device)
+
+
+def _moved(table: NDArray[np.int64], device: Any) -> Tensor:
+    """A tensor on the device; from pinned memory, so that preparing the next batch need not wait for this one."""
+    tensor = torch.from_numpy(table)
+    return tensor.pin_memory().to(device, non_blocking=True) if torch.device(device).type == "cuda" else tensor
 
 
 def train(
@@ -211,7 +250,9 @@ def train(
     decayed = [parameter for parameter in network.parameters() if parameter.ndim > 1]
     undecayed = [parameter for parameter in network.parameters() if parameter.ndim <= 1]
     optimiser = torch.optim.AdamW(
-        [{"params": decayed, "weight_decay": 0.01}, {"params": undecayed, "weight_decay": 0.0}], lr=recipe.rate
+        [{"params": decayed, "weight_decay": 0.01}, {"params": undecayed, "weight_decay": 0.0}],
+        lr=recipe.rate,
+        fused=device.type == "cuda",
     )
     chance = Random(recipe.seed)
     pairs = _draw_pairs(pack.pairs, recipe, encoder, chance, with_unlabelled=teacher is not None)
@@ -257,7 +298,7 @@ def _draw_pairs(
     while True:
         sources = chance.choices(names, weights, k=recipe.batch * _SORTED_BATCHES)
         drawn = [chance.choice(by_source[source]) for source in sources]
-        drawn.sort(key=lambda pair: len(encoder.ids(pair.claim, pair.passage)))
+        drawn.sort(key=lambda pair: encoder.length(pair.claim, pair.passage))
         batches = [drawn[start : start + recipe.batch] for start in range(0, len(drawn), recipe.batch)]
         chance.shuffle(batches)
         yield from batches
@@ -293,7 +334,7 @@ def _pair_loss(
 ) -> Tensor:
     ids, mask = encoder.batch([encoder.ids(pair.claim, pair.passage) for pair in pairs], device)
     outputs, states = network(ids, mask)
-    labels = torch.tensor([pair.label for pair in pairs], device=device)
+    labels = _moved(np.array([pair.label for pair in pairs], np.int64), device)
     logs = outputs[:, 1:].log_softmax(-1)
     targets = torch.nn.functional.one_hot(labels.clamp(min=0), 3) * (1 - _SMOOTHING) + _SMOOTHING / 3
     if teacher is None:
@@ -305,7 +346,7 @@ def _pair_loss(
     loss = -((share * judged + (1 - share) * targets) * logs).sum(-1).mean()
     relevance = torch.nn.functional.mse_loss(outputs[:, 0], taught[:, 0])
     likeness = torch.nn.functional.cosine_similarity(states.float(), taught_states.float(), dim=-1)
-    return loss + 0.05 * relevance + _STATE_SHARE * (1 - likeness[mask.bool()]).mean()
+    return loss + 0.05 * relevance + _STATE_SHARE * ((1 - likeness) * mask).sum() / mask.sum()
 
 
 def _list_loss(

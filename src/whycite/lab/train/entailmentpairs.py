@@ -36,6 +36,7 @@ _TOGETHER = 5  # sentences that are read as one passage
 _NEAR = 30  # sentences among which the irrelevant ones of a list are chosen
 _READ_ALONE = 3  # near sentences of which each is a pair without a label
 _PER_KIND = 2  # contrast pairs of one kind and label from one article
+_ALTERED = 12  # claims of an article that come with near sentences
 _BURIED = 0.4  # share of contrast pairs whose passage stands among other sentences
 
 
@@ -134,7 +135,10 @@ def written_lists(claims: Iterable[WrittenClaim], articles: Mapping[str, Article
 
 
 def contrast_rows(articles: Iterable[ArticleText], seed: int = 0) -> Iterator[LabelledPair]:
-    """Contrast pairs of articles, a few of each kind and label; some stand among other sentences of the article."""
+    """Contrast pairs of articles, a few of each kind and label; some stand among other sentences of the article.
+
+    Some of their claims also come with the near sentences of the article, for the teacher to judge.
+    """
     for article in articles:
         chance = Random(f"{seed} {article.id}")
         by_kind: dict[tuple[str, str], list[tuple[str, str]]] = {}
@@ -144,6 +148,11 @@ def contrast_rows(articles: Iterable[ArticleText], seed: int = 0) -> Iterator[La
             for claim, passage in chance.sample(pairs, min(_PER_KIND, len(pairs))):
                 text = _bury(passage, article, chance) if chance.random() < _BURIED else passage
                 yield LabelledPair(claim, text, _contrast_label(label), f"contrast {kind}")
+        altered = sorted({claim for (_, label), pairs in by_kind.items() if label != "backed" for claim, _ in pairs})
+        for claim in chance.sample(altered, min(_ALTERED, len(altered))):
+            # The nearest is the finding that was altered.
+            for index in nearest_sentences(claim, article.texts, _READ_ALONE)[1:]:
+                yield LabelledPair(claim, article.sentences[index].text, UNLABELLED, "altered")
 
 
 def wording_rows(number: int, seed: int = 0) -> Iterator[LabelledPair]:
