@@ -11,8 +11,8 @@ from whycite.verify.claims import verify_sentences
 from whycite.verify.features import KINDS, PassageWeights
 from whycite.verify.passages import PreparedDocument
 from whycite.verify.roles import role_of
-from whycite.verify.verdict import ReasonedVerdict, Signs, collect_signs, judge, stance_of
-from whycite.verify.verification import Passage, Role, Stance, Verdict, Verification
+from whycite.verify.verdict import ReasonedVerdict, SentenceView, Signs, collect_signs, judge, stance_of
+from whycite.verify.verification import Passage, Stance, Verdict, Verification
 
 CLAIM = "Foragers sleep at night."
 SUPPORT, CONTRADICTION, NEITHER = (5.0, 4.0, -4.0, -4.0), (5.0, -4.0, 4.0, -4.0), (0.0, -4.0, -4.0, 4.0)
@@ -144,6 +144,22 @@ def test_what_may_say_otherwise_is_told() -> None:
     assert verification.reason == "no sentence clearly says this, and one in “Results” may say otherwise"
 
 
+def test_what_may_say_so_is_told() -> None:
+    weights = replace(WEIGHTS, bars={kind: {"backed": 1.1} for kind in KINDS})
+    sentences = {"Bees are insects.": NEITHER, "Foragers sleep at night.": SUPPORT}
+    verification = _verify(sentences, sections=["Introduction", "Results"], weights=weights)
+    assert verification.verdict == "not found"
+    assert verification.reason == "no sentence clearly says this, but one in “Results” may: read it"
+
+
+def test_numbers_of_a_passage_that_does_not_decide_are_not_told() -> None:
+    claim = "Foragers slept for 8 hours at night."
+    sentences = {"Foragers were awake.": CONTRADICTION, "Foragers slept for 2 hours at night.": NEITHER}
+    verification = _verify(sentences, claim, ["Results", "Methods"])
+    assert verification.verdict == "contradicted"
+    assert verification.reason == "a sentence in “Results” says otherwise"
+
+
 @pytest.mark.parametrize(
     ("chances", "verdict"),
     [
@@ -160,8 +176,7 @@ def test_bars(chances: tuple[float, float, float], verdict: Verdict) -> None:
     bars = {"paper": {"backed": 0.7, "contradicted": 0.8}, "abstract": {"backed": 0.0, "contradicted": 0.0}}
     weights = PassageWeights({}, {"paper": verdicts}, bars)
     stance: Stance = "contradicts" if chances[1] > chances[0] else "supports"
-    roles: list[Role] = ["own"]
-    judged = judge(_signs(stance), "paper", weights, roles, [""], [""], [stance])
+    judged = judge(_signs(stance), "paper", weights, [SentenceView("own", "", "", stance)])
     assert judged.verdict == verdict
     assert judged.decisive == (None if verdict == "not found" else 0)
     assert judged.chances == pytest.approx(dict(zip(names, chances, strict=True)))
@@ -195,7 +210,8 @@ def _judged(chances: tuple[float, float], joint: Stance, alone: Stance) -> Reaso
     values = {"backed": chances[0], "contradicted": chances[1], "not found": 1 - sum(chances)}
     verdicts = {name: {"bias": float(np.log(value))} for name, value in values.items()}
     support = 1.0 if alone == "supports" else -1.0
-    return judge(_signs(joint, support), "paper", PassageWeights({}, {"paper": verdicts}), ["own"], [""], [""], [alone])
+    weights = PassageWeights({}, {"paper": verdicts})
+    return judge(_signs(joint, support), "paper", weights, [SentenceView("own", "", "", alone)])
 
 
 def _signs(joint: Stance, support: float = 0.0) -> Signs:

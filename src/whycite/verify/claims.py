@@ -19,7 +19,7 @@ from whycite.verify.features import PassageWeights, shipped_weights
 from whycite.verify.passages import PreparedDocument, RankedSentences
 from whycite.verify.prose import own_sentences, quotes, with_asides
 from whycite.verify.roles import cited_source, is_hypothesis, role_of
-from whycite.verify.verdict import ReasonedVerdict, collect_signs, judge, stance_of
+from whycite.verify.verdict import ReasonedVerdict, SentenceView, collect_signs, judge, stance_of
 from whycite.verify.verification import Passage, Role, Stance, Verification, unchecked
 
 __all__ = ["OpenDocument", "open_document", "verify_claim", "verify_sentences"]
@@ -72,9 +72,9 @@ class OpenDocument:
         if signs is None:
             passages = self._passages(ranked, quoting, k)
             return Verification(claim, "not found", _QUOTED_CONFIDENCE, passages, "the document only quotes the claim")
-        stances = [stance_of(judgement) for judgement in ranked.judgements]
-        prepared = self._prepared
-        judged = judge(signs, prepared.kind, prepared.weights, roles, self._sources, self._headings, stances)
+        stances = map(stance_of, ranked.judgements)
+        sentences = [*map(SentenceView, roles, self._sources, self._headings, stances)]
+        judged = judge(signs, self._prepared.kind, self._prepared.weights, sentences)
         passages = self._passages(ranked, quoting, k, judged)
         if judged.verdict == "not found" and self._coverage.share < _MIN_READ_SHARE:
             percent = f"{100 * self._coverage.share:.0f} %"

@@ -20,13 +20,14 @@ from whycite.verify.passages import Floats, PreparedDocument, RankedSentences
 from whycite.verify.quantities import quantities
 from whycite.verify.verification import Role, Stance, Verdict
 
-__all__ = ["ReasonedVerdict", "Signs", "collect_signs", "judge", "stance_of"]
+__all__ = ["ReasonedVerdict", "SentenceView", "Signs", "collect_signs", "judge", "stance_of"]
 
 _TOP_PASSAGES = 8  # best passages in which a verdict is looked for
 _OPEN_ROLES = frozenset({"hypothesis"})  # passages that name a claim without saying that it is so
 _MIN_STANCE = 0.5  # chance from which a passage supports or contradicts
 _SAME_WORDS_SUPPORT = 4.0  # of a finding in the claim's own words, of which the model is sometimes unsure
 _NUMBER_PASSAGES = 3  # closest passages in which the claim's numbers are looked for
+_DOUBTFUL = 0.4  # chance from which a claim that was not found may be backed after all
 _BAR = 0.5  # least chance of a verdict, for weights without fitted bars
 
 
@@ -114,67 +115,73 @@ class ReasonedVerdict:
     decisive: int | None = None  # the index of the passage that it rests on
 
 
-def judge(
-    signs: Signs,
-    kind: str,
-    weights: PassageWeights,
-    roles: Sequence[Role],
-    sources: Sequence[str],
-    headings: Sequence[str],
-    stances: Sequence[Stance],
-) -> ReasonedVerdict:
-    """The verdict that follows from the signs; `sources` names whom each sentence cites."""
+@dataclass(frozen=True, slots=True)
+class SentenceView:
+    """What is known of a sentence besides its text."""
+
+    role: Role
+    source: str  # whom it cites
+    heading: str
+    stance: Stance
+
+    @property
+    def where(self) -> str:
+        """The section, to be put behind "a sentence"."""
+        return f" in “{self.heading}”" if self.heading else ""
+
+
+def judge(signs: Signs, kind: str, weights: PassageWeights, sentences: Sequence[SentenceView]) -> ReasonedVerdict:
+    """The verdict that follows from the signs."""
     chances = weights.chances(kind, signs.values)
     bars = weights.bars.get(kind, {})
     best = max(chances, key=lambda name: chances[name])
     agrees = signs.joint == "supports" or signs.values["support"] > 0
-    opposes = signs.joint == stances[signs.contradicting[0]] == "contradicts"  # both: a wrong one does more harm
+    opposing = sentences[signs.contradicting[0]]
+    opposes = signs.joint == opposing.stance == "contradicts"  # both: a wrong one does more harm
     if best == "contradicted" and opposes and chances[best] >= bars.get(best, _BAR):
         decisive = signs.contradicting[0]
-        detail = f": {signs.otherwise}" if signs.otherwise else ""
-        reason = f"a sentence{_where(headings, decisive)} says otherwise{detail}"
+        detail = f": {signs.otherwise}" if signs.otherwise and decisive == signs.closest else ""
+        reason = f"a sentence{opposing.where} says otherwise{detail}"
         return ReasonedVerdict("contradicted", chances[best], chances, reason, decisive)
-    agrees &= roles[signs.supporting[0]] not in _OPEN_ROLES
+    agrees &= sentences[signs.supporting[0]].role not in _OPEN_ROLES
     if best == "backed" and agrees and chances[best] >= bars.get(best, _BAR):
-        return _backed(signs, chances, roles, sources, headings, stances)
-    return ReasonedVerdict("not found", 1 - chances["backed"], chances, _not_found(signs, chances, headings))
+        return _backed(signs, chances, sentences)
+    return ReasonedVerdict("not found", 1 - chances["backed"], chances, _not_found(signs, chances, sentences))
 
 
-def _backed(
-    signs: Signs,
-    chances: dict[str, float],
-    roles: Sequence[Role],
-    sources: Sequence[str],
-    headings: Sequence[str],
-    stances: Sequence[Stance],
-) -> ReasonedVerdict:
+def _backed(signs: Signs, chances: dict[str, float], sentences: Sequence[SentenceView]) -> ReasonedVerdict:
     """Backed by the paper's own finding, or only by what it reports of others."""
     decisive = signs.supporting[0]
-    if roles[decisive] == "others":
-        own = [index for index in signs.supporting if roles[index] != "others" and stances[index] == "supports"]
+    if sentences[decisive].role == "others":
+        own = [
+            index
+            for index in signs.supporting
+            if sentences[index].role != "others" and sentences[index].stance == "supports"
+        ]
         if not own:
-            whom = f"citing {sources[decisive]}" if sources[decisive] else "as what others found"
+            source = sentences[decisive].source
+            whom = f"citing {source}" if source else "as what others found"
             reason = f"a sentence says so, {whom}: cite that"
             return ReasonedVerdict("secondary", chances["backed"], chances, reason, decisive)
         decisive = own[0]
     absent = f", but none mentions {' or '.join(signs.missing)}" if signs.missing else ""
-    reason = f"a sentence{_where(headings, decisive)} says so{absent}"
+    reason = f"a sentence{sentences[decisive].where} says so{absent}"
     return ReasonedVerdict("backed", chances["backed"], chances, reason, decisive)
 
 
-def _not_found(signs: Signs, chances: dict[str, float], headings: Sequence[str]) -> str:
+def _not_found(signs: Signs, chances: dict[str, float], sentences: Sequence[SentenceView]) -> str:
     """Why a claim was not found."""
-    closest = f"; the closest one is{where}" if (where := _where(headings, signs.closest)) else ""
+    where = sentences[signs.closest].where
+    closest = f"; the closest one is{where}" if where else ""
     if signs.is_open:
         return "the paper names this only as a hypothesis or an open question"
     if signs.otherwise:
         return f"the closest sentences give another number: {signs.otherwise}"
     if chances["contradicted"] > chances["backed"]:
-        return f"no sentence clearly says this, and one{_where(headings, signs.contradicting[0])} may say otherwise"
+        opposing = sentences[signs.contradicting[0]].where
+        return f"no sentence clearly says this, and one{opposing} may say otherwise"
+    if chances["backed"] >= _DOUBTFUL:
+        return f"no sentence clearly says this, but one{sentences[signs.supporting[0]].where} may: read it"
     if signs.missing:
         return f"none of the closest sentences mentions {' or '.join(signs.missing)}{closest}"
     return f"no sentence clearly says this{closest}"
-
-
-def _where(headings: Sequence[str], index: int) -> str:
-    return f" in “{headings[index]}”" if headings[index] else ""
