@@ -369,6 +369,7 @@ def test_both_forms_of_an_article_agree(data: Path, read_bytes: ReadBytes) -> No
         assert (packed.paper.year, packed.paper.doi) == (published.paper.year, published.paper.doi)
         for reference in packed.references:
             other = published.by_id[reference.id]
-            assert (reference.title, reference.year, reference.venue) == (other.title, other.year, other.venue)
+            assert (reference.title, reference.year) == (other.title, other.year)
+            assert reference.venue in (other.venue, "")  # the pack lacks the names of conferences
             assert (reference.doi, reference.pmid) == (other.doi, other.pmid)
             assert reference.authors[:6] == other.authors[:6]

@@ -16,6 +16,7 @@ from whycite.check.memory import Memory, memory_key
 from whycite.cite.plugins import DEFAULT, load_method
 from whycite.cite.recommendations import Claim, Evidence, Method, Recommendation, answer_fits, recommendation_json
 from whycite.documents.model import Reference
+from whycite.documents.references.publication import load_publication
 from whycite.library.paths import library_state
 from whycite.models.runtime import disable_threads
 
@@ -71,7 +72,7 @@ class CachedLibrary:
         self, claims: Sequence[Claim], n: int, on_answer: Callable[[], None] = lambda: None
     ) -> list[LibraryAnswer]:
         """The best papers for each claim; `on_answer` is called after each."""
-        keys = [memory_key("papers, doubt and fits", self.state, DEFAULT, n, asdict(claim)) for claim in claims]
+        keys = [memory_key("whole papers, doubt and fits", self.state, DEFAULT, n, asdict(claim)) for claim in claims]
         memory_records = self._memory.get(keys) if self._memory else {}
         missing = {key: claim for key, claim in zip(keys, claims, strict=True) if key not in memory_records}
         for _ in range(len(claims) - len(missing)):
@@ -149,7 +150,13 @@ def _recommendation_from_record(record: Mapping[str, Any]) -> Recommendation:
         rank=record["rank"],
         score=record["score"],
         support=record["support"],
-        paper=Paper(**paper | {"authors": tuple(paper["authors"])}),
+        paper=Paper(
+            **paper
+            | {
+                "authors": tuple(paper["authors"]),
+                "publication": load_publication(paper.get("publication", {})),
+            }
+        ),
         evidence=tuple(
             Evidence(evidence["span"], evidence["score"], evidence["sentence"], SourceDocument(**evidence["source"]))
             for evidence in record["evidence"]

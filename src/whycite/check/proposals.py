@@ -254,6 +254,10 @@ def _recommend_entries(
             entry.venue,
             entry.doi,
             entry.abstract,
+            entry.arxiv,
+            entry.pmid,
+            entry.isbn,
+            entry.publication,
         )
         value = float(values[row])
         recommendations.append(

@@ -9,16 +9,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, count, product
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from whycite.documents.model import Reference
-from whycite.documents.references.names import parse_people
+from whycite.documents.references.names import is_institution, parse_people
 from whycite.text.normalise import fold, spell_greek
 from whycite.text.wordlists import FUNCTION_WORDS
 
 if TYPE_CHECKING:
     from whycite.library import Paper
 
-__all__ = ["CitationKeys", "KeyStyle", "as_bibtex", "bibtex_entry", "key_style"]
+__all__ = ["CitationKeys", "KeyStyle", "as_bibtex", "bibtex_entry", "is_meeting", "key_style", "keyed_papers"]
 
 _ESCAPED = {
     **{sign: f"\\{sign}" for sign in "&%$#_"},
@@ -40,45 +41,97 @@ _MEETING = re.compile(
 )
 # "Proceedings of the Royal Society" is a journal: the name of a body, not of a meeting.
 _BODY = re.compile(r"\bAcad|\bSoc|\bInst|\bEndowment\b|\bACM on\b|\bIEEE\Z", re.IGNORECASE)
+# Types of CSL, and kinds of notices, as types of BibTeX; all others are "misc".
+_ENTRY_TYPES = {
+    "article-journal": "article", "article-magazine": "article", "article-newspaper": "article",
+    "retraction": "article", "correction": "article", "concern": "article", "reinstatement": "article",
+    "paper-conference": "inproceedings", "chapter": "incollection", "entry-encyclopedia": "incollection",
+    "book": "book", "pamphlet": "booklet", "thesis": "phdthesis", "report": "techreport", "article": "misc",
+    "webpage": "misc", "dataset": "misc", "software": "misc", "patent": "misc", "manuscript": "misc",
+}  # fmt: skip
+_VENUE_FIELDS = {"article": "journal", "inproceedings": "booktitle", "incollection": "booktitle", "book": "series"}
+_PUBLISHED_BY = {"book": "publisher", "phdthesis": "school", "techreport": "institution"}
+_SUFFIXED = re.compile(r"(?P<family>[^,]+), (?P<given>[^,]+) (?P<suffix>Jr\.?|Sr\.?|II|III|IV|2nd|3rd)", re.IGNORECASE)
+_UNSAFE_IN_ADDRESS = re.compile(r"[{}\\^\s]")
 _NOT_IN_KEY = re.compile(r"[^a-z0-9]+")
 
 
 def as_bibtex(papers: Iterable[Paper], used_keys: Collection[str] = ()) -> str:
     """An entry for each paper under an unused key like `dyer2013simple`."""
+    return "\n".join(bibtex_entry(key, paper) for key, paper in keyed_papers(papers, used_keys))
+
+
+def keyed_papers(papers: Iterable[Paper], used_keys: Collection[str] = ()) -> Iterator[tuple[str, Paper]]:
+    """Each paper with an unused key."""
     used = set(used_keys)
-    entries = []
     for paper in papers:
         base_key = KeyStyle().key(paper.authors, paper.year, paper.title)
         key = next(key for key in chain([base_key], _numbered_keys(base_key)) if key not in used)
         used.add(key)
-        entries.append(bibtex_entry(key, paper))
-    return "\n".join(entries)
+        yield key, paper
 
 
 def bibtex_entry(key: str, paper: Paper) -> str:
-    """The entry of a paper."""
-    fields = {name: value for name, value in _fields(paper) if value}
-    kind = "article" if "journal" in fields else "inproceedings" if "booktitle" in fields else "misc"
+    """The entry of a paper, with every field that is known."""
+    kind = _entry_type(paper)
+    fields = {name: value for name, value in _fields(kind, paper) if value}
     lines = [f"  {name} = {{{value}}}," for name, value in fields.items()]
     return "\n".join([f"@{kind}{{{key},", *lines, "}", ""])
 
 
-def _fields(paper: Paper) -> Iterator[tuple[str, str]]:
+def _entry_type(paper: Paper) -> str:
+    """The type of an entry: the one of its publication, unless the style would miss a field that this one requires."""
+    publication, venue = paper.publication, paper.venue.strip()
+    kind = _ENTRY_TYPES.get(publication.type, "")
+    if not kind:
+        kind = "inproceedings" if is_meeting(venue) else "article" if venue else "book" if paper.isbn else "misc"
+    if kind in ("article", "inproceedings", "incollection") and not venue:
+        return "misc"
+    if kind == "incollection" and not publication.publisher:
+        return "inproceedings"
+    if kind == "book" and not (publication.publisher or venue):
+        return "booklet"
+    return "misc" if kind in ("phdthesis", "techreport") and not (publication.publisher or venue) else kind
+
+
+def _fields(kind: str, paper: Paper) -> Iterator[tuple[str, str]]:
+    publication = paper.publication
     scheme, _, identifier = paper.key.partition(":")
     yield "title", _title(paper.title)
-    yield "author", " and ".join(map(_person, paper.authors))
+    people, editors = (" and ".join(map(_person, names)) for names in (paper.authors, publication.editors))
+    if paper.authors != publication.editors:
+        yield "author", f"{people} and others" if people and publication.others else people
+        # A book with authors and editors has more people than styles can name.
+        yield "editora" if kind == "book" and people else "editor", editors
+    else:
+        yield "editor", editors
     yield "year", str(paper.year or "")
     venue = _IN.sub("", paper.venue.strip())
-    yield "booktitle" if _is_meeting(venue) else "journal", _escape(venue)
+    publisher = publication.publisher or (venue if kind in _PUBLISHED_BY else "")
+    if kind not in _PUBLISHED_BY or venue != publisher:
+        yield _VENUE_FIELDS.get(kind, "howpublished"), _escape(venue)
+    yield "volume", _escape(publication.volume)
+    yield "number" if kind in ("article", "techreport", "misc") else "issue", _escape(publication.issue)
+    yield "pages", _pages(publication.pages)
+    if kind == "phdthesis":
+        yield "type", "Thesis"  # of which kind is not known
+    yield _PUBLISHED_BY.get(kind, "publisher"), _escape(publisher)
+    yield "address", _escape(publication.place)
+    yield "edition", _escape(publication.edition)
+    yield "series", _escape(publication.series)
     yield "doi", _verbatim(paper.doi or (identifier if scheme == "doi" else ""))
-    if scheme == "arxiv":
-        yield "eprint", _verbatim(identifier)
+    if arxiv := paper.arxiv or (identifier if scheme == "arxiv" else ""):
+        yield "eprint", _verbatim(arxiv)
         yield "archiveprefix", "arXiv"
-    elif scheme == "pmid":
-        yield "pmid", _verbatim(identifier)
+    yield "pmid", _verbatim(paper.pmid or (identifier if scheme == "pmid" else ""))
+    yield "pmcid", _verbatim(publication.pmcid)
+    yield "isbn", _verbatim(paper.isbn or publication.isbn)
+    yield "issn", _verbatim(publication.issn)
+    yield "url", _UNSAFE_IN_ADDRESS.sub(lambda sign: quote(sign[0]), publication.url)
+    yield "note", _escape(publication.note)
 
 
-def _is_meeting(venue: str) -> bool:
+def is_meeting(venue: str) -> bool:
     """Whether a venue is the proceedings of a meeting, not a journal."""
     if _MEETING.search(venue):
         return "journal" not in venue.lower()
@@ -96,9 +149,18 @@ def _word(text: str) -> str:
     return f"{_escape(text[:start])}{{{_escape(text[start:end])}}}{_escape(text[end:])}"
 
 
+def _pages(text: str) -> str:
+    """Pages with the en dash of TeX."""
+    return "--".join(map(_escape, text.split("-")))
+
+
 def _person(name: str) -> str:
     """A name that BibTeX reads as one person, or in braces the name of an organisation."""
     written = _escape(" ".join(name.split()))
+    if is_institution(name):
+        return f"{{{written}}}"
+    if suffixed := _SUFFIXED.fullmatch(written):
+        return f"{suffixed['family']}, {suffixed['suffix']}, {suffixed['given']}"
     people = parse_people(written)
     if people == (name,) and ("," in name or " " not in name):
         return written

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
-from typing import TYPE_CHECKING, NotRequired, Protocol
+from typing import TYPE_CHECKING, Any, NotRequired, Protocol
 
 from typing_extensions import TypedDict
 
 from whycite.cite.fit import nothing_fits
 from whycite.documents.identity import normalise_title
+from whycite.documents.references.publication import publication_fields
 from whycite.errors import UserError
 from whycite.text.tokens import terms
 
@@ -171,6 +172,10 @@ class PaperJson(TypedDict):
     year: int | None
     venue: str
     doi: str
+    arxiv: NotRequired[str]
+    pmid: NotRequired[str]
+    isbn: NotRequired[str]
+    publication: NotRequired[dict[str, Any]]  # what is known of type, volume, issue, pages, publisher and so on
 
 
 class SourceJson(TypedDict):
@@ -235,7 +240,7 @@ def answer_json(recommendations: Sequence[Recommendation], explain: bool = False
 
 def paper_json(paper: Paper) -> PaperJson:
     """A paper as JSON."""
-    return {
+    result: PaperJson = {
         "key": paper.key,
         "title": paper.title,
         "authors": list(paper.authors),
@@ -243,6 +248,15 @@ def paper_json(paper: Paper) -> PaperJson:
         "venue": paper.venue,
         "doi": paper.doi,
     }
+    if paper.arxiv:
+        result["arxiv"] = paper.arxiv
+    if paper.pmid:
+        result["pmid"] = paper.pmid
+    if paper.isbn:
+        result["isbn"] = paper.isbn
+    if known := publication_fields(paper.publication):
+        result["publication"] = known
+    return result
 
 
 def _evidence_json(evidence: Evidence) -> EvidenceJson:

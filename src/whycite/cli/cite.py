@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from enum import StrEnum
@@ -29,6 +30,8 @@ class CiteFormat(StrEnum):
     json = "json"
     trec = "trec"
     bibtex = "bibtex"
+    csl = "csl"
+    ris = "ris"
 
 
 def cite(
@@ -48,7 +51,9 @@ def cite(
     cited: Annotated[
         list[str] | None, typer.Option(metavar="KEY", help="Paper your draft already cites; repeatable.")
     ] = None,
-    format: Annotated[CiteFormat | None, typer.Option(help="Output format: text, json, trec or bibtex.")] = None,
+    format: Annotated[
+        CiteFormat | None, typer.Option(help="Output format: text, json, trec, bibtex, csl or ris.")
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show how each score is computed.")] = False,
     batch: Annotated[
         str | None,
@@ -70,7 +75,7 @@ def cite(
         raise UserError("give one claim in quotation marks, or use --batch FILE for several")
     if as_json and format not in (None, CiteFormat.json):
         raise UserError(f"--json cannot be used with --format {format.value}")
-    if batch is not None and format in (CiteFormat.text, CiteFormat.bibtex):
+    if batch is not None and format not in (None, CiteFormat.json, CiteFormat.trec):
         raise UserError(f"--batch cannot be used with --format {format.value}; use json or trec")
     output_format = CiteFormat.json if as_json or (batch is not None and format is None) else format or CiteFormat.text
     context = {"title": title, "section_type": section_type(section), "cited": tuple(cited or ()), "year": year_max}
@@ -89,6 +94,7 @@ def _print_answer(
     from rich.console import Console
 
     from whycite.cite.bibtex import as_bibtex
+    from whycite.cite.exchange import as_csl, as_ris
     from whycite.cite.recommendations import answer_fits, answer_json
     from whycite.cli import results
 
@@ -98,6 +104,10 @@ def _print_answer(
         print(_trec_run("1", answer, method.name), end="")
     elif format is CiteFormat.bibtex:
         print(as_bibtex(recommendation.paper for recommendation in answer), end="")
+    elif format is CiteFormat.csl:
+        print(json.dumps(as_csl(recommendation.paper for recommendation in answer), ensure_ascii=False, indent=2))
+    elif format is CiteFormat.ris:
+        print(as_ris(recommendation.paper for recommendation in answer), end="")
     else:
         console = Console(highlight=False)
         results.show_recommendations(answer, claim.text, console, explain, fits=answer_fits(answer))

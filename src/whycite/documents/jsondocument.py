@@ -9,7 +9,8 @@ from typing import Any, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from whycite.documents.identity import paper_key
-from whycite.documents.model import Citation, Coverage, Document, Reference, Section, Sentence
+from whycite.documents.model import Citation, Coverage, Document, Notice, Reference, Section, Sentence
+from whycite.documents.references.publication import load_publication, publication_fields
 
 __all__ = ["DocumentJson", "SectionJson", "document_json", "from_plain", "section_json", "to_plain"]
 
@@ -57,6 +58,10 @@ class ReferenceJson(TypedDict):
     year: int | None
     venue: str
     doi: str
+    arxiv: NotRequired[str]
+    pmid: NotRequired[str]
+    isbn: NotRequired[str]
+    publication: NotRequired[dict[str, Any]]  # what is known of type, volume, issue, pages, publisher and so on
 
 
 class DocumentJson(TypedDict):
@@ -120,7 +125,7 @@ def _citation_json(citation: Citation) -> CitationJson:
 
 
 def _reference_json(reference: Reference) -> ReferenceJson:
-    return {
+    result: ReferenceJson = {
         "id": reference.id,
         "key": paper_key(reference),
         "title": reference.title,
@@ -129,6 +134,15 @@ def _reference_json(reference: Reference) -> ReferenceJson:
         "venue": reference.venue,
         "doi": reference.doi,
     }
+    if reference.arxiv:
+        result["arxiv"] = reference.arxiv
+    if reference.pmid:
+        result["pmid"] = reference.pmid
+    if reference.isbn:
+        result["isbn"] = reference.isbn
+    if known := publication_fields(reference.publication):
+        result["publication"] = known
+    return result
 
 
 def to_plain(document: Document) -> dict[str, Any]:
@@ -148,11 +162,19 @@ def from_plain(plain: Mapping[str, Any]) -> Document:
         warnings=tuple(plain["warnings"]),
         asides=tuple(map(_load_sentence, plain["asides"])),
         coverage=Coverage(**plain["coverage"]),
+        amended=tuple(map(_load_reference, plain["amended"])),
     )
 
 
 def _load_reference(plain: Mapping[str, Any]) -> Reference:
-    return Reference(**{**plain, "authors": tuple(plain["authors"])})
+    return Reference(
+        **{
+            **plain,
+            "authors": tuple(plain["authors"]),
+            "publication": load_publication(plain["publication"]),
+            "notices": tuple(Notice(**notice) for notice in plain["notices"]),
+        }
+    )
 
 
 def _load_sentence(plain: Mapping[str, Any]) -> Sentence:

@@ -8,11 +8,59 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-__all__ = ["Citation", "Coverage", "Document", "Marker", "Reference", "Section", "Sentence", "SentenceKind"]
+__all__ = [
+    "Citation",
+    "Coverage",
+    "Document",
+    "Marker",
+    "Notice",
+    "NoticeKind",
+    "Publication",
+    "Reference",
+    "Section",
+    "Sentence",
+    "SentenceKind",
+]
 
 
 # Where a sentence stands. Of headings, and of tables whose cells are known, only sentences that cite are kept.
 SentenceKind = Literal["prose", "caption", "footnote", "table", "heading"]
+
+
+# What was published about a paper later. A reinstatement takes a retraction back.
+NoticeKind = Literal["retraction", "concern", "correction", "reinstatement"]
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A retraction, an expression of concern, a correction or a reinstatement of a paper."""
+
+    kind: NoticeKind
+    doi: str = ""  # of the notice itself
+    date: str = ""  # in ISO form, as far as known
+    reason: str = ""
+    source: str = ""  # who says so, in words: "Retraction Watch"
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """How a work was published: what a full reference has besides authors, year, title, venue and the main ids."""
+
+    type: str = ""  # in CSL's words, such as "article-journal"; of a notice, its kind
+    others: bool = False  # whether the source names only the first authors: "et al."
+    editors: tuple[str, ...] = ()
+    volume: str = ""
+    issue: str = ""  # of a report, its number
+    pages: str = ""  # or the number of the article: "e1003435"
+    publisher: str = ""  # of a thesis, the university
+    place: str = ""
+    edition: str = ""
+    series: str = ""
+    isbn: str = ""  # of the book that it is a part of
+    issn: str = ""
+    pmcid: str = ""
+    url: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +78,8 @@ class Reference:
     isbn: str = ""
     abstract: str = ""
     text: str = ""  # the entry as printed, if not all of its parts could be identified
+    publication: Publication = Publication()
+    notices: tuple[Notice, ...] = ()  # that its source names
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +173,7 @@ class Document:
     warnings: tuple[str, ...] = ()
     asides: tuple[Sentence, ...] = ()  # of a published article: captions, notes, tables, digest, back matter
     coverage: Coverage = Coverage()
+    amended: tuple[Reference, ...] = ()  # of a notice: the papers it retracts or corrects
 
     @cached_property
     def by_id(self) -> Mapping[str, Reference]:

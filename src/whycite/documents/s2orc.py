@@ -23,9 +23,10 @@ from whycite.documents.jsontext import (
     read_records,
 )
 from whycite.documents.latex.formulas import math_text
-from whycite.documents.model import Document, Reference, SentenceKind
+from whycite.documents.model import Document, Publication, Reference, SentenceKind
 from whycite.documents.references.names import person
 from whycite.documents.references.printed import parse_printed
+from whycite.documents.references.reader import normalise_pages
 from whycite.documents.sources import Source, unwrap
 
 __all__ = ["READER", "S2orcMetadata"]
@@ -214,6 +215,11 @@ def _reference(id: str, entry: dict[str, Any]) -> Reference:
         doi=normalise_doi(as_text(doi)) if doi else "",
         arxiv=normalise_arxiv(as_text(arxiv)) if arxiv else "",
         pmid=normalise_pmid(as_text(pmid)) if pmid else "",
+        publication=Publication(
+            volume=as_text(entry.get("volume")),
+            issue=as_text(entry.get("issue")),
+            pages=normalise_pages(as_text(entry.get("pages"))),
+        ),
     )
 
 
@@ -227,6 +233,7 @@ def _complete(printed: Reference, structured: Reference) -> Reference:
         doi=structured.doi or printed.doi,
         arxiv=structured.arxiv or printed.arxiv,
         pmid=structured.pmid or printed.pmid,
+        publication=structured.publication,
     )
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from whycite.documents.builder import Builder, Prose
-from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_isbn, normalise_pmid
-from whycite.documents.model import Document, Reference, SentenceKind
+from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_isbn, normalise_pmcid, normalise_pmid
+from whycite.documents.model import Document, Publication, Reference, SentenceKind
 from whycite.documents.references.names import person
 from whycite.documents.references.printed import parse_printed
+from whycite.documents.references.reader import normalise_pages, page_range, web_address
 from whycite.documents.sources import Source
 from whycite.documents.xmltree import Node, Tree, Walk, XmlText, load_tree, plain_text
 
@@ -221,7 +222,29 @@ def _reference(id: str, entry: Node) -> Reference:
         arxiv=normalise_arxiv(ids.get("arxiv", "")),
         pmid=normalise_pmid(ids.get("pmid", "")),
         isbn=normalise_isbn(ids.get("isbn", "")),
+        publication=_publication(entry, ids, links),
         text="" if people and dates and title else raw,
+    )
+
+
+def _publication(entry: Node, ids: Mapping[str, str], links: str) -> Publication:
+    scopes = {node.get("unit"): node for node in entry.descend("biblScope")}
+
+    def scope(unit: str) -> str:
+        node = scopes.get(unit)
+        return page_range(node.get("from"), node.get("to")) or plain_text(node) if node else ""
+
+    return Publication(
+        type="article-journal" if any(node.get("level") == "j" for node in entry.descend("title")) else "",
+        editors=tuple(filter(None, (plain_text(node) for node in entry.descend("editor")))),
+        volume=scope("volume"),
+        issue=scope("issue"),
+        pages=normalise_pages(scope("page")),
+        publisher=next((plain_text(node) for node in entry.descend("publisher")), ""),
+        place=next((plain_text(node) for node in entry.descend("pubPlace")), ""),
+        issn=ids.get("issn", "") or ids.get("eissn", ""),
+        pmcid=normalise_pmcid(ids.get("pmcid", "")),
+        url=web_address(links),
     )
 
 

@@ -170,11 +170,15 @@ def _reencode(store: Store, encoder: Encoder, watch: Watch) -> None:
 
 def _with_vectors(table: Table, encoder: Encoder, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """The rows of a table with new vectors."""
-    for rows in scan_columns(table, [name for name in schema.names if name != "vector"], size=PROGRESS_TEXTS):
+    existing = [name for name in table.schema.names if name != "vector"]  # an older version had fewer columns
+    for rows in scan_columns(table, existing, size=PROGRESS_TEXTS):
         vectors = encoder.encode(rows["text"].to_pylist()).astype(np.float16)
         column = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), encoder.dimensions)
+        columns = {name: rows[name] for name in existing} | {"vector": column}
+        nothing = pa.nulls(len(rows))
         yield pa.RecordBatch.from_arrays(
-            [column if name == "vector" else rows[name] for name in schema.names], schema=schema
+            [columns[field.name] if field.name in columns else nothing.cast(field.type) for field in schema],
+            schema=schema,
         )
 
 

@@ -6,24 +6,26 @@ the id of the one with the best key, so that citations need no change when two p
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from whycite.documents.identity import Papers, key_rank, paper_key, traits
+from whycite.documents.identity import Papers, is_preprint_reference, key_rank, paper_key, traits
 from whycite.documents.model import Reference
+from whycite.documents.references.publication import fill_gaps, load_publication
 from whycite.library.store import Store
 from whycite.library.tables import identifier, read_columns, rows_by_id
 
-__all__ = ["KnownPapers", "PaperChanges", "reference_of", "version_of"]
+__all__ = ["KnownPapers", "PaperChanges", "complete_reference", "reference_of", "version_of"]
 
 Integers = NDArray[np.int64]
 _FIELDS = ("title", "authors", "year", "venue", "doi", "arxiv", "pmid", "isbn", "abstract")
-_COLUMNS = ("id", "key", "text", *_FIELDS)
+_COLUMNS = ("id", "key", "text", *_FIELDS, "publication")
 
 
 def version_of(reference: Reference) -> int:
@@ -81,9 +83,9 @@ class KnownPapers:
         new = {version: reference for version, reference in merged.items() if version not in self}
         old = self.references(merged.keys() - new.keys())
         updated = {
-            version: _fill_gaps(merged[version], reference)
+            version: fill_gaps(merged[version], reference)
             if version in own_references
-            else _fill_gaps(reference, merged[version])
+            else fill_gaps(reference, merged[version])
             for version, reference in old.items()
         }
         updated = {
@@ -168,16 +170,19 @@ class KnownPapers:
             self._versions[paper].add(version)
 
     def _rows(self, versions: Collection[int]) -> list[dict[str, Any]]:
-        rows: list[dict[str, Any]] = rows_by_id(self._papers, "id", sorted(versions), _COLUMNS).to_pylist()
+        columns = [name for name in _COLUMNS if name in self._papers.schema.names]
+        rows: list[dict[str, Any]] = rows_by_id(self._papers, "id", sorted(versions), columns).to_pylist()
         return sorted(rows, key=lambda row: row["id"])
 
 
 def reference_of(row: Mapping[str, Any]) -> Reference:
     """A row of the papers table as a reference; a title that is not searched is an entry as printed."""
-    fields = {name: row[name] for name in _FIELDS} | {"authors": tuple(row["authors"] or ())}
+    fields: dict[str, Any] = {name: row[name] or "" for name in _FIELDS}
+    fields |= {"authors": tuple(row["authors"] or ()), "year": row["year"]}
     if not row["text"]:
         fields |= {"title": "", "text": row["title"]}
-    return Reference(row["key"], **fields)
+    publication = load_publication(json.loads(row.get("publication") or "{}"))
+    return Reference(row["key"], **fields, publication=publication)
 
 
 def _merge_references(references: Iterable[Reference], existing: Mapping[int, Reference]) -> dict[int, Reference]:
@@ -185,22 +190,29 @@ def _merge_references(references: Iterable[Reference], existing: Mapping[int, Re
     merged = dict(existing)
     for reference in references:
         if version := version_of(reference):
-            merged[version] = _fill_gaps(merged[version], reference) if version in merged else reference
+            merged[version] = fill_gaps(merged[version], reference) if version in merged else reference
     return merged
 
 
 def _same_fields(reference: Reference, other_reference: Reference) -> bool:
-    return all(getattr(reference, name) == getattr(other_reference, name) for name in _FIELDS)
+    return all(getattr(reference, name) == getattr(other_reference, name) for name in (*_FIELDS, "publication"))
 
 
-def _fill_gaps(reference: Reference, other_reference: Reference) -> Reference:
-    """A reference with its empty fields filled from another one to the same paper."""
-    gaps = {
-        name: getattr(other_reference, name)
-        for name in _FIELDS
-        if not getattr(reference, name) and getattr(other_reference, name)
-    }
-    return replace(reference, **gaps) if gaps else reference
+def complete_reference(versions: Sequence[Reference]) -> Reference:
+    """What all versions of a paper know together; the first stands for the paper and has the last word.
+
+    Versions of another year and preprints of a published paper add identifiers and the abstract alone, since they
+    appeared elsewhere.
+    """
+    first, *others = versions
+    is_preprint = is_preprint_reference(first)
+    complete = first
+    for version in sorted(others, key=lambda version: (key_rank(version), paper_key(version))):
+        same_year = None in (first.year, version.year) or first.year == version.year
+        if not same_year or is_preprint_reference(version) != is_preprint:
+            version = Reference(version.id, arxiv=version.arxiv, pmid=version.pmid, abstract=version.abstract)
+        complete = fill_gaps(complete, version)
+    return complete
 
 
 def _connected_sets(families: Iterable[set[int]]) -> list[set[int]]:

@@ -6,9 +6,9 @@ import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import wraps
+from functools import cached_property, wraps
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from whycite.documents.model import Reference
 from whycite.errors import UserError
-from whycite.library.papers import KnownPapers
+from whycite.library.papers import KnownPapers, complete_reference, reference_of
 from whycite.library.paths import default_path
 from whycite.library.records import (
     CitedSpan,
@@ -41,6 +41,7 @@ Vector = NDArray[np.float32]
 _Parameters = ParamSpec("_Parameters")
 _Answer = TypeVar("_Answer")
 
+_PAPER_COLUMNS = ["id", "key", "title", "authors", "year", "venue", "doi", "abstract", "text", "arxiv", "pmid", "isbn"]
 _MAX_COCITING = 200  # documents searched for co-cited papers: those with the most papers in common
 
 
@@ -148,12 +149,23 @@ class Library:
     @_with_plain_errors
     def papers(self, ids: Sequence[int]) -> dict[int, Paper]:
         """Papers by id."""
-        columns = ["id", "key", "title", "authors", "year", "venue", "doi", "abstract"]
+        versions = self.snapshot.versions_of(ids)
+        rows = self.snapshot.rows_by_id("papers", "id", versions, self._paper_columns).to_pylist()
+        rows_by_paper: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
+        for row in rows:
+            rows_by_paper[self.snapshot.paper_of(row["id"])].append(row)
         papers = {}
-        for row in self.snapshot.rows_by_id("papers", "id", ids, columns).to_pylist():
-            paper, row["authors"] = row.pop("id"), tuple(row["authors"] or ())
-            papers[paper] = Paper(**row)
+        for paper in ids:
+            # The version that stands for the paper comes first.
+            family = sorted(rows_by_paper[paper], key=lambda row: row["id"] != paper)
+            if family and family[0]["id"] == paper:
+                papers[paper] = _paper(family)
         return papers
+
+    @cached_property
+    def _paper_columns(self) -> list[str]:
+        has_publication = self.snapshot.has_column("papers", "publication")
+        return [*_PAPER_COLUMNS, "publication"] if has_publication else _PAPER_COLUMNS
 
     @_with_plain_errors
     def outlines(self, ids: Sequence[int], vector: Vector, titles: bool = False) -> dict[int, PaperOutline]:
@@ -277,6 +289,24 @@ class Library:
                 max(lexical, previous.lexical if previous else 0.0),
             )
         return [best[paper] for paper in sorted(best)]
+
+
+def _paper(versions: Sequence[dict[str, Any]]) -> Paper:
+    """The paper of these rows, the first of which stands for it."""
+    complete = complete_reference([reference_of(row) for row in versions])
+    return Paper(
+        key=versions[0]["key"],
+        title=versions[0]["title"],
+        authors=complete.authors,
+        year=complete.year,
+        venue=complete.venue,
+        doi=complete.doi,
+        abstract=complete.abstract,
+        arxiv=complete.arxiv,
+        pmid=complete.pmid,
+        isbn=complete.isbn,
+        publication=complete.publication,
+    )
 
 
 def _span_hits(hits: SearchHits) -> list[SpanHit]:

@@ -47,8 +47,12 @@ __all__ = [
 
 RECORD_COLUMNS = {
     "spans": ("text",),
-    "papers": ("key", "title", "authors", "year", "venue", "doi", "abstract", "text"),
-}  # fields of a record, after the vector
+    "papers": (
+        "key", "title", "authors", "year", "venue", "doi", "abstract", "text", "arxiv", "pmid", "isbn", "publication",
+    ),
+}  # fmt: skip
+# Fields of a record, after the vector. New ones come last: records of older versions end before them.
+_OLD_COLUMNS = {"spans": ["text"]}  # of copies that do not say; the records of papers are incomplete
 CITATION_COLUMNS = {
     "span": ("span", "paper", "document", "sentence", "place", "kind", "section_type"),
     "paper": ("paper", "document", "place"),
@@ -79,6 +83,7 @@ class ReadingCopy:
     citations: CopiedCitations
     same_as: dict[int, int]  # the version that stands for each version of a paper, if it is another
     support: SupportCounts
+    columns: Mapping[str, list[str]]  # fields of the records of each table
 
 
 def open_copy(library: Path, commit: Commit) -> ReadingCopy | None:
@@ -93,7 +98,8 @@ def open_copy(library: Path, commit: Commit) -> ReadingCopy | None:
         support = SupportCounts(*load_column(folder, "papers", "support"))
         if (folder / MANIFEST).read_bytes() != content:  # rebuilt in the meantime, with other heaps
             return None
-        return ReadingCopy(folder, rows, citations, dict(zip(versions, same_as, strict=True)), support)
+        columns = manifest.get("columns", _OLD_COLUMNS)
+        return ReadingCopy(folder, rows, citations, dict(zip(versions, same_as, strict=True)), support, columns)
     except (OSError, ValueError, KeyError, EOFError):  # missing, just deleted, or damaged: use the tables
         return None
 
@@ -169,7 +175,10 @@ class CopiedRows:
             column_values["vector"] = pa.FixedSizeListArray.from_arrays(vectors, self._vector_bytes // 2)
             if needs_record:
                 values = json.loads(b"[%s]" % b",".join(record[self._vector_bytes :] for record in records))
-                column_values |= {name: [fields[k] for fields in values] for k, name in enumerate(self._columns)}
+                column_values |= {
+                    name: [fields[number] if number < len(fields) else None for fields in values]
+                    for number, name in enumerate(self._columns)
+                }
         return pa.table(
             [column_values[name] for name in columns], pa.schema([self._schema.field(name) for name in columns])
         )
@@ -231,13 +240,23 @@ def write_copy(store: Store, anew: bool = False) -> None:
     previous = None if anew else _latest_copy(store)
     if previous is not None and previous.folder == folder:
         return
+    columns = {
+        name: [column for column in names if column in store[name].schema.names]
+        for name, names in RECORD_COLUMNS.items()
+    }
+    reusable = {
+        name: rows
+        for name, rows in (previous.rows if previous else {}).items()
+        if previous and previous.columns.get(name) == columns[name]
+    }
     home = copy_folder(store.path)
     staging = home / _STAGING
     shutil.rmtree(staging, ignore_errors=True)  # left by a killed writer
     staging.mkdir(parents=True)
     manifest: dict[str, Any] = {
-        name: _copy_rows(store, name, staging, previous.rows[name] if previous else None) for name in RECORD_COLUMNS
+        name: _copy_rows(store, name, columns[name], staging, reusable.get(name)) for name in RECORD_COLUMNS
     }
+    manifest["columns"] = columns
     merged = read_columns(store["papers"], ["id", "same_as"], "id != same_as").sort_by("id")
     same_as = np.array([merged["id"].to_numpy(), merged["same_as"].to_numpy()])
     np.save(staging / "papers.same_as.npy", same_as)
@@ -263,7 +282,7 @@ def _latest_copy(store: Store) -> ReadingCopy | None:
     return None
 
 
-def _copy_rows(store: Store, name: str, staging: Path, previous: CopiedRows | None) -> str:
+def _copy_rows(store: Store, name: str, columns: Sequence[str], staging: Path, previous: CopiedRows | None) -> str:
     """Copy a table; returns the name of its heap."""
     table = store[name]
     rows = read_columns(table, ["id", ROW]).sort_by(ROW)
@@ -281,13 +300,13 @@ def _copy_rows(store: Store, name: str, staging: Path, previous: CopiedRows | No
     )
     with heap.open("ab") as file:
         end = file.tell()
-        for positions, records in _records(table, RECORD_COLUMNS[name], places, np.flatnonzero(~reusable)):
+        for positions, records in _records(table, columns, places, np.flatnonzero(~reusable)):
             sizes = np.array([len(record) for record in records], np.int64)
             starts[positions], lengths[positions] = end + np.cumsum(sizes) - sizes, sizes
             end += file.write(b"".join(records))
     order = np.argsort(ids, kind="stable").astype(np.int32)
-    columns = {"ids": ids, "places": places, "starts": starts, "lengths": lengths, "order": order, "sorted": ids[order]}
-    for column, values in columns.items():
+    arrays = {"ids": ids, "places": places, "starts": starts, "lengths": lengths, "order": order, "sorted": ids[order]}
+    for column, values in arrays.items():
         np.save(staging / f"{name}.{column}.npy", values)
     return heap.name
 
@@ -308,7 +327,7 @@ def _reusable_rows(
 
 
 def _records(
-    table: Table, columns: tuple[str, ...], places: Array, missing: Integers
+    table: Table, columns: Sequence[str], places: Array, missing: Integers
 ) -> Iterator[tuple[Integers, list[bytes]]]:
     """The missing rows as records of the heap, batch by batch, and which they are."""
     selected_columns = ["vector", *columns, ROW]

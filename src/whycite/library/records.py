@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from whycite.documents.model import Publication
+
 __all__ = [
     "AddProgress",
     "AddReport",
@@ -31,6 +33,10 @@ class Paper:
     venue: str
     doi: str
     abstract: str = ""
+    arxiv: str = ""
+    pmid: str = ""
+    isbn: str = ""
+    publication: Publication = field(default_factory=Publication)
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,6 +100,13 @@ class Store:
         tables: list[AsyncTable] = LOOP.run(open_tables())  # type: ignore[no-untyped-call]
         return tables
 
+    def add_missing_columns(self) -> None:
+        """Add the columns that tables of an older version lack; their rows have none of the values."""
+        for name, schema in table_schemas(self.commit.dimensions).items():
+            existing = self[name].schema.names
+            if missing := [field for field in schema if field.name not in existing]:
+                self[name].add_columns(missing)
+
     def roll_back(self) -> None:
         """Undo changes after the last commit, left by a killed writer."""
         changed_names = [name for name, version in self.commit.versions.items() if self[name].version != version]

@@ -66,6 +66,8 @@ def table_schemas(dimensions: int) -> dict[str, pa.Schema]:
                 ("text", pa.string()),  # title and abstract, which are searched
                 ("traits", pa.list_(pa.int64())),  # hashes that versions of one work may share
                 ("vector", vector),
+                # What else is known of how it was published, as JSON. Libraries of older versions lack the column.
+                ("publication", pa.string()),
             ]
         ),
         "documents": pa.schema(

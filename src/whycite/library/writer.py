@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,14 +16,15 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from whycite.documents.identity import paper_key, traits
-from whycite.documents.model import Document, Reference
+from whycite.documents.model import Document, Publication, Reference
+from whycite.documents.references.publication import publication_fields
 from whycite.evidence import EvidenceSpan
 from whycite.evidence.quotation import quote
 from whycite.evidence.words import trim_sentence
 from whycite.library.papers import KnownPapers, PaperChanges, reference_of, version_of
 from whycite.library.paths import stored_path
 from whycite.library.store import Store
-from whycite.library.tables import id_chunks, id_condition, identifier, read_columns, rows_by_id, table_schemas
+from whycite.library.tables import id_chunks, id_condition, identifier, read_columns, rows_by_id
 from whycite.models import Encoder
 
 __all__ = [
@@ -60,6 +62,7 @@ class BatchWriter:
 
     def write(self, batch: Sequence[tuple[Document, Sequence[EvidenceSpan]]], replaced: Mapping[str, int]) -> int:
         """Write documents and their evidence; `replaced`: old ids by new hash. Returns the number of new spans."""
+        self._store.add_missing_columns()
         batch_by_hash = {content_hash(document): (document, spans) for document, spans in batch}
         if replaced:
             remove_documents(self._store, sorted(replaced.values()), self._encoder)
@@ -90,10 +93,6 @@ class BatchWriter:
                 for digest, (document, _) in batch_by_hash.items()
             ]
             documents_table = self._store["documents"]
-            if "quotations" not in documents_table.schema.names:  # a library of an older version
-                documents_table.add_columns(
-                    table_schemas(self._store.commit.dimensions)["documents"].field("quotations")
-                )
             documents_table.add(pa.Table.from_pylist(entries, schema=documents_table.schema))
         return len(texts)
 
@@ -140,8 +139,15 @@ def content_hash(document: Document) -> str:
         keys = ",".join(key for citation in line.citations for key in citation.keys)
         state.update(f"{line.text}\1{keys}\0".encode("utf-8", "replace"))
     for reference in (document.paper, *document.references):
-        state.update(f"{astuple(reference)}\0".encode("utf-8", "replace"))
+        state.update(f"{_hashed_fields(reference)}\0".encode("utf-8", "replace"))
     return state.hexdigest()
+
+
+def _hashed_fields(reference: Reference) -> tuple[Any, ...]:
+    """The fields of a reference; those that older versions did not read only if there are any."""
+    *fields, publication, notices = astuple(reference)
+    is_plain = reference.publication == Publication() and not notices
+    return tuple(fields) if is_plain else (*fields, publication, notices)
 
 
 def citation_rows(document: Document, digest: str, spans: Iterable[EvidenceSpan]) -> EvidenceRows:
@@ -247,10 +253,16 @@ def paper_rows(
             },
             "text": search_text(reference),
             "traits": traits(reference),
+            "publication": _publication_text(reference),
         }
         for version, reference in papers.items()
     ]
     return _with_vectors(pa.Table.from_pylist(rows, schema=_without_vector(schema)), vectors, schema)
+
+
+def _publication_text(reference: Reference) -> str | None:
+    known = publication_fields(reference.publication)
+    return storable_text(json.dumps(known, ensure_ascii=False)) if known else None
 
 
 def search_text(reference: Reference) -> str:
@@ -274,7 +286,8 @@ def _without_vector(schema: pa.Schema) -> pa.Schema:
 def _with_vectors(rows: pa.Table, vectors: NDArray[np.float32], schema: pa.Schema) -> pa.Table:
     field = schema.field("vector")
     flat = pa.array(vectors.astype(np.float16).ravel())
-    return rows.append_column(field, pa.FixedSizeListArray.from_arrays(flat, field.type.list_size)).cast(schema)
+    rows = rows.append_column(field, pa.FixedSizeListArray.from_arrays(flat, field.type.list_size))
+    return rows.select(schema.names).cast(schema)
 
 
 def remove_documents(store: Store, documents: Sequence[int], encoder: Encoder) -> None:
@@ -331,8 +344,7 @@ def reassign_versions(store: Store, moved: Mapping[int, int]) -> None:
 
 def _drop_abstracts(store: Store, versions: Iterable[int], encoder: Encoder) -> None:
     """Remove the abstracts of papers that are still cited, but no longer documents of the library."""
-    columns = ["same_as", "key", *Reference.__dataclass_fields__]
-    rows = rows_by_id(store["papers"], "id", sorted(versions), columns).to_pylist()
+    rows = rows_by_id(store["papers"], "id", sorted(versions), store["papers"].schema.names).to_pylist()
     references = {row["id"]: replace(reference_of(row), abstract="") for row in rows if row["abstract"]}
     if references:
         same_as = {row["id"]: row["same_as"] for row in rows}

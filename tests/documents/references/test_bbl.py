@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whycite.documents.identity import normalise_title
-from whycite.documents.model import Document, Reference
+from whycite.documents.model import Document, Publication, Reference
 from whycite.documents.references import bibtex
 from whycite.documents.references.bbl import READER, parse
 from whycite.documents.sources import decode
@@ -167,6 +167,7 @@ def test_biber() -> None:
         venue="Nature",
         doi="10.1038/nature_1",
         arxiv="1003.5678",
+        publication=Publication(type="article-journal", publisher="Springer"),
     )
 
 

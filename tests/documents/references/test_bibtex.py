@@ -11,7 +11,7 @@ from bibtexparser.entrypoint import parse_string
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whycite.documents.model import Document, Reference
+from whycite.documents.model import Document, Publication, Reference
 from whycite.documents.references.bibtex import READER, parse, read_entries
 from whycite.documents.sources import decode
 
@@ -27,7 +27,8 @@ def test_reads_an_article() -> None:
         """@Article{Smith:2010+a,
           author = {Smith, J{\\"o}rg and {van der Berg}, Jan and others},
           title = "{A {DNA}-binding protein: the $\\alpha$ case.}",
-          journal = {Nature}, year = 2010, month = feb,
+          journal = {Nature}, year = 2010, month = feb, volume = 466, number = 7, pages = {12--19},
+          publisher = {Springer}, issn = {0028-0836}, url = {https://example.org/a}, note = {Retracted},
           doi = {https://doi.org/10.1038/NATURE_1}, pmid = {12345},
           abstract = {We show \\emph{that} 5\\% is enough.},
         }"""
@@ -41,6 +42,17 @@ def test_reads_an_article() -> None:
         doi="10.1038/nature_1",
         pmid="12345",
         abstract="We show that 5% is enough.",
+        publication=Publication(
+            type="article-journal",
+            others=True,
+            volume="466",
+            issue="7",
+            pages="12-19",
+            publisher="Springer",
+            issn="0028-0836",
+            url="https://example.org/a",
+            note="Retracted",
+        ),
     )
 
 

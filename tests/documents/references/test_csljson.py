@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whycite.documents.model import Document, Reference
+from whycite.documents.model import Document, Publication, Reference
 from whycite.documents.references.csljson import READER, parse
 
 ITEM = {
@@ -25,6 +25,14 @@ ITEM = {
     "container-title": "Nature",
     "DOI": "https://doi.org/10.1038/NATURE1",
     "PMID": "12345",
+    "volume": 466,
+    "issue": "7",
+    "page": "12–19",
+    "ISSN": ["0028-0836"],
+    "URL": "https://example.org/a",
+    "publisher": "Springer",
+    "publisher-place": "London",
+    "editor": [{"family": "Roe", "given": "Rita"}],
     "abstract": "<p>An abstract.</p>",
 }
 
@@ -42,6 +50,17 @@ def test_reads_an_item() -> None:
             doi="10.1038/nature1",
             pmid="12345",
             abstract="An abstract.",
+            publication=Publication(
+                type="article-journal",
+                editors=("Roe, Rita",),
+                volume="466",
+                issue="7",
+                pages="12-19",
+                publisher="Springer",
+                place="London",
+                issn="0028-0836",
+                url="https://example.org/a",
+            ),
         )
     ]
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whycite.documents.model import Document, Reference
+from whycite.documents.model import Document, Publication, Reference
 from whycite.documents.references.ris import READER, parse
 
 RIS = """TY  - JOUR
@@ -18,6 +18,13 @@ TI  - A title that
   goes on.
 T2  - Nature
 PY  - 2010/05/03/
+VL  - 466
+IS  - 7
+SP  - 12
+EP  - 19
+SN  - 0028-0836
+PB  - Springer
+A2  - Roe, Rita
 DO  - https://doi.org/10.1038/NATURE1
 N2  - An abstract.
 UR  - http://www.ncbi.nlm.nih.gov/pubmed/123456
@@ -32,6 +39,11 @@ TI  - Some long title of a paper
       that goes on.
 FAU - Smith, John
 AU  - Smith J
+VI  - 11
+IP  - 4
+PG  - e1-12
+IS  - 1932-6203 (Electronic)
+PMC - PMC4822000
 LID - 1234 [pii]
 LID - 10.1371/journal.pone.0000001 [doi]
 TA  - PLoS One
@@ -57,6 +69,16 @@ def test_reads_a_record(text: str) -> None:
             doi="10.1038/nature1",
             pmid="123456",
             abstract="An abstract.",
+            publication=Publication(
+                type="article-journal",
+                editors=("Roe, Rita",),
+                volume="466",
+                issue="7",
+                pages="12-19",
+                publisher="Springer",
+                issn="0028-0836",
+                url="http://www.ncbi.nlm.nih.gov/pubmed/123456",
+            ),
         )
     ]
 
@@ -72,6 +94,9 @@ def test_reads_pubmed_records() -> None:
         doi="10.1371/journal.pone.0000001",
         pmid="27050461",
         abstract="Abstract text",
+        publication=Publication(
+            type="article-journal", volume="11", issue="4", pages="e1-12", issn="1932-6203", pmcid="PMC4822000"
+        ),
     )
     assert [r.id for r in references] == ["27050461", "2"]
 

@@ -38,6 +38,7 @@ from whycite.documents.identity.identifiers import (
     normalise_arxiv,
     normalise_doi,
     normalise_isbn,
+    normalise_pmcid,
     normalise_pmid,
     normalise_title,
     tells_paper,
@@ -49,10 +50,12 @@ from whycite.documents.model import Reference
 __all__ = [
     "Papers",
     "group_references",
+    "is_preprint_reference",
     "key_rank",
     "normalise_arxiv",
     "normalise_doi",
     "normalise_isbn",
+    "normalise_pmcid",
     "normalise_pmid",
     "normalise_title",
     "paper_key",
@@ -77,6 +80,11 @@ def group_references(references: Iterable[Reference]) -> list[int]:
 def key_rank(reference: Reference) -> int:
     """How well a reference represents its paper, 0 is best: published DOI, preprint DOI, arXiv id, PMID, title."""
     return int(_identify(reference)[1])
+
+
+def is_preprint_reference(reference: Reference) -> bool:
+    """Whether a reference is to a preprint, by its identifier or the name of a server."""
+    return _is_preprint(reference, key_rank(reference))
 
 
 def traits(reference: Reference) -> list[int]:

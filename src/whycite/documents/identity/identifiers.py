@@ -22,6 +22,7 @@ __all__ = [
     "normalise_arxiv",
     "normalise_doi",
     "normalise_isbn",
+    "normalise_pmcid",
     "normalise_pmid",
     "normalise_title",
     "same_family",
@@ -77,6 +78,7 @@ _ARXIV_NEW = re.compile(
     re.IGNORECASE | re.VERBOSE | re.ASCII,
 )
 
+_PMCID = re.compile(r"(?:\A|\bPMC)(\d{3,9})(?:\.\d{1,2})?\b", re.IGNORECASE)
 _PMID_ALONE = re.compile(r"0{0,8}([1-9]\d{0,7})\.?", re.ASCII)
 _PMID = re.compile(
     r"\bp(?:ubmed|mid)(?:\.ncbi\.nlm\.nih\.gov)?(?:[\s:/=]|\?term=|id){0,5}0{0,8}([1-9]\d{0,7})(?!\d)",
@@ -144,6 +146,12 @@ def normalise_pmid(text: str) -> str:
     text = clean(text)
     match = _PMID_ALONE.fullmatch(text) or _PMID.search(text)
     return match[1] if match else ""
+
+
+def normalise_pmcid(text: str) -> str:
+    """The PubMed Central id of a field or an address, as "PMC1234567"."""
+    match = _PMCID.search(clean(text))
+    return f"PMC{match[1]}" if match else ""
 
 
 def normalise_isbn(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Reads a JATS file: one document per article, with metadata and reference list, without sub-articles."""
+"""Reads a JATS file: one document per article, without sub-articles."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from whycite.documents.builder import Builder
-from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_isbn, normalise_pmid
 from whycite.documents.jats.body import JatsBody, ReferenceOrder, join_citations
+from whycite.documents.jats.metadata import amended_references, own_reference, read_references
 from whycite.documents.model import Document, Reference
-from whycite.documents.references.names import person
-from whycite.documents.references.printed import parse_printed
 from whycite.documents.sources import Source
 from whycite.documents.xmltree import Node, Tree, load_tree, plain_text
 
-__all__ = ["READER", "own_reference", "read_references"]
+__all__ = ["READER"]
 
 
 _ROOT = re.compile(rb"<(?:[\w.-]{1,20}:)?(?:article|pmc-articleset)[\s>]")
@@ -72,7 +70,8 @@ def _document(article: Node, builder: Builder, tree: Tree, file: str) -> Documen
     if main:
         paragraphs = (plain_text(node) for node in main.descend("p", skip=("p",)))
         paper = replace(paper, abstract=" ".join(text for text in paragraphs if not text.startswith("DOI:")))
-    return _split_asides(builder.document(paper, entries), running)
+    document = replace(builder.document(paper, entries), amended=tuple(amended_references(article, paper)))
+    return _split_asides(document, running)
 
 
 def _split_asides(document: Document, running: set[int]) -> Document:
@@ -83,115 +82,3 @@ def _split_asides(document: Document, running: set[int]) -> Document:
         sentences=tuple(sentence for is_running, sentence in sentences if is_running),
         asides=tuple(sentence for is_running, sentence in sentences if not is_running),
     )
-
-
-_CITATIONS = ("element-citation", "nlm-citation", "mixed-citation", "citation")
-_TITLES = ("article-title", "chapter-title", "part-title", "data-title", "trans-title")
-_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
-_DATES = ("pub", "epub", "publication", "ppub", "collection")  # kinds of dates, the one a paper is cited by first
-
-
-def read_references(article: Node) -> Iterator[Reference]:
-    """The entries of every reference list, in print order."""
-    for number, entry in enumerate(article.descend("ref", skip=("sub-article", "response", "ref")), 1):
-        yield _reference(entry.get("id") or f"ref{number}", entry)
-
-
-def _reference(id: str, entry: Node) -> Reference:
-    citations = list(entry.descend(*_CITATIONS, skip=_CITATIONS))
-    structured = [node for node in citations if node.find("article-title") or node.find("source")]
-    node = (structured or citations or [entry])[0]
-    people = [group for group in node.find_all("person-group") if group.get("person-group-type") in ("author", "")]
-    groups = people or [*node.find_all("person-group")] or [node]
-    text = plain_text(node, skip=("label",))
-    source = plain_text(node.find("source"))
-    title = next((shown for tag in _TITLES if (shown := plain_text(node.find(tag)))), "")
-    if not title and not source:
-        return parse_printed(id, text)
-    return Reference(
-        id=id,
-        title=(title or source).rstrip("."),
-        authors=tuple(name for group in groups for name in _people(group)),
-        year=_year(
-            plain_text(node.find("year")) or plain_text(node.find("date", "year")) or plain_text(node.find("date"))
-        ),
-        venue=source if title else plain_text(node.find("publisher-name")),
-        doi=_doi(node),
-        arxiv=normalise_arxiv(_pub_id(node, "arxiv")) or (normalise_arxiv(text) if "arxiv" in text.lower() else ""),
-        pmid=normalise_pmid(_pub_id(node, "pmid")) or _linked_pmid(node),
-        isbn=normalise_isbn(plain_text(node.find("isbn")) or _pub_id(node, "isbn")),
-        text="" if title else text,
-    )
-
-
-def own_reference(article: Node) -> Reference:
-    """The article itself: title, authors, year, journal, identifiers."""
-    front = article.find("front") or article
-    meta = front.find("article-meta") or front
-    ids = {node.get("pub-id-type"): plain_text(node) for node in meta.find_all("article-id")}
-    journal = front.find("journal-meta")
-    venue = next((plain_text(node) for node in journal.descend("journal-title")), "") if journal else ""
-    authors = [
-        c
-        for group in meta.find_all("contrib-group")
-        for c in group.find_all("contrib")
-        if c.get("contrib-type") in ("author", "")
-    ]
-    title = meta.find("title-group", "article-title") or meta.find("article-title")
-    doi = normalise_doi(ids.get("doi", ""))
-    return Reference(
-        id=doi or ids.get("publisher-id", "") or ids.get("pmc", ""),
-        title=plain_text(title, skip=("xref", "fn", "tex-math")),
-        authors=tuple(name for author in authors for name in _people(author)),
-        year=_publication_year(meta),
-        venue=venue,
-        doi=doi,
-        arxiv=normalise_arxiv(ids.get("arxiv", "")),
-        pmid=normalise_pmid(ids.get("pmid", "")),
-    )
-
-
-def _publication_year(meta: Node) -> int | None:
-    years: dict[str, int] = {}
-    for date in meta.find_all("pub-date"):
-        year = _year(plain_text(date.find("year")))
-        if year is not None:
-            years.setdefault(date.get("date-type") or date.get("pub-type"), year)
-    return next((years[kind] for kind in (*_DATES, *years) if kind in years), None)
-
-
-def _people(group: Node) -> Iterator[str]:
-    """The names in a person group, a contributor or a citation: people and institutions."""
-    name_tags = ("name", "string-name", "collab", "name-alternatives")
-    for node in group.children:
-        if not isinstance(node, Node) or node.tag not in name_tags:
-            continue
-        if node.tag == "name-alternatives":
-            node = node.find("name") or node.find("string-name") or node
-        given_names = " ".join(plain_text(part) for part in node.find_all("given-names"))
-        family = " ".join(plain_text(part) for part in node.find_all("surname"))
-        suffix = plain_text(node.find("suffix"))
-        name = person(family, f"{given_names} {suffix}") if family else plain_text(node, skip=("contrib-group", "xref"))
-        if name:
-            yield name
-
-
-def _pub_id(node: Node, kind: str) -> str:
-    return next((plain_text(pub_id) for pub_id in node.descend("pub-id") if pub_id.get("pub-id-type") == kind), "")
-
-
-def _doi(node: Node) -> str:
-    """A DOI as a pub-id, else as a link, else as a comment."""
-    links = [link.get("href") or plain_text(link) for link in node.descend("ext-link", "uri")]
-    comments = [plain_text(comment) for comment in node.descend("comment", "elocation-id")]
-    return next((doi for text in (_pub_id(node, "doi"), *links, *comments) if (doi := normalise_doi(text))), "")
-
-
-def _linked_pmid(node: Node) -> str:
-    links = (link for link in node.descend("ext-link") if link.get("ext-link-type") == "pmid")
-    return next((normalise_pmid(link.get("href") or plain_text(link)) for link in links), "")
-
-
-def _year(text: str) -> int | None:
-    match = _YEAR.search(text)
-    return int(match[0]) if match else None

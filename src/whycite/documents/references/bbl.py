@@ -37,7 +37,10 @@ _NOT_PRINTED = {
     "APACinsertmetastar": 1, "BibitemShut": 1, "APACrefatitle": 1, "APACrefbtitle": 1, "PrintBackRefs": 1,
 }  # fmt: skip
 _PENALTY = re.compile(r"\\penalty\s?-?\d++\s?")
-_FIELDS = {"author", "editor", "title", "year", "journal", "booktitle", "publisher", "school", "eprint", "pmid", "isbn"}
+_FIELDS = {
+    "author", "editor", "title", "year", "journal", "booktitle", "publisher", "school", "eprint", "pmid", "isbn",
+    "volume", "number", "pages", "address", "series", "edition", "url",
+}  # fmt: skip
 
 
 def parse(text: str, file: str) -> tuple[list[Reference], list[str]]:
@@ -121,6 +124,7 @@ def _merge(tagged: Reference, printed: Reference) -> Reference:
         pmid=tagged.pmid or printed.pmid,
         isbn=tagged.isbn,
         text=printed.text,
+        publication=tagged.publication,
     )
 
 

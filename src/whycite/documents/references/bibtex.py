@@ -9,15 +9,17 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_isbn, normalise_pmid
-from whycite.documents.model import Reference
-from whycite.documents.references.names import parse_people
+from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_isbn, normalise_pmcid, normalise_pmid
+from whycite.documents.model import Publication, Reference
+from whycite.documents.references.names import names_others, parse_people
 from whycite.documents.references.reader import (
     JOURNALS,
     BibliographyReader,
     duplicate_warnings,
     join_title,
+    normalise_pages,
     strip_markup,
+    web_address,
     year_of,
 )
 from whycite.text.accents import untex
@@ -31,6 +33,10 @@ _TABLES = load_tables(__name__)
 
 _NEVER_CITED = {"xdata", "bibnote", "control"}
 _WHOLE_WORKS = frozenset(_TABLES["whole_works"])
+_TYPES: dict[str, str] = _TABLES["types"]
+_ADDRESSES = ("url", "howpublished", "ee")
+_ESCAPE = re.compile(r"\\(?=[%_&#~$])")
+_NOTES = ("note", "addendum", "annote", "annotation", "pubstate")
 _PARTS_OF_BOOKS = {"inbook", "bookinbook", "suppbook"}
 _VENUES: list[str] = _TABLES["venues"]
 _INHERITED = frozenset(_TABLES["inherited"])  # fields that a part takes over from the whole
@@ -77,6 +83,32 @@ def reference_of(entry: BibtexEntry, fields: Mapping[str, str]) -> Reference:
         isbn=normalise_isbn(_searchable(fields, "isbn")) if entry.type in _WHOLE_WORKS else "",
         abstract=_text(fields, "abstract"),
         text=note,
+        publication=_publication(entry.type, fields),
+    )
+
+
+def _publication(type: str, fields: Mapping[str, str]) -> Publication:
+    def first(*names: str) -> str:
+        return next((text for name in names if (text := _text(fields, name))), "")
+
+    volume = first("volume")
+    return Publication(
+        type=_TYPES.get(type, ""),
+        others=names_others(fields.get("author", "")),
+        editors=parse_people(fields.get("editor", "")),
+        volume="" if volume.startswith("abs/") else volume,  # how DBLP writes arXiv papers
+        issue=first("number", "issue"),
+        pages=normalise_pages(first("pages", "eid", "articleno")),
+        publisher=first("publisher", "school", "institution", "organization"),
+        place=first("address", "location"),
+        edition=first("edition"),
+        series=first("series"),
+        isbn="" if type in _WHOLE_WORKS else normalise_isbn(_searchable(fields, "isbn")),
+        issn=first("issn"),
+        pmcid=normalise_pmcid(_searchable(fields, "pmcid")),
+        # Addresses are verbatim: a tilde is no space.
+        url=web_address(*(_ESCAPE.sub("", fields.get(name, "")[:_MAX_SEARCHED]) for name in _ADDRESSES)),
+        note="; ".join(text for name in _NOTES if (text := _text(fields, name))),
     )
 
 

@@ -7,20 +7,28 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_isbn, normalise_pmid
-from whycite.documents.model import Reference
-from whycite.documents.references.names import parse_people, person
+from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_isbn, normalise_pmcid, normalise_pmid
+from whycite.documents.model import Publication, Reference
+from whycite.documents.references.names import names_others, parse_people, person
 from whycite.documents.references.reader import (
     BibliographyReader,
     duplicate_warnings,
     join_title,
+    normalise_pages,
     strip_markup,
+    web_address,
     year_of,
 )
 
 __all__ = ["READER", "parse"]
 
 _WHOLE_WORKS = {"book", "thesis", "report", "collection", "manuscript"}
+# What Crossref calls types, in CSL's words.
+_TYPES = {
+    "journal-article": "article-journal", "proceedings-article": "paper-conference", "book-chapter": "chapter",
+    "book-section": "chapter", "posted-content": "article", "monograph": "book", "edited-book": "book",
+    "reference-book": "book", "dissertation": "thesis", "computer-program": "software",
+}  # fmt: skip
 _VENUES = ("container-title", "event-title", "event", "collection-title", "publisher", "archive")
 _MAX_SEARCHED = 2000  # characters of a field that are searched for identifiers
 _MAX_DEPTH = 50  # levels of brackets; a reference has five, and the decoder is recursive
@@ -82,6 +90,7 @@ def _reference(key: str, item: Mapping[str, Any]) -> Reference:
     url = _text(item, "URL")[:_MAX_SEARCHED]
     number = _text(item, "number")[:_MAX_SEARCHED]
     doi = normalise_doi(_text(item, "DOI")[:_MAX_SEARCHED]) or normalise_doi(url) or normalise_doi(note)
+    archived = _text(item, "archive_location") if _text(item, "archive").lower() == "arxiv" else ""
     pmid_text = f"{note} {url}" if re.search(r"pmid|pubmed", f"{note} {url}", re.IGNORECASE) else ""
     return Reference(
         id=key,
@@ -90,11 +99,32 @@ def _reference(key: str, item: Mapping[str, Any]) -> Reference:
         year=_year(item),
         venue=next((venue for name in _VENUES if (venue := _text(item, name))), ""),
         doi=doi,
-        arxiv=next((arxiv for value in (doi, number, url, note) if (arxiv := normalise_arxiv(value))), ""),
+        arxiv=next((arxiv for value in (archived, doi, number, url, note) if (arxiv := normalise_arxiv(value))), ""),
         pmid=normalise_pmid(_text(item, "PMID")[:_MAX_SEARCHED]) or normalise_pmid(pmid_text),
-        isbn=normalise_isbn(_text(item, "ISBN")[:_MAX_SEARCHED]) if item.get("type") in _WHOLE_WORKS else "",
+        isbn=_isbn(item) if item.get("type") in _WHOLE_WORKS else "",
         abstract=_text(item, "abstract"),
+        publication=Publication(
+            type=_TYPES.get(_text(item, "type"), _text(item, "type")),
+            others=_names_others(item.get("author")),
+            editors=tuple(_people(item.get("editor"))),
+            volume=_text(item, "volume"),
+            issue=_text(item, "issue") or _text(item, "number"),
+            pages=normalise_pages(_text(item, "page") or _text(item, "article-number")),
+            publisher=_text(item, "publisher"),
+            place=_text(item, "publisher-place") or _text(item, "publisher-location") or _text(item, "event-place"),
+            edition=_text(item, "edition") or _text(item, "version"),
+            series=_text(item, "collection-title"),
+            isbn="" if item.get("type") in _WHOLE_WORKS else _isbn(item),
+            issn=_text(item, "ISSN"),
+            pmcid=normalise_pmcid(_text(item, "PMCID")[:_MAX_SEARCHED]),
+            url=web_address(url),
+            note=note,
+        ),
     )
+
+
+def _isbn(item: Mapping[str, Any]) -> str:
+    return normalise_isbn(_text(item, "ISBN")[:_MAX_SEARCHED])
 
 
 def _text(item: Mapping[str, Any], name: str) -> str:
@@ -107,7 +137,12 @@ def _text(item: Mapping[str, Any], name: str) -> str:
 
 def _people(value: object) -> list[str]:
     names = [_person(name) for name in value] if isinstance(value, list) else []
-    return [name for name in names if name]
+    return [name for name in names if name and not names_others(name)]
+
+
+def _names_others(value: object) -> bool:
+    """Whether an author list ends in {"literal": "others"}, which is how Pandoc writes "and others"."""
+    return isinstance(value, list) and bool(value) and names_others(_person(value[-1]))
 
 
 def _person(name: object) -> str:

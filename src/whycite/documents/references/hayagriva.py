@@ -8,11 +8,11 @@ from typing import Any
 
 import yaml
 
-from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_isbn, normalise_pmid
-from whycite.documents.model import Reference
+from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_isbn, normalise_pmcid, normalise_pmid
+from whycite.documents.model import Publication, Reference
 from whycite.documents.references import csljson
 from whycite.documents.references.names import parse_people, person
-from whycite.documents.references.reader import strip_markup, year_of
+from whycite.documents.references.reader import normalise_pages, strip_markup, web_address, year_of
 
 __all__ = ["load_yaml", "parse"]
 
@@ -22,6 +22,11 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 # Limits far above real files.
 _MAX_LENGTH = 1 << 20  # characters
 _MAX_DEPTH = 50  # nested collections
+# Types in CSL's words; an article is one of a journal, of a meeting or of nothing.
+_TYPES = {
+    "book": "book", "anthology": "book", "proceedings": "book", "chapter": "chapter", "anthos": "chapter",
+    "thesis": "thesis", "report": "report", "web": "webpage", "repository": "software", "patent": "patent",
+}  # fmt: skip
 _NULLS = ("", "~", "null")
 
 
@@ -96,6 +101,34 @@ def _reference(id: str, entry: Mapping[str, Any]) -> Reference:
         pmid=normalise_pmid(_text(numbers.get("pmid"))),
         isbn=normalise_isbn(_text(numbers.get("isbn"))),
         abstract=_text(entry.get("abstract")),
+        publication=_publication(entry, parents),
+    )
+
+
+def _publication(entry: Mapping[str, Any], parents: list[Mapping[str, Any]]) -> Publication:
+    """How a work was published; what the entry does not say, the journal or book that it is a part of may."""
+
+    def first(*names: str) -> str:
+        return next((text for name in names for record in (entry, *parents) if (text := _text(record.get(name)))), "")
+
+    publisher = next((value for record in (entry, *parents) if (value := record.get("publisher"))), None)
+    numbers = [number for record in (entry, *parents) if isinstance(number := record.get("serial-number"), dict)]
+    kinds = {_text(parent.get("type")).lower() for parent in parents}
+    type = _text(entry.get("type")).lower()
+    in_proceedings, in_journal = kinds & {"proceedings", "conference"}, kinds & {"periodical"}
+    return Publication(
+        type="paper-conference" if in_proceedings else "article-journal" if in_journal else _TYPES.get(type, ""),
+        editors=tuple(_people(entry.get("editor"))),
+        volume=first("volume"),
+        issue=first("issue"),
+        pages=normalise_pages(_text(entry.get("page-range"))),
+        publisher=_text(publisher),
+        place=_text(publisher.get("location")) if isinstance(publisher, dict) else first("location"),
+        edition=first("edition"),
+        issn=next((issn for number in numbers if (issn := _text(number.get("issn")))), ""),
+        pmcid=normalise_pmcid(next((id for number in numbers if (id := _text(number.get("pmcid")))), "")),
+        url=web_address(first("url")),
+        note=first("note"),
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from whycite.text.accents import untex
 from whycite.text.wordlists import load_tables
 
-__all__ = ["is_institution", "parse_people", "person"]
+__all__ = ["is_institution", "names_others", "parse_people", "person"]
 
 # Inside braces, BibTeX treats spaces and commas as letters; these characters replace them meanwhile.
 _SPACE, _COMMA = "\ue000", "\ue001"
@@ -28,13 +28,18 @@ _INSTITUTION = re.compile(rf"^the\b|\b(?:{'|'.join(_TABLES['institution_words'])
 
 def person(family: str, given_names: str = "") -> str:
     """A name as documents store it: "Family, Given", or the family name alone."""
-    family, given_names = " ".join(family.split()), " ".join(given_names.split())
+    family, given_names = (" ".join(part.split()).strip(" ,;") for part in (family, given_names))
     return f"{family}, {given_names}" if family and given_names else family or given_names
 
 
 def is_institution(name: str) -> bool:
     """Whether a name has a word that only institutions and groups have: "ATLAS Collaboration"."""
     return _INSTITUTION.search(name) is not None
+
+
+def names_others(text: str) -> bool:
+    """Whether an author list ends in "and others" or "et al."."""
+    return _OTHERS.search(text, max(0, len(text) - _TAIL)) is not None
 
 
 def parse_people(text: str) -> tuple[str, ...]:
@@ -44,8 +49,8 @@ def parse_people(text: str) -> tuple[str, ...]:
     names: list[str] = []
     for run in text.split(";"):
         pieces = [piece.strip() for piece in _AND.split(f" {run} ")]
-        # "J. Smith, K. Doe and L. Li" is printed; in BibTeX the last name would have a comma as well.
-        printed = len(pieces) > 1 and "," not in pieces[-1]
+        # "J. Smith, K. Doe and L. Li" is printed; in BibTeX the last name would have a comma as well, if a person's.
+        printed = len(pieces) > 1 and "," not in pieces[-1] and not _is_body(pieces[-1])
         for piece in pieces:
             names += _people(piece, printed)
     return tuple(" ".join(name.translate(_UNPROTECT).split()) for name in names if any(map(str.isalnum, name)))

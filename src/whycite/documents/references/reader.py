@@ -12,13 +12,27 @@ from whycite.documents.model import Document, Reference
 from whycite.documents.sources import Source, decode
 from whycite.text.wordlists import load_tables
 
-__all__ = ["JOURNALS", "BibliographyReader", "Parse", "duplicate_warnings", "join_title", "strip_markup", "year_of"]
+__all__ = [
+    "JOURNALS",
+    "BibliographyReader",
+    "Parse",
+    "duplicate_warnings",
+    "join_title",
+    "normalise_pages",
+    "page_range",
+    "strip_markup",
+    "web_address",
+    "year_of",
+]
 
 Parse = Callable[[str, str], tuple[list[Reference], list[str]]]
 
 JOURNALS: dict[str, str] = load_tables(__name__)["journals"]  # TeX macro -> abbreviation
 
 _YEAR = re.compile(r"(?<!\d)(?:1\d{3}|2[01]\d{2})(?=\d{4}(?!\d)|(?!\d))")
+_DASHES = re.compile(r"\s*+[-‐‑‒–—−]++\s*+")
+_ADDRESS = re.compile(r"(?:https?|ftp)://[^\s<>\"{}|^`\\]{3,2000}", re.IGNORECASE)
+_RESOLVER = re.compile(r"https?://(?:dx\.)?doi\.org/", re.IGNORECASE)
 _MAX_KEYS = 3  # duplicate keys named in a warning
 _MAX_DATE = 200  # characters of a date that are searched for a year
 _TAG = re.compile(r"</?(?:i|b|u|p|em|tt|sc|sub|sup|inf|span|strong|italic|bold|scp|jats:\w{1,20})\b[^<>]{0,200}>")
@@ -51,6 +65,22 @@ def year_of(text: str) -> int | None:
     """The first year in a date of any form ("2010", "2010-05-03", "20100503", "May 2010a")."""
     match = _YEAR.search(text[:_MAX_DATE])
     return int(match[0]) if match else None
+
+
+def normalise_pages(text: str) -> str:
+    """Pages with a plain hyphen between the first and the last, whatever dash the source has."""
+    return _DASHES.sub("-", " ".join(text.split())).strip("-")
+
+
+def page_range(first: str, last: str) -> str:
+    """The pages from the first to the last; the first alone if there is no other."""
+    return normalise_pages(f"{first}-{last}" if first and last and last != first else first or last)
+
+
+def web_address(*texts: str) -> str:
+    """The first web address in one of the texts, unless it only resolves a DOI."""
+    matches = (match for text in texts for match in _ADDRESS.finditer(text))
+    return next((match[0].rstrip(".,;:)") for match in matches if not _RESOLVER.match(match[0])), "")
 
 
 def strip_markup(text: str) -> str:

@@ -6,18 +6,21 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_isbn, normalise_pmid
-from whycite.documents.model import Reference
-from whycite.documents.references.names import parse_people, person
+from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_isbn, normalise_pmcid, normalise_pmid
+from whycite.documents.model import Publication, Reference
+from whycite.documents.references.names import names_others, parse_people, person
 from whycite.documents.references.reader import (
     BibliographyReader,
     duplicate_warnings,
     join_title,
+    normalise_pages,
+    page_range,
     strip_markup,
+    web_address,
     year_of,
 )
 
-__all__ = ["READER", "parse"]
+__all__ = ["READER", "TYPES", "parse"]
 
 _LINE = re.compile(r"([A-Z][A-Z0-9]{1,3})[ ]{0,3}-(?: (.*))?", re.DOTALL)
 _START = re.compile(r"^\ufeff?\s*(?:TY  ?- ?[A-Z]|PMID ?- ?\d)", re.MULTILINE)
@@ -28,6 +31,15 @@ _PEOPLE = ("AU", "A1", "A2", "A3", "ED")
 _TITLES = ("TI", "T1", "CT", "BT", "ST")
 _VENUES = ("T2", "JF", "JO", "JA", "J1", "J2", "BT", "T3", "PB", "JT", "TA")
 _YEARS = ("PY", "Y1", "DA", "DP", "DEP")
+# Types in CSL's words.
+TYPES = {
+    "JOUR": "article-journal", "JFULL": "article-journal", "EJOUR": "article-journal", "MGZN": "article-magazine",
+    "NEWS": "article-newspaper", "BOOK": "book", "EDBOOK": "book", "EBOOK": "book", "CHAP": "chapter",
+    "ECHAP": "chapter", "CPAPER": "paper-conference", "CONF": "paper-conference", "THES": "thesis", "RPRT": "report",
+    "ELEC": "webpage", "WEB": "webpage", "DATA": "dataset", "COMP": "software", "PAT": "patent", "PREP": "article",
+    "UNPB": "manuscript",
+}  # fmt: skip
+_ISSN = re.compile(r"\b\d{4}-\d{3}[\dXx]\b")
 _WHOLE_WORKS = {"BOOK", "EDBOOK", "EBOOK", "THES", "RPRT", "CONF"}
 
 RisFields = Mapping[str, list[str]]
@@ -87,17 +99,53 @@ def _reference(fields: RisFields, number: int) -> Reference:
     return Reference(
         id=_first_value(fields, "ID") or _first_value(fields, "PMID") or f"ref{number}",
         title=join_title(_first_value(fields, *_TITLES), ""),
-        authors=tuple(name for name in map(_person, people) if name),
+        authors=tuple(name for name in map(_person, people) if name and not names_others(name)),
         year=next((year for tag in _YEARS if (year := year_of(_first_value(fields, tag)))), None),
         venue=_first_value(fields, "JT", "TA") if pubmed else _first_value(fields, *_VENUES),
         doi=doi,
         arxiv=normalise_arxiv(doi) or normalise_arxiv(url) or normalise_arxiv(accession),
         pmid=pmid,
-        isbn=normalise_isbn(_first_value(fields, "SN")[:_MAX_SEARCHED])
-        if _first_value(fields, "TY") in _WHOLE_WORKS
-        else "",
+        isbn=_isbn(fields) if _first_value(fields, "TY") in _WHOLE_WORKS else "",
         abstract=_first_value(fields, "AB", "N2"),
+        publication=_pubmed_publication(fields) if pubmed else _publication(fields, people),
     )
+
+
+def _publication(fields: RisFields, people: list[str]) -> Publication:
+    serial = _ISSN.search(_first_value(fields, "SN"))
+    return Publication(
+        type=TYPES.get(_first_value(fields, "TY"), ""),
+        others=any(map(names_others, people)),
+        editors=tuple(name for name in map(_person, _values(fields, ("ED", "A2"))) if name),
+        volume=_first_value(fields, "VL"),
+        issue=_first_value(fields, "IS", "M1"),
+        pages=page_range(_first_value(fields, "SP"), _first_value(fields, "EP")) or _first_value(fields, "C7"),
+        publisher=_first_value(fields, "PB"),
+        place=_first_value(fields, "CY", "PP"),
+        edition=_first_value(fields, "ET"),
+        series=_first_value(fields, "T3"),
+        isbn="" if _first_value(fields, "TY") in _WHOLE_WORKS else _isbn(fields),
+        issn=serial[0] if serial else "",
+        pmcid=normalise_pmcid(_first_value(fields, "C2")) if "pmc" in _first_value(fields, "C2").lower() else "",
+        url=web_address(*(value for tag in ("UR", "L1", "L2") for value in fields.get(tag, []))),
+        note="; ".join(fields.get("N1", [])),
+    )
+
+
+def _pubmed_publication(fields: RisFields) -> Publication:
+    serial = _ISSN.search(_first_value(fields, "IS"))
+    return Publication(
+        type="article-journal",
+        volume=_first_value(fields, "VI"),
+        issue=_first_value(fields, "IP"),
+        pages=normalise_pages(_first_value(fields, "PG")),
+        issn=serial[0] if serial else "",
+        pmcid=normalise_pmcid(_first_value(fields, "PMC")),
+    )
+
+
+def _isbn(fields: RisFields) -> str:
+    return normalise_isbn(_first_value(fields, "SN")[:_MAX_SEARCHED])
 
 
 def _doi(fields: RisFields, url: str) -> str:

@@ -1,0 +1,168 @@
+"""Whole references: from an article through a library to BibTeX, CSL-JSON and RIS, and back into our readers."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import Result
+
+from whycite.cite.bibtex import as_bibtex
+from whycite.cite.exchange import as_csl, as_ris
+from whycite.demo.corpus import articles
+from whycite.documents import read
+from whycite.documents.identity import paper_key
+from whycite.documents.model import Publication, Reference
+from whycite.documents.references import bibtex, csljson, ris
+from whycite.library import Paper, add
+
+Run = Callable[..., Result]
+
+ENTRIES = """
+<ref id="B1"><element-citation publication-type="journal">
+  <person-group person-group-type="author"><name><surname>van der Berg</surname><given-names>Jan P</given-names></name>
+    <name><surname>King</surname><given-names>Martin L</given-names><suffix>Jr.</suffix></name>
+    <collab>The Sleep & Memory Group</collab></person-group>
+  <year>2011</year><article-title>The β-cells of µm-sized E_coli {mutants}: 50% & more #1</article-title>
+  <source>Journal of Rest & Sleep</source><volume>12</volume><issue>3</issue><fpage>101</fpage><lpage>119</lpage>
+  <issn>1234-5679</issn><publisher-name>Müller & Sons</publisher-name><publisher-loc>Zürich</publisher-loc>
+  <pub-id pub-id-type="doi">10.1000/rest_1</pub-id><pub-id pub-id-type="pmid">7654321</pub-id>
+  <pub-id pub-id-type="pmcid">PMC765432</pub-id>
+  <ext-link xlink:href="https://example.org/a?b=c%20d&e=~f#g_h">link</ext-link></element-citation></ref>
+<ref id="B2"><element-citation publication-type="book">
+  <person-group person-group-type="author"><name><surname>de la Cruz</surname><given-names>Ana</given-names></name>
+    <etal/></person-group>
+  <person-group person-group-type="editor"><name><surname>Roe</surname><given-names>Rita</given-names></name>
+  </person-group>
+  <year>1999</year><chapter-title>Why foraging bees rest at night</chapter-title><source>The Book of Bees</source>
+  <edition>2nd</edition><series>Animals</series><volume>4</volume><fpage>e7</fpage>
+  <publisher-name>Hive Press</publisher-name><publisher-loc>Bern</publisher-loc></element-citation></ref>
+<ref id="B3"><element-citation publication-type="book">
+  <person-group person-group-type="author"><name><surname>Seeley</surname><given-names>TD</given-names></name>
+  </person-group>
+  <year>1995</year><source>The Wisdom of the Hive and of its foraging bees</source>
+  <publisher-name>Harvard</publisher-name><isbn>978-0-306-40615-7</isbn></element-citation></ref>
+""".replace("&", "&amp;")
+ARTICLE = f"""<article xmlns:xlink="http://www.w3.org/1999/xlink" article-type="research-article"><front><journal-meta>
+<journal-title-group><journal-title>Reviews of Rest</journal-title></journal-title-group><issn>2000-0001</issn>
+<publisher><publisher-name>Rest Press</publisher-name></publisher></journal-meta><article-meta>
+<article-id pub-id-type="doi">10.1000/review</article-id><title-group><article-title>How animals rest</article-title>
+</title-group><contrib-group><contrib contrib-type="author"><name><surname>Doe</surname><given-names>Jane</given-names>
+</name></contrib></contrib-group><pub-date><year>2020</year></pub-date><volume>7</volume><issue>1</issue>
+<elocation-id>e42</elocation-id></article-meta></front><body>
+<p>Sleeping bees at night lose their grip on the comb <xref ref-type="bibr" rid="B1">1</xref>.</p>
+<p>Foraging bees rest at night in their hive <xref ref-type="bibr" rid="B2">2</xref>.</p>
+<p>Colonies of bees decide together where to forage <xref ref-type="bibr" rid="B3">3</xref>.</p>
+</body><back><ref-list>{ENTRIES}</ref-list></back></article>"""
+
+
+def _read_back(parse: Callable[[str, str], tuple[list[Reference], list[str]]], text: str) -> list[Reference]:
+    references, warnings = parse(text, "exported")
+    assert not warnings
+    return references
+
+
+PARSERS = {"bibtex": bibtex.parse, "csl": csljson.parse, "ris": ris.parse}
+
+
+def _paper(reference: Reference) -> Paper:
+    return Paper(
+        paper_key(reference), reference.title, reference.authors, reference.year, reference.venue, reference.doi,
+        arxiv=reference.arxiv, pmid=reference.pmid, isbn=reference.isbn, publication=reference.publication,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("whole")
+    (folder / "review.xml").write_text(ARTICLE, "utf-8")
+    assert add(folder / "library", [folder / "review.xml"], jobs=1).added == 1
+    return folder / "library"
+
+
+@pytest.mark.parametrize("format", PARSERS)
+def test_every_field_of_the_source_is_exported(run: Run, library: Path, format: str) -> None:
+    result = run("cite", "Bees rest at night and decide where to forage", "--library", library, "--format", format)
+    assert result.exit_code == 0, result.output
+    exported = {reference.title: reference for reference in _read_back(PARSERS[format], result.stdout)}
+    document = read(library.parent / "review.xml")
+    journal, chapter, book = document.references
+    assert journal.publication == Publication(
+        type="article-journal",
+        volume="12",
+        issue="3",
+        pages="101-119",
+        publisher="Müller & Sons",
+        place="Zürich",
+        issn="1234-5679",
+        pmcid="PMC765432",
+        url="https://example.org/a?b=c%20d&e=~f#g_h",
+    )
+    assert chapter.publication == Publication(
+        type="chapter", others=True, editors=("Roe, Rita",), volume="4", pages="e7", publisher="Hive Press",
+        place="Bern", edition="2nd", series="Animals",
+    )  # fmt: skip
+    assert book.isbn == "9780306406157"
+    for reference in (journal, chapter, book, document.paper):
+        after = exported[reference.title]
+        assert after == replace(reference, id=after.id, text="")
+
+
+def test_bibtex_is_written_as_people_write_it(run: Run, library: Path) -> None:
+    written = run("cite", "Sleeping bees lose their grip", "--library", library, "--format", "bibtex").stdout
+    assert (
+        "@article{vanderberg2011beta,\n"
+        "  title = {The β-cells of µm-sized E\\_coli "
+        "\\textbraceleft{}mutants\\textbraceright{}: 50\\% \\& more \\#1},\n"
+        "  author = {van der Berg, Jan P and King, Jr., Martin L and {The Sleep \\& Memory Group}},\n"
+        "  year = {2011},\n"
+        "  journal = {Journal of Rest \\& Sleep},\n"
+        "  volume = {12},\n"
+        "  number = {3},\n"
+        "  pages = {101--119},\n"
+        "  publisher = {Müller \\& Sons},\n"
+        "  address = {Zürich},\n"
+        "  doi = {10.1000/rest_1},\n"
+        "  pmid = {7654321},\n"
+        "  pmcid = {PMC765432},\n"
+        "  issn = {1234-5679},\n"
+        "  url = {https://example.org/a?b=c%20d&e=~f#g_h},\n"
+        "}\n"
+    ) in written
+    assert "author = {de la Cruz, Ana and others}" in written
+    assert "editor = {Roe, Rita}" in written
+
+
+@pytest.fixture(scope="module")
+def real_references() -> list[Reference]:
+    """The references of some of the demo's articles, each once, without merely printed ones."""
+    references: dict[str, Reference] = {}
+    for path in articles()[:30]:
+        for reference in read(path).references:
+            if reference.title and not reference.text:
+                references.setdefault(paper_key(reference), reference)
+    return list(references.values())
+
+
+@pytest.mark.parametrize(
+    ("format", "export"),
+    [("bibtex", as_bibtex), ("csl", lambda papers: json.dumps(as_csl(papers))), ("ris", as_ris)],
+)
+def test_real_references_keep_every_field(
+    real_references: list[Reference], format: str, export: Callable[[list[Paper]], str]
+) -> None:
+    exported = _read_back(PARSERS[format], export([*map(_paper, real_references)]))
+    assert len(exported) == len(real_references) > 1_000
+    fields = ("title", "authors", "year", "venue", "doi", "arxiv", "pmid", "isbn")
+    lost = [
+        (name, getattr(before, name), getattr(after, name))
+        for reference, copy in zip(real_references, exported, strict=True)
+        for before, after, names in [
+            (reference, copy, fields),
+            (reference.publication, copy.publication, [*Publication.__dataclass_fields__][1:]),
+        ]
+        for name in names
+        if getattr(before, name) and getattr(before, name) != getattr(after, name)
+    ]
+    assert lost == []
