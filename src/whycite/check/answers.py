@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 from whycite.check.memory import Memory, memory_key
 from whycite.cite.plugins import DEFAULT, load_method
 from whycite.cite.recommendations import Claim, Evidence, Method, Recommendation, answer_fits, recommendation_json
-from whycite.documents.model import Reference
+from whycite.documents.model import Notice, Reference
 from whycite.documents.references.publication import load_publication
-from whycite.library.paths import library_state
+from whycite.library.notices import PaperNotices, load_notices, stated
+from whycite.library.paths import library_state, register_state
 from whycite.models.runtime import disable_threads
 
 if TYPE_CHECKING:
@@ -64,7 +65,8 @@ class CachedLibrary:
         """Everything the answers depend on, as part of cache keys."""
         release = version("whycite")
         if not isinstance(self._library, Path):
-            return [release, str(self._library.path), self._library.version]
+            path = self._library.path
+            return [release, str(path), self._library.version, register_state(path)]
         # Importing the store takes longer than everything else, and is not needed to notice a new commit.
         return [release, str(self._library.resolve()), library_state(self._library)]
 
@@ -103,6 +105,20 @@ class CachedLibrary:
     @cached_property
     def _method(self) -> Method:
         return _default_method(self.library)
+
+    def notices(self, references: Sequence[Reference]) -> list[PaperNotices]:
+        """What was published about the paper of each reference."""
+        path = self._library if isinstance(self._library, Path) else self._library.path
+        if not register_state(path):  # what documents of the library say would be in the register
+            return [stated(reference) for reference in references]
+        key = memory_key("notices", self.state, [asdict(reference) for reference in references])
+        memory_records = self._memory.get([key]) if self._memory else {}
+        if key in memory_records:
+            return [load_notices(record) for record in memory_records[key]]
+        known = self.library.notices(references, self.find(references))
+        if self._memory:
+            self._memory.put({key: [asdict(paper_notices) for paper_notices in known]})
+        return known
 
     def find(self, references: Sequence[Reference]) -> list[str | None]:
         """The key of the library's paper for each reference, or None."""
@@ -145,7 +161,7 @@ def _recommendation_from_record(record: Mapping[str, Any]) -> Recommendation:
     """Restore a cached recommendation."""
     from whycite.library.records import Paper, SourceDocument
 
-    paper = record["paper"]
+    paper = {name: value for name, value in record["paper"].items() if name != "warning"}
     return Recommendation(
         rank=record["rank"],
         score=record["score"],
@@ -155,6 +171,7 @@ def _recommendation_from_record(record: Mapping[str, Any]) -> Recommendation:
             | {
                 "authors": tuple(paper["authors"]),
                 "publication": load_publication(paper.get("publication", {})),
+                "notices": tuple(Notice(**notice) for notice in paper.get("notices", ())),
             }
         ),
         evidence=tuple(

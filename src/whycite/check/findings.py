@@ -9,6 +9,7 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from whycite.check.citedpapers import CitationProblem
 from whycite.cite.fit import nothing_fits
 from whycite.cite.recommendations import Recommendation, RecommendationJson, recommendation_json
 from whycite.documents.model import Document
@@ -66,6 +67,7 @@ class Finding:
     fits: float | None = None  # the chance that a paper at hand fits; None if none was looked for, or found
     rule: str = ""  # the id of the rule that decided; empty if the model did
     clause: str = ""  # the part after the last citation, if only that needs one
+    problems: tuple[CitationProblem, ...] = ()  # with the papers that it cites
 
     @property
     def claim(self) -> str:
@@ -96,9 +98,10 @@ class CheckedDraft:
 
 def as_html(checked: CheckedDraft) -> str:
     """The sentences that need a citation, each with papers to cite, escaped."""
-    needing = [finding for finding in checked.findings if finding.kind == "needs-citation"]
+    needing = [finding for finding in checked.findings if finding.kind == "needs-citation" or finding.problems]
     title = escape(checked.document.paper.title or checked.document.path)
-    return f"<p><b>{title}</b>: {len(needing)} of {len(checked.findings)} sentences need a citation</p>" + "".join(
+    number = sum(finding.kind == "needs-citation" for finding in needing)
+    return f"<p><b>{title}</b>: {number} of {len(checked.findings)} sentences need a citation</p>" + "".join(
         map(finding_html, needing)
     )
 
@@ -117,6 +120,10 @@ def finding_html(finding: Finding) -> str:
         f'<p><span style="{shade}">{escape(finding.text)}</span><br>'
         f"<small>{escape(finding.file)}:{finding.line}, {escape(finding.kind)}, "
         f"{finding.worthiness:.0%}{decided_by}</small></p>"
+        + "".join(
+            f'<p><b style="color: #b00020">{escape(problem.key)}: {escape(problem.message)}</b></p>'
+            for problem in finding.problems
+        )
         + (f"<p><small>{NO_CLEAR_FIT}</small></p>" if finding.doubtful else "")
         + (f"<ol>{papers}</ol>" if papers else "")
     )
@@ -127,6 +134,14 @@ class ProposalJson(RecommendationJson):
 
     cite_key: str
     known: bool  # whether the draft's bibliography has it
+
+
+class CitationProblemJson(TypedDict):
+    """What is wrong with a paper that a sentence cites: it was retracted, say."""
+
+    rule: str
+    key: str
+    message: str
 
 
 class FindingJson(TypedDict):
@@ -149,6 +164,7 @@ class FindingJson(TypedDict):
     recommendations: list[ProposalJson]
     rule: NotRequired[str]
     clause: NotRequired[str]
+    problems: NotRequired[list[CitationProblemJson]]
 
 
 class CheckedDraftJson(TypedDict):
@@ -195,6 +211,10 @@ def finding_json(finding: Finding) -> FindingJson:
         record["rule"] = finding.rule
     if finding.clause:
         record["clause"] = finding.clause
+    if finding.problems:
+        record["problems"] = [
+            {"rule": problem.rule, "key": problem.key, "message": problem.message} for problem in finding.problems
+        ]
     return record
 
 

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from whycite import documents, structure
 from whycite.check.answers import CachedLibrary
+from whycite.check.citedpapers import citation_problems, entry_notices
 from whycite.check.detector import Detector, load_detector
 from whycite.check.draftfiles import DraftFiles
 from whycite.check.findings import CheckedDraft, Finding, FindingKind
 from whycite.check.memory import Memory
-from whycite.check.proposals import Proposer
+from whycite.check.proposals import Proposer, searched_references
 from whycite.check.rules import Rulebook, RuleDecision, check_rule_ids
 from whycite.check.worthiness import judge
 from whycite.cite.recommendations import check_number
@@ -110,17 +111,24 @@ def check_draft(
     cached_library, warnings = _find_library(library, memory) if use_library else (None, ())
     if not is_english_draft([sentence.text for sentence in document.sentences]):
         warnings = (FOREIGN, *warnings)
+    references = searched_references(document)
+    notices = entry_notices(references, cached_library, _register_place(library))
     judged = CheckedDraft(
         document,
         tuple(
-            _finding(document, index, files, worthiness[index], kinds[index], limits[index], decisions.get(index))
+            replace(
+                _finding(document, index, files, worthiness[index], kinds[index], limits[index], decisions.get(index)),
+                problems=citation_problems(sentence, notices, {*ignore_rules, *_ignored_rules(files, sentence)}),
+            )
             for index in indices
+            for sentence in [document.sentences[index]]
         ),
         (*document.warnings, *rulebook.warnings(), *warnings),
     )
     on_findings(judged, ())
     clauses = {index: decision.clause for index, decision in decisions.items() if decision.clause}
-    proposer = Proposer(document, encoder, cached_library, n, clauses=clauses)
+    unfit = {id for id, own in notices.items() if own.status in ("retracted", "notice")}
+    proposer = Proposer(document, encoder, cached_library, n, clauses=clauses, unfit=unfit)
     searched = 0  # sentences for which papers were searched
 
     def count_answer() -> None:
@@ -140,7 +148,8 @@ def check_draft(
                 raise
             # Nobody asked for the default library, so it may fail.
             judged = replace(judged, warnings=(*judged.warnings, f"{NO_LIBRARY} ({error})"))
-            cached_library, proposer = None, Proposer(document, encoder, None, n, clauses=clauses)
+            cached_library = None
+            proposer = Proposer(document, encoder, None, n, clauses=clauses, unfit=unfit)
             proposals = proposer.propose(part_indices)
         searched = searched_before + len(part_indices)
         progress(_SEARCHING, searched, len(proposal_indices))
@@ -153,6 +162,15 @@ def check_draft(
         findings += part_findings
         on_findings(judged, part_findings)
     return replace(judged, findings=tuple(findings), stages=clock.seconds | proposer.seconds)
+
+
+def _ignored_rules(files: DraftFiles, sentence: Sentence) -> frozenset[str]:
+    return files.file_of(sentence).ignored_rules(sentence.start, sentence.end)
+
+
+def _register_place(library: Library | str | Path | None) -> Path:
+    """The folder whose register of notices is used if no library is."""
+    return Path(library).expanduser() if isinstance(library, str | Path) else default_path()
 
 
 def _parts(searches: Sequence[bool], size: int) -> Iterator[slice]:

@@ -8,7 +8,7 @@ poor counts half.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -51,6 +51,7 @@ __all__ = [
     "merge_rankings",
     "own_recommendations",
     "propose",
+    "searched_references",
 ]
 
 
@@ -132,9 +133,13 @@ class Proposer:
         bibliography: bool = True,
         masked: bool = False,
         clauses: Mapping[int, str] = MappingProxyType({}),
+        unfit: Collection[str] = (),
     ) -> None:
-        """`clauses` are what papers are searched for instead of the whole sentence, by its index."""
-        self._library, self._n = cached_library, n
+        """`clauses` are what papers are searched for instead of the whole sentence, by its index.
+
+        Entries that are `unfit`, such as retracted ones, are not proposed.
+        """
+        self._library, self._n, self._unfit = cached_library, n, frozenset(unfit)
         self._bibliography, self._masked = bibliography, masked
         self._entries = BibliographyEntries(document, encoder, clauses)
         self._keys = CitationKeys(document.references, _cited_keys(document))
@@ -148,7 +153,9 @@ class Proposer:
         start = time.perf_counter()
         indices = [index for index in sentences if has_content_words(self._entries.claims[index])]
         nothing = [SourceRanking((), ())] * len(indices)
-        entry_rankings = own_recommendations(self._entries, indices, self._masked) if self._bibliography else nothing
+        entry_rankings = (
+            own_recommendations(self._entries, indices, self._masked, self._unfit) if self._bibliography else nothing
+        )
         bibliography_end = time.perf_counter()
         self.seconds["bibliography"] += bibliography_end - start
         library_rankings = self._rank_library(self._library, indices, on_answer) if self._library else nothing
@@ -177,7 +184,7 @@ class Proposer:
             candidates = [
                 (key, recommendation)
                 for recommendation in answer.papers
-                if (key := finder.key(recommendation)) not in cited
+                if (key := finder.key(recommendation)) not in cited and key not in self._unfit
             ]
             odds = library_odds(claim_texts[index], [recommendation for _, recommendation in candidates], answer.doubt)
             # The chance of an answer counts papers that the sentence cites already.
@@ -190,27 +197,27 @@ class Proposer:
     def _stored_papers(self) -> tuple[dict[str, str], EntryFinder]:
         """The library's keys of entries by their ids, and what finds the entry of a paper."""
         document = self._entries.document
-        references = document.references if len(document.references) <= MAX_ENTRIES else _cited_references(document)
+        references = searched_references(document)
         keys = self._library.find(references) if self._library else [None] * len(references)
         papers = {reference.id: key for reference, key in zip(references, keys, strict=True) if key}
         return papers, EntryFinder(document.references, papers)
 
 
 def own_recommendations(
-    entries: BibliographyEntries, sentences: Sequence[int], masked: bool = False
+    entries: BibliographyEntries, sentences: Sequence[int], masked: bool = False, unfit: Collection[str] = ()
 ) -> list[SourceRanking]:
-    """The entries of the bibliography for sentences, best first, without those newer than the draft.
+    """The entries of the bibliography for sentences, best first, without unfit ones and those newer than the draft.
 
     Entries that a sentence cites are left out, unless it is `masked`, as if it cited nothing.
     """
     return [
-        _recommend_entries(entries, index, candidates, masked)
+        _recommend_entries(entries, index, candidates, masked, unfit)
         for index, candidates in zip(sentences, entries.features_of(sentences), strict=True)
     ]
 
 
 def _recommend_entries(
-    entries: BibliographyEntries, index: int, candidates: EntryFeatures, masked: bool
+    entries: BibliographyEntries, index: int, candidates: EntryFeatures, masked: bool, unfit: Collection[str]
 ) -> SourceRanking:
     from whycite.library.records import Paper, SourceDocument
 
@@ -224,7 +231,7 @@ def _recommend_entries(
         row
         for row in entry_order(candidates).tolist()
         for entry in [entries.references[int(candidates.positions[row])]]
-        if entry.id not in cited and may_cite(entry, document)
+        if entry.id not in cited and entry.id not in unfit and may_cite(entry, document)
     )
     rows = list(islice(citable_rows, MAX_CANDIDATES))
     doubtful = not rows or bool(meanings[rows[0]] < DOUBT and not authors[rows[0]])
@@ -318,6 +325,11 @@ def _claim(entries: BibliographyEntries, index: int, papers: dict[str, str]) -> 
         cited=tuple(sorted(cited)),
         year=document.paper.year,
     )
+
+
+def searched_references(document: Document) -> tuple[Reference, ...]:
+    """The entries that are looked up in a library: all, or of a very long bibliography those that are cited."""
+    return document.references if len(document.references) <= MAX_ENTRIES else _cited_references(document)
 
 
 def _cited_references(document: Document) -> tuple[Reference, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from whycite.check.citedpapers import CITATION_RULES
 from whycite.check.draftfiles import DraftFiles
 from whycite.check.mentions import BibliographyMentions
 from whycite.check.paragraphs import heading_paths
@@ -25,7 +26,7 @@ from whycite.check.wordings import (
 from whycite.documents.model import Document, Sentence
 from whycite.errors import UserError
 
-__all__ = ["RULES", "Rule", "RuleDecision", "Rulebook", "check_rule_ids", "rule_meaning"]
+__all__ = ["RULES", "RULE_IDS", "Rule", "RuleDecision", "Rulebook", "check_rule_ids", "rule_meaning"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +119,7 @@ RULES: tuple[Rule, ...] = (
     _exempt("own-result", "states a result of your own", lambda statement: states_own_result(statement.text)),
 )
 _BY_ID = {rule.id: rule for rule in RULES}
+RULE_IDS = (*_BY_ID, *CITATION_RULES)  # that can be ignored
 
 
 def rule_meaning(id: str) -> str:
@@ -127,8 +129,8 @@ def rule_meaning(id: str) -> str:
 
 def check_rule_ids(ids: Iterable[str]) -> None:
     """Refuse ids that no rule has."""
-    if unknown := sorted(set(ids) - set(_BY_ID)):
-        raise UserError(f"unknown rule '{unknown[0]}'; choose one of: {', '.join(_BY_ID)}")
+    if unknown := sorted(set(ids) - set(RULE_IDS)):
+        raise UserError(f"unknown rule '{unknown[0]}'; choose one of: {', '.join(RULE_IDS)}")
 
 
 # -- decisions -----------------------------------------------------------------
@@ -160,10 +162,10 @@ class Rulebook:
         """A warning about each unknown rule that comments of the draft name."""
         places: dict[str, str] = {}
         for rule, file, line in self._files.rule_places():
-            if rule not in _BY_ID:
+            if rule not in RULE_IDS:
                 places.setdefault(rule, f"{file}:{line}")
         return tuple(
-            f"{place}: a comment ignores the unknown rule '{rule}'; the rules are: {', '.join(_BY_ID)}"
+            f"{place}: a comment ignores the unknown rule '{rule}'; the rules are: {', '.join(RULE_IDS)}"
             for rule, place in places.items()
         )
 

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from whycite import structure
-from whycite.check.rules import RULES
+from whycite.check.citedpapers import CITATION_RULES
+from whycite.check.rules import RULE_IDS
 from whycite.errors import UserError
 
 __all__ = ["FORMATS", "KINDS", "CheckSettings", "settings_for"]
 
 FORMATS = ("text", "json", "sarif", "github", "html")
-KINDS = ("needs-citation",)  # what a check may fail on
-_RULE_IDS = tuple(rule.id for rule in RULES)
+KINDS = ("needs-citation", *CITATION_RULES)  # what a check may fail on
 _OWN_FILE, _SHARED_FILE = ".whycite.toml", "pyproject.toml"
 
 
@@ -102,7 +102,7 @@ _ALLOWED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "n": ("a whole number of at least 1", lambda value: type(value) is int and value >= 1),
     "format": (f"one of {', '.join(FORMATS)}", lambda value: value in FORMATS),
     "ignore-rules": (
-        f"a list of rules ({', '.join(_RULE_IDS)})",
-        lambda value: isinstance(value, list) and all(rule in _RULE_IDS for rule in value),
+        f"a list of rules ({', '.join(RULE_IDS)})",
+        lambda value: isinstance(value, list) and all(rule in RULE_IDS for rule in value),
     ),
 }

@@ -12,6 +12,8 @@ from typing_extensions import TypedDict
 
 from whycite.cite.fit import nothing_fits
 from whycite.documents.identity import normalise_title
+from whycite.documents.model import Notice, NoticeKind
+from whycite.documents.references.notices import PaperStatus, describe_status
 from whycite.documents.references.publication import publication_fields
 from whycite.errors import UserError
 from whycite.text.tokens import terms
@@ -26,6 +28,7 @@ __all__ = [
     "Evidence",
     "EvidencePiece",
     "Method",
+    "NoticeJson",
     "PaperJson",
     "Recommendation",
     "RecommendationJson",
@@ -37,6 +40,7 @@ __all__ = [
     "citation_shown",
     "distinct",
     "is_allowed",
+    "notice_json",
     "paper_json",
     "recommendation_json",
     "same_title",
@@ -54,6 +58,7 @@ class Claim:
     paragraph: str = ""
     cited: tuple[str, ...] = ()  # keys of papers that the draft cites elsewhere
     year: int | None = None  # no newer paper is recommended
+    include_retracted: bool = False  # whether retracted papers are recommended, too
 
     def __post_init__(self) -> None:
         if not any(map(str.isalnum, self.text)):
@@ -102,7 +107,9 @@ def check_number(n: int) -> None:
 
 
 def is_allowed(paper: Paper | PaperOutline, claim: Claim) -> bool:
-    """Whether a paper may be recommended: it is not newer than the draft, and not the draft itself."""
+    """Whether a paper may be recommended: it stands, is not newer than the draft, and not the draft itself."""
+    if paper.status == "notice" or (paper.status == "retracted" and not claim.include_retracted):
+        return False
     if claim.year is not None and paper.year is not None and paper.year > claim.year:
         return False
     return not same_title(paper.title, claim.title)
@@ -152,9 +159,11 @@ def _paper_html(recommendation: Recommendation) -> str:
     names = "; ".join(paper.authors[:3]) + (" and others" if len(paper.authors) > 3 else "")
     details = ", ".join(filter(None, (names, str(paper.year or ""), paper.venue)))
     spans = "".join(map(_span_html, recommendation.evidence[:_SPANS_IN_HTML]))
+    warning = escape(describe_status(paper.status, paper.notices))
     return (
         f'<li value="{recommendation.rank}"><b>{escape(paper.title or paper.key)}</b><br>'
-        f"<small>{escape(details)}; support {recommendation.support}; {escape(paper.key)}</small>{spans}</li>"
+        + (f'<b style="color: #b00020">{warning}</b><br>' if warning else "")
+        + f"<small>{escape(details)}; support {recommendation.support}; {escape(paper.key)}</small>{spans}</li>"
     )
 
 
@@ -176,6 +185,19 @@ class PaperJson(TypedDict):
     pmid: NotRequired[str]
     isbn: NotRequired[str]
     publication: NotRequired[dict[str, Any]]  # what is known of type, volume, issue, pages, publisher and so on
+    status: NotRequired[PaperStatus]  # retracted, concern, corrected; missing if the paper stands
+    notices: NotRequired[list[NoticeJson]]  # what was published about it
+    warning: NotRequired[str]  # its status in words
+
+
+class NoticeJson(TypedDict):
+    """A retraction, an expression of concern, a correction or a reinstatement."""
+
+    kind: NoticeKind
+    doi: str
+    date: str
+    reason: str
+    source: str
 
 
 class SourceJson(TypedDict):
@@ -256,7 +278,23 @@ def paper_json(paper: Paper) -> PaperJson:
         result["isbn"] = paper.isbn
     if known := publication_fields(paper.publication):
         result["publication"] = known
+    if paper.status:
+        result["status"] = paper.status
+        result["warning"] = describe_status(paper.status, paper.notices)
+    if paper.notices:
+        result["notices"] = [notice_json(notice) for notice in paper.notices]
     return result
+
+
+def notice_json(notice: Notice) -> NoticeJson:
+    """A notice as JSON."""
+    return {
+        "kind": notice.kind,
+        "doi": notice.doi,
+        "date": notice.date,
+        "reason": notice.reason,
+        "source": notice.source,
+    }
 
 
 def _evidence_json(evidence: Evidence) -> EvidenceJson:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from whycite.cli import library
+from whycite.cli import library, retractions
 from whycite.cli.add import add
 from whycite.cli.check import check
 from whycite.cli.cite import cite
@@ -62,6 +62,7 @@ app.command(short_help="Find sentences in a draft that need a citation.")(check)
 app.command(short_help="Check whether cited papers back your claims.")(verify)
 app.command(short_help="Score how likely sentences are to need a citation.")(worth)
 app.add_typer(library.app, name="library", short_help="Show and manage your library.")
+app.add_typer(retractions.app, name="retractions", short_help="Know which papers were retracted.")
 app.command(short_help="Start the web application.")(serve)
 app.command(short_help="Show how whycite reads a document.")(read)
 app.command(short_help="Show the section structure of documents.")(structure)

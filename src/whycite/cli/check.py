@@ -51,6 +51,9 @@ class FailOn(StrEnum):
     """Findings that can make a check fail."""
 
     needs_citation = "needs-citation"
+    retracted = "retracted"
+    concern = "concern"
+    corrected = "corrected"
 
 
 def check(
@@ -83,7 +86,10 @@ def check(
         typer.Option(metavar="DIR", help="Full texts by which --fix verifies papers; also the library's."),
     ] = None,
     fail_on: Annotated[
-        FailOn | None, typer.Option(metavar="KIND", help="Exit with 1 on this kind of finding: needs-citation.")
+        FailOn | None,
+        typer.Option(
+            metavar="KIND", help="Exit with 1 on such a finding: needs-citation, retracted, concern or corrected."
+        ),
     ] = None,
     worthiness: Annotated[
         str | None, typer.Option(metavar="DIR", help="Worthiness model to use instead of the bundled one.")
@@ -140,7 +146,10 @@ def check(
                     )
                 reports.append(checked)
                 failing_kind = fail_on.value if fail_on else settings.fail_on
-                fails = fails or any(finding.kind == failing_kind for finding in checked.findings)
+                fails = fails or any(
+                    failing_kind in (finding.kind, *(problem.rule for problem in finding.problems))
+                    for finding in checked.findings
+                )
             live.finish(reports)
         if not streams and not fix:
             _write_report(drafts, reports, output_format, out)

@@ -51,6 +51,9 @@ def cite(
     cited: Annotated[
         list[str] | None, typer.Option(metavar="KEY", help="Paper your draft already cites; repeatable.")
     ] = None,
+    include_retracted: Annotated[
+        bool, typer.Option("--include-retracted", help="Also show retracted papers, marked as such.")
+    ] = False,
     format: Annotated[
         CiteFormat | None, typer.Option(help="Output format: text, json, trec, bibtex, csl or ris.")
     ] = None,
@@ -78,7 +81,13 @@ def cite(
     if batch is not None and format not in (None, CiteFormat.json, CiteFormat.trec):
         raise UserError(f"--batch cannot be used with --format {format.value}; use json or trec")
     output_format = CiteFormat.json if as_json or (batch is not None and format is None) else format or CiteFormat.text
-    context = {"title": title, "section_type": section_type(section), "cited": tuple(cited or ()), "year": year_max}
+    context = {
+        "title": title,
+        "section_type": section_type(section),
+        "cited": tuple(cited or ()),
+        "year": year_max,
+        "include_retracted": include_retracted,
+    }
     if batch is not None:
         _answer_batch(batch, context, load_method(method, Library.open(library)), n, output_format, explain)
         return

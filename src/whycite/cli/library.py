@@ -88,7 +88,8 @@ def list_(context: typer.Context, library: LibraryPath = None, as_json: AsJson =
         if as_json:
             print_json(asdict(entry))
         elif console.is_terminal:
-            console.print(_document_line(entry, console.width), markup=False, soft_wrap=True)
+            style = "red" if entry.status else ""
+            console.print(_document_line(entry, console.width), markup=False, soft_wrap=True, style=style)
         else:
             year = "" if entry.year is None else str(entry.year)
             print("\t".join(map(printable, (str(entry.id), entry.key, year, entry.title, entry.path))))
@@ -230,7 +231,8 @@ def _document_line(entry: LibraryDocument, width: int) -> str:
     """One line about a document, as wide as the terminal."""
     room = max(width - 8, 20)
     path = truncate_start(printable(shorten_paths(entry.path)), room // 3)
-    title = _truncate_end(printable(entry.title or entry.key or "(no title)"), room - len(path))
+    status = f"[{entry.status}] " if entry.status else ""
+    title = _truncate_end(printable(status + (entry.title or entry.key or "(no title)")), room - len(path))
     return f"{entry.year or '':>4}  {title:<{room - len(path)}}  {path}"
 
 

@@ -54,6 +54,9 @@ def read(
 def _show_document(document: Document, console: Console) -> None:
     from rich.text import Text
 
+    from whycite.library.notices import look_up
+    from whycite.library.paths import default_path
+
     citations = [citation for sentence in document.sentences for citation in sentence.citations]
     path = shorten_paths(document.path)
     linked = sum(bool(citation.keys) and all(key in document.by_id for key in citation.keys) for citation in citations)
@@ -86,7 +89,8 @@ def _show_document(document: Document, console: Console) -> None:
         )
     if document.references:
         say(console, Text("\nReferences", style="bold cyan"))
-        for reference in document.references:
+        notices = look_up(default_path(), document.references)
+        for reference, known in zip(document.references, notices, strict=True):
             authors = reference.authors[0].split(",")[0] if reference.authors else "?"
             authors += " et al." if len(reference.authors) > 1 else ""
             description = (
@@ -96,6 +100,8 @@ def _show_document(document: Document, console: Console) -> None:
                 console,
                 Text(printable(f"  {reference.id}  "), style="green").append(printable(description), style="default"),
             )
+            if known.status:
+                say(console, Text(printable(known.description), style="bold red"), indent=4)
     for warning in document.warnings:
         say(console, Text(printable(shorten_paths(f"warning: {warning}")), style="yellow"))
 

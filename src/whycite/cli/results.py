@@ -37,6 +37,7 @@ __all__ = [
     "show_findings",
     "show_proposal",
     "show_recommendations",
+    "show_status",
     "show_verification",
 ]
 
@@ -89,6 +90,7 @@ def show_recommendations(
         title = Text(printable(paper.title) or "(no title)", style="bold")
         say(console, title, indent=4, mark=f"{recommendation.rank:>2}")
         say(console, Text(printable(byline(paper)), style="dim"), indent=4)
+        show_status(paper, console, indent=4)
         say(
             console,
             Text(_citation_count(recommendation), style="green" if recommendation.evidence else "yellow"),
@@ -99,6 +101,16 @@ def show_recommendations(
             say(console, Text(printable(_source_line(evidence)), style="dim"), indent=8)
         if explain:
             say(console, _score_parts(recommendation), indent=4)
+
+
+def show_status(paper: Paper, console: Console, indent: int) -> None:
+    """Print in red that a paper was retracted or corrected; nothing if it stands."""
+    from rich.text import Text
+
+    from whycite.documents.references.notices import describe_status
+
+    if paper.status:
+        say(console, Text(printable(describe_status(paper.status, paper.notices)), style="bold red"), indent=indent)
 
 
 def byline(paper: Paper) -> str:
@@ -167,11 +179,11 @@ class FindingPrinter:
 
     def show(self, judged: CheckedDraft, findings: Sequence[Finding]) -> Iterator[Finding]:
         """Print some findings of a draft, whose other findings may have no papers yet; yields what was printed."""
-        from whycite.check.reporting.messages import draft_places
+        from whycite.check.reporting.messages import draft_places, is_reported
 
         place = draft_places(judged)
         for finding in findings:
-            if finding.kind == "needs-citation" or finding.recommendations:
+            if is_reported(finding):
                 if self._count:
                     self._console.print()
                 _show_finding(finding, place, self._console)
@@ -202,9 +214,11 @@ def _show_finding(finding: Finding, place: Callable[[Evidence], str], console: C
     show_claim(finding, console)
     if finding.doubtful:
         say(console, Text(NO_CLEAR_FIT, style="dim"), indent=4)
+    for problem in finding.problems:
+        say(console, Text(printable(f"{problem.key}: {problem.message}"), style="red"), indent=4)
     for proposal in finding.recommendations:
         show_proposal(proposal, finding.claim, place, console)
-    if not finding.recommendations:
+    if finding.kind == "needs-citation" and not finding.recommendations:
         say(console, Text("no matching papers", style="dim"), indent=4)
 
 
@@ -212,11 +226,13 @@ def show_claim(finding: Finding, console: Console) -> None:
     """Print where a finding is, what decided, and the sentence or the clause that it is about."""
     from rich.text import Text
 
-    from whycite.check.reporting.messages import need_phrase, reason
+    from whycite.check.reporting.messages import need_phrase, problem_phrase, reason
 
     where = Text(printable(f"{shorten_paths(finding.file)}:{finding.line}:{finding.column}"), style="cyan")
     if finding.kind == "needs-citation":
         label = Text(f": {need_phrase(finding)} ({reason(finding)})", style="yellow")
+    elif finding.problems:
+        label = Text(f": {problem_phrase(finding)}", style="bold red")
     else:
         label = Text(printable(f": cites {', '.join(finding.cites) or 'an unknown reference'}"), style="green")
     say(console, where.append_text(label))
@@ -235,6 +251,7 @@ def show_proposal(proposal: Proposal, claim: str, place: Callable[[Evidence], st
     head.append(printable(f"  {paper.title or '(no title)'}"), style="default")
     say(console, head, indent=6, mark=f"  {recommendation.rank}")
     say(console, Text(printable(byline(paper)), style="dim"), indent=8)
+    show_status(paper, console, indent=8)
     if recommendation.evidence:
         evidence = recommendation.evidence[0]
         say(console, _quote_evidence(evidence, claim, paper), indent=8)
@@ -249,9 +266,11 @@ def _summary(checked: CheckedDraft) -> str:
     needed = sum(finding.kind == "needs-citation" for finding in checked.findings)
     cited = sum(finding.kind == "cited" for finding in checked.findings)
     needs = "needs" if needed == 1 else "need"
+    retracted = len({p.key for finding in checked.findings for p in finding.problems if p.rule == "retracted"})
+    warning = f" The draft cites {count(retracted, 'retracted paper')}." if retracted else ""
     return (
         f"{shorten_paths(checked.document.path)}: {needed:,} of {count(len(checked.findings), 'sentence')} {needs} a "
-        f"citation; {cited:,} already {'has' if cited == 1 else 'have'} one."
+        f"citation; {cited:,} already {'has' if cited == 1 else 'have'} one.{warning}"
     )
 
 
@@ -369,6 +388,8 @@ def _show_citation(checked: CitationVerdict, console: Console) -> None:
     say(console, Text(printable(_place(checked)), style="cyan").append(printable(section), style="dim"), indent=2)
     title = printable(checked.reference.title) or "(no title)"
     say(console, Text(f"cites {printable(checked.reference.id)}: {title}", style="dim"), indent=2)
+    if checked.warning:
+        say(console, Text(printable(checked.warning), style="bold red"), indent=2)
     for note in checked.notes:
         say(console, Text(printable(f"note: {note}"), style="yellow"), indent=2)
     say(console, Text(printable(shorten_paths(verification.reason)), style="dim"), indent=2)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from whycite.cli.terminal import AsJson, Interruption, LibraryPath, count, print_json
+from whycite.cli.terminal import AsJson, Interruption, LibraryPath, count, print_json, printable, say
 from whycite.errors import UserError
 
 if TYPE_CHECKING:
@@ -120,12 +120,15 @@ def _verify_claim(
     failing_verdicts: Collection[str],
 ) -> bool:
     from rich.console import Console
+    from rich.text import Text
 
     from whycite import read
     from whycite.cli.progress import count_progress
     from whycite.cli.results import show_verification
     from whycite.cli.terminal import open_output
     from whycite.documents.sources import decode
+    from whycite.library.notices import look_up
+    from whycite.library.paths import default_path
     from whycite.verify.claims import open_document
     from whycite.verify.verification import verification_json
 
@@ -145,8 +148,11 @@ def _verify_claim(
             tell(sentence_count)
 
         verification = open_document(document, progress=advance).verify(claim)
+    [notices] = look_up(default_path(), [document.paper])
     if format is VerifyFormat.json:
-        print_json({"path": document.path, "title": document.paper.title, **verification_json(verification, n)})
+        warning = {"warning": notices.description} if notices.description else {}
+        about = {"path": document.path, "title": document.paper.title}
+        print_json({**about, **warning, **verification_json(verification, n)})
     elif format is VerifyFormat.html:
         from whycite.verify.heatmap import html
 
@@ -154,6 +160,8 @@ def _verify_claim(
             file.write(html(document, verification).encode("utf-8", "replace"))
     else:
         console = Console(highlight=False)
+        if notices.description:
+            say(console, Text(printable(notices.description), style="bold red"))
         if heatmap:
             from whycite.verify.heatmap import terminal
 

@@ -14,16 +14,19 @@ from pathlib import Path
 import platformdirs
 
 __all__ = [
+    "REGISTER",
     "absolute",
     "default_path",
     "file_of",
     "library_exists",
     "library_state",
+    "register_state",
     "stands_alone",
     "stored_path",
 ]
 
 _COMMITS = "commits.lance"  # LanceDB's folder of the table `commits`, which every library has
+REGISTER = "notices.sqlite"  # the register of retractions and corrections
 _RECORD = re.compile(r":\d+\Z")
 
 
@@ -41,13 +44,21 @@ def library_exists(path: Path) -> bool:
 
 
 def library_state(path: Path) -> list[tuple[str, int]]:
-    """The commits of a library and their times, which change with every commit; empty if there is no library."""
-    commits = []
+    """The commits of a library and its register of notices, with their times; empty if there is no library."""
+    commits = register_state(path)
     with suppress(FileNotFoundError, NotADirectoryError), os.scandir(path / _COMMITS / "_versions") as entries:
         for entry in entries:
             with suppress(FileNotFoundError):  # just dropped by a writer
                 commits.append((entry.name, entry.stat().st_mtime_ns))
     return sorted(commits)
+
+
+def register_state(path: Path) -> list[tuple[str, int]]:
+    """The register of notices and its time, which changes whenever the register does; empty if there is none."""
+    try:
+        return [(REGISTER, (path / REGISTER).stat().st_mtime_ns)]
+    except OSError:
+        return []
 
 
 def absolute(path: str) -> str:

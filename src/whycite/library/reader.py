@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, wraps
 from pathlib import Path
@@ -15,7 +15,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from whycite.documents.model import Reference
+from whycite.documents.references.notices import PaperStatus
 from whycite.errors import UserError
+from whycite.library.notices import PaperNotices, known_notices, read_notices, registered_papers, stated, version_ids
 from whycite.library.papers import KnownPapers, complete_reference, reference_of
 from whycite.library.paths import default_path
 from whycite.library.records import (
@@ -111,10 +113,21 @@ class Library:
     @_with_plain_errors
     def documents(self) -> Iterator[LibraryDocument]:
         """The documents, by path."""
-        columns = ["id", "key", "title", "year", "path", "format", "added", "hash", "citations"]
+        columns = ["id", "key", "title", "year", "path", "format", "added", "hash", "citations", "paper"]
         rows = self.snapshot.all_rows("documents", columns)
         rows = rows.sort_by([("path", "ascending"), ("key", "ascending"), ("id", "ascending")])
-        return (LibraryDocument(content_hash=row.pop("hash"), **row) for row in rows.to_pylist())
+        documents = rows.to_pylist()
+        known = read_notices(self.path, registered_papers(self.path) & {row["paper"] for row in documents})
+        stated_by_title = {row["paper"]: stated(Reference("", title=row["title"])) for row in documents}
+        return (
+            LibraryDocument(
+                content_hash=row.pop("hash"),
+                status=stated_by_title[paper].merge(known.get(paper, PaperNotices())).status,
+                **row,
+            )
+            for row in documents
+            for paper in [row.pop("paper")]
+        )
 
     @_with_plain_errors
     def search(
@@ -151,6 +164,7 @@ class Library:
         """Papers by id."""
         versions = self.snapshot.versions_of(ids)
         rows = self.snapshot.rows_by_id("papers", "id", versions, self._paper_columns).to_pylist()
+        registered = read_notices(self.path, versions | {id for row in rows for id in _registered_ids(row)})
         rows_by_paper: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
         for row in rows:
             rows_by_paper[self.snapshot.paper_of(row["id"])].append(row)
@@ -159,7 +173,7 @@ class Library:
             # The version that stands for the paper comes first.
             family = sorted(rows_by_paper[paper], key=lambda row: row["id"] != paper)
             if family and family[0]["id"] == paper:
-                papers[paper] = _paper(family)
+                papers[paper] = _paper(family, registered)
         return papers
 
     @cached_property
@@ -169,12 +183,45 @@ class Library:
 
     @_with_plain_errors
     def outlines(self, ids: Sequence[int], vector: Vector, titles: bool = False) -> dict[int, PaperOutline]:
-        """Year, cosine with a vector and, on request, title of papers; titles take 50 % longer."""
-        columns = ["id", "year", "vector", *(["title"] if titles else [])]
+        """Year, cosine with a vector and, on request, title and status of papers; these take 50 % longer."""
+        columns = ["id", "year", "vector", *(["title", "doi", "pmid"] if titles else [])]
         rows = self.snapshot.rows_by_id("papers", "id", ids, columns)
-        title_texts = rows["title"].to_pylist() if titles else [""] * len(rows)
-        outline_fields = zip(rows["year"].to_pylist(), cosines(rows, vector).tolist(), title_texts, strict=True)
-        return dict(zip(rows["id"].to_pylist(), (PaperOutline(*row) for row in outline_fields), strict=True))
+        numbers = zip(rows["year"].to_pylist(), cosines(rows, vector).tolist(), strict=True)
+        if titles:
+            about = zip(rows["title"].to_pylist(), self._statuses(rows), strict=True)
+        else:
+            about = zip([""] * len(rows), [""] * len(rows), strict=True)
+        outlines = (PaperOutline(*row, *texts) for row, texts in zip(numbers, about, strict=True))
+        return dict(zip(rows["id"].to_pylist(), outlines, strict=True))
+
+    def _statuses(self, rows: pa.Table) -> list[PaperStatus]:
+        """The status of papers, by their titles and the register."""
+        papers = [
+            Reference("", title=title or "", doi=doi or "", pmid=pmid or "")
+            for title, doi, pmid in zip(*(rows[name].to_pylist() for name in ("title", "doi", "pmid")), strict=True)
+        ]
+        versions = [self.snapshot.versions_of([id]) for id in rows["id"].to_pylist()]
+        ids = [own | version_ids(paper) for own, paper in zip(versions, papers, strict=True)]
+        registered = read_notices(self.path, {id for own in ids for id in own})
+        return [known_notices(paper, registered, own).status for paper, own in zip(papers, ids, strict=True)]
+
+    @_with_plain_errors
+    def known_ids(self, versions: Collection[int]) -> list[int]:
+        """The papers of the library that have one of these versions."""
+        stored = self.snapshot.all_rows("papers", ["id"])["id"].to_numpy()
+        shared = np.intersect1d(stored, np.array(sorted(versions), np.int64)).tolist()
+        return sorted({self.snapshot.paper_of(version) for version in shared})
+
+    @_with_plain_errors
+    def notices(self, references: Sequence[Reference], keys: Sequence[str | None]) -> list[PaperNotices]:
+        """What was published about the paper of each reference, given with the library's key of it, if known."""
+        ids = [
+            version_ids(reference)
+            | (self.snapshot.versions_of([self.snapshot.paper_of(identifier(key))]) if key else set())
+            for reference, key in zip(references, keys, strict=True)
+        ]
+        registered = read_notices(self.path, {id for own in ids for id in own})
+        return [known_notices(reference, registered, own) for reference, own in zip(references, ids, strict=True)]
 
     @_with_plain_errors
     def support(self, ids: Sequence[int]) -> dict[int, int]:
@@ -291,9 +338,15 @@ class Library:
         return [best[paper] for paper in sorted(best)]
 
 
-def _paper(versions: Sequence[dict[str, Any]]) -> Paper:
+def _registered_ids(row: Mapping[str, Any]) -> set[int]:
+    return version_ids(Reference("", doi=row["doi"] or "", pmid=row["pmid"] or ""))
+
+
+def _paper(versions: Sequence[dict[str, Any]], registered: Mapping[int, PaperNotices]) -> Paper:
     """The paper of these rows, the first of which stands for it."""
     complete = complete_reference([reference_of(row) for row in versions])
+    ids = {id for row in versions for id in (row["id"], *_registered_ids(row))}
+    known = known_notices(complete, registered, ids)
     return Paper(
         key=versions[0]["key"],
         title=versions[0]["title"],
@@ -306,6 +359,8 @@ def _paper(versions: Sequence[dict[str, Any]]) -> Paper:
         pmid=complete.pmid,
         isbn=complete.isbn,
         publication=complete.publication,
+        status=known.status,
+        notices=known.notices,
     )
 
 

@@ -1,11 +1,13 @@
-"""What a library returns: papers, documents, search hits, and reports on changes."""
+"""What a library returns: papers, documents, search hits, and reports on changes; and the ids of its rows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import blake2b
 
-from whycite.documents.model import Publication
+from whycite.documents.model import Notice, Publication
+from whycite.documents.references.notices import PaperStatus
 
 __all__ = [
     "AddProgress",
@@ -19,7 +21,14 @@ __all__ = [
     "SourceDocument",
     "SpanCitation",
     "SpanHit",
+    "identifier",
 ]
+
+
+def identifier(text: str) -> int:
+    """The id of a row: a hash of the content that identifies it."""
+    digest = blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
+    return int.from_bytes(digest, "big") >> 1  # 63 bits, since int64 is signed
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +46,8 @@ class Paper:
     pmid: str = ""
     isbn: str = ""
     publication: Publication = field(default_factory=Publication)
+    status: PaperStatus = ""  # whether it was retracted or corrected, or is a notice about another paper
+    notices: tuple[Notice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +57,7 @@ class PaperOutline:
     year: int | None
     cosine: float  # of its title and, if known, abstract with a text
     title: str = ""  # if requested
+    status: PaperStatus = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +82,7 @@ class LibraryDocument:
     added: str  # time in ISO form, UTC
     content_hash: str
     citations: int  # places in the text that cite
+    status: PaperStatus = ""  # whether the paper was retracted or corrected, or is a notice
 
 
 @dataclass(frozen=True, slots=True)

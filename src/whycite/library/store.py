@@ -24,7 +24,7 @@ from filelock import FileLock, Timeout
 from lancedb.background_loop import LOOP
 
 from whycite.errors import Busy, UserError
-from whycite.library.paths import library_exists, library_state
+from whycite.library.paths import REGISTER, library_exists, library_state
 from whycite.library.tables import COMMITS, SCHEMA, TABLES, table_schemas
 
 __all__ = [
@@ -214,7 +214,7 @@ def _write_commit(commits: Table, commit: Commit) -> None:
 
 
 def _is_library_file(name: str) -> bool:
-    return name.endswith(".lance") or name.startswith("writer.") or name.startswith(".")
+    return name.endswith(".lance") or name.startswith(("writer.", ".", REGISTER))
 
 
 def commit_time() -> str:

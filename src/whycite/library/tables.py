@@ -6,10 +6,11 @@ Ids are hashes of content, so the same documents make the same rows, in whatever
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from hashlib import blake2b
 from typing import Any
 
 import pyarrow as pa
+
+from whycite.library.records import identifier
 
 __all__ = [
     "COMMITS",
@@ -103,12 +104,6 @@ def table_schemas(dimensions: int) -> dict[str, pa.Schema]:
             ]
         ),
     }
-
-
-def identifier(text: str) -> int:
-    """The id of a row: a hash of the content that identifies it."""
-    digest = blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
-    return int.from_bytes(digest, "big") >> 1  # 63 bits, since int64 is signed
 
 
 ROW = "_rowid"  # the column with a row's place in its table

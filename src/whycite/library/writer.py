@@ -21,6 +21,7 @@ from whycite.documents.references.publication import publication_fields
 from whycite.evidence import EvidenceSpan
 from whycite.evidence.quotation import quote
 from whycite.evidence.words import trim_sentence
+from whycite.library.notices import forget_documents, record_documents
 from whycite.library.papers import KnownPapers, PaperChanges, reference_of, version_of
 from whycite.library.paths import stored_path
 from whycite.library.store import Store
@@ -83,6 +84,11 @@ class BatchWriter:
         with timed(self._stages, "encode"):
             vectors = self._encoder.encode(texts)
         with timed(self._stages, "store"):
+            # Before the commit: what a killed process leaves in the register is true, and written again later.
+            record_documents(
+                self._store.path,
+                {identifier(digest): document for digest, (document, _) in batch_by_hash.items()},
+            )
             if texts:
                 self._store["spans"].add(span_rows(texts, vectors, self._store["spans"].schema))
             rows = [row for evidence in evidence_by_hash.values() for row in evidence.rows]
@@ -304,6 +310,7 @@ def remove_documents(store: Store, documents: Sequence[int], encoder: Encoder) -
     remaining = _still_referenced(store, papers)
     _drop_papers(store, papers - remaining)
     _drop_abstracts(store, {row["paper"] for row in gone} & remaining, encoder)
+    forget_documents(store.path, documents)
 
 
 def _still_cited(store: Store, spans: Sequence[int]) -> set[int]:

@@ -16,6 +16,8 @@ from whycite import documents
 from whycite.documents.model import Document, Reference
 from whycite.documents.sources import decode
 from whycite.errors import UserError
+from whycite.library.notices import PaperNotices, look_up
+from whycite.library.paths import default_path
 from whycite.models import Encoder, load_encoder
 from whycite.models.entailment import EntailmentModel
 from whycite.verify.citationfunctions import NO_CLAIM, CitationFunction, citation_functions
@@ -53,6 +55,7 @@ class CitationVerdict:
     notes: tuple[str, ...] = ()  # what title, authors and year of the reference tell; no verdict
     missing: bool = False  # whether only the full text is missing
     function: CitationFunction = "background"  # what the paper is cited for
+    warning: str = ""  # that the paper was retracted or corrected
 
 
 def verify_draft(
@@ -76,6 +79,10 @@ def verify_draft(
     text_by_reference = dict(
         zip((reference.id for reference in references), match_references(references, full_texts), strict=True)
     )
+    warnings = {
+        reference.id: notices.description
+        for reference, notices in zip(references, _known_notices(references, library), strict=True)
+    }
     functions = _functions(draft_citations)
     missing = [_lacks_full_text(citation, text_by_reference, document) for citation in draft_citations]
     notes = _notes(draft_citations, missing, document, encoder)
@@ -88,9 +95,17 @@ def verify_draft(
         line = lines.line_at(citation.file, citation.start)
         is_missing = verification.reason in _MISSING_REASONS
         yield CitationVerdict(
-            *place, citation.reference, paper, verification, line, notes[count - 1], is_missing, function
-        )
+            *place, citation.reference, paper, verification, line, notes[count - 1], is_missing, function,
+            warnings[citation.reference.id],
+        )  # fmt: skip
         report("checking citations", count, len(draft_citations))
+
+
+def _known_notices(references: Sequence[Reference], library: Library | None) -> list[PaperNotices]:
+    """What was published about references; without a library, by the register of the user's own."""
+    if library is not None:
+        return library.notices(references, library.find(references))
+    return look_up(default_path(), references)
 
 
 def _functions(draft_citations: Sequence[DraftCitation]) -> list[CitationFunction]:
@@ -211,6 +226,7 @@ class CitationNotesJson(TypedDict, total=False):
     """What is only there if there is something to say."""
 
     missing: bool  # the full text is
+    warning: str  # that the paper was retracted or corrected
     notes: list[str]
 
 
@@ -254,6 +270,8 @@ def _citation_notes_json(citation: CitationVerdict) -> CitationNotesJson:
     result: CitationNotesJson = {}
     if citation.missing:
         result["missing"] = True
+    if citation.warning:
+        result["warning"] = citation.warning
     if citation.notes:
         result["notes"] = list(citation.notes)
     return result

@@ -46,6 +46,7 @@ class CiteQuestion(BaseModel):
     title: LineText = ""
     cited: Annotated[list[LineText], Field(max_length=1_000)] = []
     explain: bool = False
+    include_retracted: bool = False
 
 
 class CiteAnswer(TypedDict):
@@ -93,6 +94,7 @@ class VerifyAnswer(HeatMapJson):
 
     path: str
     title: str
+    retracted: str  # that the cited paper was retracted or corrected; empty if it stands
     warnings: list[str]  # about the cited paper
     threshold: float
     steps: VerifySteps

@@ -6,7 +6,6 @@ import pytest
 
 from tests.drafts import check_by_words
 from whycite.check.fix import plan
-from whycite.check.fix.retractions import is_retracted
 
 LATEX = """\\documentclass{article}
 \\begin{document}
@@ -14,28 +13,6 @@ So do bees. Cats \\cite{doe}.
 \\bibliography{refs}
 \\end{document}
 """
-
-
-@pytest.mark.parametrize(
-    "title",
-    [
-        "RETRACTED: Sleep of bees",
-        "RETRACTED ARTICLE Sleep of bees",
-        "[Retracted] Sleep of bees",
-        "Retraction: Sleep of bees",
-        "Retraction note: Sleep of bees",
-        "WITHDRAWN: Sleep of bees",
-    ],
-)
-def test_titles_of_retracted_papers(title: str) -> None:
-    assert is_retracted([title])
-
-
-@pytest.mark.parametrize(
-    "title", ["Retraction of dendrites", "Retracted wings of bees", "Why papers are retracted", ""]
-)
-def test_titles_about_retraction(title: str) -> None:
-    assert not is_retracted([title])
 
 
 def _reasons(folder: Path, bib: str, title: str, known: bool) -> list[str]:

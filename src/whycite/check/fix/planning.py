@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 from whycite.check.findings import CheckedDraft, Finding, Proposal
@@ -12,10 +11,10 @@ from whycite.check.fix.anchors import clause_end, name_ends
 from whycite.check.fix.citations import CitationPlace, CitationStyle, Surroundings, citation_places, citation_style
 from whycite.check.fix.edits import DraftProject, FileChange, FixPlan, Insertion, Refusal, text_of
 from whycite.check.fix.entries import BibliographyFile, find_bibliography, leftover_keys, unnamed_reason
-from whycite.check.fix.retractions import entry_notes, is_retracted
 from whycite.documents.identity import normalise_title
-from whycite.documents.model import Document, Sentence
+from whycite.documents.model import Document, Reference, Sentence
 from whycite.errors import UserError
+from whycite.library.notices import stated
 
 __all__ = ["Objection", "best_choices", "plan"]
 
@@ -165,13 +164,10 @@ class _Planner:
         yield from citation_places(text, start, end, self._document.format)
 
     def _is_retracted(self, proposal: Proposal) -> bool:
-        reference = self._document.by_id.get(proposal.key)
-        titles = [proposal.recommendation.paper.title, *((reference.title, reference.text) if reference else ())]
-        return is_retracted(titles, self._notes.get(proposal.key, "") if reference else "")
-
-    @cached_property
-    def _notes(self) -> Mapping[str, str]:
-        return entry_notes(self._project)
+        paper = proposal.recommendation.paper
+        entry = self._document.by_id.get(proposal.key, Reference(""))
+        statuses = {paper.status, stated(Reference("", title=paper.title)).status, stated(entry).status}
+        return bool(statuses & {"retracted", "notice"})
 
     def _add_entry(self, proposal: Proposal) -> str:
         """Prepare the entry that a proposal needs; the reason if that fails."""

@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from whycite.check.findings import CheckedDraft, Finding
-from whycite.check.reporting.messages import is_reported, message, need_phrase, relative_path
+from whycite.check.reporting.messages import message, need_phrase, problem_message, problem_phrase, relative_path
 
 __all__ = ["report"]
 
 
 def report(checked: Sequence[CheckedDraft]) -> str:
-    """One workflow command per finding."""
-    return "".join(_command(finding) for draft in checked for finding in draft.findings if is_reported(finding))
+    """A workflow command for each finding, and for each sentence that cites a paper which no longer stands."""
+    return "".join(command for draft in checked for finding in draft.findings for command in _commands(finding))
 
 
-def _command(finding: Finding) -> str:
+def _commands(finding: Finding) -> Iterator[str]:
+    if finding.problems:
+        level = "error" if finding.problems[0].rule == "retracted" else "warning"
+        yield _command(finding, level, problem_phrase(finding), problem_message(finding))
+    if finding.kind == "needs-citation":
+        yield _command(finding, "warning", need_phrase(finding), message(finding))
+    elif finding.recommendations:
+        yield _command(finding, "notice", "could cite more", message(finding))
+
+
+def _command(finding: Finding, level: str, title: str, text: str) -> str:
     path = relative_path(finding.file) or Path(finding.file)
     place = {"file": path.as_posix(), "line": finding.line, "endLine": finding.end_line}
     if finding.line == finding.end_line:  # GitHub rejects columns that span several lines
         place |= {"col": finding.column, "endColumn": finding.end_column}
-    needed = finding.kind == "needs-citation"
-    place["title"] = "whycite: " + (need_phrase(finding) if needed else "could cite more")
+    place["title"] = f"whycite: {title}"
     written = ",".join(f"{name}={_property(str(value))}" for name, value in place.items())
-    return f"::{'warning' if needed else 'notice'} {written}::{_data(message(finding))}\n"
+    return f"::{level} {written}::{_data(text)}\n"
 
 
 def _data(text: str) -> str:

@@ -13,6 +13,7 @@ from whycite.check.findings import CheckedDraft, Finding, Proposal
 from whycite.check.reporting.messages import NO_CLEAR_FIT, byline, draft_places, need_phrase, reason
 from whycite.cite.recommendations import Evidence
 from whycite.documents.model import Citation, Document, Sentence
+from whycite.documents.references.notices import describe_status
 from whycite.files import shorten_paths
 
 __all__ = ["report"]
@@ -115,6 +116,7 @@ def _sentence(sentence: Sentence, finding: Finding | None, place: Callable[[Evid
             "worthiness": finding.worthiness,
             "threshold": finding.threshold,
             "line": finding.line,
+            "problems": [f"{problem.key}: {problem.message}" for problem in finding.problems],
             "poor": NO_CLEAR_FIT if finding.doubtful else "",
             "proposals": [_proposal(proposal, place) for proposal in finding.recommendations],
         }
@@ -147,6 +149,7 @@ def _proposal(proposal: Proposal, place: Callable[[Evidence], str]) -> dict[str,
         "bibtex": proposal.bibtex,
         "title": recommendation.paper.title,
         "byline": byline(recommendation.paper),
+        "warning": describe_status(recommendation.paper.status, recommendation.paper.notices),
         "doi": recommendation.paper.doi,
         "support": recommendation.support,
         "evidence": [

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from whycite.check.citedpapers import CITATION_RULES
 from whycite.check.findings import CheckedDraft, Finding, Proposal
 from whycite.check.rules import rule_meaning
 from whycite.cite.recommendations import Evidence
@@ -25,6 +26,8 @@ __all__ = [
     "message",
     "need_phrase",
     "printable",
+    "problem_message",
+    "problem_phrase",
     "reason",
     "relative_path",
 ]
@@ -35,13 +38,18 @@ _MAX_PAPERS = 3  # papers per message
 
 
 def is_reported(finding: Finding) -> bool:
-    """Whether a finding needs a citation, or has recommendations for a sentence with citations."""
-    return finding.kind == "needs-citation" or (finding.kind == "cited" and bool(finding.recommendations))
+    """Whether a finding needs a citation, has recommendations for a sentence with citations, or cites in vain."""
+    return finding.kind == "needs-citation" or bool(finding.recommendations) or bool(finding.problems)
 
 
 def need_phrase(finding: Finding) -> str:
     """How to describe a sentence without a citation."""
     return "needs a citation" if finding.worthiness >= _LIKELY else "may need a citation"
+
+
+def problem_phrase(finding: Finding) -> str:
+    """How to describe a sentence whose citation is a problem: "cites a retracted paper"."""
+    return CITATION_RULES[finding.problems[0].rule]
 
 
 def reason(finding: Finding) -> str:
@@ -72,6 +80,8 @@ def draft_places(checked: CheckedDraft) -> Callable[[Evidence], str]:
 
 def message(finding: Finding) -> str:
     """The finding, followed by the best papers, one per line."""
+    if finding.kind != "needs-citation" and not finding.recommendations:
+        return problem_message(finding)
     why = reason(finding)
     subject = f"The clause “{finding.clause}”" if finding.clause else "This sentence"
     if finding.kind == "cited":
@@ -87,6 +97,12 @@ def message(finding: Finding) -> str:
         for number, proposal in enumerate(finding.recommendations[:_MAX_PAPERS], 1)
     ]
     return printable("\n".join(lines))
+
+
+def problem_message(finding: Finding) -> str:
+    """What is wrong with the papers that a sentence cites, one per line."""
+    lines = [f"This sentence {problem_phrase(finding)}:"]
+    return printable("\n".join([*lines, *(f"{problem.key}: {problem.message}" for problem in finding.problems)]))
 
 
 def byline(paper: Paper) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from importlib.metadata import version
 from itertools import zip_longest
@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from whycite.check.citedpapers import CITATION_RULES
 from whycite.check.draftfiles import DraftFile
 from whycite.check.findings import CheckedDraft, Finding
 from whycite.check.fix.edits import FileChange, FixPlan, text_of
 from whycite.check.fix.planning import plan
-from whycite.check.reporting.messages import is_reported, message, printable, relative_path
+from whycite.check.reporting.messages import is_reported, message, printable, problem_message, relative_path
 from whycite.check.rules import RULES, Rule
 from whycite.cite.recommendations import recommendation_json
 from whycite.errors import UserError
@@ -62,6 +63,18 @@ def _descriptor(rule: Rule) -> dict[str, Any]:
 
 
 _RULES += [_descriptor(rule) for rule in RULES if rule.direction == "needs"]
+_LEVELS = {"retracted": "error", "concern": "warning", "corrected": "note"}
+_RULES += [
+    {
+        "id": rule,
+        "name": rule.capitalize(),
+        "shortDescription": {"text": f"The sentence {meaning}."},
+        "fullDescription": {"text": f"The sentence {meaning}; whether it still backs the claim is yours to decide."},
+        "help": {"text": f"Cite another paper, or silence the rule with the comment `whycite: ignore[{rule}]`."},
+        "defaultConfiguration": {"level": _LEVELS[rule]},
+    }
+    for rule, meaning in CITATION_RULES.items()
+]
 _Place = tuple[str, int, int]  # a sentence by its file and offsets
 _INDEX = {rule["id"]: index for index, rule in enumerate(_RULES)}
 
@@ -83,7 +96,7 @@ def report(checked: Sequence[CheckedDraft], roots: Sequence[Path | None] = ()) -
         "tool": {"driver": {"name": "whycite", "version": version("whycite"), "rules": _RULES}},
         "columnKind": "unicodeCodePoints",
         "invocations": [{"executionSuccessful": True, "toolExecutionNotifications": notifications}],
-        "results": [_result(finding, seen) | fixes.get(_place(finding), {}) for finding in _reported(checked)],
+        "results": [result for finding in _reported(checked) for result in _results(finding, seen, fixes)],
     }
     content = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
     return json.dumps(content, indent=2) + "\n"
@@ -132,16 +145,24 @@ def _reported(checked: Sequence[CheckedDraft]) -> Iterator[Finding]:
     return (finding for draft in checked for finding in draft.findings if is_reported(finding))
 
 
-def _result(finding: Finding, seen: Counter[str]) -> dict[str, Any]:
-    certain = finding.rule and finding.kind == "needs-citation"
-    rule_id = f"{finding.kind}/{finding.rule}" if certain else finding.kind
+def _results(finding: Finding, seen: Counter[str], fixes: Mapping[_Place, dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """One result for the papers that the sentence cites, if one does not stand, and one for those it could cite."""
+    if finding.problems:
+        yield _result(finding, finding.problems[0].rule, problem_message(finding), seen)
+    if finding.kind == "needs-citation" or finding.recommendations:
+        certain = finding.rule and finding.kind == "needs-citation"
+        rule_id = f"{finding.kind}/{finding.rule}" if certain else finding.kind
+        yield _result(finding, rule_id, message(finding), seen) | fixes.get(_place(finding), {})
+
+
+def _result(finding: Finding, rule_id: str, text: str, seen: Counter[str]) -> dict[str, Any]:
     return {
         "ruleId": rule_id,
         "ruleIndex": _INDEX[rule_id],
         "level": _RULES[_INDEX[rule_id]]["defaultConfiguration"]["level"],
-        "message": {"text": _literal(message(finding))},
+        "message": {"text": _literal(text)},
         "locations": [{"physicalLocation": {"artifactLocation": _artifact(finding.file), "region": _region(finding)}}],
-        "partialFingerprints": {"whyciteSentence/v1": _fingerprint(finding, seen)},
+        "partialFingerprints": {"whyciteSentence/v1": _fingerprint(finding, rule_id, seen)},
         "rank": round(100 * min(max(finding.worthiness, 0.0), 1.0), 2),
         "properties": {
             "text": finding.text,
@@ -177,9 +198,9 @@ def _region(finding: Finding) -> dict[str, int]:
     }
 
 
-def _fingerprint(finding: Finding, seen: Counter[str]) -> str:
+def _fingerprint(finding: Finding, rule_id: str, seen: Counter[str]) -> str:
     """An id that stays the same when a sentence moves; equal sentences are numbered."""
-    sentence = f"{finding.kind}\n{' '.join(finding.text.split())}"
+    sentence = f"{rule_id if rule_id in CITATION_RULES else finding.kind}\n{' '.join(finding.text.split())}"
     seen[sentence] += 1
     return sha256(f"{sentence}\n{seen[sentence]}".encode("utf-8", "surrogatepass")).hexdigest()
 

@@ -92,6 +92,8 @@ def _citation(checked: CitationVerdict, report: DraftReport, n: int) -> Iterator
         yield f' · <span class="verdict"><b>{verification.verdict}</b>, {certainty(verification)}</span>'
     yield f'</p>\n<blockquote class="claim" dir="auto">{_text(checked.claim)}</blockquote>\n'
     yield f'<p class="cites">cites {_reference(checked.reference)}</p>\n'
+    if checked.warning:
+        yield f'<p class="retracted" dir="auto">⚠ {_text(checked.warning)}</p>\n'
     for note in checked.notes:
         yield f'<p class="note" dir="auto">⚠ {_text(sentence_case(note))}</p>\n'
     if verification.verdict != "could not check":

@@ -69,6 +69,8 @@ def _citation(checked: CitationVerdict, report: DraftReport) -> Iterator[str]:
     yield f"- {_code(place(checked, report.draft))}{section}{':' if sure else ''}{sure}\n"
     yield f"  > “{_escape(checked.claim)}”\n"
     yield f"  Cites {_reference(checked.reference)}\n"
+    if checked.warning:
+        yield f"  **{_escape(checked.warning)}**\n"
     for note in checked.notes:
         yield f"  Note: {_escape(sentence_case(note))}\n"
     if not is_judged:

@@ -88,7 +88,7 @@ def draft_report(draft: Document, verdicts: Iterable[CitationVerdict]) -> DraftR
     return DraftReport(
         draft,
         tuple(sorted(judged, key=_badness)),
-        tuple(checked for checked in unchecked if checked.notes),
+        tuple(checked for checked in unchecked if checked.notes or checked.warning),
         tuple(MissingPaper(group[0].reference, tuple(group)) for group in _largest_first(missing)),
         tuple(UncheckedGroup(group[0].verification.reason, tuple(group)) for group in _largest_first(reasons)),
         Counter(checked.verification.verdict for checked in verdicts),

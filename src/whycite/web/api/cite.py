@@ -30,6 +30,7 @@ def _cite(here: Server, question: CiteQuestion) -> Response:
         section_type=parse_section_type(question.section) if question.section else None,
         cited=tuple(question.cited),
         year=question.year_max,
+        include_retracted=question.include_retracted,
     )
     recommendations = here.current.method(question.method).recommend(claim, question.n)
     fits = answer_fits(recommendations)

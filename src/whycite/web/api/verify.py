@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Form, UploadFile
 from fastapi.responses import Response
 
 from whycite.documents.model import Document
+from whycite.library.notices import look_up
 from whycite.web.api.library import DocumentId, document_reader
 from whycite.web.schemas import VerifyAnswer
 from whycite.web.server import PROBLEMS, CurrentServer, json_response
@@ -30,19 +32,21 @@ async def verify(
     The paper is uploaded, or given by its id in the library and read from its original path.
     """
     paper = document_reader(here, files, document)
-    return await here.work(lambda: _verify(claim, paper(), n))
+    return await here.work(lambda: _verify(claim, paper(), n, here.current.path))
 
 
-def _verify(claim: str, document: Document, n: int) -> Response:
+def _verify(claim: str, document: Document, n: int, library: Path) -> Response:
     from whycite.verify.claims import verify_claim
     from whycite.verify.heatmap.page import heat_map_json, usual_threshold
     from whycite.verify.lexical import forms
 
     verification = verify_claim(claim, document)
+    [notices] = look_up(library, [document.paper])
     answer: VerifyAnswer = {
         "path": document.path,
         "title": document.paper.title,
         **heat_map_json(document, verification, n),
+        "retracted": notices.description,
         "warnings": list(document.warnings),
         "threshold": usual_threshold(verification),
         "steps": {

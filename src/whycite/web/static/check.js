@@ -120,9 +120,14 @@ function decorate(element, sentence) {
   const finding = sentence.finding;
   if (!finding) return;
   element.classList.toggle("cited", finding.kind === "cited");
-  element.title = finding.kind === "cited" ? `cites ${finding.cites.join(", ")}` : `worthiness ${finding.worthiness.toFixed(2)}`;
+  element.classList.toggle("broken", Boolean(finding.problems));
+  element.title = finding.problems ? problemsOf(finding).join("\n") : finding.kind === "cited" ? `cites ${finding.cites.join(", ")}` : `worthiness ${finding.worthiness.toFixed(2)}`;
   element.dataset.pick = "";
   element.setAttribute("role", "button");
+}
+
+function problemsOf(finding) {
+  return (finding.problems || []).map((problem) => `${problem.key}: ${problem.message}`);
 }
 
 function wanting() {
@@ -145,7 +150,7 @@ async function pick(sentence, where = "nearest") {
   const finding = sentence.finding;
   const said = finding.kind === "cited" ? `Cites ${finding.cites.join(", ") || "an unknown reference"}` : `Worthiness ${finding.worthiness.toFixed(2)}${finding.rule ? `, ${finding.rule}` : ""}`;
   const list = make("ol", { class: "cards" });
-  get("panel").replaceChildren(make("h3", { tabindex: "-1", id: "picked" }, said), make("blockquote", { class: "why", dir: "auto" }, finding.clause ? `… ${finding.clause}` : finding.text), list);
+  get("panel").replaceChildren(make("h3", { tabindex: "-1", id: "picked" }, said), make("blockquote", { class: "why", dir: "auto" }, finding.clause ? `… ${finding.clause}` : finding.text), ...problemsOf(finding).map((problem) => make("p", { class: "wrong", role: "note", dir: "auto" }, problem)), list);
   get("panel").scrollTop = 0;
   get("picked").focus({ preventScroll: true });
   elements.get(sentence.index).scrollIntoView({ block: where }); // on a narrow screen the panel may cover it

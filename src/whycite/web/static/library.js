@@ -88,7 +88,7 @@ function row(entry) {
   return make(
     "tr",
     {},
-    make("td", { dir: "auto" }, title, entry.title ? make("div", { class: "dim" }, entry.path) : null),
+    make("td", { dir: "auto" }, entry.status ? make("span", { class: "wrong" }, `[${entry.status}] `) : null, title, entry.title ? make("div", { class: "dim" }, entry.path) : null),
     make("td", {}, entry.year ? String(entry.year) : "–"),
     make("td", {}, number(entry.citations)),
     make("td", {}, entry.added.slice(0, 10)),
@@ -102,7 +102,7 @@ async function showFigures() {
   get("support").replaceChildren(bars(grouped(figures.support), "Papers by number of citations"));
   get("most").replaceChildren(
     ...figures.most_cited.map((one) =>
-      make("li", { dir: "auto" }, `${one.paper.title || one.paper.key}${one.paper.year ? `, ${one.paper.year}` : ""} `, make("span", { class: "dim" }, `(${plural(one.support, "citation")})`)),
+      make("li", { dir: "auto" }, `${one.paper.title || one.paper.key}${one.paper.year ? `, ${one.paper.year}` : ""} `, one.paper.warning ? make("span", { class: "wrong" }, `${one.paper.warning} `) : null, make("span", { class: "dim" }, `(${plural(one.support, "citation")})`)),
     ),
   );
 }

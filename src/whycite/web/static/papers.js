@@ -11,6 +11,7 @@ export function card(found, claim, acts = []) {
     { class: "card" },
     make("h3", { dir: "auto" }, `${found.rank}. `, ...marked(paper.title || paper.key, claim)),
     make("p", { class: "facts-line", dir: "auto" }, facts, paper.doi ? make("span", {}, ` · doi:${paper.doi}`) : null),
+    paper.warning ? make("p", { class: "wrong", role: "note", dir: "auto" }, paper.warning) : null,
     ...found.evidence.slice(0, 3).map((evidence) => why(evidence, claim)),
     found.evidence.length ? null : make("p", { class: "dim" }, "Matches by title; not cited for this in your library."),
     make("div", { class: "acts" }, copying(found), ...acts),

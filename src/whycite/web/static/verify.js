@@ -108,6 +108,7 @@ get("question").addEventListener("submit", async (event) => {
     answer = found;
     say(get("state"), "");
     note(answer.warnings);
+    if (answer.retracted) get("notes").prepend(make("li", { class: "wrong", dir: "auto" }, answer.retracted));
     tell();
   } catch (error) {
     if (turn !== asked) return;

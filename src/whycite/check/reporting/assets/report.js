@@ -114,9 +114,10 @@
       const dim = !fits(sentence);
       const heat = sentence.kind && sentence.kind !== "cited" ? Math.min(8, Math.floor(9 * sentence.worthiness)) : 0;
       count += need;
-      sentence.element.className = ["s", heat ? `h${heat}` : "", need ? "need" : "", dim ? "dim" : "",
+      const bad = sentence.problems && sentence.problems.length;
+      sentence.element.className = ["s", bad ? "bad" : "", heat ? `h${heat}` : "", need ? "need" : "", dim ? "dim" : "",
         sentence === state.chosen ? "chosen" : ""].filter(Boolean).join(" ");
-      sentence.element.tabIndex = (need && !dim) || sentence === state.chosen ? 0 : -1;
+      sentence.element.tabIndex = ((need || bad) && !dim) || sentence === state.chosen ? 0 : -1;
       sentence.element.setAttribute("aria-pressed", String(sentence === state.chosen));
     }
     for (const [element, members] of counts) {
@@ -183,6 +184,7 @@
     if (sentence.rule) panel.append(make("p", "where", `Rule ${sentence.rule}`));
     if (sentence.clause) panel.append(make("p", "where", `Concerns only: \u2026 ${sentence.clause}`));
     panel.append(quote, make("p", "where", make("code", "", place), sentence.heading ? ` \u00b7 ${sentence.heading}` : ""));
+    for (const problem of sentence.problems || []) panel.append(make("p", "wrong", problem));
     drawCited(sentence);
     const proposals = sentence.proposals || [];
     if (proposals.length) {
@@ -204,6 +206,7 @@
   }
   function drawProposal(proposal) {
     const item = make("li", "", make("h3", "", proposal.title || "(no title)"), make("div", "by", proposal.byline));
+    if (proposal.warning) item.append(make("p", "wrong", proposal.warning));
     const facts = make("div", "facts", make("code", "", proposal.key));
     facts.append(make("span", proposal.known ? "tag known" : "tag", proposal.known ? "in your bibliography" : "new"));
     if (proposal.support) facts.append(make("span", "by", `cited in ${plural(proposal.support, "place")}`));

@@ -1,0 +1,206 @@
+"""The register of notices of a library: which papers were retracted or corrected, and which are notices themselves.
+
+It is a file of its own beside the tables: it is filled from documents as they are added and from the list of Retraction
+Watch, works without any document, and is opened without the store. Papers are named by the ids of their versions.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from whycite.documents.identity import paper_key
+from whycite.documents.model import Document, Notice, Reference
+from whycite.documents.references.notices import PaperStatus, describe_status, is_notice, paper_status, stated_notices
+from whycite.errors import UserError
+from whycite.library.paths import REGISTER, register_state
+from whycite.library.records import identifier
+
+__all__ = [
+    "PaperNotices",
+    "forget_documents",
+    "has_notices",
+    "known_notices",
+    "load_notices",
+    "look_up",
+    "read_notices",
+    "record_documents",
+    "registered_papers",
+    "replace_list",
+    "stated",
+    "version_ids",
+]
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS notices (
+    paper INTEGER NOT NULL, kind TEXT NOT NULL, doi TEXT NOT NULL, date TEXT NOT NULL, reason TEXT NOT NULL,
+    source TEXT NOT NULL, origin TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS notices_by_paper ON notices (paper);
+CREATE INDEX IF NOT EXISTS notices_by_origin ON notices (origin);
+"""
+_ITSELF = "itself"  # the kind of a row that says that a paper is a notice
+_CHUNK = 500  # ids in one query
+_TIMEOUT = 30.0  # seconds to wait for another process that writes
+
+
+@dataclass(frozen=True, slots=True)
+class PaperNotices:
+    """The notices about a paper, and whether it is one itself."""
+
+    notices: tuple[Notice, ...] = ()
+    itself_notice: bool = False
+
+    @property
+    def description(self) -> str:
+        """What happened to the paper, in a line; "" if it stands."""
+        return describe_status(self.status, self.notices)
+
+    @property
+    def status(self) -> PaperStatus:
+        """What the paper has become."""
+        return paper_status(self.notices, self.itself_notice)
+
+    def merge(self, added: PaperNotices) -> PaperNotices:
+        """These notices and those of another version or source."""
+        notices = dict.fromkeys((*self.notices, *added.notices))
+        return PaperNotices(tuple(notices), self.itself_notice or added.itself_notice)
+
+
+def stated(reference: Reference) -> PaperNotices:
+    """What a reference says itself."""
+    return PaperNotices(stated_notices(reference), is_notice(reference))
+
+
+def load_notices(plain: Mapping[str, Any]) -> PaperNotices:
+    """Notices from plain fields."""
+    return PaperNotices(tuple(Notice(**notice) for notice in plain["notices"]), plain["itself_notice"])
+
+
+def known_notices(
+    reference: Reference, registered: Mapping[int, PaperNotices], ids: Collection[int] = ()
+) -> PaperNotices:
+    """What a reference says itself, and what is registered under its identifiers or one of the ids."""
+    known = stated(reference)
+    for id in sorted({*version_ids(reference), *ids}):
+        known = known.merge(registered.get(id, PaperNotices()))
+    return known
+
+
+def look_up(library: Path, references: Sequence[Reference]) -> list[PaperNotices]:
+    """What references say themselves, and what the register of a library knows of them by their identifiers."""
+    registered = read_notices(library, {id for reference in references for id in version_ids(reference)})
+    return [known_notices(reference, registered) for reference in references]
+
+
+def version_ids(reference: Reference) -> set[int]:
+    """The ids under which the register may know a paper: of its key, its DOI and its PMID."""
+    keys = {paper_key(reference), f"doi:{reference.doi}", f"pmid:{reference.pmid}"} - {"", "doi:", "pmid:"}
+    return set(map(identifier, keys))
+
+
+def has_notices(library: Path) -> bool:
+    """Whether there is a register."""
+    return bool(register_state(library))
+
+
+def read_notices(library: Path, papers: Collection[int]) -> dict[int, PaperNotices]:
+    """What is registered of papers by id; those of which nothing is known are left out."""
+    if not papers or not has_notices(library):
+        return {}
+    known: dict[int, PaperNotices] = {}
+    ids = sorted(papers)
+    with _plain_errors(library), closing(_open_for_reading(library)) as register:
+        for start in range(0, len(ids), _CHUNK):
+            chunk = ids[start : start + _CHUNK]
+            rows = register.execute(
+                "SELECT paper, kind, doi, date, reason, source FROM notices "
+                f"WHERE paper IN ({','.join('?' * len(chunk))}) ORDER BY date, rowid",
+                chunk,
+            )
+            for paper, *fields in rows:
+                known[paper] = known.get(paper, PaperNotices()).merge(_notices(fields))
+    return known
+
+
+def registered_papers(library: Path) -> set[int]:
+    """The ids of all papers that the register knows."""
+    if not has_notices(library):
+        return set()
+    with _plain_errors(library), closing(_open_for_reading(library)) as register:
+        return {paper for (paper,) in register.execute("SELECT DISTINCT paper FROM notices")}
+
+
+def record_documents(library: Path, documents: Mapping[int, Document]) -> None:
+    """Register what documents say of themselves, of their references, and of the papers they amend; by document id."""
+    rows = {f"document:{id}": [*_document_rows(document)] for id, document in documents.items()}
+    if any(rows.values()):
+        _write(library, rows)
+
+
+def forget_documents(library: Path, documents: Iterable[int]) -> None:
+    """Take back what only these documents said."""
+    if has_notices(library):
+        _write(library, {f"document:{id}": [] for id in documents})
+
+
+def replace_list(library: Path, name: str, papers: Iterable[tuple[set[int], PaperNotices]]) -> None:
+    """Register a list of notices in place of an older one of the same name."""
+    _write(library, {f"list:{name}": [row for ids, known in papers for id in ids for row in _rows(id, known)]})
+
+
+Row = tuple[int, str, str, str, str, str]
+
+
+def _document_rows(document: Document) -> Iterator[Row]:
+    for reference in (document.paper, *document.references, *document.amended):
+        known = stated(reference)
+        if known != PaperNotices() and (key := paper_key(reference)):
+            yield from _rows(identifier(key), known)
+
+
+def _rows(paper: int, known: PaperNotices) -> Iterator[Row]:
+    for notice in known.notices:
+        yield paper, notice.kind, notice.doi, notice.date, notice.reason, notice.source
+    if known.itself_notice:
+        yield paper, _ITSELF, "", "", "", ""
+
+
+def _notices(fields: list[str]) -> PaperNotices:
+    kind, *details = fields
+    if kind == _ITSELF:
+        return PaperNotices(itself_notice=True)
+    return PaperNotices((Notice(kind, *details),))  # type: ignore[arg-type]  # only kinds are written
+
+
+def _write(library: Path, rows: Mapping[str, list[Row]]) -> None:
+    """Replace the rows of each origin, all at once: a process that is killed leaves the old ones."""
+    with _plain_errors(library):
+        library.mkdir(parents=True, exist_ok=True)
+        with closing(sqlite3.connect(library / REGISTER, timeout=_TIMEOUT)) as register, register:
+            register.executescript(_SCHEMA)
+            register.execute("BEGIN IMMEDIATE")
+            for origin, origin_rows in rows.items():
+                register.execute("DELETE FROM notices WHERE origin = ?", (origin,))
+                register.executemany(
+                    "INSERT INTO notices VALUES (?, ?, ?, ?, ?, ?, ?)", ((*row, origin) for row in origin_rows)
+                )
+
+
+def _open_for_reading(library: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{(library / REGISTER).absolute().as_uri()}?mode=ro", uri=True, timeout=_TIMEOUT)
+
+
+@contextmanager
+def _plain_errors(library: Path) -> Iterator[None]:
+    """Turn errors of the file into messages for the user."""
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        raise UserError(
+            f"{library / REGISTER}: cannot be used ({error}); delete it, then add your papers and import the list again"
+        ) from error
