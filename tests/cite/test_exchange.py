@@ -1,6 +1,9 @@
 """Whole references: from an article through a library to BibTeX, CSL-JSON and RIS, and back into our readers."""
 
 import json
+import re
+import shutil
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -166,3 +169,31 @@ def test_real_references_keep_every_field(
         if getattr(before, name) and getattr(before, name) != getattr(after, name)
     ]
     assert lost == []
+
+
+@pytest.mark.slow
+def test_entries_go_through_biber(real_references: list[Reference], tmp_path: Path) -> None:
+    said = _tex(["biber", "--tool", "refs.bib"], real_references, tmp_path)
+    assert "WARN" not in said, said
+    assert "ERROR" not in said, said
+
+
+@pytest.mark.slow
+def test_entries_go_through_bibtex(real_references: list[Reference], tmp_path: Path) -> None:
+    """Warnings are only about what the source does not know."""
+    (tmp_path / "main.aux").write_text("\\citation{*}\n\\bibstyle{plain}\n\\bibdata{refs}\n", "utf-8")
+    said = _tex(["bibtex", "main"], real_references, tmp_path)
+    warnings = [line for line in said.splitlines() if line.startswith("Warning--") or "error" in line]
+    known = re.compile(r"Warning--(?:empty (?:author|year|author and editor)|to sort, need author or key) in \S+")
+    assert [line for line in warnings if not known.fullmatch(line)] == []
+    lacking = sum(not reference.authors or not reference.year for reference in real_references[:1_000])
+    assert len(warnings) <= 2 * lacking
+
+
+def _tex(command: list[str], references: list[Reference], folder: Path) -> str:
+    """What a program says about a thousand entries."""
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"no {command[0]} at hand: install TeX")
+    (folder / "refs.bib").write_text(as_bibtex(map(_paper, references[:1_000])), "utf-8")
+    run = subprocess.run(command, cwd=folder, capture_output=True, timeout=200, check=False)
+    return run.stdout.decode("utf-8", "replace") + run.stderr.decode("utf-8", "replace")

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -76,28 +77,32 @@ REVIEW = _article(
 )  # fmt: skip
 
 
-@pytest.fixture
-def papers(tmp_path: Path) -> Path:
-    folder = tmp_path / "papers"
-    folder.mkdir()
+@pytest.fixture(scope="module")
+def papers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("papers")
     for name, text in {"article": ARTICLE, "notice": NOTICE, "review": REVIEW}.items():
         (folder / f"{name}.xml").write_text(text, "utf-8")
     return folder
 
 
-@pytest.fixture
-def library(papers: Path, tmp_path: Path) -> Path:
-    """With the retracted article, its notice, and a review that cites it."""
-    assert add(tmp_path / "library", [papers], jobs=1).added == 3
-    return tmp_path / "library"
+@pytest.fixture(scope="module")
+def libraries(papers: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The retracted article and a review that cites it, with the notice ("all") and without it ("unaware")."""
+    folder = tmp_path_factory.mktemp("libraries")
+    assert add(folder / "unaware", [papers / "article.xml", papers / "review.xml"], jobs=1).added == 2
+    shutil.copytree(folder / "unaware", folder / "all")
+    assert add(folder / "all", [papers], jobs=1).added == 1
+    return folder
 
 
 @pytest.fixture
-def unaware(papers: Path, tmp_path: Path) -> Path:
-    """A library without the notice."""
-    (papers / "notice.xml").unlink()
-    assert add(tmp_path / "library", [papers], jobs=1).added == 2
-    return tmp_path / "library"
+def library(libraries: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(libraries / "all", tmp_path / "library"))
+
+
+@pytest.fixture
+def unaware(libraries: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(libraries / "unaware", tmp_path / "library"))
 
 
 def _row(**fields: str) -> dict[str, str]:
@@ -308,7 +313,7 @@ def test_a_list_of_fifty_thousand_rows_takes_seconds(library: Path, watch_list: 
         for n in range(50_000)
     )  # fmt: skip
     file = watch_list(*rows)
-    started = time.perf_counter()
+    started = time.process_time()  # whatever else runs on the machine
     assert run("retractions", "import", file, "--library", library).exit_code == 0
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
     assert Library.open(library).info().papers

@@ -10,6 +10,8 @@ from starlette.testclient import TestClient
 
 from whycite import cite
 from whycite.cite.recommendations import recommendation_json
+from whycite.library import add
+from whycite.library.retractionwatch import import_list
 from whycite.web.server import ServerSettings
 
 Clients = Callable[..., TestClient]
@@ -151,3 +153,24 @@ def test_more_than_can_wait_is_refused(kept_library: Path, client_of: Clients) -
 
 def test_defaults_are_for_this_machine_alone() -> None:
     assert ServerSettings().rules.host == "127.0.0.1"
+
+
+def test_retracted_papers_are_left_out_or_marked(papers: Path, tmp_path: Path, client_of: Clients) -> None:
+    library = tmp_path / "library"
+    add(library, [papers], jobs=1)
+    client = client_of(library)
+    title = "Killer whales feeding on schooling herring using tail-slaps"
+    assert client.post("/api/cite", json={"text": CLAIM}).json()["recommendations"][0]["paper"]["title"] == title
+    file = tmp_path / "retraction_watch.csv"
+    header = (
+        "Title,RetractionDate,RetractionDOI,OriginalPaperDate,OriginalPaperDOI,OriginalPaperPubMedID,RetractionNature"
+    )
+    file.write_text(f"{header}\n{title},3/4/2016 0:00,10.1000/n,1/1/2000 0:00,unavailable,0,Retraction\n", "utf-8")
+    import_list(library, file)
+    left = client.post("/api/cite", json={"text": CLAIM}).json()["recommendations"]
+    assert title not in {one["paper"]["title"] for one in left}
+    asked = client.post("/api/cite", json={"text": CLAIM, "include_retracted": True}).json()["recommendations"]
+    assert asked[0]["paper"]["warning"] == "Retracted 2016-03-04 (doi:10.1000/n, according to Retraction Watch)"
+    draft = [("files", (name, (papers / name).read_bytes())) for name in ("whales.md", "refs.bib")]
+    checked = client.post("/api/check", files=draft).json()
+    assert [p["rule"] for finding in checked["findings"] for p in finding.get("problems", [])] == ["retracted"]

@@ -19,7 +19,7 @@ from whycite.text.wordlists import FUNCTION_WORDS
 if TYPE_CHECKING:
     from whycite.library import Paper
 
-__all__ = ["CitationKeys", "KeyStyle", "as_bibtex", "bibtex_entry", "is_meeting", "key_style", "keyed_papers"]
+__all__ = ["CitationKeys", "KeyStyle", "as_bibtex", "bibtex_entry", "key_style", "keyed_papers", "work_type"]
 
 _ESCAPED = {
     **{sign: f"\\{sign}" for sign in "&%$#_"},
@@ -82,9 +82,7 @@ def bibtex_entry(key: str, paper: Paper) -> str:
 def _entry_type(paper: Paper) -> str:
     """The type of an entry: the one of its publication, unless the style would miss a field that this one requires."""
     publication, venue = paper.publication, paper.venue.strip()
-    kind = _ENTRY_TYPES.get(publication.type, "")
-    if not kind:
-        kind = "inproceedings" if is_meeting(venue) else "article" if venue else "book" if paper.isbn else "misc"
+    kind = _ENTRY_TYPES.get(work_type(paper), "misc")
     if kind in ("article", "inproceedings", "incollection") and not venue:
         return "misc"
     if kind == "incollection" and not publication.publisher:
@@ -92,6 +90,18 @@ def _entry_type(paper: Paper) -> str:
     if kind == "book" and not (publication.publisher or venue):
         return "booklet"
     return "misc" if kind in ("phdthesis", "techreport") and not (publication.publisher or venue) else kind
+
+
+def work_type(paper: Paper) -> str:
+    """The type of a work in CSL's words; if its source does not say, what venue and publisher suggest."""
+    venue, publication = paper.venue.strip(), paper.publication
+    if publication.type:
+        return publication.type
+    if _is_meeting(venue):
+        return "paper-conference"
+    if venue:
+        return "chapter" if publication.publisher not in ("", venue) else "article-journal"
+    return "book" if paper.isbn else "document"
 
 
 def _fields(kind: str, paper: Paper) -> Iterator[tuple[str, str]]:
@@ -131,7 +141,7 @@ def _fields(kind: str, paper: Paper) -> Iterator[tuple[str, str]]:
     yield "note", _escape(publication.note)
 
 
-def is_meeting(venue: str) -> bool:
+def _is_meeting(venue: str) -> bool:
     """Whether a venue is the proceedings of a meeting, not a journal."""
     if _MEETING.search(venue):
         return "journal" not in venue.lower()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from whycite.cite.bibtex import is_meeting, keyed_papers
+from whycite.cite.bibtex import keyed_papers, work_type
 from whycite.documents.references.names import is_institution
 from whycite.documents.references.ris import TYPES
 
@@ -32,15 +32,8 @@ def as_ris(papers: Iterable[Paper]) -> str:
 
 
 def _type(paper: Paper) -> str:
-    """The type of a paper in CSL's words, guessed from its venue if the source does not say."""
-    type = paper.publication.type
-    if type in _NOTICES:
-        return "article-journal"
-    if type:
-        return type
-    if is_meeting(paper.venue):
-        return "paper-conference"
-    return "article-journal" if paper.venue else "book" if paper.isbn else "document"
+    type = work_type(paper)
+    return "article-journal" if type in _NOTICES else type
 
 
 def _csl_fields(key: str, paper: Paper) -> Iterator[tuple[str, Any]]:

@@ -4,6 +4,7 @@
   `readingcopy` (rows laid out for fast reading), `records` (what callers get).
 - Add: `adding` (which documents are new, batches), `writer` (their rows), `papers` (which references are one paper),
   `encoding` (the library's encoder).
+- Notices: `notices` (the register of retractions and corrections), `retractionwatch` (a list to fill it from).
 - Search: `reader` (`Library`), `search` (by words and meaning), `snapshot` (rows at one commit), `support`, `export`.
 - Maintain: `maintenance` (indices, old versions, `remove`, `compact`, `reindex`).
 """

@@ -37,13 +37,15 @@ __all__ = [
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS notices (
-    paper INTEGER NOT NULL, kind TEXT NOT NULL, doi TEXT NOT NULL, date TEXT NOT NULL, reason TEXT NOT NULL,
-    source TEXT NOT NULL, origin TEXT NOT NULL
+    id INTEGER PRIMARY KEY, origin TEXT NOT NULL,
+    kind TEXT NOT NULL, doi TEXT NOT NULL, date TEXT NOT NULL, reason TEXT NOT NULL, source TEXT NOT NULL
 );
-CREATE INDEX IF NOT EXISTS notices_by_paper ON notices (paper);
 CREATE INDEX IF NOT EXISTS notices_by_origin ON notices (origin);
+CREATE TABLE IF NOT EXISTS papers (
+    paper INTEGER NOT NULL, notice INTEGER NOT NULL, PRIMARY KEY (paper, notice)
+) WITHOUT ROWID;
 """
-_ITSELF = "itself"  # the kind of a row that says that a paper is a notice
+_ITSELF = Notice("itself")  # type: ignore[arg-type]  # in the register alone: the paper is a notice
 _CHUNK = 500  # ids in one query
 _TIMEOUT = 30.0  # seconds to wait for another process that writes
 
@@ -118,8 +120,8 @@ def read_notices(library: Path, papers: Collection[int]) -> dict[int, PaperNotic
         for start in range(0, len(ids), _CHUNK):
             chunk = ids[start : start + _CHUNK]
             rows = register.execute(
-                "SELECT paper, kind, doi, date, reason, source FROM notices "
-                f"WHERE paper IN ({','.join('?' * len(chunk))}) ORDER BY date, rowid",
+                "SELECT paper, kind, doi, date, reason, source FROM papers JOIN notices ON notices.id = notice "
+                f"WHERE paper IN ({','.join('?' * len(chunk))}) ORDER BY date, id",
                 chunk,
             )
             for paper, *fields in rows:
@@ -132,14 +134,14 @@ def registered_papers(library: Path) -> set[int]:
     if not has_notices(library):
         return set()
     with _plain_errors(library), closing(_open_for_reading(library)) as register:
-        return {paper for (paper,) in register.execute("SELECT DISTINCT paper FROM notices")}
+        return {paper for (paper,) in register.execute("SELECT DISTINCT paper FROM papers")}
 
 
 def record_documents(library: Path, documents: Mapping[int, Document]) -> None:
     """Register what documents say of themselves, of their references, and of the papers they amend; by document id."""
-    rows = {f"document:{id}": [*_document_rows(document)] for id, document in documents.items()}
-    if any(rows.values()):
-        _write(library, rows)
+    entries = {f"document:{id}": [*_document_entries(document)] for id, document in documents.items()}
+    if any(entries.values()):
+        _write(library, entries)
 
 
 def forget_documents(library: Path, documents: Iterable[int]) -> None:
@@ -148,47 +150,58 @@ def forget_documents(library: Path, documents: Iterable[int]) -> None:
         _write(library, {f"document:{id}": [] for id in documents})
 
 
-def replace_list(library: Path, name: str, papers: Iterable[tuple[set[int], PaperNotices]]) -> None:
+def replace_list(library: Path, name: str, entries: Iterable[Entry]) -> None:
     """Register a list of notices in place of an older one of the same name."""
-    _write(library, {f"list:{name}": [row for ids, known in papers for id in ids for row in _rows(id, known)]})
+    _write(library, {f"list:{name}": [*entries]})
 
 
-Row = tuple[int, str, str, str, str, str]
+Entry = tuple[Collection[int], PaperNotices]
+"""The ids of a paper, and what is known of it."""
 
 
-def _document_rows(document: Document) -> Iterator[Row]:
+def _document_entries(document: Document) -> Iterator[Entry]:
     for reference in (document.paper, *document.references, *document.amended):
         known = stated(reference)
         if known != PaperNotices() and (key := paper_key(reference)):
-            yield from _rows(identifier(key), known)
-
-
-def _rows(paper: int, known: PaperNotices) -> Iterator[Row]:
-    for notice in known.notices:
-        yield paper, notice.kind, notice.doi, notice.date, notice.reason, notice.source
-    if known.itself_notice:
-        yield paper, _ITSELF, "", "", "", ""
+            yield [identifier(key)], known
 
 
 def _notices(fields: list[str]) -> PaperNotices:
-    kind, *details = fields
-    if kind == _ITSELF:
-        return PaperNotices(itself_notice=True)
-    return PaperNotices((Notice(kind, *details),))  # type: ignore[arg-type]  # only kinds are written
+    notice = Notice(*fields)  # type: ignore[arg-type]  # only kinds are written
+    return PaperNotices(itself_notice=True) if notice == _ITSELF else PaperNotices((notice,))
 
 
-def _write(library: Path, rows: Mapping[str, list[Row]]) -> None:
-    """Replace the rows of each origin, all at once: a process that is killed leaves the old ones."""
+def _write(library: Path, entries: Mapping[str, Sequence[Entry]]) -> None:
+    """Replace the entries of each origin, all at once: a process that is killed leaves the old ones."""
     with _plain_errors(library):
         library.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(library / REGISTER, timeout=_TIMEOUT)) as register, register:
             register.executescript(_SCHEMA)
             register.execute("BEGIN IMMEDIATE")
-            for origin, origin_rows in rows.items():
-                register.execute("DELETE FROM notices WHERE origin = ?", (origin,))
-                register.executemany(
-                    "INSERT INTO notices VALUES (?, ?, ?, ?, ?, ?, ?)", ((*row, origin) for row in origin_rows)
-                )
+            for origin, origin_entries in entries.items():
+                _delete(register, origin)
+                _insert(register, origin, origin_entries)
+
+
+def _delete(register: sqlite3.Connection, origin: str) -> None:
+    [[is_known]] = register.execute("SELECT EXISTS (SELECT 1 FROM notices WHERE origin = ?)", (origin,))
+    if is_known:
+        of_origin = "SELECT id FROM notices WHERE origin = ?"
+        register.execute(f"DELETE FROM papers WHERE notice IN ({of_origin})", (origin,))
+        register.execute("DELETE FROM notices WHERE origin = ?", (origin,))
+
+
+def _insert(register: sqlite3.Connection, origin: str, entries: Sequence[Entry]) -> None:
+    [[last]] = register.execute("SELECT coalesce(max(id), 0) FROM notices")
+    rows: list[tuple[object, ...]] = []
+    papers: list[tuple[int, int]] = []
+    for ids, known in entries:
+        for notice in (*known.notices, *([_ITSELF] if known.itself_notice else [])):
+            number = last + len(rows) + 1
+            rows.append((number, origin, notice.kind, notice.doi, notice.date, notice.reason, notice.source))
+            papers += ((paper, number) for paper in ids)
+    register.executemany("INSERT INTO notices VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+    register.executemany("INSERT INTO papers VALUES (?, ?)", sorted(papers))  # in the order of the table: faster
 
 
 def _open_for_reading(library: Path) -> sqlite3.Connection:

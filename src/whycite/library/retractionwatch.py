@@ -12,7 +12,6 @@ from pathlib import Path
 
 from whycite.documents.identity import normalise_doi, normalise_pmid, normalise_title, paper_key, tells_paper
 from whycite.documents.model import Notice, NoticeKind, Reference
-from whycite.documents.references.names import parse_people
 from whycite.documents.references.reader import year_of
 from whycite.documents.sources import decode
 from whycite.errors import UserError
@@ -93,8 +92,7 @@ def _papers(row: Mapping[str, str]) -> set[int]:
     keys = {f"doi:{doi}" if doi else "", f"pmid:{pmid}" if pmid.strip("0") else ""}
     year = year_of(row.get("OriginalPaperDate", ""))
     if year and tells_paper(normalise_title(row["Title"])):
-        authors = parse_people(row.get("Author", "").partition(";")[0])
-        keys.add(paper_key(Reference("", title=row["Title"], authors=authors, year=year)))
+        keys.add(paper_key(Reference("", title=row["Title"], year=year)))
     return {identifier(key) for key in keys if key}
 
 
