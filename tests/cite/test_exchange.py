@@ -103,7 +103,7 @@ def test_every_field_of_the_source_is_exported(run: Run, library: Path, format: 
         url="https://example.org/a?b=c%20d&e=~f#g_h",
     )
     assert chapter.publication == Publication(
-        type="chapter", others=True, editors=("Roe, Rita",), volume="4", pages="e7", publisher="Hive Press",
+        type="chapter", et_al=True, editors=("Roe, Rita",), volume="4", pages="e7", publisher="Hive Press",
         place="Bern", edition="2nd", series="Animals",
     )  # fmt: skip
     assert book.isbn == "9780306406157"

@@ -42,11 +42,11 @@ def test_entries_complete_each_other(place: Path, encoder: Any, make: Make) -> N
 
 
 def test_all_authors_take_the_place_of_et_al(place: Path, encoder: Any, make: Make) -> None:
-    first = replace(BARE, publication=Publication(others=True))
+    first = replace(BARE, publication=Publication(et_al=True))
     everybody = replace(BARE, authors=("Doe, Jane", "Roe, R.", "Poe, E."))
     _add(place, encoder, make, first, everybody)
     assert _paper(place).authors == everybody.authors
-    assert not _paper(place).publication.others
+    assert not _paper(place).publication.et_al
 
 
 def test_a_library_of_the_version_before(place: Path, encoder: Any, make: Make) -> None:

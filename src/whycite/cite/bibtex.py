@@ -110,7 +110,7 @@ def _fields(kind: str, paper: Paper) -> Iterator[tuple[str, str]]:
     yield "title", _title(paper.title)
     people, editors = (" and ".join(map(_person, names)) for names in (paper.authors, publication.editors))
     if paper.authors != publication.editors:
-        yield "author", f"{people} and others" if people and publication.others else people
+        yield "author", f"{people} and others" if people and publication.et_al else people
         # A book with authors and editors has more people than styles can name.
         yield "editora" if kind == "book" and people else "editor", editors
     else:

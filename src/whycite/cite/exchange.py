@@ -42,8 +42,8 @@ def _csl_fields(key: str, paper: Paper) -> Iterator[tuple[str, Any]]:
     yield "type", type
     yield "title", " ".join(paper.title.split())
     if paper.authors != publication.editors:
-        others = [{"literal": "others"}] if publication.others and paper.authors else []
-        yield "author", [*map(_csl_person, paper.authors), *others]
+        et_al = [{"literal": "others"}] if publication.et_al and paper.authors else []
+        yield "author", [*map(_csl_person, paper.authors), *et_al]
     yield "editor", [*map(_csl_person, publication.editors)]
     if paper.year:
         yield "issued", {"date-parts": [[paper.year]]}
@@ -99,7 +99,7 @@ def _ris_fields(key: str, paper: Paper) -> Iterator[tuple[str, str]]:
     yield "TI", paper.title
     if paper.authors != publication.editors:
         yield from (("AU", _ris_person(name)) for name in paper.authors)
-        yield "AU", "et al." if publication.others and paper.authors else ""
+        yield "AU", "et al." if publication.et_al and paper.authors else ""
     yield from (("A2", _ris_person(name)) for name in publication.editors)
     yield "PY", str(paper.year or "")
     yield "T2", "" if type in _WHOLE_WORKS else paper.venue

@@ -47,7 +47,7 @@ class Publication:
     """How a work was published: what a full reference has besides authors, year, title, venue and the main ids."""
 
     type: str = ""  # in CSL's words, such as "article-journal"; of a notice, its kind
-    others: bool = False  # whether the source names only the first authors: "et al."
+    et_al: bool = False  # whether the source names only the first authors: "et al."
     editors: tuple[str, ...] = ()
     volume: str = ""
     issue: str = ""  # of a report, its number

@@ -44,7 +44,7 @@ def test_reads_an_article() -> None:
         abstract="We show that 5% is enough.",
         publication=Publication(
             type="article-journal",
-            others=True,
+            et_al=True,
             volume="466",
             issue="7",
             pages="12-19",

@@ -77,7 +77,7 @@ def _reference(id: str, entry: Node) -> Reference:
         publication=replace(
             _numbers(node),
             type=_type(node),
-            others=any(group.find("etal") is not None for group in (node, *groups)),
+            et_al=any(group.find("etal") is not None for group in (node, *groups)),
             editors=tuple(
                 name
                 for group in node.find_all("person-group")

@@ -94,7 +94,7 @@ def _publication(type: str, fields: Mapping[str, str]) -> Publication:
     volume = first("volume")
     return Publication(
         type=_TYPES.get(type, ""),
-        others=names_others(fields.get("author", "")),
+        et_al=names_others(fields.get("author", "")),
         editors=parse_people(fields.get("editor", "")),
         volume="" if volume.startswith("abs/") else volume,  # how DBLP writes arXiv papers
         issue=first("number", "issue"),

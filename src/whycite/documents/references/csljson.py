@@ -105,7 +105,7 @@ def _reference(key: str, item: Mapping[str, Any]) -> Reference:
         abstract=_text(item, "abstract"),
         publication=Publication(
             type=_TYPES.get(_text(item, "type"), _text(item, "type")),
-            others=_names_others(item.get("author")),
+            et_al=_names_others(item.get("author")),
             editors=tuple(_people(item.get("editor"))),
             volume=_text(item, "volume"),
             issue=_text(item, "issue") or _text(item, "number"),

@@ -36,7 +36,7 @@ def fill_gaps(reference: Reference, source: Reference) -> Reference:
     publication = reference.publication
     if _names_more(source, reference):
         gaps["authors"] = source.authors
-        publication = replace(publication, others=source.publication.others)
+        publication = replace(publication, et_al=source.publication.et_al)
     publication = _fill_publication(publication, source.publication)
     if publication != reference.publication:
         gaps["publication"] = publication
@@ -48,7 +48,7 @@ def fill_gaps(reference: Reference, source: Reference) -> Reference:
 def _fill_publication(publication: Publication, source: Publication) -> Publication:
     if publication == source:
         return publication
-    gaps = {name: getattr(source, name) for name in _NAMES if name != "others" and not getattr(publication, name)}
+    gaps = {name: getattr(source, name) for name in _NAMES if name != "et_al" and not getattr(publication, name)}
     return replace(publication, **gaps)
 
 
@@ -57,7 +57,7 @@ def _names_more(source: Reference, reference: Reference) -> bool:
     if not reference.authors or not source.authors:
         return bool(source.authors)
     longer = len(source.authors) > len(reference.authors)
-    return reference.publication.others and longer and _same_first(source.authors, reference.authors)
+    return reference.publication.et_al and longer and _same_first(source.authors, reference.authors)
 
 
 def _same_first(authors: Sequence[str], other_authors: Sequence[str]) -> bool:

@@ -115,7 +115,7 @@ def _publication(fields: RisFields, people: list[str]) -> Publication:
     serial = _ISSN.search(_first_value(fields, "SN"))
     return Publication(
         type=TYPES.get(_first_value(fields, "TY"), ""),
-        others=any(map(names_others, people)),
+        et_al=any(map(names_others, people)),
         editors=tuple(name for name in map(_person, _values(fields, ("ED", "A2"))) if name),
         volume=_first_value(fields, "VL"),
         issue=_first_value(fields, "IS", "M1"),
