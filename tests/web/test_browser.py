@@ -1,6 +1,7 @@
 """What people see and do on the pages, in a real browser."""
 
 import os
+import re
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -166,6 +167,7 @@ def test_library_add_and_remove(page: Any, tmp_path: Path) -> None:
     assert "ants" not in page.inner_text("#rows")
 
 
+COLOUR = "element => getComputedStyle(element).color"
 DRAFT = """---
 title: Notes on whales
 references:
@@ -200,6 +202,17 @@ def test_check_accept_and_download(page: Any, tmp_path: Path) -> None:
         changed = archive.read("draft.md").decode()
     assert changed.replace(" [@domenici]", "") == DRAFT
     assert "tails [@domenici]." in changed
+
+
+def test_a_retracted_paper_is_told_in_red(page: Any) -> None:
+    marked = DRAFT.replace('title: "A parasitic mite', 'note: Retracted in 2015, title: "A parasitic mite')
+    page.goto("/check")
+    page.set_input_files("#files", {"name": "draft.md", "mimeType": "text/markdown", "buffer": marked.encode()})
+    page.click("#text .sentence.broken")
+    page.wait_for_selector("#panel .wrong")
+    assert page.inner_text("#panel .wrong") == "martin: Retracted (according to a note in the bibliography)"
+    red, green, blue = map(int, re.findall(r"\d+", page.eval_on_selector("#panel .wrong", COLOUR)))
+    assert red > 1.5 * max(green, blue)
 
 
 def test_check_with_the_keyboard_alone(page: Any, tmp_path: Path) -> None:
