@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 from whycite.check.rules import RULES
 from whycite.cli import app
+from whycite.references.report import REFERENCE_RULES
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -141,3 +142,9 @@ def test_every_rule_is_listed_in_the_order_of_decision() -> None:
     rows = re.findall(r"^\| `([\w-]+)` \| (never|needed) \| ([^|]+) \|", page, re.MULTILINE)
     citation = {"exempt": "never", "needs": "needed"}
     assert rows == [(rule.id, citation[rule.direction], rule.meaning) for rule in RULES]
+
+
+def test_every_rule_for_references_is_listed() -> None:
+    page = (ROOT / "docs" / "reference" / "rules.md").read_text("utf-8")
+    rows = re.findall(r"^\| `([\w-]+)` \| (error|warning|note) \| ([^|]+) \|", page, re.MULTILINE)
+    assert rows == [(rule.id, rule.severity, rule.meaning) for rule in REFERENCE_RULES.values()]

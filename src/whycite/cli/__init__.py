@@ -19,6 +19,7 @@ from whycite.cli.cite import cite
 from whycite.cli.demo import demo
 from whycite.cli.help import CommandGroup, HelpGroup
 from whycite.cli.read import read
+from whycite.cli.references import references
 from whycite.cli.serve import serve
 from whycite.cli.structure import structure
 from whycite.cli.terminal import Interruption
@@ -60,6 +61,7 @@ app.command(short_help="Add papers to your library.")(add)
 app.command(short_help="Find papers to cite for a claim.")(cite)
 app.command(short_help="Find sentences in a draft that need a citation.")(check)
 app.command(short_help="Check whether cited papers back your claims.")(verify)
+app.command(short_help="Check whether references are real, right and not retracted.")(references)
 app.command(short_help="Score how likely sentences are to need a citation.")(worth)
 app.add_typer(library.app, name="library", short_help="Show and manage your library.")
 app.add_typer(retractions.app, name="retractions", short_help="Know which papers were retracted.")

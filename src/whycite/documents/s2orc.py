@@ -79,7 +79,7 @@ def _document(record: JsonRecord, data: dict[str, Any], builder: Builder, file: 
         spans = "citation span does" if body.misplaced == 1 else "citation spans do"
         builder.warn(f"{file}:{record.line}: {body.misplaced} {spans} not match the text; skipped")
     entries = as_dict(parse.get("bib_entries"))
-    references = [_reference(id, as_dict(entry)) for id, entry in entries.items()]
+    references = [read_reference(id, as_dict(entry)) for id, entry in entries.items()]
     paper = _own_reference(metadata, data, row)
     if isinstance(abstract, str):
         paper = replace(paper, abstract=abstract)
@@ -194,12 +194,12 @@ def _own_reference(*sources: dict[str, Any]) -> Reference:
     )
 
 
-def _reference(id: str, entry: dict[str, Any]) -> Reference:
+def read_reference(id: str, entry: dict[str, Any]) -> Reference:
     title = as_text(entry.get("title"))
     if not title:
         raw = as_text(entry.get("raw_text")) or _raw_key(as_text(entry.get("key")))
         if raw:
-            return _complete(parse_printed(id, raw), _reference(id, {**entry, "title": " "}))
+            return _complete(parse_printed(id, raw), read_reference(id, {**entry, "title": " "}))
     other_ids = as_dict(entry.get("other_ids"))
     if other_ids:
         other_ids = {name.lower(): _single_text(value) for name, value in other_ids.items()}

@@ -119,6 +119,12 @@ class KnownPapers:
         keys = {row["id"]: row["key"] for row in self._rows({paper for paper in papers if paper in self})}
         return [keys.get(paper) for paper in papers]
 
+    def similar(self, references: Sequence[Reference]) -> list[list[Reference]]:
+        """For each reference the stored versions that share an identifier or the title with it."""
+        owners = [self._sharing(traits(reference)) for reference in references]
+        stored = self.references(set().union(*owners)) if owners else {}
+        return [[stored[version] for version in sorted(versions) if version in stored] for versions in owners]
+
     def regroup_without(self, gone: Mapping[int, Reference]) -> dict[int, int]:
         """The versions whose paper changes because others with shared traits are gone."""
         near = self.references(self._nearby(gone.values()) - gone.keys())
@@ -131,15 +137,20 @@ class KnownPapers:
 
     def _nearby(self, references: Iterable[Reference]) -> set[int]:
         """Known versions that share a trait with a reference, and the other versions of their papers."""
+        versions = self._sharing(trait for reference in references for trait in traits(reference))
+        papers = {self._same_as.get(version, version) for version in versions}
+        return papers.union(*(self._versions.get(paper, ()) for paper in papers)) if papers else versions
+
+    def _sharing(self, trait_numbers: Iterable[int]) -> set[int]:
+        """Known versions that have one of the traits."""
         versions: set[int] = set()
-        trait_ids = np.array(sorted({trait for reference in references for trait in traits(reference)}), np.int64)
+        trait_ids = np.array(sorted(set(trait_numbers)), np.int64)
         begins, ends = (np.searchsorted(self._traits, trait_ids, side) for side in ("left", "right"))
         for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
             versions.update(self._owners[begin:end].tolist())
         for trait in trait_ids.tolist():
             versions.update(self._added_traits.get(trait, ()))
-        papers = {self._same_as.get(version, version) for version in versions}
-        return papers.union(*(self._versions.get(paper, ()) for paper in papers)) if papers else versions
+        return versions
 
     def _join_versions(self, old: Mapping[int, Reference], new: Mapping[int, Reference]) -> dict[int, int]:
         """The versions whose paper changes: the new ones, and those that the new ones join."""

@@ -322,6 +322,11 @@ class Library:
         """The key of the library's paper for each reference; None if it is not in the library."""
         return KnownPapers(self._store).find(references)
 
+    @_with_plain_errors
+    def similar_papers(self, references: Sequence[Reference]) -> list[list[Reference]]:
+        """For each reference what the library has under the same identifier or title; it may be another paper."""
+        return KnownPapers(self._store).similar(references)
+
     def _paper_hits(self, hits: SearchHits) -> list[PaperHit]:
         best: dict[int, PaperHit] = {}
         columns = (hits.ids.tolist(), hits.texts, hits.cosines.tolist(), hits.lexical.tolist())

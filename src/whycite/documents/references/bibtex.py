@@ -25,7 +25,15 @@ from whycite.documents.references.reader import (
 from whycite.text.accents import untex
 from whycite.text.wordlists import load_tables
 
-__all__ = ["READER", "BibtexEntry", "parse", "read_entries", "reference_of"]
+__all__ = [
+    "READER",
+    "BibtexEntry",
+    "inherit_fields",
+    "locate_entries",
+    "parse",
+    "read_entries",
+    "reference_of",
+]
 
 
 _TABLES = load_tables(__name__)
@@ -58,7 +66,7 @@ def parse(text: str, file: str) -> tuple[list[Reference], list[str]]:
     references: dict[str, Reference] = {}
     for entry in entries:
         if entry.type not in _NEVER_CITED:
-            references[entry.key] = reference_of(entry, _with_inherited(entry, by_key))
+            references[entry.key] = reference_of(entry, inherit_fields(entry, by_key))
     for entry in entries:
         for alias in entry.fields.get("ids", "").split(","):
             if alias.strip() and entry.key in references:
@@ -112,7 +120,7 @@ def _publication(type: str, fields: Mapping[str, str]) -> Publication:
     )
 
 
-def _with_inherited(entry: BibtexEntry, by_key: Mapping[str, BibtexEntry]) -> Mapping[str, str]:
+def inherit_fields(entry: BibtexEntry, by_key: Mapping[str, BibtexEntry]) -> Mapping[str, str]:
     """The fields with what `crossref` and `xdata` add; the entry's own come first."""
     if "crossref" not in entry.fields and "xdata" not in entry.fields:
         return entry.fields
@@ -245,6 +253,8 @@ class BibtexEntry:
     key: str
     fields: dict[str, str]
     line: int
+    start: int = 0  # range in the text whose line ends are \n
+    end: int = 0
 
 
 class _RawEntry(NamedTuple):
@@ -255,16 +265,17 @@ class _RawEntry(NamedTuple):
     fields: list[tuple[str, _Value]]
     line: int
     mended: bool
+    start: int
+    end: int
 
 
 def read_entries(text: str, file: str) -> tuple[list[BibtexEntry], list[str]]:
     """Every entry with a key in file order, the first of duplicates, and warnings."""
-    text = "\n" + text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     macros = _Macros()
     raw_entries: dict[str, _RawEntry] = {}
     warnings: list[str] = []
     duplicates: dict[str, str] = {}
-    for raw in _split_entries(text):
+    for raw in _split_entries(_plain_lines(text)):
         if raw.type == "string":
             for name, value in raw.fields:
                 macros.define(name, value)
@@ -283,6 +294,27 @@ def read_entries(text: str, file: str) -> tuple[list[BibtexEntry], list[str]]:
     warnings += duplicate_warnings(file, duplicates)
     surplus = len(warnings) - _MAX_WARNINGS
     return entries, warnings[:_MAX_WARNINGS] + [f"{file}: {surplus} more warnings"] * (surplus > 0)
+
+
+def locate_entries(text: str) -> list[BibtexEntry]:
+    """Every entry with a key in file order, duplicates too, with its place in the text."""
+    macros = _Macros()
+    raw_entries: list[_RawEntry] = []
+    for raw in _split_entries(_plain_lines(text)):
+        if raw.type == "string":
+            for name, value in raw.fields:
+                macros.define(name, value)
+        elif raw.key:
+            raw_entries.append(raw)
+    return [
+        BibtexEntry(raw.type, raw.key, macros.expand_all(raw.fields), raw.line, raw.start, raw.end)
+        for raw in raw_entries
+    ]
+
+
+def _plain_lines(text: str) -> str:
+    """The text after a line end, with plain line ends."""
+    return "\n" + text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _split_entries(text: str) -> Iterator[_RawEntry]:
@@ -309,7 +341,8 @@ def _split_entries(text: str) -> Iterator[_RawEntry]:
         if mended:
             end = starts[bisect_left(starts, end)]
             fields = _mended_fields(text, position, end, closing)
-        yield _RawEntry(kind, key, fields, line, bool(mended))
+        # The text begins with a line end that the file does not have.
+        yield _RawEntry(kind, key, fields, line, bool(mended), start - 1, end - 1)
 
 
 def _heads(text: str) -> tuple[list[int], list[int]]:

@@ -1,0 +1,218 @@
+"""`whycite references`: is every reference real, right and not retracted?"""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from whycite.cli.terminal import AsJson, LibraryPath, count, open_output, printable, say
+from whycite.errors import UserError
+from whycite.files import shorten_paths
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from whycite.references.entries import Bibliography
+    from whycite.references.report import CheckedReference, Problem, ReferenceReport
+
+__all__ = ["ReferencesFormat", "Seriousness", "references", "show_references"]
+
+_STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
+_VERDICT_STYLES = {"confirmed": "green", "differs": "red", "retracted": "bold red", "unknown": "dim"}
+_MAX_KEYS = 10  # entries that are never cited, by name
+_NOTHING_SHOWN = {"uncited"}  # summed up at the end
+
+
+class ReferencesFormat(StrEnum):
+    """Output formats."""
+
+    text = "text"
+    json = "json"
+    sarif = "sarif"
+    github = "github"
+
+
+class Seriousness(StrEnum):
+    """How bad a problem must be to make a check of references fail."""
+
+    error = "error"
+    warning = "warning"
+    note = "note"
+
+
+def references(
+    path: Annotated[str, typer.Argument(metavar="DRAFT|FILE", help="Draft, project folder or bibliography file.")],
+    format: Annotated[ReferencesFormat | None, typer.Option(help="Output format: text, json, sarif or github.")] = None,
+    out: Annotated[str | None, typer.Option(metavar="FILE", help="Write the report to a file.")] = None,
+    fix: Annotated[bool, typer.Option("--fix", help="Mend what is certain in BibTeX files, after showing it.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Let --fix write without asking.")] = False,
+    fail_on: Annotated[
+        Seriousness | None, typer.Option(metavar="LEVEL", help="Exit with 1 from this level: error, warning or note.")
+    ] = None,
+    library: LibraryPath = None,
+    no_library: Annotated[bool, typer.Option("--no-library", help="Do not compare with your library.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Check whether references are real, right and not retracted."""
+    _check_options(format, out, fix, yes, library, no_library, as_json)
+    from whycite.references.checking import check_bibliography, open_library
+    from whycite.references.entries import load_bibliography
+
+    bibliography = load_bibliography(path)
+    report = check_bibliography(bibliography, None if no_library else open_library(library))
+    if fix:
+        _fix(bibliography, report, yes)
+        return
+    _write(report, ReferencesFormat.json if as_json else format or ReferencesFormat.text, out)
+    if fail_on and _fails(report, fail_on):
+        raise typer.Exit(1)
+
+
+def _check_options(
+    format: ReferencesFormat | None,
+    out: str | None,
+    fix: bool,
+    yes: bool,
+    library: str | None,
+    no_library: bool,
+    as_json: bool,
+) -> None:
+    """Reject options that cannot be combined."""
+    if as_json and format not in (None, ReferencesFormat.json):
+        raise UserError(f"--json cannot be used with --format {format.value}")
+    if library is not None and no_library:
+        raise UserError("--library cannot be used with --no-library")
+    if yes and not fix:
+        raise UserError("--yes can only be used with --fix")
+    if fix and (format not in (None, ReferencesFormat.text) or as_json or out):
+        raise UserError("--fix cannot be used with --format, --json or --out")
+
+
+def _fails(report: ReferenceReport, level: Seriousness) -> bool:
+    levels = list(Seriousness)[: list(Seriousness).index(level) + 1]
+    return any(report.count(serious.value) for serious in levels)
+
+
+def _write(report: ReferenceReport, format: ReferencesFormat, out: str | None) -> None:
+    from whycite.cli.terminal import json_line
+    from whycite.references.report import report_json
+    from whycite.references.reporting import github_report, sarif_report
+
+    if format is ReferencesFormat.text and out in (None, "-"):
+        from rich.console import Console
+
+        show_references(report, Console(highlight=False))
+        return
+    with open_output(out) as stream:
+        if format is ReferencesFormat.json:
+            stream.write(json_line(report_json(report)))
+        elif format is ReferencesFormat.text:
+            stream.write(_plain_text(report).encode("utf-8", "replace"))
+        else:
+            render = sarif_report if format is ReferencesFormat.sarif else github_report
+            stream.write(render([report]).encode("utf-8", "replace"))
+
+
+def _plain_text(report: ReferenceReport) -> str:
+    import io
+
+    from rich.console import Console
+
+    page = io.StringIO()
+    show_references(report, Console(highlight=False, file=page, force_terminal=False, width=120))
+    return page.getvalue()
+
+
+def show_references(report: ReferenceReport, console: Console) -> None:
+    """Print the references that have problems, worst first, and a summary."""
+    from rich.text import Text
+
+    for warning in report.warnings:
+        say(console, Text(printable(shorten_paths(f"warning: {warning}")), style="yellow"))
+    for reference in report.references:
+        problems = [problem for problem in reference.problems if problem.rule not in _NOTHING_SHOWN]
+        if problems:
+            _show_reference(reference, problems, console)
+    uncited = [
+        reference.entry.key
+        for reference in report.references
+        if any(problem.rule == "uncited" for problem in reference.problems)
+    ]
+    if uncited:
+        names = ", ".join(uncited[:_MAX_KEYS]) + (" …" if len(uncited) > _MAX_KEYS else "")
+        verb = "is" if len(uncited) == 1 else "are"
+        say(console, Text(printable(f"{_entries(len(uncited))} {verb} never cited: {names}\n"), style="dim"))
+    say(console, printable(shorten_paths(_summary(report))))
+
+
+def _entries(number: int) -> str:
+    return "1 entry" if number == 1 else f"{number:,} entries"
+
+
+def _show_reference(reference: CheckedReference, problems: list[Problem], console: Console) -> None:
+    from rich.text import Text
+
+    entry = reference.entry
+    line = Text(printable(shorten_paths(f"{entry.place}: ")), style="bold").append(printable(entry.key), style="bold")
+    say(console, line.append(f"  {reference.verdict}", style=f"not bold {_VERDICT_STYLES[reference.verdict]}"))
+    if entry.reference.title:
+        say(console, Text(printable(f"  {entry.reference.title}")))
+    for problem in problems:
+        label = Text(f"  {problem.severity}: ", style=_STYLES[problem.severity])
+        say(
+            console,
+            label.append(printable(shorten_paths(problem.message)), style="default not bold").append(
+                f" ({problem.rule})", style="dim not bold"
+            ),
+        )
+    console.print()
+
+
+def _summary(report: ReferenceReport) -> str:
+    verdicts = report.verdicts()
+    parts = [
+        f"{verdicts['confirmed']:,} confirmed",
+        f"{verdicts['differs']:,} {'differs' if verdicts['differs'] == 1 else 'differ'}",
+        f"{verdicts['retracted']:,} retracted",
+        f"{verdicts['unknown']:,} unknown",
+    ]
+    problems = [count(report.count(level.value), level.value) for level in Seriousness]
+    return f"{report.path}: {count(len(report.references), 'reference')}: {', '.join(parts)}; {', '.join(problems)}."
+
+
+def _fix(bibliography: Bibliography, report: ReferenceReport, yes: bool) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    from whycite.references.fixing import apply_changes, diff_changes, plan_changes
+
+    console = Console(highlight=False)
+    changes = plan_changes(bibliography, report)
+    fixed = [description for change in changes for description in change.fixed]
+    colours = {"+": "green", "-": "red", "@": "cyan"}
+    labels = {change.path: shorten_paths(change.path) for change in changes}
+    for line in diff_changes(changes, labels).splitlines():
+        say(console, Text(printable(line), style=colours.get(line[:1], "default")))
+    for refusal in (reason for change in changes for reason in change.refused):
+        say(console, Text(printable(shorten_paths(f"not mended: {refusal}")), style="yellow"))
+    if not fixed:
+        say(console, "Nothing to mend that is certain.")
+        return
+    if not yes and not _confirm(console):
+        say(console, "Nothing was written.")
+        return
+    apply_changes(changes)
+    say(console, f"Mended {count(len(fixed), 'problem')} in {count(len(changes), 'file')}.")
+
+
+def _confirm(console: Console) -> bool:
+    if not sys.stdin.isatty():
+        raise UserError("cannot ask for confirmation without a terminal; use --yes to write these changes")
+    console.print("Write these changes? [y/N] ", end="", markup=False)
+    try:
+        return input().strip().lower() in ("y", "yes")
+    except EOFError:
+        return False

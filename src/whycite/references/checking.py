@@ -1,0 +1,145 @@
+"""Checks the references of a draft or a bibliography offline: by themselves, together, and beside the library."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Protocol
+
+from whycite.documents.identity import key_rank, normalise_doi, paper_key
+from whycite.documents.identity.identifiers import is_preprint
+from whycite.documents.model import Reference
+from whycite.library import Library
+from whycite.library.paths import default_path, library_exists
+from whycite.references.bibliography import missing_entries, problems_between
+from whycite.references.comparison import differences, same_identifier, same_work
+from whycite.references.entries import Bibliography, Entry, load_bibliography
+from whycite.references.hygiene import entry_problems
+from whycite.references.report import REFERENCE_RULES, SEVERITIES, CheckedReference, Problem, ReferenceReport, Verdict
+from whycite.references.venues import venue_problems
+
+__all__ = ["Records", "check_bibliography", "check_references", "compare_records", "judge", "open_library"]
+
+_LIBRARY = "your library"
+_IS_REPORTED = re.compile(r"duplicate key|keys occur more than once|no entry in the bibliography")  # as problems
+
+
+class Records(Protocol):
+    """Something that knows papers."""
+
+    def similar_papers(self, references: Sequence[Reference]) -> list[list[Reference]]:
+        """For each reference what is known under the same identifier or title."""
+
+
+def check_references(
+    path: str | Path,
+    library: Library | Path | str | None = None,
+    *,
+    use_library: bool = True,
+    today: date | None = None,
+) -> ReferenceReport:
+    """Check the references of a bibliography file or a draft.
+
+    `library` is an open one or a path; by default it is the user's own, if there is one. Without `use_library`, none is
+    asked.
+    """
+    return check_bibliography(load_bibliography(path), open_library(library) if use_library else None, today)
+
+
+def check_bibliography(
+    bibliography: Bibliography, library: Records | None, today: date | None = None
+) -> ReferenceReport:
+    """Check entries that were read; without a library nothing can be confirmed."""
+    this_year = (today or date.today()).year
+    entries = bibliography.entries
+    between = problems_between(bibliography)
+    records = library.similar_papers([entry.reference for entry in entries]) if library else [[] for _ in entries]
+    checked = []
+    for position, entry in enumerate(entries):
+        compared, agrees = compare_records(entry.reference, records[position], _LIBRARY)
+        # Of two entries with one DOI, the one that a record confirms is right.
+        problems = [p for p in between.get(position, ()) if not (agrees and p.rule == "shared-identifier")]
+        if not any(problem.rule == "doubled-key" for problem in problems):  # the first one has its own problems
+            problems += [*compared, *venue_problems(entry.reference), *entry_problems(entry, this_year)]
+        checked.append(judge(entry, problems, (_LIBRARY,) if agrees is not None else (), bool(agrees)))
+    for entry in missing_entries(bibliography):
+        problem = Problem("missing-entry", "", "the draft cites this key, but no entry has it")
+        checked.append(judge(entry, [problem], (), False))
+    warnings = [warning for warning in bibliography.document.warnings if not _IS_REPORTED.search(warning)]
+    return ReferenceReport(bibliography.document.path, tuple(checked), tuple(warnings))
+
+
+def judge(entry: Entry, problems: Iterable[Problem], sources: tuple[str, ...], agrees: bool) -> CheckedReference:
+    """The verdict for a reference with these problems; `agrees` if a record of it was found that agrees."""
+    order = [rule.id for rule in sorted(REFERENCE_RULES.values(), key=lambda rule: SEVERITIES.index(rule.severity))]
+    sorted_problems = tuple(sorted(problems, key=lambda problem: order.index(problem.rule)))
+    rules = {problem.rule for problem in sorted_problems}
+    verdict: Verdict = "unknown"
+    if "retracted" in rules:
+        verdict = "retracted"
+    elif any(REFERENCE_RULES[rule].differs for rule in rules):
+        verdict = "differs"
+    elif agrees:
+        verdict = "confirmed"
+    return CheckedReference(entry, verdict, sorted_problems, sources)
+
+
+def compare_records(
+    reference: Reference, records: Sequence[Reference], source: str
+) -> tuple[list[Problem], bool | None]:
+    """How a reference differs from records that may be of its paper, and whether it agrees; None if there are none.
+
+    The record with the same identifier counts. Without one, those with the same title and author or year do, and the
+    nearest of them counts, since a paper may have several.
+    """
+    by_identifier = [record for record in records if same_identifier(reference, record)]
+    by_title = [record for record in records if same_work(reference, record)]
+    candidates = by_identifier or by_title
+    if not candidates:
+        return [], None
+    compared = [(list(differences(reference, record, source)), record) for record in candidates]
+    problems, record = min(compared, key=lambda pair: (len(pair[0]), key_rank(pair[1]), paper_key(pair[1])))
+    if any(problem.rule == "title-differs" for problem in problems):
+        problems = [_with_right_doi(problem, by_title) for problem in problems]
+        return problems, False
+    family = [record, *(candidate for candidate in by_title if candidate is not record)]
+    return [*problems, *_additions(reference, family, source)], not problems and _says_enough(reference, record)
+
+
+def _says_enough(reference: Reference, record: Reference) -> bool:
+    """Whether a record has what confirms a reference: the title, and the authors or the year."""
+    has_title = bool(reference.title and record.title)
+    return has_title and (bool(reference.authors and record.authors) or None not in (reference.year, record.year))
+
+
+def _with_right_doi(problem: Problem, by_title: Sequence[Reference]) -> Problem:
+    """A title that does not belong to its DOI may have one of its own."""
+    doi = next((doi for record in by_title if (doi := normalise_doi(record.doi))), "")
+    if problem.rule != "title-differs" or not doi:
+        return problem
+    return Problem("doi-differs", "doi", f"{problem.message}; the DOI of this title is {doi}")
+
+
+def _additions(reference: Reference, family: Sequence[Reference], source: str) -> list[Problem]:
+    """What records of the same paper have and the reference lacks: a DOI, a published version."""
+    own_doi = normalise_doi(reference.doi)
+    published = [doi for record in family if (doi := normalise_doi(record.doi)) and not is_preprint(doi)]
+    if not published or own_doi in published:
+        return []
+    doi = published[0]
+    if (own_doi and is_preprint(own_doi)) or (reference.arxiv and not own_doi):
+        return [Problem("published-version", "doi", f"published as {doi}, says {source}")]
+    if not own_doi:
+        return [Problem("missing-doi", "doi", f"the DOI is {doi}, says {source}", correction=doi)]
+    return []
+
+
+def open_library(library: Library | Path | str | None) -> Library | None:
+    """The library at a path, or the user's own; None if they have none yet."""
+    if isinstance(library, Library):
+        return library
+    if library is None and not library_exists(default_path()):
+        return None
+    return Library.open(library)

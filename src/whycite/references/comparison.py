@@ -1,0 +1,200 @@
+"""A reference beside a record of the same paper, field by field.
+
+Few false alarms matter most. Sources shorten titles at a colon, print a rubric before them, spell words in two ways;
+they write names in any order, cut author lists off, and date a paper by its first version, its issue or its book.
+Nothing of that counts as a difference. `python benchmarks/references.py` measures what does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+
+from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_pmid, normalise_title, tells_paper
+from whycite.documents.identity.identifiers import bare_title, family_name, is_preprint, same_family
+from whycite.documents.model import Reference
+from whycite.documents.references.names import is_institution
+from whycite.references.report import Problem
+from whycite.text.normalise import fold
+from whycite.text.wordlists import FUNCTION_WORDS
+
+__all__ = ["authors_agree", "differences", "same_identifier", "same_work", "titles_agree"]
+
+_SAME_WORD = 0.75  # similarity of letters from which two spellings are one word or name
+_MIN_SHORT_TITLE = (
+    0.3  # share of the longer title's words that a shortened one has, unless it is the part before a colon
+)
+_MAX_NUMBER = 4  # letters of a word whose digits count
+_BOOK_DOI = re.compile(r"/(?:[a-z]{0,4}978|.{0,40}97[89]\d{10}|oso/|acprof|mitpress/|\w+book)")
+_DATA_DOI = re.compile(r"10\.(?:5281/zenodo|5061/dryad|6084/m9|17605/osf|17632/|7910/dvn|18129/b9)")
+_RENAMED_DOI = re.compile(r"10\.(?:1023/a:|1007/bf)")  # the same articles have one of each
+_PREPRINT_YEARS = 5  # how far the years of a preprint and of what it became may be apart
+
+
+def same_identifier(reference: Reference, record: Reference) -> str:
+    """The name of the identifier that both have; "" if they share none."""
+    pairs = (
+        ("DOI", normalise_doi(reference.doi), normalise_doi(record.doi)),
+        ("arXiv id", _arxiv(reference), _arxiv(record)),
+        ("PubMed id", normalise_pmid(reference.pmid), normalise_pmid(record.pmid)),
+    )
+    return next((name for name, own, recorded in pairs if own and own == recorded), "")
+
+
+def _arxiv(reference: Reference) -> str:
+    """The arXiv id, which arXiv's own DOIs contain."""
+    return normalise_arxiv(reference.arxiv) or normalise_arxiv(reference.doi)
+
+
+def same_work(reference: Reference, record: Reference) -> bool:
+    """Whether a record without a common identifier is of the same work: by title, and author or year.
+
+    Two published DOIs and two years are two works: a talk and a paper, or data and a paper, may share their title.
+    """
+    title = normalise_title(reference.title)
+    if not title or bare_title(title) != bare_title(normalise_title(record.title)):
+        return False
+    dois = {normalise_doi(reference.doi), normalise_doi(record.doi)}
+    if len(dois - {""}) == 2 and reference.year != record.year and not any(map(is_preprint, dois)):
+        return False
+    if reference.authors and record.authors and _same_person(reference.authors[0], record.authors[0]):
+        return True
+    return tells_paper(title) and reference.year is not None and reference.year == record.year
+
+
+def titles_agree(title: str, recorded_title: str) -> bool:
+    """Whether two titles are of one paper, or one is missing."""
+    words, recorded_words = (normalise_title(text).split() for text in (title, recorded_title))
+    if not words or not recorded_words or bare_title(" ".join(words)) == bare_title(" ".join(recorded_words)):
+        return True
+    shorter, longer = sorted((words, recorded_words), key=len)
+    matcher = SequenceMatcher(None, words, recorded_words, autojunk=False)
+    changed = False
+    for tag, start, end, recorded_start, recorded_end in matcher.get_opcodes():
+        if tag == "replace" and not _same_words(words[start:end], recorded_words[recorded_start:recorded_end]):
+            return False
+        changed = changed or tag in ("insert", "delete")
+    if not changed:
+        return True
+    is_head = longer[: len(shorter)] == shorter
+    return is_head or len(shorter) >= _MIN_SHORT_TITLE * len(longer)
+
+
+def _same_words(words: Sequence[str], recorded_words: Sequence[str]) -> bool:
+    """Whether words are the same but for spelling, hyphens and letters that were lost."""
+    if FUNCTION_WORDS.issuperset((*words, *recorded_words)):
+        return True
+    letters, recorded_letters = "".join(words), "".join(recorded_words)
+    if _numbers(words) != _numbers(recorded_words):
+        return False
+    return SequenceMatcher(None, letters, recorded_letters, autojunk=False).ratio() >= _SAME_WORD
+
+
+def _numbers(words: Sequence[str]) -> list[str]:
+    """What tells one part of a series from another; a footnote's mark at the end of a long word does not."""
+    return re.findall(r"\d", " ".join(word for word in words if len(word) <= _MAX_NUMBER))
+
+
+def authors_agree(authors: Sequence[str], recorded_authors: Sequence[str]) -> str:
+    """The author who is not one of the paper's; "" if all are, or too little is known."""
+    if not authors or not recorded_authors or any(map(_is_no_person, (*authors, *recorded_authors))):
+        return ""
+    for position, (author, recorded) in enumerate(zip(authors, recorded_authors, strict=False)):
+        if _same_person(author, recorded):
+            continue
+        if position and _is_among(author, recorded_authors):
+            continue  # a name that one of the lists has earlier or twice
+        if not position and _is_among(author, recorded_authors) and _is_among(recorded, authors):
+            continue  # the same people in another order
+        if position and _is_among(recorded, authors):
+            continue
+        return author
+    return ""
+
+
+def _is_among(author: str, authors: Sequence[str]) -> bool:
+    return any(_same_person(author, listed) for listed in authors)
+
+
+def _is_no_person(author: str) -> bool:
+    return is_institution(author) or not re.search(r"[\s,]", author.strip())  # "MICrONS", "Anonymous"
+
+
+def _same_person(author: str, recorded: str) -> bool:
+    """Whether two names may be one person's: family and given names come in any order and spelling."""
+    family, recorded_family = family_name(author), family_name(recorded)
+    if same_family(family, recorded_family):
+        return True
+    joined, recorded_joined = family.replace(" ", ""), recorded_family.replace(" ", "")
+    if SequenceMatcher(None, joined, recorded_joined, autojunk=False).ratio() >= _SAME_WORD:
+        return True
+    return bool(_long_words(author) & _long_words(recorded))
+
+
+def _long_words(name: str) -> set[str]:
+    return set(re.findall(r"[^\W\d_]{2,}", fold(name)))
+
+
+def differences(reference: Reference, record: Reference, source: str) -> Iterator[Problem]:
+    """How a reference differs from a record of the paper; `source` is who says so."""
+    identifier = same_identifier(reference, record)
+    if identifier and not titles_agree(reference.title, record.title):
+        if not _is_book(record):  # a chapter may have the DOI of its book
+            yield Problem(
+                "title-differs",
+                "title",
+                f"the {identifier} belongs to “{record.title}”{_byline(record)}, says {source}",
+            )
+        return
+    if (stranger := authors_agree(reference.authors, record.authors)) and (identifier or _is_paper(reference, record)):
+        yield Problem(
+            "author-differs", "author", f"{_family(stranger)} is not an author; {source} has {_people(record)}"
+        )
+    if _years_differ(reference, record):
+        yield Problem("year-differs", "year", f"{reference.year}, but {source} has {record.year}")
+    doi, recorded_doi = normalise_doi(reference.doi), normalise_doi(record.doi)
+    if not identifier and doi and recorded_doi and not any(map(_has_many_dois, (doi, recorded_doi))):
+        yield Problem("doi-differs", "doi", f"the DOI of this title is {recorded_doi}, says {source}")
+
+
+def _is_paper(reference: Reference, record: Reference) -> bool:
+    """Whether a common title stands for one paper: the editions of a book and the releases of a program keep theirs."""
+    return bool(record.doi) and tells_paper(normalise_title(reference.title))
+
+
+def _has_many_dois(doi: str) -> bool:
+    """Whether what a DOI belongs to may have others: preprints, data, books and their chapters, renamed articles."""
+    return is_preprint(doi) or bool(_DATA_DOI.match(doi) or _RENAMED_DOI.match(doi) or _BOOK_DOI.search(doi))
+
+
+def _years_differ(reference: Reference, record: Reference) -> bool:
+    if reference.year is None or record.year is None or reference.year == record.year:
+        return False
+    if not same_identifier(reference, record) and not _is_paper(reference, record):
+        return False
+    apart = abs(reference.year - record.year)
+    if any(is_preprint(normalise_doi(doi)) for doi in (reference.doi, record.doi)) or reference.arxiv or record.arxiv:
+        return apart > _PREPRINT_YEARS
+    return not _is_book(record)
+
+
+def _is_book(record: Reference) -> bool:
+    return bool(record.isbn) or bool(_BOOK_DOI.search(normalise_doi(record.doi)))
+
+
+def _byline(record: Reference) -> str:
+    people = _people(record)
+    known = [part for part in (people, str(record.year or "")) if part]
+    return f" ({', '.join(known)})" if known else ""
+
+
+def _people(record: Reference) -> str:
+    families = [_family(author) for author in record.authors]
+    if len(families) > 2:
+        return f"{families[0]} et al."
+    return " and ".join(families)
+
+
+def _family(author: str) -> str:
+    return author.partition(",")[0]

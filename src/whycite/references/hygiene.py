@@ -1,0 +1,156 @@
+"""What an entry shows by itself: malformed identifiers, missing fields, placeholders, years to come."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_isbn, normalise_pmid, normalise_title
+from whycite.references.entries import Entry
+from whycite.references.report import Problem
+from whycite.text.accents import untex
+from whycite.text.wordlists import load_tables
+
+__all__ = ["entry_problems"]
+
+_TABLES = load_tables(__name__)
+_PLACEHOLDER_NAMES = frozenset(_TABLES["placeholder_names"])
+_PLACEHOLDER_TITLES = frozenset(_TABLES["placeholder_titles"])
+_REQUIRED: Mapping[str, list[str]] = _TABLES["required"]
+
+_DOI_ALONE = re.compile(r"10\.\d{4,9}(?:\.\d+)*/\S+")
+_SHORT_DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/)?10/[a-z0-9]{3,12}", re.IGNORECASE)
+_DOI_ADDRESS = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:\s*)(10\.\S+)", re.IGNORECASE)
+_ISSN = re.compile(r"\b(\d{4})[-‐–]?(\d{3}[\dX])\b", re.IGNORECASE)
+_ORCID = re.compile(r"(?:orcid\.org/|orcid[:=\s]*)(\d[\dX -]{10,24}[\dX])", re.IGNORECASE)
+_ORCID_ALONE = re.compile(r"[\dX -]{12,25}", re.IGNORECASE)
+_UNSURE = re.compile(r"\?{3,}|^(?:TODO|TBD|FIXME)\b(?! list)")
+_ET_AL = re.compile(r"(?:\s+and|,)?\s+et\.?\s+al\b\.?\s*$", re.IGNORECASE)
+_YEARS_AHEAD = 1  # journals date issues into the next year
+
+
+def entry_problems(entry: Entry, this_year: int) -> Iterator[Problem]:
+    """The problems of an entry that need no other source."""
+    yield from _placeholders(entry)
+    yield from _future_year(entry, this_year)
+    for check in (_doi, _arxiv, _pmid, _isbn, _issn, _orcid, _et_al, _missing_fields):
+        yield from check(entry)
+
+
+def _value(entry: Entry, name: str) -> str:
+    return " ".join(untex(entry.fields.get(name, "")).split())
+
+
+def _placeholders(entry: Entry) -> Iterator[Problem]:
+    title = entry.reference.title
+    if title and (normalise_title(title) in _PLACEHOLDER_TITLES or _UNSURE.search(title)):
+        yield Problem("placeholder", "title", f"“{title}” is not a title")
+    names = [author for author in entry.reference.authors if _is_placeholder_name(author)]
+    if names:
+        yield Problem("placeholder", "author", f"“{names[0]}” is not an author")
+
+
+def _is_placeholder_name(author: str) -> bool:
+    name = normalise_title(author)
+    return not name or name in _PLACEHOLDER_NAMES or bool(_UNSURE.search(author))
+
+
+def _future_year(entry: Entry, this_year: int) -> Iterator[Problem]:
+    year = entry.reference.year
+    if year is not None and year > this_year + _YEARS_AHEAD:
+        yield Problem("future-year", "year", f"{year} is in the future")
+
+
+def _doi(entry: Entry) -> Iterator[Problem]:
+    value = _value(entry, "doi")
+    if not value or normalise_arxiv(value) or _SHORT_DOI.fullmatch(value):  # people put bare arXiv ids there
+        return
+    if not normalise_doi(value):
+        yield Problem("malformed-doi", "doi", f"“{value}” is not a DOI; one begins with 10. and has a slash")
+    elif (address := _DOI_ADDRESS.fullmatch(value)) and _DOI_ALONE.fullmatch(address[1]):
+        message = f"the field should be the DOI alone: {address[1]}"
+        yield Problem("doi-form", "doi", message, correction=address[1])
+
+
+def _arxiv(entry: Entry) -> Iterator[Problem]:
+    value = _value(entry, "eprint")
+    archive = (_value(entry, "archiveprefix") or _value(entry, "eprinttype")).lower()
+    if value and archive == "arxiv" and not entry.reference.arxiv:
+        yield Problem(
+            "malformed-arxiv", "eprint", f"“{value}” is not an arXiv id, such as 2101.00001 or hep-th/9901001"
+        )
+    doi = _value(entry, "doi").lower()
+    if "10.48550/" in doi and not normalise_arxiv(doi):
+        yield Problem("malformed-arxiv", "doi", f"“{doi}” is not the DOI of an arXiv paper")
+
+
+def _pmid(entry: Entry) -> Iterator[Problem]:
+    value = _value(entry, "pmid")
+    if value and not normalise_pmid(value):
+        yield Problem("malformed-pmid", "pmid", f"“{value}” is not a PubMed id, which is a number of up to 8 digits")
+
+
+def _isbn(entry: Entry) -> Iterator[Problem]:
+    value = _value(entry, "isbn")
+    digits = re.sub(r"[^\dX]", "", value.upper())
+    if not digits or normalise_isbn(value):
+        return
+    reason = "its check digit is wrong" if len(digits) in (10, 13) else "it needs 10 or 13 digits"
+    yield Problem("malformed-isbn", "isbn", f"“{value}” is not an ISBN: {reason}")
+
+
+def _issn(entry: Entry) -> Iterator[Problem]:
+    value = _value(entry, "issn")
+    numbers = [match[1] + match[2].upper() for match in _ISSN.finditer(value)]
+    if not re.search(r"\d", value) or any(map(_is_issn, numbers)):
+        return
+    reason = "its check digit is wrong" if numbers else "it needs 8 digits"
+    yield Problem("malformed-issn", "issn", f"“{value}” is not an ISSN: {reason}")
+
+
+def _is_issn(number: str) -> bool:
+    total = sum(int(digit) * (8 - index) for index, digit in enumerate(number[:7]))
+    return number[7] == "0123456789X"[-total % 11]
+
+
+def _orcid(entry: Entry) -> Iterator[Problem]:
+    for name, value in entry.fields.items():
+        if name == "orcid" or name.startswith("orcid-"):
+            numbers = _ORCID.findall(value) or [
+                part for part in value.split(",") if _ORCID_ALONE.fullmatch(part.strip())
+            ]
+        elif name in ("author", "authorid", "note") and "orcid" in value.lower():
+            numbers = _ORCID.findall(value)
+        else:
+            continue
+        for number in numbers:
+            if not _is_orcid(re.sub(r"[^\dX]", "", number.upper())):
+                yield Problem("malformed-orcid", name, f"“{number.strip()}” is not an ORCID: its check digit is wrong")
+
+
+def _is_orcid(digits: str) -> bool:
+    """Whether sixteen digits end in the right one (ISO 7064, MOD 11-2)."""
+    if len(digits) != 16 or not digits[:15].isdigit():
+        return False
+    total = 0
+    for digit in digits[:15]:
+        total = (total + int(digit)) * 2
+    return digits[15] == "0123456789X"[(12 - total % 11) % 11]
+
+
+def _et_al(entry: Entry) -> Iterator[Problem]:
+    for name in ("author", "editor"):
+        value = entry.source.fields.get(name, "") if entry.source else ""
+        if _ET_AL.search(value):
+            correction = _ET_AL.sub(" and others", value)
+            yield Problem(
+                "et-al", name, "write “and others” instead of “et al.”", correction=" ".join(correction.split())
+            )
+
+
+def _missing_fields(entry: Entry) -> Iterator[Problem]:
+    """Fields that the styles need; an entry without any field is reported once."""
+    for alternatives in _REQUIRED.get(entry.type, ()):
+        names = alternatives.split("|")
+        if not any(entry.fields.get(name, "").strip() for name in names):
+            yield Problem("missing-field", names[0], f"@{entry.type} needs the field {names[0]}")

@@ -1,0 +1,111 @@
+"""A reference beside a record of the same paper."""
+
+from dataclasses import replace
+
+import pytest
+
+from whycite.documents.model import Reference
+from whycite.references.checking import compare_records
+from whycite.references.comparison import authors_agree, titles_agree
+
+BEES = Reference(
+    "bees",
+    "Busy bees need rest, too: behavioural and electromyographical sleep signs in honeybees",
+    ("Kaiser, Walter", "Steiner-Kaiser, Jana"),
+    1988,
+    "Journal of Comparative Physiology",
+    doi="10.1007/bf00603841",
+)
+WASPS = Reference("wasps", "Wasps at night", ("Doe, Ann",), 1990, doi="10.1000/wasps")
+
+
+@pytest.mark.parametrize(
+    ("title", "recorded"),
+    [
+        ("Busy bees need rest, too", "Busy Bees Need Rest, too."),
+        ("Busy bees need rest", "Busy bees need rest: sleep signs in honeybees"),
+        (
+            "Structure and function of the ocean microbiome",
+            "Ocean plankton. Structure and function of the ocean microbiome",
+        ),
+        ("Hippocampal-dependant tasks", "Hippocampal-dependent tasks"),
+        ("The correlation of mental abilities", "The correlation of mental abilities1"),
+        ("Effect on signs and symptoms", "Effect of signs and symptoms"),
+        ("Time-series characteristics", "Timeseries characteristics"),
+        ("", "Anything"),
+    ],
+)
+def test_titles_in_two_forms_agree(title: str, recorded: str) -> None:
+    assert titles_agree(title, recorded)
+    assert titles_agree(recorded, title)
+
+
+@pytest.mark.parametrize(
+    ("title", "recorded"),
+    [
+        ("Chain of thought inference in language models", "Chain of thought reasoning in language models"),
+        ("Sleep in bees, part 1", "Sleep in bees, part 2"),
+        ("Wasps at night", "Busy bees need rest"),
+    ],
+)
+def test_titles_of_two_papers_disagree(title: str, recorded: str) -> None:
+    assert not titles_agree(title, recorded)
+
+
+@pytest.mark.parametrize(
+    ("authors", "recorded"),
+    [
+        (("van der Berg, J.", "Li, X."), ("Berg, Jan van der", "Li, Xin")),
+        (("Burgess Neil", "Maguire, E."), ("Burgess, N", "Maguire, EA")),
+        (("VanRullen, R",), ("Van Rullen, R",)),
+        (("Müller, A.",), ("Mueller, A.",)),
+        (("Kaiser, W",), ("Kaiser, W", "Steiner, J")),  # cut off
+        (("MICrONS Consortium",), ("Bae, J",)),
+        (("Steiner, J", "Kaiser, W"), ("Kaiser, W", "Steiner, J")),
+    ],
+)
+def test_authors_in_two_forms_agree(authors: tuple[str, ...], recorded: tuple[str, ...]) -> None:
+    assert authors_agree(authors, recorded) == ""
+
+
+def test_the_author_who_is_not_one_is_named() -> None:
+    assert authors_agree(("Doe, Ann", "Steiner, J"), ("Kaiser, W", "Steiner, J")) == "Doe, Ann"
+    assert authors_agree(("Kaiser, W", "Doe, Ann"), ("Kaiser, W", "Steiner, J")) == "Doe, Ann"
+
+
+def _rules(reference: Reference, *records: Reference) -> tuple[list[str], bool | None]:
+    problems, agrees = compare_records(reference, records, "your library")
+    return [problem.rule for problem in problems], agrees
+
+
+def test_a_reference_is_compared_field_by_field() -> None:
+    assert _rules(BEES, BEES) == ([], True)
+    assert _rules(replace(BEES, year=1989), BEES) == (["year-differs"], False)
+    assert _rules(replace(BEES, authors=("Doe, Ann",)), BEES) == (["author-differs"], False)
+    assert _rules(replace(BEES, title="Wasps at night, again"), BEES) == (["title-differs"], False)
+    assert _rules(replace(BEES, doi="10.1000/wasps"), WASPS, BEES) == (["doi-differs"], False)
+
+
+def test_a_paper_that_is_not_known_is_neither_confirmed_nor_denied() -> None:
+    assert _rules(BEES, WASPS) == ([], None)
+    assert _rules(BEES) == ([], None)
+
+
+def test_a_doi_is_added_from_a_record_with_the_same_title() -> None:
+    [problem], agrees = compare_records(replace(BEES, doi=""), [BEES], "your library")
+    assert (problem.rule, problem.correction, agrees) == ("missing-doi", "10.1007/bf00603841", True)
+
+
+def test_a_preprint_is_compared_with_what_it_became() -> None:
+    preprint = replace(BEES, doi="10.1101/2020.01.01.123456", year=1986)
+    assert _rules(preprint, preprint, BEES) == (["published-version"], True)
+    assert _rules(preprint, BEES) == (["published-version"], True)
+
+
+def test_editions_talks_and_data_keep_their_title() -> None:
+    book = Reference("book", "Bayesian Data Analysis", ("Gelman, A", "Carlin, J"), 1995)
+    assert _rules(replace(book, year=2013), book) == ([], True)
+    talk = replace(BEES, doi="10.1000/talk", year=1987)
+    assert _rules(talk, BEES) == ([], None)
+    data = replace(BEES, doi="10.5061/dryad.abc")
+    assert _rules(data, BEES)[0] == []

@@ -1,0 +1,89 @@
+"""What an entry shows by itself."""
+
+import pytest
+
+from whycite.documents.references.bibtex import locate_entries, reference_of
+from whycite.references.entries import Entry
+from whycite.references.hygiene import entry_problems
+from whycite.references.report import Problem
+from whycite.references.venues import venue_problems
+
+YEAR = 2026
+
+
+def _entry(fields: str, type: str = "misc") -> Entry:
+    [source] = locate_entries(f"@{type}{{key, {fields}}}")
+    return Entry(reference_of(source, source.fields), "refs.bib", 1, source.type, source.fields, source)
+
+
+def _problems(fields: str, type: str = "misc") -> list[Problem]:
+    return list(entry_problems(_entry(fields, type), YEAR))
+
+
+@pytest.mark.parametrize(
+    ("rule", "wrong", "right"),
+    [
+        ("malformed-doi", "doi = {10.xxxx}", "doi = {10.1038/nature12373}"),
+        ("malformed-doi", "doi = {see publisher}", "doi = {10/bqhp9z}"),  # a short DOI
+        ("malformed-doi", "doi = {doi.org/nature12373}", "doi = {arXiv:2101.00001}"),
+        (
+            "malformed-arxiv",
+            "eprint = {2113.00001}, archiveprefix = {arXiv}",
+            "eprint = {2112.00001}, archiveprefix = {arXiv}",
+        ),
+        ("malformed-arxiv", "doi = {10.48550/arXiv.21.1}", "doi = {10.48550/arXiv.2101.00001}"),
+        ("malformed-pmid", "pmid = {PMC123}", "pmid = {12345678}"),
+        ("malformed-isbn", "isbn = {978-3-16-148410-1}", "isbn = {978-3-16-148410-0}"),
+        ("malformed-isbn", "isbn = {0-306-40615-3}", "isbn = {0-306-40615-2}"),
+        ("malformed-isbn", "isbn = {1087-0156}", "isbn = {not known}"),
+        ("malformed-issn", "issn = {2049-3631}", "issn = {2049-3630}"),
+        ("malformed-issn", "issn = {9783527608621}", "issn = {0317-8471, 1050-124X}"),
+        ("malformed-orcid", "orcid = {0000-0002-1825-0098}", "orcid = {0000-0002-1825-0097}"),
+        (
+            "malformed-orcid",
+            "note = {https://orcid.org/0000-0001-5109-3701}",
+            "note = {https://orcid.org/0000-0001-5109-3700}",
+        ),
+        ("future-year", "year = {2034}", "year = {2027}"),  # journals date issues ahead
+        ("placeholder", "author = {John Doe and Jane Doe}", "author = {John Smith and Jane Dove}"),
+        ("placeholder", "author = {Lastname, Firstname}", "author = {Last, Jerold A.}"),
+        ("placeholder", "author = {A. Author and B. Author}", "author = {Arthur, A. and Unknown, Robert}"),
+        ("placeholder", "title = {TODO}", "title = {Todo lists and how to keep them}"),
+        ("et-al", "author = {Kaiser, Walter and et al.}", "author = {Kaiser, Walter and others}"),
+    ],
+)
+def test_malformed_fields_are_reported_and_others_are_not(rule: str, wrong: str, right: str) -> None:
+    assert [problem.rule for problem in _problems(wrong)] == [rule]
+    assert _problems(right) == []
+
+
+def test_fields_are_required_by_type() -> None:
+    assert [
+        problem.field for problem in _problems("title = {Bees}, author = {Kaiser, W.}, year = 1988", "article")
+    ] == ["journal"]
+    assert _problems("title = {Bees}, author = {Kaiser, W.}, date = 1988, eprint = {x}", "article") == []
+    assert _problems("note = {personal communication}", "unpublished") == []
+
+
+def test_certain_corrections() -> None:
+    [address] = _problems("doi = {https://doi.org/10.1038/Nature12373}")
+    assert (address.rule, address.correction) == ("doi-form", "10.1038/Nature12373")
+    [et_al] = _problems("author = {{Gaia} and Gilmore, G. et al.}")
+    assert et_al.correction == "{Gaia} and Gilmore, G. and others"
+
+
+@pytest.mark.parametrize(
+    ("fields", "rules"),
+    [
+        ("doi = {10.1609/AAAI.V37I9.26237}, booktitle = {ICML}, year = 2023", ["venue-differs"]),
+        ("doi = {10.1609/AAAI.V37I9.26237}, booktitle = {AAAI}, year = 2023", []),
+        ("doi = {10.1609/AAAI.V37I9.26237}, booktitle = {Proceedings of the thirty-seventh AAAI}, year = 2023", []),
+        ("doi = {10.1609/AAAI.V37I9.26237}, booktitle = {Proc. of a place we do not know}, year = 2024", []),
+        ("doi = {10.1109/CVPR52688.2022.01981}, booktitle = {CVPR}, year = 2019", ["year-differs"]),
+        ("doi = {10.1109/CVPRW.2017.151}, booktitle = {ICML}, year = 2017", []),  # a workshop
+        ("doi = {10.1126/science.1227786}, journal = {Cell}, year = 2012", ["venue-differs"]),
+        ("doi = {10.1126/science.1227786}, journal = {Cell Reports}, year = 2012", []),
+    ],
+)
+def test_dois_that_name_their_venue(fields: str, rules: list[str]) -> None:
+    assert [problem.rule for problem in venue_problems(_entry(fields, "inproceedings").reference)] == rules
