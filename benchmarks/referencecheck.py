@@ -168,7 +168,8 @@ def elife(half: int, show: bool) -> None:
     print(f"as they are: known {len(known) / len(new):.3f}, {dict(verdicts)}")
     alarms = [result for result in known if result.verdict == "differs"]
     fields = Counter(problem.field for result in alarms for problem in result.problems if "differs" in problem.rule)
-    print(f"false alarms: {len(alarms)} of {len(known):,} known = {len(alarms) / len(known):.4f}, {dict(fields)}")
+    shares = f"{len(alarms) / len(known):.4f} of the known, {len(alarms) / len(new):.4f} of all"
+    print(f"false alarms: {len(alarms)} of {len(known):,} known, {len(new):,} in all: {shares}; {dict(fields)}")
     if show:
         for result in alarms:
             print("   ", result.entry.reference.title[:90], "|", [p.message for p in result.problems][:2])

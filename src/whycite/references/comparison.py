@@ -25,6 +25,7 @@ _SAME_WORD = 0.75  # similarity of letters from which two spellings are one word
 _MIN_SHORT_TITLE = (
     0.3  # share of the longer title's words that a shortened one has, unless it is the part before a colon
 )
+_MIN_TITLE_WORDS = 3  # of a record that counts beside a title of twice as many
 _MAX_NUMBER = 4  # letters of a word whose digits count
 _BOOK_DOI = re.compile(r"/(?:[a-z]{0,4}978|.{0,40}97[89]\d{10}|oso/|acprof|mitpress/|\w+book)")
 _DATA_DOI = re.compile(r"10\.(?:5281/zenodo|5061/dryad|6084/m9|17605/osf|17632/|7910/dvn|18129/b9)")
@@ -124,12 +125,19 @@ def _is_no_person(author: str) -> bool:
 def _same_person(author: str, recorded: str) -> bool:
     """Whether two names may be one person's: family and given names come in any order and spelling."""
     family, recorded_family = family_name(author), family_name(recorded)
-    if same_family(family, recorded_family):
-        return True
+    if same_family(family, recorded_family) or not _long_words(family) or not _long_words(recorded_family):
+        return True  # initials alone are nobody's name
+    if _initials(author) == _initials(recorded)[::-1]:
+        return True  # "York, D" and "Darrin, Y"
     joined, recorded_joined = family.replace(" ", ""), recorded_family.replace(" ", "")
     if SequenceMatcher(None, joined, recorded_joined, autojunk=False).ratio() >= _SAME_WORD:
         return True
     return bool(_long_words(author) & _long_words(recorded))
+
+
+def _initials(name: str) -> str:
+    """The first letters of the family name and of the given name."""
+    return "".join(part.strip()[:1] for part in fold(name).split(",", 1))
 
 
 def _long_words(name: str) -> set[str]:
@@ -140,14 +148,15 @@ def differences(reference: Reference, record: Reference, source: str) -> Iterato
     """How a reference differs from a record of the paper; `source` is who says so."""
     identifier = same_identifier(reference, record)
     if identifier and not titles_agree(reference.title, record.title):
-        if not _is_book(record):  # a chapter may have the DOI of its book
+        if not _may_have_another_title(reference, record):
             yield Problem(
                 "title-differs",
                 "title",
                 f"the {identifier} belongs to “{record.title}”{_byline(record)}, says {source}",
             )
         return
-    if (stranger := authors_agree(reference.authors, record.authors)) and (identifier or _is_paper(reference, record)):
+    stranger = authors_agree(*_comparable_authors(reference, record))
+    if stranger and (identifier or _is_paper(reference, record)):
         yield Problem(
             "author-differs", "author", f"{_family(stranger)} is not an author; {source} has {_people(record)}"
         )
@@ -156,6 +165,30 @@ def differences(reference: Reference, record: Reference, source: str) -> Iterato
     doi, recorded_doi = normalise_doi(reference.doi), normalise_doi(record.doi)
     if not identifier and doi and recorded_doi and not any(map(_has_many_dois, (doi, recorded_doi))):
         yield Problem("doi-differs", "doi", f"the DOI of this title is {recorded_doi}, says {source}")
+
+
+def _may_have_another_title(reference: Reference, record: Reference) -> bool:
+    """Whether two titles may belong to one identifier: of a chapter and its book, of two versions of a preprint.
+
+    A record whose title is a word or two beside a whole title was misread.
+    """
+    words, recorded_words = (len(normalise_title(title).split()) for title in (reference.title, record.title))
+    if _is_book(record) or (recorded_words < _MIN_TITLE_WORDS and words >= 2 * _MIN_TITLE_WORDS):
+        return True
+    people = reference.authors and record.authors and not authors_agree(reference.authors[:1], record.authors[:1])
+    return bool(people) and _is_preprint(record)
+
+
+def _comparable_authors(reference: Reference, record: Reference) -> tuple[Sequence[str], Sequence[str]]:
+    """The authors to compare: later ones may join when a preprint is published, so there only the first counts."""
+    if _is_preprint(reference) != _is_preprint(record):
+        return reference.authors[:1], record.authors[:1]
+    return reference.authors, record.authors
+
+
+def _is_preprint(reference: Reference) -> bool:
+    doi = normalise_doi(reference.doi)
+    return is_preprint(doi) if doi else bool(reference.arxiv)
 
 
 def _is_paper(reference: Reference, record: Reference) -> bool:
