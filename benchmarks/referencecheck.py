@@ -26,7 +26,7 @@ from whycite.documents.identity import normalise_title, paper_key, traits
 from whycite.documents.model import Document, Reference
 from whycite.documents.references.bibtex import locate_entries, reference_of
 from whycite.documents.s2orc import read_reference
-from whycite.references.checking import check_bibliography
+from whycite.references.checking import PaperKnowledge, check_bibliography
 from whycite.references.entries import Bibliography, Entry
 from whycite.references.report import CheckedReference
 
@@ -66,8 +66,11 @@ class CitedPapers:
 
 def check(entries: Sequence[Entry], papers: CitedPapers | None) -> tuple[CheckedReference, ...]:
     """Check entries as one bibliography."""
+    references = [entry.reference for entry in entries]
+    records = papers.similar_papers(references) if papers else [[] for _ in entries]
+    knowledge = [PaperKnowledge(records=tuple(similar)) for similar in records]
     document = Document("references.bib", "bibtex", Reference(""))
-    return check_bibliography(Bibliography(document, tuple(entries)), papers, TODAY).references
+    return check_bibliography(Bibliography(document, tuple(entries)), knowledge, TODAY).references
 
 
 def hallmark(half: int) -> None:

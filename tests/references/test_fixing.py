@@ -6,7 +6,7 @@ import pytest
 
 from whycite.documents.references.bibtex import locate_entries
 from whycite.errors import UserError
-from whycite.references.checking import check_bibliography
+from whycite.references.checking import check_references
 from whycite.references.entries import load_bibliography
 from whycite.references.fixing import BibliographyChange, apply_changes, diff_changes, plan_changes
 
@@ -35,8 +35,7 @@ BIBLIOGRAPHY = """\
 
 
 def _plan(file: Path) -> list[BibliographyChange]:
-    bibliography = load_bibliography(file)
-    return plan_changes(bibliography, check_bibliography(bibliography, None))
+    return plan_changes(load_bibliography(file), check_references(file, use_library=False))
 
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])

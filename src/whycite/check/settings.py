@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -32,6 +33,7 @@ class CheckSettings:
     format: str | None = None
     ignore_rules: tuple[str, ...] = ()
     thresholds: Mapping[str, float] = field(default_factory=dict)  # by section type
+    contact: str = ""  # the address that services may write to
 
 
 def settings_for(draft: Path) -> CheckSettings:
@@ -99,6 +101,10 @@ _ALLOWED: dict[str, tuple[str, Callable[[Any], bool]]] = {
         ),
     ),
     "fail-on": (f"one of {', '.join(KINDS)}", lambda value: value in KINDS),
+    "contact": (
+        "an e-mail address",
+        lambda value: isinstance(value, str) and re.fullmatch(r"\S+@\S+", value) is not None,
+    ),
     "n": ("a whole number of at least 1", lambda value: type(value) is int and value >= 1),
     "format": (f"one of {', '.join(FORMATS)}", lambda value: value in FORMATS),
     "ignore-rules": (

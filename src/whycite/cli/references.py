@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Sequence
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,6 +18,8 @@ from whycite.files import shorten_paths
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from whycite.documents.model import Reference
+    from whycite.references.checking import PaperKnowledge
     from whycite.references.entries import Bibliography
     from whycite.references.report import CheckedReference, Problem, ReferenceReport
 
@@ -47,6 +52,9 @@ def references(
     path: Annotated[str, typer.Argument(metavar="DRAFT|FILE", help="Draft, project folder or bibliography file.")],
     format: Annotated[ReferencesFormat | None, typer.Option(help="Output format: text, json, sarif or github.")] = None,
     out: Annotated[str | None, typer.Option(metavar="FILE", help="Write the report to a file.")] = None,
+    online: Annotated[
+        bool, typer.Option("--online", help="Also ask Crossref and other services; sends identifiers and titles.")
+    ] = False,
     fix: Annotated[bool, typer.Option("--fix", help="Mend what is certain in BibTeX files, after showing it.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Let --fix write without asking.")] = False,
     fail_on: Annotated[
@@ -58,17 +66,57 @@ def references(
 ) -> None:
     """Check whether references are real, right and not retracted."""
     _check_options(format, out, fix, yes, library, no_library, as_json)
-    from whycite.references.checking import check_bibliography, open_library
+    from whycite.check.settings import settings_for
+    from whycite.references.checking import check_bibliography, library_knowledge
     from whycite.references.entries import load_bibliography
 
     bibliography = load_bibliography(path)
-    report = check_bibliography(bibliography, None if no_library else open_library(library))
+    cited = [entry.reference for entry in bibliography.entries]
+    knowledge = library_knowledge(cited, library, use_library=not no_library)
+    if online:
+        knowledge = _ask_services(cited, knowledge, settings_for(Path(path)).contact)
+    report = check_bibliography(bibliography, knowledge)
     if fix:
         _fix(bibliography, report, yes)
         return
     _write(report, ReferencesFormat.json if as_json else format or ReferencesFormat.text, out)
     if fail_on and _fails(report, fail_on):
         raise typer.Exit(1)
+
+
+def _ask_services(
+    references: Sequence[Reference], knowledge: Sequence[PaperKnowledge], contact: str
+) -> list[PaperKnowledge]:
+    """What services know of references, after saying what is sent to whom."""
+    from rich.console import Console
+
+    from whycite.models.cache import cache_folder
+    from whycite.references.client import ServiceClient
+    from whycite.references.online import service_knowledge
+    from whycite.references.services import Services
+
+    errors = Console(stderr=True, highlight=False)
+    with ServiceClient(cache_folder() / "services", contact) as client:
+        keys = [os.environ.get(f"WHYCITE_{name}_KEY", "") for name in ("OPENALEX", "SEMANTIC_SCHOLAR")]
+        services = Services(client, *keys)
+        address = f", with your address {contact}" if contact else ""
+        say(
+            errors,
+            f"Sending the identifiers and titles of {count(len(references), 'reference')} to "
+            f"{', '.join(services.names)}{address}. Nothing else leaves this machine.",
+        )
+        with errors.status("Asking services …") as status:
+            answers = service_knowledge(
+                references,
+                knowledge,
+                services,
+                lambda done: status.update(f"Asking services … {done:,} of {len(references):,}"),
+            )
+        for name, reason in {**client.last_failures, **client.failures}.items():
+            say(errors, f"warning: {name} {reason}; what it would know is missing")
+        if not contact:
+            say(errors, 'Services prefer to know whom to write to: set contact = "you@example.org" in .whycite.toml.')
+    return answers
 
 
 def _check_options(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Protocol
@@ -12,6 +13,7 @@ from whycite.documents.identity import key_rank, normalise_doi, paper_key
 from whycite.documents.identity.identifiers import is_preprint
 from whycite.documents.model import Reference
 from whycite.library import Library
+from whycite.library.notices import PaperNotices, look_up, stated
 from whycite.library.paths import default_path, library_exists
 from whycite.references.bibliography import missing_entries, problems_between
 from whycite.references.comparison import differences, same_identifier, same_work
@@ -20,7 +22,15 @@ from whycite.references.hygiene import entry_problems
 from whycite.references.report import REFERENCE_RULES, SEVERITIES, CheckedReference, Problem, ReferenceReport, Verdict
 from whycite.references.venues import venue_problems
 
-__all__ = ["Records", "check_bibliography", "check_references", "compare_records", "judge", "open_library"]
+__all__ = [
+    "PaperKnowledge",
+    "Records",
+    "check_bibliography",
+    "check_references",
+    "compare_records",
+    "judge",
+    "library_knowledge",
+]
 
 _LIBRARY = "your library"
 _IS_REPORTED = re.compile(r"duplicate key|keys occur more than once|no entry in the bibliography")  # as problems
@@ -33,6 +43,16 @@ class Records(Protocol):
         """For each reference what is known under the same identifier or title."""
 
 
+@dataclass(frozen=True, slots=True)
+class PaperKnowledge:
+    """What is known of the paper of a reference, and by whom."""
+
+    source: str = _LIBRARY
+    records: tuple[Reference, ...] = ()  # they may be of other papers
+    notices: PaperNotices = field(default_factory=PaperNotices)
+    unregistered: bool = False  # no agency has registered its DOI
+
+
 def check_references(
     path: str | Path,
     library: Library | Path | str | None = None,
@@ -40,35 +60,61 @@ def check_references(
     use_library: bool = True,
     today: date | None = None,
 ) -> ReferenceReport:
-    """Check the references of a bibliography file or a draft.
+    """Check the references of a bibliography file or a draft, offline.
 
     `library` is an open one or a path; by default it is the user's own, if there is one. Without `use_library`, none is
     asked.
     """
-    return check_bibliography(load_bibliography(path), open_library(library) if use_library else None, today)
+    bibliography = load_bibliography(path)
+    references = [entry.reference for entry in bibliography.entries]
+    return check_bibliography(bibliography, library_knowledge(references, library, use_library=use_library), today)
+
+
+def library_knowledge(
+    references: Sequence[Reference], library: Library | Path | str | None = None, *, use_library: bool = True
+) -> list[PaperKnowledge]:
+    """What a library knows of papers; retractions may be known without any document in it."""
+    if not use_library:
+        return [PaperKnowledge(notices=stated(reference)) for reference in references]
+    if library is None and not library_exists(default_path()):
+        return [PaperKnowledge(notices=notices) for notices in look_up(default_path(), references)]
+    opened = library if isinstance(library, Library) else Library.open(library)
+    records = opened.similar_papers(references)
+    notices = opened.notices(references, opened.find(references))
+    return [PaperKnowledge(records=tuple(similar), notices=own) for similar, own in zip(records, notices, strict=True)]
 
 
 def check_bibliography(
-    bibliography: Bibliography, library: Records | None, today: date | None = None
+    bibliography: Bibliography, knowledge: Sequence[PaperKnowledge], today: date | None = None
 ) -> ReferenceReport:
-    """Check entries that were read; without a library nothing can be confirmed."""
+    """Check entries that were read, beside what is known of each of them."""
     this_year = (today or date.today()).year
-    entries = bibliography.entries
     between = problems_between(bibliography)
-    records = library.similar_papers([entry.reference for entry in entries]) if library else [[] for _ in entries]
     checked = []
-    for position, entry in enumerate(entries):
-        compared, agrees = compare_records(entry.reference, records[position], _LIBRARY)
+    for position, (entry, known) in enumerate(zip(bibliography.entries, knowledge, strict=True)):
+        compared, agrees = compare_records(entry.reference, known.records, known.source)
         # Of two entries with one DOI, the one that a record confirms is right.
         problems = [p for p in between.get(position, ()) if not (agrees and p.rule == "shared-identifier")]
         if not any(problem.rule == "doubled-key" for problem in problems):  # the first one has its own problems
-            problems += [*compared, *venue_problems(entry.reference), *entry_problems(entry, this_year)]
-        checked.append(judge(entry, problems, (_LIBRARY,) if agrees is not None else (), bool(agrees)))
+            problems += [*compared, *_status_problems(known), *_registration(entry, known)]
+            problems += [*venue_problems(entry.reference), *entry_problems(entry, this_year)]
+        checked.append(judge(entry, problems, (known.source,) if agrees is not None else (), bool(agrees)))
     for entry in missing_entries(bibliography):
         problem = Problem("missing-entry", "", "the draft cites this key, but no entry has it")
         checked.append(judge(entry, [problem], (), False))
     warnings = [warning for warning in bibliography.document.warnings if not _IS_REPORTED.search(warning)]
     return ReferenceReport(bibliography.document.path, tuple(checked), tuple(warnings))
+
+
+def _status_problems(known: PaperKnowledge) -> list[Problem]:
+    status = known.notices.status
+    return [Problem(status, "", known.notices.description)] if status else []
+
+
+def _registration(entry: Entry, known: PaperKnowledge) -> list[Problem]:
+    if not known.unregistered:
+        return []
+    return [Problem("unregistered-doi", "doi", f"doi.org does not know {normalise_doi(entry.reference.doi)}")]
 
 
 def judge(entry: Entry, problems: Iterable[Problem], sources: tuple[str, ...], agrees: bool) -> CheckedReference:
@@ -134,12 +180,3 @@ def _additions(reference: Reference, family: Sequence[Reference], source: str) -
     if not own_doi:
         return [Problem("missing-doi", "doi", f"the DOI is {doi}, says {source}", correction=doi)]
     return []
-
-
-def open_library(library: Library | Path | str | None) -> Library | None:
-    """The library at a path, or the user's own; None if they have none yet."""
-    if isinstance(library, Library):
-        return library
-    if library is None and not library_exists(default_path()):
-        return None
-    return Library.open(library)
