@@ -110,3 +110,32 @@ def test_options_that_contradict_each_other(run: Run, project: Path, options: tu
     result = run("references", "refs.bib", *options)
     assert result.exit_code != 0
     assert result.exception is not None
+
+
+@pytest.mark.parametrize("format", ["text", "json", "github", "sarif"])
+def test_check_with_references(run: Run, project: Path, format: str) -> None:
+    result = run("check", "draft.tex", "--references", "--no-library", "--format", format)
+    assert result.exit_code == 0
+    if format == "json":
+        assert _rules(result)["kaiser"] == ("unknown", ["future-year"])
+    elif format == "sarif":
+        citations, bibliography = json.loads(result.stdout)["runs"]
+        assert citations["tool"]["driver"]["name"] == "whycite"
+        assert "future-year" in [result["ruleId"] for result in bibliography["results"]]
+    else:
+        assert "2034 is in the future" in result.stdout
+        assert "draft.tex: 0 of 2 sentences need" in result.stdout or format == "github"
+
+
+def test_check_without_references_says_nothing_of_them(run: Run, project: Path) -> None:
+    assert "future-year" not in run("check", "draft.tex", "--no-library").stdout
+    assert "references" not in json.loads(run("check", "draft.tex", "--no-library", "--json").stdout)
+    assert run("check", "draft.tex", "--references", "--fix").exit_code != 0
+
+
+def test_a_retracted_reference(run: Run, project: Path) -> None:
+    entry = "@misc{a, title = {RETRACTED: Bees never sleep}}\n@misc{b, title = {Wasps}, note = {Retracted in 2020}}\n"
+    (project / "refs.bib").write_text(entry, "utf-8")
+    result = run("references", "refs.bib", "--json")
+    assert _rules(result) == {"a": ("retracted", ["retracted"]), "b": ("retracted", ["retracted"])}
+    assert "a  retracted" in run("references", "refs.bib").stdout

@@ -17,7 +17,12 @@ from typer.testing import Result
 
 from whycite.errors import UserError
 
-WHYCITE = [sys.executable, "-c", "from whycite.cli import main; main()", "serve", "--no-browser"]
+ROOT = Path(__file__).resolve().parents[2]
+# A server that reaches beyond this machine ends at once.
+GUARDED = (
+    f"import sys; sys.path.insert(0, {str(ROOT)!r}); from tests.network import exit_on_connections as guard; guard(); "
+)
+WHYCITE = [sys.executable, "-c", GUARDED + "from whycite.cli import main; main()", "serve", "--no-browser"]
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX has them")
 Start = Callable[..., tuple["subprocess.Popen[str]", str]]
 Run = Callable[..., Result]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from whycite.check.findings import CheckedDraft
     from whycite.check.settings import CheckSettings
     from whycite.documents import Document
+    from whycite.references.report import ReferenceReport
 
 __all__ = [
     "CheckFormat",
@@ -98,6 +99,9 @@ def check(
     no_library: Annotated[
         bool, typer.Option("--no-library", help="Recommend only papers from the draft's bibliography.")
     ] = False,
+    references: Annotated[
+        bool, typer.Option("--references", help="Also check the bibliography, as whycite references does.")
+    ] = False,
     watch: Annotated[bool, typer.Option("--watch", help="Check again whenever a file is saved.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -105,6 +109,10 @@ def check(
     _check_options(drafts, format, out, fix, yes, papers, library, no_library, as_json)
     if watch and (fix or fail_on or "-" in drafts or (not out and (as_json or format not in (None, CheckFormat.text)))):
         raise UserError("--watch cannot be used with -, --fix or --fail-on, and only prints text unless --out is given")
+    if references and (fix or "-" in drafts or format is CheckFormat.html):
+        raise UserError(
+            "--references cannot be used with -, --fix or --format html; whycite references --fix mends references"
+        )
     from whycite.check.detector import load_detector
     from whycite.check.pipeline import check_draft as check_draft
     from whycite.cli.batch import section_type
@@ -151,8 +159,14 @@ def check(
                     for finding in checked.findings
                 )
             live.finish(reports)
-        if not streams and not fix:
-            _write_report(drafts, reports, output_format, out)
+        bibliographies = [
+            _check_bibliography(draft, library or settings.library, no_library)
+            for draft, settings in zip(drafts if references else (), all_settings, strict=False)
+        ]
+        if streams:
+            _show_bibliographies(bibliographies)
+        elif not fix:
+            _write_report(drafts, reports, output_format, out, bibliographies)
         return reports, fails
 
     if watch:
@@ -247,25 +261,61 @@ def _read_draft(draft: str) -> tuple[str | Document, dict[str, str] | None]:
     return next(iter(readers()["markdown"].read(source))), {"stdin": decode(data)[0]}
 
 
-def _write_report(drafts: Sequence[str], reports: Sequence[CheckedDraft], format: CheckFormat, out: str | None) -> None:
+def _check_bibliography(draft: str, library: str | Path | None, no_library: bool) -> ReferenceReport:
+    from whycite.references import check_references
+
+    return check_references(draft, library, use_library=not no_library)
+
+
+def _show_bibliographies(reports: Sequence[ReferenceReport]) -> None:
+    from rich.console import Console
+
+    from whycite.cli.references import show_references
+
+    for report in reports:
+        show_references(report, Console(highlight=False))
+
+
+def _write_report(
+    drafts: Sequence[str],
+    reports: Sequence[CheckedDraft],
+    format: CheckFormat,
+    out: str | None,
+    bibliographies: Sequence[ReferenceReport],
+) -> None:
     from whycite.cli.terminal import open_output
 
     with open_output(out) as stream:
-        stream.write(_render_text(reports) if format is CheckFormat.text else _render(drafts, reports, format))
+        if format is CheckFormat.text:
+            stream.write(_render_text(reports, bibliographies))
+        else:
+            stream.write(_render(drafts, reports, format, bibliographies))
 
 
-def _render(drafts: Sequence[str], reports: Sequence[CheckedDraft], format: CheckFormat) -> bytes:
+def _render(
+    drafts: Sequence[str],
+    reports: Sequence[CheckedDraft],
+    format: CheckFormat,
+    bibliographies: Sequence[ReferenceReport],
+) -> bytes:
     from whycite.check.findings import checked_draft_json
     from whycite.cli.terminal import json_line
+    from whycite.references.report import report_json
+    from whycite.references.reporting import github_report, with_sarif_run
 
     if format is CheckFormat.json:
-        return b"".join(json_line(checked_draft_json(checked)) for checked in reports)
+        rows = [dict(checked_draft_json(checked)) for checked in reports]
+        for row, bibliography in zip(rows, bibliographies, strict=False):
+            row["references"] = report_json(bibliography)["references"]
+        return b"".join(map(json_line, rows))
     from whycite.check.reporting import github, html, sarif
 
     if format is CheckFormat.sarif:
-        return sarif.report(reports, [_checked_folder(draft) for draft in drafts]).encode("utf-8", "replace")
-    report = github.report if format is CheckFormat.github else html.report
-    return report(reports).encode("utf-8", "replace")
+        log = sarif.report(reports, [_checked_folder(draft) for draft in drafts])
+        return with_sarif_run(log, bibliographies).encode("utf-8", "replace")
+    if format is CheckFormat.github:
+        return (github.report(reports) + github_report(bibliographies)).encode("utf-8", "replace")
+    return html.report(reports).encode("utf-8", "replace")
 
 
 def _checked_folder(draft: str) -> Path | None:
@@ -273,15 +323,19 @@ def _checked_folder(draft: str) -> Path | None:
     return Path(draft) if Path(draft).is_dir() else None
 
 
-def _render_text(reports: Sequence[CheckedDraft]) -> bytes:
+def _render_text(reports: Sequence[CheckedDraft], bibliographies: Sequence[ReferenceReport]) -> bytes:
     import io
 
     from rich.console import Console
 
+    from whycite.cli.references import show_references
     from whycite.cli.results import show_findings
 
     page = io.StringIO()
-    show_findings(reports, Console(highlight=False, file=page, force_terminal=False, width=120))
+    console = Console(highlight=False, file=page, force_terminal=False, width=120)
+    show_findings(reports, console)
+    for bibliography in bibliographies:
+        show_references(bibliography, console)
     return page.getvalue().encode("utf-8", "replace")
 
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from whycite.check.reporting.messages import printable, relative_path
 from whycite.references.report import REFERENCE_RULES, CheckedReference, Problem, ReferenceReport
 
-__all__ = ["github_report", "sarif_report", "sarif_run"]
+__all__ = ["github_report", "sarif_report", "with_sarif_run"]
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
@@ -47,10 +47,10 @@ def _escape(text: str, signs: str = "") -> str:
 
 def sarif_report(reports: Sequence[ReferenceReport]) -> str:
     """The problems as a log with one run."""
-    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [sarif_run(reports)]}, indent=2) + "\n"
+    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [_run(reports)]}, indent=2) + "\n"
 
 
-def sarif_run(reports: Sequence[ReferenceReport]) -> dict[str, Any]:
+def _run(reports: Sequence[ReferenceReport]) -> dict[str, Any]:
     """The problems as one run of a log."""
     warnings = [warning for report in reports for warning in report.warnings]
     return {
@@ -67,6 +67,15 @@ def sarif_run(reports: Sequence[ReferenceReport]) -> dict[str, Any]:
         ],
         "results": [_result(reference, problem) for reference, problem in _problems(reports)],
     }
+
+
+def with_sarif_run(log: str, reports: Sequence[ReferenceReport]) -> str:
+    """A log with the problems as a further run; the same log without reports."""
+    if not reports:
+        return log
+    content = json.loads(log)
+    content["runs"].append(_run(reports))
+    return json.dumps(content, indent=2) + "\n"
 
 
 def _descriptors() -> list[dict[str, Any]]:

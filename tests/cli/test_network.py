@@ -1,0 +1,111 @@
+"""Nothing but `references --online` touches the network."""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import Result
+
+from tests.network import attempts, refuse_connections
+from whycite.cli import app
+
+Run = Callable[..., Result]
+
+SOURCE = Path(__file__).resolve().parents[2] / "src" / "whycite"
+# Modules that open connections or listen, and what they need it for.
+NETWORK_MODULES = {
+    "references/client.py": {"httpx"},  # references --online
+    "cli/serve.py": {"socket"},  # listens
+    "web/app.py": {"socket"},  # names the machine it listens on
+    "lab/annotate/server.py": {"socket"},  # listens
+    "library/store.py": {"socket"},  # names the machine that holds a lock
+}
+LIBRARIES = {"httpx", "requests", "aiohttp", "urllib3", "socket", "ftplib", "http.client", "urllib.request", "pyzotero"}
+LABORATORY = {"annotate", "eval", "train"}  # by their imports alone
+DRAFT = """\
+---
+title: How bees spend the night
+references:
+- {id: kaiser, title: "Busy bees need rest, too", author: [{family: Kaiser, given: Walter}], issued: 1988}
+---
+# Introduction
+
+Previous studies have shown that honeybees sleep at night. Bees hang their antennae [@kaiser].
+"""
+COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "add": (("add", "{papers}", "--library", "new library", "--jobs", "1"),),
+    "cite": (("cite", "Honeybees sleep at night.", "--library", "{library}"),),
+    "check": (("check", "draft.md", "--references", "--library", "{library}"),),
+    "verify": (
+        ("verify", "--claim", "Honeybees sleep at night.", "{papers}/sleep.md"),
+        ("verify", "draft.md", "--papers", "{papers}"),
+    ),
+    "references": (("references", "draft.md", "--library", "{library}"), ("references", "refs.bib", "--fix", "--yes")),
+    "worth": (("worth", "Honeybees sleep at night."),),
+    "read": (("read", "draft.md"),),
+    "structure": (("structure", "draft.md"),),
+    "library": (("library", "info", "--library", "{library}"), ("library", "list", "--library", "{library}")),
+    "retractions": (("retractions", "import", "list.csv", "--library", "new library"),),
+}
+
+
+@pytest.fixture
+def no_network() -> Iterator[list[str]]:
+    """Refuses every connection but those within the machine; gives the attempts."""
+    refuse_connections()
+    yield attempts
+    refuse_connections(False)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_stays_on_this_machine(
+    run: Run,
+    command: str,
+    papers: Path,
+    library: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    no_network: list[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("draft.md").write_text(DRAFT, "utf-8")
+    Path("refs.bib").write_text("@misc{a, title = {Bees}, doi = {doi:10.1000/attention}}\n", "utf-8")
+    Path("list.csv").write_text(
+        "Record ID,Title,RetractionDate,RetractionDOI,OriginalPaperDOI,OriginalPaperPubMedID,RetractionNature,Reason\n"
+        "1,Bees,1/2/2020 0:00,10.1000/n,10.1000/bees,0,Retraction,+Error;\n",
+        "utf-8",
+    )
+    for arguments in COMMANDS[command]:
+        result = run(*(argument.format(papers=papers, library=library) for argument in arguments))
+        assert result.exit_code == 0, (arguments, result.output, result.exception)
+    assert no_network == []
+
+
+def test_the_guard_notices_a_connection(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_network: list[str]
+) -> None:
+    (tmp_path / "refs.bib").write_text("@misc{a, title = {Bees}, doi = {10.1000/attention}}\n", "utf-8")
+    monkeypatch.setattr("whycite.references.client._TRIES", 1)
+    monkeypatch.setenv("WHYCITE_CACHE", str(tmp_path))
+    result = run("references", tmp_path / "refs.bib", "--online", "--no-library")
+    assert "cannot be reached" in result.stderr
+    assert any("api.crossref.org" in attempt for attempt in no_network)
+
+
+def test_every_command_is_tried() -> None:
+    names = set(typer.main.get_command(app).list_commands(None))  # type: ignore[attr-defined]
+    # The demo adds, cites, checks and verifies; the tests of serve start it with the guard.
+    assert names - {"demo", "serve"} - LABORATORY == set(COMMANDS)
+
+
+def test_only_few_modules_can_reach_the_network() -> None:
+    names = "|".join(re.escape(name) for name in LIBRARIES)
+    pattern = re.compile(rf"^\s*(?:import|from)\s+({names})(?=[\s.])", re.MULTILINE)
+    modules = {
+        file.relative_to(SOURCE).as_posix(): set(imported)
+        for file in sorted(SOURCE.rglob("*.py"))
+        if (imported := pattern.findall(file.read_text("utf-8")))
+    }
+    assert modules == NETWORK_MODULES
