@@ -1,4 +1,4 @@
-"""Are references told right, and how often is a real one doubted? Run: python benchmarks/references.py
+"""Are references told right, and how often is a real one doubted? Run: python benchmarks/referencecheck.py
 
 1. HALLMARK: entries that are real, or made up in fourteen ways. Rules were chosen on one half (`--half 0`), the other
    is what counts. Offline, most can be neither confirmed nor denied.

@@ -2,7 +2,7 @@
 
 Few false alarms matter most. Sources shorten titles at a colon, print a rubric before them, spell words in two ways;
 they write names in any order, cut author lists off, and date a paper by its first version, its issue or its book.
-Nothing of that counts as a difference. `python benchmarks/references.py` measures what does.
+Nothing of that counts as a difference. `python benchmarks/referencecheck.py` measures what does.
 """
 
 from __future__ import annotations
