@@ -4,6 +4,7 @@
    is what counts. Offline, most can be neither confirmed nor denied.
 2. References of the newest 300 eLife articles beside what the other 5,700 cite: as they are, and with one field
    altered. Again rules were chosen on every second article.
+3. The same, with what the 5,700 cite as answers in Crossref's format, through the code that asks services.
 """
 
 import argparse
@@ -12,23 +13,27 @@ import json
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from hashlib import sha256
 from pathlib import Path
 from random import Random
 from typing import Any
+from urllib.parse import unquote
 
 import zstandard
 
-from whycite.documents.identity import normalise_title, paper_key, traits
+from whycite.documents.identity import normalise_doi, normalise_title, paper_key, traits
 from whycite.documents.model import Document, Reference
 from whycite.documents.references.bibtex import locate_entries, reference_of
 from whycite.documents.s2orc import read_reference
 from whycite.references.checking import PaperKnowledge, check_bibliography
+from whycite.references.client import ServiceAnswer, ServiceClient
 from whycite.references.entries import Bibliography, Entry
+from whycite.references.online import service_knowledge
 from whycite.references.report import CheckedReference
+from whycite.references.services import Services
 
 DATA = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 NEW_ARTICLES = 300
@@ -64,11 +69,61 @@ class CitedPapers:
         return [[self.versions[key] for key in keys] for keys in shared]
 
 
-def check(entries: Sequence[Entry], papers: CitedPapers | None) -> tuple[CheckedReference, ...]:
-    """Check entries as one bibliography."""
+class AnsweredQuestions(ServiceClient):
+    """Answers as Crossref and doi.org would, if they had the papers of reference lists and nothing else."""
+
+    def __init__(self, papers: CitedPapers) -> None:
+        super().__init__()
+        works = [reference for reference in papers.versions.values() if reference.doi]
+        self._by_doi = {normalise_doi(work.doi): work for work in works}
+        self._by_title: defaultdict[str, list[Reference]] = defaultdict(list)
+        for work in works:
+            self._by_title[normalise_title(work.title)].append(work)
+
+    def get(
+        self,
+        service: str,
+        address: str,
+        parameters: Mapping[str, str],
+        pause: float,
+        headers: Mapping[str, str] | None = None,
+        *,
+        is_json: bool = True,
+    ) -> ServiceAnswer:
+        """The answer to a question; nothing is sent."""
+        doi = normalise_doi(unquote(address))
+        if service == "Crossref" and doi:
+            work = self._by_doi.get(doi)
+            return ServiceAnswer(json.dumps({"message": _crossref_work(work)}) if work else None)
+        if service == "Crossref":
+            works = self._by_title.get(normalise_title(parameters.get("query.bibliographic", "")), [])
+            return ServiceAnswer(json.dumps({"message": {"items": [_crossref_work(work) for work in works]}}))
+        if service == "doi.org":
+            return ServiceAnswer(json.dumps({"responseCode": 1}))  # that others registered it is never ruled out
+        return ServiceAnswer(None)
+
+
+def _crossref_work(reference: Reference) -> dict[str, Any]:
+    names = [author.partition(", ") for author in reference.authors]
+    return {
+        "DOI": reference.doi,
+        "title": [reference.title],
+        "author": [{"family": family, "given": given} for family, _, given in names],
+        "issued": {"date-parts": [[reference.year]]},
+        "container-title": [reference.venue],
+        "type": "journal-article",
+    }
+
+
+def check(
+    entries: Sequence[Entry], papers: CitedPapers | None, services: Services | None = None
+) -> tuple[CheckedReference, ...]:
+    """Check entries as one bibliography, beside papers or through services."""
     references = [entry.reference for entry in entries]
-    records = papers.similar_papers(references) if papers else [[] for _ in entries]
+    records = papers.similar_papers(references) if papers and not services else [[] for _ in entries]
     knowledge = [PaperKnowledge(records=tuple(similar)) for similar in records]
+    if services:
+        knowledge = service_knowledge(references, knowledge, services)
     document = Document("references.bib", "bibtex", Reference(""))
     return check_bibliography(Bibliography(document, tuple(entries)), knowledge, TODAY).references
 
@@ -99,8 +154,16 @@ def hallmark(half: int) -> None:
         )
         unknown = sum(alone[position].verdict == "unknown" for position in chosen)
         print(f"{kind} | {len(chosen)} | {differs} | {errors} | {doubled} | {unknown / len(chosen):.3f}")
-        rules = Counter(problem.rule for position in chosen for problem in alone[position].problems)
-        print("   ", dict(rules))
+
+    first: dict[str, int] = {}
+    repeated = []
+    for position, entry in enumerate(entries):
+        if (key := normalise_doi(entry.reference.doi)) and first.setdefault(key, position) != position:
+            repeated.append(position)
+    told = sum(
+        any(p.rule in ("duplicate", "shared-identifier") for p in together[position].problems) for position in repeated
+    )
+    print(f"entries with a DOI that an entry before has: {len(repeated)}, told {told}")
 
 
 def elife_articles() -> Iterator[list[Reference]]:
@@ -159,13 +222,10 @@ ALTERATIONS: dict[str, tuple[Alteration, tuple[str, ...]]] = {
 }
 
 
-def elife(half: int, show: bool) -> None:
+def elife(new: Sequence[Reference], papers: CitedPapers, services: Services | None, show: bool) -> None:
     """References of new articles beside those of the others: unaltered, and altered one field at a time."""
-    articles = list(elife_articles())
-    papers = CitedPapers([reference for article in articles[NEW_ARTICLES:] for reference in article])
-    new = [reference for article in articles[half:NEW_ARTICLES:2] for reference in article]
-    print(f"\neLife, half {half}: {len(new):,} references beside {len(papers.versions):,} papers")
-    checked = [check([Entry(reference, "new")], papers)[0] for reference in new]
+    print(f"\neLife{' through services' if services else ''}: {len(new):,} references, {len(papers.versions):,} papers")
+    checked = [check([Entry(reference, "new")], papers, services)[0] for reference in new]
     verdicts = Counter(result.verdict for result in checked)
     known = [result for result in checked if result.sources]
     print(f"as they are: known {len(known) / len(new):.3f}, {dict(verdicts)}")
@@ -190,7 +250,7 @@ def elife(half: int, show: bool) -> None:
     for name, (alter, accepted) in ALTERATIONS.items():
         pairs = [(reference, alter(reference, random.choice(complete), random)) for reference in sample]
         altered = [changed for reference, changed in pairs if changed != reference]
-        results = [check([Entry(reference, "new")], papers)[0] for reference in altered]
+        results = [check([Entry(reference, "new")], papers, services)[0] for reference in altered]
         told = [
             result.verdict == "differs" and any(problem.field in accepted for problem in result.problems)
             for result in results
@@ -218,7 +278,11 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="print what was missed")
     options = parser.parse_args()
     hallmark(options.half)
-    elife(options.half, options.show)
+    articles = list(elife_articles())
+    papers = CitedPapers([reference for article in articles[NEW_ARTICLES:] for reference in article])
+    new = [reference for article in articles[options.half : NEW_ARTICLES : 2] for reference in article]
+    elife(new, papers, None, options.show)
+    elife(new, papers, Services(AnsweredQuestions(papers)), options.show)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from whycite.documents.model import Reference
+from whycite.documents.model import Publication, Reference
 from whycite.references.checking import compare_records
 from whycite.references.comparison import authors_agree, titles_agree
 
@@ -84,6 +84,13 @@ def test_a_reference_is_compared_field_by_field() -> None:
     assert _rules(replace(BEES, authors=("Doe, Ann",)), BEES) == (["author-differs"], False)
     assert _rules(replace(BEES, title="Wasps at night, again"), BEES) == (["title-differs"], False)
     assert _rules(replace(BEES, doi="10.1000/wasps"), WASPS, BEES) == (["doi-differs"], False)
+
+
+def test_authors_that_are_left_out_are_noted() -> None:
+    alone = replace(BEES, authors=BEES.authors[:1])
+    assert _rules(alone, BEES) == (["authors-missing"], True)
+    assert _rules(replace(alone, publication=Publication(others=True)), BEES) == ([], True)
+    assert _rules(BEES, alone) == ([], True)
 
 
 def test_a_paper_that_is_not_known_is_neither_confirmed_nor_denied() -> None:

@@ -5,7 +5,7 @@ import pytest
 from whycite.documents.references.bibtex import locate_entries, reference_of
 from whycite.references.entries import Entry
 from whycite.references.hygiene import entry_problems
-from whycite.references.report import Problem
+from whycite.references.report import ReferenceProblem
 from whycite.references.venues import venue_problems
 
 YEAR = 2026
@@ -16,7 +16,7 @@ def _entry(fields: str, type: str = "misc") -> Entry:
     return Entry(reference_of(source, source.fields), "refs.bib", 1, source.type, source.fields, source)
 
 
-def _problems(fields: str, type: str = "misc") -> list[Problem]:
+def _problems(fields: str, type: str = "misc") -> list[ReferenceProblem]:
     return list(entry_problems(_entry(fields, type), YEAR))
 
 

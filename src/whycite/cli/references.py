@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from whycite.documents.model import Reference
     from whycite.references.checking import PaperKnowledge
     from whycite.references.entries import Bibliography
-    from whycite.references.report import CheckedReference, Problem, ReferenceReport
+    from whycite.references.report import CheckedReference, ReferenceProblem, ReferenceReport
 
 __all__ = ["ReferencesFormat", "Seriousness", "references", "show_references"]
 
@@ -200,7 +200,7 @@ def _entries(number: int) -> str:
     return "1 entry" if number == 1 else f"{number:,} entries"
 
 
-def _show_reference(reference: CheckedReference, problems: list[Problem], console: Console) -> None:
+def _show_reference(reference: CheckedReference, problems: list[ReferenceProblem], console: Console) -> None:
     from rich.text import Text
 
     entry = reference.entry

@@ -10,6 +10,6 @@
 from __future__ import annotations
 
 from whycite.references.checking import check_references
-from whycite.references.report import CheckedReference, Problem, ReferenceReport, Verdict
+from whycite.references.report import CheckedReference, ReferenceProblem, ReferenceReport, Verdict
 
-__all__ = ["CheckedReference", "Problem", "ReferenceReport", "Verdict", "check_references"]
+__all__ = ["CheckedReference", "ReferenceProblem", "ReferenceReport", "Verdict", "check_references"]

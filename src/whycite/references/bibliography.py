@@ -9,14 +9,14 @@ from whycite.documents.identity import group_references, normalise_arxiv, normal
 from whycite.documents.model import Reference
 from whycite.references.comparison import titles_agree
 from whycite.references.entries import Bibliography, Entry
-from whycite.references.report import Problem
+from whycite.references.report import ReferenceProblem
 
 __all__ = ["missing_entries", "problems_between"]
 
 
-def problems_between(bibliography: Bibliography) -> Mapping[int, list[Problem]]:
+def problems_between(bibliography: Bibliography) -> Mapping[int, list[ReferenceProblem]]:
     """Problems by the position of the entry that has them."""
-    problems: defaultdict[int, list[Problem]] = defaultdict(list)
+    problems: defaultdict[int, list[ReferenceProblem]] = defaultdict(list)
     for position, problem in (
         *_doubled_keys(bibliography.entries),
         *_duplicates(bibliography.entries),
@@ -33,17 +33,17 @@ def missing_entries(bibliography: Bibliography) -> list[Entry]:
     return [Entry(Reference(key), bibliography.document.path) for key in missing]
 
 
-def _doubled_keys(entries: Sequence[Entry]) -> Iterator[tuple[int, Problem]]:
+def _doubled_keys(entries: Sequence[Entry]) -> Iterator[tuple[int, ReferenceProblem]]:
     first: dict[str, Entry] = {}
     for position, entry in enumerate(entries):
         earlier = first.setdefault(entry.key, entry)
         if earlier is not entry:
             same = entry.source and earlier.source and entry.source.fields == earlier.source.fields
             what = "the same entry stands" if same else "another entry has this key"
-            yield position, Problem("doubled-key", "", f"{what} on line {earlier.line} of {earlier.file}")
+            yield position, ReferenceProblem("doubled-key", "", f"{what} on line {earlier.line} of {earlier.file}")
 
 
-def _duplicates(entries: Sequence[Entry]) -> Iterator[tuple[int, Problem]]:
+def _duplicates(entries: Sequence[Entry]) -> Iterator[tuple[int, ReferenceProblem]]:
     """Entries of one paper under two keys, and papers that share an identifier though their titles disagree."""
     first_by_identifier: dict[str, int] = {}
     first_by_paper: dict[int, int] = {}
@@ -53,14 +53,14 @@ def _duplicates(entries: Sequence[Entry]) -> Iterator[tuple[int, Problem]]:
             earlier = entries[first_by_identifier.setdefault(f"{name} {identifier}", position)]
             if earlier.key != entry.key and not titles_agree(earlier.reference.title, entry.reference.title):
                 shared = True
-                other_position = first_by_identifier[f"{name} {identifier}"]
-                for one, another in ((position, earlier), (other_position, entry)):
-                    message = f"'{another.key}' ({another.place}) has the same {name} and another title"
-                    yield one, Problem("shared-identifier", name.lower(), message)
+                earlier_position = first_by_identifier[f"{name} {identifier}"]
+                for owner, twin in ((position, earlier), (earlier_position, entry)):
+                    message = f"'{twin.key}' ({twin.place}) has the same {name} and another title"
+                    yield owner, ReferenceProblem("shared-identifier", name.lower(), message)
                 break
         earlier = entries[first_by_paper.setdefault(paper, position)]
         if earlier.key != entry.key and not shared:
-            yield position, Problem("duplicate", "", f"the same paper as '{earlier.key}' ({earlier.place})")
+            yield position, ReferenceProblem("duplicate", "", f"the same paper as '{earlier.key}' ({earlier.place})")
 
 
 def _papers(entries: Sequence[Entry]) -> list[int]:
@@ -78,9 +78,9 @@ def _identifiers(reference: Reference) -> Iterator[tuple[str, str]]:
         yield "ISBN", isbn
 
 
-def _uncited(bibliography: Bibliography) -> Iterator[tuple[int, Problem]]:
+def _uncited(bibliography: Bibliography) -> Iterator[tuple[int, ReferenceProblem]]:
     if bibliography.cited_keys is None:
         return
     for position, entry in enumerate(bibliography.entries):
         if entry.key not in bibliography.used_keys and entry.key not in bibliography.cited_keys:
-            yield position, Problem("uncited", "", "the draft never cites this entry")
+            yield position, ReferenceProblem("uncited", "", "the draft never cites this entry")

@@ -19,7 +19,14 @@ from whycite.references.bibliography import missing_entries, problems_between
 from whycite.references.comparison import differences, same_identifier, same_work
 from whycite.references.entries import Bibliography, Entry, load_bibliography
 from whycite.references.hygiene import entry_problems
-from whycite.references.report import REFERENCE_RULES, SEVERITIES, CheckedReference, Problem, ReferenceReport, Verdict
+from whycite.references.report import (
+    REFERENCE_RULES,
+    SEVERITIES,
+    CheckedReference,
+    ReferenceProblem,
+    ReferenceReport,
+    Verdict,
+)
 from whycite.references.venues import venue_problems
 
 __all__ = [
@@ -81,7 +88,9 @@ def library_knowledge(
     opened = library if isinstance(library, Library) else Library.open(library)
     records = opened.similar_papers(references)
     notices = opened.notices(references, opened.find(references))
-    return [PaperKnowledge(records=tuple(similar), notices=own) for similar, own in zip(records, notices, strict=True)]
+    return [
+        PaperKnowledge(records=tuple(similar), notices=known) for similar, known in zip(records, notices, strict=True)
+    ]
 
 
 def check_bibliography(
@@ -100,24 +109,26 @@ def check_bibliography(
             problems += [*venue_problems(entry.reference), *entry_problems(entry, this_year)]
         checked.append(judge(entry, problems, (known.source,) if agrees is not None else (), bool(agrees)))
     for entry in missing_entries(bibliography):
-        problem = Problem("missing-entry", "", "the draft cites this key, but no entry has it")
+        problem = ReferenceProblem("missing-entry", "", "the draft cites this key, but no entry has it")
         checked.append(judge(entry, [problem], (), False))
     warnings = [warning for warning in bibliography.document.warnings if not _IS_REPORTED.search(warning)]
     return ReferenceReport(bibliography.document.path, tuple(checked), tuple(warnings))
 
 
-def _status_problems(known: PaperKnowledge) -> list[Problem]:
+def _status_problems(known: PaperKnowledge) -> list[ReferenceProblem]:
     status = known.notices.status
-    return [Problem(status, "", known.notices.description)] if status else []
+    return [ReferenceProblem(status, "", known.notices.description)] if status else []
 
 
-def _registration(entry: Entry, known: PaperKnowledge) -> list[Problem]:
+def _registration(entry: Entry, known: PaperKnowledge) -> list[ReferenceProblem]:
     if not known.unregistered:
         return []
-    return [Problem("unregistered-doi", "doi", f"doi.org does not know {normalise_doi(entry.reference.doi)}")]
+    return [ReferenceProblem("unregistered-doi", "doi", f"doi.org does not know {normalise_doi(entry.reference.doi)}")]
 
 
-def judge(entry: Entry, problems: Iterable[Problem], sources: tuple[str, ...], agrees: bool) -> CheckedReference:
+def judge(
+    entry: Entry, problems: Iterable[ReferenceProblem], sources: tuple[str, ...], agrees: bool
+) -> CheckedReference:
     """The verdict for a reference with these problems; `agrees` if a record of it was found that agrees."""
     order = [rule.id for rule in sorted(REFERENCE_RULES.values(), key=lambda rule: SEVERITIES.index(rule.severity))]
     sorted_problems = tuple(sorted(problems, key=lambda problem: order.index(problem.rule)))
@@ -134,7 +145,7 @@ def judge(entry: Entry, problems: Iterable[Problem], sources: tuple[str, ...], a
 
 def compare_records(
     reference: Reference, records: Sequence[Reference], source: str
-) -> tuple[list[Problem], bool | None]:
+) -> tuple[list[ReferenceProblem], bool | None]:
     """How a reference differs from records that may be of its paper, and whether it agrees; None if there are none.
 
     The record with the same identifier counts. Without one, those with the same title and author or year do, and the
@@ -146,12 +157,19 @@ def compare_records(
     if not candidates:
         return [], None
     compared = [(list(differences(reference, record, source)), record) for record in candidates]
-    problems, record = min(compared, key=lambda pair: (len(pair[0]), key_rank(pair[1]), paper_key(pair[1])))
+    problems, record = min(compared, key=lambda pair: (_severity(pair[0]), key_rank(pair[1]), paper_key(pair[1])))
     if any(problem.rule == "title-differs" for problem in problems):
         problems = [_with_right_doi(problem, by_title) for problem in problems]
         return problems, False
     family = [record, *(candidate for candidate in by_title if candidate is not record)]
-    return [*problems, *_additions(reference, family, source)], not problems and _says_enough(reference, record)
+    return [*problems, *_additions(reference, family, source)], _severity(problems) == 0 and _says_enough(
+        reference, record
+    )
+
+
+def _severity(problems: Sequence[ReferenceProblem]) -> int:
+    """How many problems say that a reference differs."""
+    return sum(REFERENCE_RULES[problem.rule].differs for problem in problems)
 
 
 def _says_enough(reference: Reference, record: Reference) -> bool:
@@ -160,15 +178,15 @@ def _says_enough(reference: Reference, record: Reference) -> bool:
     return has_title and (bool(reference.authors and record.authors) or None not in (reference.year, record.year))
 
 
-def _with_right_doi(problem: Problem, by_title: Sequence[Reference]) -> Problem:
+def _with_right_doi(problem: ReferenceProblem, by_title: Sequence[Reference]) -> ReferenceProblem:
     """A title that does not belong to its DOI may have one of its own."""
     doi = next((doi for record in by_title if (doi := normalise_doi(record.doi))), "")
     if problem.rule != "title-differs" or not doi:
         return problem
-    return Problem("doi-differs", "doi", f"{problem.message}; the DOI of this title is {doi}")
+    return ReferenceProblem("doi-differs", "doi", f"{problem.message}; the DOI of this title is {doi}")
 
 
-def _additions(reference: Reference, family: Sequence[Reference], source: str) -> list[Problem]:
+def _additions(reference: Reference, family: Sequence[Reference], source: str) -> list[ReferenceProblem]:
     """What records of the same paper have and the reference lacks: a DOI, a published version."""
     own_doi = normalise_doi(reference.doi)
     published = [doi for record in family if (doi := normalise_doi(record.doi)) and not is_preprint(doi)]
@@ -176,7 +194,7 @@ def _additions(reference: Reference, family: Sequence[Reference], source: str) -
         return []
     doi = published[0]
     if (own_doi and is_preprint(own_doi)) or (reference.arxiv and not own_doi):
-        return [Problem("published-version", "doi", f"published as {doi}, says {source}")]
+        return [ReferenceProblem("published-version", "doi", f"published as {doi}, says {source}")]
     if not own_doi:
-        return [Problem("missing-doi", "doi", f"the DOI is {doi}, says {source}", correction=doi)]
+        return [ReferenceProblem("missing-doi", "doi", f"the DOI is {doi}, says {source}", correction=doi)]
     return []

@@ -164,10 +164,10 @@ class ServiceClient:
 
     def _cached(self, file: Path | None) -> ServiceAnswer | None:
         try:
-            kept = json.loads(file.read_text("utf-8")) if file else None
-            if kept is None:
+            stored = json.loads(file.read_text("utf-8")) if file else None
+            if stored is None:
                 return None
-            answer, age = ServiceAnswer(kept["body"], kept["denial"]), self.clock.now() - kept["time"]
+            answer, age = ServiceAnswer(stored["body"], stored["denial"]), self.clock.now() - stored["time"]
         except (OSError, ValueError, KeyError, TypeError):  # not there, or cut off
             return None
         return answer if age <= (_NOTHING_AGE if answer.body is None else _ANSWER_AGE) else None

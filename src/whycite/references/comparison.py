@@ -15,7 +15,7 @@ from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise
 from whycite.documents.identity.identifiers import bare_title, family_name, is_preprint, same_family
 from whycite.documents.model import Reference
 from whycite.documents.references.names import is_institution
-from whycite.references.report import Problem
+from whycite.references.report import ReferenceProblem
 from whycite.text.normalise import fold
 from whycite.text.wordlists import FUNCTION_WORDS
 
@@ -40,7 +40,7 @@ def same_identifier(reference: Reference, record: Reference) -> str:
         ("arXiv id", _arxiv(reference), _arxiv(record)),
         ("PubMed id", normalise_pmid(reference.pmid), normalise_pmid(record.pmid)),
     )
-    return next((name for name, own, recorded in pairs if own and own == recorded), "")
+    return next((name for name, identifier, recorded in pairs if identifier and identifier == recorded), "")
 
 
 def _arxiv(reference: Reference) -> str:
@@ -144,12 +144,12 @@ def _long_words(name: str) -> set[str]:
     return set(re.findall(r"[^\W\d_]{2,}", fold(name)))
 
 
-def differences(reference: Reference, record: Reference, source: str) -> Iterator[Problem]:
+def differences(reference: Reference, record: Reference, source: str) -> Iterator[ReferenceProblem]:
     """How a reference differs from a record of the paper; `source` is who says so."""
     identifier = same_identifier(reference, record)
     if identifier and not titles_agree(reference.title, record.title):
         if not _may_have_another_title(reference, record):
-            yield Problem(
+            yield ReferenceProblem(
                 "title-differs",
                 "title",
                 f"the {identifier} belongs to “{record.title}”{_byline(record)}, says {source}",
@@ -157,14 +157,18 @@ def differences(reference: Reference, record: Reference, source: str) -> Iterato
         return
     stranger = authors_agree(*_comparable_authors(reference, record))
     if stranger and (identifier or _is_paper(reference, record)):
-        yield Problem(
+        yield ReferenceProblem(
             "author-differs", "author", f"{_family(stranger)} is not an author; {source} has {_people(record)}"
         )
+    elif missing := _missing_authors(reference, record):
+        yield ReferenceProblem(
+            "authors-missing", "author", f"{source} has {missing} more; write “and others” if that is meant"
+        )
     if _years_differ(reference, record):
-        yield Problem("year-differs", "year", f"{reference.year}, but {source} has {record.year}")
+        yield ReferenceProblem("year-differs", "year", f"{reference.year}, but {source} has {record.year}")
     doi, recorded_doi = normalise_doi(reference.doi), normalise_doi(record.doi)
     if not identifier and doi and recorded_doi and not any(map(_has_many_dois, (doi, recorded_doi))):
-        yield Problem("doi-differs", "doi", f"the DOI of this title is {recorded_doi}, says {source}")
+        yield ReferenceProblem("doi-differs", "doi", f"the DOI of this title is {recorded_doi}, says {source}")
 
 
 def _may_have_another_title(reference: Reference, record: Reference) -> bool:
@@ -177,6 +181,15 @@ def _may_have_another_title(reference: Reference, record: Reference) -> bool:
         return True
     people = reference.authors and record.authors and not authors_agree(reference.authors[:1], record.authors[:1])
     return bool(people) and _is_preprint(record)
+
+
+def _missing_authors(reference: Reference, record: Reference) -> int:
+    """How many authors a reference leaves out without saying so; 0 if a list may be cut off."""
+    if not reference.authors or reference.publication.others or _is_preprint(reference) != _is_preprint(record):
+        return 0
+    if any(map(_is_no_person, (*reference.authors, *record.authors))):
+        return 0
+    return max(0, len(record.authors) - len(reference.authors))
 
 
 def _comparable_authors(reference: Reference, record: Reference) -> tuple[Sequence[str], Sequence[str]]:

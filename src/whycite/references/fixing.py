@@ -102,7 +102,7 @@ def _without_entry(text: str, entry: Entry) -> str | None:
         return None
     before, after = text[: source.start].rstrip("\n"), text[source.end :].lstrip("\n")
     edited = f"{before}\n\n{after}" if after else f"{before}\n"
-    old, new = ([(other.key, other.fields) for other in locate_entries(whole)] for whole in (text, edited))
+    old, new = ([(located.key, located.fields) for located in locate_entries(whole)] for whole in (text, edited))
     old.remove((source.key, source.fields))
     return edited if sorted(old, key=repr) == sorted(new, key=repr) else None
 

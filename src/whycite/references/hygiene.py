@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_isbn, normalise_pmid, normalise_title
 from whycite.references.entries import Entry
-from whycite.references.report import Problem
+from whycite.references.report import ReferenceProblem
 from whycite.text.accents import untex
 from whycite.text.wordlists import load_tables
 
@@ -29,7 +29,7 @@ _ET_AL = re.compile(r"(?:\s+and|,)?\s+et\.?\s+al\b\.?\s*$", re.IGNORECASE)
 _YEARS_AHEAD = 1  # journals date issues into the next year
 
 
-def entry_problems(entry: Entry, this_year: int) -> Iterator[Problem]:
+def entry_problems(entry: Entry, this_year: int) -> Iterator[ReferenceProblem]:
     """The problems of an entry that need no other source."""
     yield from _placeholders(entry)
     yield from _future_year(entry, this_year)
@@ -41,13 +41,13 @@ def _value(entry: Entry, name: str) -> str:
     return " ".join(untex(entry.fields.get(name, "")).split())
 
 
-def _placeholders(entry: Entry) -> Iterator[Problem]:
+def _placeholders(entry: Entry) -> Iterator[ReferenceProblem]:
     title = entry.reference.title
     if title and (normalise_title(title) in _PLACEHOLDER_TITLES or _UNSURE.search(title)):
-        yield Problem("placeholder", "title", f"“{title}” is not a title")
+        yield ReferenceProblem("placeholder", "title", f"“{title}” is not a title")
     names = [author for author in entry.reference.authors if _is_placeholder_name(author)]
     if names:
-        yield Problem("placeholder", "author", f"“{names[0]}” is not an author")
+        yield ReferenceProblem("placeholder", "author", f"“{names[0]}” is not an author")
 
 
 def _is_placeholder_name(author: str) -> bool:
@@ -55,57 +55,59 @@ def _is_placeholder_name(author: str) -> bool:
     return not name or name in _PLACEHOLDER_NAMES or bool(_UNSURE.search(author))
 
 
-def _future_year(entry: Entry, this_year: int) -> Iterator[Problem]:
+def _future_year(entry: Entry, this_year: int) -> Iterator[ReferenceProblem]:
     year = entry.reference.year
     if year is not None and year > this_year + _YEARS_AHEAD:
-        yield Problem("future-year", "year", f"{year} is in the future")
+        yield ReferenceProblem("future-year", "year", f"{year} is in the future")
 
 
-def _doi(entry: Entry) -> Iterator[Problem]:
+def _doi(entry: Entry) -> Iterator[ReferenceProblem]:
     value = _value(entry, "doi")
     if not value or normalise_arxiv(value) or _SHORT_DOI.fullmatch(value):  # people put bare arXiv ids there
         return
     if not normalise_doi(value):
-        yield Problem("malformed-doi", "doi", f"“{value}” is not a DOI; one begins with 10. and has a slash")
+        yield ReferenceProblem("malformed-doi", "doi", f"“{value}” is not a DOI; one begins with 10. and has a slash")
     elif (address := _DOI_ADDRESS.fullmatch(value)) and _DOI_ALONE.fullmatch(address[1]):
         message = f"the field should be the DOI alone: {address[1]}"
-        yield Problem("doi-form", "doi", message, correction=address[1])
+        yield ReferenceProblem("doi-form", "doi", message, correction=address[1])
 
 
-def _arxiv(entry: Entry) -> Iterator[Problem]:
+def _arxiv(entry: Entry) -> Iterator[ReferenceProblem]:
     value = _value(entry, "eprint")
     archive = (_value(entry, "archiveprefix") or _value(entry, "eprinttype")).lower()
     if value and archive == "arxiv" and not entry.reference.arxiv:
-        yield Problem(
+        yield ReferenceProblem(
             "malformed-arxiv", "eprint", f"“{value}” is not an arXiv id, such as 2101.00001 or hep-th/9901001"
         )
     doi = _value(entry, "doi").lower()
     if "10.48550/" in doi and not normalise_arxiv(doi):
-        yield Problem("malformed-arxiv", "doi", f"“{doi}” is not the DOI of an arXiv paper")
+        yield ReferenceProblem("malformed-arxiv", "doi", f"“{doi}” is not the DOI of an arXiv paper")
 
 
-def _pmid(entry: Entry) -> Iterator[Problem]:
+def _pmid(entry: Entry) -> Iterator[ReferenceProblem]:
     value = _value(entry, "pmid")
     if value and not normalise_pmid(value):
-        yield Problem("malformed-pmid", "pmid", f"“{value}” is not a PubMed id, which is a number of up to 8 digits")
+        yield ReferenceProblem(
+            "malformed-pmid", "pmid", f"“{value}” is not a PubMed id, which is a number of up to 8 digits"
+        )
 
 
-def _isbn(entry: Entry) -> Iterator[Problem]:
+def _isbn(entry: Entry) -> Iterator[ReferenceProblem]:
     value = _value(entry, "isbn")
     digits = re.sub(r"[^\dX]", "", value.upper())
     if not digits or normalise_isbn(value):
         return
     reason = "its check digit is wrong" if len(digits) in (10, 13) else "it needs 10 or 13 digits"
-    yield Problem("malformed-isbn", "isbn", f"“{value}” is not an ISBN: {reason}")
+    yield ReferenceProblem("malformed-isbn", "isbn", f"“{value}” is not an ISBN: {reason}")
 
 
-def _issn(entry: Entry) -> Iterator[Problem]:
+def _issn(entry: Entry) -> Iterator[ReferenceProblem]:
     value = _value(entry, "issn")
     numbers = [match[1] + match[2].upper() for match in _ISSN.finditer(value)]
     if not re.search(r"\d", value) or any(map(_is_issn, numbers)):
         return
     reason = "its check digit is wrong" if numbers else "it needs 8 digits"
-    yield Problem("malformed-issn", "issn", f"“{value}” is not an ISSN: {reason}")
+    yield ReferenceProblem("malformed-issn", "issn", f"“{value}” is not an ISSN: {reason}")
 
 
 def _is_issn(number: str) -> bool:
@@ -113,7 +115,7 @@ def _is_issn(number: str) -> bool:
     return number[7] == "0123456789X"[-total % 11]
 
 
-def _orcid(entry: Entry) -> Iterator[Problem]:
+def _orcid(entry: Entry) -> Iterator[ReferenceProblem]:
     for name, value in entry.fields.items():
         if name == "orcid" or name.startswith("orcid-"):
             numbers = _ORCID.findall(value) or [
@@ -125,7 +127,9 @@ def _orcid(entry: Entry) -> Iterator[Problem]:
             continue
         for number in numbers:
             if not _is_orcid(re.sub(r"[^\dX]", "", number.upper())):
-                yield Problem("malformed-orcid", name, f"“{number.strip()}” is not an ORCID: its check digit is wrong")
+                yield ReferenceProblem(
+                    "malformed-orcid", name, f"“{number.strip()}” is not an ORCID: its check digit is wrong"
+                )
 
 
 def _is_orcid(digits: str) -> bool:
@@ -138,19 +142,19 @@ def _is_orcid(digits: str) -> bool:
     return digits[15] == "0123456789X"[(12 - total % 11) % 11]
 
 
-def _et_al(entry: Entry) -> Iterator[Problem]:
+def _et_al(entry: Entry) -> Iterator[ReferenceProblem]:
     for name in ("author", "editor"):
         value = entry.source.fields.get(name, "") if entry.source else ""
         if _ET_AL.search(value):
             correction = _ET_AL.sub(" and others", value)
-            yield Problem(
+            yield ReferenceProblem(
                 "et-al", name, "write “and others” instead of “et al.”", correction=" ".join(correction.split())
             )
 
 
-def _missing_fields(entry: Entry) -> Iterator[Problem]:
+def _missing_fields(entry: Entry) -> Iterator[ReferenceProblem]:
     """Fields that the styles need; an entry without any field is reported once."""
     for alternatives in _REQUIRED.get(entry.type, ()):
         names = alternatives.split("|")
         if not any(entry.fields.get(name, "").strip() for name in names):
-            yield Problem("missing-field", names[0], f"@{entry.type} needs the field {names[0]}")
+            yield ReferenceProblem("missing-field", names[0], f"@{entry.type} needs the field {names[0]}")

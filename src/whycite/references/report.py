@@ -15,8 +15,8 @@ __all__ = [
     "REFERENCE_RULES",
     "SEVERITIES",
     "CheckedReference",
-    "Problem",
-    "ProblemJson",
+    "ReferenceProblem",
+    "ReferenceProblemJson",
     "ReferenceReport",
     "ReferenceReportJson",
     "ReferenceRule",
@@ -77,7 +77,7 @@ REFERENCE_RULES = {rule.id: rule for rule in _RULES}
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ReferenceProblem:
     """What is wrong with a reference, or should be looked at."""
 
     rule: str
@@ -97,7 +97,7 @@ class CheckedReference:
 
     entry: Entry
     verdict: Verdict
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[ReferenceProblem, ...] = ()
     sources: tuple[str, ...] = ()  # where records of the paper were found: "your library", "Crossref"
 
 
@@ -118,7 +118,7 @@ class ReferenceReport:
         return Counter(reference.verdict for reference in self.references)
 
 
-class ProblemJson(TypedDict):
+class ReferenceProblemJson(TypedDict):
     """A problem of a reference."""
 
     rule: str
@@ -133,7 +133,7 @@ class CheckedReferenceJson(TypedDict):
 
     key: str
     verdict: Verdict
-    problems: list[ProblemJson]
+    problems: list[ReferenceProblemJson]
     file: str
     line: int | None
     sources: list[str]
@@ -167,10 +167,10 @@ def _reference_json(reference: CheckedReference) -> CheckedReferenceJson:
     }
 
 
-def _problems_json(problems: Sequence[Problem]) -> list[ProblemJson]:
-    rows: list[ProblemJson] = []
+def _problems_json(problems: Sequence[ReferenceProblem]) -> list[ReferenceProblemJson]:
+    rows: list[ReferenceProblemJson] = []
     for problem in problems:
-        row: ProblemJson = {
+        row: ReferenceProblemJson = {
             "rule": problem.rule,
             "field": problem.field,
             "message": problem.message,

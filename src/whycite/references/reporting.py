@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from whycite.check.reporting.messages import printable, relative_path
-from whycite.references.report import REFERENCE_RULES, CheckedReference, Problem, ReferenceReport
+from whycite.references.report import REFERENCE_RULES, CheckedReference, ReferenceProblem, ReferenceReport
 
 __all__ = ["github_report", "sarif_report", "with_sarif_run"]
 
@@ -19,7 +19,7 @@ _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 _INDEX = {rule: index for index, rule in enumerate(REFERENCE_RULES)}
 
 
-def _problems(reports: Sequence[ReferenceReport]) -> Iterator[tuple[CheckedReference, Problem]]:
+def _problems(reports: Sequence[ReferenceReport]) -> Iterator[tuple[CheckedReference, ReferenceProblem]]:
     for report in reports:
         for reference in report.references:
             for problem in reference.problems:
@@ -31,7 +31,7 @@ def github_report(reports: Sequence[ReferenceReport]) -> str:
     return "".join(_command(reference, problem) for reference, problem in _problems(reports))
 
 
-def _command(reference: CheckedReference, problem: Problem) -> str:
+def _command(reference: CheckedReference, problem: ReferenceProblem) -> str:
     path = relative_path(reference.entry.file) or Path(reference.entry.file)
     place = f"file={_escape(path.as_posix(), ':,')},line={reference.entry.line or 1}"
     title = f"title=whycite: {_escape(problem.rule, ':,')}".replace(":", "%3A")
@@ -90,7 +90,7 @@ def _descriptors() -> list[dict[str, Any]]:
     ]
 
 
-def _result(reference: CheckedReference, problem: Problem) -> dict[str, Any]:
+def _result(reference: CheckedReference, problem: ReferenceProblem) -> dict[str, Any]:
     path = relative_path(reference.entry.file)
     if path is None:
         artifact = {"uri": Path(reference.entry.file).absolute().as_uri()}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from whycite.documents.identity import normalise_doi, normalise_title
 from whycite.documents.model import Reference
-from whycite.references.report import Problem
+from whycite.references.report import ReferenceProblem
 from whycite.text.wordlists import load_tables
 
 __all__ = ["venue_problems"]
@@ -50,7 +50,7 @@ def _load() -> tuple[_Venue, ...]:
 _VENUES = _load()
 
 
-def venue_problems(reference: Reference) -> Iterator[Problem]:
+def venue_problems(reference: Reference) -> Iterator[ReferenceProblem]:
     """A DOI of one journal or conference in an entry that names another, or a year that it did not take place in."""
     doi = normalise_doi(reference.doi)
     for venue in _VENUES if doi else ():
@@ -59,8 +59,10 @@ def venue_problems(reference: Reference) -> Iterator[Problem]:
             continue
         named = [candidate for candidate in _VENUES if candidate.is_named(reference.venue)]
         if named and venue not in named:
-            yield Problem("venue-differs", "venue", f"“{reference.venue}”, but the DOI is of {venue.label}")
+            yield ReferenceProblem("venue-differs", "venue", f"“{reference.venue}”, but the DOI is of {venue.label}")
         if venue.year is not None and reference.year is not None:
             year = int(match["number"]) + venue.year
             if abs(year - reference.year) > _YEARS_APART:
-                yield Problem("year-differs", "year", f"{reference.year}, but the DOI is of {venue.label} {year}")
+                yield ReferenceProblem(
+                    "year-differs", "year", f"{reference.year}, but the DOI is of {venue.label} {year}"
+                )
