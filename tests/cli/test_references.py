@@ -45,7 +45,7 @@ def test_a_draft_beside_a_library(run: Run, project: Path, library: Path) -> Non
     result = run("references", "draft.tex", "--library", library, "--json")
     assert result.exit_code == 0
     assert _rules(result) == {
-        "vaswani": ("confirmed", []),
+        "vaswani": ("confirmed", ["authors-missing"]),
         "wrong": ("differs", ["title-differs", "shared-identifier"]),
         "kaiser": ("unknown", ["future-year"]),  # too short a title to tell that it is the same paper
         "unused": ("unknown", ["uncited"]),
