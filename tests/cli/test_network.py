@@ -87,7 +87,6 @@ def test_the_guard_notices_a_connection(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_network: list[str]
 ) -> None:
     (tmp_path / "refs.bib").write_text("@misc{a, title = {Bees}, doi = {10.1000/attention}}\n", "utf-8")
-    monkeypatch.setattr("whycite.references.client._TRIES", 1)
     monkeypatch.setenv("WHYCITE_CACHE", str(tmp_path))
     result = run("references", tmp_path / "refs.bib", "--online", "--no-library")
     assert "cannot be reached" in result.stderr

@@ -93,8 +93,13 @@ def test_other_failures_say_what_happened(local_services: LocalServices, sleep: 
     assert _fail(local_services, sleep, Failure(403)) == "refused to answer (status 403)"
     assert _fail(local_services, sleep, Failure(400)) == "answered with status 400"
     assert _fail(local_services, sleep, *[Failure(silent=True)] * 3, timeout=0.05) == "did not answer in time"
+    assert "broke off" in _fail(local_services, sleep, *[Failure(cut_off=True)] * 3)
+
+
+def test_without_a_network_nobody_waits(local_services: LocalServices, sleep: Sleep, waits: list[float]) -> None:
     local_services.base = "http://127.0.0.1:1"
-    assert "cannot be reached" in _fail(local_services, sleep)
+    assert _fail(local_services, sleep) == "cannot be reached"
+    assert waits == []
 
 
 def test_a_service_that_keeps_failing_is_not_asked_any_more(local_services: LocalServices, sleep: Sleep) -> None:

@@ -55,11 +55,22 @@ def test_a_doi_at_crossref(local_services: LocalServices, services: Services) ->
 def test_an_arxiv_id_at_datacite_or_at_arxiv(local_services: LocalServices, services: Services) -> None:
     preprint = replace(ATTENTION, arxiv="1706.03762")
     local_services.answers["datacite/dois/10.48550/arxiv.1706.03762"] = "datacite-arxiv.json"
-    assert _summary(preprint, services) == ("confirmed", ("DataCite",), [])
+    assert _summary(preprint, services) == ("confirmed", ("DataCite",), ["published-version"])
     assert _summary(replace(ATTENTION, doi="10.48550/arXiv.1706.03762", year=2023), services)[0] == "confirmed"
     del local_services.answers["datacite/dois/10.48550/arxiv.1706.03762"]
     local_services.answers["arxiv/api/query"] = "arxiv.xml"
     assert _summary(preprint, services) == ("confirmed", ("arXiv",), [])
+
+
+def test_a_preprint_at_crossref_names_its_published_version(local_services: LocalServices, services: Services) -> None:
+    local_services.answers["crossref/works/10.1101/2020.01.01.123456"] = (
+        '{"message":{"DOI":"10.1101/2020.01.01.123456","type":"posted-content","title":["Wasps at night"],'
+        '"author":[{"given":"Ann","family":"Doe"}],"issued":{"date-parts":[[2020,1,1]]},'
+        '"relation":{"is-preprint-of":[{"id-type":"doi","id":"10.7554/eLife.12345","asserted-by":"subject"}]}}}'
+    )
+    preprint = Reference("x", "Wasps at night", ("Doe, A.",), 2020, doi="10.1101/2020.01.01.123456")
+    [problem] = _check(preprint, services).problems
+    assert (problem.rule, "10.7554/elife.12345" in problem.message) == ("published-version", True)
 
 
 def test_a_pubmed_id_at_europe_pmc_with_its_retraction(local_services: LocalServices, services: Services) -> None:

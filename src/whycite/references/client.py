@@ -130,8 +130,11 @@ class ServiceClient:
                 response = self._http.get(address, params=dict(parameters), headers=dict(headers))
             except httpx.TimeoutException:
                 reason = "did not answer in time"
+            except httpx.ConnectError:  # no network: waiting would not help
+                self.failures[service] = "cannot be reached"
+                raise ServiceFailure(self.failures[service]) from None
             except httpx.HTTPError as error:
-                reason = f"cannot be reached ({type(error).__name__})"
+                reason = f"broke off ({type(error).__name__})"
             else:
                 if response.status_code in (404, 410):
                     self._next[service] = self.clock.now() + pause

@@ -72,8 +72,8 @@ class Services:
 
     def by_doi(self, doi: str) -> tuple[str, list[ServiceRecord]]:
         """The agency that registered a DOI and its record; none if neither Crossref nor DataCite has it."""
-        if record := self._crossref_work(doi):
-            return "Crossref", [record]
+        if records := self._crossref_work(doi):
+            return "Crossref", records
         return "DataCite", self._datacite(doi)
 
     def by_arxiv(self, arxiv: str) -> tuple[str, list[ServiceRecord]]:
@@ -127,10 +127,13 @@ class Services:
     def _mailto(self) -> dict[str, str]:
         return {"mailto": self._client.contact} if self._client.contact else {}
 
-    def _crossref_work(self, doi: str) -> ServiceRecord | None:
+    def _crossref_work(self, doi: str) -> list[ServiceRecord]:
         answer = self._get("Crossref", f"/works/{_quoted(doi)}", self._mailto()).json()
         message = answer.get("message") if isinstance(answer, dict) else None
-        return _crossref_record(message) if isinstance(message, dict) else None
+        if not isinstance(message, dict):
+            return []
+        published = [_text(link, "id") for link in _items(message, "relation", "is-preprint-of")]
+        return _with_published(_crossref_record(message), published)
 
     def _search_crossref(self, title: str) -> list[ServiceRecord]:
         question = {"query.bibliographic": title, "rows": str(_ROWS), **self._mailto()}
@@ -142,7 +145,11 @@ class Services:
     def _datacite(self, doi: str) -> list[ServiceRecord]:
         answer = self._get("DataCite", f"/dois/{_quoted(doi)}", {}).json()
         attributes = answer["data"].get("attributes") if isinstance(answer, dict) and answer.get("data") else None
-        return [_datacite_record(attributes)] if isinstance(attributes, dict) else []
+        if not isinstance(attributes, dict):
+            return []
+        links = _dicts(attributes.get("relatedIdentifiers"))
+        published = [_text(link, "relatedIdentifier") for link in links if link.get("relationType") in _PUBLISHED]
+        return _with_published(_datacite_record(attributes), published)
 
     def _arxiv(self, question: Mapping[str, str]) -> list[ServiceRecord]:
         body = self._get("arXiv", "/api/query", question, is_json=False).body
@@ -164,6 +171,7 @@ class Services:
         return [_semanticscholar_record(item) for item in _items(answer, "data")]
 
 
+_PUBLISHED = ("IsVersionOf", "IsPreprintOf")  # how arXiv and others point to what a preprint became
 _HANDLE_CODE = re.compile(r'"responseCode"\s*:\s*(\d+)')
 _NO_SUCH_HANDLE = "100"
 _BATCH = 20  # DOIs in one question about notices
@@ -179,6 +187,13 @@ _TYPES = {
     "monograph": "book", "edited-book": "book", "book-chapter": "chapter", "posted-content": "article",
     "dissertation": "thesis", "report": "report", "dataset": "dataset",
 }  # fmt: skip
+
+
+def _with_published(record: ServiceRecord, dois: Iterable[str]) -> list[ServiceRecord]:
+    """The record of a preprint, and one for each published version that it names."""
+    published = [doi for text in dois if (doi := normalise_doi(text)) and doi != record.reference.doi]
+    versions = [replace(record.reference, doi=doi, arxiv="", year=None, notices=()) for doi in published]
+    return [record, *(ServiceRecord(version) for version in versions)]
 
 
 def _crossref_record(work: Mapping[str, Any]) -> ServiceRecord:
