@@ -83,20 +83,19 @@ def load_notices(plain: Mapping[str, Any]) -> PaperNotices:
     return PaperNotices(tuple(Notice(**notice) for notice in plain["notices"]), plain["itself_notice"])
 
 
-def known_notices(
-    reference: Reference, registered: Mapping[int, PaperNotices], ids: Collection[int] = ()
-) -> PaperNotices:
-    """What a reference says itself, and what is registered under its identifiers or one of the ids."""
+def known_notices(reference: Reference, registered: Mapping[int, PaperNotices], ids: Collection[int]) -> PaperNotices:
+    """What a reference says itself, and what is registered under one of its ids."""
     known = stated(reference)
-    for id in sorted({*version_ids(reference), *ids}):
-        known = known.merge(registered.get(id, PaperNotices()))
+    for id in sorted(registered.keys() & ids):
+        known = known.merge(registered[id])
     return known
 
 
 def look_up(library: Path, references: Sequence[Reference]) -> list[PaperNotices]:
     """What references say themselves, and what the register of a library knows of them by their identifiers."""
-    registered = read_notices(library, {id for reference in references for id in version_ids(reference)})
-    return [known_notices(reference, registered) for reference in references]
+    ids = [version_ids(reference) for reference in references]
+    registered = read_notices(library, set().union(*ids))
+    return [known_notices(reference, registered, own) for reference, own in zip(references, ids, strict=True)]
 
 
 def version_ids(reference: Reference) -> set[int]:

@@ -164,7 +164,7 @@ class Library:
         """Papers by id."""
         versions = self.snapshot.versions_of(ids)
         rows = self.snapshot.rows_by_id("papers", "id", versions, self._paper_columns).to_pylist()
-        registered = read_notices(self.path, versions | {id for row in rows for id in _registered_ids(row)})
+        registered = read_notices(self.path, versions.union(*(_pmid_ids(row["pmid"]) for row in rows)))
         rows_by_paper: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
         for row in rows:
             rows_by_paper[self.snapshot.paper_of(row["id"])].append(row)
@@ -184,7 +184,7 @@ class Library:
     @_with_plain_errors
     def outlines(self, ids: Sequence[int], vector: Vector, titles: bool = False) -> dict[int, PaperOutline]:
         """Year, cosine with a vector and, on request, title and status of papers; these take 50 % longer."""
-        columns = ["id", "year", "vector", *(["title", "doi", "pmid"] if titles else [])]
+        columns = ["id", "year", "vector", *(["title", "pmid"] if titles else [])]
         rows = self.snapshot.rows_by_id("papers", "id", ids, columns)
         numbers = zip(rows["year"].to_pylist(), cosines(rows, vector).tolist(), strict=True)
         if titles:
@@ -196,14 +196,13 @@ class Library:
 
     def _statuses(self, rows: pa.Table) -> list[PaperStatus]:
         """The status of papers, by their titles and the register."""
+        columns = [rows[name].to_pylist() for name in ("id", "title", "pmid")]
         papers = [
-            Reference("", title=title or "", doi=doi or "", pmid=pmid or "")
-            for title, doi, pmid in zip(*(rows[name].to_pylist() for name in ("title", "doi", "pmid")), strict=True)
+            (Reference("", title=title or ""), self.snapshot.versions_of([id]) | _pmid_ids(pmid))
+            for id, title, pmid in zip(*columns, strict=True)
         ]
-        versions = [self.snapshot.versions_of([id]) for id in rows["id"].to_pylist()]
-        ids = [own | version_ids(paper) for own, paper in zip(versions, papers, strict=True)]
-        registered = read_notices(self.path, {id for own in ids for id in own})
-        return [known_notices(paper, registered, own).status for paper, own in zip(papers, ids, strict=True)]
+        registered = read_notices(self.path, {id for _, ids in papers for id in ids})
+        return [known_notices(paper, registered, ids).status for paper, ids in papers]
 
     @_with_plain_errors
     def known_ids(self, versions: Collection[int]) -> list[int]:
@@ -343,14 +342,15 @@ class Library:
         return [best[paper] for paper in sorted(best)]
 
 
-def _registered_ids(row: Mapping[str, Any]) -> set[int]:
-    return version_ids(Reference("", doi=row["doi"] or "", pmid=row["pmid"] or ""))
+def _pmid_ids(pmid: str | None) -> set[int]:
+    """The id under which a list may name a paper whose key is another."""
+    return {identifier(f"pmid:{pmid}")} if pmid else set()
 
 
 def _paper(versions: Sequence[dict[str, Any]], registered: Mapping[int, PaperNotices]) -> Paper:
     """The paper of these rows, the first of which stands for it."""
     complete = complete_reference([reference_of(row) for row in versions])
-    ids = {id for row in versions for id in (row["id"], *_registered_ids(row))}
+    ids = {id for row in versions for id in (row["id"], *_pmid_ids(row["pmid"]))}
     known = known_notices(complete, registered, ids)
     return Paper(
         key=versions[0]["key"],
