@@ -89,7 +89,7 @@ def test_a_reference_is_compared_field_by_field() -> None:
 def test_authors_that_are_left_out_are_noted() -> None:
     alone = replace(BEES, authors=BEES.authors[:1])
     assert _rules(alone, BEES) == (["authors-missing"], True)
-    assert _rules(replace(alone, publication=Publication(others=True)), BEES) == ([], True)
+    assert _rules(replace(alone, publication=Publication(et_al=True)), BEES) == ([], True)
     assert _rules(BEES, alone) == ([], True)
 
 

@@ -185,7 +185,7 @@ def _may_have_another_title(reference: Reference, record: Reference) -> bool:
 
 def _missing_authors(reference: Reference, record: Reference) -> int:
     """How many authors a reference leaves out without saying so; 0 if a list may be cut off."""
-    if not reference.authors or reference.publication.others or _is_preprint(reference) != _is_preprint(record):
+    if not reference.authors or reference.publication.et_al or _is_preprint(reference) != _is_preprint(record):
         return 0
     if any(map(_is_no_person, (*reference.authors, *record.authors))):
         return 0
