@@ -11,6 +11,10 @@ has its own broken words ("zero- pronouns", "dif ficult"). A sentence of the tru
   bounds: the truth has page numbers, footnotes and cells of tables in the midst of its sentences;
 - `whole`: exactly one sentence of the text.
 
+`kept` is `found` in what the reader made of a paper, or in bare text without what the reader left out: the truth
+splices sentences with cells, notes and the other column in the order of bare text, and `kept` shows what is lost, not
+what the reader puts in another place.
+
 Bare text is what pypdfium2 extracts, page by page, its line-end hyphens taken out, split by the same splitter.
 
 Sections are those of the top level, without abstract and references, which the truth does not name; a title of the
@@ -36,6 +40,7 @@ import pypdfium2
 
 from whycite.documents.model import Document
 from whycite.documents.pdf import READER
+from whycite.documents.pdf.analysis import analyse
 from whycite.documents.sources import DiskFolder, Source, decode
 from whycite.text.sentences import split_sentences
 
@@ -124,6 +129,7 @@ class Result:
     sentences: int
     bare: dict[str, int]
     read: dict[str, int]
+    kept: int
     sections: float  # F1
 
 
@@ -159,6 +165,18 @@ def as_text(document: Document) -> Text:
     return Text(" ".join(parts), (_FORMULA.sub("", sentence.text) for sentence in document.sentences))
 
 
+def kept_text(path: Path) -> Text:
+    """Bare text without the characters that the reader left out; headings and references at its end."""
+    analysis = analyse(path.read_bytes(), lambda: None)
+    with pypdfium2.PdfDocument(path) as document:
+        text = "\f".join(page.get_textpage().get_text_range() for page in document)
+    pieces = [piece for block in analysis["blocks"] for piece in block.get("pieces", ())]
+    places = {i for _, start, end in pieces for i in range(start, end)}
+    kept = "".join(c if i in places else " " * c.isspace() for i, c in enumerate(text)).replace("\ufffe", "")
+    headings = [block["text"] for block in analysis["blocks"] if block["kind"] == "heading"]
+    return Text(" ".join([kept, analysis["title"], *headings, *(entry for _, entry in analysis["references"])]), ())
+
+
 def title_f1(wanted: Sequence[str], document: Document) -> float:
     """F1 of the titles found in order."""
     found = [letters(_NUMBER.sub("", section.heading)) for section in document.sections if section.level == 1]
@@ -181,11 +199,10 @@ def measure(path: Path) -> Result:
     document = next(READER.read(Source(DiskFolder(path.parent), path.name)))
     seconds = time.perf_counter() - begun
     ours = as_text(document)
-    counts = []
-    for text in (plain, ours):
-        held = [text.holds(sentence) for sentence in sentences]
-        counts.append({name: sum(each[name] for each in held) for name in MEASURES})
-    return Result(path.stem, pages, seconds, len(sentences), counts[0], counts[1], title_f1(titles, document))
+    held = [[text.holds(sentence) for sentence in sentences] for text in (plain, ours, kept_text(path))]
+    counts = [{name: sum(each[name] for each in side) for name in MEASURES} for side in held[:2]]
+    kept = sum(a["found"] or b["found"] for a, b in zip(held[1], held[2], strict=True))
+    return Result(path.stem, pages, seconds, len(sentences), counts[0], counts[1], kept, title_f1(titles, document))
 
 
 def main() -> None:
@@ -194,15 +211,16 @@ def main() -> None:
     next(READER.read(Source(DiskFolder(paths[0].parent), paths[0].name)))  # the process starts
     results = [measure(path) for path in paths]
     names = " ".join(f"{name:>7}" for name in MEASURES)
-    print(f"{'':10} {'':5} {'':7} {'':9} | {'bare text, %':39} | {'ours, %':39} |")
-    print(f"{'paper':10} {'pages':>5} {'ms/page':>7} {'sentences':>9} | {names} | {names} | sections F1")
+    print(f"{'':10} {'':5} {'':7} {'':9} | {'bare text, %':39} | {'ours, %':47} |")
+    print(f"{'paper':10} {'pages':>5} {'ms/page':>7} {'sentences':>9} | {names} | {names}    kept | sections F1")
     total = sum(result.sentences for result in results)
     pages, seconds = sum(result.pages for result in results), sum(result.seconds for result in results)
     sums = [{name: sum(side[name] for side in sides) for name in MEASURES} for sides in _sides(results)]
+    kept = sum(result.kept for result in results)
     right = sum(result.sections >= RIGHT for result in results)
     for result in results:
         _line(result, f"{result.sections:.2f}")
-    _line(Result("all", pages, seconds, total, sums[0], sums[1], 0), f"{right} of {len(results)} right")
+    _line(Result("all", pages, seconds, total, sums[0], sums[1], kept, 0), f"{right} of {len(results)} right")
 
 
 def _sides(results: Sequence[Result]) -> tuple[list[dict[str, int]], list[dict[str, int]]]:
@@ -214,6 +232,7 @@ def _line(result: Result, sections: str) -> None:
         " ".join(f"{100 * side[name] / result.sentences:7.1f}" for name in MEASURES)
         for side in (result.bare, result.read)
     ]
+    shares[1] += f" {100 * result.kept / result.sentences:7.1f}"
     speed = 1000 * result.seconds / result.pages
     print(
         f"{result.name:10} {result.pages:5} {speed:7.1f} {result.sentences:9} | {shares[0]} | {shares[1]} | {sections}"

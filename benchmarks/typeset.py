@@ -1,6 +1,6 @@
 """How well are PDFs read whose truth is known? LaTeX drafts are typeset, and their PDF is compared with their source.
 
-Drafts that TeX makes a PDF of count; classes and packages that are not installed get a stand-in, pictures a black box.
+Drafts that TeX makes a PDF of count; classes, packages and files that are missing get a stand-in, pictures a black box.
 The truth is what the LaTeX reader makes of the same draft, as far as it is printed: half of a sentence's letters must
 stand in the bare text of the PDF. Words are compared without case, accents, hyphens and quotation marks; a formula, a
 citation or the number of a figure may read in any way. Of each draft:
@@ -38,20 +38,25 @@ from whycite.documents.model import Document, Sentence
 from whycite.text.accents import untex
 
 DATA = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
-UNSEEN = ("hogg", "lab156", "magnetism", "exoabc")  # drafts that were only measured, once the reader was mended
-FOREIGN_STYLES = 12  # packages that may be missing
+UNSEEN = ("hogg", "magnetism")  # drafts that were only measured, once the reader was mended
+MAX_MISSING = 12  # packages and files that may be missing
 MAX_ERRORS = 100  # of TeX; what is printed after more is not the draft any longer
-_SECONDS = 120  # for one run of TeX
+_SECONDS = 60  # for one run of TeX
 _CLASS = re.compile(r"\\documentclass\s*(?:\[[^\]]*\])?\s*\{([^}/]+)\}")
 _NO_STYLE = re.compile(r"couldn't open style file (\S+)")
-_MISSING = re.compile(r"File `([^'/]+\.sty)' not found")
+_MISSING = re.compile(r"File `([^']+\.(?:sty|tex))' not found")
 _ARTICLE = r"""\DeclareOption*{}\ProcessOptions\LoadClass{article}\RequirePackage{graphicx}
+\RequirePackage{url}\providecommand\institute[1]{}\providecommand\email[1]{}
+\providecommand\altaffiltext[2]{}\providecommand\altaffilmark[1]{}
 \newenvironment{frontmatter}{}{}\newenvironment{abstractbox}{}{}\newenvironment{fmbox}{}{}\newenvironment{keyword}{}{}
 """
 _PREAMBLE = (
     r"\PassOptionsToPackage{demo}{graphicx}"
     r"\AtBeginDocument{\providecommand\newcite{\cite}\providecommand\shortcite{\cite}}"
 )
+_MINTED = r"""\RequirePackage{listings}\lstnewenvironment{minted}[2][]{}{}\newcommand\mintinline[2]{\texttt{#2}}
+\newcommand\setminted[2][]{}\newcommand\usemintedstyle[2][]{}
+"""  # the real one runs another program
 _AASTEX = r"""\DeclareOption*{\PassOptionsToClass{\CurrentOption}{aastex631}}\ProcessOptions\LoadClass{aastex631}
 \renewcommand\nocollaboration{}\renewcommand\collaboration[1]{}
 """
@@ -68,18 +73,17 @@ def typeset(draft: Path, main: str, folder: Path) -> Path | None:
         _stand_in(path)
         source = f"{_PREAMBLE}\\input{{{path.name}}}"
         tex = ["pdflatex", "-interaction=nonstopmode", "-no-shell-escape", f"-jobname={path.stem}", source]
-        for _ in range(FOREIGN_STYLES):
-            missing = _MISSING.search(_run(tex, path.parent).replace("\n", ""))
-            if not missing:
-                break
-            path.with_name(missing[1]).touch()
+        _run_with_stand_ins(tex, path)
+        if b"No pages of output" in path.with_suffix(".log").read_bytes():
+            _stand_in(path, lacks_class=True)
+            _run_with_stand_ins(tex, path)
         if path.with_suffix(".bcf").exists():
             _run(["biber", path.stem], path.parent)
         elif list(copy.rglob("*.bib")):
             told = _run(["bibtex", path.stem], path.parent)
             if style := _NO_STYLE.search(told):
                 plain = "plainnat" if b"/natbib.sty" in path.with_suffix(".log").read_bytes() else "plain"
-                shutil.copyfile(_run(["kpsewhich", f"{plain}.bst"], path.parent).strip(), path.with_name(style[1]))
+                shutil.copyfile(_run(["kpsewhich", f"{plain}.bst"], path.parent).strip(), path.parent / style[1])
                 _run(["bibtex", path.stem], path.parent)
         for _ in range(2):
             _run(tex, path.parent)
@@ -88,15 +92,34 @@ def typeset(draft: Path, main: str, folder: Path) -> Path | None:
     return pdf if pdf.is_file() and pdf.stat().st_size and errors < MAX_ERRORS else None
 
 
-def _stand_in(path: Path) -> None:
-    """Write a class that stands in for one that is not installed."""
-    name = _CLASS.search(path.read_bytes().decode("latin-1"))
-    if name and subprocess.run(["kpsewhich", f"{name[1]}.cls"], cwd=path.parent, capture_output=True).returncode:
-        natbib = "\\RequirePackage{natbib}\n" * any(
-            b"\\citep" in tex.read_bytes() for tex in path.parent.rglob("*.tex")
-        )
-        stand_in = _AASTEX if name[1].startswith("aastex") else _ARTICLE + natbib
-        path.with_name(f"{name[1]}.cls").write_text(stand_in, "utf-8")
+def _run_with_stand_ins(tex: Sequence[str], path: Path) -> None:
+    """Run TeX until no package or file is missing any more: each gets a stand-in."""
+    for _ in range(MAX_MISSING):
+        missing = _MISSING.search(_run(tex, path.parent).replace("\n", ""))
+        if not missing:
+            break
+        stand_in = path.parent / missing[1]
+        stand_in.parent.mkdir(exist_ok=True)
+        stand_in.write_text(_natbib(path) if stand_in.suffix == ".sty" else "", "utf-8")
+
+
+def _natbib(path: Path) -> str:
+    """What loads the package for citations by author and year, where a draft has such."""
+    sources = [source.read_bytes() for source in path.parent.rglob("*.tex")]
+    return "\\RequirePackage{natbib}\n" if any(b"\\citep" in source for source in sources) else ""
+
+
+def _stand_in(path: Path, lacks_class: bool = False) -> None:
+    """Write a class that stands in for one that is not installed, or that makes no pages."""
+    source = path.read_bytes().decode("latin-1")
+    if "{minted}" in source:
+        path.with_name("minted.sty").write_text(_MINTED, "utf-8")
+    name = _CLASS.search(source)
+    if name and (
+        lacks_class or subprocess.run(["kpsewhich", f"{name[1]}.cls"], cwd=path.parent, capture_output=True).returncode
+    ):
+        modern = name[1].startswith("aastex") and not lacks_class
+        path.with_name(f"{name[1]}.cls").write_text(_AASTEX if modern else _ARTICLE + _natbib(path), "utf-8")
 
 
 def _run(command: Sequence[str], folder: Path) -> str:

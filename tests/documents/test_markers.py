@@ -67,6 +67,7 @@ def shown(text: str, references: list[Reference]) -> list[tuple[str, tuple[str, 
         ),
         ("A year off (Smith et al., 2012).", [("Smith et al., 2012", ("smithetal",))]),
         ("Lee and Kim (2012b) too.", [("Lee and Kim (2012b)", ("kim-b",))]),
+        ("So (Lee and Kim 2012b,a).", [("Lee and Kim 2012b,a", ("kim-b", "kim-a"))]),
     ],
 )
 def test_author_year(text: str, expected: list[tuple[str, tuple[str, ...]]]) -> None:
@@ -105,6 +106,8 @@ def test_the_printed_letter_counts_more_than_the_order() -> None:
         ("As shown [3]–[5].", [("[3]–[5]", ("3", "4", "5"))]),
         ("As shown [3], [5].", [("[3]", ("3",)), ("[5]", ("5",))]),
         ("As shown [see 4, Theorem 2].", [("[see 4, Theorem 2]", ("4",))]),
+        ("As shown [7, Propositions 31, 32; 9, p12].", [("[7, Propositions 31, 32; 9, p12]", ("7", "9"))]),
+        ("As shown [7, Eqn.19] and [8, Th.10.1].", [("[7, Eqn.19]", ("7",)), ("[8, Th.10.1]", ("8",))]),
         ("As shown [3] and [21].", [("[3]", ("3",)), ("[21]", ())]),
         ("With x[1] and y = [1, 2] we have [3].", [("[3]", ("3",))]),
         ("In the interval [1, 2] we have [3].", [("[3]", ("3",))]),
@@ -145,6 +148,10 @@ def test_labels() -> None:
         ("[Knu84, p. 3; ABC+99]", ("Knu84", "ABC+99")),
         ("[Emele, 1991]", ("Emele, 1991",)),
     ]
+    assert shown("See [Knu84, in the notes of 1982].", references) == [
+        ("[Knu84, in the notes of 1982]", ("Knu84",)),
+    ]
+    assert shown("The bracket [A, of B] is no citation.", [Reference("A"), Reference("B")]) == []
 
 
 def test_author_year_wins_over_numbers_that_are_equations() -> None:

@@ -13,7 +13,7 @@ from whycite.documents.builder import Builder, Prose
 from whycite.documents.markers import Marker, find_markers, find_reference_list, split_references
 from whycite.documents.markup import SourceSpan, Stretch
 from whycite.documents.model import Document, Reference
-from whycite.documents.references.printed import parse_printed
+from whycite.documents.references.printed import parse_list
 from whycite.documents.sources import Source, decode
 from whycite.errors import UserError
 from whycite.text.wordlists import load_tables
@@ -71,7 +71,7 @@ def read_text(path: str, text: str, warning: str | None) -> Document:
         builder.warn(f"{path}: {warning}")
     reference_list = find_reference_list(text)
     heading, start, end = reference_list or (len(text), len(text), len(text))
-    references = [parse_printed(id, entry) for id, entry, _, _ in split_references(text[start:end])]
+    references = parse_list((id, entry) for id, entry, _, _ in split_references(text[start:end]))
     if not references:  # only a heading with nothing under it
         heading = end = len(text)
     words = {word.lower() for word in _WORD.findall(text)} if _LINE_HYPHEN.search(text) else set()

@@ -245,6 +245,55 @@ def test_a_page_that_begins_higher_than_the_others_keeps_its_first_lines(read_by
     assert any(text.endswith(first) for text in sentences(document))
 
 
+def test_a_reference_list_that_ends_lower_than_other_pages_keeps_its_last_entries(read_bytes: Read) -> None:
+    paper = Paper()
+    for seed in range(1, 4):
+        paper.column(72, 740, fill(prose(seed, 90), 95)[:48])
+        paper.put(300, 80, str(seed))
+        paper.page()
+    paper.put(72, 746, "References", 14, "bold")
+    for n in range(19):
+        paper.put(72, 730 - 32 * n, f"Author{n}, A., Writer, B., Editor, C., & Printer, D. 2001, ApJ, 809, {n},")
+        paper.put(84, 718 - 32 * n, f"doi:10.1088/0004-637X/809/1/{n}")
+    paper.put(300, 80, "4")
+    (document,) = read_bytes(READER, paper.data(), "paper.pdf")
+    assert len(document.references) == 19
+
+
+def test_a_wide_table_on_one_page_makes_no_columns(read_bytes: Read) -> None:
+    paper = Paper()
+    paper.column(72, 740, fill(prose(1, 40), 95))
+    paper.page()
+    for x, width, seed in ((72, 70, 2), (412, 20, 3)):
+        paper.column(x, 740, fill(prose(seed, 40), width)[:24])
+    halves = ("Here the text goes on below the table, over the whole width of the", "page, as other pages do,")
+    for x, half in zip((72, 412), halves, strict=True):
+        paper.put(x, 420, half)
+    paper.put(72, 408, "and it goes on with a line of words.")
+    (document,) = read_bytes(READER, paper.data(), "paper.pdf")
+    assert f"{halves[0]} {halves[1]} and it goes on with a line of words." in sentences(document)
+
+
+def test_what_follows_the_reference_list_is_no_part_of_its_last_entry(read_bytes: Read) -> None:
+    paper, y = text_page(top=700)
+    paper.put(72, y - 24, "References", 14, "bold")
+    y = paper.column(72, y - 44, ENTRIES[:6])
+    paper.put(84, y - 20, "University of Bees, 12 Hive Street, Meadow")
+    (document,) = read_bytes(READER, paper.data(), "paper.pdf")
+    assert len(document.references) == 6
+    assert not any("Hive Street" in reference.text for reference in document.references)
+
+
+def test_a_figure_made_of_rows_is_a_table(read_bytes: Read) -> None:
+    paper, y = text_page()
+    cells = [(f"Part {n}", f"{n}5", f"9{n}%") for n in "123"] + [(f"{n}0,000", f"{n},500", "100.0%") for n in "456789"]
+    y = rows(paper, y - 30, cells)
+    paper.put(72, y - 10, "Figure 1: The parts of the corpus", 9)
+    paper.column(72, y - 50, fill(prose(2, 8), 95))
+    (document,) = read_bytes(READER, paper.data(), "paper.pdf")
+    assert sentences(document, "table") == [" ".join(row) for row in cells]
+
+
 def test_prose_above_the_caption_of_a_figure_is_kept(read_bytes: Read) -> None:
     paper, y = text_page()
     paper.put(150, y - 40, "Choose the word in the set with the highest chance.")

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whycite.documents.identity import normalise_title
-from whycite.documents.references.printed import BLOCK, EMPHASIS, parse_printed
+from whycite.documents.references.printed import BLOCK, EMPHASIS, parse_list, parse_printed
 
 APA = "Smith, J. A., van der Berg, K., & Li, X. (2010a). A title: with, commas. Journal of Names, 12(3), 34–56."
 VANCOUVER = "1. Smith JA, van der Berg K, Li X, et al. A title: with, commas. J Name. 2010;12(3):34-56. PMID: 123456"
@@ -83,6 +83,20 @@ def test_styles_without_titles_give_none(text: str, venue: str) -> None:
 )  # fmt: skip
 def test_where_titles_end(text: str, title: str) -> None:
     assert normalise_title(parse_printed("k", text).title) == normalise_title(title)
+
+
+def test_a_dash_stands_for_the_authors_of_the_entry_before() -> None:
+    entries = [
+        ("1", "Lee, K. 2013, ApJ, 207, 35"),
+        ("2", "—. 2015, ApJ, 810, 95"),
+        ("3", "Fang, J. 2012, ApJ, 761, 92"),
+    ]
+    references = parse_list(entries)
+    assert [(reference.authors, reference.year) for reference in references] == [
+        (("Lee, K.",), 2013),
+        (("Lee, K.",), 2015),
+        (("Fang, J.",), 2012),
+    ]
 
 
 def test_identifiers() -> None:

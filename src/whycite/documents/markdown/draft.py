@@ -26,7 +26,7 @@ from whycite.documents.model import Document, Reference
 from whycite.documents.references import csljson
 from whycite.documents.references.bibfiles import load_bibliography, nearby_bibliographies
 from whycite.documents.references.hayagriva import load_yaml
-from whycite.documents.references.printed import parse_printed
+from whycite.documents.references.printed import parse_list
 from whycite.documents.sources import Source, decode
 
 __all__ = ["read_draft"]
@@ -208,4 +208,4 @@ def _printed_references(out: ParagraphGatherer) -> list[Reference]:
         start = page.text.rfind("\n", 0, spans[0][0]) + 1  # including the number at the start of its line
         paragraphs.append(_MARKS.sub("", page.text[start : spans[-1][1]]).strip())
     text = "\n\n".join(paragraphs)
-    return [parse_printed(id, entry) for id, entry, _, _ in split_references(text)]
+    return parse_list((id, entry) for id, entry, _, _ in split_references(text))

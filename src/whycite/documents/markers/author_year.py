@@ -31,7 +31,7 @@ PARTICLES = _WORDS["particles"]
 
 _DATE = re.compile(
     r"(?<![\w-])(?:(?P<year>(?:1[5-9]|20)\d\d)"
-    r"(?P<suffixes>[a-z](?:\s?(?:[,&–-]|and)\s?[b-z](?![\w.]))*)?"
+    r"(?P<suffixes>[a-z](?:(?:\s?(?:[,&–-]|and)\s?[b-z]|,a)(?![\w.]))*)?"
     r"|in press|forthcoming|to appear|in prep(?:aration|\.)|submitted|(?:in|under) review|n\.\s?d\.)"
     r"(?![\w]|[-–]\d)"
 )

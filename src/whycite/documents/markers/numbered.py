@@ -24,16 +24,18 @@ _NOTE = re.compile(
     r"(?:^|\n)[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,2}\s?(?=[^\W\d_])"
     r"(?![^\n]{0,80}(?:Univers|Depart|Institut|Laborator|School|Cent(?:re|er)|College|Hospital|Facult|Correspond))"
 )
-_PARTS = re.compile(r"[,;&]|\band\b")
+_GROUPS = re.compile(r";")  # "[7, p. 3; 9, p. 12]"
+_PARTS = re.compile(r"[,&]|\band\b")
 _RANGE = re.compile(r"(\d{1,4})\s?[-–—−‐‑]{1,2}\s?(\d{1,4})")
 _HINT = re.compile(
     r"(?:see(?: also)?|e\.g\.,?|i\.e\.,?|cf\.?|reviewed (?:in|by)|refs?\.?|references?|in|but|and)\s+", re.I
 )
 _BEYOND = re.compile(r"[1-9]\d{0,2}")  # not a year
 _LOCATOR = re.compile(
-    r"(?:pp?|pages?|ch|chap|chapters?|secs?|sect|sections?|§+|thms?|theorems?|lem|lemmas?|defs?|definitions?|props?"
-    r"|propositions?|cor|corollary|figs?|figures?|eqs?|equations?|tab|tables?|app|appendix|ex|examples?|remark"
-    r"|vol|part|alg|algorithm)\b",
+    r"(?:pp?|pages?|pags?|ch|chap|chapters?|secs?|sect|sections?|§+|th|thms?|theorems?|lem|lemmas?|defs?|definitions?|props?"
+    r"|propositions?|cor|corollary|corollaries|conj|conjectures?|claims?|figs?|figures?|eqn?s?|equations?|tab|tables?"
+    r"|app|appendix|ex|exs|examples?|exercises?|problems?|rem|remarks?|vol|parts?|alg|algorithms?|lines?|lectures?"
+    r"|notes?)(?![^\W\d_])",
     re.I,
 )
 _LABELLED = re.compile(
@@ -41,6 +43,7 @@ _LABELLED = re.compile(
     r"|sec|section|version)\.?\s?$",
     re.I,
 )
+_SURE_LABEL = re.compile(r"(?=.*\d)(?=.*[^\W\d_]).{3,}")  # "AS13"; "[A, B]" may be anything
 _COUNTED = re.compile(r"(?:^|\n|[:;])\s*(?:(?:and|or)\s)?$")  # before "(2)" in "two ways: (1) by hand; (2) …"
 _MEASURED = re.compile(r"(?:\b(?:intervals?|ranges?|between|bounds?|CI)|[=∈⊂≤≥<>×*±]|[=±]\s?[\d.]+%?)[,:]?\s?$", re.I)
 _SERIES = re.compile(r"\d+(?:(?:\s?[,;]\s?|[-–])\d+)+")
@@ -91,7 +94,8 @@ def find_labels(text: str, ids: Iterable[str]) -> list[Marker]:
         whole = bracket[1] in labels  # "[Smith, 1990]" may be a label
         parts = [bracket[1]] if whole else [part.strip() for part in re.split(r"[,;]", bracket[1])]
         keys = tuple(part for part in parts if part in labels)
-        if keys and parts[0] in labels and all(part in labels or _LOCATOR.match(part) for part in parts):
+        sure = bool(_SURE_LABEL.match(parts[0]))  # what follows is a note, whatever it says
+        if keys and parts[0] in labels and all(part in labels or sure or _LOCATOR.match(part) for part in parts):
             markers.append(Marker(keys, bracket.start(), bracket.end()))
     return markers
 
@@ -121,19 +125,22 @@ def _cited_keys(content: str, numbers: Mapping[str, str], highest: int, locators
         content = content[hint.end() :]
     keys: dict[str, None] = {}
     counted = 0
-    for part in map(str.strip, _PARTS.split(content)):
-        if _NUMBER.fullmatch(part):
-            start = end = part
-        elif number_range := _RANGE.fullmatch(part):
-            start, end = number_range[1], number_range[2]
-        elif counted and (not part or (locators and _LOCATOR.match(part))):
-            continue
-        else:
-            return None
-        if not all(_plausible(number, numbers, highest) for number in (start, end)):
-            return None
-        counted += 1
-        keys.update(dict.fromkeys(_keys_between(start, end, numbers)))
+    for group in _GROUPS.split(content):
+        located = False  # numbers after a locator belong to it: "[7, Propositions 31, 32]"
+        for part in map(str.strip, _PARTS.split(group)):
+            if counted and (located or not part or (locators and _LOCATOR.match(part))):
+                located = located or bool(part)
+                continue
+            if _NUMBER.fullmatch(part):
+                start = end = part
+            elif number_range := _RANGE.fullmatch(part):
+                start, end = number_range[1], number_range[2]
+            else:
+                return None
+            if not all(_plausible(number, numbers, highest) for number in (start, end)):
+                return None
+            counted += 1
+            keys.update(dict.fromkeys(_keys_between(start, end, numbers)))
     return tuple(keys) if counted else None
 
 

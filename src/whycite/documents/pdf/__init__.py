@@ -17,7 +17,7 @@ from whycite.documents.markers import Marker, find_markers
 from whycite.documents.model import Coverage, Document, Reference, SentenceKind
 from whycite.documents.pdf.frontmatter import paper_of
 from whycite.documents.pdf.ocr import MAX_RECOGNITION_SECONDS, RECOGNITION_MEMORY, is_installed
-from whycite.documents.references.printed import parse_printed
+from whycite.documents.references.printed import parse_list
 from whycite.documents.sandbox import Worker
 from whycite.documents.sources import Source
 from whycite.errors import UserError
@@ -61,7 +61,7 @@ def _document(path: str, analysis: dict[str, Any]) -> Document:
     builder = Builder(path, "pdf")
     for warning in analysis["warnings"]:
         builder.warn(f"{path}: {warning}")
-    references = [parse_printed(id, text) for id, text in analysis["references"]]
+    references = parse_list(analysis["references"])
     blocks = analysis["blocks"]
     for block, markers in zip(blocks, _markers(blocks, references), strict=True):
         if block["kind"] == "heading":

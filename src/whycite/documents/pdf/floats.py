@@ -32,6 +32,7 @@ _MIN_USUAL_GAP = 0.2  # of the type size; the usual gap of a line counts as no n
 _MAX_TIGHT_STEP = 1.3  # of the type size, between two lines without white space between
 _SAME_SIZE_TOLERANCE = 0.03  # by which the size varies in text that runs on above a caption
 _MIN_READABLE_LETTERS = 0.7  # of the characters of a line in a figure that has whole words
+_MIN_NAMED_ROWS = 3  # rows with a name and numbers; a figure with so many is a table
 _MIN_FLOAT_SPACE = 1.6  # pitches, from a float to a full line of words, if that is text and not part of it
 _MIN_FULL_WIDTH = 0.9  # of the column, filled by a line of text after a float
 _MIN_HEADING_SIZE = 0.95  # of the running text's size; smaller bold print is part of a float
@@ -82,11 +83,13 @@ def _fills_column(line: PdfLine, body: BodyMeasures) -> bool:
         return False
     width = line.column_right - line.column_left
     words = line.text.split()
+    numbers = sum(any(map(str.isdigit, word)) and not _YEAR.search(word) for word in words)
     letters = sum(map(str.isalpha, line.text)) + 4 * len(_YEAR.findall(line.text))
     return (
         line.x1 - line.x0 > _MIN_PROSE_WIDTH * width
         and line.x0 - line.column_left < _MAX_PROSE_INDENT * width
         and len(words) >= 4
+        and 2 * numbers < len(words)
         and letters > _MIN_PROSE_LETTERS * line.length
         and not _has_cells(line)
     )
@@ -157,14 +160,20 @@ def _is_nearer(above: Sequence[PdfLine], below: Sequence[PdfLine], caption: Sequ
 
 def _mark_figure(lines: Sequence[PdfLine], body: BodyMeasures) -> None:
     """Drop the labels of a figure; what reads as prose is kept, all of it if most does: steps, rows of a table."""
-    readable_length = sum(line.length for line in lines if _is_readable(line))
+    readable = [line for line in lines if _is_readable(line) or reads_as_prose(line.text)]
+    tabular = sum(is_row(line) and _has_name(line) for line in lines) >= _MIN_NAMED_ROWS
     for line in lines:
-        if 2 * readable_length > sum(line.length for line in lines):
+        if tabular or 2 * sum(line.length for line in readable) > sum(line.length for line in lines):
             line.role = "table"
         elif reads_as_prose(line.text):
             line.role = "body" if _has_body_size(line, body) else "table"
         else:
             line.role = "figure"
+
+
+def _has_name(line: PdfLine) -> bool:
+    """Whether a line has a word of more than one letter."""
+    return any(sum(map(str.isalpha, word)) > 1 for word in line.text.split())
 
 
 def _is_readable(line: PdfLine) -> bool:

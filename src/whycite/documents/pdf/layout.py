@@ -173,9 +173,11 @@ def find_gutters(pages: Sequence[PdfPage], body_size: float, alive: Callable[[],
         if count >= min(2, len(pages)) and 5 * count >= len(pages):
             return [strips or usual[0] for strips in gutters]
     for i, strips in enumerate(gutters):
+        alive()
         if not strips:
-            alive()
             gutters[i] = _part_gutters(pages[i], rows[i], body_size)
+        elif len(pages) > 1 and votes[_gutter_key(strips)] == 1 and not _are_columns(rows[i], *strips):
+            gutters[i] = []  # a table
     return gutters
 
 
@@ -209,17 +211,20 @@ def _part_gutters(page: PdfPage, rows: Rows, body_size: float) -> list[Gutter]:
     ):
         chosen = {height: rows[height] for height in part}
         gutters = _page_gutters(page, chosen, body_size)
-        if len(gutters) == 1 and _are_columns(chosen, gutters[0]):
+        if _are_columns(chosen, *gutters):
             return gutters
     return []
 
 
-def _are_columns(rows: Rows, gutter: Gutter) -> bool:
-    """Whether there are words on both sides of a central gutter; tables are seldom so even, and have numbers."""
+def _are_columns(rows: Rows, *gutters: Gutter) -> bool:
+    """Whether there are words on both sides of one central gutter; tables are seldom so even, and have numbers."""
+    if len(gutters) != 1:
+        return False
+    start, end = gutters[0]
     runs = [run for row in rows.values() for run in row]
     x_min, x_max = min(run.x0 for run in runs), max(run.x1 for run in runs)
     letters = sum(sum(map(str.isalpha, run.text)) for run in runs)
-    even = abs((gutter[0] - x_min) - (x_max - gutter[1])) < _MAX_UNEVENNESS * (x_max - x_min)
+    even = abs((start - x_min) - (x_max - end)) < _MAX_UNEVENNESS * (x_max - x_min)
     return even and letters > _MIN_LETTERS * sum(len(run.text) for run in runs)
 
 

@@ -40,6 +40,9 @@ _SAME_PLACE_SHARE = 0.4  # of the pages; text that stands apart at one height on
 _BEYOND_TEXT = 0.6  # of the pitch beyond the text of most pages; less may be text set slightly off
 _ROW_TOLERANCE = 0.4  # of the type size, between baselines in one row; lines below each other are farther apart
 _MIN_TEXT_LENGTH = 35  # characters of a line of text in a narrow column
+_MIN_ENTRY_LENGTH = 50  # characters of a line of a reference list; a running head is shorter
+_MAX_ENTRY_GAP = 1.5  # of the type size, between its words; the parts of a running head are farther apart
+_MAX_ENTRY_STEP = 2.2  # pitches between entries; running heads and feet are farther from the text
 _APART = 1.45  # pitches between rows; successive lines of text are closer
 _SINGLE_SPACING = 1.2  # of the type size, the least pitch expected of a row in large type
 
@@ -118,7 +121,23 @@ def _count_outer_rows(rows: Sequence[Sequence[PdfLine]], body: BodyMeasures, top
     if any(_is_prose(line) for row in beyond for line in row):
         return 0  # the text of this page is longer
     count = len(beyond)
-    return count if beyond and _stands_apart(beyond[-1], rows[count : count + 1], body) else 0
+    while 0 < count < len(rows) and _continues_list(rows[count - 1], rows[count], body):
+        count -= 1
+    return count if count and _stands_apart(rows[count - 1], rows[count : count + 1], body) else 0
+
+
+def _continues_list(row: Sequence[PdfLine], inner: Sequence[PdfLine], body: BodyMeasures) -> bool:
+    """Whether a row goes on with a reference list: it is close, and a long line in the body's type or right below."""
+    step = abs(row[0].y - inner[0].y) / body.pitch
+    return step <= _APART or (
+        step < _MAX_ENTRY_STEP
+        and any(
+            line.length >= _MIN_ENTRY_LENGTH
+            and abs(line.size - body.size) <= _SAME_SIZE * body.size
+            and max(line.gaps, default=0) < _MAX_ENTRY_GAP
+            for line in row
+        )
+    )
 
 
 def mark_contents(lines: Sequence[PdfLine]) -> None:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 from whycite.documents.markers import split_references
@@ -16,6 +16,7 @@ from whycite.documents.pdf.layout import BodyMeasures
 from whycite.documents.pdf.margins import begins_footnote
 from whycite.documents.pdf.textflow import PdfText, Vocabulary, same_paragraph
 from whycite.documents.pdf.textlines import PdfLine
+from whycite.documents.pdf.wording import reads_as_prose
 
 __all__ = ["BlockAssembler", "split_entries", "unheaded_list"]
 
@@ -212,6 +213,7 @@ _MAX_FLUSH = 0.85  # share of the lines of a list with hanging indents: with mor
 _MIN_HUNG = 0.6  # share of the lines that are not flush; a hanging indent is the same for most
 _MIN_ENTRY_PITCH = 0.8  # of the type size; baselines that are closer belong to one line
 _MAX_ENTRY_LINES = 12  # of an entry; what reads as prose after them is text that was taken for part of it
+_MIN_ADDRESS_STEP = 1.3  # times the widest step between the lines of a list, from its end to what follows it
 _MIN_ENTRY_STEP = 1.2  # pitches, between the last line of an entry and the next entry
 _MIN_DATED_SHARE = 0.75  # of the entries; nearly every reference has a year
 _YEAR = re.compile(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)")
@@ -246,15 +248,46 @@ def split_entries(lines: Sequence[PdfLine], vocabulary: Vocabulary) -> list[tupl
         groups = _group_by_layout(lines) or _group_lines(
             lines, {printed.count("\n", 0, e[2]) for e in split_references(printed)}
         )
+    groups[-1] = _without_address(groups[-1], lines)
     entries = []
     for group in groups:
         for line in group[_MAX_ENTRY_LINES:]:
             line.role = "surplus"
         text = PdfText(vocabulary)
-        for line in group:
+        for line in _without_float(group):
             text.add(line)
         entries.append(text.text)
     return _with_ids(entries)
+
+
+def _without_address(group: list[PdfLine], lines: Sequence[PdfLine]) -> list[PdfLine]:
+    """The last entry of a list without what follows after the widest space of all: the addresses of the authors."""
+    steps = [_step(above, below) for above, below in pairwise(lines)]
+    widest = list(accumulate(steps, max, initial=lines[0].size))
+    start = len(lines) - len(group)
+    for i in range(start, len(steps)):
+        if steps[i] > _MIN_ADDRESS_STEP * widest[i]:
+            for line in lines[i + 1 :]:
+                line.role = "surplus"
+            return group[: i + 1 - start]
+    return group
+
+
+def _step(above: PdfLine, below: PdfLine) -> float:
+    """The distance of two lines of one column; 0 for lines that are not below each other."""
+    return max(above.y - below.y, 0.0) if (above.page, above.columns) == (below.page, below.columns) else 0.0
+
+
+def _without_float(group: Sequence[PdfLine]) -> Sequence[PdfLine]:
+    """The lines of an entry without the prose of a float that follows it at the top of a page or column."""
+    if len(group) > _MAX_ENTRY_LINES:
+        turns = (i for i, (a, b) in enumerate(pairwise(group), 1) if a.page != b.page or a.columns[0] < b.columns[0])
+        turn = next(turns, len(group))
+        rest = group[turn:]
+        dated = any(_YEAR.search(line.text) for line in group[:turn])
+        if dated and 2 * sum(reads_as_prose(line.text) for line in rest) > len(rest):
+            return group[:turn]
+    return group
 
 
 def _group_lines(lines: Sequence[PdfLine], starts: set[int]) -> list[list[PdfLine]]:
@@ -276,7 +309,7 @@ def _group_by_layout(lines: Sequence[PdfLine]) -> list[list[PdfLine]]:
         starts = {i for i, is_flush in enumerate(flush) if is_flush}
         if _are_plausible(lines, starts):
             return _group_lines(lines, starts)
-    steps = [a.y - b.y if a.columns == b.columns and a.page == b.page else 0.0 for a, b in pairwise(lines)]
+    steps = [_step(above, below) for above, below in pairwise(lines)]
     pitch = min((step for step in steps if step > _MIN_ENTRY_PITCH * size), default=0.0)
     wide = {i + 1 for i, step in enumerate(steps) if pitch and step > _MIN_ENTRY_STEP * pitch}
     if wide:

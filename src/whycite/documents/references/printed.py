@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_pmid
 from whycite.documents.model import Reference
@@ -18,6 +19,7 @@ __all__ = [
     "YEAR",
     "Byline",
     "find_byline",
+    "parse_list",
     "parse_printed",
     "split_title",
     "strip_marks",
@@ -97,6 +99,17 @@ def parse_printed(id: str, text: str) -> Reference:
         pmid=normalise_pmid(plain) if "pmid" in plain.lower() or "pubmed" in plain.lower() else "",
         text=whole,
     )
+
+
+def parse_list(entries: Iterable[tuple[str, str]]) -> list[Reference]:
+    """The references for the ids and printed entries of a list; a dash stands for the authors of the entry before."""
+    references: list[Reference] = []
+    for id, text in entries:
+        reference = parse_printed(id, text)
+        if references and not reference.authors and _DASHES.match(reference.text):
+            reference = replace(reference, authors=references[-1].authors)
+        references.append(reference)
+    return references
 
 
 def _quoted(text: str) -> _PrintedParts | None:
