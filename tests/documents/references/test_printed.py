@@ -85,6 +85,17 @@ def test_where_titles_end(text: str, title: str) -> None:
     assert normalise_title(parse_printed("k", text).title) == normalise_title(title)
 
 
+@pytest.mark.parametrize(
+    ("text", "authors"),
+    [
+        ("Ada B. Lee , Kim Doe, and Jo Fang. On bees. ApJ, 2019.", ("Lee, Ada B.", "Doe, Kim", "Fang, Jo")),
+        ("P. F Lee, A. Doe, and D. Fang. On bees. ApJ, 2019.", ("Lee, P. F", "Doe, A.", "Fang, D.")),
+    ],
+)
+def test_names_are_read_although_a_stop_is_missing_or_a_space_too_many(text: str, authors: tuple[str, ...]) -> None:
+    assert parse_printed("1", text).authors == authors
+
+
 def test_a_dash_stands_for_the_authors_of_the_entry_before() -> None:
     entries = [
         ("1", "Lee, K. 2013, ApJ, 207, 35"),

@@ -85,7 +85,7 @@ def parse_printed(id: str, text: str) -> Reference:
     text = untex(text) if _TEX.search(text) else " ".join(text.split())
     whole = " ".join(strip_marks(text.replace(BLOCK, " ")).split())
     head = text[:_MAX_ENTRY]
-    body = _NUMBERING.sub("", _NOT_PRINT.sub("", head).strip(f" {BLOCK}"), count=1).strip()
+    body = _NUMBERING.sub("", _NOT_PRINT.sub("", head).strip(f" {BLOCK}"), count=1).strip().replace(" ,", ",")
     parts = _quoted(body) or _in_blocks(body) or _in_sentences(body) or _PrintedParts()
     plain = whole if len(whole) < _MAX_ENTRY else f"{whole[:_MAX_ENTRY]} {whole[-_TAIL:]}"
     return Reference(
@@ -247,7 +247,7 @@ _INVERTED = re.compile(
     rf"(?: {_PARTICLE}{{1,2}}(?=[,;.&]| and))?{_SUFFIX}"
 )
 _TRAILING = re.compile(rf"{_SURNAME} (?:{_DOTTED}|{_CAPS}){_SUFFIX}")
-_LEADING = re.compile(rf"(?:{_DOTTED} ?|{CAPITAL}{{1,3}}(?: {CAPITAL}){{0,2}} ){_SURNAME}{_SUFFIX}")
+_LEADING = re.compile(rf"(?:{_DOTTED} ?(?:{CAPITAL} )?|{CAPITAL}{{1,3}}(?: {CAPITAL}){{0,2}} ){_SURNAME}{_SUFFIX}")
 _FULL = re.compile(rf"{_GIVEN} {_SURNAME}{_SUFFIX}")
 _INVERTED_FULL = re.compile(rf"{_SURNAME}, {_GIVEN}{_SUFFIX}")
 _BODY = re.compile(
