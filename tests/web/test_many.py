@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from whycite.service.loading import CurrentLibrary
 from whycite.web.app import assemble
-from whycite.web.loading import CurrentLibrary
 from whycite.web.server import ServerSettings
 
 Clients = Callable[..., TestClient]

@@ -19,10 +19,10 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from whycite.errors import Busy, MissingExtra, UserError
+from whycite.service.loading import CurrentLibrary, LazyLoader, load_documents, load_questions
 from whycite.web import pages, uploads
 from whycite.web.api import check, cite, health, library, read, verify
 from whycite.web.guard import MEDIA_TYPE, Guard, problem_body
-from whycite.web.loading import CurrentLibrary, LazyLoader, load_documents, load_questions
 from whycite.web.queues import UploadQueue, WorkQueue
 from whycite.web.server import Server, ServerSettings
 

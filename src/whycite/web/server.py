@@ -14,8 +14,8 @@ from typing import Annotated, Any, TypeVar
 from fastapi import Depends, Request, UploadFile
 from fastapi.responses import Response
 
+from whycite.service.loading import CurrentLibrary, LazyLoader, warm
 from whycite.web.guard import AccessRules, Problem
-from whycite.web.loading import CurrentLibrary, LazyLoader, warm
 from whycite.web.queues import UploadQueue, WorkQueue
 from whycite.web.schemas import ProblemDetails
 from whycite.web.uploads import Upload, safe_name

@@ -1,0 +1,227 @@
+"""The tools: each asks what a command asks, and answers in short."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from whycite.cite.fit import nothing_fits
+from whycite.cite.recommendations import Claim, answer_fits
+from whycite.documents.model import Document
+from whycite.errors import UserError
+from whycite.mcp import answers
+from whycite.service.drafts import check_file
+from whycite.service.loading import CurrentLibrary
+from whycite.service.papers import PaperShelf
+from whycite.structure import parse_section_type
+
+__all__ = ["Toolbox"]
+
+ClaimText = Annotated[
+    str, Field(min_length=1, max_length=20_000, description="One sentence, without citations, in English.")
+]
+PaperName = Annotated[
+    str,
+    Field(min_length=1, max_length=4_000, description="Path of a file; or key, DOI or title of a library paper."),
+]
+DraftPath = Annotated[str, Field(min_length=1, max_length=4_000, description="Path of the draft's main file.")]
+Start = Annotated[int, Field(ge=0, description="Number of items to skip, if an earlier answer omitted some.")]
+
+_EMPTY_PAGE = "Nothing left to show."
+
+
+class Toolbox:
+    """The tools over one library; `tokens` limits each answer."""
+
+    def __init__(self, library: Path | None, tokens: int) -> None:
+        self._library, self._tokens = library, tokens
+        self._current = CurrentLibrary(library)
+        self._shelf = PaperShelf(self._current)
+
+    def cite(
+        self,
+        claim: ClaimText,
+        n: Annotated[int, Field(ge=1, le=20, description="Number of papers.")] = 5,
+        year_max: Annotated[int | None, Field(ge=1000, le=2999, description="Ignore newer papers.")] = None,
+        section: Annotated[
+            str | None, Field(description="Section of the claim: introduction, method, results, …")
+        ] = None,
+    ) -> answers.CiteReply:
+        """Find papers in the user's library to cite for a claim, each with sentences that cite it for the like."""
+        asked = Claim(claim, section_type=parse_section_type(section) if section else None, year=year_max)
+        recommendations = self._current.method().recommend(asked, n)
+        fits = answer_fits(recommendations)
+        papers = [answers.recommended_paper(paper, self._tokens // 2) for paper in recommendations]
+        shown, omitted = answers.cut_items(papers, self._tokens)
+        if not shown:
+            message = "No paper in the library matches this claim. Do not cite anything for it."
+        elif nothing_fits(fits):
+            message = "No paper in the library is a clear match for this claim; these are only the closest ones."
+        else:
+            message = "Read the evidence before citing: it is what other papers cite each paper for."
+        return {
+            "message": message,
+            "fits": None if fits is None else round(fits, 2),
+            "recommendations": shown,
+            "omitted": omitted,
+        }
+
+    def check(
+        self,
+        path: DraftPath,
+        n: Annotated[int, Field(ge=1, le=10, description="Number of papers per sentence.")] = 2,
+        start: Start = 0,
+    ) -> answers.CheckReply:
+        """Find the sentences of a draft (LaTeX, Markdown, Typst) that need a citation, and papers they could cite."""
+        checked = check_file(_draft(path), self._library, n=max(n, 3))
+        needing = [finding for finding in checked.findings if finding.kind == "needs-citation"]
+        items = [answers.missing_citation(finding, n) for finding in needing[start:]]
+        shown, omitted = answers.cut_items(items, self._tokens)
+        if needing and not shown:
+            message = _EMPTY_PAGE
+        else:
+            message = f"{len(needing)} of {len(checked.findings)} sentences need a citation."
+        return {
+            "message": message,
+            "path": checked.document.path,
+            "sentences": len(checked.findings),
+            "findings": shown,
+            "omitted": omitted,
+            "warnings": list(checked.warnings[:3]),
+        }
+
+    def verify(
+        self,
+        claim: ClaimText,
+        paper: PaperName,
+        n: Annotated[int, Field(ge=1, le=20, description="Number of passages.")] = 3,
+    ) -> answers.VerifyReply:
+        """Check whether a paper backs a claim: a verdict, and the passages of the paper that tell."""
+        document, _ = self._shelf.read(paper)
+        verification = self._shelf.ready(document).verify(claim)
+        passages = [answers.passage_quote(passage) for passage in verification.deciding_first()[:n]]
+        return {
+            "verdict": verification.verdict,
+            "confidence": round(verification.confidence, 2),
+            "reason": verification.reason,
+            "file": document.path,
+            "title": document.paper.title,
+            "passages": answers.cut_items(passages, self._tokens)[0],
+        }
+
+    def find_source(
+        self,
+        quotation: Annotated[
+            str, Field(min_length=1, max_length=20_000, description="The words to find, at least three.")
+        ],
+        n: Annotated[int, Field(ge=1, le=10, description="Number of papers.")] = 3,
+    ) -> answers.SourceReply:
+        """Find which paper of the user's library says a sentence, and where: file, section and page."""
+        search = self._shelf.find_source(quotation, n)
+        matches, _ = answers.cut_items([answers.source_quote(match) for match in search.matches], self._tokens)
+        searched = f"{search.searched} of {search.total} papers searched"
+        gone = f", {search.unreadable} of them without a readable file" if search.unreadable else ""
+        if not matches:
+            message = f"No paper says so ({searched}{gone})."
+        elif matches[0]["exact"]:
+            message = f"Found word for word ({searched}{gone})."
+        else:
+            message = f"Not found word for word; these sentences are similar ({searched}{gone})."
+        return {"message": message, "matches": matches}
+
+    def read(
+        self,
+        paper: PaperName,
+        section: Annotated[
+            int | None, Field(ge=1, description="Number of a section to read; the sections are listed without it.")
+        ] = None,
+        start: Start = 0,
+    ) -> answers.ReadReply:
+        """Read a paper or a draft: its sections, or the sentences of one section word for word."""
+        document, _ = self._shelf.read(paper)
+        sections = _sections(document)
+        if section is not None and section > len(sections):
+            raise UserError(f"{document.path}: has only {len(sections)} sections, so no section {section}")
+        sentences = [
+            answers.sentence_quote(sentence) for sentence in document.sentences if sentence.section + 1 == section
+        ]
+        shown, omitted = answers.cut_items(sentences[start:], self._tokens)
+        if section is None:
+            listed, omitted = answers.cut_items(sections[start:], self._tokens)
+            message = f"{len(document.sentences)} sentences in {len(sections)} sections; give a section to read it."
+        else:
+            listed = [sections[section - 1]]
+            message = (
+                _EMPTY_PAGE if not shown else f"Sentences {start + 1} to {start + len(shown)} of {len(sentences)}."
+            )
+        return {
+            "message": message,
+            "file": document.path,
+            "title": document.paper.title,
+            "year": document.paper.year,
+            "sections": listed,
+            "sentences": shown,
+            "omitted": omitted,
+            "warnings": list(document.warnings[:3]),
+        }
+
+    def insert_citation(
+        self,
+        path: DraftPath,
+        line: Annotated[int, Field(ge=1, description="Line of the sentence, from `check`.")],
+        cite_key: Annotated[str, Field(min_length=1, description="Key of a paper that `check` proposed for it.")],
+        file: Annotated[str | None, Field(description="File of the sentence, if not the main file.")] = None,
+    ) -> answers.InsertReply:
+        """Insert a citation that `check` proposed into the draft, and its entry into the bibliography."""
+        from whycite.check.fix import apply, plan
+
+        draft = _draft(path)
+        place = str(Path(file).expanduser().absolute()) if file else str(draft)
+        checked = check_file(draft, self._library, n=10)
+        choices = {
+            index: proposal
+            for index, finding in enumerate(checked.findings)
+            if finding.file == place and finding.line == line
+            for proposal in finding.recommendations
+            if proposal.key == cite_key
+        }
+        if not choices:
+            raise UserError(f"{place}:{line}: '{cite_key}' was not proposed for a sentence here; check the draft again")
+        fix_plan = plan(checked, dict([next(iter(choices.items()))]))
+        if fix_plan.refused:
+            raise UserError(f"{place}:{line}: {cite_key} was not inserted: {fix_plan.refused[0].reason}")
+        apply(fix_plan)
+        files = [str(change.path) for change in fix_plan.changes]
+        return {"message": f"Inserted {cite_key}.", "files": files, "diff": fix_plan.diff()}
+
+    def paper_text(self, key: str) -> str:
+        """The full text of a paper in the library, with its headings."""
+        document, _ = self._shelf.read(key)
+        lines = [f"# {document.paper.title or document.path}"]
+        section = paragraph = -1
+        for sentence in document.sentences:
+            if sentence.section != section:
+                section = sentence.section
+                lines.append(f"\n## {document.sections[section].heading}")
+            lines.append(sentence.text if sentence.paragraph == paragraph else f"\n{sentence.text}")
+            paragraph = sentence.paragraph
+        return "\n".join(lines) + "\n"
+
+
+def _draft(path: str) -> Path:
+    draft = Path(path).expanduser().absolute()
+    if not draft.is_file():
+        raise UserError(f"{path}: no such file; give the main file of the draft")
+    return draft
+
+
+def _sections(document: Document) -> list[answers.SectionSummary]:
+    counts = [0] * len(document.sections)
+    for sentence in document.sentences:
+        counts[sentence.section] += 1
+    return [
+        {"number": number, "heading": section.heading, "type": section.type, "sentences": count}
+        for number, (section, count) in enumerate(zip(document.sections, counts, strict=True), 1)
+    ]
