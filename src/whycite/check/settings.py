@@ -14,9 +14,10 @@ from whycite.check.citedpapers import CITATION_RULES
 from whycite.check.rules import RULE_IDS
 from whycite.errors import UserError
 
-__all__ = ["FORMATS", "KINDS", "CheckSettings", "settings_for"]
+__all__ = ["FORMATS", "KINDS", "SEVERITIES", "CheckSettings", "settings_for"]
 
 FORMATS = ("text", "json", "sarif", "github", "html")
+SEVERITIES = ("error", "warning", "information", "hint")
 KINDS = ("needs-citation", *CITATION_RULES)  # what a check may fail on
 _OWN_FILE, _SHARED_FILE = ".whycite.toml", "pyproject.toml"
 
@@ -34,6 +35,7 @@ class CheckSettings:
     ignore_rules: tuple[str, ...] = ()
     thresholds: Mapping[str, float] = field(default_factory=dict)  # by section type
     contact: str = ""  # the address that services may write to
+    severity: str | None = None  # of findings in an editor
 
 
 def settings_for(draft: Path) -> CheckSettings:
@@ -107,6 +109,7 @@ _ALLOWED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     ),
     "n": ("a whole number of at least 1", lambda value: type(value) is int and value >= 1),
     "format": (f"one of {', '.join(FORMATS)}", lambda value: value in FORMATS),
+    "severity": (f"one of {', '.join(SEVERITIES)}", lambda value: value in SEVERITIES),
     "ignore-rules": (
         f"a list of rules ({', '.join(RULE_IDS)})",
         lambda value: isinstance(value, list) and all(rule in RULE_IDS for rule in value),

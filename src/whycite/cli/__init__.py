@@ -18,6 +18,7 @@ from whycite.cli.check import check
 from whycite.cli.cite import cite
 from whycite.cli.demo import demo
 from whycite.cli.help import CommandGroup, HelpGroup
+from whycite.cli.lsp import lsp
 from whycite.cli.mcp import mcp
 from whycite.cli.read import read
 from whycite.cli.references import references
@@ -67,6 +68,7 @@ app.command(short_help="Score how likely sentences are to need a citation.")(wor
 app.add_typer(library.app, name="library", short_help="Show and manage your library.")
 app.add_typer(retractions.app, name="retractions", short_help="Know which papers were retracted.")
 app.command(short_help="Start the web application.")(serve)
+app.command(short_help="Start the language server for editors.")(lsp)
 app.command(short_help="Give an assistant your library.")(mcp)
 app.command(short_help="Show how whycite reads a document.")(read)
 app.command(short_help="Show the section structure of documents.")(structure)

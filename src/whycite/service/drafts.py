@@ -6,19 +6,27 @@ import io
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
-from whycite.check.findings import CheckedDraft, Finding
+from whycite import structure
+from whycite.check.answers import CachedLibrary
+from whycite.check.findings import CheckedDraft, Finding, Proposal
+from whycite.check.memory import Memory
 from whycite.check.pipeline import check_draft
+from whycite.check.proposals import Proposer
 from whycite.check.settings import settings_for
 from whycite.documents.latex import find_main
-from whycite.documents.model import Document
+from whycite.documents.model import Document, Section, Sentence
 from whycite.documents.reading import reader_for
 from whycite.documents.sources import DiskFolder, Source
 from whycite.errors import UserError
+from whycite.library.paths import default_path, library_exists
+from whycite.models.cache import CachedEncoder
+from whycite.models.encoders import load_encoder
 
-__all__ = ["Buffers", "buffer_bytes", "check_file", "main_file", "read_file"]
+__all__ = ["Buffers", "buffer_bytes", "check_file", "main_file", "propose_papers", "read_file"]
 
 Buffers = Mapping[Path, str]
 """The texts of open files by absolute path."""
@@ -72,6 +80,26 @@ def check_file(
         progress=progress,
         on_findings=on_findings,
     )
+
+
+def propose_papers(
+    document: Document, claim: str, place: Sentence | None, library: Path | None, n: int
+) -> list[Proposal]:
+    """Papers for a sentence that is being written, from the draft's bibliography and the library, best first.
+
+    `place` is a sentence near it, whose section and paragraph it shares.
+    """
+    path = (library or settings_for(Path(document.path)).library or default_path()).expanduser()
+    memory = Memory()
+    cached_library = CachedLibrary(path, memory) if library_exists(path) else None
+    neighbour = place or Sentence("", 0, 0, document.path, 0, 0)
+    sentence = replace(neighbour, text=claim, citations=(), note_citations=())
+    sections = document.sections or (Section("", 1),)
+    draft = structure.label(replace(document, sentences=(*document.sentences, sentence), sections=sections))
+    proposer = Proposer(draft, CachedEncoder(load_encoder()), cached_library, n)
+    index = len(draft.sentences) - 1
+    proposals = proposer.propose([index])
+    return list(proposals[index].papers) if index in proposals else []
 
 
 def main_file(path: Path, text: str) -> Path:

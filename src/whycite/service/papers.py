@@ -21,6 +21,7 @@ from whycite.service.loading import CurrentLibrary
 from whycite.text.normalise import fold
 from whycite.verify.claims import OpenDocument, open_document
 from whycite.verify.fulltexts import FullText, match_references, open_full_text, texts_in_library
+from whycite.verify.verification import Verification, unchecked
 
 if TYPE_CHECKING:
     from whycite.library import Library, LibraryDocument
@@ -97,6 +98,21 @@ class PaperShelf:
             self._open_papers.move_to_end(document.path)
             return self._open_papers[document.path]
 
+    def path_of(self, reference: Reference) -> str:
+        """The file of the paper that a reference means; empty if the library has no full text of it."""
+        full_text = self._match(reference)
+        return full_text.file if full_text is not None else ""
+
+    def verify_reference(self, reference: Reference, claim: str) -> tuple[Verification, str]:
+        """Whether the paper that a reference means backs a claim, and its path; it may not be at hand."""
+        try:
+            full_text = self._match(reference)
+            if full_text is None:
+                return unchecked(claim, "the library has no full text of this paper"), ""
+            return self.ready(structure.label(open_full_text(full_text))).verify(claim), full_text.path
+        except UserError as error:
+            return unchecked(claim, str(error)), ""
+
     def find_source(self, quotation: str, n: int) -> SourceSearch:
         """The papers of the library that say a sentence, best first."""
         if len(_words(quotation)) < _MIN_WORDS:
@@ -126,6 +142,9 @@ class PaperShelf:
                     break
         best = sorted(matches, key=lambda match: -match.similarity)[:n]
         return SourceSearch(tuple(best), searched, len(papers), unreadable)
+
+    def _match(self, reference: Reference) -> FullText | None:
+        return match_references([reference], [paper.full_text for paper in self._papers()])[0]
 
     def _papers(self) -> list[StoredPaper]:
         return self._current.answer_once(_stored_papers)

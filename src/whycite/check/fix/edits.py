@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import BinaryIO
 
 from whycite.check.findings import Finding, Proposal
@@ -210,9 +211,14 @@ def diff(changes: Iterable[FileChange]) -> str:
 
 
 class DraftProject:
-    """The folder of a draft; contents are kept, so that every reading sees the same bytes."""
+    """The folder of a draft; contents are kept, so that every reading sees the same bytes.
 
-    def __init__(self, document: Document, root: Path | None = None) -> None:
+    `unsaved` has the contents of files that are open in an editor, by absolute path.
+    """
+
+    def __init__(
+        self, document: Document, root: Path | None = None, unsaved: Mapping[Path, bytes] = MappingProxyType({})
+    ) -> None:
         path = Path(document.path)
         if "://" in document.path or not path.is_file():
             raise UserError(f"{document.path}: cannot be changed, since it is not a file on disk")
@@ -223,6 +229,11 @@ class DraftProject:
         self._root = root
         self._label = document.path.removesuffix(self._name)
         self._format = document.format
+        self._unsaved = {
+            Path(os.path.relpath(file, root)).as_posix(): data
+            for file, data in unsaved.items()
+            if file.is_relative_to(root.absolute())
+        }
         self.contents: dict[str, bytes] = {}  # of every file read so far, by name
         source = Source(DiskFolder(root), self._name)
         if unwrap(source).name != self._name or open_archive(source) is not None:
@@ -231,7 +242,7 @@ class DraftProject:
     def read(self, insertions: Mapping[str, Sequence[Insertion]] | None = None) -> Document:
         """Read the draft with insertions in its files."""
         changed = {name: insert(self.contents[name], texts) for name, texts in (insertions or {}).items()}
-        folder = _EditedFolder(self._root, self._label, self.contents, changed)
+        folder = _EditedFolder(self._root, self._label, self.contents, changed, self._unsaved)
         document = next(iter(readers()[self._format].read(Source(folder, self._name))), None)
         if document is None:
             raise UserError(f"{self._label}{self._name}: no longer contains a document; check it again")
@@ -256,17 +267,27 @@ class DraftProject:
 
 
 class _EditedFolder(DiskFolder):
-    """The folder on disk with some files changed."""
+    """The folder on disk with some files changed, and others as they are in an editor."""
 
-    def __init__(self, root: Path, label: str, contents: dict[str, bytes], changed: Mapping[str, bytes]) -> None:
+    def __init__(
+        self,
+        root: Path,
+        label: str,
+        contents: dict[str, bytes],
+        changed: Mapping[str, bytes],
+        unsaved: Mapping[str, bytes],
+    ) -> None:
         super().__init__(root, label)
         self._contents = contents
         self._changed = changed
+        self._unsaved = unsaved
 
     def open(self, name: str) -> BinaryIO:
         if name in self._changed:
             return io.BytesIO(self._changed[name])
-        if name not in self._contents:
+        if name not in self._contents and name in self._unsaved:
+            self._contents[name] = self._unsaved[name]
+        elif name not in self._contents:
             with super().open(name) as stream:
                 self._contents[name] = stream.read()
         return io.BytesIO(self._contents[name])

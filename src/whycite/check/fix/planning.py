@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from whycite.check.findings import CheckedDraft, Finding, Proposal
 from whycite.check.fix.anchors import clause_end, name_ends
@@ -44,18 +45,20 @@ def plan(
     choices: Mapping[int, Proposal] | None = None,
     root: Path | None = None,
     objection: Objection = lambda finding, proposal: "",
+    unsaved: Mapping[Path, bytes] = MappingProxyType({}),
 ) -> FixPlan:
     """Plan the changes that make a draft cite the chosen papers.
 
     `choices` maps indices of findings to proposals, by default the best ones. `root` is the folder that was checked, if
     it was a folder; nothing outside it is changed. Retracted papers are refused, and those with an objection.
+    `unsaved` has the contents of files that are open in an editor.
     """
     if choices is None:
         choices = best_choices(checked)
     document = checked.document
     if not choices:
         return FixPlan(document.path)
-    project = DraftProject(document, root)
+    project = DraftProject(document, root, unsaved)
     current = project.read()
     if current.sentences != document.sentences:
         raise UserError(f"{document.path}: changed since it was checked; check it again")

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -61,6 +62,12 @@ _ENTRY_START = re.compile(r"^\s*@\s*[A-Za-z]{3,30}\s*[{(]", re.MULTILINE)
 
 def parse(text: str, file: str) -> tuple[list[Reference], list[str]]:
     """The references of a BibTeX or biblatex file, and warnings about what could not be read."""
+    references, warnings = _parse_once(text, file)
+    return list(references), list(warnings)
+
+
+@lru_cache(maxsize=4)  # drafts are read again and again, and a large file takes a second
+def _parse_once(text: str, file: str) -> tuple[tuple[Reference, ...], tuple[str, ...]]:
     entries, warnings = read_entries(text, file)
     by_key = {entry.key: entry for entry in entries}
     references: dict[str, Reference] = {}
@@ -71,7 +78,7 @@ def parse(text: str, file: str) -> tuple[list[Reference], list[str]]:
         for alias in entry.fields.get("ids", "").split(","):
             if alias.strip() and entry.key in references:
                 references.setdefault(alias.strip(), replace(references[entry.key], id=alias.strip()))
-    return list(references.values()), warnings
+    return tuple(references.values()), tuple(warnings)
 
 
 def reference_of(entry: BibtexEntry, fields: Mapping[str, str]) -> Reference:

@@ -1,0 +1,215 @@
+"""What the server knows: the open files, the drafts they belong to, the last check of each, and verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event
+
+from whycite.check.findings import CheckedDraft, Finding
+from whycite.check.fix.edits import text_of
+from whycite.documents.model import Citation, Document, Sentence
+from whycite.errors import UserError
+from whycite.service.drafts import Buffers, check_file, main_file, read_file
+from whycite.service.loading import CurrentLibrary
+from whycite.service.papers import PaperShelf
+from whycite.verify.draftclaims import DraftCitation, citations
+from whycite.verify.verification import Verification
+
+__all__ = ["CheckStopped", "DraftCheck", "PaperVerdict", "Workbench"]
+
+Report = Callable[[str, int, int | None], None]
+
+
+class CheckStopped(Exception):
+    """The draft changed, or the user stopped the check."""
+
+
+@dataclass(frozen=True, slots=True)
+class DraftCheck:
+    """A checked draft, and the open files as they were then."""
+
+    main: Path
+    checked: CheckedDraft
+    buffers: Buffers
+
+    @property
+    def document(self) -> Document:
+        """The draft."""
+        return self.checked.document
+
+    def files(self) -> set[Path]:
+        """The files that have text of the draft."""
+        return {self.main, *(Path(sentence.file) for sentence in self.document.sentences)}
+
+    def text(self, file: Path) -> str:
+        """The text of a file as it was checked; a closed one is read from disk."""
+        if file in self.buffers:
+            return self.buffers[file]
+        try:
+            return text_of(file.read_bytes())
+        except OSError:
+            return ""
+
+    def sentence_at(self, file: Path, offset: int) -> Sentence | None:
+        """The sentence at an offset of a file."""
+        return next(
+            (
+                sentence
+                for sentence in self.document.sentences
+                if sentence.file == str(file) and sentence.start <= offset <= sentence.end
+            ),
+            None,
+        )
+
+    def citation_at(self, file: Path, offset: int) -> tuple[Sentence, Citation] | None:
+        """The citation at an offset of a file, and its sentence."""
+        return next(
+            (
+                (sentence, citation)
+                for sentence in self.document.sentences
+                if sentence.file == str(file)
+                for citation in (*sentence.citations, *sentence.note_citations)
+                if citation.start <= offset <= citation.end
+            ),
+            None,
+        )
+
+    def key_at(self, file: Path, offset: int) -> str | None:
+        """The key of the reference at an offset of a file."""
+        if (place := self.citation_at(file, offset)) is None:
+            return None
+        citation, text = place[1], self.text(file)
+        for key in citation.keys:
+            start = text.find(key, citation.start, citation.end)
+            if start <= offset <= start + len(key) and start >= 0:
+                return key
+        return citation.keys[0] if len(citation.keys) == 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class PaperVerdict:
+    """What the full text of a cited paper says about a claim; the path is empty if it is not at hand."""
+
+    verification: Verification
+    path: str
+
+
+@dataclass(slots=True)
+class Workbench:
+    """The state of a session; checks run on one thread, everything else on the event loop."""
+
+    library: Path | None = None
+    buffers: dict[Path, str] = field(default_factory=dict)
+    checks: dict[Path, DraftCheck] = field(default_factory=dict)  # by main file
+    verdicts: dict[tuple[str, str], PaperVerdict] = field(default_factory=dict)  # by claim and key
+    _mains: dict[Path, Path] = field(default_factory=dict)
+    _edits: dict[Path, int] = field(default_factory=dict)  # the offset of the last edit of a file
+    _shelf: PaperShelf | None = None
+
+    def put(self, file: Path, text: str) -> Path:
+        """Take the text of an open file; the main file of its draft."""
+        previous = self.buffers.get(file)
+        self.buffers[file] = text
+        if previous is not None and previous != text:
+            self._edits = {file: _edit_end(previous, text)}
+        if file not in self._mains:
+            self._mains[file] = main_file(file, text)
+        return self._mains[file]
+
+    def close(self, file: Path) -> Path:
+        """Forget the text of a file; the main file of its draft."""
+        self.buffers.pop(file, None)
+        self._edits.pop(file, None)
+        return self._mains.pop(file, file)
+
+    def forget_edits(self) -> None:
+        """The user has stopped typing: no sentence is being written."""
+        self._edits = {}
+
+    def main_of(self, file: Path) -> Path:
+        """The main file of the draft that a file belongs to."""
+        return self._mains.get(file, file)
+
+    def open_files(self, main: Path) -> list[Path]:
+        """The open files of a draft."""
+        return [file for file in self.buffers if self.main_of(file) == main]
+
+    def check_of(self, file: Path) -> DraftCheck | None:
+        """The last check of the draft that a file belongs to."""
+        return self.checks.get(self.main_of(file))
+
+    def is_current(self, check: DraftCheck) -> bool:
+        """Whether nothing in the draft changed since it was checked."""
+        return all(self.buffers.get(file) == check.buffers.get(file) for file in {*check.buffers, *self.buffers})
+
+    def is_being_typed(self, finding: Finding) -> bool:
+        """Whether the last edit was in the sentence of a finding."""
+        offset = self._edits.get(Path(finding.file))
+        return offset is not None and finding.start <= offset <= finding.end
+
+    def check(
+        self,
+        main: Path,
+        buffers: Mapping[Path, str],
+        stop: Event,
+        report: Report,
+        on_judged: Callable[[DraftCheck], None],
+    ) -> DraftCheck:
+        """Check a draft; `on_judged` gets what is known before papers are searched."""
+
+        def progress(stage: str, count: int, total: int | None) -> None:
+            if stop.is_set():
+                raise CheckStopped
+            report(stage, count, total)
+
+        def judged(checked: CheckedDraft, findings: Sequence[Finding]) -> None:
+            if not findings:
+                on_judged(DraftCheck(main, checked, buffers))
+
+        document = read_file(main, buffers)
+        progress("reading", 1, None)
+        checked = check_file(
+            main, self.library, buffers=buffers, document=document, progress=progress, on_findings=judged
+        )
+        return DraftCheck(main, checked, buffers)
+
+    def citations_at(self, check: DraftCheck, file: Path, start: int, end: int) -> list[DraftCitation]:
+        """The citations of a draft between two offsets of a file, each with its claim."""
+        return [
+            citation
+            for citation in citations(check.document)
+            if citation.file == str(file) and citation.start <= end and citation.end >= start and citation.linked
+        ]
+
+    def verify(self, citation: DraftCitation) -> PaperVerdict:
+        """Ask the full text of the cited paper, if it is at hand, and remember the verdict."""
+        verdict = PaperVerdict(*self.shelf.verify_reference(citation.reference, citation.claim))
+        self.verdicts[citation.claim, citation.reference.id] = verdict
+        return verdict
+
+    @property
+    def shelf(self) -> PaperShelf:
+        """The full texts of the library."""
+        if self._shelf is None:
+            self._shelf = PaperShelf(CurrentLibrary(self.library))
+        return self._shelf
+
+    def paper_path(self, citation: DraftCitation) -> str:
+        """The file of the cited paper."""
+        if path := self.shelf.path_of(citation.reference):
+            return path
+        raise UserError(f"{citation.reference.id}: the library has no full text of this paper")
+
+
+def _edit_end(old: str, new: str) -> int:
+    """Where the part that differs ends in the new text: where the user types."""
+    same, different = 0, min(len(old), len(new)) + 1  # lengths of ends that are, and are not, the same
+    while different - same > 1:
+        length = (same + different) // 2
+        if old[len(old) - length :] == new[len(new) - length :]:
+            same = length
+        else:
+            different = length
+    return len(new) - same
