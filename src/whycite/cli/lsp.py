@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import redirect_stdout
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -32,4 +34,6 @@ def lsp(
         print(f"whycite: listening on 127.0.0.1:{tcp}", file=sys.stderr, flush=True)
         server.start_tcp("127.0.0.1", tcp)
     else:
-        server.start_io()
+        output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")  # which the server closes
+        with redirect_stdout(sys.stderr):  # what else is printed is not part of the protocol
+            server.start_io(stdout=output)

@@ -71,6 +71,7 @@ def create(settings: LspSettings | None = None) -> DraftServer:
     server = DraftServer(settings or LspSettings())
     for method, handler in (
         (types.INITIALIZE, server.initialize),
+        (types.SHUTDOWN, server.close),
         (types.TEXT_DOCUMENT_DID_OPEN, server.did_open),
         (types.TEXT_DOCUMENT_DID_CHANGE, server.did_change),
         (types.TEXT_DOCUMENT_DID_SAVE, server.did_save),
@@ -113,8 +114,12 @@ class DraftServer(LanguageServer):
         self._checker = ThreadPoolExecutor(1, "whycite-check")  # one at a time: the models use all cores
         self._answerer = ThreadPoolExecutor(2, "whycite-answer")
 
-    def close(self) -> None:
-        """Stop all checks."""
+    def report_server_error(self, error: Exception, source: Any) -> None:
+        """Log what went wrong; a message to the editor could itself be what does not work."""
+        _LOG.error("%s", error)
+
+    def close(self, _: None = None) -> None:
+        """Stop all checks, and say nothing more."""
         for main in [*self._tasks]:
             self._stop(main)
         for timer in self._idle_timers.values():
@@ -265,7 +270,11 @@ class DraftServer(LanguageServer):
                 raise CheckStopped
             percentage = round(100 * count / total) if total else None
             value = types.WorkDoneProgressReport(message=stage, percentage=percentage)
-            loop.call_soon_threadsafe(self.work_done_progress.report, token, value)
+            loop.call_soon_threadsafe(send, value)
+
+        def send(value: types.WorkDoneProgressReport) -> None:
+            if not stop.is_set():
+                self.work_done_progress.report(token, value)
 
         return report, lambda: self.work_done_progress.end(token, types.WorkDoneProgressEnd())
 
