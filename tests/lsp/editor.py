@@ -19,7 +19,7 @@ from whycite.lsp.server import LspSettings, create
 
 __all__ = ["Editor", "apply_edits", "connect"]
 
-_SECONDS = 20  # to wait for an answer; a busy machine is slow
+_SECONDS = 60  # to wait for an answer; a busy machine is slow
 CAPABILITIES = types.ClientCapabilities(
     workspace=types.WorkspaceClientCapabilities(
         apply_edit=True, workspace_edit=types.WorkspaceEditClientCapabilities(document_changes=True)
