@@ -172,7 +172,7 @@ async def connect(
     options: dict[str, Any] | None = None,
 ) -> AsyncIterator[Editor]:
     """An editor beside a server, which runs in this process and listens on a port of its own."""
-    server = create(settings or LspSettings(debounce=0.02, idle=0.05))
+    server = create(settings or LspSettings(debounce=0.02, idle=60))
     stop, disconnected = threading.Event(), asyncio.Event()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -56,7 +56,19 @@ def test_sentences_that_need_a_citation_are_shown_with_evidence(draft: Path) -> 
     play(session)
 
 
-def test_nothing_is_said_about_the_sentence_that_is_typed_until_the_user_rests(draft: Path) -> None:
+def test_a_sentence_is_checked_when_typing_stops(draft: Path) -> None:
+    async def session(editor: Editor) -> None:
+        editor.open(draft)
+        await editor.diagnostics(draft)
+        editor.change(
+            draft, DRAFT.replace("Bees fly by day.", "Bees fly by day. Earlier studies showed that bees dance.")
+        )
+        await editor.wait_for(lambda: len(getattr(editor.last(draft), "diagnostics", ())) == 4)
+
+    play(session, LspSettings(debounce=0.02, idle=0.05))
+
+
+def test_nothing_is_said_about_the_sentence_that_is_typed_until_it_is_saved(draft: Path) -> None:
     async def session(editor: Editor) -> None:
         editor.open(draft)
         await editor.diagnostics(draft, 2)
@@ -105,7 +117,7 @@ def test_a_paper_of_the_library_brings_its_entry(draft: Path, tmp_path: Path, be
         assert changed["refs.bib"].startswith("@misc{x, title = {Unrelated}}\n\n@article{kaiser1988busy")
         assert "night~\\cite{kaiser1988busy}." in changed["main.tex"]
 
-    play(session, LspSettings(bees, 0.02, 0.05))
+    play(session, LspSettings(bees, 0.02, 60))
 
 
 def test_editors_without_resolving_get_the_edits_at_once(draft: Path) -> None:
@@ -217,7 +229,7 @@ def test_a_completed_paper_of_the_library_is_added_to_the_bibliography(draft: Pa
         await editor.execute(item.command)
         assert "@article{kaiser1988busy" in editor.apply(editor.edits[-1])["refs.bib"]
 
-    play(session, LspSettings(bees, 0.02, 0.05))
+    play(session, LspSettings(bees, 0.02, 60))
 
 
 def test_a_citation_is_verified_when_asked(draft: Path, bees: Path, judged_by_words: None) -> None:
@@ -241,7 +253,7 @@ def test_a_citation_is_verified_when_asked(draft: Path, bees: Path, judged_by_wo
         assert isinstance(hover.contents, types.MarkupContent)
         assert "**contradicted**" in hover.contents.value
 
-    play(session, LspSettings(bees, 0.02, 0.05))
+    play(session, LspSettings(bees, 0.02, 60))
 
 
 def test_a_part_is_checked_with_the_draft_it_belongs_to(draft: Path) -> None:
@@ -288,7 +300,7 @@ def test_code_lenses_are_shown_where_they_are_asked_for(draft: Path) -> None:
         assert lens.command
         assert lens.command.title == "3 of 5 sentences need a citation"
 
-    play(session, options={"code_lens": True, "debounce": 0.02, "unknown": 1})
+    play(session, options={"code_lens": True, "unknown": 1})
 
 
 def test_a_request_can_be_cancelled(draft: Path) -> None:

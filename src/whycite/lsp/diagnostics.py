@@ -8,7 +8,6 @@ from pathlib import Path
 from lsprotocol import types
 
 from whycite.check.findings import Finding
-from whycite.check.fix.retractions import is_retracted
 from whycite.check.reporting.messages import message
 from whycite.check.settings import settings_for
 from whycite.documents.model import Citation
@@ -16,10 +15,10 @@ from whycite.lsp.positions import TextMap, text_map
 from whycite.lsp.workbench import DraftCheck, PaperVerdict, Workbench
 from whycite.verify.draftclaims import citations
 
-__all__ = ["MISSING_ENTRY", "NEEDS_CITATION", "RETRACTED", "SOURCE", "draft_diagnostics"]
+__all__ = ["MISSING_ENTRY", "NEEDS_CITATION", "SOURCE", "draft_diagnostics"]
 
 SOURCE = "whycite"
-NEEDS_CITATION, RETRACTED, MISSING_ENTRY = "needs-citation", "retracted", "missing-entry"
+NEEDS_CITATION, MISSING_ENTRY = "needs-citation", "missing-entry"
 _SEVERITIES = {
     "error": types.DiagnosticSeverity.Error,
     "warning": types.DiagnosticSeverity.Warning,
@@ -44,9 +43,14 @@ def draft_diagnostics(
     for finding in check.checked.findings:
         if finding.kind == "needs-citation" and not bench.is_being_typed(finding):
             diagnostics[Path(finding.file)].append(_needed(finding, place(finding.file), severity, uri_of))
+    broken = {
+        (finding.file, problem.key): problem for finding in check.checked.findings for problem in finding.problems
+    }
     for file, citation, key in _cited_keys(check):
-        if problem := _key_problem(check, key):
-            code, text = problem
+        problem = broken.get((file, key))
+        if problem is not None or key not in check.document.by_id:
+            code = problem.rule if problem else MISSING_ENTRY
+            text = problem.message if problem else f"The bibliography has no entry “{key}”."
             places = place(file)
             span = places.range(*_key_span(places.text, citation, key))
             diagnostics[Path(file)].append(
@@ -89,15 +93,6 @@ def _cited_keys(check: DraftCheck) -> Iterator[tuple[str, Citation, str]]:
         for citation in sentence.citations:
             for key in citation.keys:
                 yield sentence.file, citation, key
-
-
-def _key_problem(check: DraftCheck, key: str) -> tuple[str, str] | None:
-    reference = check.document.by_id.get(key)
-    if reference is None:
-        return MISSING_ENTRY, f"The bibliography has no entry “{key}”."
-    if is_retracted([reference.title, reference.text]):
-        return RETRACTED, f"This paper was retracted: {reference.title or reference.text}"
-    return None
 
 
 def _key_span(text: str, citation: Citation, key: str) -> tuple[int, int]:
