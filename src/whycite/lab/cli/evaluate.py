@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["app", "show_methods", "show_outcomes"]
 
 
-_TABLE_4 = ("bm25-okapi", "bm25-plus", "bm25-plus-rank-bm25", "ilciter")
+_TABLE_4 = ("bm25-okapi", "bm25-plus", "bm25-plus-rank-bm25", "ilciter", "incite")
 _TABLE_5 = ("encoder", "ensemble-okapi-encoder", "ensemble-plus-encoder", "ensemble-all", "ilciter")
 _RATIOS = ("MRR", "R@10")
 _CHOICES = {"random": "chosen at random", "supported": "that cite the best-supported papers, as in ILCiteR"}

@@ -16,6 +16,7 @@ from whycite.documents.jsontext import as_list, as_text
 from whycite.errors import UserError
 from whycite.files import make_folder
 from whycite.lab.evaluate.comparison import MethodRow, compare
+from whycite.lab.evaluate.peers import INCITE, rank_by_incite
 from whycite.lab.evaluate.statistics import draw
 from whycite.lab.evaluate.topics import Watch
 from whycite.lab.evaluate.trec import write_qrels, write_run
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from whycite.library import Library
 
 __all__ = [
+    "ALL_METHODS",
     "METHODS",
     "ContextsOutcome",
     "MaskedContext",
@@ -121,7 +123,8 @@ def _context(data: dict[str, Any], canonical_ids: dict[str, str]) -> MaskedConte
 
 _BM25 = {f"bm25-{name}": name for name in VARIANTS}
 METHODS = (*_BM25, "encoder", "fusion", "whycite")
-AGAINST = ("bm25-okapi",)
+ALL_METHODS = (*METHODS, INCITE)  # inCite needs packages of its own, so it runs only if asked for
+AGAINST = (INCITE, "bm25-okapi")
 _DAMPING = 60  # of reciprocal rank fusion (Cormack, Clarke & Büttcher 2009)
 
 
@@ -148,9 +151,10 @@ def run(
     - `encoder`: by the cosine between the sentence and title and abstract
     - `fusion`: by the sum of 1 / (60 + rank) in `bm25-okapi` and `encoder`
     - `whycite`: the default method over a library of these papers, without documents that cite them
+    - `incite`: the program inCite, if installed
     """
-    if unknown := [name for name in methods if name not in METHODS]:
-        raise UserError(f"unknown method '{unknown[0]}'; choose one of: {', '.join(METHODS)}")
+    if unknown := [name for name in methods if name not in ALL_METHODS]:
+        raise UserError(f"unknown method '{unknown[0]}'; choose one of: {', '.join(ALL_METHODS)}")
     contexts = load_contexts(folder, limit, seed)
     runs: dict[str, Ranking] = {}
     if any(name in _BM25 or name == "fusion" for name in methods):
@@ -163,6 +167,9 @@ def run(
         runs["whycite"] = _rank_by_whycite(
             _prepare_library(folder, contexts.papers, work, watch, encoder), contexts, watch
         )
+    if INCITE in methods:
+        claims = {context.id: context.text for context in contexts.contexts}
+        runs[INCITE] = rank_by_incite({paper.id: paper for paper in contexts.papers}, claims, DEPTH, watch)
     method_runs = {name: runs[name] for name in dict.fromkeys(methods)}
     truth = {context.id: context.truth for context in contexts.contexts}
     return ContextsOutcome(contexts, method_runs, compare(method_runs, truth, AGAINST, seed))

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 from whycite.errors import UserError
 from whycite.files import make_folder, write_lines
 from whycite.lab.evaluate.comparison import MethodRow, compare
+from whycite.lab.evaluate.peers import INCITE, rank_by_incite
 from whycite.lab.evaluate.topics import Watch
 from whycite.lab.evaluate.trec import write_qrels, write_run
 from whycite.lab.ilciter import METHODS, DatabaseStatistics, EvidenceDatabase
 from whycite.lab.ilciter.cases import ClaimCase, HeldOutPaper, answerable, choose
 from whycite.lab.ilciter.workspace import PreparedTopic, slug
+from whycite.library.tables import identifier
 from whycite.models import Encoder
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ DEPTH = 100  # papers per claim
 # given the papers cited before the claim and the draft's year, which rules out newer papers.
 WHYCITE_METHODS = ("whycite", "whycite+context", "whycite+draft")
 DEFAULT_METHODS = (*METHODS, "whycite")
-ALL_METHODS = (*METHODS, *WHYCITE_METHODS)
+ALL_METHODS = (*METHODS, *WHYCITE_METHODS, INCITE)
 
 Ranking = dict[str, list[tuple[str, float]]]
 """Paper keys and scores for each claim id, best first."""
@@ -103,6 +105,8 @@ def rank(
     if published := [name for name in methods if name in METHODS]:
         runs |= _rank_published(database, job, published, encoder_of(library.encoder, library.path))
     runs |= {name: _rank_whycite(library, job, name) for name in methods if name in WHYCITE_METHODS}
+    if INCITE in methods:
+        runs[INCITE] = _rank_incite(library, database, job)
     return {name: runs[name] for name in methods}
 
 
@@ -133,6 +137,15 @@ def _rank_whycite(library: Library, job: _RankingJob, name: str) -> Ranking:
     return run
 
 
+def _rank_incite(library: Library, database: EvidenceDatabase, job: _RankingJob) -> Ranking:
+    """inCite knows the cited papers by title, abstract and so on, and nothing that is said about them."""
+    papers = library.papers([identifier(key) for key, _ in database.papers])
+    claims = {case.id: case.text for case in job.cases}
+    return rank_by_incite(
+        {paper.key: paper for paper in papers.values()}, claims, DEPTH, job.watch, f"{job.stage}, {INCITE}"
+    )
+
+
 def recommend_papers(method: Method, claim: Claim) -> list[tuple[str, float]]:
     """Recommended papers with scores made non-increasing, since papers a method ties may differ slightly."""
     recommendations = method.recommend(claim, n=DEPTH)
@@ -152,7 +165,7 @@ def claim_of(case: ClaimCase, source: HeldOutPaper, name: str) -> Claim:
     return Claim(case.text, source.title, case.section_type, paragraph, source.cited[: case.earlier], source.year)
 
 
-AGAINST = ("ilciter", "bm25-okapi")  # baselines for every method
+AGAINST = ("ilciter", "bm25-okapi", INCITE)  # baselines for every method
 
 
 @dataclass(frozen=True, slots=True)
