@@ -26,7 +26,17 @@ from tokenizers.processors import TemplateProcessing
 from whycite.check.calibration import BibliographyWeights, Calibration
 from whycite.check.detector import Decision, DetectorDescription, DetectorHead, ParagraphText
 from whycite.cite.recommendations import Claim, Recommendation, Recommendations, answer_fits
-from whycite.library import Library, LibraryInfo, Paper, PaperHit, PaperOutline, SourceDocument, SpanCitation, SpanHit
+from whycite.library import (
+    Library,
+    LibraryInfo,
+    Paper,
+    PaperHit,
+    PaperOutline,
+    PassageHit,
+    SourceDocument,
+    SpanCitation,
+    SpanHit,
+)
 from whycite.library.tables import identifier
 from whycite.models.folders import MODEL, RANKER, TOKENIZER, ModelSettings, Pooling
 from whycite.text.tokens import terms
@@ -224,6 +234,7 @@ class FakeLibrary(Library):
         self.quoted: dict[tuple[int, int], str] = {}
         self.homes: dict[int, SourceDocument] = {}
         self.beside: dict[int, float] = {}
+        self.own_words: dict[int, PassageHit] = {}
         self.calls: Counter[str] = Counter()
 
     def add_paper(
@@ -275,10 +286,28 @@ class FakeLibrary(Library):
         )
 
     def search(
-        self, text: str, meaning: Callable[[], NDArray[np.float32]], spans: int = 100, papers: int = 50
-    ) -> tuple[list[SpanHit], list[PaperHit]]:
+        self,
+        text: str,
+        meaning: Callable[[], NDArray[np.float32]],
+        spans: int = 100,
+        papers: int = 50,
+        passages: int = 0,
+    ) -> tuple[list[SpanHit], list[PaperHit], list[PassageHit]]:
         self.calls["search"] += 1
-        return self._shuffled(list(self.hits.values())), self._shuffled(list(self.paper_hits.values()))
+        return (
+            self._shuffled(list(self.hits.values())),
+            self._shuffled(list(self.paper_hits.values())),
+            self._shuffled(list(self.own_words.values())),
+        )
+
+    def say(self, key: str, *sentences: str, lexical: float, section: str = "Results", page: int | None = None) -> None:
+        """What a paper says in its own words."""
+        paper = identifier(key)
+        self.own_words[paper] = PassageHit(paper, sentences, section, page, lexical)
+
+    def citing_documents(self, ids: Sequence[int]) -> dict[int, int]:
+        self.calls["citing_documents"] += 1
+        return {paper: len({row.document for row in self.rows if row.paper == paper}) for paper in ids}
 
     def citations(self, spans: Sequence[int]) -> list[SpanCitation]:
         self.calls["citations"] += 1

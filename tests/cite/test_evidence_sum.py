@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.fakes import FakeEncoder, FakeLibrary
 from whycite.cite.evidence_sum import EvidenceSum
-from whycite.cite.recommendations import Claim, Recommendation
+from whycite.cite.recommendations import Claim, OwnPassage, Recommendation
 from whycite.cite.scoring import RankingWeights
 from whycite.errors import UserError
 from whycite.library.tables import identifier
@@ -189,7 +189,29 @@ def test_few_questions_to_the_library(library: FakeLibrary, encoder: FakeEncoder
         "texts",
         "sources",
         "quotations",
+        "citing_documents",
     }
+
+
+def test_a_paper_is_found_by_what_it_says_itself(library: FakeLibrary, encoder: FakeEncoder) -> None:
+    library.add_paper("a", title="Something else")
+    library.add_paper("b")
+    library.say("a", "They were grown.", "Cells of yeast divide when grown.", lexical=20.0, section="Results", page=3)
+    library.say("b", "Nothing of the kind.", lexical=1.0)
+    weights = RankingWeights(own=2.0, own_lexical=0.1)
+    first, second = EvidenceSum(library, encoder, weights).recommend(Claim("Yeast cells divide in the dark"))
+    assert (first.paper.key, first.support, first.evidence) == ("a", 0, ())
+    assert first.passages == (OwnPassage("Cells of yeast divide when grown.", 3 / 4, "Results", 3),)
+    assert first.shares["own words"] > second.shares["own words"] > 0
+    assert not first.title_matches
+    assert second.passages == ()  # no sentence has enough words of the claim
+
+
+def test_how_many_documents_cite_a_paper(library: FakeLibrary, encoder: FakeEncoder) -> None:
+    for number, document in enumerate(("d1", "d1", "d2")):
+        library.cite(f"cells divide {number}", "a", document=document)
+    [paper] = EvidenceSum(library, encoder).recommend(Claim("cells divide"))
+    assert (paper.support, paper.citing_documents) == (3, 2)
 
 
 @pytest.mark.parametrize("n", [0, -1])

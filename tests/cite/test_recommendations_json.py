@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from whycite.cite.recommendations import Evidence, Recommendation, recommendation_json
+from whycite.cite.recommendations import Evidence, OwnPassage, Recommendation, recommendation_json
 from whycite.library import Paper, SourceDocument
 
 
@@ -12,7 +12,8 @@ from whycite.library import Paper, SourceDocument
 def recommendation() -> Recommendation:
     paper = Paper("doi:10.1/x", "On cells", ("Doe, Jane", "Müller, K"), 2010, "Cell", "10.1/x", "An abstract.")
     evidence = Evidence("cells", 0.5, "It is about cells.", SourceDocument("doi:10.1/y", "Elsewhere", None))
-    return Recommendation(1, 12.5, 3, paper, (evidence,), {"title": 10.0, "support": 2.5}, 0.8)
+    own = OwnPassage("Cells divide.", 0.5, "Results", 3)
+    return Recommendation(1, 12.5, 3, paper, (evidence,), {"title": 10.0, "support": 2.5}, 0.8, 2, (own,), False)
 
 
 def test_the_keys_of_the_interface(recommendation: Recommendation) -> None:
@@ -21,6 +22,8 @@ def test_the_keys_of_the_interface(recommendation: Recommendation) -> None:
         "score": 12.5,
         "fits": 0.8,
         "support": 3,
+        "citing_documents": 2,
+        "title_matches": False,
         "paper": {
             "key": "doi:10.1/x",
             "title": "On cells",
@@ -37,6 +40,7 @@ def test_the_keys_of_the_interface(recommendation: Recommendation) -> None:
                 "source": {"key": "doi:10.1/y", "title": "Elsewhere", "year": None},
             }
         ],
+        "passages": [{"text": "Cells divide.", "score": 0.5, "section": "Results", "page": 3}],
     }
 
 

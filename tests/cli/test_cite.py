@@ -33,7 +33,8 @@ def test_json_has_the_agreed_keys(run: Run, library: Path, option: list[str]) ->
     found = _recommendations(run("cite", CLAIM, "--library", library, *option))
     assert [one["rank"] for one in found] == list(range(1, len(found) + 1))
     best = found[0]
-    assert best.keys() == {"rank", "score", "fits", "support", "paper", "evidence"}
+    keys = {"rank", "score", "fits", "support", "citing_documents", "title_matches", "paper", "evidence", "passages"}
+    assert best.keys() == keys
     assert best["support"] == 1
     assert best["paper"] == {
         "key": "title:busy bees need rest too|1988|kaiser",

@@ -59,7 +59,7 @@ def test_of_a_newer_program(place: Path, encoder: Any, numbered: Make) -> None:
     commits.add([last | {"commit": last["commit"] + 1, "schema": last["schema"] + 1}])
     for ask in (Library.open, compact, lambda at: add_documents(at, [numbered(2)], encoder=encoder)):
         with pytest.raises(
-            UserError, match=r"newer version of whycite \(schema 2, this version supports 1\); update whycite"
+            UserError, match=r"newer version of whycite \(schema 3, this version supports 2\); update whycite"
         ):
             ask(place)
 

@@ -16,7 +16,7 @@ from whycite.library.tables import TABLES
 
 Make = Callable[..., Document]
 Read = Callable[[Path], Any]
-INDICES = {"papers": 2, "documents": 1, "spans": 2, "citations": 3}
+INDICES = {"papers": 2, "documents": 1, "spans": 2, "citations": 3, "passages": 2}
 
 
 def _opened(place: Path) -> Store:

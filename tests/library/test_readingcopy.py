@@ -44,7 +44,7 @@ def _heap(place: Path, table: str) -> Path:
 
 def _answers(library: Library, encoder: Any) -> tuple[Any, ...]:
     [vector] = encoder.encode(["growing cells"])
-    spans, papers = library.search("growing cells", lambda: vector, 1_000, 1_000)
+    spans, papers, _ = library.search("growing cells", lambda: vector, 1_000, 1_000)
     citations = library.citations([hit.id for hit in spans])
     cited = sorted({citation.paper for citation in citations})
     return (

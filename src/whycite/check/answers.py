@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from whycite.check.memory import Memory, memory_key
 from whycite.cite.plugins import DEFAULT, load_method
-from whycite.cite.recommendations import Claim, Evidence, Method, Recommendation, answer_fits, recommendation_json
+from whycite.cite.recommendations import (
+    Claim,
+    Evidence,
+    Method,
+    OwnPassage,
+    Recommendation,
+    answer_fits,
+    recommendation_json,
+)
 from whycite.documents.model import Notice, Reference
 from whycite.documents.references.publication import load_publication
 from whycite.library.notices import PaperNotices, load_notices, stated
@@ -180,4 +188,7 @@ def _recommendation_from_record(record: Mapping[str, Any]) -> Recommendation:
         ),
         shares=record["explain"],
         fits=record["fits"],
+        citing_documents=record["citing_documents"],
+        passages=tuple(OwnPassage(**passage) for passage in record["passages"]),
+        title_matches=record["title_matches"],
     )

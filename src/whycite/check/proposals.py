@@ -30,7 +30,7 @@ from whycite.check.bibliography import (
 )
 from whycite.check.findings import Proposal
 from whycite.cite.bibtex import CitationKeys, bibtex_entry
-from whycite.cite.fit import BIBLIOGRAPHY, best_chance, fit_chance, may_insert
+from whycite.cite.fit import BIBLIOGRAPHY, best_chance, fit_chance, may_insert, title_matches
 from whycite.cite.names import author_matcher, family_names
 from whycite.cite.recommendations import Claim, Evidence, Recommendation, same_title
 from whycite.documents.identity import normalise_title, paper_key
@@ -235,8 +235,9 @@ def _recommend_entries(
     )
     rows = list(islice(citable_rows, MAX_CANDIDATES))
     doubtful = not rows or bool(meanings[rows[0]] < DOUBT and not authors[rows[0]])
-    chances = [fit_chance(signs, BIBLIOGRAPHY) for signs in entries.fit_signs(index, candidates, rows)]
-    for row, fits in zip(rows, chances, strict=True):
+    all_signs = entries.fit_signs(index, candidates, rows)
+    chances = [fit_chance(signs, BIBLIOGRAPHY) for signs in all_signs]
+    for row, fits, signs in zip(rows, chances, all_signs, strict=True):
         place = int(candidates.positions[row])
         entry = entries.references[place]
         citing_rows = entries.citing_rows(place, index)
@@ -271,7 +272,14 @@ def _recommend_entries(
             (
                 entry.id,
                 Recommendation(
-                    len(recommendations) + 1, value, len(citing_rows), paper, evidence, {"fit": value}, fits
+                    len(recommendations) + 1,
+                    value,
+                    len(citing_rows),
+                    paper,
+                    evidence,
+                    {"fit": value},
+                    fits,
+                    title_matches=title_matches(signs),
                 ),
             )
         )

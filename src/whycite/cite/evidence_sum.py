@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from whycite.cite.fit import LIBRARY, ClaimWords, FitSigns, best_chance, fit_chance
+from whycite.cite.fit import LIBRARY, ClaimWords, FitSigns, best_chance, fit_chance, title_matches
 from whycite.cite.recommendations import (
     Claim,
     EvidencePiece,
+    OwnPassage,
     Recommendation,
     Recommendations,
     check_number,
@@ -28,7 +29,6 @@ from whycite.cite.scoring import (
     DIGITS,
     EVIDENCE,
     PAPER,
-    TITLE,
     FittedWeights,
     RankingFeatures,
     RankingScores,
@@ -52,6 +52,8 @@ from whycite.errors import UserError
 from whycite.models import Encoder, rankers
 from whycite.models.cache import SharedEncoder
 from whycite.models.rankers import Ranker, paper_text
+from whycite.text.tokens import terms
+from whycite.text.wordlists import FUNCTION_WORDS
 
 if TYPE_CHECKING:
     from whycite.library import Library, LibraryInfo, Paper
@@ -94,7 +96,7 @@ def with_ranker_scores(
 
 def _best_span_text(matches: ClaimMatches, features: RankingFeatures, scores: RankingScores, index: int) -> str:
     """The best evidence of a paper, a whole sentence if possible; "" if it has only its title."""
-    rows = np.flatnonzero((features.paper_index == index) & (features.spans != TITLE))
+    rows = np.flatnonzero((features.paper_index == index) & (features.spans >= 0))
     if not len(rows):
         return ""
     part = features.evidence[rows, EVIDENCE.index("part")]
@@ -106,6 +108,7 @@ _COSINES = ("sentence_cosine", "part_cosine", "title_cosine")  # of which each p
 # Papers whose title, support and age are looked up. With all of them, the first ten are the same for 97 of 100 claims,
 # and MRR to three digits.
 CANDIDATES = 100
+_MIN_OWN_SHARE = 0.3  # of the claim's words that a sentence of the paper must have to be shown
 
 
 class EvidenceSum:
@@ -135,7 +138,8 @@ class EvidenceSum:
             features = with_ranker_scores(self._library, self._ranker, query, matches, features, scores)
             scores = score(features, self._weights)
         papers = self._library.papers(features.papers.tolist())
-        chances = [fit_chance(signs, LIBRARY) for signs in _fit_signs(matches, query, features, papers)]
+        all_signs = _fit_signs(matches, query, features, papers)
+        chances = [fit_chance(signs, LIBRARY) for signs in all_signs]
         rounded = scores.papers.round(DIGITS)
         ids = features.papers.tolist()
         # The n best and those tied with the last; ties are broken by key.
@@ -144,6 +148,7 @@ class EvidenceSum:
         texts = {span: hit.text for span, hit in matches.spans.items()}
         evidence = dict(zip(good, shown_evidence(self._library, pieces, texts), strict=True))
         best = sorted(good, key=lambda index: (-rounded[index], papers[ids[index]].key))[:n]
+        citing_documents = self._library.citing_documents([ids[index] for index in best])
         recommendations = (
             Recommendation(
                 rank=rank,
@@ -153,6 +158,9 @@ class EvidenceSum:
                 evidence=evidence[index],
                 shares=shares(features, self._weights, scores, index),
                 fits=chances[index],
+                citing_documents=citing_documents[ids[index]],
+                passages=_own_words(matches, query, ids[index]),
+                title_matches=title_matches(all_signs[index]),
             )
             for rank, index in enumerate(best, start=1)
         )
@@ -173,7 +181,8 @@ class EvidenceSum:
         """The features of all candidate papers, to fit weights to."""
         query = prepare_claim(claim, self._encoder)
         matches = search_library(self._library, query)
-        features, _ = self._features(matches, query, len(matches.citations) + len(matches.titles))
+        number = len(matches.citations) + len(matches.titles) + len(matches.passages)
+        features, _ = self._features(matches, query, number)
         if self._ranker:
             features = with_ranker_scores(
                 self._library, self._ranker, query, matches, features, score(features, self._weights)
@@ -193,7 +202,7 @@ class EvidenceSum:
         self, matches: ClaimMatches, query: ClaimQuery, features: RankingFeatures, scores: RankingScores, index: int
     ) -> list[EvidencePiece]:
         """The evidence of a paper, best first."""
-        rows = np.flatnonzero((features.paper_index == index) & (features.spans != TITLE))
+        rows = np.flatnonzero((features.paper_index == index) & (features.spans >= 0))
         # The score of a whole sentence with the same words and meaning.
         ideal = (
             self._weights.sentence_cosine + self._weights.sentence_coverage + self._weights.lexical * self._full(query)
@@ -234,8 +243,23 @@ def _fit_signs(
     for paper_id, meaning in zip(features.papers.tolist(), meanings.tolist(), strict=True):
         paper = papers[paper_id]
         texts = [matches.spans[span].text for span in matches.citations.get(paper_id, ())]
+        if paper_id in matches.passages:
+            texts += matches.passages[paper_id].sentences
         signs.append(words.signs(meaning, paper.title, paper.authors, (paper.abstract, *texts)))
     return signs
+
+
+def _own_words(matches: ClaimMatches, query: ClaimQuery, paper: int) -> tuple[OwnPassage, ...]:
+    """The sentence of the paper's best passage that shares most words with the claim, if it shares enough."""
+    passage = matches.passages.get(paper)
+    if passage is None:
+        return ()
+    claim_words = {*terms(query.text)} - FUNCTION_WORDS
+    shares = [len(claim_words & {*terms(sentence)}) / max(len(claim_words), 1) for sentence in passage.sentences]
+    best = max(range(len(shares)), key=shares.__getitem__)
+    if shares[best] < _MIN_OWN_SHARE:
+        return ()
+    return (OwnPassage(passage.sentences[best], shares[best], passage.section, passage.page),)
 
 
 def make(name: str, library: Library, encoder: Encoder) -> EvidenceSum:

@@ -31,8 +31,10 @@ __all__ = [
     "insertion_signs",
     "may_insert",
     "nothing_fits",
+    "title_matches",
 ]
 
+_MIN_TITLE_SHARE = 1 / 3  # of a title's words that a claim must have before the title is said to match
 _MIN_TITLE_WORDS = 3  # so that a title of one word, which many claims have, counts as a third
 
 
@@ -120,6 +122,11 @@ def fit_chance(signs: FitSigns, weights: FitWeights) -> float:
     """The chance that a paper fits a claim, if as many papers fit as do not."""
     values = zip(SIGNS, astuple(signs), strict=True)
     return _logistic(weights.bias + sum(weights.weights[name] * value for name, value in values))
+
+
+def title_matches(signs: FitSigns) -> bool:
+    """Whether to say that a title matches: the claim has enough of its words."""
+    return signs.title >= _MIN_TITLE_SHARE
 
 
 def best_chance(chances: Iterable[float | None]) -> float | None:

@@ -29,6 +29,7 @@ __all__ = [
     "EvidencePiece",
     "Method",
     "NoticeJson",
+    "OwnPassage",
     "PaperJson",
     "Recommendation",
     "RecommendationJson",
@@ -42,6 +43,7 @@ __all__ = [
     "is_allowed",
     "notice_json",
     "paper_json",
+    "passage_place",
     "recommendation_json",
     "same_title",
     "shown_evidence",
@@ -76,8 +78,18 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnPassage:
+    """A sentence in which the paper itself says something like the claim."""
+
+    text: str
+    score: float  # 0 to 1, the share of the claim's words that it has
+    section: str
+    page: int | None  # known only in PDFs
+
+
+@dataclass(frozen=True, slots=True)
 class Recommendation:
-    """A paper for a claim; without evidence, only its title fits."""
+    """A paper for a claim; without evidence and passages, only its title or abstract is near."""
 
     rank: int
     score: float  # comparable only within one answer
@@ -86,6 +98,9 @@ class Recommendation:
     evidence: tuple[Evidence, ...]  # best first
     shares: Mapping[str, float]  # the parts of the score, which add up to it
     fits: float | None = None  # the chance that it fits the claim, whatever other papers there are
+    citing_documents: int | None = None  # how many documents cite it; None if the method does not tell
+    passages: tuple[OwnPassage, ...] = ()  # in the paper's own words
+    title_matches: bool = True  # whether the claim has words of its title
 
     def _repr_html_(self) -> str:
         return as_html([self])
@@ -160,6 +175,7 @@ def _paper_html(recommendation: Recommendation) -> str:
     details = ", ".join(filter(None, (names, str(paper.year or ""), paper.venue)))
     spans = "".join(map(_span_html, recommendation.evidence[:_SPANS_IN_HTML]))
     warning = escape(describe_status(paper.status, paper.notices))
+    spans += "".join(map(_passage_html, recommendation.passages))
     return (
         f'<li value="{recommendation.rank}"><b>{escape(paper.title or paper.key)}</b><br>'
         + (f'<b style="color: #b00020">{warning}</b><br>' if warning else "")
@@ -170,6 +186,16 @@ def _paper_html(recommendation: Recommendation) -> str:
 def _span_html(evidence: Evidence) -> str:
     source = ", ".join(filter(None, (evidence.source.title, str(evidence.source.year or ""))))
     return f"<blockquote>{escape(evidence.sentence or evidence.span)}<br><small>{escape(source)}</small></blockquote>"
+
+
+def passage_place(passage: OwnPassage) -> str:
+    """ "in its own words (Results, page 3)"; unknown parts are left out."""
+    place = ", ".join(filter(None, (passage.section, f"page {passage.page}" if passage.page else "")))
+    return f"in its own words ({place})" if place else "in its own words"
+
+
+def _passage_html(passage: OwnPassage) -> str:
+    return f"<blockquote>{escape(passage.text)}<br><small>{escape(passage_place(passage))}</small></blockquote>"
 
 
 class PaperJson(TypedDict):
@@ -217,6 +243,15 @@ class EvidenceJson(TypedDict):
     source: SourceJson
 
 
+class OwnPassageJson(TypedDict):
+    """A sentence in which the paper itself says something like the claim."""
+
+    text: str
+    score: float
+    section: str
+    page: int | None
+
+
 class RecommendationJson(TypedDict):
     """A paper and the evidence for citing it."""
 
@@ -224,8 +259,11 @@ class RecommendationJson(TypedDict):
     score: float
     fits: float | None  # the chance that the paper fits the claim; null if the method does not tell
     support: int
+    citing_documents: int | None  # documents that cite the paper; null if the method does not tell
+    title_matches: bool
     paper: PaperJson
     evidence: list[EvidenceJson]
+    passages: list[OwnPassageJson]
     explain: NotRequired[dict[str, float]]  # the parts of the score
     bibtex: NotRequired[str]
 
@@ -244,8 +282,11 @@ def recommendation_json(recommendation: Recommendation, explain: bool = False) -
         "score": recommendation.score,
         "fits": recommendation.fits,
         "support": recommendation.support,
+        "citing_documents": recommendation.citing_documents,
+        "title_matches": recommendation.title_matches,
         "paper": paper_json(recommendation.paper),
         "evidence": [_evidence_json(evidence) for evidence in recommendation.evidence],
+        "passages": [_passage_json(passage) for passage in recommendation.passages],
     }
     if explain:
         result["explain"] = dict(recommendation.shares)
@@ -305,6 +346,10 @@ def _evidence_json(evidence: Evidence) -> EvidenceJson:
         "sentence": evidence.sentence,
         "source": {"key": source.key, "title": source.title, "year": source.year},
     }
+
+
+def _passage_json(passage: OwnPassage) -> OwnPassageJson:
+    return {"text": passage.text, "score": passage.score, "section": passage.section, "page": passage.page}
 
 
 MAX_SHOWN = 5  # spans shown for a paper

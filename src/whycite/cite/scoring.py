@@ -29,6 +29,7 @@ __all__ = [
     "EVIDENCE",
     "FILE",
     "PAPER",
+    "PASSAGE",
     "SHARES",
     "TITLE",
     "FittedWeights",
@@ -75,6 +76,10 @@ class RankingWeights:
     title_cosine: float = 24.2
     title_coverage: float = 1.5
     title_lexical: float = 0.0
+    # What the paper says in its own words, if among the best paragraphs.
+    own: float = 0.0
+    own_coverage: float = 0.0
+    own_lexical: float = 0.0
 
     # The paper, whatever its evidence.
     about: float = 16.6
@@ -151,6 +156,9 @@ SHARES: Mapping[str, str] = MappingProxyType(
         "title_cosine": "title",
         "title_coverage": "title",
         "title_lexical": "title",
+        "own": "own words",
+        "own_coverage": "own words",
+        "own_lexical": "own words",
         "about": "title",
         "support": "support",
         "age": "recency",
@@ -164,6 +172,7 @@ SHARES: Mapping[str, str] = MappingProxyType(
 
 
 TITLE = -1  # the span id of a paper's own title
+PASSAGE = -2  # the span id of what a paper says in its own words
 UNKNOWN_AGE = 12  # years, for papers without a year
 _WHOLE = frozenset({"sentence", "context"})
 
@@ -182,7 +191,7 @@ class RankingFeatures:
 
     papers: Integers  # ids, ascending
     paper_index: Integers  # for each piece of evidence, its paper as an index into `papers`; ascending
-    spans: Integers  # for each piece of evidence, the id of its span or TITLE
+    spans: Integers  # for each piece of evidence, the id of its span, TITLE or PASSAGE
     evidence: Floats
     paper: Floats
 
@@ -205,12 +214,19 @@ def full_match(words: int, texts: int) -> float:
 
 def match_features(matches: ClaimMatches, query: ClaimQuery, full: float, full_title: float) -> RankingFeatures:
     """The features of all matching papers; those that `candidate_features` adds are 0."""
-    papers = sorted({*matches.citations, *matches.titles})
+    papers = sorted({*matches.citations, *matches.titles, *matches.passages})
     places = {paper: place for place, paper in enumerate(papers)}
     pairs = [(places[paper], span) for paper, spans in matches.citations.items() for span in spans]
     titles = [(places[paper], TITLE) for paper in sorted(matches.titles)]
-    rows = np.concatenate([_span_features(matches, query, papers, pairs, full), _title_features(matches, full_title)])
-    paper_index, spans = np.array([*pairs, *titles], np.int64).reshape(-1, 2).T
+    passages = [(places[paper], PASSAGE) for paper in sorted(matches.passages)]
+    rows = np.concatenate(
+        [
+            _span_features(matches, query, papers, pairs, full),
+            _title_features(matches, full_title),
+            _passage_features(matches, full),
+        ]
+    )
+    paper_index, spans = np.array([*pairs, *titles, *passages], np.int64).reshape(-1, 2).T
     order = np.lexsort((spans, paper_index))
     cocited = np.array([matches.cocited.get(paper, 0.0) for paper in papers], np.float64)
     return RankingFeatures(
@@ -275,6 +291,12 @@ def _title_features(matches: ClaimMatches, full: float) -> Floats:
         "title_lexical": lexical,
     }
     return _table(len(hits), EVIDENCE, columns)
+
+
+def _passage_features(matches: ClaimMatches, full: float) -> Floats:
+    lexical = np.array([matches.passages[paper].lexical for paper in sorted(matches.passages)], np.float64)
+    columns = {"own": np.ones(len(lexical)), "own_coverage": lexical / full, "own_lexical": lexical}
+    return _table(len(lexical), EVIDENCE, columns)
 
 
 def _same_section(rows: Sequence[SpanCitation], claim: Claim) -> bool:

@@ -18,12 +18,13 @@ from whycite.text.tokens import terms
 from whycite.text.wordlists import FUNCTION_WORDS
 
 if TYPE_CHECKING:
-    from whycite.library import Library, PaperHit, PaperOutline, SourceDocument, SpanCitation, SpanHit
+    from whycite.library import Library, PaperHit, PaperOutline, PassageHit, SourceDocument, SpanCitation, SpanHit
 
 __all__ = ["CandidatePapers", "ClaimMatches", "ClaimQuery", "candidate_papers", "prepare_claim", "search_library"]
 
 SPANS = 100  # searched by vector, and as many by full text
 PAPERS = 50  # searched by title and abstract, by vector and by full text
+PASSAGES = 20  # paragraphs in which papers say something themselves, searched by full text
 PARAGRAPH_WEIGHT = 0.2  # of the paragraph's vector beside the claim's
 _MAX_LENGTH = 4_000  # characters of a claim that are used; the bundled encoder reads about 1,500
 
@@ -67,6 +68,7 @@ class ClaimMatches:
 
     spans: Mapping[int, SpanHit]
     titles: Mapping[int, PaperHit]
+    passages: Mapping[int, PassageHit]  # by paper, the best of each
     citations: Mapping[int, Mapping[int, Sequence[SpanCitation]]]  # paper -> span -> where it cites the paper
     crowds: Mapping[int, int]  # span -> number of papers it cites
     topics: Mapping[int, float]  # document -> cosine of its title with the draft's, if known
@@ -90,7 +92,7 @@ def prepare_claim(claim: Claim, encoder: Encoder) -> ClaimQuery:
 
 def search_library(library: Library, query: ClaimQuery) -> ClaimMatches:
     """Everything in the library that may support a paper for the claim."""
-    hits, titles = library.search(query.text, lambda: query.vector, SPANS, PAPERS)
+    hits, titles, passages = library.search(query.text, lambda: query.vector, SPANS, PAPERS, PASSAGES)
     spans = {hit.id: hit for hit in hits}
     rows = library.citations(sorted(spans))
     topics: dict[int, float] = {}
@@ -109,6 +111,7 @@ def search_library(library: Library, query: ClaimQuery) -> ClaimMatches:
     return ClaimMatches(
         spans=spans,
         titles={hit.id: hit for hit in titles},
+        passages={hit.paper: hit for hit in passages},
         citations=citations,
         crowds={span: len(papers) for span, papers in cited.items()},
         topics=topics,

@@ -36,6 +36,12 @@ def add(
     encoder: Annotated[
         str | None, typer.Option(metavar="NAME", help="Encoder for a new library: a name or a folder.")
     ] = None,
+    own_text: Annotated[
+        bool,
+        typer.Option(
+            "--own-text/--no-own-text", help="Also search what the papers say in their own words; takes more room."
+        ),
+    ] = True,
     library: LibraryPath = None,
     as_json: AsJson = False,
 ) -> None:
@@ -51,7 +57,7 @@ def add(
 
     from whycite.library import Library
 
-    report = add_with_progress(library, paths, format, jobs, encoder)
+    report = add_with_progress(library, paths, format, jobs, encoder, own_text)
     read = report.added + report.replaced + report.unchanged > 0
     info = Library.open(library).info() if read else None
     if as_json:

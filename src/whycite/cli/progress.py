@@ -37,6 +37,7 @@ def add_with_progress(
     format: str | None = None,
     jobs: int | None = None,
     encoder: str | None = None,
+    own_text: bool = True,
 ) -> AddReport:
     """Add papers with a progress display; if the user stops it, say how many were added."""
     from rich.console import Console
@@ -53,7 +54,7 @@ def add_with_progress(
 
     try:
         with add_progress(errors) as show:
-            return add(library, paths, format=format, jobs=jobs, encoder=encoder, progress=tell)
+            return add(library, paths, format=format, jobs=jobs, encoder=encoder, progress=tell, own_text=own_text)
     except KeyboardInterrupt:
         raise Interruption(f"added {count(added_count, 'document')}; run the command again to continue") from None
 

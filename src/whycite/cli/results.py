@@ -79,7 +79,7 @@ def show_recommendations(
     from rich.text import Text
 
     from whycite.cite.fit import nothing_fits
-    from whycite.cite.recommendations import NOTHING_FITS
+    from whycite.cite.recommendations import NOTHING_FITS, passage_place
 
     if recommendations and nothing_fits(fits):
         say(console, Text(NOTHING_FITS, style="yellow"))
@@ -99,6 +99,9 @@ def show_recommendations(
         for evidence in recommendation.evidence[:spans]:
             say(console, _quote_evidence(evidence, claim, paper), indent=6)
             say(console, Text(printable(_source_line(evidence)), style="dim"), indent=8)
+        for passage in recommendation.passages:
+            say(console, _quote(passage.text, claim, paper), indent=6)
+            say(console, Text(printable(f"— {passage_place(passage)}"), style="dim"), indent=8)
         if explain:
             say(console, _score_parts(recommendation), indent=4)
 
@@ -128,19 +131,34 @@ def byline(paper: Paper) -> str:
 
 def _citation_count(recommendation: Recommendation) -> str:
     times = {1: "once", 2: "twice"}.get(recommendation.support, f"{recommendation.support:,} times")
+    if recommendation.citing_documents and recommendation.support > 1:
+        times += f" by {count(recommendation.citing_documents, 'article')}"
     if recommendation.evidence:
         return f"cited {times} in your library:"
     elsewhere = f", though it is cited {times} for other claims" if recommendation.support else ""
-    return f"matches by title; not cited for this in your library{elsewhere}"
+    return f"{match_reason(recommendation)}; not cited for this in your library{elsewhere}"
+
+
+def match_reason(recommendation: Recommendation) -> str:
+    """Why a paper is shown that nothing in the library cites for this."""
+    if recommendation.passages:
+        return "matches by its own text"
+    if recommendation.title_matches:
+        return "matches by title"
+    return f"matches by the meaning of its {'abstract' if recommendation.paper.abstract else 'title'}"
 
 
 def _quote_evidence(evidence: Evidence, claim: str, paper: Paper) -> Text:
     """Quote the sentence as it was written, or only the span if the sentence is long, with the claim's words marked."""
-    from rich.text import Text
 
     sentence, span = evidence.sentence or evidence.span, evidence.span
-    quoted = printable(span if len(sentence) > _MAX_QUOTATION and span in sentence else sentence)
-    quoted = _shorten_quotation(quoted, paper)
+    return _quote(span if len(sentence) > _MAX_QUOTATION and span in sentence else sentence, claim, paper)
+
+
+def _quote(sentence: str, claim: str, paper: Paper) -> Text:
+    from rich.text import Text
+
+    quoted = _shorten_quotation(printable(sentence), paper)
     text = Text(quoted)
     for start, end in shared_words(quoted, claim):
         text.stylize("bold cyan", start, end)
@@ -259,7 +277,7 @@ def show_proposal(proposal: Proposal, claim: str, place: Callable[[Evidence], st
         where = shorten_paths(place(evidence)) or f"{source.title or source.key} ({source.year or 'no year'})"
         say(console, Text(printable(f"— {where}"), style="dim"), indent=10)
     else:
-        say(console, Text("matches by title", style="dim"), indent=8)
+        say(console, Text(match_reason(recommendation), style="dim"), indent=8)
 
 
 def _summary(checked: CheckedDraft) -> str:

@@ -19,7 +19,7 @@ from whycite.library.reader import Library
 from whycite.library.readingcopy import write_copy
 from whycite.library.records import LibraryDocument
 from whycite.library.store import Store, Table, open_store, plain_errors, writing
-from whycite.library.tables import TABLES, scan_columns, table_schemas
+from whycite.library.tables import scan_columns, table_schemas
 from whycite.library.writer import remove_documents, storable_text
 from whycite.models import DEFAULT, Encoder
 from whycite.models.cache import CachedEncoder
@@ -56,8 +56,15 @@ READER_GRACE = timedelta(minutes=15)  # how long a reader can use what it opened
 PRUNE_SLACK = timedelta(minutes=1)  # more than dropping versions takes, since their age is measured at its end
 _FOREVER = timedelta(days=36_500)  # drops no version
 
-_ID_COLUMNS = {"papers": ("id",), "documents": ("id",), "spans": ("id",), "citations": ("span", "paper", "document")}
+_ID_COLUMNS = {
+    "papers": ("id",),
+    "documents": ("id",),
+    "spans": ("id",),
+    "citations": ("span", "paper", "document"),
+    "passages": ("document",),
+}
 _SEARCHED = ("spans", "papers")  # the tables with a column `text`, and a column `vector` made from it
+_WORDED = (*_SEARCHED, "passages")  # the tables whose texts are searched by words
 
 _VECTOR_CACHE = "reindex.sqlite"  # in the library, while a reindex is unfinished
 PROGRESS_TEXTS = 2_048  # texts between two progress reports: seconds of work
@@ -189,19 +196,19 @@ def _delete_vector_cache(place: Path) -> None:
 
 def needs_index(store: Store, more_coming: bool = False) -> bool:
     """Whether searches are slow or impossible without an index update; `more_coming` raises the limit."""
-    for name in _SEARCHED:
-        rows = store[name].count_rows()
+    for name in store.names:
+        rows = store[name].count_rows() if name in _WORDED else 0
         if rows and store[name].index_stats("text_idx") is None:
             return True
         limit = max(_PATIENCE * MAX_UNINDEXED, rows * _MAX_UNINDEXED_SHARE) if more_coming else MAX_UNINDEXED
-        if _unindexed_rows(store[name], "text_idx") > limit:
+        if rows and _unindexed_rows(store[name], "text_idx") > limit:
             return True
-    return any(store[name].stats()["fragment_stats"]["num_fragments"] > MAX_FRAGMENTS for name in TABLES)
+    return any(store[name].stats()["fragment_stats"]["num_fragments"] > MAX_FRAGMENTS for name in store.names)
 
 
 def index(store: Store, everything: bool = False) -> None:
     """Create missing indices and update the others; `everything` packs the tables as well."""
-    for name in TABLES:
+    for name in store.names:
         table = store[name]
         rows = table.count_rows()
         if not rows:
@@ -213,9 +220,9 @@ def index(store: Store, everything: bool = False) -> None:
         for column in _ID_COLUMNS[name]:
             if f"{column}_idx" not in existing:
                 table.create_index(column, config=BTree())
+        if name in _WORDED and "text_idx" not in existing:
+            table.create_index("text", config=FTS(language="English", stem=True, remove_stop_words=True))
         if name in _SEARCHED:
-            if "text_idx" not in existing:
-                table.create_index("text", config=FTS(language="English", stem=True, remove_stop_words=True))
             _index_vectors(table, rows, [index_name for index_name in existing if index_name.startswith("vector_")])
 
 
@@ -229,7 +236,7 @@ def prune(store: Store, everything: bool = False) -> None:
     begin = datetime.now(UTC) - READER_GRACE
     # A reader may have opened the last commit at that time, or a later one.
     needed = ([rows[0]] + [row for row in rows if datetime.fromisoformat(row["time"]) <= begin])[-1]
-    for name in TABLES:
+    for name in store.names:
         if created := _version_times(store[name]).get(needed[name]):  # it may be gone if the clock was wrong
             _drop_versions(store[name], created, always=everything)
     store.save()

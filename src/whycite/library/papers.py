@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from whycite.documents.identity import Papers, is_preprint_reference, key_rank, paper_key, traits
-from whycite.documents.model import Reference
+from whycite.documents.model import Publication, Reference
 from whycite.documents.references.publication import fill_gaps, load_publication
 from whycite.library.store import Store
 from whycite.library.tables import identifier, read_columns, rows_by_id
@@ -25,6 +25,8 @@ __all__ = ["KnownPapers", "PaperChanges", "complete_reference", "reference_of", 
 
 Integers = NDArray[np.int64]
 _FIELDS = ("title", "authors", "year", "venue", "doi", "arxiv", "pmid", "isbn", "abstract")
+_PUBLICATION_FIELDS = tuple(field.name for field in fields(Publication))
+_FIRST_YEAR = 1000  # what is said to be earlier is a mistake
 _COLUMNS = ("id", "key", "text", *_FIELDS, "publication")
 
 
@@ -44,7 +46,10 @@ class PaperChanges:
 
 
 class KnownPapers:
-    """The versions of papers in a library: ids and traits in memory, everything else on disk."""
+    """The versions of papers in a library: ids and traits in memory, everything else on disk.
+
+    What is stored depends only on the references, not on the order or the batches in which they come.
+    """
 
     def __init__(self, store: Store) -> None:
         self._papers = store["papers"]
@@ -59,6 +64,8 @@ class KnownPapers:
         self._owners: Integers = np.repeat(ids, lengths)[order]
         self._added: set[int] = set()
         self._added_traits: defaultdict[int, list[int]] = defaultdict(list)
+        documents = read_columns(store["documents"], ["paper", "title", "year"]).to_pylist()
+        self._own_facts = {row["paper"]: (row["title"], row["year"]) for row in documents}
         merged = ids != same
         self._same_as: dict[int, int] = dict(zip(ids[merged].tolist(), same[merged].tolist(), strict=True))
         self._versions: defaultdict[int, set[int]] = defaultdict(set)
@@ -74,24 +81,25 @@ class KnownPapers:
         return self._same_as.get(version, version)
 
     def record_references(self, papers: Iterable[Reference], references: Iterable[Reference]) -> PaperChanges:
-        """Record documents' own metadata, which takes precedence, and references; those with one key are merged.
+        """Record documents' own metadata, whose title and year take precedence, and references.
 
-        They are merged with what is stored as well, so that the result does not depend on batches.
+        Those with one key are merged, with what is stored as well.
         """
-        own_references = _merge_references(papers, {})
-        merged = _merge_references(references, own_references)
+        own_references = {version: paper for paper in papers if (version := version_of(paper))}
+        for version, paper in own_references.items():
+            self._own_facts[version] = (paper.title, paper.year)
+        merged = _merge_references((*own_references.values(), *references))
         new = {version: reference for version, reference in merged.items() if version not in self}
         old = self.references(merged.keys() - new.keys())
+        new = {version: self._with_own_facts(version, reference) for version, reference in new.items()}
         updated = {
-            version: fill_gaps(merged[version], reference)
-            if version in own_references
-            else fill_gaps(reference, merged[version])
+            version: self._with_own_facts(version, _merge(reference, merged[version]))
             for version, reference in old.items()
         }
         updated = {
             version: reference for version, reference in updated.items() if not _same_fields(reference, old[version])
         }
-        nearby = self._nearby([*new.values(), *updated.values()])
+        nearby = self._nearby([*new.values(), *updated.values(), *(old[version] for version in updated)])
         near = old | self.references(nearby - old.keys()) | updated
         moved = self._join_versions({version: near[version] for version in nearby}, new)
         self._added.update(new)
@@ -135,25 +143,44 @@ class KnownPapers:
         """Stored versions as references."""
         return {row["id"]: reference_of(row) for row in self._rows(versions)}
 
+    def _with_own_facts(self, version: int, reference: Reference) -> Reference:
+        """A reference with the title and year that its document gives itself, if it is in the library."""
+        title, year = self._own_facts.get(version, ("", None))
+        return replace(reference, title=title or reference.title, year=year or reference.year)
+
     def _nearby(self, references: Iterable[Reference]) -> set[int]:
-        """Known versions that share a trait with a reference, and the other versions of their papers."""
-        versions = self._sharing(trait for reference in references for trait in traits(reference))
-        papers = {self._same_as.get(version, version) for version in versions}
-        return papers.union(*(self._versions.get(paper, ()) for paper in papers)) if papers else versions
+        """Known versions that share a trait with a reference, those that share one with these, and so on.
+
+        Only all of them tell which are one paper: the same set gives the same papers, whatever came first.
+        """
+        versions: set[int] = set()
+        trait_ids = {trait for reference in references for trait in traits(reference)}
+        seen_traits: set[int] = set()
+        while trait_ids:
+            seen_traits |= trait_ids
+            sharing = self._sharing(trait_ids)
+            papers = {self._same_as.get(version, version) for version in sharing}
+            sharing = sharing.union(papers, *(self._versions.get(paper, ()) for paper in papers)) - versions
+            versions |= sharing
+            trait_ids = {
+                trait for reference in self.references(sharing).values() for trait in traits(reference)
+            } - seen_traits
+        return versions
 
     def _sharing(self, trait_numbers: Iterable[int]) -> set[int]:
-        """Known versions that have one of the traits."""
+        """Known versions that have one of these traits."""
         versions: set[int] = set()
-        trait_ids = np.array(sorted(set(trait_numbers)), np.int64)
-        begins, ends = (np.searchsorted(self._traits, trait_ids, side) for side in ("left", "right"))
+        trait_ids = sorted(set(trait_numbers))
+        sorted_traits = np.array(trait_ids, np.int64)
+        begins, ends = (np.searchsorted(self._traits, sorted_traits, side) for side in ("left", "right"))
         for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
             versions.update(self._owners[begin:end].tolist())
-        for trait in trait_ids.tolist():
+        for trait in trait_ids:
             versions.update(self._added_traits.get(trait, ()))
         return versions
 
     def _join_versions(self, old: Mapping[int, Reference], new: Mapping[int, Reference]) -> dict[int, int]:
-        """The versions whose paper changes: the new ones, and those that the new ones join."""
+        """The versions whose paper changes: the new ones, and old ones of which these show what they belong to."""
         everything = {**old, **new}
         judge = Papers()
         for reference in everything.values():
@@ -161,10 +188,8 @@ class KnownPapers:
         families: defaultdict[object, set[int]] = defaultdict(set)
         for version, family in zip(everything, judge.groups(), strict=True):
             families[family].add(version)
-        for version in old:  # what was one paper stays one
-            families[f"known {self._same_as.get(version, version)}"].add(version)
         moved = {}
-        for members in _connected_sets(families.values()):
+        for members in families.values():
             representative = min(
                 members, key=lambda version: (key_rank(everything[version]), paper_key(everything[version]))
             )
@@ -188,25 +213,25 @@ class KnownPapers:
 
 def reference_of(row: Mapping[str, Any]) -> Reference:
     """A row of the papers table as a reference; a title that is not searched is an entry as printed."""
-    fields: dict[str, Any] = {name: row[name] or "" for name in _FIELDS}
-    fields |= {"authors": tuple(row["authors"] or ()), "year": row["year"]}
+    values: dict[str, Any] = {name: row[name] or "" for name in _FIELDS}
+    values |= {"authors": tuple(row["authors"] or ()), "year": row["year"]}
     if not row["text"]:
-        fields |= {"title": "", "text": row["title"]}
+        values |= {"title": "", "text": row["title"]}
     publication = load_publication(json.loads(row.get("publication") or "{}"))
-    return Reference(row["key"], **fields, publication=publication)
+    return Reference(row["key"], **values, publication=publication)
 
 
-def _merge_references(references: Iterable[Reference], existing: Mapping[int, Reference]) -> dict[int, Reference]:
+def _merge_references(references: Iterable[Reference]) -> dict[int, Reference]:
     """References by version, those of one version merged."""
-    merged = dict(existing)
+    merged: dict[int, Reference] = {}
     for reference in references:
         if version := version_of(reference):
-            merged[version] = fill_gaps(merged[version], reference) if version in merged else reference
+            merged[version] = _merge(merged[version], reference) if version in merged else reference
     return merged
 
 
 def _same_fields(reference: Reference, other_reference: Reference) -> bool:
-    return all(getattr(reference, name) == getattr(other_reference, name) for name in (*_FIELDS, "publication"))
+    return all(getattr(reference, name) == getattr(other_reference, name) for name in (*_FIELDS, "text", "publication"))
 
 
 def complete_reference(versions: Sequence[Reference]) -> Reference:
@@ -226,13 +251,35 @@ def complete_reference(versions: Sequence[Reference]) -> Reference:
     return complete
 
 
-def _connected_sets(families: Iterable[set[int]]) -> list[set[int]]:
-    """The sets, with those that share members joined."""
-    home: dict[int, set[int]] = {}
-    for family in families:
-        joined = set(family)
-        for overlapping in {id(home[member]): home[member] for member in family if member in home}.values():
-            joined |= overlapping
-        for member in joined:
-            home[member] = joined
-    return list({id(family): family for family in home.values()}.values())
+def _merge(reference: Reference, other_reference: Reference) -> Reference:
+    """Two references to one paper as one, the same whichever comes first."""
+    pair = (reference, other_reference)
+    fuller = max(pair, key=_fullness)
+    values = _better_values(*pair, (*_FIELDS, "text")) | {"authors": fuller.authors}
+    if values["title"]:
+        values["text"] = ""  # as it is stored
+    facts = _better_values(reference.publication, other_reference.publication, _PUBLICATION_FIELDS)
+    publication = Publication(**facts | {"et_al": fuller.publication.et_al})
+    notices = tuple(sorted({*reference.notices, *other_reference.notices}, key=repr))
+    return replace(reference, **values, publication=publication, notices=notices)
+
+
+def _fullness(reference: Reference) -> tuple[bool, bool, int, tuple[str, ...]]:
+    """By what the authors of a reference are compared: all of them are better than some."""
+    authors = reference.authors
+    return bool(authors), not reference.publication.et_al, len(authors), authors
+
+
+def _better_values(source: object, other_source: object, names: Iterable[str]) -> dict[str, Any]:
+    return {name: _better(name, getattr(source, name), getattr(other_source, name)) for name in names}
+
+
+def _better(name: str, value: Any, other_value: Any) -> Any:
+    """One of two values of a field: the fuller, the earlier, or the first in the alphabet that is not in capitals."""
+    if not value or not other_value:
+        return value or other_value
+    if name in ("authors", "editors", "abstract"):
+        return max(value, other_value, key=lambda text: (len(text), text))
+    if name == "year":
+        return min(value, other_value, key=lambda year: (year < _FIRST_YEAR, year))
+    return min(value, other_value, key=lambda text: (text.isupper(), text))

@@ -27,14 +27,15 @@ from whycite.library.records import (
     Paper,
     PaperHit,
     PaperOutline,
+    PassageHit,
     SourceDocument,
     SpanCitation,
     SpanHit,
 )
-from whycite.library.search import SearchHits, cosines, search_tables
+from whycite.library.search import SearchHits, cosines, search_passages, search_tables
 from whycite.library.snapshot import Snapshot
 from whycite.library.store import Store, open_store, plain_errors
-from whycite.library.tables import identifier
+from whycite.library.tables import ROW, identifier
 
 __all__ = ["Library"]
 
@@ -131,11 +132,16 @@ class Library:
 
     @_with_plain_errors
     def search(
-        self, text: str, meaning: Callable[[], Vector], spans: int = 100, papers: int = 50
-    ) -> tuple[list[SpanHit], list[PaperHit]]:
-        """`search_spans` and `search_papers` in one, and faster: `meaning` is called while words are searched."""
+        self, text: str, meaning: Callable[[], Vector], spans: int = 100, papers: int = 50, passages: int = 0
+    ) -> tuple[list[SpanHit], list[PaperHit], list[PassageHit]]:
+        """All searches in one, and faster: `meaning` is called while words are searched.
+
+        `passages` are searched by words alone, and of each paper the best one is returned.
+        """
+        passage_search = search_passages(self.snapshot, text, passages)
         span_hits, titles = search_tables(self.snapshot, text, meaning, {"spans": spans, "papers": papers})
-        return _span_hits(span_hits), self._paper_hits(titles)
+        passage_hits = [hit for scores in passage_search.result() for hit in self._passage_hits(scores)]
+        return _span_hits(span_hits), self._paper_hits(titles), passage_hits
 
     @_with_plain_errors
     def search_spans(self, text: str, vector: Vector, k: int = 100) -> list[SpanHit]:
@@ -226,6 +232,16 @@ class Library:
     def support(self, ids: Sequence[int]) -> dict[int, int]:
         """The number of places that cite each paper, in any version."""
         return self.snapshot.support(ids).of_papers(ids)
+
+    @_with_plain_errors
+    def citing_documents(self, ids: Sequence[int]) -> dict[int, int]:
+        """The number of documents that cite each paper, in any version."""
+        rows = self.snapshot.rows_by_id("citations", "paper", self.snapshot.versions_of(ids), ["paper", "document"])
+        versions, documents = rows["paper"].to_pylist(), rows["document"].to_pylist()
+        paper_of = self.snapshot.paper_of
+        pairs = {(paper_of(version), document) for version, document in zip(versions, documents, strict=True)}
+        counts = Counter(paper for paper, _ in pairs)
+        return {paper: counts[paper] for paper in ids}
 
     @_with_plain_errors
     def all_support(self) -> dict[int, int]:
@@ -325,6 +341,17 @@ class Library:
     def similar_papers(self, references: Sequence[Reference]) -> list[list[Reference]]:
         """For each reference what the library has under the same identifier or title; it may be another paper."""
         return KnownPapers(self._store).similar(references)
+
+    def _passage_hits(self, scores: dict[int, float]) -> list[PassageHit]:
+        """The best passage of each paper."""
+        columns = ["id", "paper", "section", "page", "text"]
+        best: dict[int, PassageHit] = {}
+        rows = self.snapshot.rows_at("passages", [*scores], columns).sort_by("id").to_pylist()
+        for row in sorted(rows, key=lambda row: -scores[row[ROW]]):
+            paper, sentences = self.snapshot.paper_of(row["paper"]), tuple(row["text"].split("\n"))
+            hit = PassageHit(paper, sentences, row["section"], row["page"], scores[row[ROW]])
+            best.setdefault(paper, hit)
+        return [best[paper] for paper in sorted(best)]
 
     def _paper_hits(self, hits: SearchHits) -> list[PaperHit]:
         best: dict[int, PaperHit] = {}

@@ -18,6 +18,7 @@ __all__ = [
     "Paper",
     "PaperHit",
     "PaperOutline",
+    "PassageHit",
     "SourceDocument",
     "SpanCitation",
     "SpanHit",
@@ -102,6 +103,17 @@ class PaperHit:
     id: int
     cosine: float
     lexical: float
+
+
+@dataclass(frozen=True, slots=True)
+class PassageHit:
+    """A paragraph in which a document of the library says something in its own words, found by words."""
+
+    paper: int
+    sentences: tuple[str, ...]  # those that cite nothing
+    section: str
+    page: int | None
+    lexical: float  # BM25
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from whycite.library.snapshot import Snapshot
 from whycite.library.store import AsyncTable
 from whycite.library.tables import ROW
 
-__all__ = ["SearchHits", "cosines", "search_tables"]
+__all__ = ["SearchHits", "cosines", "search_passages", "search_tables"]
 
 
 Floats = NDArray[np.float32]
@@ -60,6 +60,12 @@ def search_tables(
         by_words.cancel()
         raise
     return [_fetch_hits(snapshot, name, k, vector, scores, near) for (name, k), scores, near in matches]
+
+
+def search_passages(snapshot: Snapshot, text: str, k: int) -> Future[list[dict[int, float]]]:
+    """Start a search for passages by words: the scores of the best by place, in a list; empty without passages."""
+    tables = [snapshot.searchable["passages"]] if k and "passages" in snapshot.searchable else []
+    return _start_searches(_search_words(table, text, k) for table in tables)
 
 
 def cosines(rows: pa.Table, vector: Floats) -> Floats:

@@ -30,7 +30,8 @@ class Snapshot:
     def __init__(self, store: Store) -> None:
         store.checkout_commit()
         self._store = store
-        self.searchable = dict(zip(("spans", "papers"), store.open_async("spans", "papers"), strict=True))
+        names = [name for name in ("spans", "papers", "passages") if name in store.names]
+        self.searchable = dict(zip(names, store.open_async(*names), strict=True))
         self.reading_copy = open_copy(store.path, store.commit)
 
     def rows_by_id(self, table: str, column: str, ids: Iterable[int], columns: Sequence[str]) -> pa.Table:
@@ -42,8 +43,8 @@ class Snapshot:
         return source.rows_by_id(column, unique_ids, columns)
 
     def rows_at(self, table: str, places: Sequence[int], columns: Sequence[str]) -> pa.Table:
-        """The spans or papers at these places of their table, each once and in its order, with their places."""
-        if self.reading_copy:
+        """The rows at these places of a searchable table, each once and in its order, with their places."""
+        if self.reading_copy and table in self.reading_copy.rows:
             return self.reading_copy.rows[table].rows_at(places, columns)
         return rows_at(self._store[table], places, columns)
 

@@ -71,10 +71,25 @@ class Store:
         self._session = session
         self.commit = commit
         self.database = database
-        self._tables = {name: database.open_table(name) for name in TABLES}
+        self._tables = {name: database.open_table(name) for name in commit.versions}
 
     def __getitem__(self, table: str) -> Table:
         return self._tables[table]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its tables; a library of an older version may lack some."""
+        return tuple(self._tables)
+
+    def add_missing_tables(self) -> None:
+        """Create the tables that a library of an older version lacks; the next commit makes them part of it."""
+        for name in TABLES:
+            if name not in self._tables:
+                commits = self.database.open_table("commits")
+                if name not in commits.schema.names:
+                    commits.add_columns(COMMITS.field(name))
+                schema = table_schemas(self.commit.dimensions)[name]
+                self._tables[name] = self.database.create_table(name, schema=schema, mode="overwrite")
 
     def checkout_commit(self) -> None:
         """Set every table to its version at the commit."""
@@ -118,7 +133,7 @@ class Store:
 
     def save(self) -> None:
         """Commit the tables as they are now."""
-        versions = {name: self[name].version for name in TABLES}
+        versions = {name: self[name].version for name in self.names}
         if versions == dict(self.commit.versions):
             return
         previous = self.commit
@@ -169,7 +184,7 @@ def open_store(path: Path) -> Store | None:
 
 
 def _commit(row: Mapping[str, Any]) -> Commit:
-    versions = {name: row[name] for name in TABLES}
+    versions = {name: row[name] for name in TABLES if row.get(name) is not None}
     return Commit(row["commit"], row["schema"], row["encoder"], row["dimensions"], row["time"], versions)
 
 
@@ -210,7 +225,7 @@ def _write_commit(commits: Table, commit: Commit) -> None:
         "commit": commit.number, "schema": commit.schema, "encoder": commit.encoder,
         "dimensions": commit.dimensions, "time": commit.time, **commit.versions,
     }  # fmt: skip
-    commits.add(pa.Table.from_pylist([row], schema=COMMITS))
+    commits.add(pa.Table.from_pylist([row], schema=commits.schema))  # an older library has fewer columns
 
 
 def _is_library_file(name: str) -> bool:

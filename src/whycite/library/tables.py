@@ -28,9 +28,9 @@ __all__ = [
 ]
 
 
-SCHEMA = 1  # increase it when older versions cannot read what this one writes
+SCHEMA = 2  # increase it when older versions cannot read what this one writes
 
-TABLES = ("papers", "documents", "spans", "citations")
+TABLES = ("papers", "documents", "spans", "citations", "passages")
 
 # One row for each commit, with its version of every table.
 COMMITS = pa.schema(
@@ -101,6 +101,19 @@ def table_schemas(dimensions: int) -> dict[str, pa.Schema]:
                 ("place", pa.int32()),
                 ("start", pa.int64()),
                 ("end", pa.int64()),
+            ]
+        ),
+        # What documents say in their own words, found by words alone: vectors would take as long as all spans together.
+        # Libraries of older versions lack the table.
+        "passages": pa.schema(
+            [
+                ("id", pa.int64()),
+                ("document", pa.int64()),
+                ("paper", pa.int64()),  # the version that the document is
+                ("section", pa.string()),
+                ("section_type", pa.string()),
+                ("page", pa.int32()),
+                ("text", pa.string()),  # the sentences of a paragraph that cite nothing, one a line
             ]
         ),
     }

@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from whycite.documents.identity import paper_key, traits
-from whycite.documents.model import Document, Publication, Reference
+from whycite.documents.model import Document, Publication, Reference, Sentence
 from whycite.documents.references.publication import publication_fields
 from whycite.evidence import EvidenceSpan
 from whycite.evidence.quotation import quote
@@ -35,6 +35,7 @@ __all__ = [
     "content_hash",
     "document_row",
     "paper_rows",
+    "passage_rows",
     "remove_documents",
     "search_text",
     "span_rows",
@@ -49,10 +50,13 @@ _MAX_SEARCH_CHARS = 4_000  # of title and abstract, enough for nearly all
 class BatchWriter:
     """Writes batches of documents, with only their new spans and papers."""
 
-    def __init__(self, store: Store, encoder: Encoder, stages: dict[str, float]) -> None:
+    def __init__(self, store: Store, encoder: Encoder, stages: dict[str, float], own_text: bool = True) -> None:
+        """`own_text`: whether to store what documents say in their own words."""
         self._store = store
         self._encoder = encoder
         self._stages = stages
+        self._own_text = own_text
+        store.add_missing_tables()
         self._load_known_ids()
 
     def _load_known_ids(self) -> None:
@@ -98,6 +102,14 @@ class BatchWriter:
                 document_row(document, digest, evidence_by_hash[digest])
                 for digest, (document, _) in batch_by_hash.items()
             ]
+            passages = [
+                row
+                for digest, (document, _) in batch_by_hash.items()
+                if self._own_text
+                for row in passage_rows(document, digest)
+            ]
+            if passages:
+                self._store["passages"].add(pa.Table.from_pylist(passages, schema=self._store["passages"].schema))
             documents_table = self._store["documents"]
             documents_table.add(pa.Table.from_pylist(entries, schema=documents_table.schema))
         return len(texts)
@@ -215,6 +227,27 @@ def _citation_rows(
     ]
 
 
+def passage_rows(document: Document, digest: str) -> list[dict[str, Any]]:
+    """A row for each paragraph in which a document says something itself: its sentences that cite nothing."""
+    version, document_id = version_of(document.paper), identifier(digest)
+    paragraphs: dict[tuple[int, int], list[Sentence]] = {}
+    for sentence in document.sentences:
+        if version and sentence.kind == "prose" and not sentence.cites and sentence.text.strip():
+            paragraphs.setdefault((sentence.section, sentence.paragraph), []).append(sentence)
+    return [
+        {
+            "id": identifier(f"{digest} {section} {paragraph}"),
+            "document": document_id,
+            "paper": version,
+            "section": storable_text(document.sections[section].heading) if document.sections else "",
+            "section_type": document.sections[section].type if document.sections else None,
+            "page": sentences[0].page,
+            "text": storable_text("\n".join(" ".join(sentence.text.split()) for sentence in sentences)),
+        }
+        for (section, paragraph), sentences in paragraphs.items()
+    ]
+
+
 def document_row(document: Document, digest: str, evidence: EvidenceRows) -> dict[str, Any]:
     """The row of a document."""
     paper = document.paper
@@ -305,6 +338,8 @@ def remove_documents(store: Store, documents: Sequence[int], encoder: Encoder) -
     spans = {*_values(cited, "span"), *_values(cited, "sentence")}
     _delete(store["citations"], "document", documents)
     _delete(store["documents"], "id", documents)
+    if "passages" in store.names:
+        _delete(store["passages"], "document", documents)
     _delete(store["spans"], "id", sorted(spans - _still_cited(store, sorted(spans))))
     papers = {version for row in gone for version in (row["paper"], *row["references"]) if version}
     remaining = _still_referenced(store, papers)

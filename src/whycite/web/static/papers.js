@@ -5,7 +5,7 @@ import { make, marked, plural } from "./common.js";
 export function card(found, claim, acts = []) {
   const paper = found.paper;
   const people = paper.authors.length > 3 ? `${paper.authors.slice(0, 3).join("; ")} et al.` : paper.authors.join("; ");
-  const facts = [people, paper.year, paper.venue, `cited ${plural(found.support, "time")}`].filter(Boolean).join(" · ");
+  const facts = [people, paper.year, paper.venue, citations(found)].filter(Boolean).join(" · ");
   return make(
     "li",
     { class: "card" },
@@ -13,8 +13,28 @@ export function card(found, claim, acts = []) {
     make("p", { class: "facts-line", dir: "auto" }, facts, paper.doi ? make("span", {}, ` · doi:${paper.doi}`) : null),
     paper.warning ? make("p", { class: "wrong", role: "note", dir: "auto" }, paper.warning) : null,
     ...found.evidence.slice(0, 3).map((evidence) => why(evidence, claim)),
-    found.evidence.length ? null : make("p", { class: "dim" }, "Matches by title; not cited for this in your library."),
+    ...found.passages.map((passage) => ownWords(passage, claim)),
+    found.evidence.length ? null : make("p", { class: "dim" }, `${reason(found)}; not cited for this in your library.`),
     make("div", { class: "acts" }, copying(found), ...acts),
+  );
+}
+
+function citations({ support, citing_documents: articles }) {
+  return `cited ${plural(support, "time")}${support > 1 && articles ? ` by ${plural(articles, "article")}` : ""}`;
+}
+
+function reason(found) {
+  if (found.passages.length) return "Matches by its own text";
+  return found.title_matches ? "Matches by title" : "Matches by meaning";
+}
+
+function ownWords(passage, claim) {
+  const place = [passage.section, passage.page ? `page ${passage.page}` : ""].filter(Boolean).join(", ");
+  return make(
+    "blockquote",
+    { class: "why" },
+    make("p", { dir: "auto" }, ...marked(passage.text, claim)),
+    make("p", { class: "from", dir: "auto" }, place ? `in its own words (${place})` : "in its own words"),
   );
 }
 

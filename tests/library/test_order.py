@@ -1,0 +1,51 @@
+"""The same documents make the same library, in whatever order and batches they are added."""
+
+import random
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from whycite.documents.model import Document, Reference
+from whycite.library import add_documents, adding
+
+Make = Callable[..., Document]
+GROWTH = "The slow growth of green cells in very cold ponds"
+FIELDS: tuple[Mapping[str, Any], ...] = (
+    {"authors": ("Doe, Jane",)},  # without a year: of which paper depends on how many there are
+    {"authors": ("Doe, Jane",), "year": 2010},
+    {"authors": ("Doe, Jane",), "year": 2011},
+    {"authors": ("Doe, Jane",), "year": 2012, "venue": "Journal of Ponds"},
+    {"authors": ("Doe, Jane", "Roe, R."), "year": 2012, "doi": "10.1/ponds"},
+    {"authors": ("Doe, J.",), "year": 2011, "doi": "10.1/PONDS", "venue": "J. Ponds"},
+    {"authors": ("Doe, Jane",), "year": 2012, "doi": "10.1/ponds", "pmid": "77", "venue": "JOURNAL OF PONDS"},
+    {"authors": ("Doe, Jane",), "year": 2007, "pmid": "77"},
+    {"authors": ("Doe, Jane",), "year": 2009, "arxiv": "0901.00001"},
+    {"authors": ("Poe, Edgar",), "year": 2012, "doi": "10.1/other"},
+)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_order_of_adding_does_not_matter(
+    seed: int, tmp_path: Path, encoder: Any, make: Make, content: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents = [
+        make(
+            f"{number}.md",
+            f"Cells of kind {number} grow in “water” [@a].",
+            references=[Reference("a", title=GROWTH, **fields)],
+            title=f"Report number {number} about growth of cells in cold ponds",
+            year=2020,
+        )
+        for number, fields in enumerate(FIELDS)
+    ]
+    # A document that others cite, with another title and year than it gives itself.
+    documents.append(make("own.md", "We grew cells.", title=GROWTH.upper(), doi="10.1/ponds", year=2013))
+    add_documents(tmp_path / "together", documents, jobs=1, encoder=encoder)
+    shuffled = random.Random(seed).sample(documents, len(documents))
+    monkeypatch.setattr(adding, "BATCH_DOCUMENTS", seed + 1)
+    add_documents(tmp_path / "shuffled", shuffled, jobs=1, encoder=encoder)
+    together, one_by_one = content(tmp_path / "together"), content(tmp_path / "shuffled")
+    for name in together:
+        assert together[name] == one_by_one[name]
