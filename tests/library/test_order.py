@@ -49,3 +49,20 @@ def test_the_order_of_adding_does_not_matter(
     together, one_by_one = content(tmp_path / "together"), content(tmp_path / "shuffled")
     for name in together:
         assert together[name] == one_by_one[name]
+
+
+@pytest.mark.parametrize("fields", [{}, {"year": 2010}], ids=["no year", "same year"])
+def test_two_files_of_one_paper_are_one_document(
+    tmp_path: Path, encoder: Any, make: Make, monkeypatch: pytest.MonkeyPatch, fields: Mapping[str, Any]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("paper.xml", "paper.pdf"):
+        (tmp_path / name).touch()
+    published = make("paper.xml", "Cells grow.", title=GROWTH, year=2010, doi="10.1/ponds")
+    printed = make("paper.pdf", "Cells grow\u00ad.", title=GROWTH, **fields)
+    other = make("other.md", "Cells shrink.", title=GROWTH, year=2001)
+    report = add_documents(tmp_path / "library", [published, printed, other], jobs=1, encoder=encoder)
+    assert report.added == 2
+    assert [Path(path).name for path, _ in report.skipped] == ["paper.pdf"]
+    again = add_documents(tmp_path / "library", [printed], jobs=1, encoder=encoder)
+    assert (again.added, len(again.skipped)) == (0, 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from whycite.documents.identity import normalise_title, tells_paper
+from whycite.documents.identity import group_references, normalise_title, paper_key, tells_paper
 from whycite.documents.model import Document, Reference
 from whycite.documents.reading import check_format, stream
 from whycite.errors import UserError
@@ -201,10 +202,12 @@ class Intake:
 
     def __init__(self, store: Store, report: AddReport, stages: dict[str, float]) -> None:
         self._documents = store["documents"]
-        rows = read_columns(self._documents, ["hash", "paper", "path", "added"]).sort_by("added")
+        columns = ["hash", "paper", "path", "title", "year", "key", "added"]
+        rows = read_columns(self._documents, columns).sort_by("added")
         self._by_hash: dict[str, _StoredDocument] = {}
         self._by_paper: dict[int, _StoredDocument] = {}
         self._by_path: dict[str, _StoredDocument] = {}  # the last that was added
+        self._by_title: defaultdict[str, list[_StoredDocument]] = defaultdict(list)
         for row in rows.drop_columns("added").to_pylist():
             self._remember(_StoredDocument(**row))
         self._report = report
@@ -247,7 +250,12 @@ class Intake:
             report.skipped.append((document.path, document.warnings[0] if document.warnings else "contains no text"))
             return False
         new = _StoredDocument(
-            content_hash(document), _certain_version(document), storable_text(stored_path(document.path))
+            content_hash(document),
+            _certain_version(document),
+            storable_text(stored_path(document.path)),
+            storable_text(document.paper.title),
+            document.paper.year,
+            paper_key(document.paper),
         )
         # Two versions of a paper in one file would replace each other each time the file is added.
         already_seen = new.paper in self._seen_papers
@@ -255,7 +263,7 @@ class Intake:
         if new.hash in self._by_hash:
             self._record_path(self._by_hash[new.hash], new.path)
             return False
-        old = self._by_paper.get(new.paper) if new.paper else None
+        old = self._same_paper(new)
         if old is not None and (already_seen or _is_elsewhere(old.path, document.path)):
             report.skipped.append((document.path, f"same paper as {old.path}"))
             return False
@@ -266,6 +274,15 @@ class Intake:
         self._remember(new)
         self._seen_hashes.add(new.hash)
         return True
+
+    def _same_paper(self, new: _StoredDocument) -> _StoredDocument | None:
+        """The document of the same paper; one of the two may lack a year or an identifier."""
+        if not new.paper:
+            return None
+        if old := self._by_paper.get(new.paper):
+            return old
+        namesakes = self._by_title.get(normalise_title(new.title), ())
+        return next((old for old in namesakes if len({*group_references((new.reference, old.reference))}) == 1), None)
 
     def _record_path(self, old: _StoredDocument, path: str) -> None:
         """Count a document that is in the library already, and note its path if its file was moved."""
@@ -290,6 +307,7 @@ class Intake:
         self._by_hash[document.hash] = self._by_path[document.path] = document
         if document.paper:
             self._by_paper[document.paper] = document
+            self._by_title[normalise_title(document.title)].append(document)
 
     def _forget(self, document: _StoredDocument) -> None:
         """Treat a replaced document as new if it appears again: its file may have been moved."""
@@ -298,6 +316,7 @@ class Intake:
             del self._by_path[document.path]
         if self._by_paper.get(document.paper) == document:
             del self._by_paper[document.paper]
+            self._by_title[normalise_title(document.title)].remove(document)
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,6 +326,16 @@ class _StoredDocument:
     hash: str
     paper: int
     path: str
+    title: str
+    year: int | None
+    key: str
+
+    @property
+    def reference(self) -> Reference:
+        """What identifies its paper; without authors, so only a long title can, not a short one."""
+        scheme, _, value = self.key.partition(":")
+        doi, arxiv, pmid = (value if scheme == name else "" for name in ("doi", "arxiv", "pmid"))
+        return Reference(self.key, title=self.title, year=self.year, doi=doi, arxiv=arxiv, pmid=pmid)
 
     @property
     def id(self) -> int:

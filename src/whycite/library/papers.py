@@ -85,9 +85,9 @@ class KnownPapers:
 
         Those with one key are merged, with what is stored as well.
         """
-        own_references = {version: paper for paper in papers if (version := version_of(paper))}
-        for version, paper in own_references.items():
-            self._own_facts[version] = (paper.title, paper.year)
+        own_references = {version: reference for reference in papers if (version := version_of(reference))}
+        for version, reference in own_references.items():
+            self._own_facts[version] = (reference.title, reference.year)
         merged = _merge_references((*own_references.values(), *references))
         new = {version: reference for version, reference in merged.items() if version not in self}
         old = self.references(merged.keys() - new.keys())
@@ -275,11 +275,13 @@ def _better_values(source: object, other_source: object, names: Iterable[str]) -
 
 
 def _better(name: str, value: Any, other_value: Any) -> Any:
-    """One of two values of a field: the fuller, the earlier, or the first in the alphabet that is not in capitals."""
+    """One of two values of a field: the fuller, the earlier, or the one with fewer capitals."""
     if not value or not other_value:
         return value or other_value
     if name in ("authors", "editors", "abstract"):
         return max(value, other_value, key=lambda text: (len(text), text))
     if name == "year":
         return min(value, other_value, key=lambda year: (year < _FIRST_YEAR, year))
+    if name == "title":
+        return min(value, other_value, key=lambda text: (sum(map(str.isupper, text)), text))
     return min(value, other_value, key=lambda text: (text.isupper(), text))
