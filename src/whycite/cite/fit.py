@@ -7,7 +7,7 @@ of them fits.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from math import exp, log
 from types import MappingProxyType
@@ -120,8 +120,7 @@ _LEAST_CHANCE = 0.01  # the odds of less say no more
 
 def fit_chance(signs: FitSigns, weights: FitWeights) -> float:
     """The chance that a paper fits a claim, if as many papers fit as do not."""
-    values = zip(SIGNS, astuple(signs), strict=True)
-    return _logistic(weights.bias + sum(weights.weights[name] * value for name, value in values))
+    return _logistic(weights.bias + sum(weights.weights[name] * getattr(signs, name) for name in SIGNS))
 
 
 def title_matches(signs: FitSigns) -> bool:

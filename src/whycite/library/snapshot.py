@@ -33,6 +33,7 @@ class Snapshot:
         names = [name for name in ("spans", "papers", "passages") if name in store.names]
         self.searchable = dict(zip(names, store.open_async(*names), strict=True))
         self.reading_copy = open_copy(store.path, store.commit)
+        self._columns: dict[str, frozenset[str]] = {}
 
     def rows_by_id(self, table: str, column: str, ids: Iterable[int], columns: Sequence[str]) -> pa.Table:
         """The rows whose column has one of the ids; citations by paper have only paper, document and place."""
@@ -54,7 +55,9 @@ class Snapshot:
 
     def has_column(self, table: str, column: str) -> bool:
         """Whether a table has a column, which libraries of older versions may lack."""
-        return column in self._store[table].schema.names
+        if table not in self._columns:  # asking the table takes milliseconds
+            self._columns[table] = frozenset(self._store[table].schema.names)
+        return column in self._columns[table]
 
     def paper_of(self, version: int) -> int:
         """The version that stands for the paper of this one."""
