@@ -305,6 +305,9 @@ class FakeLibrary(Library):
         paper = identifier(key)
         self.own_words[paper] = PassageHit(paper, sentences, section, page, lexical)
 
+    def count_passages(self) -> int:
+        return SPANS if self.own_words else 0
+
     def citing_documents(self, ids: Sequence[int]) -> dict[int, int]:
         self.calls["citing_documents"] += 1
         return {paper: len({row.document for row in self.rows if row.paper == paper}) for paper in ids}

@@ -12,7 +12,12 @@ from whycite.library import Library, add_documents, remove
 from whycite.library.store import open_store
 
 Make = Callable[..., Document]
-SENTENCES = ("Cells divide in cold ponds.", "This was shown before [@a].", "Ducks swim there.")
+SENTENCES = (
+    "Cells divide in cold ponds.",
+    "This was shown before [@a].",
+    "Doe et al. (1999) saw it.",
+    "Ducks swim there.",
+)
 
 
 @pytest.fixture
@@ -36,7 +41,7 @@ def own_words(place: Path, encoder: Any, text: str) -> list[tuple[tuple[str, ...
 def test_found_by_words(place: Path, encoder: Any, document: Document) -> None:
     add_documents(place, [document], jobs=1, encoder=encoder)
     [(sentences, paper)] = own_words(place, encoder, "Do cells divide?")
-    assert sentences == ("Cells divide in cold ponds.", "Ducks swim there.")  # the other one cites
+    assert sentences == ("Cells divide in cold ponds.", "Ducks swim there.")  # the others cite
     assert Library.open(place).papers([paper])[paper].title == document.paper.title
     assert own_words(place, encoder, "Wasps") == []
 

@@ -193,7 +193,9 @@ class EvidenceSum:
         self, matches: ClaimMatches, query: ClaimQuery, number: int
     ) -> tuple[RankingFeatures, CandidatePapers]:
         """The features of about `number` papers, the best by their evidence alone."""
-        features = match_features(matches, query, self._full(query), full_match(query.words, self._info.papers))
+        full_title = full_match(query.words, self._info.papers)
+        full_passage = full_match(query.words, self._passage_count)
+        features = match_features(matches, query, self._full(query), full_title, full_passage)
         order = np.lexsort((features.papers, -score(features, self._weights).papers.round(DIGITS)))
         candidates = candidate_papers(self._library, query, features.papers[order].tolist(), max(number, 1))
         return candidate_features(features, candidates, query.claim, self._year), candidates
@@ -225,6 +227,10 @@ class EvidenceSum:
     def _year(self) -> int:
         """The year relative to which ages are computed: that of the last change, so that answers are reproducible."""
         return int(self._info.changed[:4])
+
+    @cached_property
+    def _passage_count(self) -> int:
+        return self._library.count_passages()
 
     @cached_property
     def _info(self) -> LibraryInfo:

@@ -212,7 +212,9 @@ def full_match(words: int, texts: int) -> float:
     return max(words, 1) * log1p(max(texts, 1)) / 2
 
 
-def match_features(matches: ClaimMatches, query: ClaimQuery, full: float, full_title: float) -> RankingFeatures:
+def match_features(
+    matches: ClaimMatches, query: ClaimQuery, full: float, full_title: float, full_passage: float
+) -> RankingFeatures:
     """The features of all matching papers; those that `candidate_features` adds are 0."""
     papers = sorted({*matches.citations, *matches.titles, *matches.passages})
     places = {paper: place for place, paper in enumerate(papers)}
@@ -223,7 +225,7 @@ def match_features(matches: ClaimMatches, query: ClaimQuery, full: float, full_t
         [
             _span_features(matches, query, papers, pairs, full),
             _title_features(matches, full_title),
-            _passage_features(matches, full),
+            _passage_features(matches, full_passage),
         ]
     )
     paper_index, spans = np.array([*pairs, *titles, *passages], np.int64).reshape(-1, 2).T
@@ -295,7 +297,7 @@ def _title_features(matches: ClaimMatches, full: float) -> Floats:
 
 def _passage_features(matches: ClaimMatches, full: float) -> Floats:
     lexical = np.array([matches.passages[paper].lexical for paper in sorted(matches.passages)], np.float64)
-    columns = {"own": np.ones(len(lexical)), "own_coverage": lexical / full, "own_lexical": lexical}
+    columns = {"own": np.ones(len(lexical)), "own_coverage": np.minimum(lexical / full, 1), "own_lexical": lexical}
     return _table(len(lexical), EVIDENCE, columns)
 
 

@@ -234,6 +234,11 @@ class Library:
         return self.snapshot.support(ids).of_papers(ids)
 
     @_with_plain_errors
+    def count_passages(self) -> int:
+        """The number of paragraphs in which documents say something in their own words."""
+        return int(self._store["passages"].count_rows()) if "passages" in self._store.names else 0
+
+    @_with_plain_errors
     def citing_documents(self, ids: Sequence[int]) -> dict[int, int]:
         """The number of documents that cite each paper, in any version."""
         rows = self.snapshot.rows_by_id("citations", "paper", self.snapshot.versions_of(ids), ["paper", "document"])

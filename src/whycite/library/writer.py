@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -44,6 +45,7 @@ __all__ = [
 ]
 
 
+_UNLINKED = re.compile(r"\bet al\b|\((?:[^()]{0,80}\b)?(?:1[89]|20)\d\d[a-z]?\)")  # "Doe et al.", "(Doe, 1999)"
 _MAX_SEARCH_CHARS = 4_000  # of title and abstract, enough for nearly all
 
 
@@ -232,7 +234,7 @@ def passage_rows(document: Document, digest: str) -> list[dict[str, Any]]:
     version, document_id = version_of(document.paper), identifier(digest)
     paragraphs: dict[tuple[int, int], list[Sentence]] = {}
     for sentence in document.sentences:
-        if version and sentence.kind == "prose" and not sentence.cites and sentence.text.strip():
+        if version and sentence.kind == "prose" and sentence.text.strip() and not _tells_of_others(sentence):
             paragraphs.setdefault((sentence.section, sentence.paragraph), []).append(sentence)
     return [
         {
@@ -246,6 +248,11 @@ def passage_rows(document: Document, digest: str) -> list[dict[str, Any]]:
         }
         for (section, paragraph), sentences in paragraphs.items()
     ]
+
+
+def _tells_of_others(sentence: Sentence) -> bool:
+    """Whether a sentence says what others found: it cites, or has a citation that could not be linked."""
+    return sentence.cites or bool(_UNLINKED.search(sentence.text))
 
 
 def document_row(document: Document, digest: str, evidence: EvidenceRows) -> dict[str, Any]:
