@@ -56,7 +56,7 @@ def add(
     """Add all documents from files, folders, archives or "-" to a library, which is created if needed.
 
     A new library gets the encoder, by default the bundled one; an existing one keeps its own. `own_text` stores what
-    documents say in their own words, too, which takes about a sixth more room.
+    documents say in their own words, too, which takes more room.
     """
     check_format(format)
     documents = chain.from_iterable(_readable(source, format) for source in inputs)

@@ -152,6 +152,7 @@ def _proposal(proposal: Proposal, place: Callable[[Evidence], str]) -> dict[str,
         "warning": describe_status(recommendation.paper.status, recommendation.paper.notices),
         "doi": recommendation.paper.doi,
         "support": recommendation.support,
+        "title_matches": recommendation.title_matches,
         "evidence": [
             {"span": evidence.span, "sentence": evidence.sentence, "place": place(evidence)}
             | {"title": evidence.source.title, "year": evidence.source.year}

@@ -218,7 +218,8 @@
     }
     item.append(facts);
     for (const evidence of proposal.evidence) item.append(drawEvidence(evidence));
-    if (!proposal.evidence.length) item.append(make("p", "from", "Matches by title; not cited for this elsewhere."));
+    const match = proposal.title_matches ? "title" : "meaning";
+    if (!proposal.evidence.length) item.append(make("p", "from", `Matches by ${match}; not cited for this elsewhere.`));
     if (proposal.bibtex) {
       const shown = make("pre", "", proposal.bibtex);
       item.append(make("details", "", make("summary", "", "BibTeX entry"), shown));
