@@ -159,9 +159,10 @@ def test_json_has_the_keys_that_are_promised(run, draft: Path) -> None:  # type:
         "file", "line", "column", "end_line", "end_column", "section", "section_type", "text", "worthiness", "cites",
         "kind", "fits", "doubtful", "recommendations",
     } <= finding.keys()  # fmt: skip
-    assert {"rank", "score", "fits", "support", "paper", "evidence", "cite_key", "known", "bibtex"} == finding[
-        "recommendations"
-    ][0].keys()
+    assert finding["recommendations"][0].keys() == {
+        "rank", "score", "fits", "support", "citing_documents", "title_matches", "paper", "evidence", "passages",
+        "cite_key", "known", "bibtex",
+    }  # fmt: skip
     assert finding["fits"] == max(paper["fits"] for paper in finding["recommendations"])
 
 

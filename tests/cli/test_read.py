@@ -76,6 +76,7 @@ def test_json_has_the_agreed_keys(draft: Path) -> None:
                 "year": 2010,
                 "venue": "J. Things",
                 "doi": "10.1/x",
+                "publication": {"type": "article-journal"},
             }
         ],
         "warnings": ["1 cited key has no entry in the bibliography: gone"],
