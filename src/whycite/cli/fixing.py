@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from whycite.cli.terminal import Interruption, count, printable, say
-from whycite.errors import UserError
+from whycite.cli.terminal import Interruption, confirm_changes, count, printable, say
 from whycite.files import shorten_paths
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ def fix_draft(checked: CheckedDraft, root: Path | None, yes: bool, backing: Pape
         say(console, printable(f"{draft_name}: {count(left_out, 'sentence')} left unchanged because {why}."))
     if not fix_plan.changes:
         outcome = "not changed" if needed else "nothing to change"
-    elif yes or asks or _confirm(console):
+    elif yes or asks or confirm_changes(console):
         apply(fix_plan)
         added, files = count(len(fix_plan.fixed), "citation"), count(len(fix_plan.changes), "file")
         outcome = f"{added} added, {files} changed"
@@ -237,13 +236,3 @@ def _show_refusals(fix_plan: FixPlan, console: Console) -> None:
         finding = refusal.finding
         note = f"{finding.file}:{finding.line}: {refusal.proposal.key} not added: {refusal.reason}"
         say(console, Text(printable(shorten_paths(note)), style="yellow"))
-
-
-def _confirm(console: Console) -> bool:
-    if not sys.stdin.isatty():
-        raise UserError("cannot ask for confirmation without a terminal; use --yes to write these changes")
-    console.print("Write these changes? [y/N] ", end="", markup=False)
-    try:
-        return input().strip().lower() in ("y", "yes")
-    except EOFError:
-        return False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from whycite.cli.terminal import AsJson, LibraryPath, count, open_output, printable, say
+from whycite.cli.terminal import AsJson, LibraryPath, confirm_changes, count, open_output, printable, say
 from whycite.errors import UserError
 from whycite.files import shorten_paths
 
@@ -249,18 +248,8 @@ def _fix(bibliography: Bibliography, report: ReferenceReport, yes: bool) -> None
     if not fixed:
         say(console, "Nothing to mend that is certain.")
         return
-    if not yes and not _confirm(console):
+    if not yes and not confirm_changes(console):
         say(console, "Nothing was written.")
         return
     apply_changes(changes)
     say(console, f"Mended {count(len(fixed), 'problem')} in {count(len(changes), 'file')}.")
-
-
-def _confirm(console: Console) -> bool:
-    if not sys.stdin.isatty():
-        raise UserError("cannot ask for confirmation without a terminal; use --yes to write these changes")
-    console.print("Write these changes? [y/N] ", end="", markup=False)
-    try:
-        return input().strip().lower() in ("y", "yes")
-    except EOFError:
-        return False

@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from whycite.errors import UserError
 from whycite.files import atomic_write
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ __all__ = [
     "AsJson",
     "Interruption",
     "LibraryPath",
+    "confirm_changes",
     "count",
     "escape_markup",
     "json_line",
@@ -74,6 +76,17 @@ def say(console: Console, text: Text | str, indent: int = 0, mark: str = "") -> 
         console.print(row)
     else:
         console.print(Text(mark.ljust(indent)) + line, soft_wrap=not console.is_terminal)
+
+
+def confirm_changes(console: Console) -> bool:
+    """Ask whether to write the changes that were shown."""
+    if not sys.stdin.isatty():
+        raise UserError("cannot ask for confirmation without a terminal; use --yes to write these changes")
+    console.print("Write these changes? [y/N] ", end="", markup=False)
+    try:
+        return input().strip().lower() in ("y", "yes")
+    except EOFError:
+        return False
 
 
 def json_line(content: Mapping[str, Any]) -> bytes:

@@ -48,7 +48,7 @@ class PaperSummary(TypedDict):
     doi: str
 
 
-class CitingSentence(TypedDict):
+class CitationQuote(TypedDict):
     """A sentence, word for word, that cites the paper, and the document it is from."""
 
     sentence: str
@@ -61,7 +61,7 @@ class RecommendedPaper(PaperSummary):
 
     fits: float | None  # the chance that it fits the claim
     support: int  # how many places of the library cite it
-    evidence: list[CitingSentence]
+    evidence: list[CitationQuote]
 
 
 class CiteReply(TypedDict):
@@ -201,7 +201,7 @@ def cut_items(items: Sequence[_Item], tokens: int) -> tuple[list[_Item], int]:
 def recommended_paper(recommendation: Recommendation, tokens: int) -> RecommendedPaper:
     """A paper with as much of its evidence as fits into a number of tokens."""
     paper = recommendation.paper
-    evidence: list[CitingSentence] = [
+    evidence: list[CitationQuote] = [
         {"sentence": quote.sentence or quote.span, "source": quote.source.title, "year": quote.source.year}
         for quote in recommendation.evidence[:_MAX_EVIDENCE]
     ]
