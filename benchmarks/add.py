@@ -5,10 +5,11 @@ import resource
 import sys
 import tempfile
 import time
-from itertools import chain, islice
+from contextlib import closing
+from itertools import islice
 from pathlib import Path
 
-from whycite.documents import stream
+from whycite.documents.confined import stream_confined
 from whycite.library import AddReport, add_documents
 from whycite.models import load_encoder
 
@@ -20,9 +21,9 @@ STAGES = ("read", "evidence", "papers", "encode", "store", "index")
 def added(library: Path, first: int, number: int) -> tuple[AddReport, float]:
     """What an add of eLife articles reports, and its processor time on all processes."""
     files = sorted((DATA / "elife").glob("elife-[0-9]*.jsonl.zst"))
-    documents = islice(chain.from_iterable(map(stream, files)), first, first + number)
     start = _processor()
-    report = add_documents(library, documents)
+    with closing(stream_confined(files)) as documents:  # as `whycite add` reads them
+        report = add_documents(library, islice(documents, first, first + number))
     return report, _processor() - start
 
 

@@ -1,17 +1,19 @@
 """How right are the certain rules of `check`, and what do they miss?
 
-Run: python benchmarks/rules.py [DATA] [--half first|second] [--articles N] [--show N] [--model], where DATA is the
-folder of real data (default: $WHYCITE_DATA or ../shared/data beside the project). The drafts are halved by project (the
-repository they come from, every other one in the order of their names); patterns were written looking at the first
-half. Each sentence that cites is judged without its own citations while all others stay; sentences that several drafts
-of a project share count once. --articles adds the first N published articles of elife-09 that are not in elife-tiny,
-on which patterns were also tried. --show prints N of the sentences without a citation that rules flag, to be read.
---model also judges with the bundled model, and compares what `check` flags without and with rules.
+Run: python benchmarks/rules.py [DATA] [--half first|second|even|odd] [--articles N] [--show N] [--model], where DATA is
+the folder of real data (default: $WHYCITE_DATA or ../shared/data beside the project). The drafts are halved by project
+(the repository they come from, every other one in the order of their names); patterns were written looking at the first
+half. "even" and "odd" halve them by a hash of the project's name instead; `availability` was written looking at "even".
+Each sentence that cites is judged without its own citations while all others stay; sentences that several drafts of a
+project share count once. --articles adds the first N published articles of elife-09 that are not in elife-tiny, on
+which patterns were also tried. --show prints N of the sentences without a citation that rules flag, to be read. --model
+also judges with the bundled model, and compares what `check` flags without and with rules.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import random
@@ -32,6 +34,7 @@ from whycite.check.rules import RULES, Rulebook
 from whycite.check.worthiness import judge
 from whycite.documents.model import Document, Sentence
 from whycite.documents.reading import stream
+from whycite.lab.evaluate.maskedcitations import project_name
 from whycite.models.encoders import load_encoder
 from whycite.text.language import is_english_draft
 
@@ -56,7 +59,7 @@ class RuledSentence:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("data", nargs="?", type=Path, default=DEFAULT)
-    parser.add_argument("--half", choices=["first", "second"])
+    parser.add_argument("--half", choices=["first", "second", "even", "odd"])
     parser.add_argument("--articles", type=int, default=0)
     parser.add_argument("--show", type=int, default=0)
     parser.add_argument("--model", action="store_true")
@@ -69,11 +72,16 @@ def main() -> None:
 
 
 def _drafts(data: Path, half: str) -> Iterator[tuple[str, Document]]:
-    """The English drafts of every other project, with the name of the project."""
+    """The English drafts of half of the projects, with the name of the project."""
     index = json.loads((data / "index.json").read_text())
     projects = sorted({entry["repo"] for entry in index}, key=str.lower)
     for entry in index:
-        if projects.index(entry["repo"]) % 2 == (half == "second"):
+        if half in ("even", "odd"):
+            digest = hashlib.sha256(project_name(entry["name"]).encode()).hexdigest()
+            is_chosen = int(digest, 16) % 2 == (half == "odd")
+        else:
+            is_chosen = projects.index(entry["repo"]) % 2 == (half == "second")
+        if is_chosen:
             document = read(data / entry["name"])
             if is_english_draft([sentence.text for sentence in document.sentences]):
                 yield entry["repo"], document
@@ -159,7 +167,9 @@ def _scores(flagged: Sequence[bool], truth: Sequence[bool]) -> str:
     right = sum(flag and cites for flag, cites in zip(flagged, truth, strict=True))
     precision, recall = right / max(1, sum(flagged)), right / max(1, sum(truth))
     f1 = 2 * precision * recall / max(precision + recall, 1e-9)
-    return f"{sum(flagged):,} sentences, precision {precision:.3f}, recall {recall:.3f}, F1 {f1:.3f}"
+    wrong = sum(flagged) - right
+    counts = f"{sum(flagged):,} sentences ({wrong:,} without a citation)"
+    return f"{counts}, precision {precision:.3f}, recall {recall:.3f}, F1 {f1:.3f}"
 
 
 if __name__ == "__main__":

@@ -320,13 +320,15 @@ class FakeLibrary(Library):
         self.calls["papers"] += 1
         return {paper: self.known[paper] for paper in self._shuffled(list(ids))}
 
-    def outlines(
-        self, ids: Sequence[int], vector: NDArray[np.float32], titles: bool = False
-    ) -> dict[int, PaperOutline]:
+    def outlines(self, ids: Sequence[int], vector: NDArray[np.float32], texts: bool = False) -> dict[int, PaperOutline]:
         self.calls["outlines"] += 1
         found = {paper: self.known.get(paper) for paper in self._shuffled(list(ids)) if paper in self.about}
         return {
-            id: PaperOutline(paper.year if paper else None, self.about[id], paper.title if paper and titles else "")
+            id: PaperOutline(
+                paper.year if paper else None,
+                self.about[id],
+                **{name: getattr(paper, name) for name in ("title", "authors", "abstract") if paper and texts},
+            )
             for id, paper in found.items()
         }
 

@@ -23,7 +23,14 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r'^```(\w+)(?: title="([\w./-]+)")?\n(.*?)^```', re.DOTALL | re.MULTILINE)
 COMMAND = re.compile(r"^\$ whycite (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
-ENTRY_POINTS = {"whycite.readers", "whycite.methods", "whycite.commands", "whycite.candidates", "whycite.toml"}
+ENTRY_POINTS = {
+    "whycite.readers",
+    "whycite.methods",
+    "whycite.commands",
+    "whycite.candidates",
+    "whycite.passages",
+    "whycite.toml",
+}
 ARTICLES = ("journal.pone.0067380.xml", "journal.ppat.1002735.xml", "journal.pmed.0020007.xml")  # of the tutorial
 
 

@@ -56,6 +56,17 @@ def _zip_bomb(folder: Path) -> Path:
     return path
 
 
+def _repeated_inputs(folder: Path) -> Path:
+    """A file of 60 KB, included two thousand times."""
+    path = folder / "repeated"
+    path.mkdir()
+    (path / "part.tex").write_text("Bees sleep at night \\cite{bees}. " * 2_000)
+    (path / "main.tex").write_text(
+        "\\documentclass{article}\\begin{document}" + "\\input{part}\n" * 2_000 + "\\end{document}"
+    )
+    return path
+
+
 def _million_objects(folder: Path) -> Path:
     path = folder / "objects.pdf"
     objects = b"".join(b"%d 0 obj<</A 1>>endobj\n" % number for number in range(4, 1_000_000))
@@ -83,6 +94,7 @@ CASES: dict[str, tuple[Make, str]] = {
         "",
     ),
     "input outside": (_file("i.tex", "Text.\n\\input{/etc/passwd}\n\\input{../secret}"), "outside the draft's folder"),
+    "repeated input": (_repeated_inputs, "read too many times"),
     "recursive input": (_file("r.tex", "Text. \\input{r}"), "includes itself"),
     "recursive macro": (_file("m.tex", "Text. \\def\\x{\\x}\\x"), "defined in terms of itself"),
     "nested braces": (_file("b.tex", "{" * 10_000 + "deep" + "}" * 10_000), ""),

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tarfile
 import time
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,28 @@ def _json(result: Result) -> dict[str, Any]:
     assert result.exit_code == 0, result.output
     content: dict[str, Any] = json.loads(result.stdout)
     return content
+
+
+def test_a_damaged_archive_is_skipped_and_the_rest_is_added(run: Run, folder: Path, tmp_path: Path) -> None:
+    whole = tmp_path / "whole.zip"
+    with zipfile.ZipFile(whole, "w") as archive:
+        archive.writestr("bee.md", PAPER.format(subject="bee"))
+    data = whole.read_bytes()
+    for cut in range(0, len(data), 7):
+        (folder / f"cut{cut:04}.zip").write_bytes(data[:cut] + data[cut + 1 :])
+    count = len(range(0, len(data), 7))
+    added = _json(run("add", folder, "--library", tmp_path / "library", "--jobs", "1", "--json"))
+    assert added["added"] >= 2
+    assert added["added"] + added["unchanged"] + len(added["skipped"]) == 2 + count  # some do no harm
+    assert len(added["skipped"]) > count // 2
+    assert all(entry["reason"].startswith(str(folder)) for entry in added["skipped"])
+
+
+def test_an_empty_path_is_a_mistake(run: Run, tmp_path: Path) -> None:
+    result = run("add", "", "--library", tmp_path / "library")
+    assert isinstance(result.exception, UserError)
+    assert "an empty path" in str(result.exception)
+    assert not (tmp_path / "library").exists()
 
 
 def test_a_folder_again_and_changed(run: Run, folder: Path, tmp_path: Path) -> None:

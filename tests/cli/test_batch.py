@@ -49,6 +49,7 @@ def test_each_line_is_answered_in_order_as_if_asked_alone(run: Run, library: Pat
             "id": answer["id"],
             "fits": alone["fits"],
             "recommendations": alone["recommendations"],
+            "state": alone["state"],
         }
         assert len(answer["recommendations"]) == 2
 

@@ -23,7 +23,8 @@ CLAIM = "Foraging honeybees sleep at night."
 def _recommendations(result: Result) -> list[dict[str, Any]]:
     assert result.exit_code == 0, (result.output, result.exception)
     content = json.loads(result.stdout)
-    assert content.keys() == {"text", "fits", "recommendations"}
+    assert content.keys() == {"text", "fits", "recommendations", "state"}
+    assert len(content["state"]) == 32
     found: list[dict[str, Any]] = content["recommendations"]
     return found
 

@@ -21,6 +21,7 @@ from whycite.verify import claims
 from whycite.verify.verification import Passage, Verdict, Verification
 
 pty = pytest.importorskip("pty")
+termios = pytest.importorskip("termios")
 
 BIB = "@article{doe, title = {Old work}, author = {Doe, Jane}, year = 2001}\n"
 SENTENCES = ("So do bees.", "Cats rest as bees do.", "All bees rest.")
@@ -44,6 +45,7 @@ def review(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Review]:
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setenv("TERM", "dumb")
     master, slave = pty.openpty()
+    _turn_off_echo(slave)  # a line typed ahead would be echoed amid what is printed
     shown = bytearray()
 
     def drain() -> None:
@@ -67,6 +69,12 @@ def review(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Review]:
 
     yield run
     os.close(master)
+
+
+def _turn_off_echo(terminal: int) -> None:
+    settings = termios.tcgetattr(terminal)
+    settings[3] &= ~termios.ECHO
+    termios.tcsetattr(terminal, termios.TCSANOW, settings)
 
 
 def _with_second_paper(checked: CheckedDraft, title: str = "Naps of bees") -> CheckedDraft:

@@ -36,6 +36,26 @@ def test_info_says_how_much_there_is_and_where(run: Run, library: Path, argument
     }  # fmt: skip
 
 
+def test_check_names_what_is_damaged_and_mends_it(run: Run, copy: Path) -> None:
+    sound = run("library", "check", "--library", copy)
+    assert sound.exit_code == 0
+    assert "are as they were written; state " in sound.stdout
+    heap = next((copy / "reading").glob("spans-*.heap"))
+    content = bytearray(heap.read_bytes())
+    content[5] ^= 1
+    heap.write_bytes(content)
+    damaged = run("library", "check", "--library", copy)
+    assert damaged.exit_code == 1
+    assert damaged.stdout.splitlines() == [
+        f"damaged: reading/{heap.name}; mend it with: whycite library check --repair",
+        "1 damaged file.",
+    ]
+    repaired = json.loads(run("library", "check", "--repair", "--library", copy, "--json").stdout)
+    assert repaired["sound"]
+    assert repaired["damage"] == [{"file": f"reading/{heap.name}", "kind": "copy", "repaired": True}]
+    assert run("library", "check", "--library", copy).exit_code == 0
+
+
 def test_the_library_may_be_named_before_the_command(run: Run, library: Path) -> None:
     assert run("library", "--library", library, "list").stdout == run("library", "list", "--library", library).stdout
 

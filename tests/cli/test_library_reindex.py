@@ -65,7 +65,7 @@ def copy(library: Path, tmp_path: Path) -> Path:
 
 def test_to_another_encoder_and_back(run: Run, copy: Path, small: str) -> None:
     before = load_encoder().name
-    answers = run("cite", "bees sleep", "--json", "--library", copy).stdout
+    answer = json.loads(run("cite", "bees sleep", "--json", "--library", copy).stdout)
     moved = run("library", "reindex", "--encoder", small, "--library", copy)
     assert re.fullmatch(r"Encoded \d+ evidence spans and 5 papers with small@1 in [\d.]+ s\.\n", moved.stdout)
     info = json.loads(run("library", "--json", "--library", copy).stdout)
@@ -74,7 +74,9 @@ def test_to_another_encoder_and_back(run: Run, copy: Path, small: str) -> None:
     back = json.loads(run("library", "--library", copy, "reindex", "--json").stdout)
     assert (back["before"], back["encoder"], back["spans"], back["papers"]) == ("small@1", before, info["spans"], 5)
     assert back["seconds"] > 0
-    assert run("cite", "bees sleep", "--json", "--library", copy).stdout == answers
+    again = json.loads(run("cite", "bees sleep", "--json", "--library", copy).stdout)
+    assert again.pop("state") != answer.pop("state")
+    assert again == answer
 
 
 def test_nothing_to_do(run: Run, copy: Path) -> None:

@@ -1,4 +1,4 @@
-"""Nothing but `references --online` touches the network."""
+"""Nothing but `references --online` and `fetch` touches the network."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -9,6 +9,7 @@ import typer
 from typer.testing import Result
 
 from tests.network import attempts, refuse_connections
+from tests.sources.zoterofolder import ZoteroFolder
 from whycite.cli import app
 
 Run = Callable[..., Result]
@@ -16,14 +17,14 @@ Run = Callable[..., Result]
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "whycite"
 # Modules that open connections or listen, and what they need it for.
 NETWORK_MODULES = {
-    "references/client.py": {"httpx"},  # references --online
+    "references/client.py": {"httpx"},  # references --online, fetch, and Zotero on this machine
     "cli/serve.py": {"socket"},  # listens
     "web/app.py": {"socket"},  # names the machine it listens on
     "lab/annotate/server.py": {"socket"},  # listens
     "library/store.py": {"socket"},  # names the machine that holds a lock
 }
 LIBRARIES = {"httpx", "requests", "aiohttp", "urllib3", "socket", "ftplib", "http.client", "urllib.request", "pyzotero"}
-LABORATORY = {"annotate", "eval", "train"}  # by their imports alone
+LABORATORY = {"annotate", "eval", "reproduce", "train"}  # by their imports alone
 DRAFT = """\
 ---
 title: How bees spend the night
@@ -35,7 +36,11 @@ references:
 Previous studies have shown that honeybees sleep at night. Bees hang their antennae [@kaiser].
 """
 COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "add": (("add", "{papers}", "--library", "new library", "--jobs", "1"),),
+    "add": (
+        ("add", "{papers}", "--library", "new library", "--jobs", "1"),
+        ("add", "--zotero", "Zotero", "--library", "new library", "--jobs", "1"),
+    ),
+    "fetch": (("fetch", "--from", "there.bib", "--library", "new library"),),  # what is there is not asked for
     "cite": (("cite", "Honeybees sleep at night.", "--library", "{library}"),),
     "check": (("check", "draft.md", "--references", "--library", "{library}"),),
     "verify": (
@@ -77,6 +82,12 @@ def test_a_command_stays_on_this_machine(
         "1,Bees,1/2/2020 0:00,10.1000/n,10.1000/bees,0,Retraction,+Error;\n",
         "utf-8",
     )
+    Path("there.bib").write_text("@misc{a, title = {Bees}, doi = {10.1000/bees}}\n", "utf-8")
+    Path("papers").mkdir()
+    Path("papers", "doi_10.1000_bees.xml").write_text("<article><body><p>Bees sleep.</p></body></article>", "utf-8")
+    zotero = ZoteroFolder(Path("Zotero"))
+    zotero.item(title="Busy bees need rest, too")
+    zotero.close()
     for arguments in COMMANDS[command]:
         result = run(*(argument.format(papers=papers, library=library) for argument in arguments))
         assert result.exit_code == 0, (arguments, result.output, result.exception)
@@ -91,6 +102,9 @@ def test_the_guard_notices_a_connection(
     result = run("references", tmp_path / "refs.bib", "--online", "--no-library")
     assert "cannot be reached" in result.stderr
     assert any("api.crossref.org" in attempt for attempt in no_network)
+    result = run("fetch", "10.1000/attention", "--to", tmp_path / "papers", "--no-library")
+    assert "Europe PMC cannot be reached" in result.stdout
+    assert any("www.ebi.ac.uk" in attempt for attempt in no_network)
 
 
 def test_every_command_is_tried() -> None:

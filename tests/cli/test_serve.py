@@ -123,6 +123,27 @@ def test_the_browser_is_opened_where_the_server_is(run: Run, monkeypatch: pytest
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=a%20secret%20%26%20more", opened[0])
 
 
+def test_the_token_comes_from_a_file(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("a secret of mine\n")
+    _, said = start("--port", "0", "--token-file", str(tmp_path / "token"))
+    assert "?token=a%20secret%20of%20mine" in said
+    assert _ask(said, "/cite")[0] == 401
+    assert _ask(said, "/cite", authorization="Bearer a secret of mine")[0] == 200
+
+
+def test_the_token_of_the_environment(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WHYCITE_TOKEN", "another-secret")
+    _, said = start("--port", "0")
+    assert "?token=another-secret" in said
+    assert _ask(said, "/cite")[0] == 401
+
+
+def test_a_token_file_that_is_not_there(run: Run, tmp_path: Path) -> None:
+    result = run("serve", "--token-file", tmp_path / "none")
+    assert isinstance(result.exception, UserError)
+    assert "the token cannot be read: No such file" in str(result.exception)
+
+
 def test_what_takes_long_is_not_loaded_before_it_answers() -> None:
     code = "import sys, whycite.web.app; print(sorted({'lancedb', 'onnxruntime', 'spacy'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"

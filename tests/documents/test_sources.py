@@ -7,6 +7,7 @@ import json
 import lzma
 import tarfile
 import time
+import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -214,9 +215,12 @@ def test_archives_are_opened_only_so_deep(tmp_path: Path) -> None:
 
 
 def test_word_processor_files_are_told_apart_from_archives(tmp_path: Path) -> None:
-    (tmp_path / "paper.docx").write_bytes(_zip({"word/document.xml": b"<w/>", "[Content_Types].xml": b"<t/>"}))
-    with pytest.raises(UserError, match="save it as PDF"):
-        read(tmp_path / "paper.docx")
+    document = b"<w:document><w:body><w:p><w:r><w:t>Words here.</w:t></w:r></w:p></w:body></w:document>"
+    (tmp_path / "paper.zip").write_bytes(_zip({"[Content_Types].xml": b"<t/>", "word/document.xml": document}))
+    (tmp_path / "slides.zip").write_bytes(_zip({"[Content_Types].xml": b"<t/>", "ppt/presentation.xml": b"<p/>"}))
+    assert [s.text for s in read(tmp_path / "paper.zip").sentences] == ["Words here."]
+    with pytest.raises(UserError, match="unknown file format"):
+        read(tmp_path / "slides.zip")
 
 
 def test_papers_beside_a_draft_are_read_but_its_figures_are_not(tmp_path: Path) -> None:
@@ -256,3 +260,14 @@ def test_metadata_beside_parsed_papers_is_joined_to_them(tmp_path: Path) -> None
         (tmp_path / name / f"{name}_0.jsonl.gz").write_bytes(gzip.compress(json.dumps(record).encode()))
     (document,) = stream(tmp_path)
     assert (document.paper.title, document.paper.year) == ("On Joining", 2007)
+
+
+def test_a_file_takes_memory_by_its_size(tmp_path: Path) -> None:
+    (tmp_path / "small.pdf").write_bytes(bytes(43_000))
+    source = sources.Source(sources.DiskFolder(tmp_path), "small.pdf")
+    tracemalloc.start()
+    data = source.data(256 << 20)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(data) == 43_000
+    assert peak < 4 << 20

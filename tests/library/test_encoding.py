@@ -79,6 +79,18 @@ def test_notes_that_somebody_changed(place: Path, content: str) -> None:
         encoder_of("brief@1", place)
 
 
+def test_a_library_cannot_replace_the_bundled_encoder(place: Path, folder: Path) -> None:
+    facts = json.loads((folder / "encoder.json").read_text())
+    (folder / "encoder.json").write_text(json.dumps(facts | {"name": DEFAULT}))
+    other = load_encoder(folder).name
+    place.mkdir()
+    (place / "encoders.json").write_text(json.dumps({other: str(folder), load_encoder().name: str(folder)}))
+    assert other.startswith(f"{DEFAULT}@")
+    assert encoder_of(load_encoder().name, place) is load_encoder()
+    with pytest.raises(UserError, match=f"is not available: installed is {load_encoder().name}"):
+        encoder_of(other, place)
+
+
 def test_a_version_of_the_bundled_encoder_that_is_not_here() -> None:
     told = rf"{DEFAULT}@00000000 is not available: installed is {load_encoder().name}; .* with: whycite library reindex"
     with pytest.raises(UserError, match=told):

@@ -1,6 +1,7 @@
 """Which references are one paper, and how often a paper is cited."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,16 @@ def test_references_complete_each_other(
     [hit] = [hit for hit in library.search_papers("slow growth", encoder.encode(["slow"])[0]) if hit.lexical]
     assert hit.id == version
     assert library.outlines([version], encoder.encode([TITLE])[0])[version].cosine == pytest.approx(1, abs=1e-3)
+
+
+def test_outlines_tell_of_all_versions(place: Path, encoder: Any, make: Make) -> None:
+    preprint = replace(PREPRINT, abstract="Cells in very cold ponds grow slowly.")
+    library = _add(place, encoder, _citing(make, PUBLISHED, preprint, OTHER))
+    ids = [identifier("doi:10.1234/growth"), identifier("title:stars|2000|lee")]
+    papers, outlines = library.papers(ids), library.outlines(ids, encoder.encode([TITLE])[0], texts=True)
+    assert [outlines[id].abstract for id in ids] == [preprint.abstract, ""]
+    for id in ids:
+        assert (outlines[id].title, outlines[id].authors) == (papers[id].title, papers[id].authors)
 
 
 def test_a_printed_entry_is_no_title_to_be_found_by(place: Path, encoder: Any, make: Make) -> None:

@@ -41,6 +41,13 @@ def test_entries_complete_each_other(place: Path, encoder: Any, make: Make) -> N
     assert (paper.venue, paper.pmid, paper.arxiv) == ("Ponds", "77", "1001.00001")
 
 
+def test_two_references_may_both_end_in_et_al(place: Path, encoder: Any, make: Make) -> None:
+    first = replace(BARE, publication=Publication(et_al=True, volume="3"))
+    other = replace(BARE, publication=Publication(et_al=True, pages="1-9"))
+    _add(place, encoder, make, first, other)
+    assert _paper(place).publication == Publication(et_al=True, volume="3", pages="1-9")
+
+
 def test_all_authors_take_the_place_of_et_al(place: Path, encoder: Any, make: Make) -> None:
     first = replace(BARE, publication=Publication(et_al=True))
     everybody = replace(BARE, authors=("Doe, Jane", "Roe, R.", "Poe, E."))

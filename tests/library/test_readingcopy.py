@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from tests.drafts import numbered_document
 from tests.fakes import hashing_encoder
 from whycite.documents.model import Document, Reference
-from whycite.errors import UserError
 from whycite.library import Library, add_documents, compact, readingcopy, remove, store
 from whycite.library.readingcopy import CITATION_COLUMNS, copy_folder, open_copy
 from whycite.library.store import Store, open_store
@@ -52,7 +51,7 @@ def _answers(library: Library, encoder: Any) -> tuple[Any, ...]:
         papers,
         citations,
         library.papers(cited),
-        library.outlines(cited, vector, titles=True),
+        library.outlines(cited, vector, texts=True),
         library.support(cited),
         library.texts([citation.sentence for citation in citations]),
         library.cocited([paper.key for paper in library.papers(cited[:3]).values()]),
@@ -253,12 +252,15 @@ def test_a_copy_that_cannot_be_opened_is_left_alone(place: Path, encoder: Any, n
 
 
 @pytest.mark.parametrize("table", ["spans", "papers"])
-def test_a_heap_that_was_cut_is_told(place: Path, encoder: Any, numbered: Make, table: str) -> None:
+def test_a_heap_that_was_cut_is_told_and_not_read(
+    place: Path, encoder: Any, numbered: Make, table: str, caplog: pytest.LogCaptureFixture
+) -> None:
     add_documents(place, map(numbered, range(4)), jobs=1, encoder=encoder)
+    before = _answers(Library.open(place), encoder)
     heap = _heap(place, table)
     heap.write_bytes(heap.read_bytes()[:100])
-    with pytest.raises(UserError, match="the reading copy is damaged; rebuild it with: whycite library compact"):
-        _answers(Library.open(place), encoder)
+    assert _answers(Library.open(place), encoder) == before
+    assert "the reading copy is damaged; mend it with: whycite library check --repair" in caplog.text
     compact(place)
     _same_without(place, encoder)
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.drafts import BIB, STUDIES_TEX
 from whycite.library import add
 
 SLEEP = """\
@@ -33,3 +34,12 @@ def bees(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("library") / "library"
     assert add(path, [folder], jobs=1).added == 1
     return path
+
+
+@pytest.fixture
+def draft(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A LaTeX draft with a bibliography, and no library."""
+    monkeypatch.setenv("WHYCITE_LIBRARY", str(tmp_path / "no library"))
+    (tmp_path / "refs.bib").write_text(BIB, "utf-8")
+    (tmp_path / "main.tex").write_text(STUDIES_TEX, "utf-8")
+    return tmp_path / "main.tex"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -17,19 +17,23 @@ from pygls.lsp.client import LanguageClient
 from whycite.lsp.positions import TextMap
 from whycite.lsp.server import LspSettings, create
 
-__all__ = ["Editor", "apply_edits", "connect"]
+__all__ = ["Editor", "Session", "apply_edits", "connect", "play"]
 
 _SECONDS = 60  # to wait for an answer; a busy machine is slow
 CAPABILITIES = types.ClientCapabilities(
     workspace=types.WorkspaceClientCapabilities(
-        apply_edit=True, workspace_edit=types.WorkspaceEditClientCapabilities(document_changes=True)
+        apply_edit=True,
+        workspace_edit=types.WorkspaceEditClientCapabilities(document_changes=True),
+        did_change_watched_files=types.DidChangeWatchedFilesClientCapabilities(dynamic_registration=True),
     ),
     text_document=types.TextDocumentClientCapabilities(
         code_action=types.CodeActionClientCapabilities(
             resolve_support=types.ClientCodeActionResolveOptions(properties=["edit"])
         )
     ),
-    window=types.WindowClientCapabilities(work_done_progress=True),
+    window=types.WindowClientCapabilities(
+        work_done_progress=True, show_document=types.ShowDocumentClientCapabilities(support=True)
+    ),
     general=types.GeneralClientCapabilities(position_encodings=[types.PositionEncodingKind.Utf16]),
 )
 
@@ -45,6 +49,8 @@ class Editor(LanguageClient):
         self.messages: list[str] = []
         self.reports: list[Any] = []  # of progress
         self.edits: list[types.WorkspaceEdit] = []
+        self.shown: list[types.ShowDocumentParams] = []
+        self.registrations: list[types.Registration] = []
         self._news = asyncio.Condition()
 
         for method, handler in (
@@ -54,6 +60,8 @@ class Editor(LanguageClient):
             (types.WINDOW_WORK_DONE_PROGRESS_CREATE, self._ignore),
             (types.PROGRESS, self._take_progress),
             (types.WORKSPACE_APPLY_EDIT, self._take_edit),
+            (types.WINDOW_SHOW_DOCUMENT, self._take_document),
+            (types.CLIENT_REGISTER_CAPABILITY, self._take_registration),
         ):
             self.feature(method)(partial(handler))
 
@@ -72,6 +80,14 @@ class Editor(LanguageClient):
     async def _take_edit(self, params: Any) -> types.ApplyWorkspaceEditResult:
         self.edits.append(params.edit)
         return types.ApplyWorkspaceEditResult(True)
+
+    async def _take_document(self, params: Any) -> types.ShowDocumentResult:
+        self.shown.append(params)
+        return types.ShowDocumentResult(True)
+
+    async def _take_registration(self, params: Any) -> None:
+        self.registrations += params.registrations
+        await self._wake()
 
     async def _ignore(self, params: Any) -> None:
         pass
@@ -140,6 +156,14 @@ class Editor(LanguageClient):
         )
         return {action.title: action for action in answer or ()}
 
+    async def evidence(self, file: Path, words: str) -> Any:
+        """What a side bar would show of the sentence at words."""
+        place = self.position(file, words)
+        return await self.protocol.send_request_async(
+            "whycite/evidence",
+            {"textDocument": {"uri": file.as_uri()}, "position": {"line": place.line, "character": place.character}},
+        )
+
     async def execute(self, command: types.Command) -> Any:
         """Let the server execute a command."""
         return await self.workspace_execute_command_async(
@@ -155,6 +179,9 @@ class Editor(LanguageClient):
             text = self.texts[file] if file in self.texts else file.read_bytes().decode()
             changed[file.name] = apply_edits(text, [e for e in change.edits if isinstance(e, types.TextEdit)])
         return changed
+
+
+Session = Callable[[Editor], Coroutine[Any, Any, None]]
 
 
 def apply_edits(text: str, edits: Iterable[types.TextEdit], encoding: str = "utf-16") -> str:
@@ -196,3 +223,13 @@ async def connect(
         server.close()
         await asyncio.wait_for(disconnected.wait(), _SECONDS)
         await editor.stop()  # type: ignore[no-untyped-call]
+
+
+def play(session: Session, settings: LspSettings | None = None, **options: Any) -> None:
+    """Let a session in an editor happen."""
+
+    async def act() -> None:
+        async with connect(settings, **options) as editor:
+            await asyncio.wait_for(session(editor), _SECONDS)
+
+    asyncio.run(act())

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
-from tests.drafts import BIB, TEX
+from tests.drafts import BIB, STUDIES_TEX, TEX
 from tests.fakes import word_detector, word_encoder
 from tests.lsp.editor import CAPABILITIES, Editor, connect
 from whycite.lsp.diagnostics import NEEDS_CITATION
@@ -123,7 +123,7 @@ def test_random_edits(name: str, text: str, edits: int, tmp_path: Path, monkeypa
 def test_it_speaks_over_standard_input_and_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WHYCITE_LIBRARY", str(tmp_path / "no library"))
     (tmp_path / "refs.bib").write_text(BIB, "utf-8")
-    (tmp_path / "main.tex").write_text(TEX.replace("It is known", "Many studies have shown"), "utf-8")
+    (tmp_path / "main.tex").write_text(STUDIES_TEX, "utf-8")
 
     async def session() -> int:
         editor = Editor()

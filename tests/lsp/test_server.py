@@ -1,7 +1,7 @@
 """A session in an editor: findings while writing, papers to cite, and what is behind a key."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,29 +9,11 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from tests.drafts import BIB, TEX
-from tests.lsp.editor import Editor, connect
+from tests.drafts import BIB, STUDIES_TEX
+from tests.lsp.editor import Editor, play
 from whycite.lsp.server import LspSettings
 
-DRAFT = TEX.replace("It is known", "Many studies have shown")
 FIRST = "Many studies have shown that bees rest at night."
-Session = Callable[[Editor], Coroutine[Any, Any, None]]
-
-
-@pytest.fixture
-def draft(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("WHYCITE_LIBRARY", str(tmp_path / "no library"))
-    (tmp_path / "refs.bib").write_text(BIB, "utf-8")
-    (tmp_path / "main.tex").write_text(DRAFT, "utf-8")
-    return tmp_path / "main.tex"
-
-
-def play(session: Session, settings: LspSettings | None = None, **options: Any) -> None:
-    async def act() -> None:
-        async with connect(settings, **options) as editor:
-            await asyncio.wait_for(session(editor), 40)
-
-    asyncio.run(act())
 
 
 def _texts(editor: Editor, file: Path, diagnostics: list[types.Diagnostic]) -> list[str]:
@@ -61,7 +43,7 @@ def test_a_sentence_is_checked_when_typing_stops(draft: Path) -> None:
         editor.open(draft)
         await editor.diagnostics(draft)
         editor.change(
-            draft, DRAFT.replace("Bees fly by day.", "Bees fly by day. Earlier studies showed that bees dance.")
+            draft, STUDIES_TEX.replace("Bees fly by day.", "Bees fly by day. Earlier studies showed that bees dance.")
         )
         await editor.wait_for(lambda: len(getattr(editor.last(draft), "diagnostics", ())) == 4)
 
@@ -73,7 +55,7 @@ def test_nothing_is_said_about_the_sentence_that_is_typed_until_it_is_saved(draf
         editor.open(draft)
         await editor.diagnostics(draft, 2)
         new = "Earlier studies showed that bees dance."
-        editor.change(draft, DRAFT.replace("Bees fly by day.", f"Bees fly by day. {new}"))
+        editor.change(draft, STUDIES_TEX.replace("Bees fly by day.", f"Bees fly by day. {new}"))
         found = await editor.diagnostics(draft)
         assert len(found) == 3
         assert new not in _texts(editor, draft, found)
@@ -89,7 +71,7 @@ def test_nothing_is_said_about_the_sentence_that_is_typed_until_it_is_saved(draf
 def test_citing_a_paper_changes_text_and_bibliography_at_once(draft: Path, tmp_path: Path) -> None:
     async def session(editor: Editor) -> None:
         editor.open(draft)
-        editor.change(draft, DRAFT.replace("bees rest", "bees 🐝 rest"))  # a column is two units wide there
+        editor.change(draft, STUDIES_TEX.replace("bees rest", "bees 🐝 rest"))  # a column is two units wide there
         await editor.diagnostics(draft)
         actions = await editor.actions(draft, "rest at night")
         [title] = [title for title in actions if title.startswith("Cite Kaiser1988")]
@@ -160,7 +142,7 @@ def test_keys_without_entry_and_retracted_papers_are_marked(draft: Path, line: s
 
     async def session(editor: Editor) -> None:
         editor.open(draft)
-        editor.change(draft, DRAFT.replace("Bees fly by day.", line))
+        editor.change(draft, STUDIES_TEX.replace("Bees fly by day.", line))
         marked = [item for item in await editor.diagnostics(draft) if item.code == kind]
         assert _texts(editor, draft, marked) == [text]
 
@@ -177,9 +159,11 @@ def test_hover_and_definition_of_a_key(draft: Path) -> None:
         assert "**Attention Is All You Need**" in hover.contents.value
         assert "Vaswani and Shazeer (2017)" in hover.contents.value
         assert "Cited once in this draft" in hover.contents.value
-        place = await editor.text_document_definition_async(
+        places = await editor.text_document_definition_async(
             types.DefinitionParams(**editor.cursor(draft, "Vaswani2017"))
         )
+        assert isinstance(places, list)
+        [place] = places
         assert isinstance(place, types.Location)
         assert place.uri == (draft.parent / "refs.bib").as_uri()
         assert place.range.start == types.Position(3, len("@article{"))
@@ -192,7 +176,7 @@ def test_completion_puts_what_the_sentence_means_first(draft: Path) -> None:
     async def session(editor: Editor) -> None:
         editor.open(draft)
         await editor.diagnostics(draft, 2)
-        editor.change(draft, DRAFT.replace("rest at night.", "rest at night \\cite{zzz."))
+        editor.change(draft, STUDIES_TEX.replace("rest at night.", "rest at night \\cite{zzz."))
         answer = await editor.text_document_completion_async(
             types.CompletionParams(**editor.cursor(draft, "\\cite{zzz", after=True))
         )
@@ -202,7 +186,7 @@ def test_completion_puts_what_the_sentence_means_first(draft: Path) -> None:
         assert (best.label, best.filter_text) == ("Kaiser1988", "zzz")
         assert isinstance(best.text_edit, types.TextEdit)
         assert best.text_edit.range.end.character - best.text_edit.range.start.character == 3
-        editor.change(draft, DRAFT.replace("Bees fly by day.", "Bees fly \\cite{granite"))
+        editor.change(draft, STUDIES_TEX.replace("Bees fly by day.", "Bees fly \\cite{granite"))
         answer = await editor.text_document_completion_async(
             types.CompletionParams(**editor.cursor(draft, "\\cite{granite", after=True))
         )
@@ -219,7 +203,7 @@ def test_a_completed_paper_of_the_library_is_added_to_the_bibliography(draft: Pa
         (draft.parent / "refs.bib").write_text("@misc{x, title = {Unrelated}}\n", "utf-8")
         editor.open(draft)
         await editor.diagnostics(draft, 2)
-        editor.change(draft, DRAFT.replace("rest at night.", "rest at night~\\cite{}."))
+        editor.change(draft, STUDIES_TEX.replace("rest at night.", "rest at night~\\cite{}."))
         answer = await editor.text_document_completion_async(
             types.CompletionParams(**editor.cursor(draft, "\\cite{", after=True))
         )
@@ -238,7 +222,7 @@ def test_a_citation_is_verified_when_asked(draft: Path, bees: Path, judged_by_wo
     claim = "Honeybees that forage never rest at night"
 
     async def session(editor: Editor) -> None:
-        draft.write_text(DRAFT.replace("Bees fly by day.", f"{claim} \\cite{{rest}}."), "utf-8")
+        draft.write_text(STUDIES_TEX.replace("Bees fly by day.", f"{claim} \\cite{{rest}}."), "utf-8")
         editor.open(draft)
         await editor.diagnostics(draft, 2)
         actions = await editor.actions(draft, "rest}.")
@@ -260,7 +244,7 @@ def test_a_part_is_checked_with_the_draft_it_belongs_to(draft: Path) -> None:
     part = draft.parent / "parts" / "intro.tex"
     part.parent.mkdir()
     part.write_text(f"{FIRST} Bees fly \\cite{{Kaiser1988}}.\n", "utf-8")
-    draft.write_text(DRAFT.replace("Bees fly by day.", "\\input{parts/intro}"), "utf-8")
+    draft.write_text(STUDIES_TEX.replace("Bees fly by day.", "\\input{parts/intro}"), "utf-8")
 
     async def session(editor: Editor) -> None:
         editor.open(part)

@@ -19,7 +19,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult
 from tokenizers import Tokenizer
 
-from tests.drafts import BIB, TEX
+from tests.drafts import BIB, STUDIES_TEX
 from whycite.library import add
 from whycite.mcp.server import McpSettings, create
 from whycite.models import DEFAULT
@@ -69,7 +69,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def draft(tmp_path: Path) -> Path:
     (tmp_path / "refs.bib").write_text(BIB, "utf-8")
-    (tmp_path / "main.tex").write_text(TEX.replace("It is known", "Many studies have shown"), "utf-8")
+    (tmp_path / "main.tex").write_text(STUDIES_TEX, "utf-8")
     return tmp_path / "main.tex"
 
 
@@ -118,6 +118,13 @@ def test_cite_says_when_nothing_fits(call: Call) -> None:
     answer = _answer(call("cite", claim="Interest rates rose after the war in Spain."))
     assert answer["message"].startswith("No paper in the library")
     assert _answer(call("cite", claim="Whales stun herring.", year_max=1900))["recommendations"] == []
+
+
+def test_cite_quotes_a_paper_that_says_so_itself(call: Call) -> None:
+    answer = _answer(call("cite", claim="Colonies with mites lose bees in winter."))
+    [paper] = [paper for paper in answer["recommendations"] if paper["key"] == "doi:10.1000/mites"]
+    assert paper["own_words"][0]["text"] == "Colonies with mites lost 31 % of their bees in winter."
+    assert (paper["own_words"][0]["section"], Path(paper["own_words"][0]["file"]).name) == ("Results", "mites.md")
 
 
 def test_verify_names_the_passage_and_where_it_is(call: Call) -> None:
@@ -170,6 +177,36 @@ def test_check_shows_what_fits_and_pages_through_the_rest(call: Call, draft: Pat
     assert first["findings"][-1]["line"] < rest["findings"][0]["line"]
 
 
+def test_check_tells_of_retracted_papers(call: Call, draft: Path) -> None:
+    entry = "@article{Bad1999, title = {RETRACTED: Bees never rest}, author = {Bad, A.}, year = 1999}\n"
+    (draft.parent / "refs.bib").write_text(BIB + entry, "utf-8")
+    draft.write_text(draft.read_text("utf-8").replace("Bees fly by day.", "Bees fly~\\cite{Bad1999}."), "utf-8")
+    [problem] = _answer(call("check", path=str(draft)))["problems"]
+    assert (problem["cite_key"], problem["rule"], problem["line"]) == ("Bad1999", "retracted", 5)
+
+
+def test_references_are_compared_with_the_library_worst_first(call: Call, tmp_path: Path, library: Path) -> None:
+    (tmp_path / "refs.bib").write_text(
+        "@misc{old, title={RETRACTED: Bees never rest}, author={Bad, A.}, year=1999}\n"
+        "@article{whales, title={Killer whales feeding on schooling herring using tail-slaps}, "
+        "author={Domenici, P.}, year={2000}, journal={Journal of Experimental Biology}}\n"
+        "@article{mites, title={Mites and the loss of honeybee colonies}, author={Doe, J.}, year={2011}, "
+        "doi={10.1000/mites}, journal={Bees}}\n"
+    )
+    answer = _answer(call("references", path=str(tmp_path / "refs.bib")))
+    assert [(item["cite_key"], item["verdict"]) for item in answer["references"]] == [
+        ("old", "retracted"),
+        ("mites", "differs"),
+        ("whales", "confirmed"),
+    ]
+    assert answer["verdicts"] == {"retracted": 1, "confirmed": 1, "differs": 1}
+    [note] = [note for note in answer["references"][-1]["problems"] if note["rule"] == "missing-doi"]
+    assert note["correction"] == "10.1000/whales"
+    short = McpSettings(library, tokens=500)
+    first = _answer(call("references", short, path=str(tmp_path / "refs.bib")))
+    assert first["omitted"] == 3 - len(first["references"])
+
+
 def test_drafts_are_changed_only_where_it_is_allowed(call: Call, draft: Path, library: Path) -> None:
     arguments = {"path": str(draft), "line": 5, "cite_key": "Kaiser1988"}
     assert "insert_citation" in _text(call("insert_citation", **arguments))  # unknown
@@ -189,6 +226,7 @@ def test_drafts_are_changed_only_where_it_is_allowed(call: Call, draft: Path, li
         ("check", {"path": "no/such.tex"}, "no/such.tex: no such file; give the main file of the draft"),
         ("verify", {"claim": "Bees sleep.", "paper": "Mites and losses of bee colonies"}, "did you mean: Mites"),
         ("find_source", {"quotation": "bees"}, "the quotation is too short to be found; give at least 3 words"),
+        ("references", {"path": "no/such.bib"}, "no/such.bib: no such file"),
         ("read", {"paper": "doi:10.1000/mites", "section": 9}, "has only 2 sections, so no section 9"),
     ],
 )  # fmt: skip
@@ -210,6 +248,14 @@ def test_papers_are_resources_and_other_files_are_not(library: Path) -> None:
         async with Client(create(McpSettings(library))) as client:
             [template] = (await client.list_resource_templates()).resource_templates
             assert template.uri_template == "whycite://papers/{+key}"
+            listed = (await client.list_resources()).resources
+            assert {resource.title for resource in listed} == {
+                "Mites and the loss of honeybee colonies",
+                "How killer whales hunt herring",
+            }
+            for resource in listed:
+                [content] = (await client.read_resource(resource.uri)).contents
+                assert getattr(content, "text").startswith(f"# {resource.title}")  # noqa: B009
             [content] = (await client.read_resource("whycite://papers/doi:10.1000/mites")).contents
             assert getattr(content, "text").startswith("# Mites and the loss of honeybee colonies\n\n## Introduction")  # noqa: B009
             with pytest.raises(MCPError, match="not the key of a paper"):
@@ -246,7 +292,7 @@ def test_it_speaks_over_standard_input_and_output(library: Path) -> None:
             assert not result.is_error
             return [tool.name for tool in (await client.list_tools()).tools]
 
-    assert asyncio.run(ask()) == ["cite", "check", "verify", "find_source", "read", "insert_citation"]
+    assert asyncio.run(ask()) == ["cite", "check", "verify", "find_source", "references", "read", "insert_citation"]
 
 
 def test_it_speaks_over_http(library: Path) -> None:
@@ -261,7 +307,7 @@ def test_it_speaks_over_http(library: Path) -> None:
         ):
             return [tool.name for tool in (await client.list_tools()).tools]
 
-    assert asyncio.run(ask()) == ["cite", "check", "verify", "find_source", "read"]
+    assert asyncio.run(ask()) == ["cite", "check", "verify", "find_source", "references", "read"]
 
 
 def test_without_the_extra_it_says_what_to_install(run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from whycite.errors import UserError
 from whycite.models.folders import ENCODER, ModelFolder, ModelSettings
 
 torch = pytest.importorskip("torch", reason="models of Hugging Face need the extra train")
+save_file = pytest.importorskip("safetensors.torch").save_file
 transformers = pytest.importorskip("transformers", reason="models of Hugging Face need the extra train")
 
 
@@ -169,12 +170,14 @@ def test_16_bits_become_32(tmp_path: Path) -> None:
     assert {weight.dtype for weight in ModelFolder(tmp_path).open_torch_model().parameters()} == {torch.float32}
 
 
-def test_weights_in_the_older_format(folder: Path) -> None:
-    wanted = ModelFolder(folder).open_torch_model()
+def test_weights_in_a_pickle_are_not_opened(folder: Path) -> None:
+    weights = ModelFolder(folder).open_torch_model().state_dict()
     (folder / "model.safetensors").unlink()
-    torch.save(wanted.state_dict(), folder / "pytorch_model.bin")
-    assert same(ModelFolder(folder).open_torch_model(), wanted)
-    assert ModelFolder(folder).version
+    torch.save(weights, folder / "pytorch_model.bin")
+    with pytest.raises(UserError, match="pickle, which can run code"):
+        _ = ModelFolder(folder).version
+    with pytest.raises(UserError, match="transformers cannot open the model"):
+        ModelFolder(folder).open_torch_model()
 
 
 def test_weights_in_several_files(folder: Path) -> None:
@@ -195,8 +198,7 @@ def test_weights_that_are_missing(folder: Path) -> None:
     kept = {
         name: weight for name, weight in tiny_model("bert", pooler=True).state_dict().items() if "layer.1" not in name
     }
-    (folder / "model.safetensors").unlink()
-    torch.save(kept, folder / "pytorch_model.bin")
+    save_file(kept, folder / "model.safetensors", {"format": "pt"})
     with pytest.raises(UserError, match=r"lacks 16 of the model's weights, such as encoder\.layer\.1\.attention"):
         ModelFolder(folder).open_torch_model()
 

@@ -15,7 +15,7 @@ import pytest
 ANSWERS = Path(__file__).parent / "answers"
 NAMES = {
     "Crossref": "crossref", "DataCite": "datacite", "doi.org": "doi", "arXiv": "arxiv", "Europe PMC": "europepmc",
-    "OpenAlex": "openalex", "Semantic Scholar": "semanticscholar",
+    "OpenAlex": "openalex", "Semantic Scholar": "semanticscholar", "OpenAlex files": "openalexfiles",
 }  # fmt: skip
 
 
@@ -36,7 +36,8 @@ class LocalServices:
 
     base: str = ""
     asked: list[tuple[str, str, dict[str, str], str]] = field(default_factory=list)  # service, path, question, agent
-    answers: dict[str, str] = field(default_factory=dict)  # by service and path: the name of a file, or JSON
+    # By service and path, if need be with ?query: the name of a file, JSON, or bytes.
+    answers: dict[str, str | bytes] = field(default_factory=dict)
     failures: dict[str, list[Failure]] = field(default_factory=dict)  # by service, the next ones
     closing: threading.Event = field(default_factory=threading.Event)
 
@@ -44,10 +45,11 @@ class LocalServices:
         """The services that were asked, in order."""
         return [service for service, *_ in self.asked]
 
-    def answer(self, service: str, path: str) -> bytes | None:
-        name = self.answers.get(f"{service}{path}", self.answers.get(service))
-        if name is None:
-            return None
+    def answer(self, service: str, path: str, query: str = "") -> bytes | None:
+        names = (f"{service}{path}?{query}", f"{service}{path}", service)
+        name = next((self.answers[name] for name in names if name in self.answers), None)
+        if name is None or isinstance(name, bytes):
+            return name
         return name.encode() if name.startswith("{") else (ANSWERS / name).read_bytes()
 
 
@@ -60,7 +62,7 @@ def _handler(state: LocalServices) -> type[BaseHTTPRequestHandler]:
             state.asked.append((service, f"/{path}", question, self.headers["User-Agent"]))
             if waiting := state.failures.get(service):
                 self._fail(waiting.pop(0))
-            elif (body := state.answer(service, f"/{path}")) is not None:
+            elif (body := state.answer(service, f"/{path}", question.get("query", ""))) is not None:
                 self._send(404 if b'"responseCode":100' in body else 200, body, {})
             else:
                 self._send(404, b"Resource not found.", {})

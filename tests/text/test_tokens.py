@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whycite.text.tokens import terms, words
+from whycite.text.tokens import squeeze, terms, words
 
 
 @pytest.mark.parametrize(
@@ -61,6 +61,17 @@ def test_terms_are_letters_and_digits(text: str) -> None:
 def test_terms_do_not_depend_on_case_or_space(text: str) -> None:
     assert terms(text.replace("-", " ").upper()) == terms(text.replace("-", " ").lower())
     assert terms(f"  {text}\n") == terms(text)
+
+
+@given(st.text(alphabet="aB1 .,-'_\n") | st.text())
+def test_a_squeezed_text_has_all_terms(text: str) -> None:
+    squeezed = squeeze(text)
+    assert squeezed is None or all(term.replace(".", "").encode() in squeezed for term in terms(text))
+
+
+@pytest.mark.parametrize(("text", "squeezed"), [("GPT-3.5 reads", b"gpt35reads"), ("O'Brien", None), ("naïve", None)])
+def test_squeezing(text: str, squeezed: bytes | None) -> None:
+    assert squeeze(text) == squeezed
 
 
 @pytest.mark.parametrize("unit", ["a", "1", "a-", "1,", "1.", "'s", "α", "µ", ",000", "A-1", " ", "\u0301"])

@@ -236,7 +236,7 @@ def test_signs_of_what_is_read_alone_and_together() -> None:
     assert signs.closest == 0
     assert (signs.joint, signs.is_open) == ("supports", False)
     wanted = {"joint support": 2.0, "joint contradiction": -1.0, "support": 1.5, "contradiction": 1.5}
-    assert signs.values == pytest.approx(wanted)
+    assert signs.values == pytest.approx(wanted | {"cosine": float(ranked.cosines[0])})
     assert collect_signs(CLAIM, prepared, ranked, ["own"] * 3, frozenset(range(3))) is None
 
 

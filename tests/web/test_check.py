@@ -11,7 +11,10 @@ import pytest
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
+from tests.wordfiles import docx, paragraph, zotero_field
 from whycite.cli import app
+from whycite.documents.model import Reference
+from whycite.documents.word import text_of
 
 MAIN = rb"""\documentclass{article}
 \begin{document}
@@ -103,6 +106,19 @@ def test_choices_that_are_none(client: TestClient) -> None:
         answer = client.post("/api/check/fix", files=FILES, data={"choices": choices})
         assert answer.status_code == 422, choices
         assert answer.json()["detail"]
+
+
+def test_a_word_document_comes_back_with_tracked_changes(client: TestClient) -> None:
+    work = Reference("D", title="The kinematics of killer whales", authors=("Domenici, Paolo",), year=2000)
+    cited = paragraph("Tails were filmed ", zotero_field([work], "(Domenici, 2000)"), ".")
+    files = [("files", ("draft.docx", docx(paragraph(CLAIM) + cited)))]
+    told = _checked(client, files, threshold="0.05")
+    assert (told["format"], told["unwritable"]) == ("docx", "")
+    wanted = [{"file": "draft.docx", "start": told["sentences"][0]["start"], "key": "Domenici2000"}]
+    answer = client.post("/api/check/fix", files=files, data={"choices": json.dumps(wanted), "threshold": "0.05"})
+    assert answer.status_code == 200, answer.text
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        assert text_of(archive.read("draft.docx"), "").startswith(CLAIM[:-1] + " (Domenici, 2000).")
 
 
 CLAIM = "Killer whales stun herring with blows of their tails."

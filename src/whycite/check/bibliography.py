@@ -8,7 +8,7 @@ citation that is yet to be added.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -16,6 +16,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from whycite.check.entrymemory import once_per_bibliography
 from whycite.cite.fit import ClaimWords, FitSigns
 from whycite.cite.names import author_matcher, family_names
 from whycite.documents.model import Document, Reference
@@ -77,7 +78,7 @@ class BibliographyEntries:
         self._citing_rows: dict[int, list[int]] = {}
         for row, place in self.pairs:
             self._citing_rows.setdefault(place, []).append(row)
-        self._families = [family_names(reference.authors) for reference in self.references]
+        self._families = _families(self.references)
         self._vectors: dict[str, Floats] = {}  # of texts encoded so far
 
     def _cited_places(self, index: int) -> list[int]:
@@ -228,14 +229,26 @@ class BibliographyEntries:
 
     @cached_property
     def _titles(self) -> Bm25Index:
-        return self._index(lambda entry: terms(_entry_text(entry)))
+        return _title_index(self.references)
 
     @cached_property
     def _names(self) -> Bm25Index:
-        return self._index(lambda entry: [*key_terms(entry.id), *terms(f"{' '.join(entry.authors)} {entry.venue}")])
+        return _name_index(self.references)
 
-    def _index(self, words: Callable[[Reference], list[str]]) -> Bm25Index:
-        return Bm25Index(words(reference) for reference in self.references)
+
+@once_per_bibliography
+def _title_index(references: Sequence[Reference]) -> Bm25Index:
+    return Bm25Index(terms(_entry_text(entry)) for entry in references)
+
+
+@once_per_bibliography
+def _name_index(references: Sequence[Reference]) -> Bm25Index:
+    return Bm25Index([*key_terms(entry.id), *terms(f"{' '.join(entry.authors)} {entry.venue}")] for entry in references)
+
+
+@once_per_bibliography
+def _families(references: Sequence[Reference]) -> list[Sequence[str]]:
+    return [family_names(reference.authors) for reference in references]
 
 
 def key_terms(key: str) -> list[str]:

@@ -31,6 +31,7 @@ __all__ = [
     "FolderDetector",
     "ParagraphText",
     "Readout",
+    "SectionText",
     "bundled_detectors",
     "load_detector",
 ]
@@ -64,7 +65,8 @@ class Detector(Protocol):
         """The probability of each sentence, by paragraph."""
 
 
-Readout = Literal["mean", "separator"]
+Readout = Literal["mean", "separator", "start"]
+SectionText = Literal["heading", "type"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,7 @@ class DetectorDescription:
     readout: Readout
     max_tokens: int
     decisions: Mapping[str, Decision]
+    section: SectionText = "heading"  # what it reads of a section
 
     def write(self, folder: Path) -> None:
         """Write the description to `worthiness.json` in a folder."""
@@ -130,12 +133,18 @@ def _read_description(files: ModelFolder) -> DetectorDescription:
     try:
         decisions = {name: _decision_from_record(decision) for name, decision in record["decisions"].items()}
         description = DetectorDescription(
-            str(record["name"]), str(record["variant"]), record["readout"], int(record["max_tokens"]), decisions
+            str(record["name"]),
+            str(record["variant"]),
+            record["readout"],
+            int(record["max_tokens"]),
+            decisions,
+            record.get("section", "heading"),
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UserError(f"{problem} ({error!r}): copy the folder again") from error
     find_variant(description.variant)
-    if not decisions or description.readout not in get_args(Readout) or description.max_tokens < 64:
+    is_known = description.readout in get_args(Readout) and description.section in get_args(SectionText)
+    if not decisions or not is_known or description.max_tokens < 64:
         raise UserError(f"{problem}: copy the folder again")
     return description
 
@@ -219,7 +228,9 @@ class FolderDetector:
     def _readings(self, paragraph: ParagraphText) -> Iterator[ModelReading]:
         if not paragraph.sentences:
             return iter(())
-        heading = paragraph.headings[0] if paragraph.headings else paragraph.section_type or ""
+        heading = paragraph.section_type or ""
+        if paragraph.headings and self._description.section == "heading":
+            heading = paragraph.headings[0]
         ids = [self._token_ids(text) for text in paragraph.sentences]
         return readings(ids, self._token_ids(heading), self._variant, self._frame)
 
@@ -239,6 +250,8 @@ class FolderDetector:
     def _read_out(self, states: NDArray[np.float32], reading: ModelReading) -> NDArray[np.float32]:
         if self._description.readout == "separator":
             rows = states[[stop for _, _, stop in reading.sentences]]
+        elif self._description.readout == "start":
+            rows = states[[0] * len(reading.sentences)]
         else:
             rows = np.stack([states[start : max(stop, start + 1)].mean(0) for _, start, stop in reading.sentences])
         return self._head.scores(rows)

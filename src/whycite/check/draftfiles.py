@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 from whycite.documents.model import Sentence
-from whycite.documents.sources import decode
+from whycite.documents.reading import source_text
 
 __all__ = ["DraftFile", "DraftFiles"]
 
@@ -131,7 +130,4 @@ class DraftFiles:
     def _text(self, file: str) -> str:
         if file in self._contents:
             return self._contents[file]
-        try:
-            return decode(Path(file).read_bytes())[0]
-        except OSError:
-            return ""
+        return source_text(file) or ""

@@ -28,6 +28,7 @@ from whycite.check.bibliography import (
     entry_order,
     entry_scores,
 )
+from whycite.check.entrymemory import once_per_bibliography
 from whycite.check.findings import Proposal
 from whycite.cite.bibtex import CitationKeys, bibtex_entry
 from whycite.cite.fit import BIBLIOGRAPHY, best_chance, fit_chance, may_insert, title_matches
@@ -354,13 +355,8 @@ class EntryFinder:
 
     def __init__(self, references: Sequence[Reference], papers: Mapping[str, str]) -> None:
         """`papers` maps ids of entries to the library's keys, where known."""
-        self._by_key = {key: id for id, key in papers.items()}
-        self._by_title: dict[str, Reference] = {}
-        for reference in references:
-            if key := paper_key(reference):
-                self._by_key.setdefault(key, reference.id)
-            if title := normalise_title(reference.title):
-                self._by_title.setdefault(title, reference)
+        own_keys, self._by_title = _entry_tables(references)
+        self._by_key = {**own_keys, **{key: id for id, key in papers.items()}}
 
     def key(self, recommendation: Recommendation) -> str | None:
         """The key of the entry, if the bibliography has the paper."""
@@ -374,6 +370,19 @@ class EntryFinder:
         has_years = paper.year is not None and entry.year is not None
         is_near = has_years and abs((paper.year or 0) - (entry.year or 0)) <= 1
         return entry.id if is_near or len(title.split()) >= _MIN_TITLE_WORDS else None
+
+
+@once_per_bibliography
+def _entry_tables(references: Sequence[Reference]) -> tuple[dict[str, str], dict[str, Reference]]:
+    """The ids of entries by the keys of their papers, and entries by their titles; the first of several counts."""
+    ids: dict[str, str] = {}
+    by_title: dict[str, Reference] = {}
+    for reference in references:
+        if key := paper_key(reference):
+            ids.setdefault(key, reference.id)
+        if title := normalise_title(reference.title):
+            by_title.setdefault(title, reference)
+    return ids, by_title
 
 
 def merge_rankings(

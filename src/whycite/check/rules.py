@@ -20,6 +20,7 @@ from whycite.check.wordings import (
     looks_like_heading,
     outlines_draft,
     reports_previous_work,
+    says_where_available,
     starts_block_quote,
     states_own_result,
 )
@@ -116,6 +117,11 @@ RULES: tuple[Rule, ...] = (
     _exempt("outline", "says what a part of the draft contains", lambda statement: outlines_draft(statement.text)),
     _needs("previous-work", 0.8, "reports earlier work", lambda statement: reports_previous_work(statement.text)),
     _needs("named-entry", 0.8, "is the first to name a work in your bibliography", _names_entry),
+    _exempt(
+        "availability",
+        "says where code, data or material is available",
+        lambda statement: says_where_available(statement.text),
+    ),
     _exempt("own-result", "states a result of your own", lambda statement: states_own_result(statement.text)),
 )
 _BY_ID = {rule.id: rule for rule in RULES}

@@ -17,6 +17,7 @@ __all__ = [
     "looks_like_heading",
     "outlines_draft",
     "reports_previous_work",
+    "says_where_available",
     "starts_block_quote",
     "states_own_result",
 ]
@@ -113,12 +114,15 @@ _THANKS = re.compile(
     r"\b(?:[Ww]e|I|[Tt]he authors?)(?: \w+){0,2} (?:thanks?|thanked|grateful|acknowledges? (?:the )?(?:support|help))\b"
     r"|\b(?:work|research|study|project|paper|author|authors) (?:was|were|is|are|has been|have been)"
     r"(?: (?:partially|partly|in part|also|generously|financially))? (?:supported|funded) by\b"
+    r"|\b(?:work|research|study|project|paper) (?:has )?(?:made|makes) use of\b"
+    r"|\b[Aa]ll authors (?:have )?(?:read|contributed|participated|approved|declare)\b"
+    r"|\b(?:was|were) done in collaboration with\b"
     r"|\b(?:competing (?:financial )?interests?|conflicts? of interest)\b"
 )
 
 
 def gives_thanks(text: str) -> bool:
-    """Whether a sentence thanks somebody, names who paid, or declares interests."""
+    """Whether a sentence thanks somebody, names who paid or took part, or declares interests."""
     return bool(_THANKS.search(text))
 
 
@@ -147,6 +151,18 @@ _URL_FRAME = re.compile(rf"(?:[\W\d_]|\b{_any('url_words')}\b)*", re.IGNORECASE)
 def is_url_only(text: str) -> bool:
     """Whether a sentence consists of a URL and words that introduce it."""
     return bool(_URL.search(text)) and _URL_FRAME.fullmatch(_URL.sub(" ", text)) is not None
+
+
+_AVAILABLE = re.compile(
+    rf"\b{_any('materials')}\b[^.;]{{0,120}}? (?:is|are|was|were|be|been)(?: \w+){{0,3}} {_any('available')}\b"
+    r"|^(?:also )?(?:check|visit|see) ",
+    re.IGNORECASE,
+)
+
+
+def says_where_available(text: str) -> bool:
+    """Whether a sentence says at which URL code, data or other material is to be found."""
+    return bool(_URL.search(text) and _AVAILABLE.search(text))
 
 
 _CAPTION = re.compile(rf"{_FLOAT}\s?{_NUMBER}\s?[:.|]\s")

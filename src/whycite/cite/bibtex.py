@@ -62,10 +62,10 @@ def as_bibtex(papers: Iterable[Paper], used_keys: Collection[str] = ()) -> str:
 
 
 def keyed_papers(papers: Iterable[Paper], used_keys: Collection[str] = ()) -> Iterator[tuple[str, Paper]]:
-    """Each paper with an unused key."""
+    """Each paper with an unused key: the user's own, if there is one."""
     used = set(used_keys)
     for paper in papers:
-        base_key = KeyStyle().key(paper.authors, paper.year, paper.title)
+        base_key = paper.citation_key or KeyStyle().key(paper.authors, paper.year, paper.title)
         key = next(key for key in chain([base_key], _numbered_keys(base_key)) if key not in used)
         used.add(key)
         yield key, paper
@@ -277,7 +277,7 @@ class CitationKeys:
     def key_for(self, paper: Paper) -> str:
         """The key of a paper."""
         if paper.key not in self._keys_by_paper:
-            base_key = self._style.key(paper.authors, paper.year, paper.title)
+            base_key = paper.citation_key or self._style.key(paper.authors, paper.year, paper.title)
             key = next(key for key in _candidate_keys(base_key) if key.lower() not in self._used_keys)
             self._used_keys.add(key.lower())
             self._keys_by_paper[paper.key] = key

@@ -7,7 +7,6 @@ papers side by side with the claim. Only models and weights are trained, so that
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -56,7 +55,7 @@ from whycite.text.tokens import terms
 from whycite.text.wordlists import FUNCTION_WORDS
 
 if TYPE_CHECKING:
-    from whycite.library import Library, LibraryInfo, Paper
+    from whycite.library import Library, LibraryInfo
 
 __all__ = ["READ_PAPERS", "EvidenceSum", "make", "with_ranker_scores"]
 
@@ -137,13 +136,13 @@ class EvidenceSum:
         if self._ranker and self._weights.ranker:
             features = with_ranker_scores(self._library, self._ranker, query, matches, features, scores)
             scores = score(features, self._weights)
-        papers = self._library.papers(features.papers.tolist())
-        all_signs = _fit_signs(matches, query, features, papers)
+        all_signs = _fit_signs(matches, query, features, candidates)
         chances = [fit_chance(signs, LIBRARY) for signs in all_signs]
         rounded = scores.papers.round(DIGITS)
         ids = features.papers.tolist()
         # The n best and those tied with the last; ties are broken by key.
         good = np.flatnonzero(rounded >= np.sort(rounded)[-n:].min(initial=np.inf)).tolist()
+        papers = self._library.papers([ids[index] for index in good])
         pieces = [self._pieces(matches, query, features, scores, index) for index in good]
         texts = {span: hit.text for span, hit in matches.spans.items()}
         evidence = dict(zip(good, shown_evidence(self._library, pieces, texts), strict=True))
@@ -171,9 +170,9 @@ class EvidenceSum:
         """The keys and signs of the candidates, best first, to fit the chances to."""
         query = prepare_claim(claim, self._encoder)
         matches = search_library(self._library, query)
-        features, _ = self._features(matches, query, CANDIDATES)
+        features, candidates = self._features(matches, query, CANDIDATES)
         papers = self._library.papers(features.papers.tolist())
-        signs = _fit_signs(matches, query, features, papers)
+        signs = _fit_signs(matches, query, features, candidates)
         order = np.lexsort((features.papers, -score(features, self._weights).papers.round(DIGITS))).tolist()
         return [(papers[int(features.papers[index])].key, signs[index]) for index in order]
 
@@ -238,7 +237,7 @@ class EvidenceSum:
 
 
 def _fit_signs(
-    matches: ClaimMatches, query: ClaimQuery, features: RankingFeatures, papers: Mapping[int, Paper]
+    matches: ClaimMatches, query: ClaimQuery, features: RankingFeatures, candidates: CandidatePapers
 ) -> list[FitSigns]:
     """The signs of each paper, in the order of the features."""
     cosines = features.evidence[:, [EVIDENCE.index(name) for name in _COSINES]].sum(axis=1)
@@ -247,7 +246,7 @@ def _fit_signs(
     words = ClaimWords(query.text)
     signs = []
     for paper_id, meaning in zip(features.papers.tolist(), meanings.tolist(), strict=True):
-        paper = papers[paper_id]
+        paper = candidates.papers[paper_id]
         texts = [matches.spans[span].text for span in matches.citations.get(paper_id, ())]
         if paper_id in matches.passages:
             texts += matches.passages[paper_id].sentences

@@ -81,9 +81,9 @@ def _csl_person(name: str) -> dict[str, str]:
     family, comma, given = name.partition(", ")
     if not comma or is_institution(name):
         return {"literal": name}
-    rest, _, last = given.rpartition(" ")
-    if rest and last in _SUFFIXES:
-        return {"family": family, "given": rest, "suffix": last}
+    given_names, _, suffix = given.rpartition(" ")
+    if given_names and suffix in _SUFFIXES:
+        return {"family": family, "given": given_names, "suffix": suffix}
     return {"family": family, "given": given}
 
 
@@ -105,9 +105,9 @@ def _ris_fields(key: str, paper: Paper) -> Iterator[tuple[str, str]]:
     yield "T2", "" if type in _WHOLE_WORKS else paper.venue
     yield "VL", publication.volume
     yield "IS", publication.issue
-    first, _, last = publication.pages.partition("-")
-    yield "SP", first
-    yield "EP", last
+    first_page, _, last_page = publication.pages.partition("-")
+    yield "SP", first_page
+    yield "EP", last_page
     yield "PB", _publisher(paper, type)
     yield "CY", publication.place
     yield "ET", publication.edition

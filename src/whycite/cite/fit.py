@@ -13,7 +13,7 @@ from math import exp, log
 from types import MappingProxyType
 
 from whycite.cite.names import author_matcher, family_names, proper_names
-from whycite.text.tokens import terms
+from whycite.text.tokens import squeeze, terms
 from whycite.text.wordlists import FUNCTION_WORDS, load_tables
 
 __all__ = [
@@ -61,6 +61,7 @@ class ClaimWords:
     def __init__(self, claim: str) -> None:
         self._words = _terms(claim) - FUNCTION_WORDS
         self._names = proper_names(claim)
+        self._squeezed_names = {name: name.replace(".", "").encode("utf-8", "replace") for name in self._names}
         self._match_authors = author_matcher(claim)
 
     def signs(self, meaning: float, title: str, authors: Sequence[str], texts: Iterable[str]) -> FitSigns:
@@ -68,10 +69,12 @@ class ClaimWords:
         title_words = _terms(title)
         content_words = title_words - FUNCTION_WORDS
         missing = self._names - title_words
-        for text in (*authors, *texts):
+        for text in (*texts, "; ".join(authors)):
             if not missing:
                 break
-            missing -= _terms(text)
+            squeezed = squeeze(text)
+            if squeezed is None or any(self._squeezed_names[name] in squeezed for name in missing):
+                missing -= _terms(text)
         return FitSigns(
             meaning=meaning,
             title=len(self._words & content_words) / max(_MIN_TITLE_WORDS, len(content_words)),
@@ -140,8 +143,8 @@ def nothing_fits(chance: float | None) -> bool:
 
 def insertion_chance(fits: float, rival: float, share: float, weights: InsertionWeights = INSERTION) -> float:
     """The chance that a paper is the one to cite: it must fit, and better than the others."""
-    own, others, among = insertion_signs(fits, rival, share)
-    return _logistic(weights.bias + weights.fits * own + weights.rival * others + weights.share * among)
+    fit_odds, rival_odds, log_share = insertion_signs(fits, rival, share)
+    return _logistic(weights.bias + weights.fits * fit_odds + weights.rival * rival_odds + weights.share * log_share)
 
 
 def insertion_signs(fits: float, rival: float, share: float) -> tuple[float, float, float]:

@@ -21,8 +21,8 @@ _LABELS = load_word_lists(__name__)["labels"]
 
 
 def family_names(authors: Sequence[str]) -> list[str]:
-    """The family names of authors, folded for comparison."""
-    return [fold(name.partition(",")[0]) for name in authors]
+    """The family names of the authors that a sentence may name, folded for comparison."""
+    return [fold(name.partition(",")[0]) for name in authors[:_NAMED_AUTHORS]]
 
 
 def author_matcher(sentence: str) -> Callable[[Sequence[str]], float]:
@@ -36,7 +36,7 @@ def author_matcher(sentence: str) -> Callable[[Sequence[str]], float]:
     def match(authors: Sequence[str]) -> float:
         if authors and is_mentioned(authors[0]):
             return 1.0
-        return _OTHER_AUTHOR if any(map(is_mentioned, authors[1:_NAMED_AUTHORS])) else 0.0
+        return _OTHER_AUTHOR if any(map(is_mentioned, authors[1:])) else 0.0
 
     return match
 

@@ -210,6 +210,7 @@ class PaperJson(TypedDict):
     arxiv: NotRequired[str]
     pmid: NotRequired[str]
     isbn: NotRequired[str]
+    citation_key: NotRequired[str]  # by which the user cites it, if a reference manager says so
     publication: NotRequired[dict[str, Any]]  # what is known of type, volume, issue, pages, publisher and so on
     status: NotRequired[PaperStatus]  # retracted, concern, corrected; missing if the paper stands
     notices: NotRequired[list[NoticeJson]]  # what was published about it
@@ -317,6 +318,8 @@ def paper_json(paper: Paper) -> PaperJson:
         result["pmid"] = paper.pmid
     if paper.isbn:
         result["isbn"] = paper.isbn
+    if paper.citation_key:
+        result["citation_key"] = paper.citation_key
     if known := publication_fields(paper.publication):
         result["publication"] = known
     if paper.status:
@@ -385,13 +388,14 @@ def shown_evidence(
     """The evidence to show for each paper, whose pieces are given best first; `span_texts` saves looking them up."""
     examined = [pieces[:_MAX_EXAMINED] for pieces in papers]
     citations = [piece.citation for pieces in examined for piece in pieces]
-    sources = library.sources(sorted({citation.document for citation in citations}))
     unknown = sorted({citation.sentence for citation in citations} - span_texts.keys())
     texts = {**span_texts, **library.texts(unknown)} if unknown else span_texts
     distinct_pieces = [
         distinct(pieces, lambda piece: texts[piece.citation.sentence])[:MAX_SHOWN] for pieces in examined
     ]
-    quotations = library.quotations(piece.citation for pieces in distinct_pieces for piece in pieces)
+    citations = [piece.citation for pieces in distinct_pieces for piece in pieces]
+    quotations = library.quotations(citations)
+    sources = library.sources(sorted({citation.document for citation in citations}))
     return [
         tuple(
             Evidence(

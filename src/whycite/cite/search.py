@@ -125,7 +125,7 @@ def candidate_papers(library: Library, query: ClaimQuery, papers: Sequence[int],
     support: dict[int, int] = {}
     for start in range(0, len(papers), number):
         batch = papers[start : start + number]
-        batch_outlines = library.outlines(batch, query.vector, titles=True)
+        batch_outlines = library.outlines(batch, query.vector, texts=True)
         outlines |= {paper: outline for paper, outline in batch_outlines.items() if is_allowed(outline, query.claim)}
         support |= library.support(batch)
         if len(outlines) >= number:

@@ -17,6 +17,7 @@ from whycite.cli.add import add
 from whycite.cli.check import check
 from whycite.cli.cite import cite
 from whycite.cli.demo import demo
+from whycite.cli.fetch import fetch
 from whycite.cli.help import CommandGroup, HelpGroup
 from whycite.cli.lsp import lsp
 from whycite.cli.mcp import mcp
@@ -60,6 +61,7 @@ class _Commands(HelpGroup):
 app = CommandGroup(cls=_Commands, name="whycite", no_args_is_help=True, pretty_exceptions_enable=False)
 app.command(short_help="Try whycite on 122 open-access articles.")(demo)
 app.command(short_help="Add papers to your library.")(add)
+app.command(short_help="Get full texts that may be had freely.")(fetch)
 app.command(short_help="Find papers to cite for a claim.")(cite)
 app.command(short_help="Find sentences in a draft that need a citation.")(check)
 app.command(short_help="Check whether cited papers back your claims.")(verify)

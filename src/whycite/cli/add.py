@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from whycite.cli.progress import add_with_progress
+from whycite.cli.progress import add_with_progress, resumable_progress
 from whycite.cli.terminal import AsJson, LibraryPath, count, print_json, printable, say
 from whycite.errors import UserError
 from whycite.files import shorten_paths
@@ -17,8 +19,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from whycite.library import AddReport, LibraryInfo
+    from whycite.sources.taking import SourceItem, TakeReport
 
-__all__ = ["add", "summary"]
+__all__ = ["AddOptions", "add", "summary", "take_with_progress", "with_path"]
 
 _MAX_SKIPPED = 20  # skipped files to name; --json names all of them
 _MAX_WARNINGS = 5  # warnings to show; --json has all of them
@@ -26,9 +29,20 @@ _MAX_WARNINGS = 5  # warnings to show; --json has all of them
 
 def add(
     paths: Annotated[
-        list[str],
-        typer.Argument(metavar="PATH...", help="Files, folders or archives of papers; - reads standard input."),
-    ],
+        list[str] | None,
+        typer.Argument(
+            metavar="PATH...",
+            help="Files, folders or archives of papers; - reads standard input. With --zotero, Zotero's folder.",
+            show_default=False,
+        ),
+    ] = None,
+    zotero: Annotated[
+        bool, typer.Option("--zotero", help="Add what is new in your Zotero library, and keep its citation keys.")
+    ] = False,
+    collection: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only this collection or group of Zotero; repeatable."),
+    ] = None,
     format: Annotated[str | None, typer.Option(help="Format of the papers, if it is not recognised.")] = None,
     jobs: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Number of processes; one per core by default.")
@@ -49,17 +63,113 @@ def add(
 
     Your files are never changed. Adding a paper again does nothing; adding a newer version replaces the old one.
     """
+    options = AddOptions(library, jobs, encoder, own_text)
+    if zotero:
+        _add_zotero(paths or [], collection or [], format, options, as_json)
+        return
+    if collection:
+        raise UserError("--collection can only be used with --zotero")
+    if not paths:
+        raise UserError("give files or folders to add, or --zotero")
     for path in paths:  # fail early, before anything is loaded or added
+        if not path:
+            raise UserError("an empty path; give files or folders, or . for this folder")
         if path != "-" and "://" not in path and not Path(path).exists():
             raise UserError(f"{path}: no such file or folder")
 
+    report = _add_paths(paths, format, options)
+    _show(report, paths, options, as_json)
+
+
+@dataclass(frozen=True, slots=True)
+class AddOptions:
+    """The options that every way to add has."""
+
+    library: str | None
+    jobs: int | None
+    encoder: str | None
+    own_text: bool
+
+
+def _add_paths(paths: list[str], format: str | None, options: AddOptions) -> AddReport:
+    """Add paths; the entries of a bibliography that names its files are added with them."""
+    from whycite.sources.bibfiles import bibliography_items
+    from whycite.sources.taking import merge_reports
+
+    items = {path: bibliography_items(path) for path in dict.fromkeys(paths)} if format is None else {}
+    plain = [path for path in paths if not items.get(path)]
+    reports = []
+    if plain:
+        reports.append(
+            add_with_progress(options.library, plain, format, options.jobs, options.encoder, options.own_text)
+        )
+    for path, entries in items.items():
+        if entries:
+            reports.append(take_with_progress(entries, f"{Path(path).resolve()}/", options).added)
+    return reduce(merge_reports, reports)
+
+
+def take_with_progress(items: Sequence[SourceItem], origin: str | None, options: AddOptions) -> TakeReport:
+    """Add items of a source with a progress display."""
+    from whycite.sources.taking import take_items
+
+    with resumable_progress() as tell:
+        return take_items(
+            options.library,
+            items,
+            origin,
+            jobs=options.jobs,
+            encoder=options.encoder,
+            progress=tell,
+            own_text=options.own_text,
+        )
+
+
+def _add_zotero(
+    paths: list[str], collections: list[str], format: str | None, options: AddOptions, as_json: bool
+) -> None:
+    from rich.console import Console
+
+    from whycite.sources.taking import open_library
+    from whycite.sources.zotero import read_zotero
+
+    if format is not None:
+        raise UserError("--format cannot be used with --zotero")
+    if len(paths) > 1:
+        raise UserError("--zotero takes one folder, that of Zotero's data")
+    items, origin = read_zotero(paths[0] if paths else None, collections)
+    if not items:
+        raise UserError("Zotero has no items" + (" in this collection" if collections else "") + "; nothing to add")
+    taken = take_with_progress(items, origin, options)
+    library = open_library(options.library)
+    if library is None:
+        raise UserError(_unreadable_message(taken.added, ["Zotero"]))
+    info = library.info()
+    counts = {name: getattr(taken, name) for name in ("items", "unchanged", "with_text", "gone")}
+    if as_json:
+        print_json(_report_json(taken.added) | {"zotero": counts, "library": asdict(info)})
+        return
+    console = Console(highlight=False)
+    changed = taken.items - taken.unchanged
+    say(
+        console,
+        f"Zotero: {count(taken.items, 'item')}, {changed:,} new or changed, {taken.with_text:,} of them with text.",
+    )
+    if taken.gone:
+        say(
+            console,
+            f"{count(taken.gone, 'item')} gone from Zotero; your library keeps the papers until you remove them.",
+        )
+    _show_report(taken.added, info, console)
+
+
+def _show(report: AddReport, paths: list[str], options: AddOptions, as_json: bool) -> None:
     from rich.console import Console
 
     from whycite.library import Library
 
-    report = add_with_progress(library, paths, format, jobs, encoder, own_text)
     read = report.added + report.replaced + report.unchanged > 0
-    info = Library.open(library).info() if read else None
+    info = Library.open(options.library).info() if read else None
     if as_json:
         print_json(_report_json(report) | {"library": asdict(info) if info else None})
     if info is None:
@@ -77,12 +187,12 @@ def _report_json(report: AddReport) -> dict[str, Any]:
 
 def _show_report(report: AddReport, info: LibraryInfo, console: Console) -> None:
     for path, reason in report.skipped[:_MAX_SKIPPED]:
-        say(console, printable(shorten_paths(f"skipped {_with_path(path, reason)}")))
+        say(console, printable(shorten_paths(f"skipped {with_path(path, reason)}")))
     if len(report.skipped) > _MAX_SKIPPED:
         say(console, f"skipped {len(report.skipped) - _MAX_SKIPPED:,} more; use --json to list them all")
     warnings = _warnings(report)
     for path, warning in warnings[:_MAX_WARNINGS]:
-        say(console, printable(shorten_paths(f"warning: {_with_path(path, warning)}")))
+        say(console, printable(shorten_paths(f"warning: {with_path(path, warning)}")))
     if len(warnings) > _MAX_WARNINGS:
         say(console, f"{count(len(warnings) - _MAX_WARNINGS, 'more warning')}; use --json to see them all")
     say(console, summary(report, info))
@@ -110,11 +220,11 @@ def _unreadable_message(report: AddReport, paths: list[str]) -> str:
     if not report.skipped:
         return f"{', '.join(paths)}: contains no document that whycite can read"
     remaining = len(report.skipped) - 1
-    return _with_path(*report.skipped[0]) + (
+    return with_path(*report.skipped[0]) + (
         f" ({remaining:,} more could not be read; use --json to list them all)" if remaining else ""
     )
 
 
-def _with_path(path: str, reason: str) -> str:
+def with_path(path: str, reason: str) -> str:
     """The reason, with the path in front unless it already starts with it."""
     return reason if reason.startswith(path) else f"{path}: {reason}"

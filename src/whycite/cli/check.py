@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from whycite.cli.terminal import AsJson, LibraryPath, printable, say
+from whycite.cli.wordfiles import WordMarks, fix_word
 from whycite.errors import UserError
 from whycite.files import shorten_paths
 
@@ -64,7 +65,9 @@ def check(
     format: Annotated[
         CheckFormat | None, typer.Option(help="Output format: text, json, sarif, github or html.")
     ] = None,
-    out: Annotated[str | None, typer.Option(metavar="FILE", help="Write the report to a file.")] = None,
+    out: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write the report to a file; with --fix, the copy of a .docx.")
+    ] = None,
     threshold: Annotated[
         float | None,
         typer.Option(
@@ -82,6 +85,13 @@ def check(
         bool, typer.Option("--fix", help="Add the best citations to the draft, asking about each on a terminal.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Let --fix write without asking.")] = False,
+    marks: Annotated[
+        WordMarks | None,
+        typer.Option("--as", help="How --fix writes into a Word document: comments (default) or tracked changes."),
+    ] = None,
+    in_place: Annotated[
+        bool, typer.Option("--in-place", help="Let --fix change a Word document itself, not a copy.")
+    ] = False,
     papers: Annotated[
         str | None,
         typer.Option(metavar="DIR", help="Full texts by which --fix verifies papers; also the library's."),
@@ -107,6 +117,7 @@ def check(
 ) -> None:
     """Find sentences in a draft that need a citation, and papers they could cite."""
     _check_options(drafts, format, out, fix, yes, papers, library, no_library, as_json)
+    _check_word_options(drafts, out, fix, marks, in_place)
     if watch and (fix or fail_on or "-" in drafts or (not out and (as_json or format not in (None, CheckFormat.text)))):
         raise UserError("--watch cannot be used with -, --fix or --fail-on, and only prints text unless --out is given")
     if references and (fix or "-" in drafts or format is CheckFormat.html):
@@ -178,7 +189,10 @@ def check(
 
         for draft, checked in zip(drafts, reports, strict=True):
             backing = PaperBacking(papers, library or _draft_settings(draft).library, use_library=not no_library)
-            fix_draft(checked, _checked_folder(draft), yes, backing)
+            if checked.document.format == "docx":
+                fix_word(checked, marks or WordMarks.comments, backing, out=out, in_place=in_place, yes=yes)
+            else:
+                fix_draft(checked, _checked_folder(draft), yes, backing)
     elif fails:
         raise typer.Exit(1)
 
@@ -235,10 +249,27 @@ def _check_options(
         raise UserError("--yes can only be used with --fix")
     if papers is not None and not fix:
         raise UserError("--papers can only be used with --fix; to verify the citations of a draft, use whycite verify")
-    if fix and (format not in (None, CheckFormat.text) or as_json or out):
-        raise UserError("--fix cannot be used with --format, --json or --out")
+    if fix and (format not in (None, CheckFormat.text) or as_json):
+        raise UserError("--fix cannot be used with --format or --json")
     if "-" in drafts and (fix or len(drafts) > 1):
         raise UserError("- (standard input) cannot be used with --fix or with other drafts")
+
+
+def _check_word_options(
+    drafts: Sequence[str], out: str | None, fix: bool, marks: WordMarks | None, in_place: bool
+) -> None:
+    """Reject options of --fix for Word documents where they mean nothing."""
+    from whycite.documents.word import is_word
+
+    name = "--as" if marks is not None else "--in-place" if in_place else "--out" if fix and out else ""
+    if not name:
+        return
+    if not fix:
+        raise UserError(f"{name} can only be used with --fix")
+    if not all(map(is_word, drafts)):
+        raise UserError(f"--fix cannot be used with {name} unless the draft is a Word document (.docx)")
+    if out and (in_place or len(drafts) > 1):
+        raise UserError("--out names one copy; it cannot be used with --in-place or several drafts")
 
 
 def _draft_settings(draft: str) -> CheckSettings:
@@ -349,7 +380,7 @@ FileStates = dict[str, tuple[int, int]]
 """Modification time and size of each file."""
 
 _SUFFIXES = {
-    *(".tex", ".ltx", ".md", ".markdown", ".qmd", ".rmd", ".myst", ".typ", ".txt"),
+    *(".tex", ".ltx", ".md", ".markdown", ".qmd", ".rmd", ".myst", ".typ", ".txt", ".docx"),
     *(".bib", ".bbl", ".json", ".ris", ".yaml", ".yml", ".toml"),
 }
 _INTERVAL = 0.25  # seconds

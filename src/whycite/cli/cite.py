@@ -89,16 +89,24 @@ def cite(
         "include_retracted": include_retracted,
     }
     if batch is not None:
-        _answer_batch(batch, context, load_method(method, Library.open(library)), n, output_format, explain)
+        opened = Library.open(library)
+        _answer_batch(batch, context, load_method(method, opened), n, output_format, explain, opened.state)
         return
     text = decode(sys.stdin.buffer.read())[0].lstrip("\ufeff") if claim == "-" else claim
     parsed_claim = make_claim(text, **context)
-    recommender = load_method(method, Library.open(library))
-    _print_answer(recommender.recommend(parsed_claim, n), parsed_claim, recommender, output_format, explain)
+    opened = Library.open(library)
+    recommender = load_method(method, opened)
+    answer = recommender.recommend(parsed_claim, n)
+    _print_answer(answer, parsed_claim, recommender, output_format, explain, opened.state)
 
 
 def _print_answer(
-    answer: Sequence[Recommendation], claim: Claim, method: Method, format: CiteFormat, explain: bool
+    answer: Sequence[Recommendation],
+    claim: Claim,
+    method: Method,
+    format: CiteFormat,
+    explain: bool,
+    state: str | None,
 ) -> None:
     from rich.console import Console
 
@@ -108,7 +116,7 @@ def _print_answer(
     from whycite.cli import results
 
     if format is CiteFormat.json:
-        print_json({"text": claim.text, **answer_json(answer, explain)})
+        print_json({"text": claim.text, **answer_json(answer, explain), "state": state})
     elif format is CiteFormat.trec:
         print(_trec_run("1", answer, method.name), end="")
     elif format is CiteFormat.bibtex:
@@ -126,7 +134,13 @@ def _print_answer(
 
 
 def _answer_batch(
-    path: str, context: Mapping[str, Any], method: Method, n: int, format: CiteFormat, explain: bool
+    path: str,
+    context: Mapping[str, Any],
+    method: Method,
+    n: int,
+    format: CiteFormat,
+    explain: bool,
+    state: str | None,
 ) -> None:
     from whycite.cite.recommendations import answer_json
     from whycite.cli.batch import BatchClaim, map_in_order, open_input, parse_claim, read_lines
@@ -143,7 +157,7 @@ def _answer_batch(
                 if format is CiteFormat.trec:
                     sys.stdout.write(_trec_run(str(batch_claim.id), recommendations, method.name))
                 else:
-                    print_json({"id": batch_claim.id, **answer_json(recommendations, explain)})
+                    print_json({"id": batch_claim.id, **answer_json(recommendations, explain), "state": state})
                 answer_count += 1
                 sys.stdout.flush()
                 tell(answer_count)

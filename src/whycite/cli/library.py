@@ -28,7 +28,7 @@ from whycite.errors import UserError
 from whycite.files import shorten_paths
 
 if TYPE_CHECKING:
-    from whycite.library import Library, LibraryDocument
+    from whycite.library import Inspection, Library, LibraryDocument
 
 __all__ = ["app"]
 
@@ -134,6 +134,52 @@ def compact(context: typer.Context, library: LibraryPath = None, as_json: AsJson
         # Compacting writes new files; the old ones are kept for a while for those who are still reading them.
         later = "; the old files, which may still be in use, are deleted later" if new_size > old_size else ""
         say(Console(highlight=False), f"{size(old_size)} before, {size(new_size)} after{later}.")
+
+
+@app.command(short_help="Check that the library is not damaged.")
+def check(
+    context: typer.Context,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Make anew what can be: indices, the reading copy, checksums.")
+    ] = False,
+    library: LibraryPath = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare all files of the library with their checksums; exit with 1 if one is damaged."""
+    from rich.console import Console
+
+    from whycite import library as libraries
+
+    inspection = libraries.inspect(library or context.obj, repair=repair)
+    if as_json:
+        print_json(asdict(inspection) | {"sound": inspection.is_sound})
+    else:
+        console = Console(highlight=False)
+        for damage in inspection.damage:
+            action = "made anew" if damage.repaired else _ADVICE[damage.kind]
+            say(console, printable(f"damaged: {damage.file}; {action}"))
+        say(console, _verdict(inspection))
+    if not inspection.is_sound:
+        raise typer.Exit(1)
+
+
+_ADVICE = {
+    "table": "restore the library from a backup, or add your papers to a new one",
+    "index": "mend it with: whycite library check --repair",
+    "copy": "mend it with: whycite library check --repair",
+    "checksums": "make it anew with: whycite library check --repair",
+    "register": "delete the file, then import the list of retractions again and add your papers again",
+}
+
+
+def _verdict(inspection: Inspection) -> str:
+    if not inspection.is_sound:
+        broken = [damage for damage in inspection.damage if not damage.repaired]
+        return f"{count(len(broken), 'damaged file')}."
+    if not inspection.files:
+        return "No checksums yet, since an older version wrote this library; add them with --repair."
+    state = f"; state {inspection.state}" if inspection.state else ""
+    return f"All {count(inspection.files, 'file')} are as they were written{state}."
 
 
 @app.command(short_help="Switch the library to another encoder.")

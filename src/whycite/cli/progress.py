@@ -22,6 +22,7 @@ __all__ = [
     "add_with_progress",
     "count_progress",
     "remaining_time",
+    "resumable_progress",
     "stage_progress",
     "truncate_start",
 ]
@@ -40,11 +41,17 @@ def add_with_progress(
     own_text: bool = True,
 ) -> AddReport:
     """Add papers with a progress display; if the user stops it, say how many were added."""
-    from rich.console import Console
-
     from whycite.library import add
 
-    errors = Console(stderr=True, highlight=False)
+    with resumable_progress() as tell:
+        return add(library, paths, format=format, jobs=jobs, encoder=encoder, progress=tell, own_text=own_text)
+
+
+@contextmanager
+def resumable_progress() -> Iterator[Callable[[AddProgress], None]]:
+    """Show the progress of an add; if the user stops it, say how many documents were added."""
+    from rich.console import Console
+
     added_count = 0
 
     def tell(progress: AddProgress) -> None:
@@ -53,8 +60,8 @@ def add_with_progress(
         show(progress)
 
     try:
-        with add_progress(errors) as show:
-            return add(library, paths, format=format, jobs=jobs, encoder=encoder, progress=tell, own_text=own_text)
+        with add_progress(Console(stderr=True, highlight=False)) as show:
+            yield tell
     except KeyboardInterrupt:
         raise Interruption(f"added {count(added_count, 'document')}; run the command again to continue") from None
 

@@ -117,7 +117,7 @@ def show_status(paper: Paper, console: Console, indent: int) -> None:
 
 
 def byline(paper: Paper) -> str:
-    """ "Doe et al. (2010), Journal of Things, doi:10.1000/1"; unknown parts are left out."""
+    """ "Doe et al. (2010), Journal of Things, doi:10.1000/1, @doe2010"; unknown parts are left out."""
     families = [author.split(",")[0] for author in paper.authors]
     if len(families) > 2:
         who = f"{families[0]} et al."
@@ -126,6 +126,8 @@ def byline(paper: Paper) -> str:
     parts = [f"{who or 'unknown author'} ({paper.year or 'no year'})", paper.venue]
     if not paper.key.startswith("title:"):  # this key repeats the title
         parts.append(paper.key)
+    if paper.citation_key:
+        parts.append(f"@{paper.citation_key}")
     return ", ".join(part for part in parts if part)
 
 
@@ -422,7 +424,9 @@ def _place(checked: CitationVerdict) -> str:
     return shorten_paths(checked.file if checked.line is None else f"{checked.file}:{checked.line}")
 
 
-def answer_record(line: str, place: str) -> dict[str, Any]:
+def answer_record(
+    line: str, place: str, reorder: Callable[[Verification], Verification] = lambda verification: verification
+) -> dict[str, Any]:
     """Answer a record of a batch with the score of every sentence and the verdict."""
     from whycite.verify.claims import verify_sentences
     from whycite.verify.verification import verdict_json
@@ -435,7 +439,7 @@ def answer_record(line: str, place: str) -> dict[str, Any]:
         raise UserError(f"{place}: {_EXPECTED}")
     _check_record(record, place)
     try:
-        verification = verify_sentences(record["claim"], record["sentences"], record.get("sections"))
+        verification = reorder(verify_sentences(record["claim"], record["sentences"], record.get("sections")))
     except UserError as error:
         raise UserError(f"{place}: {error}") from error
     scores = [0.0] * len(record["sentences"])

@@ -31,7 +31,18 @@ def serve(
         str, typer.Option(metavar="ADDRESS", help="Address to listen on; any other than localhost requires a token.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="Port; 0 picks a free one.")] = PORT,
-    token: Annotated[str | None, typer.Option(help="Access token; generated and printed if one is required.")] = None,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            envvar="WHYCITE_TOKEN",
+            show_envvar=False,
+            help="Access token, also $WHYCITE_TOKEN; generated and printed if one is required.",
+        ),
+    ] = None,
+    token_file: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="File with the access token, which other users then cannot see."),
+    ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
     library: LibraryPath = None,
 ) -> None:
@@ -40,9 +51,11 @@ def serve(
 
     if not host.strip():
         raise UserError("--host is empty; give an address, or omit it to listen on this machine only")
+    if token_file is not None:
+        token = _read_token(Path(token_file))
     if token is not None and (len(token) < _MIN_TOKEN_LENGTH or not token.isprintable() or not token.isascii()):
         raise UserError(
-            f"--token must have at least {_MIN_TOKEN_LENGTH} printable ASCII characters; omit it to generate one"
+            f"the token must have at least {_MIN_TOKEN_LENGTH} printable ASCII characters; omit it to generate one"
         )
     required_token = token or ("" if is_loopback(host) else secrets.token_urlsafe(24))
     listener = _bind_socket(host, port)
@@ -68,6 +81,14 @@ def serve(
         listener,
         announce,
     )
+
+
+def _read_token(file: Path) -> str:
+    try:
+        return file.read_text("utf-8").strip()
+    except (OSError, UnicodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not text"
+        raise UserError(f"{file}: the token cannot be read: {reason}") from error
 
 
 def _bind_socket(host: str, port: int) -> socket.socket:

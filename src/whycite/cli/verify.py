@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,12 +13,15 @@ from whycite.cli.terminal import AsJson, Interruption, LibraryPath, count, print
 from whycite.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from rich.console import Console
 
     from whycite.documents.model import Document
     from whycite.verify.drafts import CitationVerdict
+    from whycite.verify.verification import Verification
+
+    Reorder = Callable[[Verification], Verification]
 
 __all__ = ["VerifyFormat", "verify"]
 
@@ -29,6 +33,7 @@ class VerifyFormat(StrEnum):
     json = "json"
     markdown = "markdown"
     html = "html"
+    docx = "docx"
 
 
 def verify(
@@ -51,9 +56,16 @@ def verify(
     heatmap: Annotated[bool, typer.Option("--heatmap", help="Show all of PAPER, shaded by score.")] = False,
     format: Annotated[
         VerifyFormat | None,
-        typer.Option(help="Output format: text, json, html (report on DRAFT, heat map of PAPER) or markdown (DRAFT)."),
+        typer.Option(
+            help="Output format: text, json, html (report on DRAFT, heat map of PAPER), markdown (DRAFT) or docx (a "
+            "copy of DRAFT with comments)."
+        ),
     ] = None,
-    out: Annotated[str | None, typer.Option(metavar="FILE", help="File for --format html or markdown.")] = None,
+    out: Annotated[str | None, typer.Option(metavar="FILE", help="File for --format html, markdown or docx.")] = None,
+    model: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Model that orders the passages; the verdict does not change."),
+    ] = None,
     batch: Annotated[
         str | None,
         typer.Option(metavar="FILE", help='Answer every line {"id": …, "claim": …, "sentences": […]} of a file or -.'),
@@ -63,18 +75,19 @@ def verify(
     """Find the sentences of a paper that back a claim, or check every citation of a draft."""
     output_format = _choose_format(format, as_json, claim, heatmap, out)
     failing_verdicts = _parse_verdicts(fail_on or ())
+    reorder = _load_order(model)
     if batch is not None:
         if path is not None or claim is not None or format not in (None, VerifyFormat.json) or heatmap:
             raise UserError("--batch cannot be used with a paper, --claim, --heatmap or --format")
-        has_failure = _verify_batch(batch, failing_verdicts)
+        has_failure = _verify_batch(batch, reorder, failing_verdicts)
     elif path is None:
         raise UserError('give a paper with --claim "…", a draft, or --batch FILE')
     elif claim is not None:
         if papers is not None or library is not None:
             raise UserError("--papers and --library can only be used with a draft, not with --claim")
-        has_failure = _verify_claim(claim, path, n, output_format, heatmap, out, failing_verdicts)
+        has_failure = _verify_claim(claim, path, n, output_format, heatmap, out, reorder, failing_verdicts)
     else:
-        has_failure = _verify_draft(path, papers, library, n, output_format, out, failing_verdicts)
+        has_failure = _verify_draft(path, papers, library, n, output_format, out, reorder, failing_verdicts)
     if has_failure:
         raise typer.Exit(1)
 
@@ -87,14 +100,14 @@ def _choose_format(
     output_format = VerifyFormat.json if as_json else format or VerifyFormat.text
     if claim is None and heatmap:
         raise UserError("a heat map needs a claim; use --claim")
-    if claim is not None and output_format is VerifyFormat.markdown:
-        raise UserError("--format markdown reports on a draft; leave out --claim")
+    if claim is not None and output_format in (VerifyFormat.markdown, VerifyFormat.docx):
+        raise UserError(f"--format {output_format.value} reports on a draft; leave out --claim")
     if heatmap and output_format is not VerifyFormat.text:
         raise UserError("--heatmap prints text; for a web page, use --format html --out FILE")
     if output_format is VerifyFormat.html and out is None:
         raise UserError("--format html needs --out FILE")
-    if out is not None and output_format not in (VerifyFormat.html, VerifyFormat.markdown):
-        raise UserError("--out can only be used with --format html or markdown")
+    if out is not None and output_format not in (VerifyFormat.html, VerifyFormat.markdown, VerifyFormat.docx):
+        raise UserError("--out can only be used with --format html, markdown or docx")
     return output_format
 
 
@@ -110,6 +123,16 @@ def _parse_verdicts(names: Collection[str]) -> frozenset[str]:
     return frozenset(names)
 
 
+def _load_order(model: Path | None) -> Reorder:
+    """What orders the passages of a verification: a model, or nothing."""
+    if model is None:
+        return lambda verification: verification
+    from whycite.verify.passagemodels import load_passage_model, reorder_passages
+
+    scorer = load_passage_model(model)
+    return lambda verification: reorder_passages(verification, scorer)
+
+
 def _verify_claim(
     claim: str,
     path: str,
@@ -117,6 +140,7 @@ def _verify_claim(
     format: VerifyFormat,
     heatmap: bool,
     out: str | None,
+    reorder: Reorder,
     failing_verdicts: Collection[str],
 ) -> bool:
     from rich.console import Console
@@ -147,7 +171,7 @@ def _verify_claim(
             sentence_count += number
             tell(sentence_count)
 
-        verification = open_document(document, progress=advance).verify(claim)
+        verification = reorder(open_document(document, progress=advance).verify(claim))
     [notices] = look_up(default_path(), [document.paper])
     if format is VerifyFormat.json:
         warning = {"warning": notices.description} if notices.description else {}
@@ -178,8 +202,11 @@ def _verify_draft(
     n: int,
     format: VerifyFormat,
     out: str | None,
+    reorder: Reorder,
     failing_verdicts: Collection[str],
 ) -> bool:
+    from dataclasses import replace
+
     from whycite import read
     from whycite.cli.progress import stage_progress
     from whycite.verify.drafts import citation_verdict_json, verify_draft
@@ -190,10 +217,13 @@ def _verify_draft(
 
         opened_library = Library.open(library)
     document = read(path)
+    if format is VerifyFormat.docx and document.format != "docx":
+        raise UserError(f"{path}: --format docx writes comments into a Word document, and this is none")
     citation_verdicts: list[CitationVerdict] = []
     try:
         with stage_progress(_error_console()) as watch:
             for checked in verify_draft(document, papers, opened_library, progress=watch):
+                checked = replace(checked, verification=reorder(checked.verification))
                 citation_verdicts.append(checked)
                 if format is VerifyFormat.json:
                     print_json(citation_verdict_json(checked, n))
@@ -212,18 +242,22 @@ def _write_report(
 
     from whycite.cli.results import show_draft_report
     from whycite.cli.terminal import open_output
+    from whycite.cli.wordfiles import write_verdicts
     from whycite.verify.report import draft_report, html, markdown
 
     report = draft_report(document, citation_verdicts)
     if format is VerifyFormat.text:
         show_draft_report(report, Console(highlight=False))
         return
+    if format is VerifyFormat.docx:
+        write_verdicts(document.path, citation_verdicts, out, Console(highlight=False))
+        return
     content = html(report, n) if format is VerifyFormat.html else markdown(report)
     with open_output(out) as file:
         file.write(content.encode("utf-8", "replace"))
 
 
-def _verify_batch(path: str, failing_verdicts: Collection[str]) -> bool:
+def _verify_batch(path: str, reorder: Reorder, failing_verdicts: Collection[str]) -> bool:
     from whycite.cli.batch import map_in_order, open_input, read_lines
     from whycite.cli.progress import count_progress
     from whycite.cli.results import answer_record
@@ -234,7 +268,7 @@ def _verify_batch(path: str, failing_verdicts: Collection[str]) -> bool:
             source_name = "stdin" if path == "-" else path
             # One at a time, because the models already use all cores.
             for answer in map_in_order(
-                read_lines(stream, path), lambda line: answer_record(line[1], f"{source_name}:{line[0]}"), 1
+                read_lines(stream, path), lambda line: answer_record(line[1], f"{source_name}:{line[0]}", reorder), 1
             ):
                 print_json(answer)
                 sys.stdout.flush()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from whycite.documents.model import Citation, Document, Reference, Section, Sentence, SentenceKind
+from whycite.errors import UserError
 from whycite.text.sentences import split_sentences
 
-__all__ = ["Builder", "Prose", "list_names"]
+__all__ = ["Builder", "Prose", "explain", "list_names", "read_part", "unreadable"]
 
 
 _WHITE = re.compile(r"\s")
@@ -248,3 +249,30 @@ def list_names(names: Sequence[str]) -> str:
     """The names for a message: ten at most, then how many more there are."""
     surplus = len(names) - _MAX_NAMES
     return ", ".join(names[:_MAX_NAMES]) + (f" and {surplus} more" if surplus > 0 else "")
+
+
+def read_part(path: str, read: Callable[[], Document]) -> Document:
+    """One of several documents in a file; if it cannot be read, its warning says why, and the others can be."""
+    try:
+        return read()
+    except MemoryError:  # other documents may have used it up
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever a reader raises
+        return unreadable(path, error)
+
+
+def unreadable(path: str, reason: Exception | str) -> Document:
+    """A document without text whose warning says why."""
+    text = explain(reason) if isinstance(reason, Exception) else reason
+    return Document(path, "unknown", Reference(id=""), warnings=(text if path in text else f"{path}: {text}",))
+
+
+def explain(error: Exception) -> str:
+    """Why a document could not be read, in words."""
+    if isinstance(error, UserError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "needs more memory than there is; the file is too large or malicious"
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    return f"could not be read ({type(error).__name__}: {error})"

@@ -5,14 +5,25 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, BinaryIO
 
-from whycite.documents.builder import Prose
+from whycite.documents.builder import Builder, Prose, read_part
+from whycite.documents.model import Document, Reference
 from whycite.documents.sources import Source
 
-__all__ = ["JsonRecord", "JsonString", "StringFinder", "as_dict", "as_list", "as_text", "read_records"]
+__all__ = [
+    "JsonRecord",
+    "JsonString",
+    "StringFinder",
+    "as_dict",
+    "as_list",
+    "as_text",
+    "read_documents",
+    "read_records",
+]
 
 MAX_RECORD = 16 << 20  # bytes; ten times the largest real papers
 _LINE_SUFFIXES = (".jsonl", ".ndjson")
@@ -44,6 +55,19 @@ def read_records(source: Source) -> Iterator[JsonRecord]:
             yield from _lines(stream, [first_line, following], source.path, alone)
         else:
             yield _record(first_line + stream.read(MAX_RECORD + 1 - len(first_line)), source.path, source.path, 1, 0)
+
+
+def read_documents(
+    source: Source, format: str, read: Callable[[JsonRecord, dict[str, Any], Builder], Document]
+) -> Iterator[Document]:
+    """The document of every record; the warnings of one that cannot be read say why."""
+    for record in read_records(source):
+        builder = Builder(record.path, format)
+        if record.data is None:
+            builder.warn(record.problem)
+            yield builder.document(Reference(record.path))
+        else:
+            yield read_part(record.path, partial(read, record, record.data, builder))
 
 
 def _lines(stream: BinaryIO, ahead: list[bytes], path: str, alone: bool) -> Iterator[JsonRecord]:

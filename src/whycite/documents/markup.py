@@ -12,7 +12,15 @@ from whycite.documents.builder import Builder, Prose
 from whycite.documents.model import SentenceKind
 from whycite.text.wordlists import load_tables
 
-__all__ = ["POINTER", "DraftOutline", "SourceSpan", "Stretch", "heading_words", "looks_like_pointer"]
+__all__ = [
+    "POINTER",
+    "DraftOutline",
+    "SourceSpan",
+    "Stretch",
+    "heading_words",
+    "is_references_heading",
+    "looks_like_pointer",
+]
 
 
 SourceSpan = tuple[int, int]
@@ -94,6 +102,11 @@ _SECTION_NAME = re.compile(
 _STOPS = (".", "!", "?")
 
 
+def is_references_heading(text: str) -> bool:
+    """Whether a heading is that of a reference list."""
+    return _REFERENCES_HEADING.fullmatch(text) is not None
+
+
 @dataclass(frozen=True)
 class _OutlineHeading:
     text: str
@@ -126,7 +139,7 @@ class DraftOutline:
         self._last_paragraph = None
         if self._references_level and level > self._references_level:
             return
-        self._references_level = level if _REFERENCES_HEADING.fullmatch(text) else 0
+        self._references_level = level if is_references_heading(text) else 0
         if not self._references_level and (text or not level):
             self._events.append(_OutlineHeading(text, level))
         if prose and prose.has_citations and not self._references_level:

@@ -12,13 +12,16 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Protocol
 
+from whycite.documents.builder import explain, unreadable
 from whycite.documents.includes import list_drafts
 from whycite.documents.latex import find_main
-from whycite.documents.model import Document, Reference
-from whycite.documents.sources import DiskFolder, Folder, MemoryFolder, Source, open_archive, unwrap
+from whycite.documents.model import Document
+from whycite.documents.sources import DiskFolder, Folder, MemoryFolder, Source, decode, open_archive, unwrap
+from whycite.documents.word import is_word, text_of
+from whycite.documents.word.opendocument import OpenDocumentReader, opendocument_text
 from whycite.errors import UserError
 
-__all__ = ["FORMAT_HINT", "Reader", "check_format", "read", "reader_for", "readers", "stream"]
+__all__ = ["FORMAT_HINT", "Reader", "Visit", "check_format", "read", "reader_for", "readers", "source_text", "stream"]
 
 
 FORMAT_HINT = "; name it with --format"
@@ -37,6 +40,25 @@ class Reader(Protocol):
     def sniff(self, head: bytes) -> bool: ...
 
     def read(self, source: Source) -> Iterator[Document]: ...
+
+
+class Visit(Protocol):
+    """Is told which file is being read; `begin` says whether to read it."""
+
+    def begin(self, path: str) -> bool: ...
+
+    def end(self, path: str) -> None: ...
+
+
+class _VisitEverything:
+    def begin(self, path: str) -> bool:
+        return True
+
+    def end(self, path: str) -> None:
+        pass
+
+
+_EVERYTHING = _VisitEverything()
 
 
 @cache
@@ -90,32 +112,61 @@ def read(path: str | Path, format: str | None = None) -> Document:
     return document
 
 
-def stream(path: str | Path, format: str | None = None) -> Iterator[Document]:
-    """Every document at a path, one by one; "-" is standard input.
+def stream(
+    path: str | Path, format: str | None = None, visit: Visit = _EVERYTHING, content: bytes | None = None
+) -> Iterator[Document]:
+    """Every document at a path, one by one; "-" is standard input. `content` is what a pipe contains, if it was read.
 
     A file in a folder that cannot be read becomes a document without text whose warnings say why.
     """
     check_format(format)
-    if str(path) == "-":
-        yield from _read_file(Source(MemoryFolder({"stdin": sys.stdin.buffer.read()}, ""), "stdin"), format)
-        return
+    if str(path) == "":
+        raise UserError("an empty path; give a file or folder, or . for this folder")
     if "://" in str(path):
         raise UserError(f"{path}: URLs are not read; download the file and give its path")
-    path = Path(path)
     try:
-        if path.is_dir():
-            next(path.iterdir(), None)  # raises an error if the folder may not be listed
-            yield from _read_folder(DiskFolder(path), format)
-        elif path.is_file():
-            yield from _read_file(_source_at(path), format)
-        elif path.exists():  # a pipe
-            yield from _read_file(
-                Source(MemoryFolder({path.name: path.read_bytes()}, str(path.parent)), path.name), format
-            )
-        else:
-            raise UserError(f"{path}: no such file or folder")
+        yield from _read_path(path, format, visit, content)
+    except UserError:
+        raise
     except OSError as error:
         raise UserError(f"{path}: {error.strerror or error}") from error
+    except Exception as error:
+        raise UserError(f"{path}: {explain(error)}") from error
+
+
+def _read_path(path: str | Path, format: str | None, visit: Visit, content: bytes | None) -> Iterator[Document]:
+    if str(path) == "-":
+        data = sys.stdin.buffer.read() if content is None else content
+        yield from _read_file(Source(MemoryFolder({"stdin": data}, ""), "stdin"), format, visit)
+        return
+    path = Path(path)
+    if path.is_dir():
+        next(path.iterdir(), None)  # raises an error if the folder may not be listed
+        yield from _read_folder(DiskFolder(path), format, visit)
+    elif path.is_file():
+        yield from _read_visited(_source_at(path), format, visit, str(path))
+    elif content is not None or path.exists():  # a pipe
+        data = path.read_bytes() if content is None else content
+        yield from _read_file(Source(MemoryFolder({path.name: data}, str(path.parent)), path.name), format, visit)
+    else:
+        raise UserError(f"{path}: no such file or folder")
+
+
+def _read_visited(source: Source, format: str | None, visit: Visit, path: str) -> Iterator[Document]:
+    if visit.begin(path):
+        yield from _read_file(source, format, visit)
+        visit.end(path)
+
+
+def source_text(path: str | Path) -> str | None:
+    """The text of a file on disk, in which the offsets of sentences count; None if it cannot be read."""
+    try:
+        data = Path(path).read_bytes()
+        if str(path).lower().endswith(OpenDocumentReader.suffixes):
+            return opendocument_text(data, str(path))
+        return text_of(data, str(path)) if is_word(str(path)) else decode(data)[0]
+    except (OSError, UserError):
+        return None
 
 
 def _source_at(path: Path) -> Source:
@@ -127,7 +178,7 @@ def _source_at(path: Path) -> Source:
     return Source(DiskFolder(parent, "" if parent == Path() else str(parent)), path.name)
 
 
-def _read_file(source: Source, format: str | None, depth: int = 0) -> Iterator[Document]:
+def _read_file(source: Source, format: str | None, visit: Visit, depth: int = 0) -> Iterator[Document]:
     if not source.head():
         raise UserError(f"{source.path}: the file is empty")
     source = unwrap(source)
@@ -135,7 +186,7 @@ def _read_file(source: Source, format: str | None, depth: int = 0) -> Iterator[D
         if depth >= _MAX_DEPTH:
             raise UserError(f"{source.path}: archives nested this deep are not opened; unpack it first")
         has_documents = False
-        for document in _read_folder(archive, format, depth + 1):
+        for document in _read_folder(archive, format, visit, depth + 1):
             has_documents = True
             yield replace(document, warnings=(*document.warnings, *archive.warnings))
         if not has_documents:
@@ -148,12 +199,10 @@ def _read_file(source: Source, format: str | None, depth: int = 0) -> Iterator[D
 
 
 def _explain_empty(archive: Folder) -> str:
-    if "word/document.xml" in archive or "content.xml" in archive:
-        return "word-processor files cannot be read; save it as PDF, Markdown or plain text"
     return "the archive contains no document that whycite can read" + "".join(f"; {w}" for w in archive.warnings[:3])
 
 
-def _read_folder(folder: Folder, format: str | None, depth: int = 0) -> Iterator[Document]:
+def _read_folder(folder: Folder, format: str | None, visit: Visit, depth: int = 0) -> Iterator[Document]:
     """A folder with LaTeX files is one project; every other file is its own document."""
     names = folder.names()
     candidates = names if format in {None, "latex"} else []
@@ -163,18 +212,19 @@ def _read_folder(folder: Folder, format: str | None, depth: int = 0) -> Iterator
         project = next((ancestor for ancestor in _ancestors(name) if ancestor in projects), None)
         if project is not None and project not in finished_projects:
             finished_projects.add(project)
-            read_project = partial(_read_project, folder, project, alone=len(projects) == 1)
-            yield from _read_tolerantly(read_project, folder.path(project))
+            read_project = partial(_read_project, folder, project, visit, alone=len(projects) == 1)
+            yield from _read_tolerantly(read_project, folder.path(project), visit)
         if project is None or _is_separate_paper(name, project):
-            yield from _read_tolerantly(partial(_read_member, Source(folder, name), format, depth), folder.path(name))
+            read_member = partial(_read_member, Source(folder, name), format, visit, depth)
+            yield from _read_tolerantly(read_member, folder.path(name), visit)
 
 
-def _read_project(folder: Folder, name: str, *, alone: bool) -> Iterator[Document]:
+def _read_project(folder: Folder, name: str, visit: Visit, *, alone: bool) -> Iterator[Document]:
     """The LaTeX project in a folder; if it is the only one, it may use files of the whole tree."""
     main = find_main(folder.subfolder(name) if name else folder)
     if main is not None:
         source = Source(folder, posixpath.join(name, main.name)) if alone else main
-        yield from _read_file(source, "latex")
+        yield from _read_file(source, "latex", visit)
 
 
 def _is_separate_paper(name: str, project: str) -> bool:
@@ -183,9 +233,9 @@ def _is_separate_paper(name: str, project: str) -> bool:
     return folder == project and file.lower().endswith(_PAPER_SUFFIXES)
 
 
-def _read_member(source: Source, format: str | None, depth: int) -> Iterator[Document]:
+def _read_member(source: Source, format: str | None, visit: Visit, depth: int) -> Iterator[Document]:
     if _is_document(source, format):
-        yield from _read_file(source, format, depth)
+        yield from _read_file(source, format, visit, depth)
 
 
 def _sort_key(name: str) -> tuple[str, int, str]:
@@ -216,9 +266,14 @@ def _is_document(source: Source, format: str | None) -> bool:
     return reader is not None and reader.name not in _BIBLIOGRAPHY_FORMATS
 
 
-def _read_tolerantly(read: Callable[[], Iterator[Document]], path: str) -> Iterator[Document]:
+def _read_tolerantly(read: Callable[[], Iterator[Document]], path: str, visit: Visit) -> Iterator[Document]:
     """The documents; an error becomes a document whose warning says why."""
+    if not visit.begin(path):
+        return
     try:
         yield from read()
-    except UserError as error:
-        yield Document(path, "unknown", Reference(id=""), warnings=(str(error),))
+    except MemoryError:  # other documents may have used it up
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever a reader raises, the other files can be read
+        yield unreadable(path, error)
+    visit.end(path)

@@ -20,7 +20,7 @@ from whycite.documents.jsontext import (
     as_dict,
     as_list,
     as_text,
-    read_records,
+    read_documents,
 )
 from whycite.documents.latex.formulas import math_text
 from whycite.documents.model import Document, Publication, Reference, SentenceKind
@@ -49,14 +49,11 @@ class S2orcReader:
 
     def read(self, source: Source) -> Iterator[Document]:
         with S2orcMetadata.for_source(source) as metadata:
-            for record in read_records(source):
-                builder = Builder(record.path, self.name)
-                if record.data is None:
-                    builder.warn(record.problem)
-                    yield builder.document(Reference(record.path))
-                else:
-                    paper_id = as_text(record.data.get("paper_id"))
-                    yield _document(record, record.data, builder, source.path, metadata.row(paper_id))
+
+            def read_record(record: JsonRecord, data: dict[str, Any], builder: Builder) -> Document:
+                return _document(record, data, builder, source.path, metadata.row(as_text(data.get("paper_id"))))
+
+            yield from read_documents(source, self.name, read_record)
 
 
 READER = S2orcReader()

@@ -11,12 +11,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import IO, Any
 
 from whycite.errors import UserError
 
-__all__ = ["Worker", "serve"]
+__all__ = ["ProcessEnded", "Pulse", "Worker", "serve"]
 
 MAX_MEMORY = 1 << 30  # bytes of address space
 MAX_ANSWER = 256 << 20  # bytes; a longer answer means the process is broken
@@ -26,17 +26,28 @@ _MAX_JOBS = 200  # after this many the process is replaced, so that leaked memor
 _START_SECONDS = 30.0  # for a process to start, even on a busy machine
 # The signal that ends a silent process, and the exit status it leaves.
 _LATE, _LATE_STATUS = (signal.SIGTERM, 1) if sys.platform == "win32" else (signal.SIGALRM, -signal.SIGALRM)
+# Libraries of linear algebra reserve memory for a thread on every core, which counts against the limit.
+_ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 _SCRIPT = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]);"
     "from whycite.documents.sandbox import serve; serve(sys.argv[2], int(sys.argv[3]))"
 )
 
 
+class ProcessEnded(UserError):
+    """The limited process crashed, ran out of memory or fell silent; `late` if it fell silent."""
+
+    def __init__(self, message: str, late: bool) -> None:
+        super().__init__(message)
+        self.late = late
+
+
 class Worker:
     """A limited process that runs one function ("module:name") on one input after another.
 
-    The function takes the bytes and a callback that it calls as a sign of life, and returns data that JSON can hold.
-    A process that crashes, runs out of memory or falls silent is replaced for the next input.
+    The function takes the bytes and a `Pulse` that it calls as a sign of life, and returns data that JSON can hold.
+    A process that crashes, runs out of memory or falls silent is replaced for the next input. It cannot write files,
+    open network connections or start programs.
     """
 
     def __init__(self, function: str, memory: int = MAX_MEMORY) -> None:
@@ -63,10 +74,34 @@ class Worker:
                 if answer is None:
                     self._stop()
         if answer is None:
-            raise UserError(f"{name}: {_reason(process.returncode, seconds)}")
+            raise _ended(process, name, seconds)
         if "error" in answer:
             raise UserError(f"{name}: {answer['error']}")
         return answer["result"]
+
+    def stream(self, data: bytes, name: str, seconds: float) -> Generator[Any, None, None]:
+        """The items that the function sends for `data`; a ProcessEnded if the process ends before it returns.
+
+        Nothing else can run meanwhile. Close the iterator if you stop early: that ends the process.
+        """
+        with self._lock:
+            process = self._ready_process()
+            is_complete = False
+            try:
+                answer = None
+                if _await_request(process, _START_SECONDS if self._jobs == 1 else seconds):
+                    answer = _exchange(process, data, seconds)
+                while answer is not None and "item" in answer:
+                    yield answer["item"]
+                    answer = _next_answer(process, seconds)
+                is_complete = answer is not None
+            finally:
+                if not is_complete:
+                    self._stop()
+        if answer is None:
+            raise _ended(process, name, seconds)
+        if "error" in answer:
+            raise UserError(f"{name}: {answer['error']}")
 
     def close(self) -> None:
         """End the process if it is running."""
@@ -80,14 +115,7 @@ class Worker:
         if self._process is not None and self._jobs >= _MAX_JOBS:
             self._stop()
         if self._process is None:
-            arguments = [sys.executable, "-c", _SCRIPT, json.dumps(sys.path), self._function, str(self._memory)]
-            self._process = subprocess.Popen(
-                arguments,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,  # Ctrl-C reaches only us, and we end the process
-            )
+            self._process = _start(self._function, self._memory)
             self._owner, self._jobs = os.getpid(), 0
         self._jobs += 1
         return self._process
@@ -106,6 +134,24 @@ class Worker:
                     continue  # unwritten data no longer matters
 
 
+def _start(function: str, memory: int) -> subprocess.Popen[bytes]:
+    arguments = [sys.executable, "-c", _SCRIPT, json.dumps(sys.path), function, str(memory)]
+    with _Starting():
+        return subprocess.Popen(
+            arguments,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C reaches only us, and we end the process
+            env=os.environ | _ONE_THREAD,
+        )
+
+
+def _ended(process: subprocess.Popen[bytes], name: str, seconds: float) -> ProcessEnded:
+    status = process.returncode
+    return ProcessEnded(f"{name}: {_reason(status, seconds)}", status == _LATE_STATUS)
+
+
 def _await_request(process: subprocess.Popen[bytes], seconds: float) -> bool:
     """Wait until the process asks for a job; False if it does not."""
     assert process.stdout is not None
@@ -116,17 +162,25 @@ def _await_request(process: subprocess.Popen[bytes], seconds: float) -> bool:
 def _exchange(process: subprocess.Popen[bytes], data: bytes, seconds: float) -> dict[str, Any] | None:
     """Send a job and wait for the answer; None if the process ended instead."""
     assert process.stdin is not None
-    assert process.stdout is not None
-    answer: bytes | None = b""
     try:
         with _Alarm(process, seconds):
             _write(process.stdin, f"{seconds:.3f}".encode())
             _write(process.stdin, data)
+    except BrokenPipeError:  # the process is gone
+        return None
+    return _next_answer(process, seconds)
+
+
+def _next_answer(process: subprocess.Popen[bytes], seconds: float) -> dict[str, Any] | None:
+    """Wait for the next answer; None if the process ended instead."""
+    assert process.stdout is not None
+    answer: bytes | None = b""
+    try:
         while answer == b"":  # a sign of life
             with _Alarm(process, seconds):
                 answer = _read(process.stdout, MAX_ANSWER)
         decoded = json.loads(answer) if answer else None
-    except (BrokenPipeError, ValueError, RecursionError):  # the process is gone, or sent garbage
+    except (ValueError, RecursionError):  # garbage
         return None
     return decoded if isinstance(decoded, dict) else None
 
@@ -175,20 +229,21 @@ def serve(function: str, memory: int) -> None:
     module, _, name = function.partition(":")
     work = getattr(importlib.import_module(module), name)
     _limit(memory)
+    sys.addaudithook(_forbid)
     while True:
         _write(sink, b"")  # ready
         head, data = _read(source, sys.maxsize), _read(source, sys.maxsize)
         if head is None or data is None:
             return
-        pulse = _Pulse(sink, float(head))
+        pulse = Pulse(sink, float(head))
         pulse()
         _write(sink, _answer(work, data, pulse, memory))
         del data
         _expire(0)
 
 
-class _Pulse:
-    """Sends signs of life, often enough but not too often."""
+class Pulse:
+    """Sends signs of life, often enough but not too often, and items of the answer."""
 
     def __init__(self, sink: IO[bytes], seconds: float) -> None:
         self._sink, self._seconds = sink, seconds
@@ -201,8 +256,15 @@ class _Pulse:
             _expire(self._seconds + 1)
             _write(self._sink, b"")
 
+    def send(self, item: object) -> None:
+        """Hand on an item that JSON can hold."""
+        message = json.dumps({"item": item}).encode()
+        _expire(0)  # the parent may be busy with what it already has
+        _write(self._sink, message)
+        _expire(self._seconds + 1)
 
-def _answer(work: Callable[..., Any], data: bytes, alive: Callable[[], None], memory: int) -> bytes:
+
+def _answer(work: Callable[..., Any], data: bytes, alive: Pulse, memory: int) -> bytes:
     """The function's result, or what went wrong."""
     try:
         return json.dumps({"result": work(data, alive)}).encode()
@@ -231,3 +293,25 @@ def _limit(memory: int) -> None:
         _, hard = resource.getrlimit(limit)
         if hard == resource.RLIM_INFINITY or value < hard:
             resource.setrlimit(limit, (value, value))
+
+
+class _Starting:
+    """Marks the start of another limited process, the only program that one may start."""
+
+    active = False
+
+    def __enter__(self) -> None:
+        _Starting.active = True
+
+    def __exit__(self, *_: object) -> None:
+        _Starting.active = False
+
+
+_FORBIDDEN = ("socket.connect", "socket.bind", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto")
+_PROGRAMS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "os.forkpty", "os.startfile")
+
+
+def _forbid(event: str, _: tuple[object, ...]) -> None:
+    """An audit hook against network connections and other programs; it cannot be removed again."""
+    if event in _FORBIDDEN or (event in _PROGRAMS and not _Starting.active):
+        raise PermissionError(f"a reader may not do this: {event}")

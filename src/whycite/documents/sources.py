@@ -27,6 +27,7 @@ __all__ = ["MAX_UNPACKED", "DiskFolder", "Folder", "MemoryFolder", "Source", "de
 
 
 MAX_FILE = 64 << 20  # bytes; no document has more text, though a stream of records may
+_CHUNK_BYTES = 1 << 20
 _HEAD_BYTES = 1 << 16  # enough to recognise any format
 
 
@@ -148,11 +149,16 @@ class Source:
 
     def data(self, limit: int = MAX_FILE) -> bytes:
         """All bytes; an error if the file is too large for a document."""
+        chunks: list[bytes] = []
+        size = 0
         with self.open() as stream:
-            data = stream.read(limit + 1)
-        if len(data) > limit:
+            # In pieces: a stream reserves memory for all that it is asked for, however short it is.
+            while chunk := stream.read(min(_CHUNK_BYTES, limit + 1 - size)):
+                chunks.append(chunk)
+                size += len(chunk)
+        if size > limit:
             raise UserError(f"{self.path}: larger than {limit >> 20} MB; too large for one document")
-        return data
+        return b"".join(chunks)
 
     def sibling(self, name: str) -> Source | None:
         """Another file of the folder by its path from the folder's root, or None if there is none."""
@@ -213,10 +219,17 @@ MAX_MEMBERS = 20_000  # files in one archive
 _MAX_DEPTH = 3  # layers of compression
 _DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError, zstandard.ZstdError)
 _TAR_MAGIC = slice(257, 262)
+_FIRST_NAME = 30  # where a .zip file names its first member
 # What can be part of a document; anything else, such as figures, is not even unpacked.
 _DOCUMENT_SUFFIXES = frozenset(
     ".tex .ltx .latex .bib .bbl .bst .sty .cls .def .md .markdown .qmd .rmd .typ .txt .xml .nxml .jats .tei "
-    ".json .jsonl .ris .nbib .csl .yml .yaml .pdf .gz .zst .bz2 .xz .tar .zip .tgz".split()
+    ".json .jsonl .ris .nbib .csl .yml .yaml .pdf .docx .docm .odt .gz .zst .bz2 .xz .tar .zip .tgz".split()
+)
+# Documents that are .zip files themselves: by their suffix, or by the part that they begin with.
+_PACKAGE_SUFFIXES = (".docx", ".docm", ".dotx", ".odt", ".ott")
+_PACKAGE_SIGNS = (
+    *(b"[Content_Types].xml", b"_rels/.rels", b"docProps/", b"word/document.xml"),
+    b"mimetypeapplication/vnd.oasis.opendocument.text",
 )
 
 
@@ -307,9 +320,11 @@ def unwrap(source: Source) -> Source:
 
 
 def open_archive(source: Source) -> Folder | None:
-    """The folder inside a tar or zip file, or None if the source is neither."""
+    """The folder inside a tar or zip file, or None if the source is neither, or a word-processor document."""
     with source.open() as stream:
         head = stream.read(512)
+    if source.name.lower().endswith(_PACKAGE_SUFFIXES) or head[_FIRST_NAME:].startswith(_PACKAGE_SIGNS):
+        return None
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         files = _zip_files(source)
     elif head[_TAR_MAGIC] == b"ustar":
@@ -319,7 +334,9 @@ def open_archive(source: Source) -> Folder | None:
     warnings: list[str] = []
     try:
         folder = MemoryFolder(_unpack(source, files, warnings), source.path)
-    except (*_DAMAGE, zipfile.BadZipFile, tarfile.TarError, RuntimeError, NotImplementedError) as error:
+    except UserError:
+        raise
+    except Exception as error:  # a damaged archive can raise any error: ValueError, struct.error, EOFError…
         raise UserError(f"{source.path}: cannot read the archive ({error})") from error
     folder.warnings = warnings
     return folder

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 
-from whycite.documents.builder import Builder, Prose
+from whycite.documents.builder import Builder, Prose, read_part
 from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_isbn, normalise_pmcid, normalise_pmid
 from whycite.documents.model import Document, Publication, Reference, SentenceKind
 from whycite.documents.references.names import person
@@ -45,7 +46,7 @@ class TeiReader:
         papers = list(_papers(tree.root)) if tree.root else []
         for paper in papers:
             path = source.path if len(papers) == 1 else f"{source.path}:{tree.line(paper.start)}"
-            yield _document(paper, Builder(path, self.name), tree, source.path)
+            yield read_part(path, partial(_document, paper, Builder(path, self.name), tree, source.path))
         if not papers:
             builder = Builder(source.path, self.name)
             builder.warnings += [*tree.warnings, f"{source.path}:1: no TEI text in this file"]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from whycite.documents.builder import Builder, Prose
 from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_pmid
-from whycite.documents.jsontext import JsonRecord, JsonString, StringFinder, as_dict, as_list, as_text, read_records
+from whycite.documents.jsontext import JsonRecord, JsonString, StringFinder, as_dict, as_list, as_text, read_documents
 from whycite.documents.latex.formulas import math_text
 from whycite.documents.model import Document, Reference, SentenceKind
 from whycite.documents.references.names import parse_people, person
@@ -40,13 +41,7 @@ class UnarxiveReader:
         return _HEAD.search(head) is not None
 
     def read(self, source: Source) -> Iterator[Document]:
-        for record in read_records(source):
-            builder = Builder(record.path, self.name)
-            if record.data is None:
-                builder.warn(record.problem)
-                yield builder.document(Reference(record.path))
-            else:
-                yield _document(record, record.data, builder, source.path)
+        return read_documents(source, self.name, partial(_document, file=source.path))
 
 
 READER = UnarxiveReader()

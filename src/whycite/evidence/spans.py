@@ -7,11 +7,12 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
 from typing import Literal
 
@@ -132,26 +133,50 @@ def _introduces(lead: str) -> bool:
 
 
 SpanStream = Generator[tuple[Document, list[EvidenceSpan]], None, None]
+SkipDocument = Callable[[Document, Exception], None]
 
 _QUEUED_PER_PROCESS = 4  # documents waiting for each process, so that none runs idle
 _MIN_DOCUMENTS = 8  # below this, starting processes takes longer than it saves
 
 
-def extract_many(documents: Iterable[Document], jobs: int = 1) -> SpanStream:
+def extract_many(documents: Iterable[Document], jobs: int = 1, skip: SkipDocument | None = None) -> SpanStream:
     """Each document with its evidence spans, in order; the spans do not depend on the number of jobs.
 
-    Close the generator if you stop early: that ends the processes.
+    With `skip`, a document that raises an error is left out and handed to it. Close the generator if you stop early:
+    that ends the processes.
     """
     if jobs < 1:
         raise UserError(f"jobs must be 1 or more, not {jobs}")
-    return _extract_in_parallel(documents, jobs) if jobs > 1 else _extract_here(documents)
+    extractions = _extract_in_parallel(documents, jobs) if jobs > 1 else _extract_here(documents)
+    return _finished(extractions, skip)
 
 
-def _extract_here(documents: Iterable[Document]) -> SpanStream:
-    return ((document, extract(document)) for document in documents)
+def _finished(extractions: Generator[_Extraction, None, None], skip: SkipDocument | None) -> SpanStream:
+    """The results of extractions, without those that failed if there is `skip`."""
+    try:
+        for document, extraction in extractions:
+            try:
+                spans = extraction()
+            except UserError:
+                raise
+            except Exception as error:
+                if skip is None:
+                    raise
+                skip(document, error)
+            else:
+                yield document, spans
+    finally:
+        extractions.close()
 
 
-def _extract_in_parallel(documents: Iterable[Document], jobs: int) -> SpanStream:
+_Extraction = tuple[Document, Callable[[], list[EvidenceSpan]]]
+
+
+def _extract_here(documents: Iterable[Document]) -> Generator[_Extraction, None, None]:
+    return ((document, partial(extract, document)) for document in documents)
+
+
+def _extract_in_parallel(documents: Iterable[Document], jobs: int) -> Generator[_Extraction, None, None]:
     rest = iter(documents)
     head = list(islice(rest, _MIN_DOCUMENTS))
     if len(head) < _MIN_DOCUMENTS:
@@ -160,7 +185,7 @@ def _extract_in_parallel(documents: Iterable[Document], jobs: int) -> SpanStream
         yield from _extract_in_processes(chain(head, rest), jobs)
 
 
-def _extract_in_processes(documents: Iterable[Document], jobs: int) -> SpanStream:
+def _extract_in_processes(documents: Iterable[Document], jobs: int) -> Generator[_Extraction, None, None]:
     # Spawned, not forked: forking a process with threads can hang.
     pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), initializer=_become_worker)
     waiting: deque[tuple[Document, Future[list[EvidenceSpan]]]] = deque()
@@ -169,18 +194,22 @@ def _extract_in_processes(documents: Iterable[Document], jobs: int) -> SpanStrea
             with _uninterrupted():
                 waiting.append((document, pool.submit(extract, document)))
             if len(waiting) >= jobs * _QUEUED_PER_PROCESS:
-                yield _next_spans(waiting)
+                yield _next_extraction(waiting)
         while waiting:
-            yield _next_spans(waiting)
+            yield _next_extraction(waiting)
     finally:
         with _uninterrupted():  # a second Ctrl-C here would leave processes behind
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _next_spans(waiting: deque[tuple[Document, Future[list[EvidenceSpan]]]]) -> tuple[Document, list[EvidenceSpan]]:
+def _next_extraction(waiting: deque[tuple[Document, Future[list[EvidenceSpan]]]]) -> _Extraction:
     document, future = waiting.popleft()
+    return document, partial(_result, document, future)
+
+
+def _result(document: Document, future: Future[list[EvidenceSpan]]) -> list[EvidenceSpan]:
     try:
-        return document, future.result()
+        return future.result()
     except BrokenProcessPool as error:
         raise UserError(
             f"{document.path}: a worker process was killed while reading this document; try fewer jobs"

@@ -1,12 +1,13 @@
 """The user's evidence database on disk: what was said where, and what was cited for it.
 
 - On disk: `paths` (where libraries are), `tables` (their schemas), `store` (commits, one writer at a time),
-  `readingcopy` (rows laid out for fast reading), `records` (what callers get).
+  `readingcopy` (rows laid out for fast reading), `checksums` (of all these files), `records` (what callers get).
 - Add: `adding` (which documents are new, batches), `writer` (their rows), `papers` (which references are one paper),
   `encoding` (the library's encoder).
-- Notices: `notices` (the register of retractions and corrections), `retractionwatch` (a list to fill it from).
+- Beside the tables: `register` (a file), `notices` (retractions and corrections), `retractionwatch` (a list of them),
+  `sourceitems` (what reference managers know: citation keys).
 - Search: `reader` (`Library`), `search` (by words and meaning), `snapshot` (rows at one commit), `support`, `export`.
-- Maintain: `maintenance` (indices, old versions, `remove`, `compact`, `reindex`).
+- Maintain: `maintenance` (indices, old versions, `remove`, `compact`, `reindex`), `inspection` (is all as written).
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from whycite.library.records import (
 if TYPE_CHECKING:
     from whycite.library.adding import add, add_documents
     from whycite.library.export import export_ilciter, export_trec
+    from whycite.library.inspection import Damage, Inspection, inspect
     from whycite.library.maintenance import ReindexReport, compact, reindex, remove
     from whycite.library.reader import Library
     from whycite.library.support import LibraryStatistics, statistics
@@ -44,6 +46,8 @@ lazyimport.defer_import()
 __all__ = [
     "AddProgress",
     "AddReport",
+    "Damage",
+    "Inspection",
     "Library",
     "LibraryDocument",
     "LibraryInfo",
@@ -62,6 +66,7 @@ __all__ = [
     "default_path",
     "export_ilciter",
     "export_trec",
+    "inspect",
     "reindex",
     "remove",
     "statistics",
@@ -69,6 +74,8 @@ __all__ = [
 
 # The store takes a second to import, and answers that are cached do not need it.
 _LAZY = {
+    "Damage": "inspection",
+    "Inspection": "inspection",
     "Library": "reader",
     "LibraryStatistics": "support",
     "ReindexReport": "maintenance",
@@ -77,6 +84,7 @@ _LAZY = {
     "compact": "maintenance",
     "export_ilciter": "export",
     "export_trec": "export",
+    "inspect": "inspection",
     "reindex": "maintenance",
     "remove": "maintenance",
     "statistics": "support",

@@ -8,16 +8,18 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
-from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
 
+from whycite.documents.builder import explain
+from whycite.documents.confined import stream_confined
 from whycite.documents.identity import group_references, normalise_title, paper_key, tells_paper
 from whycite.documents.model import Document, Reference
-from whycite.documents.reading import check_format, stream
+from whycite.documents.reading import check_format
 from whycite.errors import UserError
 from whycite.evidence import EvidenceSpan, extract_many
+from whycite.library.checksums import seal
 from whycite.library.encoding import EncoderChoice, encoder_of, note_folder, resolve_encoder
 from whycite.library.maintenance import index, needs_index, prune
 from whycite.library.papers import version_of
@@ -59,16 +61,8 @@ def add(
     documents say in their own words, too, which takes more room.
     """
     check_format(format)
-    documents = chain.from_iterable(_readable(source, format) for source in inputs)
-    return add_documents(path, documents, jobs=jobs, encoder=encoder, progress=progress, own_text=own_text)
-
-
-def _readable(source: Path | str, format: str | None) -> Iterator[Document]:
-    """The documents of an input; if it cannot be read, a document with the reason, so that the others are added."""
-    try:
-        yield from stream(source, format)
-    except UserError as error:
-        yield Document(str(source), "unknown", Reference(id=""), warnings=(str(error),))
+    with closing(stream_confined(inputs, format)) as documents:
+        return add_documents(path, documents, jobs=jobs, encoder=encoder, progress=progress, own_text=own_text)
 
 
 def add_documents(
@@ -136,7 +130,7 @@ class _AddSession:
     def run(self, documents: Iterable[Document], jobs: int) -> None:
         """Add the documents that are new."""
         # Closed first on Ctrl-C, since it has its own processes.
-        with closing(extract_many(self._intake.new_documents(documents), jobs)) as evidence:
+        with closing(extract_many(self._intake.new_documents(documents), jobs, self._skip)) as evidence:
             while True:
                 with timed(self._stages, "evidence"):
                     document_spans = next(evidence, None)
@@ -158,6 +152,11 @@ class _AddSession:
                 prune(self._store)
         with timed(self._stages, "index"):
             write_copy(self._store)
+            seal(self._store.path, self._store.commit)
+
+    def _skip(self, document: Document, error: Exception) -> None:
+        """Leave a document out whose evidence could not be extracted."""
+        self._report.skipped.append((document.path, explain(error)))
 
     def _is_full(self) -> bool:
         spans = sum(len(spans) for _, spans in self._batch)

@@ -8,6 +8,7 @@ from pathlib import Path
 from whycite.errors import UserError
 from whycite.files import write_lines
 from whycite.models import Encoder, load_encoder
+from whycite.models.folders import ENCODER
 
 __all__ = ["EncoderChoice", "encoder_of", "note_folder", "resolve_encoder"]
 
@@ -23,9 +24,13 @@ def resolve_encoder(encoder: EncoderChoice) -> Encoder:
 
 
 def encoder_of(name: str, library: Path | None = None) -> Encoder:
-    """Load the encoder with that name and version, from the folder noted in the library if any."""
-    places: list[str | Path] = [name.partition("@")[0]]
-    if library is not None and (folder := _folders(library).get(name)):
+    """Load the encoder with that name and version, from the folder noted in the library if any.
+
+    A bundled encoder is never taken from a folder: a library from elsewhere could name any.
+    """
+    plain_name = name.partition("@")[0]
+    places: list[str | Path] = [plain_name]
+    if library is not None and plain_name not in ENCODER.bundled() and (folder := _folders(library).get(name)):
         places.insert(0, Path(folder))
     problem = ""
     for place in places:

@@ -13,6 +13,7 @@ import pyarrow as pa
 from lancedb.index import FTS, BTree, IvfRq, IvfSq
 
 from whycite.errors import UserError
+from whycite.library.checksums import seal
 from whycite.library.encoding import EncoderChoice, encoder_of, note_folder, resolve_encoder
 from whycite.library.paths import absolute, default_path
 from whycite.library.reader import Library
@@ -93,6 +94,7 @@ def remove(
         store.save()
         prune(store)
         write_copy(store)
+        seal(store.path, store.commit)
     return list(chosen.values())
 
 
@@ -106,6 +108,7 @@ def compact(path: Path | str | None) -> tuple[int, int]:
         store.save()
         prune(store, everything=True)
         write_copy(store, anew=True)
+        seal(store.path, store.commit)
     return size_before, Library.open(place).info().bytes
 
 
@@ -173,6 +176,7 @@ def _reencode(store: Store, encoder: Encoder, watch: Watch) -> None:
     store.save()
     prune(store)
     write_copy(store)
+    seal(store.path, store.commit)
 
 
 def _with_vectors(table: Table, encoder: Encoder, schema: pa.Schema) -> Iterator[pa.RecordBatch]:

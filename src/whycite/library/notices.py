@@ -1,14 +1,12 @@
 """The register of notices of a library: which papers were retracted or corrected, and which are notices themselves.
 
-It is a file of its own beside the tables: it is filled from documents as they are added and from the list of Retraction
-Watch, works without any document, and is opened without the store. Papers are named by the ids of their versions.
+It is filled from documents as they are added and from the list of Retraction Watch.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,14 +14,12 @@ from typing import Any
 from whycite.documents.identity import paper_key
 from whycite.documents.model import Document, Notice, Reference
 from whycite.documents.references.notices import PaperStatus, describe_status, is_notice, paper_status, stated_notices
-from whycite.errors import UserError
-from whycite.library.paths import REGISTER, register_state
 from whycite.library.records import identifier
+from whycite.library.register import change_register, has_register, read_register, select_ids
 
 __all__ = [
     "PaperNotices",
     "forget_documents",
-    "has_notices",
     "known_notices",
     "load_notices",
     "look_up",
@@ -35,19 +31,7 @@ __all__ = [
     "version_ids",
 ]
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS notices (
-    id INTEGER PRIMARY KEY, origin TEXT NOT NULL,
-    kind TEXT NOT NULL, doi TEXT NOT NULL, date TEXT NOT NULL, reason TEXT NOT NULL, source TEXT NOT NULL
-);
-CREATE INDEX IF NOT EXISTS notices_by_origin ON notices (origin);
-CREATE TABLE IF NOT EXISTS papers (
-    paper INTEGER NOT NULL, notice INTEGER NOT NULL, PRIMARY KEY (paper, notice)
-) WITHOUT ROWID;
-"""
 _ITSELF = Notice("itself")  # type: ignore[arg-type]  # in the register alone: the paper is a notice
-_CHUNK = 500  # ids in one query
-_TIMEOUT = 30.0  # seconds to wait for another process that writes
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,36 +88,25 @@ def version_ids(reference: Reference) -> set[int]:
     return set(map(identifier, keys))
 
 
-def has_notices(library: Path) -> bool:
-    """Whether there is a register."""
-    return bool(register_state(library))
-
-
 def read_notices(library: Path, papers: Collection[int]) -> dict[int, PaperNotices]:
     """What is registered of papers by id; those of which nothing is known are left out."""
-    if not papers or not has_notices(library):
-        return {}
     known: dict[int, PaperNotices] = {}
-    ids = sorted(papers)
-    with _plain_errors(library), closing(_open_for_reading(library)) as register:
-        for start in range(0, len(ids), _CHUNK):
-            chunk = ids[start : start + _CHUNK]
-            rows = register.execute(
-                "SELECT paper, kind, doi, date, reason, source FROM papers JOIN notices ON notices.id = notice "
-                f"WHERE paper IN ({','.join('?' * len(chunk))}) ORDER BY date, id",
-                chunk,
-            )
-            for paper, *fields in rows:
-                known[paper] = known.get(paper, PaperNotices()).merge(_notices(fields))
+    if not papers:
+        return known
+    with read_register(library, "notices") as register:
+        query = (
+            "SELECT paper, kind, doi, date, reason, source FROM papers JOIN notices ON notices.id = notice "
+            "WHERE paper IN ({ids}) ORDER BY date, id"
+        )
+        for paper, *fields in select_ids(register, query, papers) if register else ():
+            known[paper] = known.get(paper, PaperNotices()).merge(_notices(fields))
     return known
 
 
 def registered_papers(library: Path) -> set[int]:
-    """The ids of all papers that the register knows."""
-    if not has_notices(library):
-        return set()
-    with _plain_errors(library), closing(_open_for_reading(library)) as register:
-        return {paper for (paper,) in register.execute("SELECT DISTINCT paper FROM papers")}
+    """The ids of all papers that the register has notices about."""
+    with read_register(library, "notices") as register:
+        return {paper for (paper,) in register.execute("SELECT DISTINCT paper FROM papers")} if register else set()
 
 
 def record_documents(library: Path, documents: Mapping[int, Document]) -> None:
@@ -145,7 +118,7 @@ def record_documents(library: Path, documents: Mapping[int, Document]) -> None:
 
 def forget_documents(library: Path, documents: Iterable[int]) -> None:
     """Take back what only these documents said."""
-    if has_notices(library):
+    if has_register(library):
         _write(library, {f"document:{id}": [] for id in documents})
 
 
@@ -171,15 +144,11 @@ def _notices(fields: list[str]) -> PaperNotices:
 
 
 def _write(library: Path, entries: Mapping[str, Sequence[Entry]]) -> None:
-    """Replace the entries of each origin, all at once: a process that is killed leaves the old ones."""
-    with _plain_errors(library):
-        library.mkdir(parents=True, exist_ok=True)
-        with closing(sqlite3.connect(library / REGISTER, timeout=_TIMEOUT)) as register, register:
-            register.executescript(_SCHEMA)
-            register.execute("BEGIN IMMEDIATE")
-            for origin, origin_entries in entries.items():
-                _delete(register, origin)
-                _insert(register, origin, origin_entries)
+    """Replace the entries of each origin, all at once."""
+    with change_register(library) as register:
+        for origin, origin_entries in entries.items():
+            _delete(register, origin)
+            _insert(register, origin, origin_entries)
 
 
 def _delete(register: sqlite3.Connection, origin: str) -> None:
@@ -201,18 +170,3 @@ def _insert(register: sqlite3.Connection, origin: str, entries: Sequence[Entry])
             papers += ((paper, number) for paper in ids)
     register.executemany("INSERT INTO notices VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
     register.executemany("INSERT INTO papers VALUES (?, ?)", sorted(papers))  # in the order of the table: faster
-
-
-def _open_for_reading(library: Path) -> sqlite3.Connection:
-    return sqlite3.connect(f"{(library / REGISTER).absolute().as_uri()}?mode=ro", uri=True, timeout=_TIMEOUT)
-
-
-@contextmanager
-def _plain_errors(library: Path) -> Iterator[None]:
-    """Turn errors of the file into messages for the user."""
-    try:
-        yield
-    except (sqlite3.Error, OSError) as error:
-        raise UserError(
-            f"{library / REGISTER}: cannot be used ({error}); delete it, then add your papers and import the list again"
-        ) from error

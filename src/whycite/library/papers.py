@@ -25,7 +25,7 @@ __all__ = ["KnownPapers", "PaperChanges", "complete_reference", "reference_of", 
 
 Integers = NDArray[np.int64]
 _FIELDS = ("title", "authors", "year", "venue", "doi", "arxiv", "pmid", "isbn", "abstract")
-_PUBLICATION_FIELDS = tuple(field.name for field in fields(Publication))
+_PUBLICATION_FIELDS = tuple(field.name for field in fields(Publication) if field.name != "et_al")  # with the authors
 _FIRST_YEAR = 1000  # what is said to be earlier is a mistake
 _COLUMNS = ("id", "key", "text", *_FIELDS, "publication")
 
@@ -259,7 +259,7 @@ def _merge(reference: Reference, other_reference: Reference) -> Reference:
     if values["title"]:
         values["text"] = ""  # as it is stored
     facts = _better_values(reference.publication, other_reference.publication, _PUBLICATION_FIELDS)
-    publication = Publication(**facts | {"et_al": fuller.publication.et_al})
+    publication = Publication(**facts, et_al=fuller.publication.et_al)
     notices = tuple(sorted({*reference.notices, *other_reference.notices}, key=repr))
     return replace(reference, **values, publication=publication, notices=notices)
 

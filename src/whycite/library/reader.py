@@ -6,7 +6,9 @@ import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property, wraps
+from itertools import starmap
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -15,8 +17,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from whycite.documents.model import Reference
-from whycite.documents.references.notices import PaperStatus
+from whycite.documents.references.notices import PaperStatus, may_state_notice
 from whycite.errors import UserError
+from whycite.library.checksums import read_seal
 from whycite.library.notices import PaperNotices, known_notices, read_notices, registered_papers, stated, version_ids
 from whycite.library.papers import KnownPapers, complete_reference, reference_of
 from whycite.library.paths import default_path
@@ -32,10 +35,11 @@ from whycite.library.records import (
     SpanCitation,
     SpanHit,
 )
-from whycite.library.search import SearchHits, cosines, search_passages, search_tables
+from whycite.library.search import SCORE, SearchHits, cosines, search_passages, search_tables
 from whycite.library.snapshot import Snapshot
+from whycite.library.sourceitems import citation_keys
 from whycite.library.store import Store, open_store, plain_errors
-from whycite.library.tables import ROW, identifier
+from whycite.library.tables import identifier
 
 __all__ = ["Library"]
 
@@ -45,6 +49,8 @@ _Parameters = ParamSpec("_Parameters")
 _Answer = TypeVar("_Answer")
 
 _PAPER_COLUMNS = ["id", "key", "title", "authors", "year", "venue", "doi", "abstract", "text", "arxiv", "pmid", "isbn"]
+_PASSAGE_COLUMNS = ["id", "paper", "section", "page", "text"]
+_SOURCE_COLUMNS = ["id", "key", "title", "year", "path"]
 _MAX_COCITING = 200  # documents searched for co-cited papers: those with the most papers in common
 
 
@@ -88,6 +94,12 @@ class Library:
     def version(self) -> int:
         """The number of its last commit: same version, same answers."""
         return self._store.commit.number
+
+    @property
+    def state(self) -> str | None:
+        """A checksum of all that answers rest on; None if the last writer did not finish or was an older version."""
+        sealed = read_seal(self.path)
+        return sealed.state if sealed is not None and sealed.commit == self.version else None
 
     @property
     def encoder(self) -> str:
@@ -138,9 +150,9 @@ class Library:
 
         `passages` are searched by words alone, and of each paper the best one is returned.
         """
-        passage_search = search_passages(self.snapshot, text, passages)
+        passage_search = search_passages(self.snapshot, text, passages, _PASSAGE_COLUMNS)
         span_hits, titles = search_tables(self.snapshot, text, meaning, {"spans": spans, "papers": papers})
-        passage_hits = [hit for scores in passage_search.result() for hit in self._passage_hits(scores)]
+        passage_hits = [hit for rows in passage_search.result() for hit in self._passage_hits(rows)]
         return _span_hits(span_hits), self._paper_hits(titles), passage_hits
 
     @_with_plain_errors
@@ -171,6 +183,7 @@ class Library:
         versions = self.snapshot.versions_of(ids)
         rows = self.snapshot.rows_by_id("papers", "id", versions, self._paper_columns).to_pylist()
         registered = read_notices(self.path, versions.union(*(_pmid_ids(row["pmid"]) for row in rows)))
+        keys = citation_keys(self.path, versions)
         rows_by_paper: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
         for row in rows:
             rows_by_paper[self.snapshot.paper_of(row["id"])].append(row)
@@ -179,7 +192,7 @@ class Library:
             # The version that stands for the paper comes first.
             family = sorted(rows_by_paper[paper], key=lambda row: row["id"] != paper)
             if family and family[0]["id"] == paper:
-                papers[paper] = _paper(family, registered)
+                papers[paper] = _paper(family, registered, keys)
         return papers
 
     @cached_property
@@ -188,27 +201,35 @@ class Library:
         return [*_PAPER_COLUMNS, "publication"] if has_publication else _PAPER_COLUMNS
 
     @_with_plain_errors
-    def outlines(self, ids: Sequence[int], vector: Vector, titles: bool = False) -> dict[int, PaperOutline]:
-        """Year, cosine with a vector and, on request, title and status of papers; these take 50 % longer."""
-        columns = ["id", "year", "vector", *(["title", "pmid"] if titles else [])]
+    def outlines(self, ids: Sequence[int], vector: Vector, texts: bool = False) -> dict[int, PaperOutline]:
+        """Year, cosine with a vector and, on request, status and texts of papers, which take longer."""
+        columns = ["id", "year", "vector", *(["title", "pmid", "authors", "abstract"] if texts else [])]
         rows = self.snapshot.rows_by_id("papers", "id", ids, columns)
-        numbers = zip(rows["year"].to_pylist(), cosines(rows, vector).tolist(), strict=True)
-        if titles:
-            about = zip(rows["title"].to_pylist(), self._statuses(rows), strict=True)
-        else:
-            about = zip([""] * len(rows), [""] * len(rows), strict=True)
-        outlines = (PaperOutline(*row, *texts) for row, texts in zip(numbers, about, strict=True))
-        return dict(zip(rows["id"].to_pylist(), outlines, strict=True))
+        fields: list[Iterable[Any]] = [rows["year"].to_pylist(), cosines(rows, vector).tolist()]
+        if texts:
+            authors = map(tuple, (names or () for names in rows["authors"].to_pylist()))
+            abstracts = (abstract or "" for abstract in rows["abstract"].to_pylist())
+            fields += [rows["title"].to_pylist(), self._statuses(rows), authors, abstracts]
+        outlines = dict(zip(rows["id"].to_pylist(), starmap(PaperOutline, zip(*fields, strict=True)), strict=True))
+        if texts:
+            # Versions of a paper complete each other.
+            versions = self.snapshot.versions_of(outlines) - outlines.keys()
+            merged = sorted({self.snapshot.paper_of(version) for version in versions})
+            for id, paper in self.papers(merged).items() if merged else ():
+                outlines[id] = replace(outlines[id], authors=paper.authors, abstract=paper.abstract)
+        return outlines
 
     def _statuses(self, rows: pa.Table) -> list[PaperStatus]:
         """The status of papers, by their titles and the register."""
-        columns = [rows[name].to_pylist() for name in ("id", "title", "pmid")]
-        papers = [
-            (Reference("", title=title or ""), self.snapshot.versions_of([id]) | _pmid_ids(pmid))
-            for id, title, pmid in zip(*columns, strict=True)
+        ids, titles, pmids = (rows[name].to_pylist() for name in ("id", "title", "pmid"))
+        versions = [self.snapshot.versions_of([id]) | _pmid_ids(pmid) for id, pmid in zip(ids, pmids, strict=True)]
+        registered = read_notices(self.path, set().union(*versions))
+        return [
+            known_notices(Reference("", title=title), registered, own_ids).status
+            if may_state_notice(title) or not own_ids.isdisjoint(registered)
+            else ""
+            for title, own_ids in zip((title or "" for title in titles), versions, strict=True)
         ]
-        registered = read_notices(self.path, {id for _, ids in papers for id in ids})
-        return [known_notices(paper, registered, ids).status for paper, ids in papers]
 
     @_with_plain_errors
     def known_ids(self, versions: Collection[int]) -> list[int]:
@@ -249,6 +270,13 @@ class Library:
         return {paper: counts[paper] for paper in ids}
 
     @_with_plain_errors
+    def citing_places(self, paper: int) -> list[tuple[int, int]]:
+        """Where a paper is cited, in any version: documents and places in them, in a fixed order."""
+        versions = self.snapshot.versions_of([paper])
+        rows = self.snapshot.rows_by_id("citations", "paper", versions, ["document", "place"])
+        return sorted(set(zip(rows["document"].to_pylist(), rows["place"].to_pylist(), strict=True)))
+
+    @_with_plain_errors
     def all_support(self) -> dict[int, int]:
         """The number of places that cite each paper, for all cited papers."""
         return self.snapshot.support().of_all_papers()
@@ -281,10 +309,12 @@ class Library:
     def sources(self, documents: Sequence[int]) -> dict[int, SourceDocument]:
         """Documents by id; those without a title have their path instead."""
         if unread := {*documents} - self._sources.keys():
-            rows = self.snapshot.rows_by_id("documents", "id", unread, ["id", "key", "title", "year", "path"])
-            for row in rows.to_pylist():
-                self._sources[row["id"]] = SourceDocument(row["key"], row["title"] or row["path"], row["year"])
+            self._read_sources(self.snapshot.rows_by_id("documents", "id", unread, _SOURCE_COLUMNS))
         return {document: self._sources[document] for document in sorted({*documents}) if document in self._sources}
+
+    def _read_sources(self, rows: pa.Table) -> None:
+        for row in rows.select(_SOURCE_COLUMNS).to_pylist():
+            self._sources[row["id"]] = SourceDocument(row["key"], row["title"] or row["path"], row["year"])
 
     @_with_plain_errors
     def quotations(self, citations: Iterable[SpanCitation]) -> dict[tuple[int, int], str]:
@@ -292,12 +322,19 @@ class Library:
 
         Documents that were added by a version that did not store them have none.
         """
+        return self.sentences_at((citation.document, citation.place) for citation in citations)
+
+    @_with_plain_errors
+    def sentences_at(self, citing_places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
+        """The sentences that cite at places of documents, as they were written; see `quotations`."""
         places: defaultdict[int, set[int]] = defaultdict(set)
-        for citation in citations:
-            places[citation.document].add(citation.place)
+        for document, place in citing_places:
+            places[document].add(place)
         if not self.snapshot.has_column("documents", "quotations"):
             return {}
-        rows = self.snapshot.rows_by_id("documents", "id", places, ["id", "quotations"])
+        # Whoever quotes a document names it as well: one query for both.
+        rows = self.snapshot.rows_by_id("documents", "id", places, [*_SOURCE_COLUMNS, "quotations"])
+        self._read_sources(rows)
         return {
             (document, place): _quotation(quotations, place)
             for document, quotations in zip(rows["id"].to_pylist(), rows["quotations"], strict=True)
@@ -347,15 +384,12 @@ class Library:
         """For each reference what the library has under the same identifier or title; it may be another paper."""
         return KnownPapers(self._store).similar(references)
 
-    def _passage_hits(self, scores: dict[int, float]) -> list[PassageHit]:
+    def _passage_hits(self, rows: pa.Table) -> list[PassageHit]:
         """The best passage of each paper."""
-        columns = ["id", "paper", "section", "page", "text"]
         best: dict[int, PassageHit] = {}
-        rows = self.snapshot.rows_at("passages", [*scores], columns).sort_by("id").to_pylist()
-        for row in sorted(rows, key=lambda row: -scores[row[ROW]]):
+        for row in sorted(rows.to_pylist(), key=lambda row: (-row[SCORE], row["id"])):
             paper, sentences = self.snapshot.paper_of(row["paper"]), tuple(row["text"].split("\n"))
-            hit = PassageHit(paper, sentences, row["section"], row["page"], scores[row[ROW]])
-            best.setdefault(paper, hit)
+            best.setdefault(paper, PassageHit(paper, sentences, row["section"], row["page"], row[SCORE]))
         return [best[paper] for paper in sorted(best)]
 
     def _paper_hits(self, hits: SearchHits) -> list[PaperHit]:
@@ -379,7 +413,9 @@ def _pmid_ids(pmid: str | None) -> set[int]:
     return {identifier(f"pmid:{pmid}")} if pmid else set()
 
 
-def _paper(versions: Sequence[dict[str, Any]], registered: Mapping[int, PaperNotices]) -> Paper:
+def _paper(
+    versions: Sequence[dict[str, Any]], registered: Mapping[int, PaperNotices], keys: Mapping[int, str]
+) -> Paper:
     """The paper of these rows, the first of which stands for it."""
     complete = complete_reference([reference_of(row) for row in versions])
     ids = {id for row in versions for id in (row["id"], *_pmid_ids(row["pmid"]))}
@@ -398,6 +434,7 @@ def _paper(versions: Sequence[dict[str, Any]], registered: Mapping[int, PaperNot
         publication=complete.publication,
         status=known.status,
         notices=known.notices,
+        citation_key=next((keys[row["id"]] for row in versions if row["id"] in keys), ""),
     )
 
 

@@ -3,13 +3,20 @@
 LanceDB takes longer to fetch the hundreds of rows that an answer needs than to find them. The copy stores these rows
 one after another in a file for each table (a heap), with arrays of their offsets. Only the arrays are mapped into
 memory. Writers make the copy when they are done; it belongs to one commit.
+
+Nothing is read that is not what was written. The manifest has the checksums of the arrays and citations, with the size
+and time they had then; who opens the copy reads those files again that differ in size or time. Every record of a heap
+has checksums of its own, which are compared whenever it is read: a heap has gigabytes.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import logging
 import os
 import shutil
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,7 +32,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from whycite.errors import UserError
-from whycite.library.store import Commit, Store, Table
+from whycite.library.checksums import digest_file, stamp_file
+from whycite.library.records import Commit
+from whycite.library.store import Store, Table
 from whycite.library.support import SupportCounts
 from whycite.library.tables import ROW, identifier, read_columns, rows_at, scan_columns, table_schemas
 
@@ -36,9 +45,11 @@ __all__ = [
     "RECORD_COLUMNS",
     "CopiedCitations",
     "CopiedRows",
+    "CopyDamage",
     "ReadingCopy",
     "citation_dtype",
     "copy_folder",
+    "find_damage",
     "load_column",
     "open_copy",
     "write_copy",
@@ -61,6 +72,8 @@ CODED_COLUMNS = ("kind", "section_type")  # have few distinct values, which are 
 MANIFEST = "facts.json"
 _FOLDER = "reading"
 _LAYOUT = 2  # increase it when the layout changes, which hides older copies
+
+_LOG = logging.getLogger("whycite")
 
 Integers = NDArray[np.int64]
 Array = NDArray[Any]
@@ -92,6 +105,9 @@ def open_copy(library: Path, commit: Commit) -> ReadingCopy | None:
     try:
         content = (folder / MANIFEST).read_bytes()
         manifest = json.loads(content)
+        if damaged := _damaged_files(folder, manifest, trust_stamps=True):
+            _LOG.warning("%s: damaged; answering without the reading copy, which is slower", folder / damaged[0])
+            return None
         rows = {name: CopiedRows(folder, name, manifest[name], commit.dimensions) for name in RECORD_COLUMNS}
         versions, same_as = load_column(folder, "papers", "same_as").tolist()
         citations = CopiedCitations(folder, manifest["words"])
@@ -102,6 +118,46 @@ def open_copy(library: Path, commit: Commit) -> ReadingCopy | None:
         return ReadingCopy(folder, rows, citations, dict(zip(versions, same_as, strict=True)), support, columns)
     except (OSError, ValueError, KeyError, EOFError):  # missing, just deleted, or damaged: use the tables
         return None
+
+
+def find_damage(library: Path, commit: Commit) -> list[str]:
+    """The files of a commit's copy that are not what was written; reads all of them."""
+    folder = copy_folder(library, commit)
+    if not folder.exists():
+        return []
+    try:
+        damaged = _damaged_files(folder, json.loads((folder / MANIFEST).read_bytes()), trust_stamps=False)
+    except (OSError, ValueError, KeyError, TypeError):
+        return [MANIFEST]
+    if damaged:
+        return damaged
+    reading_copy = open_copy(library, commit)
+    if reading_copy is None:
+        return [MANIFEST]
+    return [rows.heap.path.name for rows in reading_copy.rows.values() if not rows.is_intact()]
+
+
+def _damaged_files(folder: Path, manifest: dict[str, Any], trust_stamps: bool) -> list[str]:
+    """The files of a copy that are not what was written; none if the version that wrote it did not store checksums."""
+    if "files" not in manifest:
+        return []
+    if manifest.pop("checksum") != _manifest_checksum(manifest):
+        return [MANIFEST]
+    damaged = []
+    for name, (size, time, digest) in manifest["files"].items():
+        status = (folder / name).stat()
+        is_unchanged = trust_stamps and (status.st_size, status.st_mtime_ns) == (size, time)
+        if not is_unchanged and digest_file(folder / name) != digest:
+            damaged.append(name)
+    return damaged
+
+
+def _manifest_checksum(manifest: Mapping[str, Any]) -> str:
+    return hashlib.blake2b(json.dumps(manifest, sort_keys=True).encode(), digest_size=16).hexdigest()
+
+
+class CopyDamage(UserError):
+    """A part of the reading copy is not what was written; the tables have the same rows."""
 
 
 class _RecordFile:
@@ -115,19 +171,22 @@ class _RecordFile:
 
     def read(self, starts: Sequence[int], lengths: Sequence[int]) -> list[bytes]:
         """The pieces at these starts, with these lengths."""
-        pieces = []
-        with self._lock:
-            for start, length in zip(starts, lengths, strict=True):
-                os.lseek(self._file, start, os.SEEK_SET)
-                pieces.append(os.read(self._file, length))
+        if hasattr(os, "pread"):
+            pieces = [os.pread(self._file, length, start) for start, length in zip(starts, lengths, strict=True)]
+        else:  # on Windows
+            pieces = []
+            with self._lock:
+                for start, length in zip(starts, lengths, strict=True):
+                    os.lseek(self._file, start, os.SEEK_SET)
+                    pieces.append(os.read(self._file, length))
         if [*map(len, pieces)] != list(lengths):
             raise self.damage_error()
         return pieces
 
-    def damage_error(self) -> UserError:
+    def damage_error(self) -> CopyDamage:
         """The error for a damaged file."""
         library = next(folder.parent for folder in self.path.parents if folder.name == _FOLDER)
-        return UserError(f"{library}: the reading copy is damaged; rebuild it with: whycite library compact")
+        return CopyDamage(f"{library}: the reading copy is damaged; mend it with: whycite library check --repair")
 
 
 class CopiedRows:
@@ -138,6 +197,8 @@ class CopiedRows:
         load = partial(load_column, folder, name)
         self.ids, self.places, self.starts, self.lengths = map(load, ("ids", "places", "starts", "lengths"))
         self._by_id, self._sorted = load("order"), load("sorted")
+        has_checks = (folder / f"{name}.checks.npy").exists()  # copies of older versions have none
+        self.checks = load("checks") if has_checks else None
         self.heap = _RecordFile(folder.parent / heap)
         self._columns = RECORD_COLUMNS[name]
         self._vector_bytes = 2 * dimensions  # float16
@@ -171,6 +232,8 @@ class CopiedRows:
         if needs_record or "vector" in columns:
             lengths = self.lengths[positions] if needs_record else np.full(len(positions), self._vector_bytes)
             records = self.heap.read(self.starts[positions].tolist(), lengths.tolist())
+            if self.checks is not None and not self._matches(records, self.checks[positions], needs_record):
+                raise self.heap.damage_error()
             vectors = pa.array(np.frombuffer(b"".join(record[: self._vector_bytes] for record in records), np.float16))
             column_values["vector"] = pa.FixedSizeListArray.from_arrays(vectors, self._vector_bytes // 2)
             if needs_record:
@@ -178,10 +241,32 @@ class CopiedRows:
                 column_values |= {
                     name: [fields[number] if number < len(fields) else None for fields in values]
                     for number, name in enumerate(self._columns)
+                    if name in columns
                 }
         return pa.table(
             [column_values[name] for name in columns], pa.schema([self._schema.field(name) for name in columns])
         )
+
+    def _matches(self, records: Sequence[bytes], checks: Array, whole: bool) -> bool:
+        """Whether records are what was written: their vectors, or all of them."""
+        size = self._vector_bytes
+        if not whole:
+            return bool([zlib.crc32(record) for record in records] == checks[:, 0].tolist())
+        return [_checks(record, size) for record in records] == [*map(tuple, checks.tolist())]
+
+    def is_intact(self) -> bool:
+        """Whether all records are what was written."""
+        try:
+            for start in range(0, len(self.ids), _FETCH_ROWS):
+                self._rows(np.arange(start, min(start + _FETCH_ROWS, len(self.ids))), ["id", self._columns[0]])
+        except (CopyDamage, ValueError):
+            return False
+        return True
+
+
+def _checks(record: bytes, vector_bytes: int) -> tuple[int, int]:
+    """The checksums of a record: of its vector, which may be read alone, and of the rest."""
+    return zlib.crc32(record[:vector_bytes]), zlib.crc32(record[vector_bytes:])
 
 
 class CopiedCitations:
@@ -247,7 +332,7 @@ def write_copy(store: Store, anew: bool = False) -> None:
     reusable = {
         name: rows
         for name, rows in (previous.rows if previous else {}).items()
-        if previous and previous.columns.get(name) == columns[name]
+        if previous and previous.columns.get(name) == columns[name] and rows.checks is not None
     }
     home = copy_folder(store.path)
     staging = home / _STAGING
@@ -261,6 +346,8 @@ def write_copy(store: Store, anew: bool = False) -> None:
     same_as = np.array([merged["id"].to_numpy(), merged["same_as"].to_numpy()])
     np.save(staging / "papers.same_as.npy", same_as)
     manifest["words"] = _copy_citations(store["citations"], staging, same_as)
+    manifest["files"] = {file.name: list(stamp_file(file)) for file in sorted(staging.iterdir())}
+    manifest["checksum"] = _manifest_checksum(manifest)
     (staging / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
     shutil.rmtree(folder, ignore_errors=True)
     staging.rename(folder)
@@ -288,10 +375,14 @@ def _copy_rows(store: Store, name: str, columns: Sequence[str], staging: Path, p
     rows = read_columns(table, ["id", ROW]).sort_by(ROW)
     ids, places = rows["id"].to_numpy(), rows[ROW].to_numpy()
     starts, lengths = np.zeros(len(ids), np.int64), np.zeros(len(ids), np.int32)
+    checks = np.zeros((len(ids), 2), np.uint32)
+    vector_bytes = 2 * store.commit.dimensions
     reusable = np.zeros(len(ids), bool)
     if previous is not None and len(previous.ids):
         positions, reusable = _reusable_rows(previous, ids, places, same_places=name != "spans")
         starts[reusable], lengths[reusable] = previous.starts[positions], previous.lengths[positions]
+        assert previous.checks is not None  # others are not reused
+        checks[reusable] = previous.checks[positions]
         heap_size, needed = previous.heap.path.stat().st_size, int(lengths.sum())
         if needed * _MAX_WASTE < heap_size or needed < heap_size < _SMALL_HEAP:
             reusable[:] = False
@@ -302,10 +393,14 @@ def _copy_rows(store: Store, name: str, columns: Sequence[str], staging: Path, p
         end = file.tell()
         for positions, records in _records(table, columns, places, np.flatnonzero(~reusable)):
             sizes = np.array([len(record) for record in records], np.int64)
+            checks[positions] = [_checks(record, vector_bytes) for record in records]
             starts[positions], lengths[positions] = end + np.cumsum(sizes) - sizes, sizes
             end += file.write(b"".join(records))
     order = np.argsort(ids, kind="stable").astype(np.int32)
-    arrays = {"ids": ids, "places": places, "starts": starts, "lengths": lengths, "order": order, "sorted": ids[order]}
+    arrays = {
+        "ids": ids, "places": places, "starts": starts, "lengths": lengths, "checks": checks, "order": order,
+        "sorted": ids[order],
+    }  # fmt: skip
     for column, values in arrays.items():
         np.save(staging / f"{name}.{column}.npy", values)
     return heap.name

@@ -13,6 +13,7 @@ __all__ = [
     "AddProgress",
     "AddReport",
     "CitedSpan",
+    "Commit",
     "LibraryDocument",
     "LibraryInfo",
     "Paper",
@@ -49,6 +50,7 @@ class Paper:
     publication: Publication = field(default_factory=Publication)
     status: PaperStatus = ""  # whether it was retracted or corrected, or is a notice about another paper
     notices: tuple[Notice, ...] = ()
+    citation_key: str = ""  # by which the user cites it, if a reference manager says so
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +59,11 @@ class PaperOutline:
 
     year: int | None
     cosine: float  # of its title and, if known, abstract with a text
-    title: str = ""  # if requested
+    # If requested:
+    title: str = ""
     status: PaperStatus = ""
+    authors: tuple[str, ...] = ()
+    abstract: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +147,18 @@ class CitedSpan:
     section_type: str | None
     text: str
     paper: int
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A state of the whole library."""
+
+    number: int
+    schema: int
+    encoder: str
+    dimensions: int
+    time: str
+    versions: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,11 +18,12 @@ from whycite.library.snapshot import Snapshot
 from whycite.library.store import AsyncTable
 from whycite.library.tables import ROW
 
-__all__ = ["SearchHits", "cosines", "search_passages", "search_tables"]
+__all__ = ["SCORE", "SearchHits", "cosines", "search_passages", "search_tables"]
 
 
 Floats = NDArray[np.float32]
 T = TypeVar("T")
+SCORE = "_score"  # the column with the BM25 score of a row
 _PROBES = 40  # partitions of 4,000 vectors searched: all of a library of 160,000, a sixth of a million
 _OVERFETCH = 2  # times k candidates are compared exactly, since the index has rounded vectors
 _MAX_WORDS = 200  # of a text that are searched
@@ -49,23 +50,23 @@ def search_tables(
     called while the words are searched.
     """
     # LanceDB's blocking interface needs a thread for each query, and 50 % more processor time.
-    by_words = _start_searches(_search_words(snapshot.searchable[name], text, k) for name, k in limits.items())
+    by_words = _start_searches(_search_words(snapshot.async_tables[name], text, k) for name, k in limits.items())
     try:
         vector = meaning()
         by_meaning = _start_searches(
-            _search_vectors(snapshot.searchable[name], vector, k) for name, k in limits.items()
+            _search_vectors(snapshot.async_tables[name], vector, k) for name, k in limits.items()
         )
         matches = zip(limits.items(), by_words.result(), by_meaning.result(), strict=True)
     except BaseException:
         by_words.cancel()
         raise
-    return [_fetch_hits(snapshot, name, k, vector, scores, near) for (name, k), scores, near in matches]
+    return [_fetch_hits(snapshot, name, k, vector, rows, near) for (name, k), rows, near in matches]
 
 
-def search_passages(snapshot: Snapshot, text: str, k: int) -> Future[list[dict[int, float]]]:
-    """Start a search for passages by words: the scores of the best by place, in a list; empty without passages."""
-    tables = [snapshot.searchable["passages"]] if k and "passages" in snapshot.searchable else []
-    return _start_searches(_search_words(table, text, k) for table in tables)
+def search_passages(snapshot: Snapshot, text: str, k: int, columns: Sequence[str]) -> Future[list[pa.Table]]:
+    """Start a search for passages by words: the best with their scores, in a list that is empty without passages."""
+    tables = [snapshot.async_tables["passages"]] if k and "passages" in snapshot.async_tables else []
+    return _start_searches(_search_words(table, text, k, columns) for table in tables)
 
 
 def cosines(rows: pa.Table, vector: Floats) -> Floats:
@@ -87,9 +88,10 @@ def _start_searches(searches: Iterable[Coroutine[Any, Any, T]]) -> Future[list[T
 
 
 def _fetch_hits(
-    snapshot: Snapshot, table: str, k: int, vector: Floats, scores: dict[int, float], near: set[int]
+    snapshot: Snapshot, table: str, k: int, vector: Floats, by_words: pa.Table, near: set[int]
 ) -> SearchHits:
     """The k best rows by words and by meaning among the places found."""
+    scores = dict(zip(by_words[ROW].to_pylist(), by_words[SCORE].to_pylist(), strict=True))
     rows = snapshot.rows_at(table, [*(scores.keys() | near)], ["id", "vector", "text"]).sort_by("id")
     places, cosine = rows[ROW].to_pylist(), cosines(rows, vector)
     lexical = np.array([scores.get(place, 0.0) for place in places], np.float32)
@@ -106,19 +108,18 @@ def _beyond(values: NDArray[np.floating[Any]], k: int) -> NDArray[np.int64]:
     return np.argsort(-values, kind="stable")[k:]
 
 
-async def _search_words(table: AsyncTable, text: str, k: int) -> dict[int, float]:
-    """The scores of the k best rows, and of all that tie with the last of them, by place."""
+async def _search_words(table: AsyncTable, text: str, k: int, columns: Sequence[str] = ()) -> pa.Table:
+    """The k best rows, and all that tie with the last of them: their places, scores and columns."""
     words = [*dict.fromkeys(text.split()[:_MAX_SCANNED_WORDS])][:_MAX_WORDS]
     query = MatchQuery(" ".join(words), "text")  # type: ignore[call-arg]  # its fields have defaults
     for extra in _TIES:
         request = table.query().nearest_to_text(query).limit(k + extra)
-        rows = await request.with_row_id().select([ROW, "_score"]).to_arrow()
-        scores = rows["_score"].to_numpy()
+        rows = await request.with_row_id().select([ROW, SCORE, *columns]).to_arrow()
+        scores = rows[SCORE].to_numpy()
         if len(rows) < k + extra or np.count_nonzero(scores > scores.min()) >= k:
             break
     threshold = np.sort(scores)[-k:].min(initial=np.inf)
-    rows = rows.filter(scores >= threshold)
-    return dict(zip(rows[ROW].to_pylist(), rows["_score"].to_pylist(), strict=True))
+    return rows.filter(scores >= threshold)
 
 
 async def _search_vectors(table: AsyncTable, vector: Floats, k: int) -> set[int]:

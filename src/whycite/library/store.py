@@ -13,7 +13,6 @@ import os
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,9 @@ from filelock import FileLock, Timeout
 from lancedb.background_loop import LOOP
 
 from whycite.errors import Busy, UserError
+from whycite.library.checksums import forget_seal, verify_files
 from whycite.library.paths import REGISTER, library_exists, library_state
+from whycite.library.records import Commit
 from whycite.library.tables import COMMITS, SCHEMA, TABLES, table_schemas
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "Table",
     "commit_time",
     "create_store",
+    "has_writer",
     "open_store",
     "plain_errors",
     "writing",
@@ -49,18 +51,6 @@ _FULL_DISK_SIGNS = ("No space left", "os error 28")
 _READ_ONLY_SIGNS = ("Permission denied", "Read-only file system", "os error 13", "os error 30")
 _INDEX_CACHE = 512 << 20  # bytes; with 384 MiB, the indices of a million spans were evicted constantly
 _METADATA_CACHE = 64 << 20  # bytes; LanceDB's default of 1 GiB is more than whycite should use in all
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """A state of the whole library."""
-
-    number: int
-    schema: int
-    encoder: str
-    dimensions: int
-    time: str
-    versions: Mapping[str, int]
 
 
 class Store:
@@ -147,6 +137,7 @@ def create_store(path: Path, encoder: str, dimensions: int) -> None:
     """Create an empty library."""
     with plain_errors(path):
         path.mkdir(parents=True, exist_ok=True)
+        forget_seal(path)
         database = lancedb.connect(path)
         # Commits come last: without them an unfinished library counts as none, and is created again.
         versions = {
@@ -157,8 +148,11 @@ def create_store(path: Path, encoder: str, dimensions: int) -> None:
         _write_commit(commits, Commit(1, SCHEMA, encoder, dimensions, commit_time(), versions))
 
 
-def open_store(path: Path) -> Store | None:
-    """The store at the last commit, ready to be written; None if there is no library yet."""
+def open_store(path: Path, verify: bool = True) -> Store | None:
+    """The store at the last commit, ready to be written; None if there is no library yet.
+
+    With `verify`, an error is raised if a file of the tables is not what was written.
+    """
     with plain_errors(path):
         if not path.is_dir():
             if path.exists():
@@ -169,6 +163,8 @@ def open_store(path: Path) -> Store | None:
             if foreign is not None:
                 raise UserError(f"{path}: not a library (it contains {foreign}); choose another folder")
             return None
+        if verify:
+            verify_files(path)
         session = lancedb.Session(index_cache_size_bytes=_INDEX_CACHE, metadata_cache_size_bytes=_METADATA_CACHE)
         database = lancedb.connect(path, session=session)
         rows = _commits(path, database)
@@ -229,7 +225,7 @@ def _write_commit(commits: Table, commit: Commit) -> None:
 
 
 def _is_library_file(name: str) -> bool:
-    return name.endswith(".lance") or name.startswith(("writer.", ".", REGISTER))
+    return name.endswith(".lance") or name.startswith(("writer.", ".", "checksums.", REGISTER))
 
 
 def commit_time() -> str:
@@ -257,6 +253,11 @@ def writing(library: Path, command: str) -> Iterator[None]:
     finally:
         (library / _HOLDER).unlink(missing_ok=True)
         lock.release()
+
+
+def has_writer(library: Path) -> bool:
+    """Whether somebody is writing to the library."""
+    return (library / _HOLDER).exists()
 
 
 def _holder(library: Path) -> str:

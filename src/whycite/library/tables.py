@@ -14,6 +14,7 @@ from whycite.library.records import identifier
 
 __all__ = [
     "COMMITS",
+    "MAX_QUERY_IDS",
     "ROW",
     "SCHEMA",
     "TABLES",
@@ -121,7 +122,7 @@ def table_schemas(dimensions: int) -> dict[str, pa.Schema]:
 
 ROW = "_rowid"  # the column with a row's place in its table
 _ROW_FIELD = pa.field(ROW, pa.uint64())
-_MAX_QUERY_IDS = 4_000  # ids in one query, which LanceDB parses as text
+MAX_QUERY_IDS = 4_000  # ids in one query, which LanceDB parses as text
 _SCAN_ROWS = 20_000  # rows of a batch: with LanceDB's default, reading a whole table takes ten times as long
 
 
@@ -132,8 +133,8 @@ def id_condition(column: str, ids: Sequence[int]) -> str:
 
 def id_chunks(ids: Sequence[int]) -> Iterator[Sequence[int]]:
     """The ids in parts that fit into one query."""
-    for start in range(0, len(ids), _MAX_QUERY_IDS):
-        yield ids[start : start + _MAX_QUERY_IDS]
+    for start in range(0, len(ids), MAX_QUERY_IDS):
+        yield ids[start : start + MAX_QUERY_IDS]
 
 
 def rows_by_id(table: Any, column: str, ids: Sequence[int], columns: Sequence[str]) -> pa.Table:

@@ -22,6 +22,8 @@ from whycite.service.drafts import buffer_bytes
 from whycite.verify.draftclaims import DraftCitation
 
 __all__ = [
+    "CITE",
+    "HEAT_MAP",
     "OPEN",
     "VERIFY",
     "Editor",
@@ -32,7 +34,7 @@ __all__ = [
     "insertion_edit",
 ]
 
-VERIFY, OPEN = "whycite.verify", "whycite.openPaper"
+CITE, VERIFY, OPEN, HEAT_MAP = "whycite.cite", "whycite.verify", "whycite.openPaper", "whycite.heatMap"
 _COMMENTS = {"latex": "% {}", "markdown": "<!-- {} -->", "typst": "// {}"}
 _MAX_TITLE = 70  # characters of a paper's title in a menu
 
@@ -86,13 +88,18 @@ def citation_commands(citations: Iterable[DraftCitation], file: Path) -> Iterato
         yield types.Command(f"Open {citation.reference.id}", OPEN, arguments=arguments)
 
 
-def cite_edit(check: DraftCheck, start: int, file: Path, key: str, editor: Editor) -> types.WorkspaceEdit:
-    """The change of text and bibliography that makes a sentence cite a paper; UserError if there is none."""
+def cite_edit(
+    check: DraftCheck, start: int, file: Path, key: str, editor: Editor, offered: Proposal | None = None
+) -> types.WorkspaceEdit:
+    """The change of text and bibliography that makes a sentence cite a paper; UserError if there is none.
+
+    `offered` is a paper of that key that was found after the check.
+    """
     choices = {
         index: proposal
         for index, finding in enumerate(check.checked.findings)
         if finding.file == str(file) and finding.start == start
-        for proposal in finding.recommendations
+        for proposal in (*finding.recommendations, *([offered] if offered else ()))
         if proposal.key == key
     }
     fix_plan = plan(check.checked, choices, unsaved=buffer_bytes(check.buffers))

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from lsprotocol import types
 
+from whycite.check.entrymemory import once_per_bibliography
 from whycite.check.findings import Proposal
 from whycite.check.reporting.messages import byline
 from whycite.documents.model import Document, Reference
+from whycite.lsp.diagnostics import quotes
 from whycite.lsp.positions import TextMap
 from whycite.lsp.references import reference_line
 from whycite.text.normalise import fold
@@ -20,6 +22,7 @@ __all__ = ["ADD_ENTRY", "CitationContext", "citation_context", "completion_items
 
 ADD_ENTRY = "whycite.addEntry"
 _MAX_ENTRIES = 50  # by key and title; the list is asked for again with every letter
+_MAX_QUOTES = 2
 _REACH = 3_000  # characters around the cursor that may belong to its sentence
 _PATTERNS = {
     "latex": re.compile(r"\\[A-Za-z]*cite[A-Za-z]*\*?(?:\s*\[[^\]]*\]){0,2}\s*\{(?:[^{}]*,)?\s*(?P<typed>[^{},\s]*)$"),
@@ -85,7 +88,11 @@ def completion_items(
         shown.add(proposal.key)
         yield _proposal_item(proposal, context.typed, span, f"0{number:03}", uri)
     wanted = fold(context.typed).split()
-    matching = (reference for reference in document.references if reference.id not in shown and _has(reference, wanted))
+    matching = (
+        reference
+        for reference, text in zip(document.references, _searched_texts(document.references), strict=True)
+        if reference.id not in shown and all(word in text for word in wanted)
+    )
     for number, reference in enumerate(sorted(matching, key=lambda entry: _order(entry, context.typed))[:_MAX_ENTRIES]):
         yield types.CompletionItem(
             reference.id,
@@ -102,9 +109,7 @@ def _proposal_item(proposal: Proposal, typed: str, span: types.Range, sort_text:
     recommendation = proposal.recommendation
     paper = recommendation.paper
     chance = f", {recommendation.fits:.0%} likely to fit" if recommendation.fits is not None else ""
-    evidence = "".join(
-        f"\n\n> {quote.sentence or quote.span}\n\n{quote.source.title}" for quote in recommendation.evidence[:2]
-    )
+    evidence = "".join(f"\n\n> {text}\n\n{where}" for text, where in quotes(recommendation)[:_MAX_QUOTES])
     where = "" if proposal.in_bibliography else "\n\nNot yet in your bibliography; its entry is added."
     return types.CompletionItem(
         proposal.key,
@@ -121,9 +126,10 @@ def _proposal_item(proposal: Proposal, typed: str, span: types.Range, sort_text:
     )
 
 
-def _has(reference: Reference, wanted: list[str]) -> bool:
-    text = fold(f"{reference.id} {' '.join(reference.authors)} {reference.year or ''} {reference.title}")
-    return all(word in text for word in wanted)
+@once_per_bibliography
+def _searched_texts(references: Sequence[Reference]) -> list[str]:
+    """What is typed is looked for in key, authors, year and title."""
+    return [fold(f"{entry.id} {' '.join(entry.authors)} {entry.year or ''} {entry.title}") for entry in references]
 
 
 def _order(reference: Reference, typed: str) -> tuple[bool, str]:

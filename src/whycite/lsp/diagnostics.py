@@ -10,12 +10,13 @@ from lsprotocol import types
 from whycite.check.findings import Finding
 from whycite.check.reporting.messages import message
 from whycite.check.settings import settings_for
+from whycite.cite.recommendations import Recommendation, passage_place
 from whycite.documents.model import Citation
 from whycite.lsp.positions import TextMap, text_map
-from whycite.lsp.workbench import DraftCheck, PaperVerdict, Workbench
+from whycite.lsp.workbench import DraftCheck, PaperVerdict, PassagePlace, Workbench
 from whycite.verify.draftclaims import citations
 
-__all__ = ["MISSING_ENTRY", "NEEDS_CITATION", "SOURCE", "draft_diagnostics"]
+__all__ = ["MISSING_ENTRY", "NEEDS_CITATION", "SOURCE", "draft_diagnostics", "passage_location", "quotes"]
 
 SOURCE = "whycite"
 NEEDS_CITATION, MISSING_ENTRY = "needs-citation", "missing-entry"
@@ -57,10 +58,12 @@ def draft_diagnostics(
                 types.Diagnostic(span, text, types.DiagnosticSeverity.Warning, code=code, source=SOURCE)
             )
     for draft_citation in citations(check.document) if bench.verdicts else ():
-        verdict = bench.verdicts.get((draft_citation.claim, draft_citation.reference.id))
+        verdict = bench.verdict_on(draft_citation)
         if verdict and verdict.verification.verdict in _REPORTED_VERDICTS:
             span = place(draft_citation.file).range(draft_citation.start, draft_citation.end)
-            diagnostics[Path(draft_citation.file)].append(_unbacked(verdict, draft_citation.reference.id, span, uri_of))
+            diagnostics[Path(draft_citation.file)].append(
+                _unbacked(verdict, draft_citation.reference.id, span, encoding, uri_of)
+            )
     return {file: _unique(items) for file, items in diagnostics.items()}
 
 
@@ -70,12 +73,9 @@ def _needed(
     span = places.range(finding.start, finding.end)
     location = types.Location(uri_of(Path(finding.file)), span)
     evidence = [
-        types.DiagnosticRelatedInformation(
-            location,
-            f"[{proposal.key}] cited in “{quote.source.title}”: {quote.sentence or quote.span}",
-        )
+        types.DiagnosticRelatedInformation(location, f"[{proposal.key}] {where}: {text}")
         for proposal in finding.recommendations
-        for quote in proposal.recommendation.evidence[:1]
+        for text, where in quotes(proposal.recommendation)[:1]
     ]
     code = f"{NEEDS_CITATION}/{finding.rule}" if finding.rule else NEEDS_CITATION
     return types.Diagnostic(
@@ -86,6 +86,15 @@ def _needed(
         source=SOURCE,
         related_information=evidence[:_MAX_EVIDENCE] or None,
     )
+
+
+def quotes(recommendation: Recommendation) -> list[tuple[str, str]]:
+    """The evidence for citing a paper, word for word, and where each sentence is from."""
+    cited = [
+        (evidence.sentence or evidence.span, f"cited in “{evidence.source.title}”")
+        for evidence in recommendation.evidence
+    ]
+    return [*cited, *((passage.text, passage_place(passage)) for passage in recommendation.passages)]
 
 
 def _cited_keys(check: DraftCheck) -> Iterator[tuple[str, Citation, str]]:
@@ -101,18 +110,19 @@ def _key_span(text: str, citation: Citation, key: str) -> tuple[int, int]:
     return (start, start + len(key)) if start >= 0 else (citation.start, citation.end)
 
 
-def _unbacked(verdict: PaperVerdict, key: str, span: types.Range, uri_of: Callable[[Path], str]) -> types.Diagnostic:
+def _unbacked(
+    verdict: PaperVerdict, key: str, span: types.Range, encoding: str, uri_of: Callable[[Path], str]
+) -> types.Diagnostic:
     verification = verdict.verification
-    file = Path(verdict.path)
-    start = types.Range(types.Position(0, 0), types.Position(0, 0))
-    evidence = [
-        types.DiagnosticRelatedInformation(
-            types.Location(uri_of(file), start),
-            f"{passage.section or file.name}{f', p. {passage.page}' if passage.page else ''}: {passage.text}",
-        )
-        for passage in verification.deciding_first()[:_MAX_EVIDENCE]
-        if file.is_file()
-    ]
+    evidence = []
+    for passage in verification.deciding_first()[:_MAX_EVIDENCE]:
+        if (place := verdict.place(passage)) is not None:
+            where = f"{passage.section or place.file.name}{f', p. {passage.page}' if passage.page else ''}"
+            evidence.append(
+                types.DiagnosticRelatedInformation(
+                    passage_location(place, encoding, uri_of), f"{where}: {passage.text}"
+                )
+            )
     return types.Diagnostic(
         span,
         f"{key}: {verification.verdict}, {verification.confidence:.0%} sure; {verification.reason}.",
@@ -121,6 +131,11 @@ def _unbacked(verdict: PaperVerdict, key: str, span: types.Range, uri_of: Callab
         source=SOURCE,
         related_information=evidence or None,
     )
+
+
+def passage_location(place: PassagePlace, encoding: str, uri_of: Callable[[Path], str]) -> types.Location:
+    """A passage of a cited paper as a place that an editor can go to."""
+    return types.Location(uri_of(place.file), text_map(place.text, encoding).range(place.start, place.end))
 
 
 def _unique(diagnostics: list[types.Diagnostic]) -> list[types.Diagnostic]:

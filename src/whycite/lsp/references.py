@@ -12,10 +12,10 @@ from whycite.errors import UserError
 from whycite.library.records import Paper
 from whycite.lsp.workbench import DraftCheck, Workbench
 from whycite.service.drafts import buffer_bytes
-from whycite.verify.draftclaims import citations
+from whycite.verify.draftclaims import DraftCitation, citations
 from whycite.verify.verification import certainty
 
-__all__ = ["definition_place", "describe_reference", "reference_line"]
+__all__ = ["definition_place", "describe_reference", "reference_line", "verified_citations"]
 
 _MAX_ABSTRACT = 600  # characters
 _MAX_SENTENCES = 3
@@ -28,7 +28,7 @@ def reference_line(reference: Reference) -> str:
 
 
 def describe_reference(bench: Workbench, check: DraftCheck, key: str, claim_place: int) -> str | None:
-    """Title, authors, how the draft cites it, abstract and verdict as Markdown; None for an unknown key.
+    """Title, authors, how draft and library cite it, abstract and verdict as Markdown; None for an unknown key.
 
     `claim_place` is the offset of the citation whose verdict is shown.
     """
@@ -42,19 +42,35 @@ def describe_reference(bench: Workbench, check: DraftCheck, key: str, claim_plac
     times = "once" if len(citing) == 1 else f"{len(citing)} times"
     quotes = "".join(f"\n- {_escaped(sentence.text)}" for sentence in citing[:_MAX_SENTENCES])
     parts.append(f"Cited {times} in this draft:\n{quotes}" if citing else "Not cited in this draft.")
+    if known := bench.library_citations(check.main, reference, _MAX_SENTENCES):
+        times = "once" if known.places == 1 else f"{known.places} times"
+        quotes = "".join(
+            f"\n- {_escaped(text)} ({_escaped(source.title)}{f', {source.year}' if source.year else ''})"
+            for text, source in known.sentences
+        )
+        by = "one article" if known.documents == 1 else f"{known.documents} articles"
+        parts.append(f"Cited {times} by {by} of your library:\n{quotes}")
     if reference.abstract:
         abstract = " ".join(reference.abstract.split())
         cut = abstract if len(abstract) <= _MAX_ABSTRACT else f"{abstract[:_MAX_ABSTRACT].rsplit(' ', 1)[0]} …"
         parts.append(_escaped(cut))
-    for citation in citations(check.document) if bench.verdicts else ():
-        verdict = bench.verdicts.get((citation.claim, key))
-        if verdict and citation.start == claim_place:
+    for citation in verified_citations(bench, check, key, claim_place):
+        if verdict := bench.verdict_on(citation):
             verification = verdict.verification
             sure = f", {certainty(verification)}" if verification.confidence else ""
             passages = verification.deciding_first()[:1]
             quote = "".join(f"\n\n> {_escaped(passage.text)}" for passage in passages)
             parts.append(f"**{verification.verdict}**{sure}: {_escaped(verification.reason)}{quote}")
     return "\n\n".join(part for part in parts if part)
+
+
+def verified_citations(bench: Workbench, check: DraftCheck, key: str, start: int) -> list[DraftCitation]:
+    """The citation of a key at an offset, if it was verified."""
+    return [
+        citation
+        for citation in (citations(check.document) if bench.verdicts else ())
+        if citation.start == start and citation.reference.id == key and bench.verdict_on(citation)
+    ]
 
 
 def definition_place(check: DraftCheck, key: str) -> tuple[Path, str, int] | None:

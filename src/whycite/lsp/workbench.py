@@ -9,15 +9,20 @@ from threading import Event
 
 from whycite.check.findings import CheckedDraft, Finding
 from whycite.check.fix.edits import text_of
-from whycite.documents.model import Citation, Document, Sentence
+from whycite.check.settings import settings_for
+from whycite.documents.model import Citation, Document, Reference, Sentence
 from whycite.errors import UserError
+from whycite.library.paths import default_path, library_exists
 from whycite.service.drafts import Buffers, check_file, main_file, read_file
 from whycite.service.loading import CurrentLibrary
-from whycite.service.papers import PaperShelf
+from whycite.service.papers import LibraryCitations, PaperShelf
 from whycite.verify.draftclaims import DraftCitation, citations
-from whycite.verify.verification import Verification
+from whycite.verify.prose import with_asides
+from whycite.verify.verification import Passage, Verification
 
-__all__ = ["CheckStopped", "DraftCheck", "PaperVerdict", "Workbench"]
+__all__ = ["CheckStopped", "DraftCheck", "PaperVerdict", "PassagePlace", "Report", "Workbench"]
+
+_PACKED = (".gz", ".zst", ".bz2", ".xz", ".zip", ".tgz")  # what is in them has no place in a file
 
 Report = Callable[[str, int, int | None], None]
 
@@ -89,11 +94,36 @@ class DraftCheck:
 
 
 @dataclass(frozen=True, slots=True)
+class PassagePlace:
+    """Where a passage is in the file of its paper; both offsets are 0 in a PDF, which has none."""
+
+    file: Path
+    start: int = 0
+    end: int = 0
+
+    @property
+    def text(self) -> str:
+        """The text of the file that the offsets count in."""
+        return text_of(self.file.read_bytes()) if self.end else ""
+
+
+@dataclass(frozen=True, slots=True)
 class PaperVerdict:
-    """What the full text of a cited paper says about a claim; the path is empty if it is not at hand."""
+    """What the full text of a cited paper says about a claim; without a document if it is not at hand."""
 
     verification: Verification
-    path: str
+    document: Document | None
+
+    def place(self, passage: Passage) -> PassagePlace | None:
+        """Where a passage is; None if its file is gone, or inside an archive."""
+        if self.document is None:
+            return None
+        sentence = with_asides(self.document).sentences[passage.index]
+        file = Path(sentence.file)
+        if not file.is_file():
+            return None
+        is_text = self.document.format != "pdf" and file.suffix.lower() not in _PACKED
+        return PassagePlace(file, sentence.start, sentence.end) if is_text else PassagePlace(file)
 
 
 @dataclass(slots=True)
@@ -106,10 +136,10 @@ class Workbench:
     verdicts: dict[tuple[str, str], PaperVerdict] = field(default_factory=dict)  # by claim and key
     _mains: dict[Path, Path] = field(default_factory=dict)
     _edits: dict[Path, int] = field(default_factory=dict)  # the offset of the last edit of a file
-    _shelf: PaperShelf | None = None
+    _shelves: dict[Path, PaperShelf] = field(default_factory=dict)  # by library
 
     def put(self, file: Path, text: str) -> Path:
-        """Take the text of an open file; the main file of its draft."""
+        """Take the text of an open file of a draft; the main file of that."""
         previous = self.buffers.get(file)
         self.buffers[file] = text
         if previous is not None and previous != text:
@@ -117,6 +147,14 @@ class Workbench:
         if file not in self._mains:
             self._mains[file] = main_file(file, text)
         return self._mains[file]
+
+    def put_bibliography(self, file: Path, text: str) -> None:
+        """Take the text of an open bibliography, which any draft may use."""
+        self.buffers[file] = text
+
+    def drafts(self) -> set[Path]:
+        """The main files of all open drafts."""
+        return set(self._mains.values())
 
     def close(self, file: Path) -> Path:
         """Forget the text of a file; the main file of its draft."""
@@ -134,7 +172,7 @@ class Workbench:
 
     def open_files(self, main: Path) -> list[Path]:
         """The open files of a draft."""
-        return [file for file in self.buffers if self.main_of(file) == main]
+        return [file for file in self._mains if self.main_of(file) == main]
 
     def check_of(self, file: Path) -> DraftCheck | None:
         """The last check of the draft that a file belongs to."""
@@ -183,24 +221,35 @@ class Workbench:
             if citation.file == str(file) and citation.start <= end and citation.end >= start and citation.linked
         ]
 
-    def verify(self, citation: DraftCitation) -> PaperVerdict:
+    def verdict_on(self, citation: DraftCitation) -> PaperVerdict | None:
+        """The verdict on a citation that was verified before."""
+        return self.verdicts.get((citation.claim, citation.reference.id))
+
+    def verify(self, draft: Path, citation: DraftCitation) -> PaperVerdict:
         """Ask the full text of the cited paper, if it is at hand, and remember the verdict."""
-        verdict = PaperVerdict(*self.shelf.verify_reference(citation.reference, citation.claim))
+        verdict = PaperVerdict(*self._shelf(draft).verify_reference(citation.reference, citation.claim))
         self.verdicts[citation.claim, citation.reference.id] = verdict
         return verdict
 
-    @property
-    def shelf(self) -> PaperShelf:
-        """The full texts of the library."""
-        if self._shelf is None:
-            self._shelf = PaperShelf(CurrentLibrary(self.library))
-        return self._shelf
+    def library_citations(self, draft: Path, reference: Reference, n: int) -> LibraryCitations | None:
+        """How the library cites a paper; None if it does not, or there is no library."""
+        return self._shelf(draft).library_citations(reference, n) if library_exists(self._library_of(draft)) else None
 
-    def paper_path(self, citation: DraftCitation) -> str:
+    def paper_path(self, draft: Path, citation: DraftCitation) -> str:
         """The file of the cited paper."""
-        if path := self.shelf.path_of(citation.reference):
+        if path := self._shelf(draft).path_of(citation.reference):
             return path
         raise UserError(f"{citation.reference.id}: the library has no full text of this paper")
+
+    def _library_of(self, draft: Path) -> Path:
+        return (self.library or settings_for(draft).library or default_path()).expanduser()
+
+    def _shelf(self, draft: Path) -> PaperShelf:
+        """The full texts of the library of a draft."""
+        library = self._library_of(draft)
+        if library not in self._shelves:
+            self._shelves[library] = PaperShelf(CurrentLibrary(library))
+        return self._shelves[library]
 
 
 def _edit_end(old: str, new: str) -> int:

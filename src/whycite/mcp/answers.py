@@ -8,9 +8,12 @@ from typing import Any, NotRequired, TypeVar
 
 from typing_extensions import TypedDict
 
+from whycite.check.citedpapers import CitationProblem
 from whycite.check.findings import Finding
 from whycite.cite.recommendations import Recommendation
 from whycite.documents.model import Document, Sentence
+from whycite.references.report import SEVERITIES, CheckedReference, Severity
+from whycite.references.report import Verdict as ReferenceVerdict
 from whycite.service.papers import SourceMatch
 from whycite.verify.verification import Passage, Role, Stance, Verdict
 
@@ -19,13 +22,18 @@ __all__ = [
     "CiteReply",
     "InsertReply",
     "ReadReply",
+    "ReferencesReply",
     "SourceReply",
     "VerifyReply",
     "cited_paper",
+    "compact",
+    "count_tokens",
     "cut_items",
+    "mentioned_problems",
     "missing_citation",
     "passage_quote",
     "recommended_paper",
+    "reference_problems",
     "sentence_quote",
     "source_quote",
 ]
@@ -53,15 +61,26 @@ class CitationQuote(TypedDict):
 
     sentence: str
     source: str
+    source_key: str  # to read it by
     year: int | None
 
 
+class OwnWords(TypedDict):
+    """A sentence in which the paper itself says something like the claim, word for word, and where it is."""
+
+    text: str
+    section: str
+    page: NotRequired[int]
+    file: NotRequired[str]
+
+
 class RecommendedPaper(PaperSummary):
-    """A paper that the claim could cite, and what others cite it for."""
+    """A paper that the claim could cite, what others cite it for, and what it says itself."""
 
     fits: float | None  # the chance that it fits the claim
     support: int  # how many places of the library cite it
     evidence: list[CitationQuote]
+    own_words: list[OwnWords]
 
 
 class CiteReply(TypedDict):
@@ -96,12 +115,23 @@ class MissingCitation(TypedDict):
     recommendations: list[ProposedPaper]
 
 
+class CitedPaperProblem(TypedDict):
+    """What is wrong with a paper that the draft cites: it was retracted, say."""
+
+    file: str
+    line: int
+    cite_key: str
+    rule: str
+    message: str
+
+
 class CheckReply(TypedDict):
-    """The sentences of a draft that need a citation."""
+    """The sentences of a draft that need a citation, and the papers that it should not cite."""
 
     message: str
     path: str
     sentences: int  # that were checked
+    problems: list[CitedPaperProblem]
     findings: list[MissingCitation]
     omitted: int  # findings left out after the last one shown; ask again with a higher `start`
     warnings: list[str]
@@ -146,6 +176,37 @@ class SourceReply(TypedDict):
 
     message: str
     matches: list[SourceQuote]
+
+
+class ReferenceProblemNote(TypedDict):
+    """What is wrong with a reference."""
+
+    rule: str
+    severity: Severity
+    message: str
+    correction: NotRequired[str]
+
+
+class ProblematicReference(TypedDict):
+    """A reference that should be looked at."""
+
+    cite_key: str
+    title: str
+    verdict: ReferenceVerdict
+    file: str
+    line: int | None
+    problems: list[ReferenceProblemNote]
+
+
+class ReferencesReply(TypedDict):
+    """The references of a draft or a bibliography that have problems, worst first."""
+
+    message: str
+    path: str
+    verdicts: dict[ReferenceVerdict, int]
+    references: list[ProblematicReference]
+    omitted: int  # references left out after the last one shown; ask again with a higher `start`
+    warnings: list[str]
 
 
 class SectionSummary(TypedDict):
@@ -198,18 +259,38 @@ def cut_items(items: Sequence[_Item], tokens: int) -> tuple[list[_Item], int]:
     return shown, len(items) - len(shown)
 
 
-def recommended_paper(recommendation: Recommendation, tokens: int) -> RecommendedPaper:
-    """A paper with as much of its evidence as fits into a number of tokens."""
+def count_tokens(items: Sequence[Any]) -> int:
+    """About how many tokens items take."""
+    return round(len(compact(items)) / _CHARACTERS_PER_TOKEN)
+
+
+def recommended_paper(recommendation: Recommendation, file: str, tokens: int) -> RecommendedPaper:
+    """A paper with as much of its evidence as fits into a number of tokens; `file` has its full text, if known."""
     paper = recommendation.paper
     evidence: list[CitationQuote] = [
-        {"sentence": quote.sentence or quote.span, "source": quote.source.title, "year": quote.source.year}
+        {
+            "sentence": quote.sentence or quote.span,
+            "source": quote.source.title,
+            "source_key": quote.source.key,
+            "year": quote.source.year,
+        }
         for quote in recommendation.evidence[:_MAX_EVIDENCE]
     ]
+    own_words: list[OwnWords] = []
+    for passage in recommendation.passages[:_MAX_EVIDENCE]:
+        words: OwnWords = {"text": passage.text, "section": passage.section}
+        if passage.page is not None:
+            words["page"] = passage.page
+        if file:
+            words["file"] = file
+        own_words.append(words)
+    share = tokens // 2 if evidence and own_words else tokens
     return {
         **_summary(paper.key, paper.title, paper.authors, paper.year, paper.doi),
         "fits": _rounded(recommendation.fits),
         "support": recommendation.support,
-        "evidence": cut_items(evidence, tokens)[0],
+        "evidence": cut_items(evidence, share)[0],
+        "own_words": cut_items(own_words, share)[0],
     }
 
 
@@ -236,6 +317,53 @@ def missing_citation(finding: Finding, n: int) -> MissingCitation:
     if finding.rule:
         item["rule"] = finding.rule
     return item
+
+
+def mentioned_problems(findings: Sequence[Finding]) -> list[CitedPaperProblem]:
+    """The papers with problems that a draft cites, each where it is cited first."""
+    first: dict[tuple[str, str], tuple[Finding, CitationProblem]] = {}
+    for finding in findings:
+        for problem in finding.problems:
+            first.setdefault((problem.key, problem.rule), (finding, problem))
+    return [
+        {
+            "file": finding.file,
+            "line": finding.line,
+            "cite_key": problem.key,
+            "rule": problem.rule,
+            "message": problem.message,
+        }
+        for finding, problem in first.values()
+    ]
+
+
+def reference_problems(references: Sequence[CheckedReference]) -> list[ProblematicReference]:
+    """The references that have problems, worst first; that one is never cited is no problem."""
+    items: list[tuple[int, ProblematicReference]] = []
+    for reference in references:
+        problems = [problem for problem in reference.problems if problem.rule != "uncited"]
+        notes: list[ReferenceProblemNote] = []
+        for problem in problems:
+            note: ReferenceProblemNote = {
+                "rule": problem.rule,
+                "severity": problem.severity,
+                "message": problem.message,
+            }
+            if problem.correction:
+                note["correction"] = problem.correction
+            notes.append(note)
+        if notes:
+            entry = reference.entry
+            item: ProblematicReference = {
+                "cite_key": entry.key,
+                "title": entry.reference.title,
+                "verdict": reference.verdict,
+                "file": entry.file,
+                "line": entry.line,
+                "problems": notes,
+            }
+            items.append((min(SEVERITIES.index(note["severity"]) for note in notes), item))
+    return [item for _, item in sorted(items, key=lambda pair: pair[0])]
 
 
 def passage_quote(passage: Passage) -> PassageQuote:

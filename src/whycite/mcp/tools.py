@@ -11,7 +11,11 @@ from whycite.cite.fit import nothing_fits
 from whycite.cite.recommendations import Claim, answer_fits
 from whycite.documents.model import Document
 from whycite.errors import UserError
+from whycite.library import LibraryDocument
+from whycite.library.paths import library_exists
 from whycite.mcp import answers
+from whycite.references.checking import check_bibliography, library_knowledge
+from whycite.references.entries import load_bibliography
 from whycite.service.drafts import check_file
 from whycite.service.loading import CurrentLibrary
 from whycite.service.papers import PaperShelf
@@ -29,6 +33,7 @@ PaperName = Annotated[
 DraftPath = Annotated[str, Field(min_length=1, max_length=4_000, description="Path of the draft's main file.")]
 Start = Annotated[int, Field(ge=0, description="Number of items to skip, if an earlier answer omitted some.")]
 
+_MAX_LISTED = 100  # papers that an assistant may browse; the others are found by asking
 _EMPTY_PAGE = "Nothing left to show."
 
 
@@ -49,18 +54,23 @@ class Toolbox:
             str | None, Field(description="Section of the claim: introduction, method, results, …")
         ] = None,
     ) -> answers.CiteReply:
-        """Find papers in the user's library to cite for a claim, each with sentences that cite it for the like."""
+        """Find papers in the user's library to cite for a claim, each with sentences that cite it or that it says."""
         asked = Claim(claim, section_type=parse_section_type(section) if section else None, year=year_max)
         recommendations = self._current.method().recommend(asked, n)
         fits = answer_fits(recommendations)
-        papers = [answers.recommended_paper(paper, self._tokens // 2) for paper in recommendations]
+        papers = [
+            answers.recommended_paper(
+                paper, self._shelf.file_of(paper.paper.key) if paper.passages else "", self._tokens // 2
+            )
+            for paper in recommendations
+        ]
         shown, omitted = answers.cut_items(papers, self._tokens)
         if not shown:
             message = "No paper in the library matches this claim. Do not cite anything for it."
         elif nothing_fits(fits):
             message = "No paper in the library is a clear match for this claim; these are only the closest ones."
         else:
-            message = "Read the evidence before citing: it is what other papers cite each paper for."
+            message = "Read before citing: evidence is what others cite a paper for, own_words is what it says itself."
         return {
             "message": message,
             "fits": None if fits is None else round(fits, 2),
@@ -74,11 +84,12 @@ class Toolbox:
         n: Annotated[int, Field(ge=1, le=10, description="Number of papers per sentence.")] = 2,
         start: Start = 0,
     ) -> answers.CheckReply:
-        """Find the sentences of a draft (LaTeX, Markdown, Typst) that need a citation, and papers they could cite."""
+        """Find sentences of a draft (LaTeX, Markdown, Typst, Word) that need a citation, and retracted papers cited."""
         checked = check_file(_draft(path), self._library, n=max(n, 3))
         needing = [finding for finding in checked.findings if finding.kind == "needs-citation"]
         items = [answers.missing_citation(finding, n) for finding in needing[start:]]
-        shown, omitted = answers.cut_items(items, self._tokens)
+        problems, _ = answers.cut_items(answers.mentioned_problems(checked.findings), self._tokens // 2)
+        shown, omitted = answers.cut_items(items, self._tokens - answers.count_tokens(problems))
         if needing and not shown:
             message = _EMPTY_PAGE
         else:
@@ -87,6 +98,7 @@ class Toolbox:
             "message": message,
             "path": checked.document.path,
             "sentences": len(checked.findings),
+            "problems": problems,
             "findings": shown,
             "omitted": omitted,
             "warnings": list(checked.warnings[:3]),
@@ -130,6 +142,35 @@ class Toolbox:
         else:
             message = f"Not found word for word; these sentences are similar ({searched}{gone})."
         return {"message": message, "matches": matches}
+
+    def references(
+        self,
+        path: Annotated[
+            str, Field(min_length=1, max_length=4_000, description="Path of a draft's main file or of a bibliography.")
+        ],
+        start: Start = 0,
+    ) -> answers.ReferencesReply:
+        """Check whether the references of a draft or a bibliography are real, right and not retracted (offline)."""
+        bibliography = load_bibliography(_draft(path))
+        library = self._current.library() if library_exists(self._current.path) else self._library
+        knowledge = library_knowledge([entry.reference for entry in bibliography.entries], library)
+        report = check_bibliography(bibliography, knowledge)
+        items = answers.reference_problems(report.references)
+        shown, omitted = answers.cut_items(items[start:], self._tokens)
+        if items and not shown:
+            message = _EMPTY_PAGE
+        else:
+            message = (
+                f"{len(items)} of {len(report.references)} references have problems. “unknown” does not mean false."
+            )
+        return {
+            "message": message,
+            "path": report.path,
+            "verdicts": dict(report.verdicts()),
+            "references": shown,
+            "omitted": omitted,
+            "warnings": list(report.warnings[:3]),
+        }
 
     def read(
         self,
@@ -195,6 +236,11 @@ class Toolbox:
         apply(fix_plan)
         files = [str(change.path) for change in fix_plan.changes]
         return {"message": f"Inserted {cite_key}.", "files": files, "diff": fix_plan.diff()}
+
+    def papers(self) -> list[LibraryDocument]:
+        """The papers of the library whose full text can be read, the last added first; at most a hundred."""
+        readable = [paper.entry for paper in self._shelf.papers() if not paper.full_text.problem]
+        return sorted(readable, key=lambda entry: entry.added, reverse=True)[:_MAX_LISTED]
 
     def paper_text(self, key: str) -> str:
         """The full text of a paper in the library, with its headings."""

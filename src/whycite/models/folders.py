@@ -51,7 +51,8 @@ _CHARACTERS_A_TOKEN = 32  # a generous maximum, since prose has five; the rest o
 
 # Of Hugging Face models
 CONFIG = "config.json"
-_WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")
+_WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
+_PICKLES = "pytorch_model*.bin"  # the older format, which can run any code when it is opened
 _BERT_VOCABULARY, _TOKENIZER_CONFIG = "vocab.txt", "tokenizer_config.json"
 _OTHER_VOCABULARIES = ("vocab.json", "sentencepiece.bpe.model", "spiece.model", "tokenizer.model")
 _VOCABULARIES = (TOKENIZER, _BERT_VOCABULARY, *_OTHER_VOCABULARIES)
@@ -214,7 +215,9 @@ class ModelFolder:
         """The Hugging Face model in 32 bits, without a pooling layer, in evaluation mode."""
         with quiet_transformers() as transformers:
             try:
-                model, info = transformers.AutoModel.from_pretrained(self.path, output_loading_info=True, **LOCAL)
+                model, info = transformers.AutoModel.from_pretrained(
+                    self.path, output_loading_info=True, use_safetensors=True, **LOCAL
+                )
             except Exception as error:  # its errors have no common base class
                 raise UserError(f"transformers cannot open the model in {self.path} ({error})") from error
         missing = sorted(name for name in info["missing_keys"] if not name.startswith("pooler."))
@@ -234,7 +237,12 @@ class ModelFolder:
             return [self.path / MODEL, self.path / TOKENIZER]
         weights = _weights(self.path)
         if not weights:
-            raise UserError(f"{self.path} lacks the model's weights: it needs all of {_WEIGHTS[0]} or {_WEIGHTS[2]}")
+            if any(self.path.glob(_PICKLES)):
+                raise UserError(
+                    f"{self.path} has its weights as a pickle, which can run code when it is opened: "
+                    f"save them as {_WEIGHTS[0]}, or download the model again"
+                )
+            raise UserError(f"{self.path} lacks the model's weights: it needs all of {_WEIGHTS[0]}")
         vocabulary = self._vocabulary()
         rule_files = () if vocabulary.name == TOKENIZER else _TOKENIZER_FILES
         rules = [self.path / name for name in rule_files if (self.path / name).is_file()]

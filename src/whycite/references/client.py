@@ -16,10 +16,11 @@ from email.utils import parsedate_to_datetime
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 
+from whycite.errors import UserError
 from whycite.files import atomic_write, make_folder
 
 __all__ = ["Clock", "ServiceAnswer", "ServiceClient", "ServiceFailure"]
@@ -32,7 +33,11 @@ _TRIES = 3
 _MAX_WAIT = 60.0  # seconds; a service that asks for more is left alone
 _MAX_FAILURES = 3  # in a row
 _MAX_BYTES = 5_000_000  # of an answer
+_MAX_FILE = 100_000_000  # bytes of a paper with its pictures
+_HEAD = 4_096  # bytes by which a file is recognised
 _MAX_DENIAL = 1_000  # characters
+
+_Received = TypeVar("_Received")
 
 
 class ServiceFailure(Exception):
@@ -57,6 +62,17 @@ class ServiceAnswer:
     def json(self) -> Any:
         """The answer as JSON, None if there is none."""
         return None if self.body is None else json.loads(self.body)
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """What is asked of a service, and the pause that it wants after it."""
+
+    service: str
+    address: str
+    parameters: Mapping[str, str]
+    pause: float
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -97,10 +113,50 @@ class ServiceClient:
         file = self._cache_file(address, parameters)
         if (cached := self._cached(file)) is not None:
             return cached
+
+        def receive(response: httpx.Response) -> ServiceAnswer:
+            response.read()
+            return ServiceAnswer(_checked_body(response, is_json))
+
+        answer = self._ask(_Request(service, address, parameters, pause, headers or {}), receive)
+        self._keep(file, answer)
+        return answer
+
+    def download(
+        self,
+        service: str,
+        address: str,
+        parameters: Mapping[str, str],
+        pause: float,
+        target: Path,
+        accepts: Callable[[bytes], bool],
+    ) -> bool:
+        """Save what is at an address to a file; False if there is nothing, also if a cached answer said so.
+
+        `accepts` looks at the first bytes. ServiceFailure if they are something else, or if the service fails. Only a
+        process that is killed leaves a part of a file.
+        """
+        file = self._cache_file(address, parameters)
+        if (cached := self._cached(file)) is not None and cached.body is None:
+            return False
+
+        def receive(response: httpx.Response) -> bool:
+            _save(response, target, accepts)
+            return True
+
+        received = self._ask(_Request(service, address, parameters, pause), receive)
+        if isinstance(received, ServiceAnswer):
+            self._keep(file, received)
+            return False
+        return received
+
+    def _ask(self, request: _Request, receive: Callable[[httpx.Response], _Received]) -> _Received | ServiceAnswer:
+        """What is received, or an answer without a body; failures of a service are counted."""
+        service = request.service
         if service in self.failures:
             raise ServiceFailure(self.failures[service])
         try:
-            answer = self._ask(service, address, parameters, pause, headers or {}, is_json)
+            received = self._try(request, receive)
         except ServiceFailure as failure:
             self._failed[service] += 1
             self.last_failures[service] = str(failure)
@@ -108,26 +164,25 @@ class ServiceClient:
                 self.failures[service] = str(failure)
             raise
         self._failed[service] = 0
-        self._keep(file, answer)
-        return answer
+        return received
 
-    def _ask(
-        self,
-        service: str,
-        address: str,
-        parameters: Mapping[str, str],
-        pause: float,
-        headers: Mapping[str, str],
-        is_json: bool,
-    ) -> ServiceAnswer:
+    def _try(self, request: _Request, receive: Callable[[httpx.Response], _Received]) -> _Received | ServiceAnswer:
         assert self._http is not None, "use it as a context manager"
-        reason = ""
+        service, pause, reason = request.service, request.pause, ""
+        parameters, headers = dict(request.parameters), dict(request.headers)
         for attempt in range(_TRIES):
             self._wait(service)
             self.sent[service] += 1
             delay = max(pause, 2.0**attempt)
             try:
-                response = self._http.get(address, params=dict(parameters), headers=dict(headers))
+                with self._http.stream("GET", request.address, params=parameters, headers=headers) as response:
+                    if response.status_code in (404, 410):
+                        self._next[service] = self.clock.now() + pause
+                        response.read()
+                        return ServiceAnswer(None, response.text[:_MAX_DENIAL])
+                    if response.status_code == 200:
+                        self._next[service] = self.clock.now() + pause
+                        return receive(response)
             except httpx.TimeoutException:
                 reason = "did not answer in time"
             except httpx.ConnectError:  # no network: waiting would not help
@@ -136,12 +191,6 @@ class ServiceClient:
             except httpx.HTTPError as error:
                 reason = f"broke off ({type(error).__name__})"
             else:
-                if response.status_code in (404, 410):
-                    self._next[service] = self.clock.now() + pause
-                    return ServiceAnswer(None, response.text[:_MAX_DENIAL])
-                if response.status_code == 200:
-                    self._next[service] = self.clock.now() + pause
-                    return ServiceAnswer(_checked_body(response, is_json))
                 if response.status_code in (401, 403):
                     self.failures[service] = f"refused to answer (status {response.status_code})"
                     raise ServiceFailure(self.failures[service])
@@ -195,6 +244,29 @@ def _checked_body(response: httpx.Response, is_json: bool) -> str:
     elif "<feed" not in text[:2000]:
         raise ServiceFailure("answered with something else than a feed")
     return text
+
+
+def _save(response: httpx.Response, target: Path, accepts: Callable[[bytes], bool]) -> None:
+    """Write what arrives to a file; ServiceFailure, and no file, if it is not what was asked for."""
+    make_folder(target.parent)
+    try:
+        with target.open("wb") as file:
+            head, size = b"", 0
+            for chunk in response.iter_bytes():
+                file.write(chunk)
+                head += chunk[: max(0, _HEAD - len(head))]
+                size += len(chunk)
+                if size > _MAX_FILE:
+                    raise ServiceFailure("sent more than a paper can be")
+                if len(head) >= _HEAD and not accepts(head):
+                    break
+            if not accepts(head):
+                raise ServiceFailure("answered with something else than a paper")
+    except OSError as error:
+        raise UserError(f"{target}: cannot be written: {error.strerror or error}") from error
+    except BaseException:
+        target.unlink(missing_ok=True)
+        raise
 
 
 def _retry_after(response: httpx.Response, now: float) -> float:

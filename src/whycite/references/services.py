@@ -8,17 +8,29 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
-from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_pmid
+from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_pmcid, normalise_pmid
 from whycite.documents.model import Notice, NoticeKind, Publication, Reference
 from whycite.documents.references.names import parse_people, person
 from whycite.documents.references.reader import strip_markup
 from whycite.documents.xmltree import parse_tree, plain_text
 from whycite.references.client import ServiceAnswer, ServiceClient, ServiceFailure
 
-__all__ = ["SERVICES", "Service", "ServiceRecord", "Services"]
+__all__ = [
+    "FILES",
+    "SERVICES",
+    "Service",
+    "ServiceRecord",
+    "Services",
+    "europe_pmc_record",
+    "items_at",
+    "quote_doi",
+    "title_words",
+]
 
+FILES = "OpenAlex files"  # full texts, which references are not checked with
 _ROWS = 5  # records that a search by title returns
 
 
@@ -41,6 +53,7 @@ SERVICES: Mapping[str, Service] = {
         Service("Europe PMC", "https://www.ebi.ac.uk/europepmc/webservices/rest", 0.2),
         Service("OpenAlex", "https://api.openalex.org", 0.2),
         Service("Semantic Scholar", "https://api.semanticscholar.org", 1.0),
+        Service(FILES, "https://content.openalex.org", 0.2),
     )
 }
 
@@ -61,14 +74,14 @@ class Services:
     """Asks the services for records; without a key, OpenAlex is not asked."""
 
     def __init__(self, client: ServiceClient, openalex_key: str = "", semanticscholar_key: str = "") -> None:
-        self._client = client
-        self._openalex_key = openalex_key
+        self.client = client
+        self.openalex_key = openalex_key
         self._semanticscholar_key = semanticscholar_key
 
     @property
     def names(self) -> tuple[str, ...]:
         """The services that are asked."""
-        return tuple(name for name in SERVICES if name != "OpenAlex" or self._openalex_key)
+        return tuple(name for name in SERVICES if name != FILES and (name != "OpenAlex" or self.openalex_key))
 
     def by_doi(self, doi: str) -> tuple[str, list[ServiceRecord]]:
         """The agency that registered a DOI and its record; none if neither Crossref nor DataCite has it."""
@@ -88,7 +101,7 @@ class Services:
 
     def is_registered(self, doi: str) -> bool:
         """Whether any agency registered a DOI; ServiceFailure unless doi.org itself says so or denies it."""
-        answer = self._get("doi.org", f"/api/handles/{_quoted(doi)}", {"type": "URL"})
+        answer = self.ask("doi.org", f"/api/handles/{quote_doi(doi)}", {"type": "URL"})
         code = _HANDLE_CODE.search(answer.body or answer.denial)
         if code is None:
             raise ServiceFailure("answered with something else than JSON")
@@ -98,10 +111,13 @@ class Services:
         """The searches by title, in the order in which they are tried."""
         searches: list[tuple[str, Callable[[str], list[ServiceRecord]]]] = [
             ("Crossref", self._search_crossref),
-            ("Europe PMC", lambda title: self._europe_pmc(f'TITLE:"{_words(title)}"')),
+            ("Europe PMC", lambda title: self._europe_pmc(f'TITLE:"{title_words(title)}"')),
             ("OpenAlex", self._search_openalex),
             ("Semantic Scholar", self._search_semanticscholar),
-            ("arXiv", lambda title: self._arxiv({"search_query": f'ti:"{_words(title)}"', "max_results": str(_ROWS)})),
+            (
+                "arXiv",
+                lambda title: self._arxiv({"search_query": f'ti:"{title_words(title)}"', "max_results": str(_ROWS)}),
+            ),
         ]
         return [(name, search) for name, search in searches if name in self.names]
 
@@ -110,40 +126,48 @@ class Services:
         notices: dict[str, list[Notice]] = {}
         for start in range(0, len(dois), _BATCH):
             chosen = ",".join(f"updates:{doi}" for doi in dois[start : start + _BATCH])
-            answer = self._get("Crossref", "/works", {"filter": chosen, "rows": "100", **self._mailto()}).json()
-            for item in _items(answer, "message", "items"):
+            answer = self.ask("Crossref", "/works", {"filter": chosen, "rows": "100", **self._mailto()}).json()
+            for item in items_at(answer, "message", "items"):
                 for update in _dicts(item.get("update-to")):
                     if kind := _UPDATES.get(str(update.get("type", "")).lower()):
                         notice = Notice(kind, normalise_doi(_text(item, "DOI")), _date(update), source="Crossref")
                         notices.setdefault(normalise_doi(_text(update, "DOI")), []).append(notice)
         return notices
 
-    def _get(self, service: str, path: str, parameters: Mapping[str, str], *, is_json: bool = True) -> ServiceAnswer:
+    def ask(self, service: str, path: str, parameters: Mapping[str, str], *, is_json: bool = True) -> ServiceAnswer:
+        """The answer of a service to a question."""
         headers = {"x-api-key": self._semanticscholar_key} if service == "Semantic Scholar" else {}
         headers = {name: value for name, value in headers.items() if value}
         place = SERVICES[service]
-        return self._client.get(service, place.base + path, parameters, place.pause, headers, is_json=is_json)
+        return self.client.get(service, place.base + path, parameters, place.pause, headers, is_json=is_json)
+
+    def download(
+        self, service: str, path: str, parameters: Mapping[str, str], target: Path, accepts: Callable[[bytes], bool]
+    ) -> bool:
+        """Save a file that a service has; False if it has none."""
+        place = SERVICES[service]
+        return self.client.download(service, place.base + path, parameters, place.pause, target, accepts)
 
     def _mailto(self) -> dict[str, str]:
-        return {"mailto": self._client.contact} if self._client.contact else {}
+        return {"mailto": self.client.contact} if self.client.contact else {}
 
     def _crossref_work(self, doi: str) -> list[ServiceRecord]:
-        answer = self._get("Crossref", f"/works/{_quoted(doi)}", self._mailto()).json()
+        answer = self.ask("Crossref", f"/works/{quote_doi(doi)}", self._mailto()).json()
         message = answer.get("message") if isinstance(answer, dict) else None
         if not isinstance(message, dict):
             return []
-        published = [_text(link, "id") for link in _items(message, "relation", "is-preprint-of")]
+        published = [_text(link, "id") for link in items_at(message, "relation", "is-preprint-of")]
         return _with_published(_crossref_record(message), published)
 
     def _search_crossref(self, title: str) -> list[ServiceRecord]:
         question = {"query.bibliographic": title, "rows": str(_ROWS), **self._mailto()}
         return [
             _crossref_record(item)
-            for item in _items(self._get("Crossref", "/works", question).json(), "message", "items")
+            for item in items_at(self.ask("Crossref", "/works", question).json(), "message", "items")
         ]
 
     def _datacite(self, doi: str) -> list[ServiceRecord]:
-        answer = self._get("DataCite", f"/dois/{_quoted(doi)}", {}).json()
+        answer = self.ask("DataCite", f"/dois/{quote_doi(doi)}", {}).json()
         attributes = answer["data"].get("attributes") if isinstance(answer, dict) and answer.get("data") else None
         if not isinstance(attributes, dict):
             return []
@@ -152,23 +176,27 @@ class Services:
         return _with_published(_datacite_record(attributes), published)
 
     def _arxiv(self, question: Mapping[str, str]) -> list[ServiceRecord]:
-        body = self._get("arXiv", "/api/query", question, is_json=False).body
+        body = self.ask("arXiv", "/api/query", question, is_json=False).body
         return _arxiv_records(body) if body else []
 
     def _europe_pmc(self, query: str) -> list[ServiceRecord]:
         question = {"query": query, "format": "json", "resultType": "core", "pageSize": str(_ROWS)}
-        answer = self._get("Europe PMC", "/search", question).json()
-        return [_europe_pmc_record(item) for item in _items(answer, "resultList", "result")]
+        answer = self.ask("Europe PMC", "/search", question).json()
+        return [europe_pmc_record(item) for item in items_at(answer, "resultList", "result")]
 
     def _search_openalex(self, title: str) -> list[ServiceRecord]:
-        question = {"filter": f"title.search:{_words(title)}", "per-page": str(_ROWS), "api_key": self._openalex_key}
-        answer = self._get("OpenAlex", "/works", question).json()
-        return [_openalex_record(item) for item in _items(answer, "results")]
+        question = {
+            "filter": f"title.search:{title_words(title)}",
+            "per-page": str(_ROWS),
+            "api_key": self.openalex_key,
+        }
+        answer = self.ask("OpenAlex", "/works", question).json()
+        return [_openalex_record(item) for item in items_at(answer, "results")]
 
     def _search_semanticscholar(self, title: str) -> list[ServiceRecord]:
         question = {"query": title, "fields": "title,authors,year,venue,externalIds,publicationDate"}
-        answer = self._get("Semantic Scholar", "/graph/v1/paper/search/match", question).json()
-        return [_semanticscholar_record(item) for item in _items(answer, "data")]
+        answer = self.ask("Semantic Scholar", "/graph/v1/paper/search/match", question).json()
+        return [_semanticscholar_record(item) for item in items_at(answer, "data")]
 
 
 _PUBLISHED = ("IsVersionOf", "IsPreprintOf")  # how arXiv and others point to what a preprint became
@@ -284,7 +312,8 @@ _EUROPE_PMC_NOTICES: Mapping[str, NoticeKind] = {
 }  # fmt: skip
 
 
-def _europe_pmc_record(result: Mapping[str, Any]) -> ServiceRecord:
+def europe_pmc_record(result: Mapping[str, Any]) -> ServiceRecord:
+    """A result of Europe PMC as a record."""
     comments = (result.get("commentCorrectionList") or {}).get("commentCorrection")
     notices = [
         Notice(kind, source="Europe PMC")
@@ -314,7 +343,11 @@ def _europe_pmc_record(result: Mapping[str, Any]) -> ServiceRecord:
         _text(journal.get("journal") or {}, "title"),
         doi=normalise_doi(_text(result, "doi")),
         pmid=normalise_pmid(_text(result, "pmid")),
-        publication=Publication(volume=_text(journal, "volume"), issue=_text(journal, "issue")),
+        publication=Publication(
+            volume=_text(journal, "volume"),
+            issue=_text(journal, "issue"),
+            pmcid=normalise_pmcid(_text(result, "pmcid")),
+        ),
         notices=tuple(notices),
     )
     return ServiceRecord(reference, frozenset(years))
@@ -356,17 +389,18 @@ def _semanticscholar_record(paper: Mapping[str, Any]) -> ServiceRecord:
     return ServiceRecord(reference, frozenset(known for known in (reference.year, dated) if known))
 
 
-def _quoted(doi: str) -> str:
+def quote_doi(doi: str) -> str:
     """A DOI in an address; its slash stays, which all services accept."""
     return re.sub(r"[^\w./()-]", lambda sign: "".join(f"%{byte:02X}" for byte in sign[0].encode()), doi, flags=re.ASCII)
 
 
-def _words(title: str) -> str:
+def title_words(title: str) -> str:
     """The words of a title, without signs that mean something in a query."""
     return " ".join(re.findall(r"[\w'-]+", title))
 
 
-def _items(answer: object, *path: str) -> list[dict[str, Any]]:
+def items_at(answer: object, *path: str) -> list[dict[str, Any]]:
+    """The objects in a list that an answer has at a path."""
     for name in path:
         answer = answer.get(name) if isinstance(answer, dict) else None
     return _dicts(answer)

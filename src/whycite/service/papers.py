@@ -24,9 +24,9 @@ from whycite.verify.fulltexts import FullText, match_references, open_full_text,
 from whycite.verify.verification import Verification, unchecked
 
 if TYPE_CHECKING:
-    from whycite.library import Library, LibraryDocument
+    from whycite.library import Library, LibraryDocument, SourceDocument
 
-__all__ = ["PaperShelf", "SourceMatch", "SourceSearch", "StoredPaper", "find_in_document"]
+__all__ = ["LibraryCitations", "PaperShelf", "SourceMatch", "SourceSearch", "StoredPaper", "find_in_document"]
 
 _MAX_OPEN = 4  # papers ready for claims
 _MAX_SUGGESTIONS = 3
@@ -48,6 +48,15 @@ class StoredPaper:
 
     entry: LibraryDocument
     full_text: FullText
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryCitations:
+    """How documents of the library cite a paper."""
+
+    places: int
+    documents: int
+    sentences: tuple[tuple[str, SourceDocument], ...]  # one per document, as written
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,20 +107,41 @@ class PaperShelf:
             self._open_papers.move_to_end(document.path)
             return self._open_papers[document.path]
 
+    def file_of(self, key: str) -> str:
+        """The file of the paper with a key; empty if the library has no full text of it."""
+        return next((paper.full_text.file for paper in self.papers() if paper.entry.key == key), "")
+
     def path_of(self, reference: Reference) -> str:
         """The file of the paper that a reference means; empty if the library has no full text of it."""
         full_text = self._match(reference)
         return full_text.file if full_text is not None else ""
 
-    def verify_reference(self, reference: Reference, claim: str) -> tuple[Verification, str]:
-        """Whether the paper that a reference means backs a claim, and its path; it may not be at hand."""
+    def verify_reference(self, reference: Reference, claim: str) -> tuple[Verification, Document | None]:
+        """Whether the paper that a reference means backs a claim, and that paper; it may not be at hand."""
         try:
             full_text = self._match(reference)
             if full_text is None:
-                return unchecked(claim, "the library has no full text of this paper"), ""
-            return self.ready(structure.label(open_full_text(full_text))).verify(claim), full_text.path
+                return unchecked(claim, "the library has no full text of this paper"), None
+            document = structure.label(open_full_text(full_text))
         except UserError as error:
-            return unchecked(claim, str(error)), ""
+            return unchecked(claim, str(error)), None
+        return self.ready(document).verify(claim), document
+
+    def library_citations(self, reference: Reference, n: int) -> LibraryCitations | None:
+        """How the library cites the paper that a reference means, with at most `n` sentences; None if it does not."""
+        from whycite.library.records import identifier
+
+        library = self._current.library()
+        [key] = library.find([reference])
+        places = library.citing_places(identifier(key)) if key else []
+        if not places:
+            return None
+        first = {document: (document, place) for document, place in reversed(places)}
+        shown = [first[document] for document in sorted(first)[:n]]
+        sources = library.sources([document for document, _ in shown])
+        written = library.sentences_at(shown)
+        sentences = tuple((written[place], sources[place[0]]) for place in shown if written.get(place))
+        return LibraryCitations(len(places), len(first), sentences)
 
     def find_source(self, quotation: str, n: int) -> SourceSearch:
         """The papers of the library that say a sentence, best first."""
@@ -144,13 +174,14 @@ class PaperShelf:
         return SourceSearch(tuple(best), searched, len(papers), unreadable)
 
     def _match(self, reference: Reference) -> FullText | None:
-        return match_references([reference], [paper.full_text for paper in self._papers()])[0]
+        return match_references([reference], [paper.full_text for paper in self.papers()])[0]
 
-    def _papers(self) -> list[StoredPaper]:
+    def papers(self) -> list[StoredPaper]:
+        """The documents of the library."""
         return self._current.answer_once(_stored_papers)
 
     def _find(self, name: str) -> StoredPaper:
-        papers = self._papers()
+        papers = self.papers()
         doi, arxiv = normalise_doi(name), normalise_arxiv(name)
         keys = {name, name.lower(), f"doi:{doi}", f"arxiv:{arxiv}"}
         by_key = next((paper for paper in papers if paper.entry.key in keys), None)
@@ -176,7 +207,7 @@ class PaperShelf:
         scores = {hit.id: hit.cosine for hit in hits}
         for citation in library.citations([*scores]):
             order[citation.document] = max(order.get(citation.document, 0.0), scores[citation.span])
-        return sorted(self._papers(), key=lambda paper: -order.get(paper.entry.id, 0.0))
+        return sorted(self.papers(), key=lambda paper: -order.get(paper.entry.id, 0.0))
 
 
 def _stored_papers(library: Library) -> list[StoredPaper]:
@@ -198,13 +229,13 @@ def _may_contain(file: str, quotation: str) -> bool:
 
 def find_in_document(document: Document, quotation: str, key: str = "") -> SourceMatch | None:
     """The sentences of a document that contain a quotation, or the one most like it; None if none is."""
-    wanted = _words(quotation)
+    quoted_words = _words(quotation)
     sentences = (*document.sentences, *document.asides)
     words = [_words(sentence.text) for sentence in sentences]
     for texts in (words, [_words(sentence.without_citations()) for sentence in sentences]):
-        if exact := _sentences_with(wanted, texts):
+        if exact := _sentences_with(quoted_words, texts):
             return SourceMatch(document, key, sentences[exact.start : exact.stop], 1.0)
-    shares = [_shared(wanted, sentence_words) for sentence_words in words]
+    shares = [_shared(quoted_words, sentence_words) for sentence_words in words]
     best = max(range(len(shares)), key=shares.__getitem__, default=None)
     if best is None or shares[best] < _MIN_SIMILARITY:
         return None
@@ -216,17 +247,17 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(fold(text.replace("\u00ad", "")))
 
 
-def _sentences_with(wanted: Sequence[str], sentences: Sequence[Sequence[str]]) -> range | None:
+def _sentences_with(quoted_words: Sequence[str], sentences: Sequence[Sequence[str]]) -> range | None:
     """The sentences over which a sequence of words runs; None if it is not there."""
     owners = [index for index, words in enumerate(sentences) for _ in words]
     joined = f" {' '.join(word for words in sentences for word in words)} "
-    place = joined.find(f" {' '.join(wanted)} ")
+    place = joined.find(f" {' '.join(quoted_words)} ")
     if place < 0:
         return None
-    first = joined.count(" ", 0, place)
-    return range(owners[first], owners[first + len(wanted) - 1] + 1)
+    first_word = joined.count(" ", 0, place)
+    return range(owners[first_word], owners[first_word + len(quoted_words) - 1] + 1)
 
 
-def _shared(wanted: Sequence[str], words: Sequence[str]) -> float:
-    """The share of the wanted words that a sentence has."""
-    return len({*wanted} & {*words}) / len({*wanted})
+def _shared(quoted_words: Sequence[str], words: Sequence[str]) -> float:
+    """The share of the quoted words that a sentence has."""
+    return len({*quoted_words} & {*words}) / len({*quoted_words})

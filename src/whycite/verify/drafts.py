@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 
 from whycite import documents
 from whycite.documents.model import Document, Reference
-from whycite.documents.sources import decode
+from whycite.documents.reading import source_text
 from whycite.errors import UserError
 from whycite.library.notices import PaperNotices, look_up
 from whycite.library.paths import default_path
@@ -205,11 +205,8 @@ class LineIndex:
 
 
 def _line_starts(file: str) -> list[int] | None:
-    try:
-        text = decode(Path(file).read_bytes())[0]
-    except OSError:
-        return None
-    return [0, *(end.end() for end in _LINE.finditer(text))]
+    text = source_text(file)
+    return None if text is None else [0, *(end.end() for end in _LINE.finditer(text))]
 
 
 class CitedReferenceJson(TypedDict):

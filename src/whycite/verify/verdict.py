@@ -69,6 +69,8 @@ def collect_signs(
         "joint contradiction": float(joint[CONTRADICTS] - joint[NEITHER]),
         "support": float(support[supporting[0]]),
         "contradiction": float(contradiction[contradicting[0]]),
+        # A sentence about something else is sometimes taken for support of a long claim.
+        "cosine": float(ranked.cosines[supporting[0]]),
     }
     claim_quantities = quantities(claim)
     agreements = [ranked.numbers[index] for index in top[:_NUMBER_PASSAGES]]

@@ -126,6 +126,59 @@ def test_formulas_begun_and_ended_by_macros(read_latex: Read) -> None:
 
 
 @pytest.mark.parametrize(
+    "definition",
+    [
+        r"\newenvironment{ccode}{\minted{c}}{\endminted}",
+        r"\newenvironment{ccode}{\begin{lstlisting}}{\end{lstlisting}}",
+        r"\lstnewenvironment{ccode}[1][]{\lstset{language=C}}{}",
+        r"\DefineVerbatimEnvironment{ccode}{Verbatim}{fontsize=\small}",
+        r"\newminted[ccode]{c}{linenos}",
+        r"\newminted{c}{linenos}",
+        r"\newtcblisting{ccode}{colback=white}",
+    ],
+)
+def test_code_in_an_environment_of_the_draft_is_no_prose(read_latex: Read, definition: str) -> None:
+    document = read_latex(
+        rf"""\documentclass{{article}}{definition}
+\begin{{document}}Bees sleep.
+
+\begin{{ccode}}
+// Wasps have been shown to dream.
+if (bee) {{ sleep();
+\end{{ccode}}
+
+Wasps dream.\end{{document}}""",
+        whole=True,
+    )
+    assert _texts(document) == ["Bees sleep.", "Wasps dream."]
+
+
+def test_an_environment_that_begins_with_a_whole_table_is_prose(read_latex: Read) -> None:
+    document = read_latex(
+        r"""\documentclass{article}
+\newenvironment{remark}{\begin{tabular}{l}Remark\end{tabular}}{}
+\begin{document}\begin{remark}Bees sleep.\end{remark}\end{document}""",
+        whole=True,
+    )
+    assert [(sentence.kind, sentence.text) for sentence in document.sentences] == [("prose", "Bees sleep.")]
+
+
+def test_a_table_in_an_environment_of_the_draft_is_a_table(read_latex: Read) -> None:
+    document = read_latex(
+        r"""\documentclass{article}
+\newenvironment{hives}[1]{\noindent\tabularx{\textwidth}{#1}}{\endtabularx}
+\begin{document}Bees sleep.
+\begin{hives}{lL}one & Bees of the first hive \\\end{hives}
+Wasps dream.\end{document}""",
+        whole=True,
+    )
+    kinds = {sentence.kind for sentence in document.sentences if "first hive" in sentence.text}
+    assert kinds <= {"table"}
+    prose = [sentence.text for sentence in document.sentences if sentence.kind == "prose"]
+    assert prose == ["Bees sleep.", "Wasps dream."]
+
+
+@pytest.mark.parametrize(
     ("tex", "text"),
     [
         (r"one \iffalse two \else three \fi four", "one three four"),

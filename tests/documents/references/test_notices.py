@@ -3,7 +3,13 @@
 import pytest
 
 from whycite.documents.model import Notice, Publication, Reference
-from whycite.documents.references.notices import describe_status, is_notice, paper_status, stated_notices
+from whycite.documents.references.notices import (
+    describe_status,
+    is_notice,
+    may_state_notice,
+    paper_status,
+    stated_notices,
+)
 
 
 @pytest.mark.parametrize(
@@ -22,6 +28,7 @@ from whycite.documents.references.notices import describe_status, is_notice, pap
 def test_titles_of_retracted_papers(title: str) -> None:
     assert paper_status(stated_notices(Reference("", title=title))) == "retracted"
     assert not is_notice(Reference("", title=title))
+    assert may_state_notice(title)
 
 
 @pytest.mark.parametrize(
@@ -45,6 +52,7 @@ def test_titles_of_retracted_papers(title: str) -> None:
 )
 def test_titles_of_notices(title: str) -> None:
     assert is_notice(Reference("", title=title))
+    assert may_state_notice(title)
     assert not stated_notices(Reference("", title=title))
 
 
@@ -66,6 +74,10 @@ def test_titles_of_notices(title: str) -> None:
 def test_papers_about_other_things(title: str) -> None:
     assert not is_notice(Reference("", title=title))
     assert not stated_notices(Reference("", title=title))
+
+
+def test_most_titles_need_no_closer_look() -> None:
+    assert not may_state_notice("Busy bees need rest, too")
 
 
 @pytest.mark.parametrize(

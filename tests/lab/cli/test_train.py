@@ -153,3 +153,20 @@ def test_too_few_articles(tmp_path: Path) -> None:
             ["train", "claims", "--data", str(tmp_path / "corpus.xz"), "--out", str(tmp_path / "out")],
             catch_exceptions=False,
         )
+
+
+def test_options_that_a_recipe_does_not_use_are_refused(tmp_path: Path) -> None:
+    shared = ("--data", tmp_path, "--out", tmp_path / "out")
+
+    def said(*arguments: str | Path) -> str:
+        result = CliRunner().invoke(app, ["train", *map(str, [*arguments, *shared])])
+        assert isinstance(result.exception, UserError)
+        return str(result.exception)
+
+    assert said("ranker", "--recipe", "scope", "--batch", "3") == (
+        "--batch is not used with --recipe scope; leave it out"
+    )
+    assert "--loss is not used" in said("ranker", "--recipe", "scope", "--loss", "list")
+    assert "--variant is not used with --recipe own" in said("ranker", "--variant", "section")
+    assert "--readout is not used" in said("worthiness", "--recipe", "scope", "--readout", "mean")
+    assert "--folds is not used" in said("worthiness", "--recipe", "scope", "--folds", "2")

@@ -11,7 +11,7 @@ from tests.fakes import FakeEncoder, FakeRanker, unit
 from whycite.errors import UserError
 from whycite.lab.scope.candidates import CandidatePaper, CitingContext, CitingCorpus, CitingDocument
 from whycite.lab.scope.inputvariants import VARIANTS, ClaimPlace, ranker_variant
-from whycite.lab.scope.reranking import Reranker, RerankSetting, TokenRoom, as_dict, rerankers, run
+from whycite.lab.scope.reranking import RankerEntry, Reranker, RerankSetting, TokenRoom, as_dict, rerankers, run
 
 PAPERS = {f"p{at:02}": CandidatePaper(f"p{at:02}", f"Paper of subject{at}", year=1995 + at) for at in range(12)}
 WORDS = "one two three four five six seven eight nine ten eleven twelve".split()
@@ -44,7 +44,7 @@ def _watch(what: str, done: int, total: int | None) -> None: ...
 
 
 def _made(ranker: Any = None, encoder: Any = None) -> tuple[list[Reranker], list[Reranker]]:
-    rankers = [("ranker", ranker, None)] if ranker else []
+    rankers = [RankerEntry("ranker", ranker)] if ranker else []
     return rerankers(PAPERS.values(), encoder, rankers)
 
 
@@ -104,7 +104,10 @@ def test_room_for_a_claim() -> None:
     assert room.for_claim(["a " * 60]) == 50 - 5
     ranker = _reader()
     table_6, _ = rerankers(
-        PAPERS.values(), None, [("ranker", ranker, TokenRoom(24, lambda word: 1))], [ranker_variant("paragraph")]
+        PAPERS.values(),
+        None,
+        [RankerEntry("ranker", ranker, TokenRoom(24, lambda word: 1))],
+        [ranker_variant("paragraph")],
     )
     table_6[0].score(ClaimPlace(tuple(f"Sentence number {n}." for n in range(9)), 4, "Title"), [PAPERS["p01"]])
     assert ranker.asked[0][1].split() == (

@@ -1,5 +1,6 @@
 """SCOPE's reranker by name: its lists, and from documents to a folder."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from tests.fakes import tiny_base
 from whycite.errors import UserError
 from whycite.lab.scope.candidates import CandidatePaper, CitingContext, CitingCorpus, CitingDocument
 from whycite.lab.scope.inputvariants import ranker_variant
-from whycite.lab.scope.reranking import TokenRoom, room_of
+from whycite.lab.scope.reranking import RankerEntry, TokenRoom, rerankers, room_of, trained_variant
 from whycite.lab.scope.triplets import RECIPE, build_scope_ranker, exclude_documents, scope_lists
 from whycite.lab.train import ranker
 from whycite.lab.train.bases import save_base
@@ -69,6 +70,18 @@ def test_from_documents_to_a_folder(tmp_path: Path) -> None:
     assert rankers.load_ranker(out, threads=1).score("paper", "w4 w120", ["w4 w50", "w9"]).shape == (2,)
     assert room_of(out).longest == 64
     assert "input variant paragraph" in (out / "README.md").read_text("utf-8")
+    variant = trained_variant(out)
+    assert variant is not None
+    assert variant.name == "paragraph"
+    epochs = json.loads((out / "scope.json").read_text("utf-8"))["epochs"]
+    assert [row["epoch"] for row in epochs] == [1, 2]
+    assert all(0 <= row["MRR"] <= 1 and row["MRR error"] >= 0 for row in epochs)
+    entry = RankerEntry("ranker", rankers.load_ranker(out, threads=1), None, variant)
+    table_6, table_7 = rerankers(_gathered().papers.values(), None, [entry])
+    names = [reranker.name for reranker in table_6 if reranker.name.startswith("ranker")]
+    assert names == ["ranker-paragraph"]  # never an input that it was not trained with
+    assert table_7[0].name == "ranker-paragraph"
+    assert trained_variant(tmp_path / "base") is None
     with pytest.raises(UserError, match="already contains a model"):
         build_scope_ranker(_gathered(), "paragraph", str(tmp_path / "base"), out, 30, 2, told.append, recipe)
     with pytest.raises(UserError, match="unknown input variant 'x'"):

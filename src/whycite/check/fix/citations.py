@@ -58,6 +58,8 @@ def citation_style(document: Document, texts: Mapping[str, str], file_names: Ite
         marks = sum(written.startswith("@") for _, written in _written_citations(document, texts))
         opening, closing = ("#cite(<", ">)") if calls > marks else ("@", "")
         return CitationStyle(opening, closing, " ", _TYPST_KEY)
+    if document.format == "odt":
+        return "citations cannot be inserted into .odt files; save it as .docx and check that"
     return f"citations cannot be inserted into {document.format} drafts"
 
 

@@ -220,6 +220,10 @@ class DraftProject:
         self, document: Document, root: Path | None = None, unsaved: Mapping[Path, bytes] = MappingProxyType({})
     ) -> None:
         path = Path(document.path)
+        if document.format == "docx":
+            raise UserError(f"{document.path}: cannot be changed here; use whycite check --fix on Word documents")
+        if document.format == "odt":
+            raise UserError(f"{document.path}: cannot be changed; save it as .docx, and check that with --fix")
         if "://" in document.path or not path.is_file():
             raise UserError(f"{document.path}: cannot be changed, since it is not a file on disk")
         root = _common_folder(document) if root is None else root if root.is_dir() else root.parent

@@ -17,7 +17,7 @@ from whycite.documents.model import Document, Reference, Sentence
 from whycite.errors import UserError
 from whycite.library.notices import stated
 
-__all__ = ["Objection", "best_choices", "plan"]
+__all__ = ["Objection", "best_choices", "first_objection", "plan", "possible_places"]
 
 Objection = Callable[[Finding, Proposal], str]
 """Says why a paper must not be cited for a sentence; "" if it may."""
@@ -65,6 +65,31 @@ def plan(
     return _Planner(project, current, objection).plan(
         [(checked.findings[index], choices[index]) for index in sorted(choices)]
     )
+
+
+def first_objection(sentence: Sentence, proposal: Proposal, document: Document) -> str:
+    """Why a paper cannot be cited in a sentence, whatever the paper says; "" if it can."""
+    if sentence.kind in _FORBIDDEN_KINDS:
+        return _FORBIDDEN_KINDS[sentence.kind]
+    if proposal.key in sentence.cited_keys:
+        return f"the sentence already cites {proposal.key}"
+    paper = proposal.recommendation.paper
+    entry = document.by_id.get(proposal.key, Reference(""))
+    statuses = {paper.status, stated(Reference("", title=paper.title)).status, stated(entry).status}
+    return "the paper was retracted" if statuses & {"retracted", "notice"} else ""
+
+
+def possible_places(
+    text: str, sentence: Sentence, finding: Finding, proposal: Proposal, format: str
+) -> Iterator[CitationPlace]:
+    """Where a citation may go: after its authors' names, at the end of the clause, at the end of the sentence."""
+    start, end = sentence.start, sentence.end
+    if finding.clause:  # what comes before has its citations
+        start = max((citation.end for citation in sentence.citations), default=start)
+    yield from map(CitationPlace, name_ends(text, start, end, proposal.recommendation.paper))
+    if not sentence.citations and (clause := clause_end(text, start, end)):
+        yield CitationPlace(clause)
+    yield from citation_places(text, start, end, format)
 
 
 @dataclass(slots=True)
@@ -133,20 +158,16 @@ class _Planner:
         name = self._project.name(finding.file)
         if sentence is None or name is None:
             return "the sentence is no longer in the draft"
-        if sentence.kind in _FORBIDDEN_KINDS:
-            return _FORBIDDEN_KINDS[sentence.kind]
-        if proposal.key in sentence.cited_keys:
-            return f"the sentence already cites {proposal.key}"
+        if reason := first_objection(sentence, proposal, self._document):
+            return reason
         written = style.write(proposal.key)
         if written is None:
             return f"the key {proposal.key!r} cannot be written in the draft's citation style"
-        if self._is_retracted(proposal):
-            return "the paper was retracted"
         if reason := self._objection(finding, proposal) or self._add_entry(proposal):
             return reason
         source = self._sources[finding.file]
         insertions, reason = [], "there is no place for a citation at the end of the sentence"
-        for place in self._places(source.text, sentence, finding, proposal):
+        for place in possible_places(source.text, sentence, finding, proposal, self._document.format):
             obstacle = self._obstacle(source, place.offset)
             if obstacle:
                 reason = obstacle
@@ -155,22 +176,6 @@ class _Planner:
             gap = "" if not place.lead and (character.isspace() or character == "~") else style.gap
             insertions.append(Insertion(place.offset, place.lead + gap + written))
         return _Attempt(finding, proposal, name, insertions) if insertions else reason
-
-    def _places(self, text: str, sentence: Sentence, finding: Finding, proposal: Proposal) -> Iterator[CitationPlace]:
-        """Where a citation may go: after its authors' names, at the end of the clause, at the end of the sentence."""
-        start, end = sentence.start, sentence.end
-        if finding.clause:  # what comes before has its citations
-            start = max((citation.end for citation in sentence.citations), default=start)
-        yield from map(CitationPlace, name_ends(text, start, end, proposal.recommendation.paper))
-        if not sentence.citations and (clause := clause_end(text, start, end)):
-            yield CitationPlace(clause)
-        yield from citation_places(text, start, end, self._document.format)
-
-    def _is_retracted(self, proposal: Proposal) -> bool:
-        paper = proposal.recommendation.paper
-        entry = self._document.by_id.get(proposal.key, Reference(""))
-        statuses = {paper.status, stated(Reference("", title=paper.title)).status, stated(entry).status}
-        return bool(statuses & {"retracted", "notice"})
 
     def _add_entry(self, proposal: Proposal) -> str:
         """Prepare the entry that a proposal needs; the reason if that fails."""

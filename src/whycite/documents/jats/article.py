@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
-from whycite.documents.builder import Builder
+from whycite.documents.builder import Builder, read_part
 from whycite.documents.jats.body import JatsBody, ReferenceOrder, join_citations
 from whycite.documents.jats.metadata import amended_references, own_reference, read_references
 from whycite.documents.model import Document, Reference
@@ -34,7 +35,7 @@ class JatsReader:
         articles = list(_articles(tree.root)) if tree.root else []
         for article in articles:
             path = source.path if len(articles) == 1 else f"{source.path}:{tree.line(article.start)}"
-            yield _document(article, Builder(path, self.name), tree, source.path)
+            yield read_part(path, partial(_document, article, Builder(path, self.name), tree, source.path))
         if not articles:
             builder = Builder(source.path, self.name)
             builder.warnings += [*tree.warnings, f"{source.path}:1: no JATS article in this file"]

@@ -101,7 +101,7 @@ def _type(node: Node) -> str:
 
 def _numbers(node: Node) -> Publication:
     """Volume, issue and pages, of a citation or of the article itself."""
-    first, last, article_number, pages = (
+    first_page, last_page, article_number, pages = (
         plain_text(node.find(tag)) for tag in ("fpage", "lpage", "elocation-id", "page-range")
     )
     if normalise_doi(article_number):  # some put the DOI there
@@ -109,7 +109,7 @@ def _numbers(node: Node) -> Publication:
     return Publication(
         volume=plain_text(node.find("volume")),
         issue=plain_text(node.find("issue")) or plain_text(node.find("supplement")),
-        pages=page_range(first, last) or normalise_pages(pages) or article_number,
+        pages=page_range(first_page, last_page) or normalise_pages(pages) or article_number,
         issn=plain_text(node.find("issn")),
     )
 
@@ -184,8 +184,8 @@ def _publication_date(meta: Node) -> str:
     if date is None:
         return ""
     parts = [plain_text(date.find(tag)) for tag in ("year", "month", "day")]
-    known = takewhile(str.isdigit, parts)
-    return "-".join(part.zfill(2) for part in known)
+    numbers = takewhile(str.isdigit, parts)
+    return "-".join(part.zfill(2) for part in numbers)
 
 
 def _publication_year(meta: Node) -> int | None:

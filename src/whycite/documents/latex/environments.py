@@ -33,9 +33,15 @@ ACKNOWLEDGEMENTS = frozenset(
 INLINE = frozenset("small footnotesize scriptsize normalsize large em itshape bfseries sloppypar".split())
 LISTS = frozenset("itemize enumerate description inparaenum compactitem compactenum inparaitem list".split())
 _BEGIN_COMMAND = re.compile(r"\\begin\s*\{([^{}\\\n]{1,60})\}")
+# "\minted{c} … \endminted", as definitions of environments around others are often written.
+_SHORT_NAMES = "|".join(sorted(name for name in VERBATIM | TABULARS if name.isalpha()))
+_SHORT_BEGIN = re.compile(rf"\\({_SHORT_NAMES})(?![A-Za-z@])")
 _DOLLAR = re.compile(r"(?<!\\)\$")
 _WORDS = re.compile(r"[^\W\d_]{3}|\\\w*cite")
 _LENGTH = re.compile(r"\s*(?:[\d.\\]|[lcrpXm|@!<>{}]+\s*$|#\d)")
+
+# What an environment of a draft may stand for.
+_DEFINABLE = MATH_ENVIRONMENTS | FLOATS | TABULARS | VERBATIM | ABSTRACTS | ACKNOWLEDGEMENTS
 
 
 @dataclass(slots=True)
@@ -105,7 +111,11 @@ class Environments:
     def define(self, name: str, body: str) -> None:
         """An environment the draft defines: it means what its code begins and leaves open."""
         opened_names = [self._meanings.get(match[1], match[1]) for match in _BEGIN_COMMAND.finditer(body)]
-        meanings = [name for name in opened_names if name in MATH_ENVIRONMENTS | FLOATS | ABSTRACTS | ACKNOWLEDGEMENTS]
+        opened_names += [match[1] for match in _SHORT_BEGIN.finditer(body) if f"\\end{match[1]}" not in body]
+        # A verbatim environment hides the brace that ends the code, so that its end seems to stand there, too.
+        meanings = [
+            name for name in opened_names if name in _DEFINABLE and (name in VERBATIM or f"\\end{{{name}}}" not in body)
+        ]
         if meanings:
             self._meanings[name] = meanings[-1]
         elif body.count("\\[") > body.count("\\]") or len(_DOLLAR.findall(body)) % 2:

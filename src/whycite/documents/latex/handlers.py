@@ -333,6 +333,25 @@ def _new_environment(walker: LatexWalker, call: LatexRange, name: str) -> None:
         walker.environments.define(environment.text.strip(), body.text)
 
 
+@_command(["lstnewenvironment", "DefineVerbatimEnvironment", "newtcblisting"])
+def _new_listing(walker: LatexWalker, call: LatexRange, name: str) -> None:
+    walker.optional_argument()
+    environment = walker.group()
+    walker.optional_argument(), walker.optional_argument()
+    walker.group(), walker.group()
+    if environment:
+        walker.environments.define(environment.text.strip(), r"\begin{verbatim}")
+
+
+@_command(["newminted"])
+def _new_minted(walker: LatexWalker, call: LatexRange, name: str) -> None:
+    """Define an environment for one language, by default named after it: "pythoncode"."""
+    environment = walker.optional_argument()
+    language, _ = walker.group(), walker.group()
+    if name_range := environment or language:
+        walker.environments.define(name_range.text.strip() + ("" if environment else "code"), r"\begin{minted}")
+
+
 @_command(INPUTS)
 def _input(walker: LatexWalker, call: LatexRange, name: str) -> None:
     folders = [walker.mandatory_argument() for _ in range(INPUTS[name])]

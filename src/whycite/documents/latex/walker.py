@@ -38,7 +38,8 @@ MAX_EXPANSIONS = 100_000
 MAX_EXPANSIONS_IN_CALL = 200  # that one call in the text may lead to
 MAX_EXPANSION = 500_000  # characters of one expansion
 MAX_EXPANDED_CHARACTERS = 20_000_000  # of all expansions
-MAX_ENTERED_CHARACTERS = 64_000_000  # of files, each counted as often as it is read
+MAX_ENTERED_CHARACTERS = 16_000_000  # of files, each counted as often as it is read; a long thesis has 3 million
+MAX_REPEATED_CHARACTERS = 2_000_000  # of files that were read before: a title page or a table that is used twice
 MAX_FILES = 5_000
 MAX_WARNINGS = 50  # per file, so that a broken one does not flood the output
 _MAX_BRACE_WARNINGS = 3  # per file
@@ -61,9 +62,8 @@ class LatexWalker(Cursor):
         self.year: int | None = None
         self.bibliographies: list[str] = []
         self.references: list[Reference] = []
-        self._expansions = self._characters_expanded = self._expansions_in_call = self._characters_entered = (
-            self._files_entered
-        ) = 0
+        self._expansions = self._characters_expanded = self._expansions_in_call = 0
+        self._files_entered = self._characters_entered = self._characters_repeated = 0
 
     def walk(self, main: LatexText) -> None:
         """Read the main file to its end."""
@@ -240,8 +240,15 @@ class LatexWalker(Cursor):
     def _enter(self, source: LatexText) -> None:
         self._characters_entered += len(source.text)
         self._files_entered += 1
-        if self._characters_entered > MAX_ENTERED_CHARACTERS or self._files_entered > MAX_FILES:
-            self.warn(source, 0, "read too many times; skipped from here on")
+        is_repeated = self.project.is_read(source)
+        self._characters_repeated += len(source.text) * is_repeated
+        if (
+            self._characters_entered > MAX_ENTERED_CHARACTERS
+            or self._characters_repeated > MAX_REPEATED_CHARACTERS
+            or self._files_entered > MAX_FILES
+        ):
+            reason = "read too many times" if is_repeated else "too much text for one document"
+            self.warn(source, 0, f"{reason}; skipped from here on")
             return
         self.project.enter(source)
         start, end = 0, len(source.text)

@@ -69,13 +69,13 @@ def cover_pages(
     for page in pages:
         lines = by_page[page.number]
         dropped: Counter[str] = Counter()
-        kept = 0
+        length = 0
         for line in lines:
             if line.role not in _DROPPED:
-                kept += line.length
+                length += line.length
             elif _is_lost(line, repeated):
                 dropped[_DROPPED[line.role]] += line.length
-        coverage.append(PageCoverage(page.number + 1, kept, page.illegible, dropped, _is_scan(page, lines)))
+        coverage.append(PageCoverage(page.number + 1, length, page.illegible, dropped, _is_scan(page, lines)))
     return coverage
 
 
@@ -90,10 +90,10 @@ def read_share(pages: Sequence[PageCoverage], unread: int) -> float:
     """The share of the text that was read; a scanned or `unread` page counts as long as the others."""
     lengths = sorted(page.kept + page.lost for page in pages if not page.scanned)
     usual = lengths[len(lengths) // 2] if lengths else _USUAL_LENGTH
-    kept = sum(page.kept for page in pages if not page.scanned)
+    read = sum(page.kept for page in pages if not page.scanned)
     lost = sum(page.lost for page in pages if not page.scanned and page.lossy)
     lost += usual * (sum(page.scanned for page in pages) + unread)
-    return kept / (kept + lost) if kept + lost else 0.0
+    return read / (read + lost) if read + lost else 0.0
 
 
 def warn_of_gaps(pages: Sequence[PageCoverage], remedy: str) -> list[tuple[str, str]]:
@@ -118,15 +118,15 @@ def warn_of_gaps(pages: Sequence[PageCoverage], remedy: str) -> list[tuple[str, 
 def name_pages(numbers: Sequence[int]) -> str:
     """Page numbers in words: "pages 1, 3-5 and 9"."""
     ranges: list[str] = []
-    listed = 0
+    count = 0
     for _, group in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0]):
         run = [number for _, number in group]
         if len(ranges) >= _MAX_RANGES:
             break
         ranges += [f"{run[0]}-{run[-1]}"] if len(run) > 2 else map(str, run)
-        listed += len(run)
-    if listed < len(numbers):
-        ranges.append(f"{len(numbers) - listed} more")
+        count += len(run)
+    if count < len(numbers):
+        ranges.append(f"{len(numbers) - count} more")
     names = " and ".join([", ".join(ranges[:-1]), ranges[-1]] if len(ranges) > 1 else ranges)
     return f"page {names}" if len(numbers) == 1 else f"pages {names}"
 

@@ -48,15 +48,15 @@ def _block(lines: Sequence[PdfLine], index: int, gap: _Gap) -> list[PdfLine]:
     """The line at `index` and its neighbours that leave the gap blank, too."""
     block = [lines[index]]
     for order in (range(index - 1, -1, -1), range(index + 1, len(lines))):
-        last = lines[index]
+        neighbour = lines[index]
         for i in order[:_MAX_LINES]:
             line = lines[i]
-            near = 0 < abs(line.y - last.y) < _MAX_STEP * last.size and line.columns == last.columns
-            alike = line.role == "body" and abs(line.size - last.size) <= _SIZE_TOLERANCE * last.size
+            near = 0 < abs(line.y - neighbour.y) < _MAX_STEP * neighbour.size and line.columns == neighbour.columns
+            alike = line.role == "body" and abs(line.size - neighbour.size) <= _SIZE_TOLERANCE * neighbour.size
             if not (near and alike and _leaves_blank(line, gap)):
                 break
             block.append(line)
-            last = line
+            neighbour = line
     return sorted(block, key=lambda line: -line.y)
 
 

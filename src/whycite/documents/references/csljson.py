@@ -20,7 +20,7 @@ from whycite.documents.references.reader import (
     year_of,
 )
 
-__all__ = ["READER", "parse"]
+__all__ = ["READER", "item_reference", "parse"]
 
 _WHOLE_WORKS = {"book", "thesis", "report", "collection", "manuscript"}
 # What Crossref calls types, in CSL's words.
@@ -67,7 +67,7 @@ def parse(text: str, file: str) -> tuple[list[Reference], list[str]]:
         elif key in references:
             duplicates[key] = f"{file}: duplicate id '{key}'; using the first item"
         else:
-            references[key] = _reference(key, item)
+            references[key] = item_reference(key, item)
     return list(references.values()), [*warnings, *duplicate_warnings(file, duplicates)][:_MAX_WARNINGS]
 
 
@@ -84,7 +84,8 @@ def _key(item: Mapping[str, Any]) -> str:
     return _text(item, "citation-key") or _text(item, "id")
 
 
-def _reference(key: str, item: Mapping[str, Any]) -> Reference:
+def item_reference(key: str, item: Mapping[str, Any]) -> Reference:
+    """The reference of one item."""
     people = _people(item.get("author")) or _people(item.get("editor"))
     note = _text(item, "note")[:_MAX_SEARCHED]
     url = _text(item, "URL")[:_MAX_SEARCHED]

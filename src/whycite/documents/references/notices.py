@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from whycite.documents.model import Notice, NoticeKind, Reference
 
-__all__ = ["PaperStatus", "describe_status", "is_notice", "paper_status", "stated_notices"]
+__all__ = ["PaperStatus", "describe_status", "is_notice", "may_state_notice", "paper_status", "stated_notices"]
 
 PaperStatus = Literal["", "retracted", "concern", "corrected", "notice"]
 """What a paper has become: "" if it stands, "notice" if it is itself a notice about another one."""
@@ -37,6 +37,13 @@ _NOTICE_TITLE = re.compile(
 _RETRACTED_NOTE = re.compile(r"\b(?:retract(?:ed|ion)|withdrawn)\b", re.IGNORECASE)
 _CONCERN_NOTE = re.compile(r"\bexpressions? of concern\b", re.IGNORECASE)
 _MAX_TITLE = 1_000  # characters of a title that are searched
+_TITLE_SIGNS = ("retract", "thdraw", "corr", "errat", "concern")  # in every title that one of the patterns matches
+
+
+def may_state_notice(title: str) -> bool:
+    """Whether a title needs a closer look; most do not, and this is fast."""
+    title = title.lower()
+    return any(sign in title for sign in _TITLE_SIGNS)
 
 
 def stated_notices(reference: Reference) -> tuple[Notice, ...]:
@@ -93,8 +100,8 @@ def describe_status(status: PaperStatus, notices: Iterable[Notice]) -> str:
     phrase = _PHRASES[status]
     if notice is None:
         return phrase
-    date = next((known.date for known in (notice, *matching) if known.date), "")
-    doi = next((known.doi for known in (notice, *matching) if known.doi), "")
-    said = f"{phrase} {date}".rstrip() + (f": {notice.reason}" if notice.reason else "")
+    date = next((source.date for source in (notice, *matching) if source.date), "")
+    doi = next((source.doi for source in (notice, *matching) if source.doi), "")
+    summary = f"{phrase} {date}".rstrip() + (f": {notice.reason}" if notice.reason else "")
     details = ", ".join(filter(None, (doi and f"doi:{doi}", notice.source and f"according to {notice.source}")))
-    return f"{said} ({details})" if details else said
+    return f"{summary} ({details})" if details else summary

@@ -24,8 +24,8 @@ def publication_fields(publication: Publication) -> dict[str, Any]:
 
 def load_publication(plain: Mapping[str, Any]) -> Publication:
     """The publication from `publication_fields`; fields of later versions of whycite are ignored."""
-    known = {name: value for name, value in plain.items() if name in _NAMES}
-    return Publication(**known | {name: tuple(known[name]) for name in _LISTS if name in known})
+    values = {name: value for name, value in plain.items() if name in _NAMES}
+    return Publication(**values | {name: tuple(values[name]) for name in _LISTS if name in values})
 
 
 def fill_gaps(reference: Reference, source: Reference) -> Reference:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from whycite.lab.annotate.sampling import SamplingShares
     from whycite.lab.annotate.tasks import LabellingTask, TaskKind
 
-__all__ = ["app", "show_aggregation", "show_sampling"]
+__all__ = ["app", "read_answers", "show_aggregation", "show_sampling"]
 
 
 app = CommandGroup(no_args_is_help=True)
@@ -190,7 +190,7 @@ def aggregate(
     from whycite.lab.annotate.judgements import judgement_row
     from whycite.lab.jsonlines import as_line
 
-    tasks_by_id, answered = _read_answers(tasks, answers)
+    tasks_by_id, answered = read_answers(tasks, answers)
     chosen = answered if votes is None else first_votes(answered, votes)
     labels = aggregation.label_tasks(tasks_by_id, chosen, method.value, least)
     lines = [judgement_row(tasks_by_id[task], decision) for task, decision in labels.items()]
@@ -244,7 +244,7 @@ def split(
     from whycite.lab.annotate.pairs import split as split_pairs
     from whycite.lab.jsonlines import as_line
 
-    tasks_by_id, answered = _read_answers(tasks, answers)
+    tasks_by_id, answered = read_answers(tasks, answers)
     chosen = answered if votes is None else first_votes(answered, votes)
     pair_sets = build_datasets(tasks_by_id, chosen)
     judged = {task: decision for task, decision in vote(chosen).items() if tasks_by_id[task].kind not in ("BR", "BC-R")}
@@ -286,7 +286,7 @@ def ranks(
 
     from whycite.lab.annotate.pairs import build_datasets, rank_sentences
 
-    tasks_by_id, answered = _read_answers(tasks, answers)
+    tasks_by_id, answered = read_answers(tasks, answers)
     ranked = rank_sentences(build_datasets(tasks_by_id, answered)["majority"])
     console = Console(highlight=False)
     for ranking in ranked:
@@ -307,7 +307,8 @@ def _read_tasks(path: Path) -> Mapping[str, LabellingTask]:
     return read_tasks(path)
 
 
-def _read_answers(tasks: Path, answers: Path) -> tuple[Mapping[str, LabellingTask], dict[str, dict[str, str]]]:
+def read_answers(tasks: Path, answers: Path) -> tuple[Mapping[str, LabellingTask], dict[str, dict[str, str]]]:
+    """The tasks of a file, and the answers to them by task and labeller."""
     from whycite.lab.annotate.answers import answers_by_task, read_entries
 
     tasks_by_id = _read_tasks(tasks)

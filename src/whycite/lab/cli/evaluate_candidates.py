@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from whycite.lab.evaluate.topics import Topic as TopicOf
     from whycite.lab.scope.candidates import Recommender
     from whycite.lab.scope.prefetching import PrefetchFigures, PrefetchOutcome
-    from whycite.lab.scope.reranking import MeanWithError, RerankFigures, RerankOutcome, TokenRoom
+    from whycite.lab.scope.reranking import MeanWithError, RankerEntry, RerankFigures, RerankOutcome
     from whycite.models import Encoder
-    from whycite.models.rankers import Ranker
 
 __all__ = [
     "Data",
@@ -344,19 +343,25 @@ def rerank(
         _show_rerank(outcome, [name for name, *_ in rankers], console)
 
 
-def _load_rankers(folders: Sequence[Path], encoder: Encoder) -> list[tuple[str, Ranker, TokenRoom | None]]:
+def _load_rankers(folders: Sequence[Path], encoder: Encoder) -> list[RankerEntry]:
     """The rankers with their names; by default, the ranker of the encoder."""
-    from whycite.lab.scope.reranking import room_of
+    from whycite.lab.scope.reranking import RankerEntry, room_of, trained_variant
     from whycite.models.rankers import RANKER_FOLDER, load_ranker, ranker_of
 
     if folders:
         several = len(folders) > 1
         return [
-            (escape_markup(str(path)) if several else "ranker", load_ranker(path), room_of(path)) for path in folders
+            RankerEntry(
+                escape_markup(str(path)) if several else "ranker",
+                load_ranker(path),
+                room_of(path),
+                trained_variant(path),
+            )
+            for path in folders
         ]
     stored = ranker_of(encoder)
     folder: Path | None = getattr(encoder, "folder", None)
-    return [("ranker", stored, room_of(folder / RANKER_FOLDER))] if stored and folder else []
+    return [RankerEntry("ranker", stored, room_of(folder / RANKER_FOLDER))] if stored and folder else []
 
 
 def _show_rerank(outcome: RerankOutcome, rankers: Sequence[str], console: Console) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,6 +17,7 @@ from whycite.cli.help import CommandGroup
 from whycite.cli.terminal import count, escape_markup
 from whycite.errors import MissingExtra, UserError
 from whycite.files import shorten_paths
+from whycite.lab.cli.givenoptions import given_options, refuse_options
 from whycite.lab.cli.train_entailment import entailment
 from whycite.lab.cli.train_passages import passages
 
@@ -24,6 +25,13 @@ if TYPE_CHECKING:
     from whycite.lab.train.corpus import Corpus
 
 __all__ = ["app", "worthiness"]
+
+
+class TrainingRecipe(StrEnum):
+    """Recipes for training: our own, or that of SCOPE."""
+
+    whycite = "own"
+    scope = "scope"
 
 
 class Readout(StrEnum):
@@ -34,6 +42,7 @@ class Readout(StrEnum):
 
 
 def worthiness(
+    ctx: typer.Context,
     data: Annotated[
         list[Path],
         typer.Option(metavar="PATH...", help="Files, folders or archives of papers, or a file made by --pack."),
@@ -44,6 +53,9 @@ def worthiness(
     pack: Annotated[
         bool, typer.Option("--pack", help="Only write labelled paragraphs to a file to train from.")
     ] = False,
+    training: Annotated[
+        TrainingRecipe, typer.Option("--recipe", metavar="RECIPE", help="own, or scope for SCOPE's cite-worthiness.")
+    ] = TrainingRecipe.whycite,
     variant: Annotated[
         str, typer.Option(metavar="V", help="Input variant (SCOPE, section 3.2): ctx, ctx-section-extra, solo, …")
     ] = ("ctx-section-extra"),
@@ -91,15 +103,23 @@ def worthiness(
         return
     if any(find_spec(package) is None for package in ("torch", "transformers", "onnx")):
         raise MissingExtra("Training", "train")
+    from dataclasses import replace
+
     from whycite.lab.train.worthiness import WorthinessRecipe
     from whycite.lab.train.worthiness.build import build_worthiness_model
     from whycite.lab.train.worthiness.documents import read_labelled
+    from whycite.lab.train.worthiness.recipe import scope_recipe
     from whycite.models import DEFAULT
 
-    recipe = WorthinessRecipe(
+    if training is TrainingRecipe.scope:
+        refuse_options(ctx, ("readout", "conform", "batch", "folds", "judge", "soft"), "--recipe scope")
+        given = given_options(ctx, {"epochs": epochs, "rate": rate, "limit": limit})
+        recipe = replace(scope_recipe(variant, base or DEFAULT, seed), **given)
+    else:
+        recipe = WorthinessRecipe(
         base=base or DEFAULT, variant=variant, readout=readout.value, conform=conform, epochs=epochs, rate=rate,
         tokens=batch, folds=folds, judge=judge or "", soft=soft, limit=limit, seed=seed,
-    )  # fmt: skip
+        )  # fmt: skip
     with count_progress(Console(stderr=True, highlight=False), "article") as watch:
         documents = list(read_labelled(paths, watch))
     build_worthiness_model(documents, out, recipe, _print_line, dev, test, workers, deadline)
@@ -131,11 +151,7 @@ HeldOut = Annotated[int, typer.Option(metavar="N", min=1, help="Newest articles 
 Seed = Annotated[int, typer.Option(metavar="N", help="Random seed.")]
 
 
-class RankerTraining(StrEnum):
-    """Recipes for training a ranker."""
-
-    whycite = "own"
-    scope = "scope"
+_UNUSED_BY_SCOPE = ("encoder", "passages", "whole", "restated", "unseen", "batch", "loss", "jobs")
 
 
 class Loss(StrEnum):
@@ -206,6 +222,7 @@ def claims(
 
 @app.command(short_help="Train a model that scores pairs of claim and paper.")
 def ranker(
+    ctx: typer.Context,
     data: Data,
     out: Out,
     base: Base = None,
@@ -235,17 +252,20 @@ def ranker(
     rate: Annotated[float, typer.Option(min=0, help="Learning rate.")] = 1e-4,
     loss: Annotated[Loss, typer.Option(help="list, or triplet as in SCOPE.")] = Loss.list,
     training: Annotated[
-        RankerTraining, typer.Option("--recipe", metavar="RECIPE", help="own, or scope for SCOPE's reranker.")
-    ] = RankerTraining.whycite,
+        TrainingRecipe, typer.Option("--recipe", metavar="RECIPE", help="own, or scope for SCOPE's reranker.")
+    ] = TrainingRecipe.whycite,
     variant: Annotated[str, typer.Option(metavar="V", help="Input variant of SCOPE's reranker.")] = "paragraph",
     seed: Seed = 0,
     jobs: Jobs = None,
 ) -> None:
     """Train one ranker for papers, citing spans and passages."""
     _require_extra()
-    if training is RankerTraining.scope:
-        _train_scope_ranker([*data, *(extra_paths or ())], out, base, until, without, held_out, lists, variant, seed)
+    if training is TrainingRecipe.scope:
+        refuse_options(ctx, _UNUSED_BY_SCOPE, "--recipe scope")
+        changes = given_options(ctx, {"epochs": epochs, "rate": rate}) | {"seed": seed}
+        _train_scope_ranker([*data, *(extra_paths or ())], out, base, until, without, held_out, lists, variant, changes)
         return
+    refuse_options(ctx, ("variant",), "--recipe own")
     from whycite.documents import stream
     from whycite.lab.train.build import build_ranker, split_corpus
     from whycite.lab.train.ranker import RankerRecipe
@@ -272,9 +292,9 @@ def _train_scope_ranker(
     held_out: int,
     lists: int,
     variant: str,
-    seed: int,
+    changes: Mapping[str, Any],
 ) -> None:
-    """SCOPE's reranker in one of its variants, by the published recipe."""
+    """SCOPE's reranker in one of its variants, by the published recipe, but for what the user changes."""
     from dataclasses import replace
 
     from rich.console import Console
@@ -289,7 +309,7 @@ def _train_scope_ranker(
         gathered, unread = read_citing_corpus(paths, None, watch)
     for sentence in unread:
         _warn(sentence)
-    recipe = replace(RECIPE, seed=seed)
+    recipe = replace(RECIPE, **changes)
     with _memory_guard():
         build_scope_ranker(
             exclude_documents(gathered, until, keys), variant, base or DEFAULT, out, lists, held_out, _tell, recipe

@@ -28,7 +28,7 @@ def entailment(
     words: Annotated[int, typer.Option(metavar="N", min=1, help="Word pieces to keep, the commonest.")] = 13_000,
     layers: Annotated[int, typer.Option(metavar="N", min=1, help="Layers to keep.")] = 6,
     inner: Annotated[int, typer.Option(metavar="N", min=1, help="Inner neurons of each layer to keep.")] = 1536,
-    steps: Annotated[int, typer.Option(metavar="N", min=1, help="Steps of all stages together.")] = 8158,
+    steps: Annotated[int, typer.Option(metavar="N", min=1, help="Steps of all stages together.")] = 3969,
     deadline: Annotated[
         float, typer.Option(metavar="SECONDS", min=1, help="Stop training after this time.")
     ] = math.inf,

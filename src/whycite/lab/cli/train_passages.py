@@ -10,11 +10,13 @@ import typer
 
 from whycite.cli.terminal import escape_markup
 from whycite.errors import MissingExtra, UserError
+from whycite.lab.cli.givenoptions import refuse_options
 
 if TYPE_CHECKING:
     from whycite.lab.thesis.datasets import PassageCase
     from whycite.lab.thesis.experiment import CaseSplit
     from whycite.lab.thesis.measures import Scorer
+    from whycite.lab.thesis.networks import PassageRecipe
     from whycite.lab.thesis.wordvectors import WordVectors
 
 __all__ = ["PairKind", "load_lexicon", "passages", "require_extra", "similarity"]
@@ -28,6 +30,7 @@ class PairKind(StrEnum):
 
 
 def passages(
+    ctx: typer.Context,
     model: Annotated[
         str,
         typer.Option(
@@ -64,9 +67,11 @@ def passages(
 ) -> None:
     """Train a model that decides which of two sentences of a cited paper backs a claim better.
 
-    Claims are split into 70% training, 15% development and 15% test data that share no documents.
+    Claims are split into 70% training, 15% development and 15% test data that share no documents. What `whycite
+    annotate split` wrote keeps its parts and its pairs.
     """
     require_extra()
+    from whycite.lab.annotate.votedpairs import is_split
     from whycite.lab.thesis.casefiles import load_datasets
     from whycite.lab.thesis.modelstore import PassageTrainer, config_of
     from whycite.lab.thesis.networks import PassageRecipe
@@ -75,11 +80,16 @@ def passages(
     recipe = PassageRecipe(
         model=model, words=words_width, hidden=hidden, epochs=epochs, patience=patience, rate=rate, seed=seed
     )
-    sets = {
-        name: cases
-        for name, cases in load_datasets([*data, *(extra_paths or ())]).items()
-        if any(case.gold for case in cases)
-    }
+    paths = [*data, *(extra_paths or ())]
+    if any(map(is_split, paths)):
+        if not all(map(is_split, paths)):
+            raise UserError(
+                "folders made by `whycite annotate split` cannot be mixed with other data; train on one kind"
+            )
+        refuse_options(ctx, ("pairs",), "pairs of `whycite annotate split`")
+        _train_on_split(paths, recipe, vectors, encoder or DEFAULT, out)
+        return
+    sets = {name: cases for name, cases in load_datasets(paths).items() if any(case.gold for case in cases)}
     if not sets:
         raise UserError("none of the datasets has labelled passages, as CL-SciSumm, SciFact and `annotate` have them")
     all_cases = [case for cases in sets.values() for case in cases]
@@ -88,6 +98,33 @@ def passages(
     maker.make(_split_cases(sets, seed), recipe, out)
     figures = (config_of(out) or {})["figures"]
     _tell(", ".join(f"{part} accuracy {value:.4f}" for part, value in figures.items()))
+
+
+def _train_on_split(folders: list[Path], recipe: PassageRecipe, vectors: Path | None, encoder: str, out: Path) -> None:
+    """Train on comparisons in the parts that `annotate split` put them in, and compare with BM25 and the encoder."""
+    from whycite.lab.annotate.pairs import PARTS
+    from whycite.lab.annotate.votedpairs import read_split
+    from whycite.lab.thesis.baselines import bm25
+    from whycite.lab.thesis.modelstore import accuracy, save
+    from whycite.lab.thesis.training import train
+
+    splits = [read_split(folder, str(folder)) for folder in folders]
+    parts = {part: [comparison for split in splits for comparison in split[part]] for part in PARTS}
+    cases = [comparison.case for comparisons in parts.values() for comparison in comparisons]
+    lexicon = load_lexicon(vectors, encoder, recipe.words, cases)
+    trained = train(parts["train"], parts["dev"], lexicon, recipe, _tell)
+    figures = {"dev": trained.accuracy}
+    if parts["test"]:
+        figures["test"] = accuracy(parts["test"], trained.model)
+    sizes = ", ".join(f"{len(parts[part])} {part}" for part in PARTS)
+    save(out, trained.model, {"pairs": f"of labellers: {sizes}"}, trained.measured, figures)
+    _tell(", ".join(f"{part} accuracy {value:.4f}" for part, value in figures.items()))
+    if parts["test"]:
+        rivals = {"BM25": bm25(), "encoder": similarity(encoder)}
+        _tell(
+            "on the same test pairs: "
+            + ", ".join(f"{name} {accuracy(parts['test'], rival):.4f}" for name, rival in rivals.items())
+        )
 
 
 def _split_cases(sets: dict[str, list[PassageCase]], seed: int) -> CaseSplit:

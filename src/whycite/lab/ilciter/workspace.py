@@ -91,16 +91,17 @@ def state_of(paths: Sequence[Path], encoder: str = DEFAULT) -> dict[str, Any]:
     return {"data": data, "whycite": version("whycite"), "encoder": load_encoder(encoder).name}
 
 
-def check_setup(folder: Path, setup: dict[str, Any]) -> None:
+def check_setup(folder: Path, setup: dict[str, Any], option: str = "--work") -> None:
     """Record in a folder what it is made from; raise an error if it was made from anything else."""
     path = folder / _SETUP_FILE
     if path.exists():
         if json.loads(path.read_text("utf-8")) != setup:
             raise UserError(
-                f"{folder} was made from other data or with other settings; choose another --work, or delete the folder"
+                f"{folder} was made from other data or with other settings; choose another {option}, or delete the "
+                "folder"
             )
     elif any(folder.iterdir()):
-        raise UserError(f"{folder} contains other files; choose another --work")
+        raise UserError(f"{folder} contains other files; choose another {option}")
     else:
         write_lines(path, [json.dumps(setup)])
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,16 +49,15 @@ from whycite.models.folders import RANKER, ModelFolder
 from whycite.models.rankers import Ranker, claim_text
 from whycite.text.tokens import terms
 
-if TYPE_CHECKING:
-    pass
-
 __all__ = [
     "DROPS",
     "PREFETCH",
+    "VARIANT_FILE",
     "Bm25Reranker",
     "CombinedReranker",
     "EncoderReranker",
     "MeanWithError",
+    "RankerEntry",
     "RankerReranker",
     "RerankFigures",
     "RerankOutcome",
@@ -68,6 +68,7 @@ __all__ = [
     "rerankers",
     "room_of",
     "run",
+    "trained_variant",
 ]
 
 
@@ -108,6 +109,30 @@ def room_of(folder: Path) -> TokenRoom:
         return len(tokenizer.encode(f" {word}", add_special_tokens=False).ids)
 
     return TokenRoom(max_tokens, cost)
+
+
+VARIANT_FILE = "scope.json"
+"""In the folder of a ranker that was trained as in SCOPE: its input variant, and its figures after each epoch."""
+
+
+def trained_variant(folder: Path) -> RankerVariant | None:
+    """The input variant that the ranker in a folder was trained with, if it was trained as in SCOPE."""
+    path = folder / VARIANT_FILE
+    if not path.is_file():
+        return None
+    try:
+        return ranker_variant(json.loads(path.read_text("utf-8"))["variant"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{path} does not name an input variant ({error}); train the ranker again") from error
+
+
+class RankerEntry(NamedTuple):
+    """A ranker to compare; one that was trained with an input variant only reads that one."""
+
+    name: str
+    ranker: Ranker
+    room: TokenRoom | None = None
+    variant: RankerVariant | None = None
 
 
 class RankerReranker:
@@ -191,7 +216,7 @@ class CombinedReranker:
 def rerankers(
     papers: Iterable[CandidatePaper],
     encoder: Encoder | None,
-    rankers: Sequence[tuple[str, Ranker, TokenRoom | None]],
+    rankers: Sequence[RankerEntry],
     variants: Sequence[RankerVariant] = VARIANTS,
 ) -> tuple[list[Reranker], list[Reranker]]:
     """Rerankers of table 6 (all variants) and of table 7 (paragraph variants only).
@@ -218,20 +243,23 @@ def rerankers(
     )
     table_6: list[Reranker] = []
     table_7: list[Reranker] = []
-    for name, ranker, room in rankers:
+    for name, ranker, room, own_variant in rankers:
+        read_variants = variants if own_variant is None else (own_variant,)
         ranker_rerankers = {
             input_variant: RankerReranker(ranker, input_variant, room, name)
-            for input_variant in dict.fromkeys([*variants, best])
+            for input_variant in dict.fromkeys([*read_variants, *([best] if own_variant is None else [])])
         }
         combined = {
             input_variant: CombinedReranker(ranker_rerankers[input_variant], cosine)
             for input_variant, cosine in cosines.items()
+            if input_variant in ranker_rerankers
         }
         table_6 += [
-            *(ranker_rerankers[input_variant] for input_variant in variants),
+            *(ranker_rerankers[input_variant] for input_variant in read_variants),
             *(combined[input_variant] for input_variant in plain if input_variant in combined),
         ]
-        table_7 += [ranker_rerankers[best], *([combined[best]] if cosines else [])]
+        if best in ranker_rerankers:
+            table_7 += [ranker_rerankers[best], *([combined[best]] if cosines else [])]
     table_6 += [
         *(lexical[input_variant] for input_variant in masking),
         *(cosines[input_variant] for input_variant in plain if input_variant in cosines),

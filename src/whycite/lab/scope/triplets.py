@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from functools import lru_cache
@@ -12,7 +13,7 @@ import numpy as np
 import torch
 
 from whycite.errors import UserError
-from whycite.files import make_folder
+from whycite.files import atomic_write, make_folder
 from whycite.lab.evaluate.statistics import draw
 from whycite.lab.scope.candidates import (
     CandidatePaper,
@@ -26,7 +27,7 @@ from whycite.lab.scope.candidates import (
 from whycite.lab.scope.inputvariants import RankerVariant, claim_input, paper_input, ranker_variant
 from whycite.lab.scope.prefetching import HeldOutContext, held_out_contexts, place_of, split
 from whycite.lab.scope.recommenders import LocalBm25
-from whycite.lab.scope.reranking import TokenRoom
+from whycite.lab.scope.reranking import VARIANT_FILE, TokenRoom
 from whycite.lab.train import parity, ranker
 from whycite.lab.train.bases import Base, load_base
 from whycite.lab.train.cards import write_card
@@ -40,6 +41,7 @@ __all__ = ["BM25_DEPTH", "RECIPE", "build_scope_ranker", "exclude_documents", "s
 
 BM25_DEPTH = 2000  # BM25 results that negatives are drawn from
 _MAX_WRONG = 200  # negatives per list; each epoch draws a new sample of them
+_MAX_ASKED = 500  # sentences of documents held out that are measured on after each epoch
 
 
 def scope_lists(
@@ -50,6 +52,7 @@ def scope_lists(
     held_out: int | None,
     seed: int,
     max_wrong: int = _MAX_WRONG,
+    asked: int = _MAX_ASKED,
 ) -> tuple[list[RankList], list[RankList]]:
     """Training lists, one per cited paper, and held-out lists, one per sentence."""
     parts = split(gathered.documents, held_out)
@@ -71,7 +74,7 @@ def scope_lists(
         for key in sorted(asked_context.truth)
     ]
     return learned, [
-        build_list(asked_context, sorted(asked_context.truth)) for asked_context in contexts_of(parts.held_out, 500)
+        build_list(asked_context, sorted(asked_context.truth)) for asked_context in contexts_of(parts.held_out, asked)
     ]
 
 
@@ -124,8 +127,15 @@ def build_scope_ranker(
     held_out: int | None,
     tell: Tell,
     recipe: ranker.RankerRecipe = RECIPE,
-) -> None:
-    """Train a ranker with the given input variant as in SCOPE, and save it to the folder `out`."""
+    asked: int = _MAX_ASKED,
+    max_wrong: int = _MAX_WRONG,
+    least_parity: float = parity.LEAST_CORRELATION,
+) -> list[dict[str, float]]:
+    """Train a ranker with the given input variant as in SCOPE, and save it to the folder `out`.
+
+    Scores of the saved ranker must correlate with those of the trained one by at least `least_parity`.
+    Returns MRR and R@10 on the lists of documents held out, with standard errors, after each epoch (table 9).
+    """
     input_variant = ranker_variant(variant_name)
     if (make_folder(out) / MODEL).exists():
         raise UserError(f"{out} already contains a model; choose another --out, or delete it")
@@ -134,20 +144,24 @@ def build_scope_ranker(
     # RoBERTa's positions start after the padding index.
     recipe = replace(recipe, longest=min(recipe.longest, base.config.max_position_embeddings - 2))
     lists, held_out_lists = scope_lists(
-        gathered, input_variant, _room(base, recipe.longest), number, held_out, recipe.seed
+        gathered, input_variant, _room(base, recipe.longest), number, held_out, recipe.seed, max_wrong, asked
     )
     if not any(len(rank_list.texts) > len(rank_list.relevant) for rank_list in lists):
         raise UserError("BM25 finds no wrong papers to train on; add data")
     tell(f"{len(lists)} lists to train on, {len(held_out_lists)} held out")
-    scorer = ranker.train(base, lists, recipe, tell)
-    measured = _measure(base, scorer, held_out_lists, recipe.longest)
-    tell(", ".join(f"{name} {value:.4f}" for name, value in measured.items()))
+    epochs: list[dict[str, float]] = []
+
+    def measure(epoch: int, trained: ranker.RankerNetwork) -> None:
+        epochs.append({"epoch": epoch, **_measure(base, trained, held_out_lists, recipe.longest)})
+        tell(", ".join(f"{name} {value:.4f}" for name, value in epochs[-1].items() if name != "epoch"))
+
+    scorer = ranker.train(base, lists, recipe, tell, after_epoch=measure)
     scorer.cpu()
     pairs = [(rank_list.claim, text) for rank_list in lists for text in rank_list.texts[:5]][:_COMPARED]
     with TemporaryDirectory(dir=out) as folder:
         new, name = Path(folder), out.resolve().name
         export_scores(scorer.model, scorer.head, base.tokenizer, new, name=name, max_tokens=recipe.longest, kind=RANKER)
-        parity_figures = parity.ranker_parity(base, scorer, new, pairs, recipe.longest)
+        parity_figures = parity.ranker_parity(base, scorer, new, pairs, recipe.longest, least_parity)
         description = (
             f"SCOPE's reranker, input variant {input_variant.name}: a claim and a paper side by side, one score."
         )
@@ -155,10 +169,13 @@ def build_scope_ranker(
         introduction = (
             f"On {len(held_out_lists)} lists for sentences of documents held out, the true papers in each (oracle):"
         )
-        write_card(new, out, description, base_name, facts, asdict(recipe), introduction, [measured], parity_figures)
+        write_card(new, out, description, base_name, facts, asdict(recipe), introduction, epochs, parity_figures)
+        with atomic_write(new / VARIANT_FILE) as described:
+            described.write((json.dumps({"variant": input_variant.name, "epochs": epochs}, indent=1) + "\n").encode())
         for file in sorted(new.iterdir()):
             file.replace(out / file.name)
     tell(f"saved to {out}: " + ", ".join(f"{name} {value:.4f}" for name, value in parity_figures.items()))
+    return epochs
 
 
 def _room(base: Base, longest: int) -> TokenRoom:
@@ -170,7 +187,7 @@ def _room(base: Base, longest: int) -> TokenRoom:
 
 
 def _measure(base: Base, scorer: ranker.RankerNetwork, lists: Sequence[RankList], longest: int) -> dict[str, float]:
-    """MRR and R@10 within the lists."""
+    """MRR and R@10 within the lists, with their standard errors."""
     pairs = ranker.PairTokens(base, longest)
     ranks, recalls = [], []
     scorer.eval()
@@ -181,4 +198,8 @@ def _measure(base: Base, scorer: ranker.RankerNetwork, lists: Sequence[RankList]
             order = np.argsort(-scores, kind="stable").tolist()
             ranks.append(next(1 / rank for rank, position in enumerate(order, 1) if position in rank_list.relevant))
             recalls.append(len(rank_list.relevant.intersection(order[:10])) / len(rank_list.relevant))
-    return {"MRR": float(np.mean(ranks)) if ranks else 0.0, "R@10": float(np.mean(recalls)) if recalls else 0.0}
+    figures: dict[str, float] = {}
+    for name, values in (("MRR", ranks), ("R@10", recalls)):
+        figures[name] = float(np.mean(values)) if values else 0.0
+        figures[f"{name} error"] = float(np.std(values) / np.sqrt(len(values))) if values else 0.0
+    return figures

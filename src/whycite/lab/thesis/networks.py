@@ -205,4 +205,5 @@ class _DocumentEncoder(nn.Module):
         if self.inner is None or self.sought is None:
             return states
         weights: Tensor = self.sought(torch.tanh(self.inner(states)))
-        return states * torch.softmax(weights, dim=1)
+        # With weights that sum to 1, as published, scores of a long document hardly differ, and little is learned.
+        return states * torch.softmax(weights, dim=1) * states.shape[1]

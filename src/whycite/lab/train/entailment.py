@@ -13,6 +13,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -48,9 +49,12 @@ _WARM = 0.06  # share of the steps in which the rate rises
 _SMOOTHING = 0.05
 _TEACHER_SHARE = 0.7  # of the loss of a labelled pair, where there is a teacher
 _STATE_SHARE = 0.5  # weight of the difference between the states of teacher and student
-_LIST_SHARE = 0.5  # weight of the loss over lists
+_LIST_SHARE = 1.0  # weight of the loss over lists
+_LIST_EVERY = 4  # steps, with as many more lists: a small batch takes as long as a large one
+_RELEVANCE_SHARE = 0.05  # weight of the difference between the relevance that teacher and student see
 _STEEPEST = 1.0
 _HIDDEN = -1e4  # score of padding
+_COMPILED_VARIANTS = 64  # of a layer: with and without gradients, by width
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,10 @@ class TrainingPack:
             tuple(item for item in self.lists if _is_allowed(item.fold, fold)),
         )
 
+    def allowed_pairs(self, fold: int | None) -> NDArray[np.bool_]:
+        """Which pairs `without_fold` leaves."""
+        return np.array([_is_allowed(pair.fold, fold) for pair in self.pairs], bool)
+
 
 def _is_allowed(fold: int, measured: int | None) -> bool:
     return fold < 0 if measured is None else fold != measured
@@ -124,7 +132,7 @@ class EntailmentRecipe:
     seconds: float = math.inf  # at most; the schedule ends with whichever comes first
     rate: float = 3e-5
     batch: int = 128  # pairs
-    lists: int = 8  # lists a batch
+    lists: int = 8  # lists a step
     list_size: int = 10  # sentences of a list
     shares: dict[str, float] = field(default_factory=dict)  # by source; others are drawn by the root of their number
     seed: int = 0
@@ -157,18 +165,30 @@ def fused_states(model: Any, ids: Tensor, mask: Tensor) -> Tensor:
     device = ids.device.type
     precision = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else states.dtype
     bias = (distances + (1 - mask)[:, None, None, :] * _HIDDEN).to(precision)
+    run_layer = _compiled_layer() if ids.is_cuda else _layer_states
     for layer in model.encoder.layer:
-        attention = layer.attention.attn
-        shape = (*states.shape[:2], attention.num_attention_heads, attention.attention_head_size)
-        query, key, value = (
-            project(states).view(shape).transpose(1, 2) for project in (attention.q, attention.k, attention.v)
-        )
-        dropped = attention.dropout.p if attention.training else 0.0
-        mixed = torch.nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=bias, dropout_p=dropped)
-        attended = attention.o(mixed.transpose(1, 2).flatten(2))
-        states = layer.attention.LayerNorm(layer.attention.dropout(attended) + states)
-        states = layer.output(layer.intermediate(states), states)
+        states = run_layer(layer, states, bias)
     return states
+
+
+@cache
+def _compiled_layer() -> Any:
+    """One compiled layer serves all layers and all sizes of batches."""
+    torch._dynamo.config.cache_size_limit = _COMPILED_VARIANTS
+    return torch.compile(_layer_states, dynamic=True)
+
+
+def _layer_states(layer: Any, states: Tensor, bias: Tensor) -> Tensor:
+    attention = layer.attention.attn
+    shape = (*states.shape[:2], attention.num_attention_heads, attention.attention_head_size)
+    query, key, value = (
+        project(states).view(shape).transpose(1, 2) for project in (attention.q, attention.k, attention.v)
+    )
+    dropped = attention.dropout.p if attention.training else 0.0
+    mixed = torch.nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=bias, dropout_p=dropped)
+    attended = attention.o(mixed.transpose(1, 2).flatten(2))
+    states = layer.attention.LayerNorm(layer.attention.dropout(attended) + states)
+    return layer.output(layer.intermediate(states), states)
 
 
 def shrink(teacher: EntailmentNetwork, layers: Sequence[int], inner: int) -> EntailmentNetwork:
@@ -241,10 +261,13 @@ def train(
     encoder: PairEncoder,
     pack: TrainingPack,
     recipe: EntailmentRecipe,
-    teacher: EntailmentNetwork | None = None,
+    teacher: EntailmentNetwork | NDArray[np.float32] | None = None,
     tell: Callable[[str], None] = print,
 ) -> None:
-    """Train a network for one stage; unlabelled pairs are learned from the teacher alone."""
+    """Train a network for one stage; unlabelled pairs are learned from the teacher alone.
+
+    A teacher is a network, or what one said of all pairs (`predict`), which is faster but teaches no states.
+    """
     torch.manual_seed(recipe.seed)
     device = network.head.weight.device
     decayed = [parameter for parameter in network.parameters() if parameter.ndim > 1]
@@ -255,7 +278,7 @@ def train(
         fused=device.type == "cuda",
     )
     chance = Random(recipe.seed)
-    pairs = _draw_pairs(pack.pairs, recipe, encoder, chance, with_unlabelled=teacher is not None)
+    batches = _draw_pairs(pack.pairs, recipe, encoder, chance, with_unlabelled=teacher is not None)
     lists = _draw_lists(pack.lists, recipe, chance)
     network.train()
     began, losses, step = time.monotonic(), [], 0
@@ -266,8 +289,11 @@ def train(
         for group in optimiser.param_groups:
             group["lr"] = recipe.rate * min(1.0, done / _WARM + 0.01) * max(0.0, 1 - done)
         with torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda"):
-            loss = _pair_loss(network, teacher, encoder, next(pairs), device)
-            if pack.lists:
+            indices = next(batches)
+            pairs = [pack.pairs[index] for index in indices]
+            taught = torch.from_numpy(teacher[indices]) if isinstance(teacher, np.ndarray) else teacher
+            loss = _pair_loss(network, taught, encoder, pairs, device)
+            if pack.lists and step % _LIST_EVERY == 0:
                 loss = loss + _LIST_SHARE * _list_loss(network, encoder, next(lists), device)
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
@@ -287,18 +313,19 @@ def _draw_pairs(
     chance: Random,
     *,
     with_unlabelled: bool,
-) -> Iterator[list[LabelledPair]]:
-    """Batches of pairs of similar length, without end; sources are drawn by their shares."""
-    by_source: dict[str, list[LabelledPair]] = {}
-    for pair in pairs:
+) -> Iterator[list[int]]:
+    """Batches of indices of pairs of similar length, without end; sources are drawn by their shares."""
+    by_source: dict[str, list[int]] = {}
+    for index, pair in enumerate(pairs):
         if with_unlabelled or pair.label != UNLABELLED:
-            by_source.setdefault(pair.source, []).append(pair)
+            by_source.setdefault(pair.source, []).append(index)
+    lengths = [encoder.length(pair.claim, pair.passage) for pair in pairs]
     names = sorted(by_source)
     weights = [recipe.shares.get(name, math.sqrt(len(by_source[name])) / 1000) for name in names]
     while True:
         sources = chance.choices(names, weights, k=recipe.batch * _SORTED_BATCHES)
         drawn = [chance.choice(by_source[source]) for source in sources]
-        drawn.sort(key=lambda pair: encoder.length(pair.claim, pair.passage))
+        drawn.sort(key=lengths.__getitem__)
         batches = [drawn[start : start + recipe.batch] for start in range(0, len(drawn), recipe.batch)]
         chance.shuffle(batches)
         yield from batches
@@ -316,7 +343,7 @@ def _draw_lists(
     weights = [recipe.shares.get(f"{name} lists", math.sqrt(len(by_source[name])) / 1000) for name in names]
     while True:
         batch = []
-        for source in chance.choices(names, weights, k=recipe.lists):
+        for source in chance.choices(names, weights, k=recipe.lists * _LIST_EVERY):
             item = chance.choice(by_source[source])
             irrelevant = [index for index in range(len(item.sentences)) if index not in item.relevant]
             chosen = chance.sample(irrelevant, min(len(irrelevant), recipe.list_size - 1))
@@ -327,11 +354,12 @@ def _draw_lists(
 
 def _pair_loss(
     network: EntailmentNetwork,
-    teacher: EntailmentNetwork | None,
+    teacher: EntailmentNetwork | Tensor | None,
     encoder: PairEncoder,
     pairs: Sequence[LabelledPair],
     device: Any,
 ) -> Tensor:
+    """The loss of a batch; the teacher is a network or what one said of each pair."""
     ids, mask = encoder.batch([encoder.ids(pair.claim, pair.passage) for pair in pairs], device)
     outputs, states = network(ids, mask)
     labels = _moved(np.array([pair.label for pair in pairs], np.int64), device)
@@ -339,14 +367,20 @@ def _pair_loss(
     targets = torch.nn.functional.one_hot(labels.clamp(min=0), 3) * (1 - _SMOOTHING) + _SMOOTHING / 3
     if teacher is None:
         return -(targets * logs).sum(-1).mean()
-    with torch.no_grad():
-        taught, taught_states = teacher(ids, mask)
-        judged = taught[:, 1:].softmax(-1)
+    taught_states = None
+    if isinstance(teacher, EntailmentNetwork):
+        with torch.no_grad():
+            taught, taught_states = teacher(ids, mask)
+    else:
+        taught = teacher.to(device, non_blocking=True)
+    judged = taught[:, 1:].softmax(-1)
     share = torch.where(labels == UNLABELLED, 1.0, _TEACHER_SHARE)[:, None]
     loss = -((share * judged + (1 - share) * targets) * logs).sum(-1).mean()
-    relevance = torch.nn.functional.mse_loss(outputs[:, 0], taught[:, 0])
+    loss = loss + _RELEVANCE_SHARE * torch.nn.functional.mse_loss(outputs[:, 0], taught[:, 0])
+    if taught_states is None:
+        return loss
     likeness = torch.nn.functional.cosine_similarity(states.float(), taught_states.float(), dim=-1)
-    return loss + 0.05 * relevance + _STATE_SHARE * ((1 - likeness) * mask).sum() / mask.sum()
+    return loss + _STATE_SHARE * ((1 - likeness) * mask).sum() / mask.sum()
 
 
 def _list_loss(

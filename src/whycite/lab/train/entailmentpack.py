@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whycite import structure
 from whycite.documents import stream
@@ -40,9 +40,6 @@ from whycite.lab.train.entailmentpairs import (
 )
 from whycite.lab.train.writtenclaims import article_part
 from whycite.verify.prose import own_sentences
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = [
     "SOURCES",

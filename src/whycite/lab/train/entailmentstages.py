@@ -130,16 +130,15 @@ _MARKED = _TAUGHT | {
     "scifact lists": 0.6,
 }  # fmt: skip
 _TEACHER = (
-    _Stage("teacher", 1774, 5e-5, 256, 8, 10, _BROAD),
-    _Stage("teacher on science", 1024, 2.5e-5, 256, 8, 10, _SCIENCE, 1),
+    _Stage("teacher", 681, 5e-5, 256, 8, 10, _BROAD),
+    _Stage("teacher on science", 422, 2.5e-5, 256, 8, 10, _SCIENCE, 1),
 )
-_STUDENT = (
-    _Stage("student", 4000, 2e-4, 512, 10, 10, _TAUGHT),
-    _Stage("student at a lower rate", 1000, 6e-5, 512, 10, 10, _TAUGHT, 1),
-)
-_TEACHER_MARKED = _Stage("teacher with marked claims", 120, 2e-5, 192, 8, 12, _MARKED, 2)
-_STUDENT_MARKED = _Stage("student with marked claims", 240, 7e-5, 384, 16, 12, _MARKED, 10)
-_STAGES = (*_TEACHER, *_STUDENT, _TEACHER_MARKED, _STUDENT_MARKED)
+_STUDENT_STATES = _Stage("student beside the teacher", 524, 2e-4, 512, 10, 10, _TAUGHT)
+_STUDENT = _Stage("student", 2272, 1.5e-4, 512, 10, 10, _TAUGHT, 1)
+_STUDENT_MARKED = _Stage("student with marked claims", 70, 7e-5, 384, 16, 12, _MARKED, 10)
+_STAGES = (*_TEACHER, _STUDENT_STATES, _STUDENT, _STUDENT_MARKED)
+# What a teacher would say of a marked claim that is sure of its label: the logit of the label and of the others.
+_MARKED_LOGITS = (2.5, -1.0)
 _LONGEST = 320  # tokens of a pair: an abstract and a claim
 _LEAST_CORRELATION = 0.95
 _PARITY_SAMPLE = 200  # pairs for comparing the export
@@ -226,8 +225,7 @@ class _Trainer:
         self._data, self._encoder, self._plan, self._tell = data, encoder, plan, tell
         self._device = "cuda" if torch.cuda.is_available() else "cpu"
         self._ends = time.monotonic() + plan.deadline
-        finish = _TEACHER_MARKED.steps + _STUDENT_MARKED.steps
-        self._steps_left = sum(stage.steps for stage in _STAGES) + plan.folds * finish
+        self._steps_left = sum(stage.steps for stage in _STAGES) + plan.folds * _STUDENT_MARKED.steps
         self.measured: dict[str, float] = {}
 
     def train_all(
@@ -242,29 +240,28 @@ class _Trainer:
             self._train(teacher, stage, unmarked)
         chosen = np.linspace(0, len(model.encoder.layer) - 1, self._plan.layers).round().astype(int)
         student = shrink(teacher, chosen.tolist(), self._plan.inner).to(self._device)
-        for stage in _STUDENT:
-            self._train(student, stage, unmarked, teacher)
+        self._train(student, _STUDENT_STATES, unmarked, teacher)
+        judged = predict(teacher, self._encoder, [(pair.claim, pair.passage) for pair in pack.pairs])
+        self._train(student, _STUDENT, unmarked, judged[pack.allowed_pairs(None)])
+        for row, pair in zip(judged, pack.pairs, strict=True):
+            if pair.fold >= 0:
+                row[1:] = _MARKED_LOGITS[1]
+                row[1 + pair.label] = _MARKED_LOGITS[0]
         recorded: dict[str, Any] = {}
         for fold in range(self._plan.folds):
-            partial = self._finish(teacher, student, pack.without_fold(fold), f" without fold {fold + 1}")
+            partial = copy.deepcopy(student)
+            judgements = judged[pack.allowed_pairs(fold)]
+            self._train(partial, _STUDENT_MARKED, pack.without_fold(fold), judgements, f" without fold {fold + 1}")
             recorded |= self._record(partial, [case for case in marked if folds[case.id] == fold])
-        return self._finish(teacher, student, pack), recorded
-
-    def _finish(
-        self, teacher: EntailmentNetwork, student: EntailmentNetwork, pack: TrainingPack, name: str = ""
-    ) -> EntailmentNetwork:
-        """A copy of the student that has learned from marked claims, and from a teacher that has."""
-        teacher, student = copy.deepcopy(teacher), copy.deepcopy(student)
-        self._train(teacher, _TEACHER_MARKED, pack, name=name)
-        self._train(student, _STUDENT_MARKED, pack, teacher, name)
-        return student
+        self._train(student, _STUDENT_MARKED, pack, judged)
+        return student, recorded
 
     def _train(
         self,
         network: EntailmentNetwork,
         stage: _Stage,
         pack: TrainingPack,
-        teacher: EntailmentNetwork | None = None,
+        teacher: EntailmentNetwork | NDArray[np.float32] | None = None,
         name: str = "",
     ) -> None:
         steps = max(1, round(stage.steps * self._plan.steps / EntailmentPlan().steps))

@@ -14,10 +14,10 @@ from whycite.lab.train.vectors import Tokens, encode
 from whycite.models.encoders import OnnxEncoder
 from whycite.models.rankers import OnnxRanker
 
-__all__ = ["encoder_parity", "ranker_parity"]
+__all__ = ["LEAST_CORRELATION", "encoder_parity", "ranker_parity"]
 
 _LEAST_COSINE = 0.98
-_LEAST_CORRELATION = 0.95
+LEAST_CORRELATION = 0.95
 
 
 def encoder_parity(base: Base, folder: Path, texts: Sequence[str]) -> dict[str, float]:
@@ -33,7 +33,12 @@ def encoder_parity(base: Base, folder: Path, texts: Sequence[str]) -> dict[str, 
 
 
 def ranker_parity(
-    base: Base, scorer: RankerNetwork, folder: Path, pairs: Sequence[tuple[str, str]], longest: int
+    base: Base,
+    scorer: RankerNetwork,
+    folder: Path,
+    pairs: Sequence[tuple[str, str]],
+    longest: int,
+    least: float = LEAST_CORRELATION,
 ) -> dict[str, float]:
     """How well the exported ranker's scores agree with the trained one's on pairs of a claim and a paper."""
     import torch
@@ -47,7 +52,7 @@ def ranker_parity(
         text_pairs = [(claim_text("paper", claim), text) for claim, text in pairs]
         trained = score(scorer, PairTokens(base, longest), text_pairs).float().cpu().numpy()
     correlation = float(np.corrcoef(exported, trained)[0, 1])
-    if not correlation >= _LEAST_CORRELATION:
+    if not correlation >= least:
         raise UserError(f"{folder}: the exported ranker differs from the trained one (correlation {correlation:.3f})")
     return {"correlation of scores": correlation, "difference, mean": float(np.abs(exported - trained).mean())}
 

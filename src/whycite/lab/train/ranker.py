@@ -132,10 +132,12 @@ def train(
     tell: Tell,
     stances: Sequence[Stance] = (),
     scorer: RankerNetwork | None = None,
+    after_epoch: Callable[[int, RankerNetwork], None] = lambda epoch, scorer: None,
 ) -> RankerNetwork:
     """Train a scorer on the base's model, or train the given one further, to rank right texts first.
 
-    From a `stance` it learns whether a passage agrees with a claim (above 0) or disagrees (below 0).
+    From a `stance` it learns whether a passage agrees with a claim (above 0) or disagrees (below 0). `after_epoch` is
+    given the scorer as it is after each epoch.
     """
     torch.manual_seed(recipe.seed)
     scorer = scorer or RankerNetwork(base.model)
@@ -157,6 +159,7 @@ def train(
             with autocast(scorer):
                 losses.append(steps.take(_loss(_score_tables(scorer, batch.tables), batch, recipe)))
         tell(f"epoch {epoch} loss {float(torch.stack(losses).mean()):.4f} in {time.monotonic() - began:.0f} s")
+        after_epoch(epoch, scorer)
     return scorer
 
 

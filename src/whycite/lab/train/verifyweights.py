@@ -5,7 +5,8 @@ Run: python -m whycite.lab.train.verifyweights DATA OUT.json RECORDED.json WRITT
 The order of sentences is learnt from CL-SciSumm and SciFact. The entailment model looks better than it is on cases it
 was trained on, so what it adds is learnt from RECORDED, the judgements of models trained without them (see
 `RecordedEntailment`). Verdicts are learnt from claims that were written about articles that no model has seen, against
-the whole article and against its abstract. The least chance of each verdict is fitted last.
+the whole article and against its abstract, and from citing sentences of eLife against the paper they cite and others
+(`cited_texts`). The least chance of each verdict is fitted last.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +26,7 @@ from whycite.lab.thesis import datasets
 from whycite.lab.thesis.datasets import PassageCase
 from whycite.lab.thesis.experiment import CaseSplit, Fit
 from whycite.lab.thesis.measures import Scorer
-from whycite.lab.train.verifyexamples import load_recorded, prepare
+from whycite.lab.train.verifyexamples import cited_texts, load_recorded, prepare
 from whycite.lab.train.writtenclaims import OTHERS, abstract_cases, load_written
 from whycite.models import Encoder, load_encoder
 from whycite.models.cache import CachedEncoder
@@ -51,6 +53,7 @@ Gold = NDArray[np.bool_]
 _STEPS, _RATE = 300, 0.1
 _PULL = 1e-3  # regularisation towards zero, with features scaled to equal size
 _LISTWISE_SHARE = 0.3  # weight of the loss over all sentences next to that over pairs
+_SIGN_PULL = 0.03  # the same for signs: with less, chances are too high on claims of other kinds (SciFact)
 _MAX_OTHERS = 150  # sentences that a gold one is compared with
 
 
@@ -137,7 +140,7 @@ def fit_classes(
         scores = scaled @ weights
         chances = np.exp(scores - scores.max(1, keepdims=True))
         chances /= chances.sum(1, keepdims=True)
-        gradient = scaled.T @ ((chances - targets) * share) + _PULL * weights
+        gradient = scaled.T @ ((chances - targets) * share) + _SIGN_PULL * weights
         momentum, variance = 0.9 * momentum + 0.1 * gradient, 0.999 * variance + 0.001 * gradient**2
         weights -= _RATE * (momentum / (1 - 0.9**step)) / (np.sqrt(variance / (1 - 0.999**step)) + 1e-8)
     unscaled = weights[:-1] / size[:, None]
@@ -154,6 +157,7 @@ def fit_classes(
 _BARS = tuple(percent / 100 for percent in range(40, 95, 5))
 # The share of other claims that may get a verdict: a wrong contradiction does more harm.
 _MOST_WRONG = {"backed": 0.08, "contradicted": 0.02}
+_CITED = 50  # citing sentences whose cited paper is at hand, each with two other papers or claims
 _NO_WEIGHTS = PassageWeights({kind: {step: {} for step in STEPS} for kind in KINDS}, {})
 
 
@@ -257,7 +261,8 @@ def main(arguments: Sequence[str], tell: Callable[[str], None] = print) -> None:
     weights = fit_steps(cases, encoder, load_recorded(recorded_path, cases))
     tell("fitted the ranking of sentences")
     written = [case for case in load_written(written_path, data, "fit") if case.citing != OTHERS]
-    examples = list(sign_examples([*written, *abstract_cases(written)], encoder, entailment, weights))
+    cited = cited_texts(sorted((data / "elife").glob("elife-[0-9]*")), _CITED, encoder, Random(0))
+    examples = list(sign_examples([*written, *abstract_cases(written), *cited], encoder, entailment, weights))
     weights = replace(weights, verdicts=fit_verdicts(examples))
     replace(weights, bars=fit_bars(examples, weights)).write(out)
     tell(f"{out}: fitted to {len(cases)} claims with passages and {len(examples)} with verdicts")

@@ -9,6 +9,7 @@ import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -17,7 +18,15 @@ from fastapi import APIRouter, Form, UploadFile
 from fastapi.responses import Response, StreamingResponse
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from whycite.check.findings import CheckedDraft, Finding, FindingJson, checked_draft_json, finding_json
+from whycite.check.findings import (
+    CheckedDraft,
+    Finding,
+    FindingJson,
+    Proposal,
+    checked_draft_json,
+    finding_json,
+)
+from whycite.check.fix.edits import Refusal
 from whycite.documents.jsondocument import section_json
 from whycite.documents.model import Document
 from whycite.errors import UserError
@@ -109,8 +118,9 @@ async def fix(
 ) -> Response:
     """Insert citations and return the changed files as a .zip; `choices` is a JSON list of {"file", "start", "key"}.
 
-    `threshold` and `n` must be those of the check that proposed the keys. The header `x-refused` lists the choices that
-    could not be inserted as percent-encoded JSON; if none could, the response is an error (422).
+    A Word document gets them as tracked changes. `threshold` and `n` must be those of the check that proposed the keys.
+    The header `x-refused` lists the choices that could not be inserted as percent-encoded JSON; if none could, the
+    response is an error (422).
     """
     uploads = receive_uploads(files, here.settings.files)
     try:
@@ -229,8 +239,6 @@ def _shorten_paths(text: str, folder: Path | str) -> str:
 def _fix(
     here: Server, uploads: Sequence[Upload], choices: Sequence[CitationChoice], options: _CheckOptions
 ) -> tuple[bytes, list[str]]:
-    from whycite.check.fix import plan
-
     with unpacked_folder(uploads) as folder:
         checked = _run_check(here, folder, options)
         places = {
@@ -247,16 +255,31 @@ def _fix(
                     422, f"{choice.file}: '{choice.key}' was not recommended for this sentence; check the draft again."
                 )
             chosen[finding_index] = proposal
-        fix_plan = plan(checked, chosen, folder)
-        refused = [_shorten_paths(f"{refusal.proposal.key}: {refusal.reason}", folder) for refusal in fix_plan.refused]
-        if not fix_plan.changes:
-            reasons = dict.fromkeys(_shorten_paths(refusal.reason, folder) for refusal in fix_plan.refused)
+        contents, refusals = _changed_files(checked, chosen, folder)
+        refused = [_shorten_paths(f"{refusal.proposal.key}: {refusal.reason}", folder) for refusal in refusals]
+        if not contents:
+            reasons = dict.fromkeys(_shorten_paths(refusal.reason, folder) for refusal in refusals)
             raise Problem(422, f"Nothing was changed: {'; '.join(list(reasons)[:_MAX_REFUSALS])}.")
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-            for change in fix_plan.changes:
-                archive.writestr(_shorten_paths(change.label, folder), change.new_content)
+            for name, content in contents.items():
+                archive.writestr(_shorten_paths(name, folder), content)
         return packed.getvalue(), refused
+
+
+def _changed_files(
+    checked: CheckedDraft, chosen: Mapping[int, Proposal], folder: Path
+) -> tuple[dict[str, bytes], Sequence[Refusal]]:
+    """The changed files of a draft by path, and what was refused; a Word document has tracked changes."""
+    from whycite.check.fix import plan
+    from whycite.check.fix.worddrafts import insert_citations
+
+    if checked.document.format == "docx":
+        data = Path(checked.document.path).read_bytes()
+        fixed = insert_citations(checked, data, datetime.now(UTC), chosen)
+        return {checked.document.path: fixed.content} if fixed.fixed else {}, fixed.refused
+    fix_plan = plan(checked, chosen, folder)
+    return {change.label: change.new_content for change in fix_plan.changes}, fix_plan.refused
 
 
 _WRITABLE_FORMATS = ("latex", "markdown", "typst")
@@ -268,6 +291,8 @@ def unwritable_reason(document: Document, folder: Path) -> str:
     from whycite.check.fix.edits import DraftProject
     from whycite.check.fix.entries import find_bibliography
 
+    if document.format == "docx":
+        return ""
     if document.format not in _WRITABLE_FORMATS:
         style = citation_style(document, {})
         return style if isinstance(style, str) else ""

@@ -37,6 +37,7 @@ from whycite.lab.train.worthiness.batches import (  # noqa: E402  # noqa: E402
 )
 from whycite.lab.train.worthiness.build import build_worthiness_model as make_model  # noqa: E402
 from whycite.lab.train.worthiness.network import build_network, scores  # noqa: E402
+from whycite.lab.train.worthiness.recipe import scope_recipe  # noqa: E402
 from whycite.lab.train.worthiness.training import frame_of, judge_out_of_fold  # noqa: E402
 
 WORDS = [f"w{at}" for at in range(30)]
@@ -340,6 +341,27 @@ def test_what_runs_says_what_was_trained(base: str, tmp_path: Path, kind: str, r
     content = json.loads((out / "worthiness.json").read_text())
     assert content["readout"] == readout
     assert content["decisions"].keys() == {"articles"}
+
+
+@pytest.mark.parametrize(("variant", "readout"), [("ctx-section-first", "separator"), ("solo-section-extra", "start")])
+def test_scopes_recipe_reads_types_and_runs_as_it_was_trained(
+    base: str, tmp_path: Path, variant: str, readout: str
+) -> None:
+    published = scope_recipe(variant, base)
+    assert (published.readout, published.heading, published.conform) == (readout, "type", True)
+    assert (published.noise, published.named, published.marks, published.folds, published.soft) == (0, 0, 0, 0, 0)
+    own = replace(published, epochs=3, rate=5e-3, limit=64)
+    outcome = make_model(documents(12), tmp_path / "made", own, quietly, dev=2, test=3)
+    content = json.loads((tmp_path / "made" / "worthiness.json").read_text())
+    assert (content["readout"], content["section"]) == (readout, "type")
+    paragraphs = [each for one in documents(12)[-3:] for each in one.unlabelled()]
+    found = np.concatenate(load_detector(tmp_path / "made", 1).scores(paragraphs))  # type: ignore[attr-defined]
+    assert np.corrcoef(found, outcome.test.scores)[0, 1] > 0.97
+
+
+def test_the_start_is_read_for_one_sentence_at_a_time(base: str) -> None:
+    with pytest.raises(UserError, match="choose a solo variant"):
+        recipe(base, variant="ctx", readout="start")
 
 
 def test_what_bibliographies_count_is_learned_too(base: str, tmp_path: Path) -> None:

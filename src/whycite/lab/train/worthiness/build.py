@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from whycite.check.calibration import BibliographyWeights, Calibration, title_signs
-from whycite.check.detector import Decision, DetectorDescription, DetectorHead, FolderDetector
+from whycite.check.detector import Decision, DetectorDescription, DetectorHead, FolderDetector, SectionText
 from whycite.check.paragraphs import LabelledDocument
 from whycite.errors import UserError
 from whycite.files import make_folder
@@ -52,7 +52,10 @@ def export_detector(
     (out / ENCODER.settings_file).unlink()
     hidden, output = network["head"][1], network["head"][4]
     DetectorHead(_array(hidden.weight), _array(hidden.bias), _array(output.weight)[0], _array(output.bias)).write(out)
-    DetectorDescription(name, recipe.variant, recipe.readout, frame_of(base, recipe).limit, decisions).write(out)
+    section: SectionText = "type" if recipe.heading == "type" else "heading"
+    DetectorDescription(name, recipe.variant, recipe.readout, frame_of(base, recipe).limit, decisions, section).write(
+        out
+    )
 
 
 def is_exportable(base: Base) -> bool:

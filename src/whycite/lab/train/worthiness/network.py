@@ -117,6 +117,8 @@ def scores(network: Any, batch: WorthinessBatch, readout: Readout, limit: int, d
     token_states = states(network["backbone"], tokens, positions, bounds, limit)
     if readout == "separator":
         readouts = token_states.index_select(0, on_device(batch.separators)).float()
+    elif readout == "start":  # one sentence per pass
+        readouts = token_states.index_select(0, bounds[: len(batch.sentences)].long()).float()
     else:
         owner, number = on_device(batch.owner), len(batch.sentences)
         readouts = torch.zeros(number + 1, token_states.shape[1], device=device).index_add(

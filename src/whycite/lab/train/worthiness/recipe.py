@@ -9,19 +9,19 @@ from whycite.check.modelinputs import find_variant
 from whycite.errors import UserError
 from whycite.models import DEFAULT
 
-__all__ = ["Heading", "Readout", "WorthinessRecipe"]
+__all__ = ["Heading", "Readout", "WorthinessRecipe", "scope_recipe"]
 
-Readout = Literal["mean", "separator"]
+Readout = Literal["mean", "separator", "start"]
 Heading = Literal["any", "top", "path", "type", "none"]
 
 
 @dataclass(frozen=True, slots=True)
 class WorthinessRecipe:
-    """Settings of training; SCOPE's own are a separator read-out, the section's type and conforming paragraphs."""
+    """Settings of training; `scope_recipe` has those of SCOPE."""
 
     base: str = DEFAULT
     variant: str = "ctx-section-extra"
-    readout: Readout = "mean"  # over a sentence's own tokens, or as published at the separator after it
+    readout: Readout = "mean"  # over a sentence's own tokens, at the separator after it, or at the start of its pass
     heading: Heading = "any"  # what represents the section: random, its top heading, all headings, its type
     epochs: int = 6
     rate: float = 4e-4
@@ -43,7 +43,8 @@ class WorthinessRecipe:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        find_variant(self.variant)
+        if find_variant(self.variant).context and self.readout == "start":
+            raise UserError("the start of a pass can only be read for one sentence at a time; choose a solo variant")
         if self.epochs < 1 or self.tokens < self.limit or self.limit < 64:
             raise UserError(
                 "training needs at least 1 epoch, a limit of at least 64 tokens, and batches of at least that size"
@@ -57,3 +58,30 @@ class WorthinessRecipe:
     def judging(self) -> WorthinessRecipe:
         """The recipe of the models whose judgement is learned from."""
         return replace(self, base=self.judge, rate=self.judge_rate, judge="") if self.judge else self
+
+
+def scope_recipe(variant: str, base: str = DEFAULT, seed: int = 0) -> WorthinessRecipe:
+    """SCOPE's own recipe (4.5.1, D.3): types of sections, conforming paragraphs, labels alone, and no noise.
+
+    A paragraph is read out at the separators, a single sentence at the start. Batches of four paragraphs are about
+    1,024 tokens, and of four sentences less than a pass may have.
+    """
+    context = find_variant(variant).context
+    return WorthinessRecipe(
+        base=base,
+        variant=variant,
+        readout="separator" if context else "start",
+        heading="type",
+        epochs=3,
+        rate=1.112e-5 if context else 1.351e-6,
+        decay=0.0 if context else 0.1,
+        tokens=1024 if context else 512,
+        dropout=0.1,
+        noise=0.0,
+        named=0.0,
+        marks=0.0,
+        folds=0,
+        soft=0.0,
+        conform=True,
+        seed=seed,
+    )

@@ -1,0 +1,221 @@
+"""A checked Word document given back: with comments on its sentences, or with citations as tracked changes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from whycite.check.findings import CheckedDraft, Finding, Proposal
+from whycite.check.fix.edits import Refusal
+from whycite.check.fix.planning import Objection, best_choices, first_objection, possible_places
+from whycite.check.reporting.messages import is_reported, message, problem_message
+from whycite.documents.model import Document, Sentence
+from whycite.documents.sources import MemoryFolder, Source
+from whycite.documents.word import READER
+from whycite.documents.word.editing import TextInsertion, WordComment, WordEditor
+from whycite.documents.word.flow import FlowParagraph
+from whycite.documents.word.outline import recognise_paragraphs
+from whycite.errors import UserError
+
+if TYPE_CHECKING:
+    from whycite.library import Paper
+
+__all__ = ["FixedWord", "comment_findings", "insert_citations"]
+
+_NUMBERED = re.compile(r"(?P<opening>[\[(]?)\d[\d,;\s–-]*[\])]?")
+_SCHEMA = "https://github.com/citation-style-language/schema/raw/master/csl-citation.json"
+_MAX_EVIDENCE = 300  # characters of a sentence that a comment quotes
+
+
+@dataclass(frozen=True, slots=True)
+class FixedWord:
+    """A Word document with what a check has to say, and what could not be written."""
+
+    content: bytes
+    comments: int = 0
+    fixed: tuple[tuple[Finding, Proposal, str], ...] = ()  # with the citation as written
+    refused: tuple[Refusal, ...] = ()
+
+
+def comment_findings(checked: CheckedDraft, data: bytes, date: datetime) -> FixedWord:
+    """The document with a comment on every sentence that the check reports: why, the papers, and the evidence."""
+    editor = _open(checked.document, data, date)
+    count = sum(
+        editor.add_comment(WordComment(finding.start, finding.end, _comment(finding)))
+        for finding in checked.findings
+        if is_reported(finding)
+    )
+    return FixedWord(editor.result() if count else data, count)
+
+
+def _open(document: Document, data: bytes, date: datetime) -> WordEditor:
+    """An editor of the bytes of a document, which must be those that were read."""
+    source = Source(MemoryFolder({"draft.docx": data}, ""), "draft.docx")
+    current = next(iter(READER.read(source)))
+    texts = [(sentence.text, sentence.start, sentence.end) for sentence in document.sentences]
+    if [(sentence.text, sentence.start, sentence.end) for sentence in current.sentences] != texts:
+        raise UserError(f"{document.path}: changed since it was checked; check it again")
+    return WordEditor(data, document.path, date)
+
+
+def _comment(finding: Finding) -> str:
+    """What a finding says, with the best evidence for each paper."""
+    if finding.kind != "needs-citation" and not finding.recommendations:
+        return problem_message(finding)
+    first, *papers = message(finding).split("\n")
+    lines = [first]
+    for line, proposal in zip(papers, finding.recommendations, strict=False):
+        lines.append(line)
+        for evidence in proposal.recommendation.evidence[:1]:
+            sentence = " ".join(evidence.sentence.split())
+            quoted = sentence if len(sentence) <= _MAX_EVIDENCE else f"{sentence[:_MAX_EVIDENCE].rsplit(' ', 1)[0]} …"
+            source = evidence.source.title or evidence.source.key
+            lines.append(f"    cited for: “{quoted}”" + (f" ({source})" if source else ""))
+    return "\n".join([*lines, *([problem_message(finding)] if finding.problems else [])])
+
+
+def insert_citations(
+    checked: CheckedDraft,
+    data: bytes,
+    date: datetime,
+    choices: Mapping[int, Proposal] | None = None,
+    objection: Objection = lambda finding, proposal: "",
+) -> FixedWord:
+    """The document with the chosen citations as tracked changes, by default the best; new papers join its list."""
+    chosen = best_choices(checked) if choices is None else choices
+    writer = _CitationWriter(checked.document, _open(checked.document, data, date))
+    fixed: list[tuple[Finding, Proposal, str]] = []
+    refused: list[Refusal] = []
+    for index in sorted(chosen):
+        finding, proposal = checked.findings[index], chosen[index]
+        written, reason = writer.write(finding, proposal, objection)
+        if reason:
+            refused.append(Refusal(finding, proposal, reason))
+        else:
+            fixed.append((finding, proposal, written))
+    if not fixed:
+        return FixedWord(data, refused=tuple(refused))
+    return FixedWord(writer.finish(), fixed=tuple(fixed), refused=tuple(refused))
+
+
+@dataclass(frozen=True, slots=True)
+class _PrintedStyle:
+    """How the draft shows citations: numbers in brackets or raised, or names and years."""
+
+    numbered: bool = False
+    opening: str = "("
+    raised: bool = False
+    link: str = "&"
+
+    @property
+    def closing(self) -> str:
+        return {"[": "]", "(": ")"}.get(self.opening, "")
+
+
+@dataclass(slots=True)
+class _CitationWriter:
+    """Writes citations one by one, and the entries that they need at the end."""
+
+    document: Document
+    editor: WordEditor
+    entries: dict[str, str] = field(default_factory=dict)  # new ones, by key
+    style: _PrintedStyle = field(init=False)
+    sentences: dict[tuple[int, int], Sentence] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.style = _printed_style(self.document, self.editor.text)
+        self.sentences = {(sentence.start, sentence.end): sentence for sentence in self.document.sentences}
+        recognise_paragraphs(self.editor.flow, self.editor.text)
+
+    def write(self, finding: Finding, proposal: Proposal, objection: Objection) -> tuple[str, str]:
+        """Insert the citation of a paper; what was written, and why not if nothing was."""
+        sentence = self.sentences.get((finding.start, finding.end))
+        if sentence is None:
+            return "", "the sentence is no longer in the draft"
+        if reason := first_objection(sentence, proposal, self.document) or objection(finding, proposal):
+            return "", reason
+        is_new = proposal.key not in self.document.by_id
+        if is_new and not self._list():
+            return "", "the draft has no reference list to add it to"
+        insertion = self._insertion(proposal, is_new)
+        text = self.editor.text
+        for place in possible_places(text, sentence, finding, proposal, self.document.format):
+            gap = "" if insertion.raised or text[place.offset - 1 : place.offset].isspace() else " "
+            lead = place.lead + gap
+            placed = TextInsertion(place.offset, insertion.text, insertion.instruction, lead, insertion.raised)
+            if self.editor.insert(placed):
+                if is_new:
+                    self.entries.setdefault(proposal.key, _entry(proposal.recommendation.paper))
+                return insertion.text, ""
+        return "", "there is no place for a citation in this sentence"
+
+    def finish(self) -> bytes:
+        """The document with all citations, and the new entries at the end of the reference list."""
+        lines = self._list()
+        if self.entries and lines:
+            labelled = self._counts() and not lines[-1].numbered
+            label = re.match(r"\s*(\[?)\d+(\]?[.)]?)(\s*)", self.editor.text[lines[-1].start : lines[-1].end])
+            texts = list(self.entries.values())
+            if labelled and label:
+                numbers = range(len(self.document.references) + 1, len(self.document.references) + 1 + len(texts))
+                texts = [
+                    f"{label[1]}{number}{label[2]}{label[3] or ' '}{text}"
+                    for number, text in zip(numbers, texts, strict=True)
+                ]
+            self.editor.append_paragraphs(lines[-1], texts)
+        return self.editor.result()
+
+    def _list(self) -> list[FlowParagraph]:
+        return [line for line in self.editor.flow.paragraphs if line.role == "reference" and line.end > line.start]
+
+    def _counts(self) -> bool:
+        """Whether citations are numbers of a list that was typed."""
+        return self.style.numbered and all(reference.id.isdigit() for reference in self.document.references)
+
+    def _insertion(self, proposal: Proposal, is_new: bool) -> TextInsertion:
+        """The citation of a paper: a live field if Zotero knows it, else text in the draft's own style."""
+        key, paper = proposal.key, proposal.recommendation.paper
+        if self._counts():
+            added = [*self.entries, key]
+            number = key if not is_new else str(len(self.document.references) + added.index(key) + 1)
+            return TextInsertion(0, f"{self.style.opening}{number}{self.style.closing}", raised=self.style.raised)
+        shown = _names_and_year(paper, self.style.link)
+        if (item := self.editor.works.zotero_items.get(key)) is None:
+            return TextInsertion(0, shown)
+        kept = {name: value for name, value in item.items() if name in ("id", "uris", "uri", "itemData")}
+        properties = {"formattedCitation": shown, "plainCitation": shown, "noteIndex": 0}
+        id = sha256(f"{key} {proposal.recommendation.rank} {len(self.entries)}".encode()).hexdigest()[:8]
+        citation = {"citationID": id, "properties": properties, "citationItems": [kept], "schema": _SCHEMA}
+        code = json.dumps(citation, ensure_ascii=False, separators=(",", ":"))
+        return TextInsertion(0, shown, f" ADDIN ZOTERO_ITEM CSL_CITATION {code} ")
+
+
+def _printed_style(document: Document, text: str) -> _PrintedStyle:
+    """How most citations of a draft look."""
+    shown = [text[citation.start : citation.end] for sentence in document.sentences for citation in sentence.citations]
+    numbers = [match for words in shown if (match := _NUMBERED.fullmatch(words.strip()))]
+    link = "&" if sum(" & " in words for words in shown) >= sum(" and " in words for words in shown) else "and"
+    if 2 * len(numbers) <= len(shown) or not numbers:
+        return _PrintedStyle(link=link)
+    opening = Counter(match["opening"] for match in numbers).most_common(1)[0][0]
+    return _PrintedStyle(numbered=True, opening=opening, raised=not opening, link=link)
+
+
+def _names_and_year(paper: Paper, link: str) -> str:
+    families = [author.partition(",")[0] for author in paper.authors]
+    who = f"{families[0]} et al." if len(families) > 2 else f" {link} ".join(families) or paper.title
+    return f"({who}, {paper.year or 'n.d.'})"
+
+
+def _entry(paper: Paper) -> str:
+    """A printed entry: names, year, title, venue, DOI."""
+    names = "; ".join(paper.authors)
+    address = f"https://doi.org/{paper.doi}" if paper.doi else ""
+    parts = (f"{names} ({paper.year or 'n.d.'})".strip(), paper.title, paper.venue)
+    return " ".join([*(f"{part.rstrip('.')}." for part in parts if part), *([address] if address else [])])

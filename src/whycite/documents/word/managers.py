@@ -1,0 +1,293 @@
+"""Works that reference managers store in a document: Zotero, Mendeley, EndNote, Citavi, and Word's own sources.
+
+Each manager writes a citation as a field or a content control with the work's data in it; this module reads the data.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from whycite.documents.identity import normalise_doi, normalise_isbn, normalise_pmid, normalise_title
+from whycite.documents.model import Publication, Reference
+from whycite.documents.references.csljson import item_reference
+from whycite.documents.references.names import names_others, parse_people, person
+from whycite.documents.references.reader import normalise_pages, year_of
+from whycite.documents.xmltree import Node, parse_tree, plain_text
+
+__all__ = ["CitedItem", "CitedWorks", "citavi_items", "csl_items", "decode_base64", "endnote_items", "word_sources"]
+
+_ZOTERO = re.compile(r"https?://(?:www\.)?zotero\.org/")
+_DECODER = json.JSONDecoder()
+_MAX_DEPTH = 60  # levels of brackets in a citation; the decoder is recursive
+_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
+_BARE_AMPERSAND = re.compile(r"&(?!#?\w{1,10};)")
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_LETTERS = re.compile(r"[\W\d_]+")
+_ENDNOTE_TYPES = {
+    "journal article": "article-journal", "book": "book", "edited book": "book", "book section": "chapter",
+    "conference paper": "paper-conference", "conference proceedings": "paper-conference", "thesis": "thesis",
+    "report": "report", "web page": "webpage", "preprint": "article", "electronic article": "article-journal",
+}  # fmt: skip
+_WORD_TYPES = {
+    "journalarticle": "article-journal", "articleinaperiodical": "article-magazine", "book": "book",
+    "booksection": "chapter", "conferenceproceedings": "paper-conference", "report": "report",
+    "internetsite": "webpage", "documentfrominternetsite": "webpage",
+}  # fmt: skip
+_CITAVI_TYPES = {
+    "journalarticle": "article-journal", "book": "book", "bookedited": "book", "contribution": "chapter",
+    "thesis": "thesis", "conferenceproceedings": "book", "internetdocument": "webpage", "unpublishedwork": "report",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class CitedItem:
+    """A work that a citation names: what the manager calls it, and its data; without title and authors if unknown."""
+
+    identity: str
+    reference: Reference  # its id is the citation key that the manager stores, or ""
+    stored: Mapping[str, Any] = field(default_factory=dict)  # the item as Zotero writes it
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the document has the data of the work."""
+        return bool(self.reference.title or self.reference.authors)
+
+
+class CitedWorks:
+    """The works that a document cites, each under one readable key: "Kaiser1995", or the manager's citation key."""
+
+    def __init__(self) -> None:
+        self.references: dict[str, Reference] = {}
+        self.zotero_items: dict[str, Mapping[str, Any]] = {}  # by key
+        self._keys: dict[str, str] = {}  # by what managers call a work, and by what it says of itself
+
+    def add(self, item: CitedItem) -> str:
+        """The key of a work; new if it was not cited before."""
+        names = [name for name in (item.identity, *_own_names(item.reference)) if name]
+        key = next((self._keys[name] for name in names if name in self._keys), "")
+        if not key:
+            key = self._free_key(item.reference.id or _readable_key(item.reference))
+            self.references[key] = replace(item.reference, id=key)
+        for name in names:
+            self._keys.setdefault(name, key)
+        if _ZOTERO.match(item.identity):
+            self.zotero_items.setdefault(key, item.stored)
+        return key
+
+    def key_of(self, identity: str) -> str:
+        """The key of a work by what the manager calls it; "" if it is not there."""
+        return self._keys.get(identity, "")
+
+    def _free_key(self, key: str) -> str:
+        if key not in self.references:
+            return key
+        letters = (chr(code) for code in range(ord("b"), ord("z") + 1))
+        candidates = (*(f"{key}{letter}" for letter in letters), f"{key}-{len(self.references)}")
+        return next(candidate for candidate in candidates if candidate not in self.references)
+
+
+def _own_names(reference: Reference) -> Iterator[str]:
+    """What a work says of itself that no other does."""
+    if reference.doi:
+        yield f"doi {reference.doi}"
+    if title := normalise_title(reference.title):
+        yield f"title {title} {reference.year}"
+
+
+def _readable_key(reference: Reference) -> str:
+    name = reference.authors[0].partition(",")[0] if reference.authors else reference.title.partition(" ")[0]
+    return f"{_LETTERS.sub('', name) or 'work'}{reference.year or ''}"
+
+
+def csl_items(code: str) -> list[CitedItem]:
+    """The works of a citation in CSL-JSON, as Zotero and Mendeley write it; empty if it cannot be read."""
+    items: list[CitedItem] = []
+    for item in _object(code).get("citationItems") or ():
+        if not isinstance(item, dict):
+            continue
+        stored = item.get("itemData")
+        data: Mapping[str, Any] = stored if isinstance(stored, dict) else {}
+        uris = item.get("uris") or item.get("uri")
+        uri = next((uri for uri in uris if isinstance(uri, str)), "") if isinstance(uris, list) else str(uris or "")
+        # Mendeley Desktop counts "ITEM-1" anew in every citation.
+        number = str(item.get("id", ""))
+        identity = uri or (number if not number.startswith("ITEM-") else "")
+        key = str(data.get("citation-key") or "")
+        items.append(CitedItem(identity, item_reference(key, data), item))
+    return items
+
+
+def _object(code: str) -> Mapping[str, Any]:
+    """The JSON object that a text begins with, whatever follows it; empty if it is broken."""
+    depth = 0
+    for bracket in _BRACKET.finditer(code):
+        depth += (bracket[0] in "[{") - (bracket[0] in "]}")
+        if depth > _MAX_DEPTH:
+            return {}
+        if depth == 0:
+            break
+    try:
+        value, _ = _DECODER.raw_decode(code.lstrip())
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def decode_base64(text: str) -> str:
+    """The text in a base64 string, as far as it can be decoded."""
+    packed = "".join(text.split()).replace("-", "+").replace("_", "/").rstrip("=")
+    packed = packed[: len(packed) - (len(packed) % 4 == 1)]
+    try:
+        data = base64.b64decode(packed + "=" * (-len(packed) % 4))
+    except (binascii.Error, ValueError):
+        return ""
+    encoding = "utf-16-le" if data[1:2] == b"\0" else "utf-8"
+    return data.decode(encoding, "replace").removeprefix("\ufeff")
+
+
+def endnote_items(code: str, data: str) -> list[CitedItem]:
+    """The works of an EndNote citation, from its instruction or from the data beside it."""
+    start = code.find("<EndNote")
+    xml = code[start:] if start >= 0 else decode_base64(data)
+    root = parse_tree(_BARE_AMPERSAND.sub("&amp;", _CONTROL.sub("", xml)), "").root if xml else None
+    return [_endnote_item(cite) for cite in (root.descend("Cite") if root else ())]
+
+
+def _endnote_item(cite: Node) -> CitedItem:
+    record = cite.find("record")
+    number = plain_text(cite.find("RecNum"))
+    if record is None:
+        author, year = plain_text(cite.find("Author")), year_of(plain_text(cite.find("Year")))
+        return CitedItem(f"endnote {number}", Reference("", authors=parse_people(author), year=year))
+    key = record.find("foreign-keys", "key")
+    database = key.attributes.get("db-id", "") if key else ""
+
+    def text(*path: str, record: Node = record) -> str:
+        return plain_text(record.find(*path))
+
+    authors = record.find("contributors", "authors")
+    names = [plain_text(author).rstrip(",") for author in (authors.find_all("author") if authors else ())]
+    kind = record.find("ref-type")
+    type = _ENDNOTE_TYPES.get((kind.attributes.get("name", "") if kind else "").lower(), "")
+    code = text("isbn")
+    doi = normalise_doi(text("electronic-resource-num")) or normalise_doi(plain_text(record.find("urls")))
+    accession = text("accession-num")
+    reference = Reference(
+        "",
+        title=text("titles", "title"),
+        authors=tuple(name for name in names if name and not names_others(name)),
+        year=year_of(text("dates", "year")) or year_of(plain_text(cite.find("Year"))),
+        venue=text("periodical", "full-title") or text("titles", "secondary-title"),
+        doi=doi,
+        pmid=normalise_pmid(accession) if accession.isdigit() else "",
+        isbn=normalise_isbn(code) if type == "book" else "",
+        abstract=text("abstract"),
+        publication=Publication(
+            type=type,
+            volume=text("volume"),
+            issue=text("number"),
+            pages=normalise_pages(text("pages")),
+            publisher=text("publisher"),
+            place=text("pub-location"),
+            edition=text("edition"),
+        ),
+    )
+    return CitedItem(f"endnote {database} {number}", reference)
+
+
+def citavi_items(code: str) -> list[CitedItem]:
+    """The works of a Citavi citation, from its base64 data; those that are only named have no data."""
+    placeholder = _object(decode_base64(code.strip().strip("{}")))
+    by_id: dict[str, Mapping[str, Any]] = {}
+    waiting: list[Any] = [placeholder]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            if "$id" in value:
+                by_id[str(value["$id"])] = value
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+
+    def resolve(value: Any) -> Mapping[str, Any]:
+        value = value if isinstance(value, dict) else {}
+        return by_id.get(str(value["$ref"]), {}) if "$ref" in value else value
+
+    items: list[CitedItem] = []
+    for entry in map(resolve, placeholder.get("Entries") or ()):
+        work = resolve(entry.get("Reference"))
+        identity = str(entry.get("ReferenceId") or work.get("Id") or "")
+        if not identity and not work:
+            continue
+        people = [resolve(name) for name in work.get("Authors") or work.get("Editors") or ()]
+        journal = resolve(work.get("Periodical"))
+        type = _CITAVI_TYPES.get(str(work.get("ReferenceType", "")).lower(), "")
+        title, subtitle = _value(work, "Title"), _value(work, "Subtitle")
+        reference = Reference(
+            "",
+            title=f"{title}: {subtitle}" if title and subtitle else title,
+            authors=tuple(filter(None, map(_citavi_name, people))),
+            year=year_of(_value(work, "Year") or _value(work, "YearResolved") or _value(work, "Date")),
+            venue=_value(journal, "Name") or _value(journal, "StandardAbbreviation"),
+            doi=normalise_doi(_value(work, "Doi")),
+            pmid=normalise_pmid(_value(work, "PubMedId")),
+            isbn=normalise_isbn(_value(work, "Isbn")) if type == "book" else "",
+            publication=Publication(type=type, volume=_value(work, "Volume"), issue=_value(work, "Number")),
+        )
+        items.append(CitedItem(f"citavi {identity}", reference))
+    return items
+
+
+def _citavi_name(names: Mapping[str, Any]) -> str:
+    return person(_value(names, "LastName"), f"{_value(names, 'FirstName')} {_value(names, 'MiddleName')}")
+
+
+def _value(record: Mapping[str, Any], name: str) -> str:
+    value = record.get(name)
+    return " ".join(str(value).split()) if isinstance(value, str | int) else ""
+
+
+def word_sources(root: Node) -> list[CitedItem]:
+    """The works of a part with Word's own sources; each is named by its tag."""
+    items: list[CitedItem] = []
+    for source in root.find_all("Source"):
+
+        def text(*names: str, source: Node = source) -> str:
+            return next((value for name in names if (value := plain_text(source.find(name)))), "")
+
+        tag = text("Tag")
+        roles = source.find("Author")
+        authors = (roles.find("Author") or roles.find("Editor")) if roles else None
+        people = [
+            person(plain_text(name.find("Last")), f"{plain_text(name.find('First'))} {plain_text(name.find('Middle'))}")
+            for name in (authors.descend("Person") if authors else ())
+        ]
+        corporate = plain_text(authors.find("Corporate")) if authors else ""
+        type = _WORD_TYPES.get(text("SourceType").lower(), "")
+        reference = Reference(
+            tag,
+            title=text("Title"),
+            authors=tuple(name for name in people if name) or ((corporate,) if corporate else ()),
+            year=year_of(text("Year")),
+            venue=text("JournalName", "BookTitle", "ConferenceName", "PeriodicalTitle", "InternetSiteTitle"),
+            doi=normalise_doi(text("DOI")) or normalise_doi(text("URL")),
+            isbn=normalise_isbn(text("StandardNumber")) if type == "book" else "",
+            publication=Publication(
+                type=type,
+                volume=text("Volume"),
+                issue=text("Issue"),
+                pages=normalise_pages(text("Pages")),
+                publisher=text("Publisher", "Institution"),
+                place=text("City"),
+                edition=text("Edition"),
+            ),
+        )
+        if tag:
+            items.append(CitedItem(f"word {tag}", reference))
+    return items

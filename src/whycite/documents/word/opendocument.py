@@ -1,0 +1,294 @@
+"""Reads OpenDocument text (.odt), which LibreOffice writes, as the text that a reader of the document sees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from whycite.documents.model import Document, Reference
+from whycite.documents.references.names import parse_people
+from whycite.documents.references.reader import year_of
+from whycite.documents.sources import Source
+from whycite.documents.word.fields import WordField, read_field
+from whycite.documents.word.flow import EQUATION, LINE_BREAK, Flow, FlowCitation, FlowParagraph, ParagraphRole
+from whycite.documents.word.managers import CitedItem, CitedWorks
+from whycite.documents.word.outline import build_document
+from whycite.documents.word.package import MAX_PACKAGE, Package
+from whycite.documents.word.styles import Style, StyleSheet
+from whycite.documents.xmltree import Node, XmlText, plain_text
+from whycite.errors import UserError
+
+__all__ = ["READER", "OpenDocumentReader", "opendocument_text"]
+
+_CONTENT = "content.xml"
+_MAX_DEPTH = 60  # elements within one another
+_SKIPPED = frozenset(
+    "annotation annotation-end tracked-changes forms sequence-decls variable-decls bookmark bookmark-start "
+    "bookmark-end alphabetical-index-mark toc-mark soft-page-break".split()
+)
+_INDEXES = frozenset(
+    "table-of-content illustration-index table-index object-index user-index alphabetical-index".split()
+)
+_WHITE = " \t\r\n"
+_MAX_FORMULA_NUMBER = 8  # characters beside a displayed formula: "(12)"
+
+
+class OpenDocumentReader:
+    """Documents of LibreOffice."""
+
+    name = "odt"
+    suffixes = (".odt", ".ott")
+
+    def sniff(self, head: bytes) -> bool:
+        """Whether the file begins like an OpenDocument text."""
+        return b"mimetypeapplication/vnd.oasis.opendocument.text" in head[:200]
+
+    def read(self, source: Source) -> Iterator[Document]:
+        """The one document in a package."""
+        package = Package(source.data(MAX_PACKAGE), source.path)
+        walker = _read(package)
+        meta = package.root("meta.xml")
+        title = plain_text(meta.find("meta", "title")) if meta else ""
+        yield build_document(source.path, self.name, walker.flow, walker.works, title, package.warnings)
+
+
+def opendocument_text(data: bytes, path: str) -> str:
+    """The text of an OpenDocument text, in which the offsets of its sentences count."""
+    return _read(Package(data, path)).flow.text
+
+
+def _read(package: Package) -> _TextWalker:
+    root = package.root(_CONTENT)
+    body = root.find("body", "text") if root else None
+    if body is None:
+        raise UserError(f"{package.path}: not an OpenDocument text; it has no text in {_CONTENT}")
+    walker = _TextWalker(package, _style_sheet(package, root))
+    walker.walk_blocks(body)
+    walker.finish()
+    return walker
+
+
+@dataclass(slots=True)
+class _OpenCitation:
+    meaning: WordField
+    start: int
+
+
+@dataclass(slots=True)
+class _TextWalker:
+    """The state of one walk."""
+
+    package: Package
+    styles: StyleSheet
+    flow: Flow = field(default_factory=Flow)
+    works: CitedWorks = field(default_factory=CitedWorks)
+    marks: dict[str, _OpenCitation] = field(default_factory=dict)  # by the name of the reference mark
+    fields: list[_OpenCitation] = field(default_factory=list)
+    contexts: list[ParagraphRole] = field(default_factory=list)
+    paragraph: Node | None = None
+    notes: list[tuple[int, Node]] = field(default_factory=list)
+    boxes: list[Node] = field(default_factory=list)
+    depth: int = 0
+    spaced: bool = True  # the line so far is empty or ends in white space, which then is folded
+    formulas: int = 0  # of the line
+    letters: int = 0  # of the line, without formulas
+
+    def walk_blocks(self, node: Node) -> None:
+        """Read the paragraphs, lists and tables of an element."""
+        if self.depth >= _MAX_DEPTH:
+            self.package.warnings.append(f"{self.package.path}: nested deeper than {_MAX_DEPTH} levels; not read there")
+            return
+        self.depth += 1
+        for child in node.children:
+            if not isinstance(child, Node) or child.tag in _SKIPPED:
+                continue
+            if child.tag in ("p", "h"):
+                self._read_paragraph(child)
+            elif context := _context(child):
+                self.contexts.append(context)
+                self.walk_blocks(child)
+                self.contexts.pop()
+            else:
+                self.walk_blocks(child)
+        self.depth -= 1
+
+    def _read_paragraph(self, node: Node) -> None:
+        role, level = self.styles.role(node.attributes.get("style-name", ""))
+        if node.tag == "h" and role in ("body", "heading"):
+            number = node.attributes.get("outline-level", "1")
+            role, level = "heading", int(number) if number.isdigit() else 1
+        if self.contexts and not (role == "caption" and self.contexts[-1] == "table"):
+            role = self.contexts[-1] if role != "heading" or self.contexts[-1] != "item" else role
+        line = FlowParagraph(self.flow.length, self.flow.length, role, level, numbered=role == "item")
+        if role == "reference":
+            line.numbered = "item" in self.contexts
+        self.flow.paragraphs.append(line)
+        outer, self.paragraph, self.spaced = self.paragraph, node, True
+        self.formulas = self.letters = 0
+        self._walk_inline(node.children)
+        line.end = self.flow.length
+        if self.formulas and self.letters <= _MAX_FORMULA_NUMBER:
+            line.role = "formula"
+        self.flow.end_line()
+        self.paragraph = outer
+        self._read_asides(line)
+
+    def _read_asides(self, line: FlowParagraph) -> None:
+        """Read the notes and text boxes of a paragraph, after its line."""
+        notes, self.notes = self.notes, []
+        boxes, self.boxes = self.boxes, []
+        for offset, note in notes:
+            count = len(self.flow.paragraphs)
+            self.contexts.append("note")
+            self.walk_blocks(note)
+            self.contexts.pop()
+            line.notes.append((offset, self.flow.paragraphs[count:]))
+        for box in boxes:
+            self.walk_blocks(box)
+
+    def _walk_inline(self, children: Iterable[Node | XmlText]) -> None:
+        if self.depth >= _MAX_DEPTH:
+            return
+        self.depth += 1
+        for child in children:
+            if isinstance(child, XmlText):
+                self._add_text(child)
+            elif child.tag not in _SKIPPED:
+                self._read_element(child)
+        self.depth -= 1
+
+    def _read_element(self, node: Node) -> None:
+        tag, name = node.tag, node.attributes.get("name", "")
+        if tag == "s":
+            count = node.attributes.get("c", "1")
+            self._add(" " * (int(count) if count.isdigit() and len(count) < 4 else 1), node)
+        elif tag in ("tab", "line-break"):
+            self._add("\t" if tag == "tab" else LINE_BREAK, node)
+        elif tag == "note":
+            if (body := node.find("note-body")) is not None:
+                self.notes.append((self.flow.length, body))
+        elif tag == "frame":
+            self._read_frame(node)
+        elif tag == "reference-mark-start":
+            self.marks[name] = _OpenCitation(read_field(name), self.flow.length)
+        elif tag == "reference-mark-end" and name in self.marks:
+            self._cite(self.marks.pop(name))
+        elif tag == "fieldmark-start":
+            self.fields.append(_OpenCitation(read_field(_field_code(node)), self.flow.length))
+        elif tag == "fieldmark-end" and self.fields:
+            self._cite(self.fields.pop())
+        elif tag == "bibliography-mark":
+            start = self.flow.length
+            self._walk_inline(node.children)
+            self._cite(_OpenCitation(WordField("citation", (_bibliography_item(node),)), start))
+        else:
+            self._walk_inline(node.children)
+
+    def _read_frame(self, node: Node) -> None:
+        if _is_formula(self.package, node):
+            self._add(EQUATION, node)
+        self.boxes += node.find_all("text-box")
+
+    def _cite(self, open: _OpenCitation) -> None:
+        if open.meaning.kind != "citation" or "reference" in self.contexts:
+            return
+        keys = [self.works.add(item) for item in open.meaning.items if item.is_known]
+        line = self.flow.paragraphs[-1]
+        start = max(open.start, line.start)
+        self.flow.citations.append(FlowCitation(start, self.flow.length, tuple(dict.fromkeys(keys))))
+
+    def _add_text(self, text: XmlText) -> None:
+        """Append text; runs of white space are one space, as the format says."""
+        if not text.exact:
+            self._add(text.text, text)
+            return
+        start = 0
+        for index, sign in enumerate(text.text):
+            if sign in _WHITE and (self.spaced if index == 0 else text.text[index - 1] in _WHITE):
+                words = text.text[start:index]
+                self._add(words, XmlText(words, text.start + start, text.start + index))
+                start = index + 1
+        self._add(text.text[start:], XmlText(text.text[start:], text.start + start, text.end))
+
+    def _add(self, text: str, place: XmlText | Node) -> None:
+        if text and self.paragraph is not None:
+            self.flow.add(text, _CONTENT, place, None, self.paragraph)
+            self.spaced = text[-1] in _WHITE
+            if text == EQUATION:
+                self.formulas += 1
+            else:
+                self.letters += len(text.strip())
+
+    def finish(self) -> None:
+        """Put citations in order, without those inside another."""
+        ordered = sorted(self.flow.citations, key=lambda citation: (citation.start, -citation.end))
+        self.flow.citations = []
+        for citation in ordered:
+            if not self.flow.citations or citation.start >= self.flow.citations[-1].end:
+                self.flow.citations.append(citation)
+
+
+def _context(node: Node) -> ParagraphRole | None:
+    """What the paragraphs in an element are, whatever their style."""
+    name = node.attributes.get("name", "")
+    if node.tag == "bibliography" or (node.tag == "section" and read_field(name).kind == "bibliography"):
+        return "reference"
+    if node.tag == "section" and name == "JR_bib":  # of JabRef
+        return "reference"
+    if node.tag in _INDEXES:
+        return "contents"
+    if node.tag == "table":
+        columns = max((sum(1 for _ in row.find_all("table-cell")) for row in node.descend("table-row")), default=0)
+        return "table" if columns > 1 else None
+    return "item" if node.tag == "list" else None
+
+
+def _field_code(node: Node) -> str:
+    """The instruction of a field that LibreOffice kept from a Word document."""
+    parameters = {p.attributes.get("name", ""): p.attributes.get("value", "") for p in node.descend("param")}
+    return next((value for name, value in parameters.items() if name.endswith("field.code") or "ADDIN" in value), "")
+
+
+def _is_formula(package: Package, frame: Node) -> bool:
+    """Whether an embedded object is a formula."""
+    for embedded in frame.find_all("object"):
+        if embedded.find("math") is not None:
+            return True
+        name = f"{embedded.attributes.get('href', '').removeprefix('./').rstrip('/')}/{_CONTENT}"
+        root = package.root(name)
+        if root is not None and root.tag == "math":
+            return True
+    return False
+
+
+def _bibliography_item(mark: Node) -> CitedItem:
+    """A work of LibreOffice's own bibliography, whose data are on the mark itself."""
+    data = mark.attributes
+    id = data.get("identifier", "")
+    reference = Reference(
+        id,
+        title=data.get("title", ""),
+        authors=parse_people(data.get("author", "")),
+        year=year_of(data.get("year", "")),
+        venue=data.get("journal", "") or data.get("booktitle", ""),
+    )
+    return CitedItem(f"libreoffice {id}", reference)
+
+
+def _style_sheet(package: Package, content: Node | None) -> StyleSheet:
+    styles: dict[str, Style] = {}
+    for root in (package.root("styles.xml"), content):
+        for style in root.descend("style") if root else ():
+            attributes = style.attributes
+            if attributes.get("family", "paragraph") != "paragraph":
+                continue
+            outline = attributes.get("default-outline-level", "")
+            styles[attributes.get("name", "")] = Style(
+                attributes.get("display-name", "") or attributes.get("name", ""),
+                attributes.get("parent-style-name", ""),
+                int(outline) if outline.isdigit() else None,
+            )
+    return StyleSheet(styles)
+
+
+READER = OpenDocumentReader()

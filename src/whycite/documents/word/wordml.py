@@ -1,0 +1,552 @@
+"""WordprocessingML, the language of .docx files, as the text that a reader of the document sees.
+
+Tracked changes count as accepted. Deleted and hidden text, comments, headers and footers are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from whycite.documents.word.fields import WordField, read_control, read_field
+from whycite.documents.word.flow import (
+    EQUATION,
+    LINE_BREAK,
+    Flow,
+    FlowCitation,
+    FlowField,
+    FlowParagraph,
+    ParagraphRole,
+)
+from whycite.documents.word.managers import CitedWorks, word_sources
+from whycite.documents.word.package import Package
+from whycite.documents.word.styles import Style, StyleSheet
+from whycite.documents.xmltree import Node, XmlText, plain_text
+
+__all__ = ["WordText", "read_word"]
+
+_WRAPPERS = frozenset(
+    "hyperlink ins moveTo smartTag customXml dir bdo sdtContent ruby rubyBase fldSimple Choice body txbxContent".split()
+)
+_DELETED = frozenset({"del", "moveFrom"})
+_PICTURES = frozenset({"drawing", "pict", "object"})
+_FALSE = frozenset({"0", "false", "off", "none"})
+_WHITE = " \t\r\n"
+_BOOKMARK_PROPERTY = re.compile(r"((?:ZOTERO|Mendeley)_?(?:BREF|Bookmark)\w*?)_(\d{1,3})")
+_MAX_DEPTH = 60  # tables, controls and changes within one another
+_MAX_OPEN_FIELDS = 200  # fields within one another, or never closed
+
+
+@dataclass(slots=True)
+class _OpenField:
+    """A field whose end has not come yet."""
+
+    code: list[str] = field(default_factory=list)
+    data: str = ""
+    meaning: WordField | None = None  # known once the instruction is complete
+    start: int = 0  # of its result, in the text
+    paragraph: FlowParagraph | None = None
+    run: Node | None = None  # with its beginning
+
+
+@dataclass(slots=True)
+class _OpenMark:
+    """A bookmark with a citation that has begun."""
+
+    meaning: WordField
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class WordText:
+    """A document as text: its paragraphs, the works it cites, and its title."""
+
+    flow: Flow
+    works: CitedWorks
+    title: str = ""
+
+
+def read_word(package: Package, main: str) -> WordText:
+    """The text of a package whose main part has this name."""
+    walker = _Walker(package, main)
+    root = package.root(main)
+    body = root.find("body") if root else None
+    if body is not None:
+        walker.walk_blocks(body, main)
+        walker.finish()
+    title = _core_title(package)
+    return WordText(walker.flow, walker.works, title)
+
+
+def _core_title(package: Package) -> str:
+    root = package.root("docProps/core.xml")
+    return plain_text(root.find("title")) if root else ""
+
+
+class _Walker:
+    """The state of one walk: open fields, notes that are waiting, and what was read."""
+
+    def __init__(self, package: Package, main: str) -> None:
+        self.flow = Flow()
+        self.works = CitedWorks()
+        self._package = package
+        self._depth = 0
+        self._styles = _style_sheet(package, main)
+        self._notes = {kind: _notes(package, main, kind) for kind in ("footnote", "endnote")}
+        self._bookmarks = _bookmarked_codes(package)
+        self._marks: dict[str, _OpenMark] = {}
+        self._fields: list[_OpenField] = []
+        self._contexts: list[ParagraphRole] = []  # roles that surround a paragraph, innermost last
+        self._paragraph: Node | None = None
+        self._line: FlowParagraph | None = None
+        self._joined: FlowParagraph | None = None  # a paragraph whose end was deleted: the next one continues it
+        self._pending_notes: list[tuple[int, str, str]] = []
+        self._pending_boxes: list[tuple[int, Node]] = []
+        self._mark: int | None = None  # where the note or text box that is read stands
+        self._part = main
+        self._bold_letters = self._letters = 0
+        for part in package.names():
+            if part.startswith("customXml/item") and part.endswith(".xml"):
+                root = package.root(part)
+                for item in word_sources(root) if root and root.tag == "Sources" else ():
+                    self.works.add(item)
+
+    # -- blocks ----------------------------------------------------------------
+
+    def walk_blocks(self, node: Node, part: str) -> None:
+        """Read the paragraphs and tables of an element."""
+        outer, self._part = self._part, part
+        if self._goes_deeper():
+            for child in node.children:
+                if isinstance(child, Node):
+                    self._walk_block(child)
+            self._depth -= 1
+        self._part = outer
+
+    def _goes_deeper(self) -> bool:
+        """Count one level of nesting; False, with a warning, where no document would go on."""
+        if self._depth >= _MAX_DEPTH:
+            self._package.warnings.append(
+                f"{self._package.path}: nested deeper than {_MAX_DEPTH} levels; not read there"
+            )
+            return False
+        self._depth += 1
+        return True
+
+    def _walk_block(self, node: Node) -> None:
+        if node.tag == "p":
+            self._read_paragraph(node)
+        elif node.tag == "tbl":
+            self._read_table(node)
+        elif node.tag == "sdt":
+            self._read_block_control(node)
+        elif node.tag == "AlternateContent":
+            if (chosen := _alternative(node)) is not None:
+                self.walk_blocks(chosen, self._part)
+        elif node.tag in _WRAPPERS:
+            self.walk_blocks(node, self._part)
+
+    def _read_block_control(self, node: Node) -> None:
+        content = node.find("sdtContent")
+        if content is None:
+            return
+        meaning = read_control(_control_tag(node))
+        gallery = node.find("sdtPr", "docPartObj", "docPartGallery")
+        context: ParagraphRole | None = "reference" if meaning.kind == "bibliography" else None
+        if gallery is not None and gallery.attributes.get("val", "").startswith("Table of Contents"):
+            context = "contents"
+        start, count = self.flow.length, len(self.flow.paragraphs)
+        self._in_context(context, lambda: self.walk_blocks(content, self._part))
+        if meaning.kind == "citation" and len(self.flow.paragraphs) > count:  # a whole paragraph that is a citation
+            self._cite(meaning, start, self.flow.paragraphs[count].end)
+
+    def _in_context(self, context: ParagraphRole | None, work: Callable[[], None]) -> None:
+        if context:
+            self._contexts.append(context)
+        work()
+        if context:
+            self._contexts.pop()
+
+    def _read_table(self, node: Node) -> None:
+        rows = [row for row in node.descend("tr", skip={"tr", "tbl"}) if row.find("trPr", "del") is None]
+        cells = [list(row.descend("tc", skip={"tc"})) for row in rows]
+        # A table with one column is a frame around text.
+        context: ParagraphRole | None = "table" if any(len(row) > 1 for row in cells) else None
+        for row in cells:
+            for cell in row:
+                self._in_context(context, lambda cell=cell: self.walk_blocks(cell, self._part))  # type: ignore[misc]
+
+    def _read_paragraph(self, node: Node) -> None:
+        properties = node.find("pPr")
+        line = self._joined or self._new_line(properties)
+        outer = self._paragraph, self._line, self._letters, self._bold_letters
+        self._paragraph, self._line = node, line
+        if self._joined is None:
+            self._letters = self._bold_letters = 0
+        self._joined = None
+        self._walk_inline(node.children)
+        line.end = self.flow.length
+        line.bold = 0 < self._letters == self._bold_letters
+        if _is_display(node, self.flow, line):
+            line.role = "formula"
+        if properties is not None and properties.find("rPr", "del") is not None and not self._pending_notes:
+            self._joined = line  # the end of the paragraph was deleted
+        else:
+            self.flow.end_line()
+            self._read_notes(line)
+        self._paragraph, self._line, self._letters, self._bold_letters = outer
+        boxes, self._pending_boxes = self._pending_boxes, []
+        for offset, box in boxes:
+            self._walk_aside(box, self._part, offset)
+
+    def _new_line(self, properties: Node | None) -> FlowParagraph:
+        role, level, numbered = self._role(properties)
+        contexts = [*self._contexts, *(_CONTEXTS.get(open.meaning.kind) for open in self._fields if open.meaning)]
+        if context := next((context for context in reversed(contexts) if context), None):
+            role = context if role != "caption" or context != "table" else role
+        line = FlowParagraph(self.flow.length, self.flow.length, role, level, numbered, mark=self._mark)
+        self.flow.paragraphs.append(line)
+        return line
+
+    def _role(self, properties: Node | None) -> tuple[ParagraphRole, int, bool]:
+        style, own = properties.find("pStyle") if properties else None, properties
+        id = style.attributes.get("val", "") if style is not None else ""
+        role, level = self._styles.role(id)
+        outline = own.find("outlineLvl") if own else None
+        if outline is not None and role == "body" and (number := _outline_level(outline)):
+            role, level = "heading", number
+        numbering = own.find("numPr", "numId") if own else None
+        numbered = numbering.attributes.get("val") != "0" if numbering is not None else self._styles.is_numbered(id)
+        if numbered and role == "body":
+            role = "item"
+        return role, level, numbered
+
+    def _read_notes(self, line: FlowParagraph) -> None:
+        """Read the notes that a paragraph marks, after its line."""
+        notes, self._pending_notes = self._pending_notes, []
+        for offset, kind, id in notes:
+            part, by_id = self._notes[kind]
+            note = by_id.pop(id, None)
+            if note is None:
+                continue
+            count = len(self.flow.paragraphs)
+            self._contexts.append("note")
+            self._walk_aside(note, part, offset)
+            self._contexts.pop()
+            line.notes.append((offset, self.flow.paragraphs[count:]))
+
+    def _walk_aside(self, node: Node, part: str, offset: int) -> None:
+        """Read a note or a text box that stands at an offset of the text."""
+        outer, self._mark = self._mark, offset if self._mark is None else self._mark
+        self.walk_blocks(node, part)
+        self._mark = outer
+
+    # -- text ------------------------------------------------------------------
+
+    def _walk_inline(self, children: Iterable[Node | XmlText]) -> None:
+        if not self._goes_deeper():
+            return
+        for child in children:
+            if isinstance(child, XmlText):
+                continue
+            tag = child.tag
+            if tag == "r":
+                self._read_run(child)
+            elif tag == "sdt":
+                self._read_control(child)
+            elif tag in ("oMath", "oMathPara"):
+                self._add(EQUATION, child, None)
+            elif tag == "fldSimple":
+                self._begin_field()
+                self._fields[-1].code.append(child.attributes.get("instr", ""))
+                self._separate_field()
+                self._walk_inline(child.children)
+                self._end_field()
+            elif tag == "bookmarkStart":
+                self._open_bookmark(child)
+            elif tag == "bookmarkEnd":
+                self._close_bookmark(child.attributes.get("id", ""))
+            elif tag == "AlternateContent":
+                if (chosen := _alternative(child)) is not None:
+                    self._walk_inline(chosen.children)
+            elif tag in _WRAPPERS:
+                self._walk_inline(child.children)
+        self._depth -= 1
+
+    def _read_control(self, node: Node) -> None:
+        meaning = read_control(_control_tag(node))
+        start = self.flow.length
+        content = node.find("sdtContent")
+        if content is not None and node.find("sdtPr", "showingPlcHdr") is None:
+            self._walk_inline(content.children)
+        if meaning.kind == "citation":
+            self._cite(meaning, start, self.flow.length)
+        self.flow.fields.append(FlowField(start, self.flow.length, self._part, node.start, node.end))
+
+    def _read_run(self, run: Node) -> None:
+        properties = run.find("rPr")
+        hidden = _is_set(properties, "vanish")
+        start = self.flow.length
+        for child in run.children:
+            if isinstance(child, XmlText):
+                continue
+            tag = child.tag
+            if tag == "fldChar":
+                self._change_field(child, run)
+            elif tag == "instrText":
+                if self._fields:
+                    self._fields[-1].code.append("".join(text.text for text in _texts(child)))
+            elif hidden or self._in_code():
+                continue
+            elif tag == "t":
+                self._add_text(child, run)
+            elif tag in ("footnoteReference", "endnoteReference"):
+                self._pending_notes.append((self.flow.length, tag[: -len("Reference")], child.attributes.get("id", "")))
+            elif tag in _PICTURES:
+                self._read_picture(child, run)
+            elif tag == "AlternateContent":
+                chosen = _alternative(child)
+                for picture in chosen.descend(*_PICTURES, skip=_PICTURES) if chosen else ():
+                    self._read_picture(picture, run)
+            elif tag in _SIGNS:
+                self._add(_SIGNS[tag], child, run)
+            elif tag == "sym":
+                self._add(_symbol(child.attributes.get("char", "")), child, run)
+            elif tag == "ruby":
+                self._walk_inline(child.children)
+        raised = properties.find("vertAlign") if properties is not None else None
+        if raised is not None and raised.attributes.get("val") == "superscript" and self.flow.length > start:
+            self.flow.raised.append((start, self.flow.length))
+        self._letters += self.flow.length - start
+        self._bold_letters += (self.flow.length - start) * _is_set(properties, "b")
+
+    def _add_text(self, node: Node, run: Node) -> None:
+        texts = _texts(node)
+        if node.attributes.get("space") != "preserve" and texts:
+            texts = _stripped(texts)
+        for text in texts:
+            words = _plain_symbols(text.text)
+            self._add(words, text, run)
+
+    def _add(self, text: str, place: XmlText | Node, run: Node | None) -> None:
+        if self._paragraph is not None and not self._in_code():
+            self.flow.add(text, self._part, place, run, self._paragraph)
+
+    def _read_picture(self, node: Node, run: Node) -> None:
+        boxes = list(node.descend("txbxContent", skip={"txbxContent", "Fallback"}))
+        self._pending_boxes += [(self.flow.length, box) for box in boxes]
+        embedded = next(node.descend("OLEObject"), None)
+        if embedded is not None and "equation" in embedded.attributes.get("ProgID", "").lower():
+            self._add(EQUATION, node, run)
+
+    # -- fields ----------------------------------------------------------------
+
+    def _in_code(self) -> bool:
+        """Whether we are in the instruction of a field, which is not shown."""
+        return any(open.meaning is None for open in self._fields)
+
+    def _change_field(self, mark: Node, run: Node) -> None:
+        kind = mark.attributes.get("fldCharType")
+        if kind == "begin":
+            self._begin_field()
+            self._fields[-1].data, self._fields[-1].run = plain_text(mark.find("fldData")), run
+        elif kind == "separate":
+            self._separate_field()
+        elif kind == "end":
+            self._end_field(run)
+
+    def _begin_field(self) -> None:
+        if len(self._fields) >= _MAX_OPEN_FIELDS:
+            self._fields.clear()
+        self._fields.append(_OpenField())
+
+    def _separate_field(self) -> None:
+        if self._fields and self._fields[-1].meaning is None:
+            open = self._fields[-1]
+            open.meaning = read_field("".join(open.code), open.data)
+            open.start, open.paragraph = self.flow.length, self._line
+            if open.meaning.kind in _CONTEXTS and self._line and self._line.start == self.flow.length:
+                self._line.role = _CONTEXTS[open.meaning.kind]
+
+    def _end_field(self, run: Node | None = None) -> None:
+        if not self._fields:
+            return
+        open = self._fields.pop()
+        if open.run and run and open.paragraph is self._line and not _has_text(open.run) and not _has_text(run):
+            self.flow.fields.append(FlowField(open.start, self.flow.length, self._part, open.run.start, run.end))
+        if open.meaning is None:
+            # EndNote repeats the data of a citation in a field inside its instruction.
+            if self._fields and "EN.CITE.DATA" in "".join(open.code) and not self._fields[-1].data:
+                self._fields[-1].data = open.data
+            return
+        end = self.flow.length
+        if open.paragraph is not None and open.paragraph is not self._line:
+            end = open.paragraph.end
+        if open.meaning.kind == "citation":
+            self._cite(open.meaning, open.start, end)
+
+    def _open_bookmark(self, node: Node) -> None:
+        if code := self._bookmarks.get(node.attributes.get("name", "")):
+            meaning = read_field(code)
+            self._marks[node.attributes.get("id", "")] = _OpenMark(meaning, self.flow.length)
+            if meaning.kind == "bibliography":
+                self._contexts.append("reference")
+
+    def _close_bookmark(self, id: str) -> None:
+        mark = self._marks.pop(id, None)
+        if mark is not None and mark.meaning.kind == "citation":
+            self._cite(mark.meaning, mark.start, self.flow.length)
+        elif mark is not None and "reference" in self._contexts:
+            self._contexts.remove("reference")
+
+    def _cite(self, meaning: WordField, start: int, end: int) -> None:
+        if self._in_code() or self._role_is_list():
+            return
+        known = [item for item in meaning.items if item.is_known]
+        keys = [*map(self.works.add, known), *map(self.works.key_of, meaning.identities)]
+        self.flow.citations.append(FlowCitation(start, max(start, end), tuple(dict.fromkeys(filter(None, keys)))))
+
+    def _role_is_list(self) -> bool:
+        return self._line is not None and self._line.role == "reference"
+
+    def finish(self) -> None:
+        """End a line that waits for a continuation, and put citations in order without those inside another."""
+        if self._joined is not None:
+            self.flow.end_line()
+            self._read_notes(self._joined)
+        ordered = sorted(self.flow.citations, key=lambda citation: (citation.start, -citation.end))
+        self.flow.citations = []
+        for citation in ordered:
+            last = self.flow.citations[-1] if self.flow.citations else None
+            if last is None or citation.start >= last.end:
+                self.flow.citations.append(citation)
+            elif citation.keys and not last.keys:  # a content control around a field that says more
+                last.keys = citation.keys
+
+
+_CONTEXTS: Mapping[str, ParagraphRole] = {"bibliography": "reference", "contents": "contents"}
+_SIGNS = {"tab": "\t", "ptab": "\t", "br": LINE_BREAK, "cr": LINE_BREAK, "noBreakHyphen": "-"}
+
+
+def _texts(node: Node) -> list[XmlText]:
+    return [child for child in node.children if isinstance(child, XmlText)]
+
+
+def _has_text(run: Node) -> bool:
+    return run.find("t") is not None
+
+
+def _stripped(texts: list[XmlText]) -> list[XmlText]:
+    """The pieces of a text without the white space around it, which Word does not show unless it is told to."""
+    first, last = texts[0], texts[-1]
+    if first.exact:
+        text = first.text.lstrip(_WHITE)
+        first = XmlText(text, first.end - len(text), first.end)
+    texts = [first, *texts[1:]]
+    last = texts[-1]
+    if last.exact:
+        text = last.text.rstrip(_WHITE)
+        texts[-1] = XmlText(text, last.start, last.start + len(text))
+    return texts
+
+
+def _is_set(properties: Node | None, name: str) -> bool:
+    """Whether run properties switch something on."""
+    node = properties.find(name) if properties is not None else None
+    return node is not None and node.attributes.get("val", "1") not in _FALSE
+
+
+def _alternative(node: Node) -> Node | None:
+    """The content that a reader of today's format shows."""
+    return node.find("Choice") or node.find("Fallback")
+
+
+def _control_tag(node: Node) -> str:
+    tag = node.find("sdtPr", "tag")
+    return tag.attributes.get("val", "") if tag is not None else ""
+
+
+def _outline_level(node: Node) -> int:
+    """The level of a heading, from 1; 0 for body text."""
+    value = node.attributes.get("val", "")
+    return int(value) + 1 if value.isdigit() and int(value) < 9 else 0
+
+
+def _is_display(node: Node, flow: Flow, line: FlowParagraph) -> bool:
+    """Whether a paragraph is a displayed formula and nothing else but its number."""
+    pieces = []
+    for piece in reversed(flow.pieces):
+        if piece.start < line.start:
+            break
+        pieces.append(piece)
+    words = sum(piece.end - piece.start for piece in pieces if piece.run is not None)
+    return any(piece.run is None for piece in pieces) and words <= _MAX_FORMULA_NUMBER
+
+
+_MAX_FORMULA_NUMBER = 8  # characters: tabs and "(12)"
+
+
+def _style_sheet(package: Package, main: str) -> StyleSheet:
+    styles: dict[str, Style] = {}
+    for part in package.related(main, "styles"):
+        root = package.root(part)
+        for style in root.find_all("style") if root else ():
+            if style.attributes.get("type", "paragraph") != "paragraph":
+                continue
+            name, based_on = style.find("name"), style.find("basedOn")
+            outline = style.find("pPr", "outlineLvl")
+            numbering = style.find("pPr", "numPr", "numId")
+            styles[style.attributes.get("styleId", "")] = Style(
+                name.attributes.get("val", "") if name is not None else "",
+                based_on.attributes.get("val", "") if based_on is not None else "",
+                _outline_level(outline) if outline is not None else None,
+                numbering is not None and numbering.attributes.get("val") != "0",
+            )
+    return StyleSheet(styles)
+
+
+def _notes(package: Package, main: str, kind: str) -> tuple[str, dict[str, Node]]:
+    """The part with the footnotes or endnotes, and the notes by id, without separators."""
+    for part in package.related(main, f"{kind}s"):
+        root = package.root(part)
+        notes = {
+            note.attributes.get("id", ""): note
+            for note in (root.find_all(kind) if root else ())
+            if note.attributes.get("type", "normal") == "normal"
+        }
+        return part, notes
+    return "", {}
+
+
+def _bookmarked_codes(package: Package) -> dict[str, str]:
+    """The citations that managers keep in the properties of a document, by the bookmark that marks them."""
+    pieces: dict[str, dict[int, str]] = {}
+    root = package.root("docProps/custom.xml")
+    for property in root.find_all("property") if root else ():
+        if name := _BOOKMARK_PROPERTY.fullmatch(property.attributes.get("name", "")):
+            pieces.setdefault(name[1], {})[int(name[2])] = "".join(
+                text.text for value in property.children if isinstance(value, Node) for text in _texts(value)
+            )
+    return {name: "".join(parts[number] for number in sorted(parts)) for name, parts in pieces.items()}
+
+
+_SYMBOLS = dict(
+    zip(
+        "abcdefghiklmnopqrstuwxyzDFGLPQSWXY\xb0\xb1\xa3\xb3\xb4\xb7\xbb\xae\xb9\xa5\xb6\xd7\xa2",
+        "αβχδεφγηικλμνοπθρστυωξψζΔΦΓΛΠΘΣΩΞΨ°±≤≥×•≈→≠∞∂⋅′",
+        strict=True,
+    )
+)
+_PRIVATE = re.compile("[\uf020-\uf0ff]")
+
+
+def _symbol(code: str) -> str:
+    """The character of a symbol given by its code in hexadecimal."""
+    number = int(code, 16) if re.fullmatch(r"[0-9A-Fa-f]{1,5}", code) else 0
+    return "" if not number or 0xD800 <= number < 0xE000 else _plain_symbols(chr(number))
+
+
+def _plain_symbols(text: str) -> str:
+    """The text with characters of the font Symbol as letters."""
+    return _PRIVATE.sub(lambda sign: _SYMBOLS.get(chr(ord(sign[0]) - 0xF000), "\N{REPLACEMENT CHARACTER}"), text)

@@ -1,0 +1,24 @@
+"""The user's Zotero library: `places` finds it, `database` and `localapi` read it, `items` makes papers of items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from whycite.sources.taking import SourceItem
+from whycite.sources.zotero.database import read_database
+from whycite.sources.zotero.items import choose_collections, source_items
+from whycite.sources.zotero.localapi import read_local_api
+from whycite.sources.zotero.places import find_zotero, is_address
+
+__all__ = ["read_zotero"]
+
+
+def read_zotero(place: str | None = None, collections: Sequence[str] = ()) -> tuple[list[SourceItem], str | None]:
+    """The papers of a Zotero library, and how their names begin if these are all of them.
+
+    `place` is a data folder or the address of Zotero's local interface, by default the user's folder.
+    """
+    library = read_local_api(place) if place and is_address(place) else read_database(find_zotero(place))
+    if collections:
+        return source_items(choose_collections(library, collections)), None
+    return source_items(library.items), library.origin

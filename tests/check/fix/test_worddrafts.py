@@ -1,0 +1,116 @@
+"""Word documents given back: comments on what the check reports, citations as tracked changes."""
+
+import io
+import json
+import re
+import zipfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.drafts import check_by_words
+from tests.wordfiles import docx, field, paragraph, run, zotero_field
+from whycite import read
+from whycite.check.fix.worddrafts import comment_findings, insert_citations
+from whycite.documents.model import Reference
+from whycite.documents.word import text_of
+from whycite.errors import UserError
+
+NOW = datetime(2026, 5, 4, tzinfo=UTC)
+KAISER = Reference("ABCD", title="Sleep of bees", authors=("Kaiser, Walter",), year=1988, venue="Journal of Rest")
+DOE = Reference("DOE1", title="Old work", authors=("Doe, Jane", "Roe, Max"), year=2001)
+CLAIM = paragraph("It is known that bees ", run("rest at night", "<w:i/>"), ". Cats do not.")
+BODY = paragraph("Introduction", style="Heading1") + CLAIM
+TYPED = paragraph("References", style="Heading1") + paragraph("Doe, J., & Roe, M. (2001). Old work. Nature, 1, 2.")
+
+
+def part(data: bytes, name: str = "word/document.xml") -> str:
+    return zipfile.ZipFile(io.BytesIO(data)).read(name).decode()
+
+
+def write(path: Path, body: str) -> Path:
+    path.write_bytes(docx(body))
+    return path
+
+
+def test_a_comment_has_the_finding_and_the_papers(tmp_path: Path) -> None:
+    draft = write(tmp_path / "draft.docx", BODY)
+    fixed = comment_findings(check_by_words(draft), draft.read_bytes(), NOW)
+    assert fixed.comments == 1
+    comments = part(fixed.content, "word/comments.xml")
+    assert "This sentence needs a citation" in comments
+    assert "Sleep of bees, Kaiser (1988), Journal of Rest [kaiser1988, not yet in your bibliography]" in comments
+    assert text_of(fixed.content, "") == text_of(draft.read_bytes(), "")
+
+
+def test_a_paper_that_zotero_knows_becomes_a_live_field(tmp_path: Path) -> None:
+    cited = paragraph("Cats sleep ", zotero_field([KAISER], "(Kaiser, 1988)"), ".")
+    draft = write(tmp_path / "draft.docx", BODY + cited)
+    checked = check_by_words(draft, key="Kaiser1988", known=True)
+    fixed = insert_citations(checked, draft.read_bytes(), NOW)
+    assert not fixed.refused
+    (tmp_path / "fixed.docx").write_bytes(fixed.content)
+    after = read(tmp_path / "fixed.docx")
+    assert [(s.text, s.cited_keys) for s in after.sentences if "bees" in s.text] == [
+        ("It is known that bees rest at night (Kaiser, 1988).", ("Kaiser1988",))
+    ]
+    assert len(after.references) == 1
+    [inserted] = re.findall(r"<w:ins .*?</w:ins>", part(fixed.content))
+    code = json.loads(re.search(r"CSL_CITATION (\{.*\}) </w:instrText>", inserted)[1].replace("&amp;", "&"))  # type: ignore[index]
+    assert code["citationItems"][0]["uris"] == ["http://zotero.org/users/1/items/0000ABCD"]
+    assert code["citationItems"][0]["itemData"]["title"] == "Sleep of bees"
+
+
+def test_a_new_paper_becomes_text_and_joins_the_reference_list(tmp_path: Path) -> None:
+    cited = paragraph("Cats sleep (Doe & Roe, 2001).")
+    draft = write(tmp_path / "draft.docx", BODY + cited + TYPED)
+    fixed = insert_citations(check_by_words(draft), draft.read_bytes(), NOW)
+    (tmp_path / "fixed.docx").write_bytes(fixed.content)
+    after = read(tmp_path / "fixed.docx")
+    [sentence] = [s for s in after.sentences if "bees" in s.text]
+    assert sentence.text == "It is known that bees rest at night (Kaiser, 1988)."
+    assert [after.by_id[key].title for key in sentence.cited_keys] == ["Sleep of bees"]
+    assert part(fixed.content).count('w:author="whycite"') == 3  # the citation, the entry, and the end before it
+    assert "<w:i/>" in re.search(r"<w:ins .*?</w:ins>", part(fixed.content))[0]  # type: ignore[index]
+
+
+def test_numbers_go_on_counting(tmp_path: Path) -> None:
+    entries = "".join(paragraph(f"[{n}] Doe{n}, J. (200{n}). Work {n}. Nature.") for n in range(1, 4))
+    cited = paragraph("Cats sleep [1]. Dogs do [2, 3].")
+    draft = write(tmp_path / "draft.docx", BODY + cited + paragraph("References", style="Heading1") + entries)
+    fixed = insert_citations(check_by_words(draft), draft.read_bytes(), NOW)
+    text = text_of(fixed.content, "")
+    assert "bees rest at night [4]." in text
+    assert text.endswith("[4] Kaiser, Walter (1988). Sleep of bees. Journal of Rest.\n")
+
+
+@pytest.mark.parametrize(
+    ("body", "key", "reason"),
+    [
+        (BODY, "kaiser1988", "no reference list"),
+        (paragraph("It is known that bees rest ", zotero_field([KAISER], "(1)"), "."), "Kaiser1988", "already cites"),
+    ],
+)
+def test_what_cannot_be_written_is_said(tmp_path: Path, body: str, key: str, reason: str) -> None:
+    draft = write(tmp_path / "draft.docx", body)
+    data = draft.read_bytes()
+    fixed = insert_citations(check_by_words(draft, key=key), data, NOW)
+    assert fixed.content == data
+    assert [reason in refusal.reason for refusal in fixed.refused] == [True]
+
+
+def test_a_file_that_changed_since_is_not_written_to(tmp_path: Path) -> None:
+    draft = write(tmp_path / "draft.docx", BODY)
+    checked = check_by_words(draft)
+    other = docx(BODY.replace("Cats", "Dogs"))
+    with pytest.raises(UserError, match="changed since"):
+        comment_findings(checked, other, NOW)
+
+
+def test_a_field_at_the_end_stays_whole(tmp_path: Path) -> None:
+    cited = field(" REF _Ref1 \\h ", "Figure 2")
+    draft = write(tmp_path / "draft.docx", paragraph("It is known that bees rest, see ", cited, ".") + TYPED)
+    fixed = insert_citations(check_by_words(draft), draft.read_bytes(), NOW)
+    assert cited in part(fixed.content)
+    assert "see Figure 2 (Kaiser, 1988)." in text_of(fixed.content, "")

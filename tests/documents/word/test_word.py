@@ -1,0 +1,320 @@
+"""Word documents: what a reader of the document sees, with the citations of every reference manager."""
+
+import io
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.wordfiles import (
+    MANAGERS,
+    docx,
+    field,
+    paragraph,
+    run,
+    word_sources_part,
+    zotero_field,
+)
+from whycite.documents import read
+from whycite.documents.model import Document, Reference
+from whycite.documents.sources import MemoryFolder, Source
+from whycite.documents.word import READER, flow, read_package
+from whycite.documents.word.package import Package
+from whycite.errors import UserError
+
+KAISER = Reference(
+    "17", title="Busy bees need rest, too", authors=("Kaiser, Walter", "Lee, Bo"), year=1995, venue="J. Comp. Physiol.",
+    doi="10.1007/bf00190234",
+)  # fmt: skip
+SMITH = Reference("18", title="Rest & sleep in insects", authors=("Smith, Ann",), year=2010, venue="Science")
+
+
+def document(data: bytes) -> Document:
+    return next(READER.read(Source(MemoryFolder({"draft.docx": data}, ""), "draft.docx")))
+
+
+def text_of(data: bytes) -> str:
+    return read_package(Package(data, "draft.docx")).flow.text
+
+
+def sentences(body: str, parts: dict[str, str] | None = None) -> list[str]:
+    return [sentence.text for sentence in document(docx(body, parts)).sentences]
+
+
+@pytest.mark.parametrize("manager", MANAGERS)
+def test_citations_of_every_manager_are_linked_to_their_works(manager: str) -> None:
+    cite = MANAGERS[manager]
+    body = (
+        paragraph("Sleep", style="Heading1")
+        + paragraph("Bees sleep at night ", cite([KAISER], "(Kaiser & Lee, 1995)"), ".")
+        + paragraph("Insects rest ", cite([SMITH, KAISER], "(Kaiser & Lee, 1995; Smith, 2010)"), ". They do.")
+    )
+    draft = document(docx(body, word_sources_part([KAISER, SMITH])))
+    assert [s.text for s in draft.sentences] == [
+        "Bees sleep at night (Kaiser & Lee, 1995).",
+        "Insects rest (Kaiser & Lee, 1995; Smith, 2010).",
+        "They do.",
+    ]
+    first, second = draft.sentences[0].citations[0].keys, draft.sentences[1].citations[0].keys
+    assert len(second) == 2
+    assert first == second[1:]
+    assert [s.without_citations() for s in draft.sentences] == ["Bees sleep at night.", "Insects rest.", "They do."]
+    works = [draft.by_id[key] for key in (*first, second[0])]
+    for work, original in zip(works, (KAISER, SMITH), strict=True):
+        assert (work.title, work.authors, work.year) == (original.title, original.authors, original.year)
+        assert (work.venue, work.doi) == (original.venue, original.doi)
+    assert not draft.warnings
+    assert len(draft.references) == 2
+
+
+def test_keys_are_readable_and_those_of_the_manager_are_kept() -> None:
+    body = paragraph("One ", zotero_field([KAISER], "(1)"), ". Two ", zotero_field([SMITH], "(2)"), ".")
+    assert [r.id for r in document(docx(body)).references] == ["Kaiser1995", "Smith2010"]
+    keyed = body.replace('"type"', '"citation-key": "sleep17", "type"', 1)
+    assert [r.id for r in document(docx(keyed)).references] == ["sleep17", "Smith2010"]
+
+
+def test_a_field_without_data_is_linked_by_what_it_shows() -> None:
+    instruction = ' ADDIN ZOTERO_ITEM CSL_CITATION {"citationItems":[{"id":4,"uris":["http://zotero.org/x"]}]} '
+    body = (
+        paragraph("Bees sleep ", field(instruction, "(Kaiser & Lee, 1995)"), ".")
+        + paragraph("References", style="Heading1")
+        + paragraph("Kaiser, W., & Lee, B. (1995). Busy bees need rest, too. Nature, 1, 2-3.")
+    )
+    draft = document(docx(body))
+    assert [draft.by_id[key].title for key in draft.sentences[0].cited_keys] == ["Busy bees need rest, too"]
+
+
+def test_typed_citations_and_a_typed_list() -> None:
+    entries = (
+        "Kaiser, W. & Lee, B. Busy bees need rest, too. J. Comp. Physiol. 176, 565-584 (1995).",
+        "Smith, A. Rest and sleep in insects. Science 3, 4-5 (2010).",
+        "Doe, J. Flies at rest. Nature 1, 1-2 (2001).",
+    )
+    numbering = '<w:numPr><w:ilvl w:val="0"/><w:numId w:val="3"/></w:numPr>'
+    raised = '<w:vertAlign w:val="superscript"/>'
+    body = (
+        paragraph("Bees sleep at night", run("1,2", raised), ". Flies rest", run("3", raised), ". An area of 5 cm")
+        + paragraph("References", style="Heading1")
+        + "".join(paragraph(entry, properties=numbering) for entry in entries)
+    )
+    draft = document(docx(body))
+    assert [s.cited_keys for s in draft.sentences] == [("1", "2"), ("3",), ()]
+    assert [r.year for r in draft.references] == [1995, 2010, 2001]
+
+
+def test_sections_by_style_by_outline_level_and_by_a_style_of_ones_own() -> None:
+    body = (
+        paragraph("Why bees sleep", style="Title")
+        + paragraph("Jane Doe")
+        + paragraph("1. Introduction", style="Heading1")
+        + paragraph("Bees sleep.")
+        + paragraph("Where", properties='<w:outlineLvl w:val="1"/>')
+        + paragraph("In the hive.")
+        + paragraph("Discussion", style="MyHeading")
+        + paragraph("They do.")
+    )
+    draft = document(docx(body))
+    assert draft.paper.title == "Why bees sleep"
+    assert [(s.heading, s.level) for s in draft.sections] == [("Introduction", 1), ("Where", 2), ("Discussion", 1)]
+    assert [s.text for s in draft.sentences] == ["Bees sleep.", "In the hive.", "They do."]
+
+
+def test_headings_without_styles_are_told_by_bold_letters_and_names() -> None:
+    body = (
+        paragraph(run("Why bees sleep", "<w:b/>"))
+        + paragraph("Introduction")
+        + paragraph("Bees sleep. We say so.")
+        + paragraph(run("How bees were kept", "<w:b/>"))
+        + paragraph("In hives.")
+        + paragraph(run("Note", "<w:b/>"), " that this goes on.")
+    )
+    draft = document(docx(body))
+    assert draft.paper.title == "Why bees sleep"
+    assert [s.heading for s in draft.sections] == ["Introduction", "How bees were kept"]
+    assert draft.sentences[-1].text == "Note that this goes on."
+
+
+def test_tracked_changes_count_as_accepted() -> None:
+    body = paragraph(
+        "Bees ",
+        '<w:del w:id="1" w:author="J"><w:r><w:delText>never </w:delText></w:r></w:del>',
+        '<w:ins w:id="2" w:author="J"><w:r><w:t xml:space="preserve">often </w:t></w:r></w:ins>',
+        '<w:moveFrom w:id="3"><w:r><w:t>gone</w:t></w:r></w:moveFrom>',
+        "sleep",
+        '<w:moveTo w:id="4"><w:r><w:t xml:space="preserve"> here</w:t></w:r></w:moveTo>',
+        ".",
+    )
+    deleted_end = paragraph("One ends", properties='<w:rPr><w:del w:id="5" w:author="J"/></w:rPr>')
+    assert sentences(body) == ["Bees often sleep here."]
+    assert sentences(deleted_end + paragraph(" in another.")) == ["One ends in another."]
+
+
+def test_notes_stand_after_their_paragraph_and_lend_their_citations() -> None:
+    note = f'<w:footnote w:id="2">{paragraph("See ", zotero_field([KAISER], "Kaiser 1995"), ".")}</w:footnote>'
+    separator = '<w:footnote w:id="0" w:type="separator"><w:p><w:r><w:separator/></w:r></w:p></w:footnote>'
+    mark = '<w:r><w:footnoteReference w:id="2"/></w:r>'
+    data = docx(
+        paragraph("Bees sleep.", mark, " They rest.") + paragraph("Last."), {"word/footnotes.xml": separator + note}
+    )
+    draft = document(data)
+    assert text_of(data) == "Bees sleep. They rest.\nSee Kaiser 1995.\nLast.\n"
+    assert [(s.kind, s.text) for s in draft.sentences] == [
+        ("prose", "Bees sleep."),
+        ("prose", "They rest."),
+        ("footnote", "See Kaiser 1995."),
+        ("prose", "Last."),
+    ]
+    assert [s.cited_keys for s in draft.sentences] == [("Kaiser1995",), (), ("Kaiser1995",), ()]
+
+
+def test_tables_captions_lists_equations_and_what_is_not_text() -> None:
+    cells = paragraph("Cell"), paragraph("Known ", zotero_field([SMITH], "(Smith, 2010)"))
+    table = "<w:tbl><w:tr>" + "".join(f"<w:tc>{cell}</w:tc>" for cell in cells) + "</w:tr></w:tbl>"
+    formula, hyphen = "<m:oMath><m:r><m:t>x</m:t></m:r></m:oMath>", "<w:r><w:noBreakHyphen/></w:r>"
+    body = (
+        paragraph("Bees", style="Heading1")
+        + paragraph("Where ", formula, " is the rate, and a", hyphen, "b", run("hidden", "<w:vanish/>"))
+        + paragraph(f"<m:oMathPara>{formula}</m:oMathPara>")
+        + paragraph("holds.")
+        + table
+        + paragraph("Figure 2. Bees at night.", style="Caption")
+        + paragraph("First item", style="ListParagraph")
+        + paragraph("Second item.", style="ListParagraph")
+        + paragraph(field(" TOC \\o ", "Contents 1"))
+        + paragraph("See ", field(" REF _Ref1 \\h ", "Figure 2"), ".")
+        + paragraph(
+            f"<w:sdt><w:sdtPr><w:showingPlcHdr/></w:sdtPr><w:sdtContent>{run('Click here')}</w:sdtContent></w:sdt>"
+        )
+    )
+    draft = document(docx(body))
+    assert [(s.kind, s.text) for s in draft.sentences] == [
+        ("prose", "Where EQUATION is the rate, and a-b EQUATION holds."),
+        ("table", "Known (Smith, 2010)"),
+        ("caption", "Figure 2. Bees at night."),
+        ("prose", "First item"),
+        ("prose", "Second item."),
+        ("prose", "See Figure 2."),
+    ]
+    assert len({s.paragraph for s in draft.sentences if "item" in s.text}) == 1
+
+
+def test_text_boxes_are_read_once() -> None:
+    box = f"<w:txbxContent>{paragraph('In a box.')}</w:txbxContent>"
+    drawing = (
+        "<w:r><mc:AlternateContent><mc:Choice><w:drawing><wps:txbx>" + box + "</wps:txbx></w:drawing></mc:Choice>"
+        "<mc:Fallback><w:pict>" + box + "</w:pict></mc:Fallback></mc:AlternateContent></w:r>"
+    )
+    assert sentences(paragraph("Before.", drawing, " After.")) == ["Before.", "After.", "In a box."]
+
+
+def test_citations_in_bookmarks_have_their_data_in_the_properties() -> None:
+    code = zotero_field([KAISER], "x").partition("ADDIN ")[2].partition("</w:instrText>")[0].strip()
+    half = len(code) // 2
+    properties = "".join(
+        f'<property name="ZOTERO_BREF_aB3_{n}"><vt:lpwstr>{part}</vt:lpwstr></property>'
+        for n, part in ((1, code[:half]), (2, code[half:]))
+    )
+    custom = f'<Properties xmlns:vt="v">{properties}</Properties>'
+    body = paragraph(
+        "Bees sleep ",
+        '<w:bookmarkStart w:id="7" w:name="ZOTERO_BREF_aB3"/>',
+        "(Kaiser)",
+        '<w:bookmarkEnd w:id="7"/>',
+        ".",
+    )
+    draft = document(docx(body, {"docProps/custom.xml": custom}))
+    assert [c.keys for c in draft.sentences[0].citations] == [("Kaiser1995",)]
+
+
+_WORDS = st.text(st.sampled_from("abc .,&<é\n\t\u2028[1]()"), min_size=1, max_size=12)
+_RUNS = st.lists(_WORDS, min_size=1, max_size=5)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.tuples(_RUNS, st.sampled_from(["", "Heading1", "Title", "Caption", "Bibliography"])), max_size=6))
+def test_lines_tile_the_text_and_every_sentence_stands_where_it_says(content: list[Any]) -> None:
+    body = "".join(paragraph(*(run(words) for words in runs), style=style) for runs, style in content)
+    data = docx(body)
+    read_flow = read_package(Package(data, "draft.docx")).flow
+    assert read_flow.text.count("\n") == len(content)
+    assert "".join(read_flow.text[line.start : line.end] + "\n" for line in read_flow.paragraphs) == read_flow.text
+    xml = zipfile.ZipFile(io.BytesIO(data)).read("word/document.xml").decode()
+    for piece in read_flow.pieces:
+        if piece.exact:
+            raw, shown = xml[piece.xml_start : piece.xml_end], read_flow.text[piece.start : piece.end]
+            assert [a if not a.isspace() else " " for a in raw] == [a if not a.isspace() else " " for a in shown]
+    for sentence in document(data).sentences:
+        assert read_flow.text[sentence.start : sentence.end].split() == sentence.text.split()
+
+
+def test_a_document_beside_others_and_in_an_archive(tmp_path: Path) -> None:
+    data = docx(paragraph("Words here."))
+    (tmp_path / "paper.docx").write_bytes(data)
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.writestr("papers/paper.docx", data)
+    (tmp_path / "nameless").write_bytes(data)
+    for name in ("paper.docx", "all.zip", "nameless"):
+        assert [s.text for s in read(tmp_path / name).sentences] == ["Words here."]
+
+
+def _package(files: dict[str, bytes]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as package:
+        for name, data in files.items():
+            package.writestr(name, data)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "save it as .docx"),
+        (b"PK\x03\x04 broken", "not a readable document"),
+        (_package({"other.xml": b"<a/>"}), "not a Word document"),
+        (_package({"word/document.xml": b"<w:p>" + bytes(40 << 20)}), "too large"),
+    ],
+)
+def test_what_is_no_document_is_refused(data: bytes, message: str, tmp_path: Path) -> None:
+    (tmp_path / "draft.docx").write_bytes(data)
+    with pytest.raises(UserError, match=message):
+        read(tmp_path / "draft.docx")
+
+
+def test_entities_and_outside_parts_are_never_resolved(tmp_path: Path) -> None:
+    (tmp_path / "secret.xml").write_text("<w:footnotes><w:footnote w:id='2'><w:p/></w:footnote></w:footnotes>")
+    body = paragraph("Words &x; here.").replace("&amp;x;", "&x;")
+    with zipfile.ZipFile(io.BytesIO(docx(body))) as package:
+        files = {name: package.read(name) for name in package.namelist()}
+    declaration = f'<!DOCTYPE w [<!ENTITY x SYSTEM "file://{tmp_path}/secret.xml">]>'.encode()
+    files["word/document.xml"] = files["word/document.xml"].replace(b"<w:document", declaration + b"<w:document")
+    outside = b'Target="file:///etc/passwd" TargetMode="External"/><Relationship Id="o" Type="x/footnotes" '
+    relations = "word/_rels/document.xml.rels"
+    added = b'<Relationship Type="x/footnotes" ' + outside + b'Target="../../../secret.xml"/><Relationship Id'
+    files[relations] = files[relations].replace(b"<Relationship Id", added, 1)
+    draft = document(_package(files))
+    assert [s.text for s in draft.sentences] == ["Words here."]
+    assert any("unknown entities" in warning for warning in draft.warnings)
+
+
+def test_a_package_that_unpacks_to_gigabytes_is_refused() -> None:
+    body = paragraph(" " * (33 << 20))
+    with pytest.raises(UserError, match="too large"):
+        document(docx(body))
+
+
+def test_a_text_longer_than_any_document_is_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flow, "MAX_TEXT", 20)
+    draft = document(docx(paragraph("Words here.") + paragraph("And some more.") + paragraph("Never read.")))
+    assert [s.text for s in draft.sentences] == ["Words here.", "And some"]
+    assert any("the rest is not read" in warning for warning in draft.warnings)
+
+
+def test_deep_nesting_gives_a_warning() -> None:
+    body = "<w:sdt><w:sdtContent>" * 400 + paragraph("Deep.") + "</w:sdtContent></w:sdt>" * 400
+    draft = document(docx(paragraph("Words here.") + body))
+    assert [s.text for s in draft.sentences] == ["Words here."]
+    assert draft.warnings

@@ -1,0 +1,53 @@
+"""Items of reference managers in the register of a library."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from whycite.errors import UserError
+from whycite.library.notices import registered_papers
+from whycite.library.paths import REGISTER
+from whycite.library.sourceitems import (
+    TakenItem,
+    citation_keys,
+    drop_items,
+    forget_item_documents,
+    read_items,
+    record_items,
+)
+
+BEES = TakenItem("a/bees", "1", document=10, paper=100, key="bees")
+WASPS = TakenItem("b/wasps", "1", document=11, paper=100, key="aWasps")
+MOTHS = TakenItem("b/moths", "1", document=11, paper=102, key="")
+
+
+def test_items_are_recorded_and_forgotten(tmp_path: Path) -> None:
+    assert not read_items(tmp_path)
+    assert not citation_keys(tmp_path, [100])
+    record_items(tmp_path, [BEES, WASPS, MOTHS])
+    assert read_items(tmp_path) == {"a/bees": BEES, "b/wasps": WASPS, "b/moths": MOTHS}
+    assert read_items(tmp_path, "b/") == {"b/wasps": WASPS, "b/moths": MOTHS}
+    assert citation_keys(tmp_path, range(2000)) == {100: "aWasps"}
+    forget_item_documents(tmp_path, [11])
+    assert citation_keys(tmp_path, [100, 102]) == {100: "bees"}
+    drop_items(tmp_path, ["a/bees"])
+    assert read_items(tmp_path) == {}
+
+
+def test_a_register_of_an_earlier_version(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / REGISTER)) as register:
+        register.execute("CREATE TABLE notices (id INTEGER PRIMARY KEY)")
+        register.execute("CREATE TABLE papers (paper INTEGER NOT NULL, notice INTEGER NOT NULL)")
+        register.execute("INSERT INTO papers VALUES (7, 1)")
+        register.commit()
+    assert not read_items(tmp_path)
+    assert not citation_keys(tmp_path, [7])
+    assert registered_papers(tmp_path) == {7}
+
+
+def test_a_damaged_register(tmp_path: Path) -> None:
+    (tmp_path / REGISTER).write_bytes(b"not a database" * 100)
+    with pytest.raises(UserError, match=r"notices\.sqlite: cannot be used"):
+        read_items(tmp_path)
