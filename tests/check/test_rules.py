@@ -74,6 +74,11 @@ NEEDS = {
         "The network is implemented in PyTorch.",
         "Samples are drawn with emcee.",
     ],
+    "statistic": [
+        "Bees pollinate 35 % of all crops.",
+        "Wasps kill about 1.5 million bees a year.",
+        "In cold winters 20 to 30 percent of all hives are lost.",
+    ],
 }
 EXEMPT = {
     "own-result": [
@@ -134,6 +139,10 @@ NOTHING = [
     "Light changes the sky as we observe it.",
     "Section 3 of the protein binds zinc.",
     "We find bees asleep, similar to what others see in wasps.",
+    "We lost 20 % of our hives.",
+    "If 20 % of all bees slept, the hive would be cold.",
+    "Bees have five eyes and six legs.",
+    "Bees drink a syrup with 0.02 % honey.",
 ]
 
 
@@ -217,6 +226,21 @@ def test_a_tool_is_asked_for_once_and_not_if_the_paragraph_cites_it(tmp_path: Pa
     assert decisions(tmp_path, text.format("So it is."))[:2] == [("named-entry", ""), ("", "")]
     text = "# Introduction\n\nWe use Prefect for jobs. It is a tool [@prefect].\n"
     assert decisions(tmp_path, text)[0] == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        ("# Introduction\n\nIt rains. Bees pollinate 35 % of all crops.\n", ["", "statistic"]),
+        ("# Introduction\n\nIt rains [@kaiser]. Bees pollinate 35 % of all crops.\n", ["", ""]),
+        ("# Introduction\n\nIt rains [@kaiser].\n\nBees pollinate 35 % of all crops.\n", ["", "statistic"]),
+        ("# Introduction\n\nIt rains [@kaiser], and 35 % of all crops need bees. So it is.\n", ["", ""]),
+        ("# Results\n\nIt rains. Bees pollinate 35 % of all crops.\n", ["", ""]),
+    ],
+    ids=["introduction", "after a citation", "after another paragraph", "clause", "results"],
+)
+def test_statistics_are_asked_for_where_nothing_near_is_cited(tmp_path: Path, text: str, rules: list[str]) -> None:
+    assert [rule for rule, _ in decisions(tmp_path, text)] == rules
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from whycite.check.draftfiles import DraftFiles
 from whycite.check.mentions import BibliographyMentions
 from whycite.check.paragraphs import heading_paths
 from whycite.check.wordings import (
+    gives_statistic,
     gives_thanks,
     is_own_publication_heading,
     is_url_only,
@@ -40,6 +41,7 @@ class Statement:
     section_type: str | None
     headings: tuple[str, ...]
     is_alone: bool  # in its paragraph
+    follows_citation: bool  # the sentence before it in its paragraph cites
     following: str  # the source after the sentence
     mentions: BibliographyMentions
 
@@ -103,6 +105,15 @@ def _names_entry(statement: Statement) -> bool:
     return statement.mentions.names_entry(statement.text, statement.index, statement.sentence)
 
 
+_BACKGROUND_TYPES = frozenset({"introduction", "related work"})
+
+
+def _gives_statistic(statement: Statement) -> bool:
+    """Statistics of others stand where a draft introduces its topic; a citation covers the next sentence as well."""
+    is_covered = statement.sentence.cites or statement.follows_citation
+    return statement.section_type in _BACKGROUND_TYPES and not is_covered and gives_statistic(statement.text)
+
+
 # In the order in which they decide: the place of a sentence comes first; "We confirm what Kaiser (1988) found" then
 # needs a citation although it is an own result, and "Section 2 reviews previous work" none although it names such work.
 RULES: tuple[Rule, ...] = (
@@ -123,6 +134,7 @@ RULES: tuple[Rule, ...] = (
         lambda statement: says_where_available(statement.text),
     ),
     _exempt("own-result", "states a result of your own", lambda statement: states_own_result(statement.text)),
+    _needs("statistic", 0.75, "gives a statistic without a source", _gives_statistic),
 )
 _BY_ID = {rule.id: rule for rule in RULES}
 RULE_IDS = (*_BY_ID, *CITATION_RULES)  # that can be ignored
@@ -206,6 +218,9 @@ class Rulebook:
                 for place in (index - 1, index + 1)
                 if 0 <= place < len(sentences)
             ),
+            follows_citation=index > 0
+            and sentences[index - 1].paragraph == sentence.paragraph
+            and sentences[index - 1].cites,
             following=self._files.file_of(sentence).text_after(sentence.end, _FOLLOWING),
             mentions=self._mentions,
         )

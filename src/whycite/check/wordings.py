@@ -9,6 +9,7 @@ from whycite.check.mentions import REPORTING_VERBS
 from whycite.text.wordlists import load_tables
 
 __all__ = [
+    "gives_statistic",
     "gives_thanks",
     "is_own_publication_heading",
     "is_url_only",
@@ -89,6 +90,16 @@ _OTHERS = re.compile(rf"\b{_any('others')}\b", re.IGNORECASE)
 def states_own_result(text: str) -> bool:
     """Whether a sentence states what its authors found, and compares it with nothing else."""
     return bool(_OWN_RESULT.search(text)) and not _COMPARISON.search(text) and not _OTHERS.search(text)
+
+
+# Less than one per cent is mostly a concentration: "0.02 % mitomycin".
+_SHARE = re.compile(rf"(?<![\d.,])(?!0[.,])\d[\d.,]*(?: to \d[\d.,]*)?\s?{_any('statistics')}(?!\w)", re.IGNORECASE)
+_OWN_FIGURE = re.compile(rf"\b{_any('own_figures')}\b", re.IGNORECASE)
+
+
+def gives_statistic(text: str) -> bool:
+    """Whether a sentence gives a share or a large number that is not of the draft's own making."""
+    return bool(_SHARE.search(text)) and not any(pattern.search(text) for pattern in (_POINTER, _OWN_FIGURE))
 
 
 _IN_PART = rf"in (?:more detail in |detail in )?(?:the )?(?:next |following )?{_PART}"
