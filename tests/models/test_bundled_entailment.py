@@ -48,6 +48,16 @@ def test_the_opposite_contradicts(entailment: EntailmentModel, passage: str) -> 
     assert stance_of(entailment.judge(CLAIM, [passage])[0]) == "contradicts"
 
 
+COMPARISON = "Lighthouse keepers slept less soundly than fishermen did."
+
+
+def test_a_comparison_is_the_same_from_the_other_side(entailment: EntailmentModel) -> None:
+    passages = ["Fishermen slept more soundly than lighthouse keepers.", "Fishermen slept less soundly than keepers."]
+    same, opposite = entailment.judge(COMPARISON, passages)
+    assert stance_of(same) == "supports"
+    assert stance_of(opposite) == "contradicts"
+
+
 def test_what_is_about_the_claim_is_most_relevant(entailment: EntailmentModel) -> None:
     strange = ["We thank our colleagues for their help.", "Mice were housed in groups of four."]
     rows = entailment.judge(CLAIM, [*strange, BACKING])

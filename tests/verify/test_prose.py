@@ -9,8 +9,8 @@ def test_in_quotation_marks() -> None:
     assert quotes(CLAIM, "Doe said “bees sleep at night and hang their antennae low”, which is wrong.")
 
 
-def test_word_for_word_but_anothers() -> None:
-    assert quotes(CLAIM, "According to Doe et al., bees sleep at night and hang their antennae low.")
+def test_what_is_reported_of_others_is_no_quotation() -> None:
+    assert not quotes(CLAIM, "According to Doe et al., bees sleep at night and hang their antennae low.")
 
 
 def test_the_same_words_as_its_own_are_backing() -> None:

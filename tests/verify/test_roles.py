@@ -101,3 +101,14 @@ def test_what_others_found_is_secondary(tmp_path: Path) -> None:
     assert "citing Winer 2019: cite that" in verification.reason
     assert verification.passages[0].role == "others"
     assert verify_claim("Aspirin reduced the risk of colorectal cancer.", tmp_path / "paper.md").verdict == "backed"
+
+
+@pytest.mark.parametrize(
+    "frame",
+    ["Winer et al. (2019) reported that {}.", "According to Winer et al. (2019), {}.", "{} (Winer et al., 2019)."],
+)
+def test_what_is_reported_of_others_word_for_word_is_secondary(frame: str) -> None:
+    claim = "aspirin reduces the risk of colorectal cancer in older adults"
+    verification = verify_sentences(f"{claim.capitalize()}.", [frame.format(claim), "We enrolled 40 students."])
+    assert verification.verdict == "secondary"
+    assert "citing Winer 2019: cite that" in verification.reason

@@ -52,27 +52,20 @@ def _runs(text: str) -> list[tuple[str, ...]]:
 
 
 _QUOTED = re.compile(r'"([^"]{20,1000})"')
-_ATTRIBUTED = re.compile(
-    r"\bet al\b|\baccording to\b|\b(?:as|who|they|he|she) (?:wrote|stated?|put it|claim\w*|said|says|argue\w*)\b|"
-    r"\b(?:wrote|claimed|asserted|stated) that\b|[(\[][^()\[\]]{0,80}\b(?:1[89]|20)\d\d[a-z]?[)\]]|\[\d{1,3}\]",
-    re.IGNORECASE,
-)
 _MIN_WORDS = 6  # shorter claims are said twice by chance
 _SAME_SHARE = 0.9  # of the claim's words that must occur, in order: all but a word or two
-_MAX_QUOTED_LENGTH, _MAX_SENTENCE_LENGTH = 3, 4  # times the claim; a longer text says more than the claim
+_MAX_QUOTED_LENGTH = 3  # times the claim; a longer text says more than the claim
 
 
 def quotes(claim: str, sentence: str) -> bool:
-    """Whether a sentence has the claim in quotation marks, or almost word for word and attributed to others.
+    """Whether a sentence has the claim in quotation marks.
 
-    A sentence that says the same in the same words on its own account is the best backing there is.
+    What a sentence reports of others in its own words is said, if not found, by the document: see `roles`.
     """
     claim_terms = terms(claim)
-    if len(claim_terms) < _MIN_WORDS:
-        return False
-    if any(_is_same_text(claim_terms, terms(quoted)) for quoted in _QUOTED.findall(clean(sentence))):
-        return True
-    return _ATTRIBUTED.search(sentence) is not None and _contains(claim_terms, terms(_ATTRIBUTED.sub(" ", sentence)))
+    return len(claim_terms) >= _MIN_WORDS and any(
+        _is_same_text(claim_terms, terms(quoted)) for quoted in _QUOTED.findall(clean(sentence))
+    )
 
 
 def _is_same_text(claim_terms: list[str], quoted_terms: list[str]) -> bool:
@@ -82,11 +75,3 @@ def _is_same_text(claim_terms: list[str], quoted_terms: list[str]) -> bool:
         block.size for block in SequenceMatcher(None, claim_terms, quoted_terms, autojunk=False).get_matching_blocks()
     )
     return common >= _SAME_SHARE * len(claim_terms)
-
-
-def _contains(claim_terms: list[str], sentence_terms: list[str]) -> bool:
-    """Whether the sentence contains the claim in one piece, except for a word or two."""
-    if len(sentence_terms) > _MAX_SENTENCE_LENGTH * len(claim_terms):
-        return False
-    match = SequenceMatcher(None, claim_terms, sentence_terms, autojunk=False).find_longest_match()
-    return match.size >= _SAME_SHARE * len(claim_terms)

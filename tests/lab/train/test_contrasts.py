@@ -120,6 +120,14 @@ def test_populations() -> None:
     assert labels == [("backed", True), ("contradicted", True), ("not found", False), ("not found", True)]
 
 
+def test_a_sentence_with_two_findings_backs_either() -> None:
+    joined = [pair for pair in _pairs(LOSS, MEMORY) if pair.kind == "detail"]
+    assert [(pair.claim, pair.label) for pair in joined[:2]] == [(MEMORY, "backed"), (LOSS, "backed")]
+    assert joined[0].passage.startswith(LOSS.rstrip(".") + ", ")
+    assert joined[0].passage.endswith(" sleep deprivation" + MEMORY[len("Sleep deprivation") :])
+    assert all(pair.label == "contradicted" and pair.claim != MEMORY for pair in joined[2:])
+
+
 def test_findings_on_the_same_topic() -> None:
     near = "Sleep deprivation increased the number of errors of older drivers at night."
     pairs = [pair for pair in _pairs(MEMORY, near, LOSS) if pair.kind == "topic"]

@@ -146,7 +146,7 @@ def test_a_passage_is_sometimes_buried_among_others() -> None:
 def test_wordings_are_labelled() -> None:
     rows = list(wording_rows(60))
     assert {row.label for row in rows} == {SUPPORTS, CONTRADICTS, NEITHER}
-    assert {row.source for row in rows} == {"contrast wording"}
+    assert {row.source for row in rows} == {"contrast wording", "contrast comparison"}
 
 
 def test_claims_that_cite_are_for_the_teacher() -> None:

@@ -22,7 +22,7 @@ from whycite.lab.train.verifyweights import (
     main,
     sign_examples,
 )
-from whycite.verify.features import CLASSES, KINDS, STEPS, PassageWeights, load_weights
+from whycite.verify.features import CLASSES, KINDS, STEPS, PassageWeights, load_weights, shipped_weights
 
 NAMES = ("tells", "noise", "constant")
 
@@ -237,6 +237,10 @@ def test_the_command_writes_weights_with_bars(tmp_path: Path, monkeypatch: pytes
     assert weights.verdicts["abstract"]["backed"]["support"] > 0
     # What an article only reports of others is neither backed nor not found.
     assert told[-1].endswith("fitted to 32 claims with passages and 30 with verdicts")
+    main([str(tmp_path), str(tmp_path / "same-order.json"), "-", str(tmp_path / "written.jsonl")], told.append)
+    same_order = load_weights(tmp_path / "same-order.json")
+    assert same_order.steps == shipped_weights().steps != weights.steps
+    assert same_order.verdicts["abstract"]["backed"]["support"] > 0
 
 
 def _write(path: Path, rows: list[dict[str, Any]]) -> None:

@@ -10,11 +10,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from random import Random
 from typing import Literal, get_args
 
 from whycite.lab.thesis.alterations import Alteration, alter
 from whycite.lab.thesis.datasets import Label
+from whycite.lab.train.comparisons import comparison_statements, turn_finding
 from whycite.text.wordlists import FUNCTION_WORDS, load_tables
 from whycite.verify.roles import role_of
 
@@ -23,6 +25,7 @@ __all__ = [
     "ArticleSentence",
     "ContrastKind",
     "ContrastPair",
+    "comparison_pairs",
     "contrast_pairs",
     "finding_of",
     "wording_pairs",
@@ -126,6 +129,7 @@ def contrast_pairs(sentences: Sequence[ArticleSentence], chance: Random) -> Iter
         yield from _other_outcome(finding, findings, chance)
         yield from _other_subject(finding, findings, chance)
     yield from _same_topic(findings)
+    yield from _joined(findings, chance)
 
 
 def _altered(kind: Alteration, finding: str, chance: Random) -> Iterator[ContrastPair]:
@@ -147,34 +151,20 @@ def _unit(finding: str, chance: Random) -> Iterator[ContrastPair]:
         yield ContrastPair("unit", claim, claim, "backed")
 
 
-_SIDE = r"((?:the |a |an )?(?:[\w-]+ ){0,4}?[\w-]+)"
-_COMPARED = re.compile(
-    rf"\b(in|for|with|by|than in|of) {_SIDE} (than in|than for|than with|than by|compared with|compared to|"
-    rf"relative to|versus) {_SIDE}\.$"
-)
-_SUBJECT_COMPARED = re.compile(
-    rf"^{_SIDE} (was|were|is|are|had|has|have|showed|shows) ((?:[\w-]+ ){{0,5}}(?:more|less|fewer|[a-z]+er)"
-    rf"(?: [\w-]+){{0,5}}) than {_SIDE}\.$"
-)
-
-
-_NO_DIFFERENCE = re.compile(r"\b(?:no|not|similar|differ\w*|equal\w*|comparable|same)\b", re.IGNORECASE)
-
-
 def _comparison(finding: str, chance: Random) -> Iterator[ContrastPair]:
-    """Turn a comparison round."""
-    claim = ""
-    if _NO_DIFFERENCE.search(finding):
-        return
-    if match := _COMPARED.search(finding):
-        preposition, first, link, second = match.groups()
-        claim = f"{finding[: match.start()]}{preposition} {second} {link} {first}."
-    elif match := _SUBJECT_COMPARED.search(finding):
-        first, verb, middle, second = match.groups()
-        claim = f"{second[0].upper()}{second[1:]} {verb} {middle} than {first[0].lower()}{first[1:]}."
-    if claim and claim != finding:
-        yield ContrastPair("comparison", claim, finding, "contradicted")
-        yield ContrastPair("comparison", claim, _frame("finding", claim, chance), "backed")
+    """Turn a comparison round, and see it from the other side."""
+    if turned := turn_finding(finding):
+        yield ContrastPair("comparison", turned.same, finding, "backed")
+        yield ContrastPair("comparison", finding, _frame("finding", turned.same, chance), "backed")
+        for opposite in turned.opposites:
+            yield ContrastPair("comparison", opposite, finding, "contradicted")
+            yield ContrastPair("comparison", opposite, _frame("finding", opposite, chance), "backed")
+
+
+def comparison_pairs(number: int, chance: Random) -> Iterator[ContrastPair]:
+    """Pairs of statements that compare two sides."""
+    for claim, passage, label in comparison_statements(number, chance):
+        yield ContrastPair("comparison", claim, passage, label)
 
 
 _POPULATIONS: Mapping[str, list[str]] = _TABLES["population"]
@@ -243,11 +233,30 @@ def _detail(finding: str, chance: Random) -> Iterator[ContrastPair]:
         yield ContrastPair("detail", finding, _frame("finding", f"{rest}.", chance), "not found")
 
 
+_MAX_JOINED = 18  # words of each of two findings in one sentence
+
+
+def _joined(findings: Sequence[str], chance: Random) -> Iterator[ContrastPair]:
+    """Two findings in one sentence: it backs either, and contradicts the opposite of either."""
+    short = [finding for finding in findings if len(finding.split()) <= _MAX_JOINED]
+    for first, second in pairwise(short):
+        passage = f"{first.rstrip('.')}, {chance.choice(_TABLES['joining'])} {_lower_start(second)}"
+        yield ContrastPair("detail", second, passage, "backed")
+        yield ContrastPair("detail", first, passage, "backed")
+        if change := alter(second, chance.choice(("direction", "negation")), chance):
+            yield ContrastPair("detail", change.text, passage, "contradicted")
+
+
+def _lower_start(finding: str) -> str:
+    """A finding with a small first letter, unless its first word is a name."""
+    if finding[:2].istitle() and (finding.split()[0][1:].islower() or finding[1] == " "):
+        return finding[0].lower() + finding[1:]
+    return finding
+
+
 def _frame(name: str, finding: str, chance: Random) -> str:
     """A finding as it would stand after the words of a frame."""
-    statement = finding.rstrip(".")
-    if statement[:2].istitle() and (statement.split()[0][1:].islower() or statement[1] == " "):
-        statement = statement[0].lower() + statement[1:]
+    statement = _lower_start(finding).rstrip(".")
     who, year = chance.choice(_TABLES["names"]), chance.randint(1995, 2024)
     frame: str = chance.choice(_TABLES[name])
     text = frame.format(x=statement, who=f"{who} et al. ({year})", cited=f"{who} et al., {year}")

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from random import Random
 from typing import Any
 
 import numpy as np
 
 from whycite.lab.thesis.datasets import Label, PassageCase
-from whycite.lab.train.contrasts import ArticleSentence, contrast_pairs, wording_pairs
+from whycite.lab.train.contrasts import ArticleSentence, comparison_pairs, contrast_pairs, wording_pairs
 from whycite.lab.train.entailment import UNLABELLED, LabelledPair, SentenceList
 from whycite.verify.lexical import SentenceLexicon
 
@@ -156,9 +157,9 @@ def contrast_rows(articles: Iterable[ArticleText], seed: int = 0) -> Iterator[La
 
 
 def wording_rows(number: int, seed: int = 0) -> Iterator[LabelledPair]:
-    """Pairs of short statements, made by rule."""
-    for pair in wording_pairs(number, Random(seed)):
-        yield LabelledPair(pair.claim, pair.passage, LABEL_INDICES[pair.label], "contrast wording")
+    """Pairs of short statements, made by rule; half as many of them compare two sides."""
+    for pair in chain(wording_pairs(number, Random(seed)), comparison_pairs(number // 2, Random(seed))):
+        yield LabelledPair(pair.claim, pair.passage, LABEL_INDICES[pair.label], f"contrast {pair.kind}")
 
 
 def _contrast_label(label: str) -> int:

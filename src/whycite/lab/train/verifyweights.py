@@ -6,7 +6,8 @@ The order of sentences is learnt from CL-SciSumm and SciFact. The entailment mod
 was trained on, so what it adds is learnt from RECORDED, the judgements of models trained without them (see
 `RecordedEntailment`). Verdicts are learnt from claims that were written about articles that no model has seen, against
 the whole article and against its abstract, and from citing sentences of eLife against the paper they cite and others
-(`cited_texts`). The least chance of each verdict is fitted last.
+(`cited_texts`). The least chance of each verdict is fitted last. With "-" for RECORDED the order stays that of the
+shipped weights, and only verdicts are fitted.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from whycite.lab.train.writtenclaims import OTHERS, abstract_cases, load_written
 from whycite.models import Encoder, load_encoder
 from whycite.models.cache import CachedEncoder
 from whycite.models.entailment import EntailmentModel, load_entailment
-from whycite.verify.features import CLASSES, KINDS, STEPS, PassageWeights
+from whycite.verify.features import CLASSES, KINDS, STEPS, PassageWeights, shipped_weights
 from whycite.verify.passages import kind_of
 from whycite.verify.roles import cited_source, role_of
 from whycite.verify.verdict import collect_signs
@@ -158,6 +159,7 @@ _BARS = tuple(percent / 100 for percent in range(40, 95, 5))
 # The share of other claims that may get a verdict: a wrong contradiction does more harm.
 _MOST_WRONG = {"backed": 0.08, "contradicted": 0.02}
 _CITED = 50  # citing sentences whose cited paper is at hand, each with two other papers or claims
+_KEEP_ORDER = Path("-")
 _NO_WEIGHTS = PassageWeights({kind: {step: {} for step in STEPS} for kind in KINDS}, {})
 
 
@@ -258,8 +260,11 @@ def main(arguments: Sequence[str], tell: Callable[[str], None] = print) -> None:
     data, out, recorded_path, written_path = map(Path, arguments)
     papers, abstracts = datasets.load_clscisumm(data / "clscisumm"), datasets.load_scifact(data / "scifact")
     encoder, entailment, cases = CachedEncoder(load_encoder()), load_entailment(), [*papers, *abstracts]
-    weights = fit_steps(cases, encoder, load_recorded(recorded_path, cases))
-    tell("fitted the ranking of sentences")
+    if recorded_path == _KEEP_ORDER:
+        weights = shipped_weights()
+    else:
+        weights = fit_steps(cases, encoder, load_recorded(recorded_path, cases))
+        tell("fitted the ranking of sentences")
     written = [case for case in load_written(written_path, data, "fit") if case.citing != OTHERS]
     cited = cited_texts(sorted((data / "elife").glob("elife-[0-9]*")), _CITED, encoder, Random(0))
     examples = list(sign_examples([*written, *abstract_cases(written), *cited], encoder, entailment, weights))
