@@ -13,9 +13,7 @@ from typing import Any
 import pytest
 
 from tests.web.serving import serving
-from whycite.documents import Document
-from whycite.verify import claims
-from whycite.verify.claims import verify_claim
+from whycite.verify.claims import OpenDocument
 from whycite.verify.verification import Verification
 from whycite.web.guard import AccessRules
 from whycite.web.server import ServerSettings
@@ -437,13 +435,15 @@ def test_verify_shows_the_way_and_the_passages(page: Any, papers: Path, tmp_path
 def test_verify_marks_what_decided_and_what_contradicts(
     page: Any, papers: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def contradict(claim: str, document: Document) -> Verification:
-        verification = verify_claim(claim, document)
+    verify = OpenDocument.verify
+
+    def contradict(paper: OpenDocument, claim: str) -> Verification:
+        verification = verify(paper, claim)
         best, *rest = (replace(passage, decides=False) for passage in verification.passages)
         worst = replace(rest.pop(), decides=True, stance="contradicts", role="others", page=3)
         return replace(verification, verdict="secondary", passages=(best, *rest, worst))
 
-    monkeypatch.setattr(claims, "verify_claim", contradict)
+    monkeypatch.setattr(OpenDocument, "verify", contradict)
     _verify(page, papers, "Killer whales strike herring with their tails.")
     assert page.locator("#verdict").inner_text().startswith("↪ Secondary")
     row = page.locator("#passages tr").first

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from typing_extensions import TypedDict
 
@@ -30,7 +30,17 @@ from whycite.verify.verification import Verification, VerificationJson, unchecke
 if TYPE_CHECKING:
     from whycite.library import Library
 
-__all__ = ["CitationVerdict", "DraftCitation", "LineIndex", "citation_verdict_json", "citations", "verify_draft"]
+__all__ = [
+    "CitationVerdict",
+    "CitationVerdictJson",
+    "ClaimVerifier",
+    "DraftCitation",
+    "LineIndex",
+    "citation_verdict_json",
+    "citations",
+    "verify_citations",
+    "verify_draft",
+]
 
 _NOT_FOUND = "the full text of the paper was not found"
 _NO_FULL_TEXTS = "there are no full texts; give their folder with --papers"
@@ -58,6 +68,12 @@ class CitationVerdict:
     warning: str = ""  # that the paper was retracted or corrected
 
 
+class ClaimVerifier(Protocol):
+    """A paper that is ready for claims."""
+
+    def verify(self, claim: str) -> Verification: ...
+
+
 def verify_draft(
     draft: Document | str | Path,
     papers: Path | str | None = None,
@@ -74,6 +90,20 @@ def verify_draft(
         texts_in_folder(papers, lambda count: report("reading papers", count, None)) if papers is not None else []
     )
     full_texts = [*full_texts, *(texts_in_library(library) if library is not None else [])]
+    open_paper = _OpenPapers(entailment, encoder).open_paper
+    yield from verify_citations(document, full_texts, open_paper, library, encoder=encoder, progress=report)
+
+
+def verify_citations(
+    document: Document,
+    full_texts: Sequence[FullText],
+    open_paper: Callable[[FullText], ClaimVerifier],
+    library: Library | None = None,
+    *,
+    encoder: Encoder | None = None,
+    progress: Callable[[str, int, int | None], None] = lambda stage, count, total: None,
+) -> Iterator[CitationVerdict]:
+    """Each citation of a draft with its verdict against full texts, which `open_paper` makes ready for claims."""
     draft_citations = citations(document)
     references = list({citation.reference.id: citation.reference for citation in draft_citations}.values())
     text_by_reference = dict(
@@ -86,10 +116,10 @@ def verify_draft(
     functions = _functions(draft_citations)
     missing = [_lacks_full_text(citation, text_by_reference, document) for citation in draft_citations]
     notes = _notes(draft_citations, missing, document, encoder)
-    open_papers, lines = _OpenPapers(entailment, encoder), LineIndex()
+    lines = LineIndex()
     for count, (citation, function) in enumerate(zip(draft_citations, functions, strict=True), 1):
         verification, paper = _verify_citation(
-            citation, function, text_by_reference[citation.reference.id], open_papers, bool(full_texts), document
+            citation, function, text_by_reference[citation.reference.id], open_paper, bool(full_texts), document
         )
         place = (citation.claim, citation.sentence, citation.section, citation.file, citation.start, citation.end)
         line = lines.line_at(citation.file, citation.start)
@@ -98,7 +128,7 @@ def verify_draft(
             *place, citation.reference, paper, verification, line, notes[count - 1], is_missing, function,
             warnings[citation.reference.id],
         )  # fmt: skip
-        report("checking citations", count, len(draft_citations))
+        progress("checking citations", count, len(draft_citations))
 
 
 def _known_notices(references: Sequence[Reference], library: Library | None) -> list[PaperNotices]:
@@ -149,7 +179,7 @@ def _verify_citation(
     citation: DraftCitation,
     function: CitationFunction,
     full_text: FullText | None,
-    open_papers: _OpenPapers,
+    open_paper: Callable[[FullText], ClaimVerifier],
     has_full_texts: bool,
     document: Document,
 ) -> tuple[Verification, str]:
@@ -163,7 +193,7 @@ def _verify_citation(
     if full_text is None:
         return unchecked(citation.claim, _NOT_FOUND if has_full_texts else _NO_FULL_TEXTS), ""
     try:
-        return open_papers.open_paper(full_text).verify(citation.claim), full_text.path
+        return open_paper(full_text).verify(citation.claim), full_text.path
     except UserError as error:
         return unchecked(citation.claim, str(error)), full_text.path
 

@@ -22,6 +22,7 @@ __all__ = [
     "passage_notes",
     "unchecked",
     "verdict_json",
+    "verification_from_json",
     "verification_json",
 ]
 
@@ -185,6 +186,14 @@ def _passage_json(passage: Passage) -> PassageJson:
     if passage.numbers:
         result["numbers"] = passage.numbers
     return result
+
+
+def verification_from_json(record: VerificationJson) -> Verification:
+    """The verification that JSON describes, with the passages that are in it."""
+    passages = tuple(Passage(**passage) for passage in record["passages"])
+    return Verification(
+        record["claim"], record["verdict"], record["confidence"], passages, record["reason"], record["chances"]
+    )
 
 
 _SHOWN_PASSAGES = 5  # in a notebook

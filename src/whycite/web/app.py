@@ -25,6 +25,7 @@ from whycite.web.api import check, cite, health, library, read, verify
 from whycite.web.guard import MEDIA_TYPE, Guard, problem_body
 from whycite.web.queues import UploadQueue, WorkQueue
 from whycite.web.server import Server, ServerSettings
+from whycite.web.warm import WarmPapers
 
 __all__ = ["assemble", "create", "run"]
 
@@ -67,6 +68,7 @@ def assemble(settings: ServerSettings) -> tuple[Guard, Server]:
         UploadQueue(lambda: current.path, questions),
         questions,
         LazyLoader(load_documents),
+        WarmPapers(),
     )
 
     @asynccontextmanager

@@ -19,6 +19,7 @@ from whycite.web.guard import AccessRules, Problem
 from whycite.web.queues import UploadQueue, WorkQueue
 from whycite.web.schemas import ProblemDetails
 from whycite.web.uploads import Upload, safe_name
+from whycite.web.warm import WarmPapers
 
 __all__ = ["PROBLEMS", "CurrentServer", "Server", "ServerSettings", "json_response", "receive_uploads"]
 
@@ -56,6 +57,7 @@ class Server:
     uploads: UploadQueue
     question_loader: LazyLoader
     document_loader: LazyLoader
+    papers: WarmPapers
 
     async def ask(self, function: Callable[[], T]) -> T:
         """Run a quick function and return its result."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Form, Path, Query, UploadFile
@@ -21,11 +22,12 @@ from whycite.web.guard import Problem
 from whycite.web.reading import read_draft, read_stored
 from whycite.web.server import PROBLEMS, CurrentServer, Server, json_response, receive_uploads
 from whycite.web.uploads import write_uploads
+from whycite.web.warm import file_hash, upload_hash
 
 if TYPE_CHECKING:
     from whycite.library import Library, LibraryDocument
 
-__all__ = ["DocumentId", "document_reader", "router", "searchable_entries"]
+__all__ = ["DocumentId", "DocumentSource", "document_source", "router", "searchable_entries"]
 
 
 router = APIRouter(prefix="/library", tags=["library"], responses=PROBLEMS)
@@ -130,18 +132,32 @@ def _statistics_json(library: Library) -> schemas.Statistics:
 DocumentId = Annotated[str | None, Form(pattern=r"^-?[0-9]{1,20}$")]
 
 
-def document_reader(here: Server, files: list[UploadFile] | None, id: str | None) -> Callable[[], Document]:
-    """A function that reads the uploaded files, or the library's document with that id from its original path."""
+@dataclass(frozen=True, slots=True)
+class DocumentSource:
+    """A document that a request refers to: how to read it, and the hash of its content."""
+
+    read: Callable[[], Document]
+    content_hash: Callable[[], str]
+
+
+def document_source(here: Server, files: list[UploadFile] | None, id: str | None) -> DocumentSource:
+    """The uploaded files, or the library's document with that id at its original path."""
     if bool(files) == (id is not None):
         raise Problem(422, "Upload a document, or name one in the library.")
     if id is not None:
-        return lambda: _read_library_document(here, id)
+        return DocumentSource(
+            lambda: read_stored(*_library_file(here, id)), lambda: _library_hash(*_library_file(here, id))
+        )
     uploads = receive_uploads(files or [], here.settings.files)
-    return lambda: read_draft(uploads)
+    return DocumentSource(lambda: read_draft(uploads), lambda: upload_hash(uploads))
 
 
-def _read_library_document(here: Server, id: str) -> Document:
-    """Read the full text of a document, if its file still exists."""
+def _library_hash(file: str, path: str) -> str:
+    return f"{file_hash(FilePath(file))} {path}"
+
+
+def _library_file(here: Server, id: str) -> tuple[str, str]:
+    """The file of a document, if it still exists, and the path of the document."""
     from whycite.library.paths import file_of
 
     path = next((entry.path for entry, _ in here.current.answer_once(searchable_entries) if str(entry.id) == id), None)
@@ -152,4 +168,4 @@ def _read_library_document(here: Server, id: str) -> Document:
         raise UserError(
             "the file of this document is gone, and the library does not store full texts; open the file itself"
         )
-    return read_stored(file, path)
+    return file, path

@@ -6,7 +6,7 @@ from fastapi import APIRouter, UploadFile
 from fastapi.responses import Response
 
 from whycite.documents.jsondocument import DocumentJson, document_json
-from whycite.web.api.library import DocumentId, document_reader
+from whycite.web.api.library import DocumentId, document_source
 from whycite.web.server import PROBLEMS, CurrentServer, json_response
 
 __all__ = ["router"]
@@ -20,5 +20,5 @@ async def read(here: CurrentServer, files: list[UploadFile] | None = None, docum
 
     The document is uploaded, or given by its id in the library and read from its original path.
     """
-    read_document = document_reader(here, files, document)
-    return await here.work(lambda: json_response(document_json(read_document(), claims=True)))
+    source = document_source(here, files, document)
+    return await here.work(lambda: json_response(document_json(source.read(), claims=True)))

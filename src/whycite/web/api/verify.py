@@ -8,11 +8,12 @@ from typing import Annotated
 from fastapi import APIRouter, Form, UploadFile
 from fastapi.responses import Response
 
-from whycite.documents.model import Document
+from whycite.errors import UserError
 from whycite.library.notices import look_up
-from whycite.web.api.library import DocumentId, document_reader
+from whycite.web.api.library import DocumentId, document_source
 from whycite.web.schemas import VerifyAnswer
 from whycite.web.server import PROBLEMS, CurrentServer, json_response
+from whycite.web.warm import WarmPaper
 
 __all__ = ["router"]
 
@@ -31,16 +32,19 @@ async def verify(
 
     The paper is uploaded, or given by its id in the library and read from its original path.
     """
-    paper = document_reader(here, files, document)
-    return await here.work(lambda: _verify(claim, paper(), n, here.current.path))
+    source = document_source(here, files, document)
+    return await here.work(
+        lambda: _verify(claim, here.papers.open(source.content_hash(), source.read), n, here.current.path)
+    )
 
 
-def _verify(claim: str, document: Document, n: int, library: Path) -> Response:
-    from whycite.verify.claims import verify_claim
+def _verify(claim: str, paper: WarmPaper, n: int, library: Path) -> Response:
     from whycite.verify.heatmap.page import heat_map_json, usual_threshold
     from whycite.verify.lexical import forms
 
-    verification = verify_claim(claim, document)
+    if not claim.strip():
+        raise UserError("the claim is empty; give a sentence")
+    document, verification = paper.document, paper.opened.verify(claim)
     [notices] = look_up(library, [document.paper])
     answer: VerifyAnswer = {
         "path": document.path,
