@@ -62,6 +62,14 @@ def kept_library(papers: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
     return path
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _own_projects(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Projects of tests are kept in a folder of their own, never in the user's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WHYCITE_PROJECTS", str(tmp_path_factory.mktemp("projects")))
+        yield
+
+
 @pytest.fixture
 def client_of() -> Iterator[Callable[..., TestClient]]:
     """A browser's stand-in for a library."""

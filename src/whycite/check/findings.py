@@ -21,10 +21,12 @@ __all__ = [
     "FindingJson",
     "FindingKind",
     "Proposal",
+    "ProposalJson",
     "as_html",
     "checked_draft_json",
     "finding_html",
     "finding_json",
+    "proposal_json",
 ]
 
 
@@ -205,7 +207,7 @@ def finding_json(finding: Finding) -> FindingJson:
         "kind": finding.kind,
         "fits": finding.fits,
         "doubtful": finding.doubtful,
-        "recommendations": [_proposal_json(proposal) for proposal in finding.recommendations],
+        "recommendations": [proposal_json(proposal) for proposal in finding.recommendations],
     }
     if finding.rule:
         record["rule"] = finding.rule
@@ -218,7 +220,8 @@ def finding_json(finding: Finding) -> FindingJson:
     return record
 
 
-def _proposal_json(proposal: Proposal) -> ProposalJson:
+def proposal_json(proposal: Proposal) -> ProposalJson:
+    """A paper that a sentence could cite as JSON."""
     return {
         **recommendation_json(proposal.recommendation),
         "cite_key": proposal.key,

@@ -21,8 +21,10 @@ from starlette.exceptions import HTTPException
 from whycite.errors import Busy, MissingExtra, UserError
 from whycite.service.loading import CurrentLibrary, LazyLoader, load_documents, load_questions
 from whycite.web import pages, uploads
-from whycite.web.api import check, cite, health, library, read, verify
+from whycite.web.api import check, cite, health, library, projects, read, verify
 from whycite.web.guard import MEDIA_TYPE, Guard, problem_body
+from whycite.web.projects.desk import ProjectDesk
+from whycite.web.projects.store import default_projects
 from whycite.web.queues import UploadQueue, WorkQueue
 from whycite.web.server import Server, ServerSettings
 from whycite.web.warm import WarmPapers
@@ -59,7 +61,12 @@ def create(settings: ServerSettings | None = None) -> Guard:
 def assemble(settings: ServerSettings) -> tuple[Guard, Server]:
     """The application and the server state behind it."""
     current = CurrentLibrary(settings.library)
-    questions = LazyLoader(load_questions)
+    questions, documents, papers = LazyLoader(load_questions), LazyLoader(load_documents), WarmPapers()
+
+    def load() -> None:
+        questions()
+        documents()
+
     server = Server(
         settings,
         current,
@@ -67,8 +74,9 @@ def assemble(settings: ServerSettings) -> tuple[Guard, Server]:
         WorkQueue(_SLOW_THREADS, min(settings.waiting, _SLOW_WAITING), settings.patience, retry_after=10),
         UploadQueue(lambda: current.path, questions),
         questions,
-        LazyLoader(load_documents),
-        WarmPapers(),
+        documents,
+        papers,
+        ProjectDesk(settings.projects or default_projects(), current, papers, load),
     )
 
     @asynccontextmanager
@@ -89,7 +97,7 @@ def assemble(settings: ServerSettings) -> tuple[Guard, Server]:
     )
     app.state.server = server
     api = APIRouter(prefix="/api")
-    for part in (health, cite, check, verify, read, library):
+    for part in (health, cite, check, verify, projects, read, library):
         api.include_router(part.router)
     app.include_router(api)
     app.include_router(pages.router)

@@ -16,6 +16,7 @@ from fastapi.responses import Response
 
 from whycite.service.loading import CurrentLibrary, LazyLoader, warm
 from whycite.web.guard import AccessRules, Problem
+from whycite.web.projects.desk import ProjectDesk
 from whycite.web.queues import UploadQueue, WorkQueue
 from whycite.web.schemas import ProblemDetails
 from whycite.web.uploads import Upload, safe_name
@@ -36,6 +37,7 @@ class ServerSettings:
     patience: float = 600.0  # per request that reads whole documents
     files: int = 200  # per upload
     warm: bool = False  # load models at the start
+    projects: Path | None = None  # None: the default folder
 
 
 T = TypeVar("T")
@@ -58,6 +60,7 @@ class Server:
     question_loader: LazyLoader
     document_loader: LazyLoader
     papers: WarmPapers
+    desk: ProjectDesk
 
     async def ask(self, function: Callable[[], T]) -> T:
         """Run a quick function and return its result."""
@@ -77,7 +80,9 @@ class Server:
 
     def close(self, seconds: float = 0.0) -> bool:
         """Accept no more work, and wait for what is running; returns whether all of it finished."""
-        return all([self.uploads.close(seconds), self.slow.close(seconds), self.quick.close(seconds)])
+        return all(
+            [self.desk.close(seconds), self.uploads.close(seconds), self.slow.close(seconds), self.quick.close(seconds)]
+        )
 
     def _warm(self) -> None:
         try:

@@ -16,7 +16,17 @@ from typing import BinaryIO
 from whycite.documents.sources import DiskFolder, Source, open_archive, unwrap
 from whycite.errors import UserError
 
-__all__ = ["Upload", "remove_all", "root_directory", "safe_name", "unpacked_folder", "upload_folder", "write_uploads"]
+__all__ = [
+    "Upload",
+    "remove_all",
+    "root_directory",
+    "safe_name",
+    "unpack_archive",
+    "unpacked_folder",
+    "upload_folder",
+    "write_upload",
+    "write_uploads",
+]
 
 _MAX_NAME_BYTES = 200
 _MAX_DEPTH = 8  # folders
@@ -57,7 +67,7 @@ def write_uploads(files: Sequence[Upload]) -> TemporaryDirectory[str]:
     directory = TemporaryDirectory(dir=Path(root_directory().name).resolve())
     try:
         for file in files:
-            _write(Path(directory.name), file)
+            write_upload(Path(directory.name), file)
     except BaseException:
         directory.cleanup()
         raise
@@ -68,7 +78,7 @@ def write_uploads(files: Sequence[Upload]) -> TemporaryDirectory[str]:
 def unpacked_folder(files: Sequence[Upload]) -> Iterator[Path]:
     """A temporary folder with the files; a single archive is unpacked."""
     with upload_folder(files) as folder:
-        archive_directory = _unpack_archive(folder, safe_name(files[0].name)) if len(files) == 1 else None
+        archive_directory = unpack_archive(folder, safe_name(files[0].name)) if len(files) == 1 else None
         if archive_directory is None:
             yield folder
             return
@@ -76,7 +86,7 @@ def unpacked_folder(files: Sequence[Upload]) -> Iterator[Path]:
         yield Path(path)
 
 
-def _unpack_archive(folder: Path, name: str) -> TemporaryDirectory[str] | None:
+def unpack_archive(folder: Path, name: str) -> TemporaryDirectory[str] | None:
     """Unpack an archive; None if the file is not an archive, or has no readable files."""
     with _UNPACK_LOCK:
         archive = open_archive(unwrap(Source(DiskFolder(folder, ""), name)))
@@ -108,11 +118,12 @@ def _temporary_root() -> TemporaryDirectory[str]:
     return TemporaryDirectory(prefix="whycite-", ignore_cleanup_errors=True)
 
 
-def _write(folder: Path, file: Upload) -> None:
+def write_upload(folder: Path, file: Upload, *, replace: bool = False) -> None:
+    """Write a file to a folder under its safe name; with `replace`, over one with the same name."""
     path = folder / safe_name(file.name)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("xb") as target:
+        with path.open("wb" if replace else "xb") as target:
             copyfileobj(file.stream, target, 1 << 20)
     except FileExistsError as error:
         raise UserError(f"{safe_name(file.name)}: two files have this name; upload them in folders") from error

@@ -1,0 +1,322 @@
+"""Projects: a draft with its papers, kept by the server, and the verdicts on its citations."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import Annotated, Literal
+from urllib.parse import quote
+
+from fastapi import APIRouter, Form, Path, Query, UploadFile
+from fastapi.responses import FileResponse, Response
+from pydantic import BaseModel, ConfigDict, StringConstraints
+
+from whycite.check.findings import proposal_json
+from whycite.documents.jsondocument import section_json
+from whycite.web.guard import Problem
+from whycite.web.projects.answers import (
+    Dismissal,
+    DraftSentence,
+    ProjectAnswer,
+    ProjectDraft,
+    ProjectProgress,
+    ProjectSummaries,
+    ProjectSummary,
+    RemovedProject,
+    SentencePapers,
+)
+from whycite.web.projects.store import FileKind, ProjectFolder
+from whycite.web.projects.verdicts import CitationNames
+from whycite.web.server import PROBLEMS, CurrentServer, Server, json_response, receive_uploads
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/projects", tags=["projects"], responses=PROBLEMS)
+_PAPERS = 3  # per sentence
+
+ProjectId = Annotated[str, Path(pattern=r"^[0-9a-f]{16}$", description="the id of a project")]
+ItemId = Annotated[str, Path(pattern=r"^[0-9a-f]{16}$")]
+
+
+class DismissalReason(BaseModel):
+    """Why a verdict is set aside."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    reason: Annotated[str, StringConstraints(max_length=2_000)] = ""
+
+
+@router.get("", response_model=ProjectSummaries)
+async def projects(here: CurrentServer) -> Response:
+    """The projects that the server keeps, newest first."""
+    return await here.ask(
+        lambda: json_response({"projects": [_summary(here, folder) for folder in here.desk.store.projects()]})
+    )
+
+
+@router.post("", status_code=201, response_model=ProjectAnswer)
+async def create(
+    here: CurrentServer,
+    draft: list[UploadFile],
+    papers: list[UploadFile] | None = None,
+    name: Annotated[str, Form(max_length=200)] = "",
+) -> Response:
+    """Create a project from a draft and the papers it cites, and start to verify its citations.
+
+    The draft is one file, an archive, or the files of a LaTeX project with its bibliography.
+    """
+    return await here.work(lambda: _create(here, draft, papers or [], name))
+
+
+@router.get("/{id}", response_model=ProjectAnswer)
+async def project(here: CurrentServer, id: ProjectId) -> Response:
+    """A project and its files."""
+    return await here.ask(lambda: _answer(here, here.desk.store.open(id)))
+
+
+@router.delete("/{id}", response_model=RemovedProject)
+async def delete(here: CurrentServer, id: ProjectId) -> Response:
+    """Delete a project with all its files and verdicts."""
+
+    def remove() -> Response:
+        here.desk.delete(here.desk.store.open(id))
+        return json_response({"deleted": id})
+
+    return await here.work(remove)
+
+
+@router.post("/{id}/files", status_code=201, response_model=ProjectAnswer)
+async def add_files(
+    here: CurrentServer,
+    id: ProjectId,
+    files: list[UploadFile],
+    kind: Annotated[FileKind, Form()] = "paper",
+    reference: Annotated[str, Form(max_length=500)] = "",
+) -> Response:
+    """Add papers to a project, or files to its draft; a file replaces one with the same name.
+
+    `reference` is the draft's key of the paper that a file is, if its own title and DOI do not tell.
+    """
+    uploads = receive_uploads(files, here.settings.files)
+
+    def add() -> Response:
+        folder = here.desk.store.open(id)
+        folder.add(uploads, kind)
+        if reference:
+            added = next(file for file in folder.files() if file.kind == kind and file.name == uploads[0].name)
+            folder.update("assigned.json", **{reference: added.id})
+        return _answer(here, folder, 201)
+
+    return await here.work(add)
+
+
+@router.get("/{id}/files/{file}", response_class=FileResponse)
+async def download_file(here: CurrentServer, id: ProjectId, file: ItemId) -> Response:
+    """A file as it was uploaded."""
+    stored = await here.ask(lambda: here.desk.store.open(id).file(file))
+    return FileResponse(stored.path, media_type="application/octet-stream", filename=PurePath(stored.name).name)
+
+
+@router.delete("/{id}/files/{file}", response_model=ProjectAnswer)
+async def remove_file(here: CurrentServer, id: ProjectId, file: ItemId) -> Response:
+    """Delete a file of a project and what was read from it."""
+
+    def remove() -> Response:
+        folder = here.desk.store.open(id)
+        folder.remove(file)
+        return _answer(here, folder)
+
+    return await here.work(remove)
+
+
+@router.post("/{id}/run", status_code=202, response_model=ProjectAnswer)
+async def start(here: CurrentServer, id: ProjectId) -> Response:
+    """Verify every citation in the background; what was verified before is kept. Follow it at `/progress`."""
+
+    def begin() -> Response:
+        folder = here.desk.store.open(id)
+        here.desk.start(folder)
+        return _answer(here, folder, 202)
+
+    return await here.ask(begin)
+
+
+@router.delete("/{id}/run", status_code=202, response_model=ProjectAnswer)
+async def stop(here: CurrentServer, id: ProjectId) -> Response:
+    """Stop after the citation that is being checked."""
+
+    def end() -> Response:
+        folder = here.desk.store.open(id)
+        here.desk.stop(folder)
+        return _answer(here, folder, 202)
+
+    return await here.ask(end)
+
+
+@router.get("/{id}/progress", response_model=ProjectProgress)
+async def progress(
+    here: CurrentServer,
+    id: ProjectId,
+    token: Annotated[str, Query(max_length=16)] = "",
+    seen: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
+) -> Response:
+    """How far the verification is, and the verdicts that came since the last time.
+
+    Send `token` and `seen` as they came in the last answer; without them, all verdicts are sent. A later verdict with
+    the same id replaces an earlier one.
+    """
+    return await here.ask(lambda: _progress(here, here.desk.store.open(id), token, seen))
+
+
+@router.get("/{id}/draft", response_model=ProjectDraft)
+async def draft(here: CurrentServer, id: ProjectId) -> Response:
+    """The sections and sentences of the draft, and which sentences need a citation."""
+    return await here.work(lambda: _draft(here, here.desk.store.open(id)))
+
+
+@router.get("/{id}/sentences/{number}/papers", response_model=SentencePapers)
+async def papers(here: CurrentServer, id: ProjectId, number: Annotated[int, Path(ge=0, le=10_000_000)]) -> Response:
+    """The papers that a sentence of the draft could cite, from its bibliography and the library."""
+    return await here.work(lambda: _papers(here, here.desk.store.open(id), number))
+
+
+@router.put("/{id}/dismissals/{verdict}", response_model=Dismissal)
+async def dismiss(here: CurrentServer, id: ProjectId, verdict: ItemId, dismissal: DismissalReason) -> Response:
+    """Set a verdict aside, with a reason; reports leave it out."""
+    record: Dismissal = {"reason": " ".join(dismissal.reason.split())}
+
+    def keep() -> Response:
+        here.desk.store.open(id).update("dismissals.json", **{verdict: record})
+        return json_response(record)
+
+    return await here.ask(keep)
+
+
+@router.delete("/{id}/dismissals/{verdict}", response_model=ProjectAnswer)
+async def undo(here: CurrentServer, id: ProjectId, verdict: ItemId) -> Response:
+    """Take a dismissal back."""
+
+    def restore() -> Response:
+        folder = here.desk.store.open(id)
+        folder.update("dismissals.json", **{verdict: None})
+        return _answer(here, folder)
+
+    return await here.ask(restore)
+
+
+@router.get("/{id}/report", response_class=Response)
+async def report(here: CurrentServer, id: ProjectId, format: Literal["html", "markdown"] = "html") -> Response:
+    """The verdicts as one self-contained HTML page or as Markdown, without those that were dismissed."""
+    return await here.work(lambda: _report(here, here.desk.store.open(id), format))
+
+
+def _create(here: Server, draft: list[UploadFile], papers: list[UploadFile], name: str) -> Response:
+    drafts = receive_uploads(draft, here.settings.files)
+    paper_uploads = receive_uploads(papers, here.settings.files) if papers else []
+    main = next((upload.name for upload in drafts if not upload.name.lower().endswith(".bib")), drafts[0].name)
+    folder = here.desk.store.create(name or PurePath(main).name)
+    try:
+        folder.add(drafts, "draft")
+        folder.add(paper_uploads, "paper")
+        here.desk.start(folder)
+    except BaseException:
+        here.desk.store.delete(folder.id)
+        raise
+    if name.strip():
+        folder.update("project.json", named=True)
+    return _answer(here, folder, 201)
+
+
+def _answer(here: Server, folder: ProjectFolder, status: int = 200) -> Response:
+    files = [{"id": file.id, "kind": file.kind, "name": file.name, "size": file.size} for file in folder.files()]
+    response = json_response({**_summary(here, folder), "files": files})
+    response.status_code = status
+    return response
+
+
+def _summary(here: Server, folder: ProjectFolder) -> ProjectSummary:
+    record = folder.load("project.json")
+    name = record.get("name", "") if record.get("named") else record.get("title") or record.get("name", "")
+    state, _, _ = here.desk.state(folder)
+    papers = sum(file.kind == "paper" for file in folder.files())
+    return {"id": folder.id, "name": name, "created": record.get("created", ""), "state": state, "papers": papers}
+
+
+def _progress(here: Server, folder: ProjectFolder, token: str, seen: int) -> Response:
+    state, detail, run = here.desk.state(folder)
+    token, count, records = here.desk.journal(folder).since(token, seen)
+    draft_hash = folder.draft_hash()
+    is_read = folder.load("draft.json").get("hash") == draft_hash
+    is_judged = folder.load("marks.json").get("hash") == draft_hash
+    answer: ProjectProgress = {
+        "state": state,
+        "detail": detail,
+        "stage": run.stage if run else "",
+        "completed": run.completed if run else 0,
+        "total": run.total if run else None,
+        "token": token,
+        "seen": count,
+        "draft": "judged" if is_judged else "read" if is_read else "unread",
+        "verdicts": [record for record in records if record["draft"] == draft_hash],
+        "dismissals": folder.load("dismissals.json"),
+    }
+    return json_response(answer)
+
+
+def _draft(here: Server, folder: ProjectFolder) -> Response:
+    document = here.desk.draft(folder)
+    marks = here.desk.marks(folder)
+    sentences: list[DraftSentence] = []
+    for index, sentence in enumerate(document.sentences):
+        mark = marks.get(str(index), {})
+        sentences.append(
+            {
+                "index": index,
+                "text": sentence.text,
+                "section": sentence.section,
+                "paragraph": sentence.paragraph,
+                "kind": sentence.kind,
+                "cites": sentence.cites,
+                "needs": mark.get("needs", False),
+                "claim": mark.get("claim", ""),
+                "problems": mark.get("problems", []),
+            }
+        )
+    answer: ProjectDraft = {
+        "title": document.paper.title,
+        "judged": folder.load("marks.json").get("hash") == folder.draft_hash(),
+        "warnings": [warning.replace(f"{folder.draft_folder}/", "") for warning in document.warnings],
+        "sections": [section_json(section) for section in document.sections],
+        "sentences": sentences,
+    }
+    return json_response(answer)
+
+
+def _papers(here: Server, folder: ProjectFolder, number: int) -> Response:
+    from whycite.service.drafts import propose_papers
+
+    document = here.desk.draft(folder)
+    if number >= len(document.sentences):
+        raise Problem(404, "The draft has no such sentence.")
+    sentence = document.sentences[number]
+    claim = here.desk.marks(folder).get(str(number), {}).get("claim") or sentence.without_citations()
+    proposals = propose_papers(document, claim, sentence, here.current.path, _PAPERS)
+    answer: SentencePapers = {"claim": claim, "papers": [proposal_json(proposal) for proposal in proposals]}
+    return json_response(answer)
+
+
+def _report(here: Server, folder: ProjectFolder, format: Literal["html", "markdown"]) -> Response:
+    from whycite.verify.report import draft_report, html, markdown
+
+    names, dismissals = CitationNames(), folder.load("dismissals.json")
+    verdicts = [
+        checked
+        for checked in here.desk.verdicts(folder)
+        if names.name(checked.claim, checked.reference.id) not in dismissals
+    ]
+    overview = draft_report(here.desk.draft(folder), verdicts)
+    text, kind, suffix = (
+        (html(overview), "text/html", "html") if format == "html" else (markdown(overview), "text/markdown", "md")
+    )
+    name = f"{PurePath(_summary(here, folder)['name']).stem or 'report'} - citations.{suffix}"
+    headers = {"content-disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}"}
+    return Response(text.encode("utf-8", "replace"), media_type=kind, headers=headers)

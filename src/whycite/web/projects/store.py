@@ -1,0 +1,205 @@
+"""The folders of projects: the files as they were uploaded, what was read from them, and what people decided."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import blake2b
+from pathlib import Path
+from shutil import copyfile, rmtree
+from threading import Lock
+from typing import Any, Literal
+
+import platformdirs
+
+from whycite.errors import UserError
+from whycite.files import atomic_write, make_folder
+from whycite.web.guard import Problem
+from whycite.web.uploads import Upload, safe_name, unpack_archive, write_upload
+from whycite.web.warm import file_hash
+
+__all__ = ["FileKind", "ProjectFile", "ProjectFolder", "ProjectStore", "default_projects"]
+
+FileKind = Literal["draft", "paper"]
+
+_ID = re.compile(r"[0-9a-f]{16}")
+_BIBLIOGRAPHIES = (".bib", ".ris", ".bbl")  # of use only beside the draft
+_MAX_PROJECTS = 1_000
+_MAX_FILES = 500  # per project
+_MAX_BYTES = 1 << 30  # per project
+_MAX_NAME = 200  # characters of the name of a project
+
+
+def default_projects() -> Path:
+    """Where projects are kept: $WHYCITE_PROJECTS, or a folder in the platform's data directory."""
+    setting = os.environ.get("WHYCITE_PROJECTS")
+    return (
+        Path(setting).expanduser() if setting else platformdirs.user_data_path("whycite", appauthor=False) / "projects"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFile:
+    """A file of a project, as it was uploaded."""
+
+    id: str
+    kind: FileKind
+    name: str
+    size: int
+    path: Path
+
+
+class ProjectFolder:
+    """The folder of one project."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.id = path.name
+        self._lock = Lock()
+
+    @property
+    def draft_folder(self) -> Path:
+        """The folder to read the draft from; an archive is unpacked."""
+        unpacked = self.path / "unpacked"
+        return unpacked if unpacked.is_dir() else self.path / "draft"
+
+    def files(self) -> list[ProjectFile]:
+        """The uploaded files, those of the draft in front."""
+        kinds: tuple[FileKind, ...] = ("draft", "paper")
+        return [self._file(kind, path) for kind in kinds for path in _files_below(self.path / kind)]
+
+    def file(self, id: str) -> ProjectFile:
+        """The file with an id."""
+        match = next((file for file in self.files() if file.id == id), None)
+        if match is None:
+            raise Problem(404, "The project has no such file.")
+        return match
+
+    def add(self, uploads: Sequence[Upload], kind: FileKind) -> None:
+        """Keep uploaded files; bibliographies go beside the draft, and a file replaces one with the same name."""
+        with self._lock:
+            present = self.files()
+            if len(present) + len(uploads) > _MAX_FILES:
+                raise Problem(422, f"A project has at most {_MAX_FILES} files; remove some first.")
+            for upload in uploads:
+                folder = self.path / ("draft" if upload.name.lower().endswith(_BIBLIOGRAPHIES) else kind)
+                path = folder / safe_name(upload.name)
+                write_upload(folder, upload, replace=True)
+                if sum(file.size for file in self.files()) > _MAX_BYTES:
+                    path.unlink()
+                    raise Problem(413, f"A project has at most {_MAX_BYTES >> 30} GB of files; remove some first.")
+            try:
+                self._unpack()
+            except UserError as error:
+                raise UserError(str(error).replace(f"{self.path / 'draft'}/", "")) from error
+
+    def remove(self, id: str) -> None:
+        """Delete a file and what was read from it."""
+        with self._lock:
+            file = self.file(id)
+            (self.path / "texts" / f"{file_hash(file.path)}.json").unlink(missing_ok=True)
+            file.path.unlink(missing_ok=True)
+            self._unpack()
+
+    def draft_hash(self) -> str:
+        """The hash of the draft: of the names and content of its files."""
+        folder = self.path / "draft"
+        names = [f"{path.relative_to(folder).as_posix()} {file_hash(path)}" for path in _files_below(folder)]
+        return blake2b("\n".join(names).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+
+    def load(self, name: str) -> dict[str, Any]:
+        """A record of this project; empty if there is none."""
+        try:
+            record: dict[str, Any] = json.loads((self.path / name).read_text("utf-8"))
+        except (FileNotFoundError, ValueError):  # not there yet, or damaged: it is made anew
+            return {}
+        return record
+
+    def save(self, name: str, record: Mapping[str, Any]) -> None:
+        """Keep a record of this project."""
+        make_folder((self.path / name).parent)
+        with atomic_write(self.path / name) as file:
+            file.write(json.dumps(record).encode("utf-8", "surrogatepass"))
+
+    def update(self, name: str, **fields: Any) -> None:
+        """Change fields of a record; None removes a field."""
+        with self._lock:
+            record = {**self.load(name), **fields}
+            self.save(name, {field: value for field, value in record.items() if value is not None})
+
+    def _file(self, kind: FileKind, path: Path) -> ProjectFile:
+        name = path.relative_to(self.path / kind).as_posix()
+        id = blake2b(f"{kind}/{name}".encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
+        return ProjectFile(id, kind, name, path.stat().st_size, path)
+
+    def _unpack(self) -> None:
+        """Unpack the archives of a draft together with the files beside them."""
+        unpacked, draft = self.path / "unpacked", self.path / "draft"
+        rmtree(unpacked, ignore_errors=True)
+        archives = []
+        for path in _files_below(draft):
+            if archive := unpack_archive(draft, path.relative_to(draft).as_posix()):
+                archives.append(path)
+                with archive as folder:
+                    _copy_files(_files_below(Path(folder)), Path(folder), unpacked)
+        if archives:
+            _copy_files([path for path in _files_below(draft) if path not in archives], draft, unpacked)
+
+
+class ProjectStore:
+    """The projects in a folder."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._lock = Lock()
+        self._folders: dict[str, ProjectFolder] = {}
+
+    def projects(self) -> list[ProjectFolder]:
+        """The projects, newest first."""
+        if not self.root.is_dir():
+            return []
+        folders = [self.open(path.name) for path in self.root.iterdir() if (path / "project.json").is_file()]
+        return sorted(folders, key=lambda folder: str(folder.load("project.json").get("created", "")), reverse=True)
+
+    def create(self, name: str) -> ProjectFolder:
+        """A new project."""
+        with self._lock:
+            if len(self.projects()) >= _MAX_PROJECTS:
+                raise Problem(422, f"There are {_MAX_PROJECTS} projects already; delete one first.")
+            id = secrets.token_hex(8)
+            folder = self._folders[id] = ProjectFolder(make_folder(self.root / id))
+        created = datetime.now(UTC).isoformat(timespec="seconds")
+        folder.save("project.json", {"name": " ".join(name.split())[:_MAX_NAME], "created": created})
+        return folder
+
+    def open(self, id: str) -> ProjectFolder:
+        """The project with an id."""
+        if not _ID.fullmatch(id) or not (self.root / id / "project.json").is_file():
+            raise Problem(404, "There is no such project; it may have been deleted.")
+        return self._folders.setdefault(id, ProjectFolder(self.root / id))
+
+    def delete(self, id: str) -> None:
+        """Delete a project with all its files."""
+        folder = self.open(id)
+        (folder.path / "project.json").unlink()  # from here on it is gone, even if the rest cannot be deleted
+        try:
+            rmtree(folder.path)
+        except OSError as error:
+            raise UserError(f"some files of the project could not be deleted: {error.strerror}") from error
+        self._folders.pop(id, None)
+
+
+def _files_below(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else []
+
+
+def _copy_files(paths: Sequence[Path], source: Path, target: Path) -> None:
+    for path in paths:
+        copy = target / path.relative_to(source)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copyfile(path, copy)

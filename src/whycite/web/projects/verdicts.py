@@ -1,0 +1,126 @@
+"""The verdicts of a project: one line of JSON per verdict, written as it comes, so that nothing is lost on the way."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections import Counter
+from collections.abc import Sequence
+from hashlib import blake2b
+from importlib.metadata import version
+from pathlib import Path
+from threading import Lock
+
+from whycite.files import write_lines
+from whycite.verify.drafts import CitationVerdict, CitationVerdictJson, citation_verdict_json
+from whycite.verify.verification import Verification, verification_from_json
+
+__all__ = ["CitationNames", "VerdictJournal", "VerdictRecord", "verdict_record"]
+
+_PASSAGES = 5  # per verdict
+
+
+class VerdictRecord(CitationVerdictJson):
+    """The verdict on a citation of a project's draft: the sentence, the cited paper, and the passages behind it."""
+
+    id: str
+    sentence: int  # its place in the draft, from 0
+    paper_hash: str  # of the file that was read; empty if there was none
+    link: str  # the address of the cited paper; empty if it has neither DOI nor arXiv id
+    draft: str  # the hash of the draft
+    version: str  # of whycite
+
+
+class CitationNames:
+    """Names citations by what they say and cite, so that a new version of the draft keeps what was decided."""
+
+    def __init__(self) -> None:
+        self._occurrences: Counter[tuple[str, str]] = Counter()
+
+    def name(self, claim: str, reference: str) -> str:
+        """The id of the next citation with this claim and reference."""
+        self._occurrences[claim, reference] += 1
+        content = "\0".join((claim, reference, str(self._occurrences[claim, reference])))
+        return blake2b(content.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def verdict_record(
+    checked: CitationVerdict, id: str, draft: str, paper_hash: str, link: str, draft_folder: Path
+) -> VerdictRecord:
+    """A verdict as it is kept, with names of files instead of paths on this machine."""
+    record: VerdictRecord = {
+        **citation_verdict_json(checked, _PASSAGES),
+        "id": id,
+        "sentence": checked.sentence,
+        "paper_hash": paper_hash,
+        "link": link,
+        "draft": draft,
+        "version": version("whycite"),
+    }
+    record["file"] = record["file"].replace(f"{draft_folder}/", "")
+    record["paper"] = Path(checked.paper).name
+    record["reason"] = record["reason"].replace(f"{Path(checked.paper).parent}/", "")
+    return record
+
+
+class VerdictJournal:
+    """The verdicts in a file, and in memory in the order in which they came."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = Lock()
+        self._records = _load(path)
+        self.token = secrets.token_hex(4)  # changes when the order does
+
+    def since(self, token: str, count: int) -> tuple[str, int, list[VerdictRecord]]:
+        """The token, the number of verdicts, and those after the first `count`, or all if the token has changed."""
+        with self._lock:
+            start = count if token == self.token else 0
+            return self.token, len(self._records), self._records[start:]
+
+    def latest(self, draft: str) -> list[VerdictRecord]:
+        """The last verdict on each citation of a draft."""
+        with self._lock:
+            by_id = {record["id"]: record for record in self._records if record["draft"] == draft}
+        return sorted(by_id.values(), key=lambda record: (record["sentence"], record["start"]))
+
+    def append(self, record: VerdictRecord) -> None:
+        """Keep a verdict."""
+        line = json.dumps(record) + "\n"
+        with self._lock:
+            with self._path.open("a", encoding="utf-8", errors="surrogatepass") as file:
+                file.write(line)
+            self._records.append(record)
+
+    def keep_only(self, ids: Sequence[str], draft: str) -> None:
+        """Forget verdicts on other citations and drafts, and those that were replaced."""
+        wanted = set(ids)
+        records = [record for record in self.latest(draft) if record["id"] in wanted]
+        with self._lock:
+            if len(records) != len(self._records):
+                write_lines(self._path, (json.dumps(record) + "\n" for record in records))
+                self._records, self.token = records, secrets.token_hex(4)
+
+    def verifications(self) -> dict[tuple[str, str], Verification]:
+        """The verifications so far by hash of the paper and claim, so that none has to be made twice."""
+        current = version("whycite")
+        with self._lock:
+            return {
+                (record["paper_hash"], record["claim"]): verification_from_json(record)
+                for record in self._records
+                if record["paper_hash"] and record["chances"] and record["version"] == current
+            }
+
+
+def _load(path: Path) -> list[VerdictRecord]:
+    records = []
+    try:
+        lines = path.read_text("utf-8", "surrogatepass").splitlines()
+    except FileNotFoundError:
+        return []
+    for line in lines:
+        try:
+            records.append(json.loads(line))
+        except ValueError:  # cut off when the server was killed: this one is verified again
+            continue
+    return records
