@@ -12,12 +12,13 @@ from starlette.templating import Jinja2Templates
 from starlette.types import Scope
 
 from whycite.structure import SECTION_TYPES
+from whycite.web.server import Server
 
 __all__ = ["PAGES", "missing", "mount", "router"]
 
 _HERE = Path(__file__).parent
 _TEMPLATES = Jinja2Templates(_HERE / "templates")
-PAGES = {"cite": "Cite", "check": "Check", "verify": "Verify", "library": "Library"}
+PAGES = {"projects": "Projects", "cite": "Cite", "check": "Check", "verify": "Verify", "library": "Library"}
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
@@ -51,6 +52,17 @@ async def page(name: str, request: Request) -> Response:
     if name not in PAGES:
         return missing(request)
     return _TEMPLATES.TemplateResponse(request, f"{name}.html", {"pages": PAGES, "name": name, "types": SECTION_TYPES})
+
+
+@router.api_route("/projects/{id}", methods=["GET", "HEAD"])
+@router.api_route("/projects/{id}/sentences/{number}", methods=["GET", "HEAD"])
+async def project(id: str, request: Request, number: str = "") -> Response:
+    """A project, and one of its sentences; the script of the page shows which."""
+    server: Server = request.app.state.server
+    is_number = number == "" or (number.isascii() and number.isdecimal())
+    if not is_number or not await server.ask(lambda: server.desk.store.exists(id)):
+        return missing(request)
+    return _TEMPLATES.TemplateResponse(request, "project.html", {"pages": PAGES, "name": "projects", "id": id})
 
 
 def missing(request: Request) -> Response:

@@ -177,9 +177,13 @@ class ProjectStore:
         folder.save("project.json", {"name": " ".join(name.split())[:_MAX_NAME], "created": created})
         return folder
 
+    def exists(self, id: str) -> bool:
+        """Whether there is a project with an id."""
+        return bool(_ID.fullmatch(id)) and (self.root / id / "project.json").is_file()
+
     def open(self, id: str) -> ProjectFolder:
         """The project with an id."""
-        if not _ID.fullmatch(id) or not (self.root / id / "project.json").is_file():
+        if not self.exists(id):
             raise Problem(404, "There is no such project; it may have been deleted.")
         return self._folders.setdefault(id, ProjectFolder(self.root / id))
 

@@ -70,6 +70,20 @@ export function formOf(files) {
   return form;
 }
 
+// A button that acts only when it is pressed twice.
+export function twice(name, sure, act, given = {}) {
+  const button = make("button", { type: "button", ...given }, name);
+  let certain = false;
+  const be = (now) => {
+    certain = now;
+    button.textContent = certain ? sure : name;
+    if (given["aria-label"]) button.setAttribute("aria-label", certain ? `Press again: ${given["aria-label"]}` : given["aria-label"]);
+  };
+  button.addEventListener("click", () => (certain ? act(button) : be(true)));
+  button.addEventListener("blur", () => be(false));
+  return button;
+}
+
 // Lets files be dropped on an element.
 export function dropping(element, take) {
   for (const kind of ["dragover", "dragleave", "drop"]) {

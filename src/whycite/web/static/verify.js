@@ -1,8 +1,7 @@
 import { ask, formOf, get, make, number, plural, roving, say } from "./common.js";
 import { layOut, overview, shade, show } from "./heatmap.js";
+import { VERDICTS, passageFacts } from "./verdicts.js";
 
-const VERDICTS = { backed: "✓ Backed", secondary: "↪ Secondary", contradicted: "✗ Contradicted", "not found": "? Not found", "could not check": "– Could not check" };
-const ROLES = { hypothesis: "a hypothesis or aim", others: "what others found", method: "describes a method", background: "background" };
 let cited = null; // files of the cited paper, or the id of a document in the library
 let answer = null;
 let elements = new Map();
@@ -149,13 +148,7 @@ function list() {
     ...answer.passages.slice(0, top).map((passage) => {
       const jump = make("button", { type: "button", class: "link", dir: "auto" }, passage.text);
       jump.addEventListener("click", () => show(elements.get(passage.index)));
-      const notes = [
-        passage.stance === "contradicts" ? "contradicts the claim" : "",
-        ROLES[passage.role] || "",
-        passage.quotes ? "quotes the claim, so it is not evidence" : "",
-        passage.numbers,
-      ].filter(Boolean);
-      const details = [passage.section, passage.page ? `p. ${passage.page}` : "", ...notes].filter(Boolean).join(" · ");
+      const details = passageFacts(passage);
       return make(
         "tr",
         { class: passage.decides ? "decides" : null, "data-stance": passage.stance },

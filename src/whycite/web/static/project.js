@@ -1,0 +1,329 @@
+import { ask, dropping, formOf, get, make, number, plural, roving, say, twice } from "./common.js";
+import { layOut } from "./heatmap.js";
+import { card } from "./papers.js";
+import { VERDICTS, WORST_FIRST, byBadness, doiLink, verdictCard, who } from "./verdicts.js";
+
+const id = get("workspace").dataset.project;
+const api = `/api/projects/${id}`;
+const home = `/projects/${id}`;
+const WAIT = 700; // milliseconds between two questions about progress
+const BAD = ["contradicted", "secondary", "not found"];
+let draft = null; // its sentences
+let elements = new Map();
+let verdicts = new Map(); // by id
+let dismissals = {};
+let progress = { token: "", seen: 0, state: "new", draft: "unread" };
+let filter = "";
+let picked = null; // the number of a sentence
+let timer = 0;
+
+// Progress: what came since the last time is added to what is shown.
+
+async function follow() {
+  clearTimeout(timer);
+  try {
+    const now = await ask(`${api}/progress?token=${progress.token}&seen=${progress.seen}`);
+    const anew = now.token !== progress.token;
+    const [before, wasRunning] = [progress, progress.state === "running"];
+    progress = now;
+    dismissals = now.dismissals;
+    if (anew) verdicts = new Map();
+    for (const record of now.verdicts) verdicts.set(record.id, record);
+    if (now.draft !== before.draft && now.draft !== "unread") await readDraft();
+    showProgress();
+    if (anew || now.verdicts.length || now.state !== before.state) {
+      paint();
+      const changed = now.verdicts.some((record) => record.sentence === picked);
+      if (changed && !get("panel").contains(document.activeElement)) showSentence();
+    }
+    if (wasRunning && now.state !== "running") await showProject();
+    if (now.state === "running") timer = setTimeout(follow, WAIT);
+  } catch (error) {
+    say(get("state"), error.message, true);
+    timer = setTimeout(follow, 5 * WAIT);
+  }
+}
+
+function showProgress() {
+  const { state, stage, completed, total, detail } = progress;
+  const running = state === "running";
+  get("working").classList.toggle("hidden", !running);
+  get("verify").classList.toggle("hidden", running);
+  get("verify").textContent = state === "stopped" ? "Continue" : "Verify again";
+  if (running) {
+    if (total) [get("progress").max, get("progress").value] = [total, completed];
+    else get("progress").removeAttribute("value");
+    get("stage").textContent = `${stage}${total ? `: ${number(completed)} of ${number(total)}` : ""} …`;
+  }
+  say(get("state"), running ? "" : detail, state === "failed");
+}
+
+async function readDraft() {
+  draft = await ask(`${api}/draft`);
+  get("notes").replaceChildren(...draft.warnings.slice(0, 20).map((warning) => make("li", { dir: "auto" }, warning)));
+  elements = layOut(get("text"), draft.sections, draft.sentences, decorate);
+  const byElement = new Map([...elements].map(([index, element]) => [element, index]));
+  roving(get("text"), [...elements.values()].filter((element) => "pick" in element.dataset), (element) => pick(byElement.get(element)));
+  if (picked !== null) showSentence("center");
+}
+
+function decorate(element, sentence) {
+  if (!sentence.cites && !sentence.needs) return;
+  element.dataset.pick = "";
+  element.setAttribute("role", "button");
+  element.classList.toggle("cites", sentence.cites);
+  element.classList.toggle("broken", sentence.problems.length > 0);
+  if (sentence.needs) {
+    element.dataset.heat = 3;
+    element.title = "needs a citation";
+  }
+}
+
+// Verdicts: in the list worst first, and in the draft.
+
+const ofSentence = (index) => [...verdicts.values()].filter((record) => record.sentence === index).sort(byBadness);
+const isOpen = (record) => !(record.id in dismissals);
+
+function paint() {
+  const worst = new Map();
+  for (const record of [...verdicts.values()].filter(isOpen).sort(byBadness).reverse()) worst.set(record.sentence, record.verdict);
+  for (const [index, element] of elements) {
+    if (!worst.has(index)) delete element.dataset.worst;
+    else {
+      element.dataset.worst = worst.get(index);
+      element.title = VERDICTS[worst.get(index)];
+    }
+  }
+  const all = [...verdicts.values()].sort(byBadness);
+  const open = all.filter(isOpen);
+  const bad = open.filter((record) => BAD.includes(record.verdict)).length;
+  get("count").textContent = all.length ? `${number(bad)} to look at of ${plural(all.length, "citation")}` : progress.state === "done" ? "No citations in this draft" : "";
+  get("next").disabled = bad === 0;
+  get("reports").classList.toggle("hidden", all.length === 0);
+  showFilters(all, open);
+  showList(filter === "dismissed" ? all.filter((record) => !isOpen(record)) : open.filter((record) => !filter || record.verdict === filter));
+  showMissing(open);
+}
+
+function showFilters(all, open) {
+  const names = [["", "All", open.length], ...WORST_FIRST.map((verdict) => [verdict, VERDICTS[verdict], open.filter((record) => record.verdict === verdict).length]), ["dismissed", "Dismissed", all.length - open.length]];
+  if (filter && !names.find(([name]) => name === filter)[2]) filter = "";
+  const focused = get("filters").contains(document.activeElement) ? document.activeElement.dataset.show : null;
+  get("filters").replaceChildren(
+    ...names
+      .filter(([name, , count]) => count || name === "")
+      .map(([name, label, count]) => {
+        const button = make("button", { type: "button", class: "small", "data-show": name, "aria-pressed": String(filter === name) }, `${label} ${number(count)}`);
+        button.addEventListener("click", () => {
+          filter = name;
+          paint();
+        });
+        return button;
+      }),
+  );
+  if (focused !== null) get("filters").querySelector(`[data-show="${focused}"]`)?.focus();
+}
+
+function showList(records) {
+  const focused = get("list").contains(document.activeElement) ? document.activeElement.dataset.citation : null;
+  get("list").replaceChildren(
+    ...records.map((record) => {
+      const button = make(
+        "button",
+        { type: "button", class: "verdict", "data-citation": record.id, "aria-current": record.sentence === picked ? "true" : null },
+        make("span", { "data-verdict": record.verdict }, VERDICTS[record.verdict]),
+        make("span", { class: "who", dir: "auto" }, who(record.reference)),
+        make("span", { class: "claim", dir: "auto" }, record.claim),
+      );
+      button.addEventListener("click", () => pick(record.sentence, "center"));
+      return make("li", {}, button);
+    }),
+  );
+  if (focused !== null) get("list").querySelector(`[data-citation="${focused}"]`)?.focus();
+}
+
+function showMissing(open) {
+  const waiting = Map.groupBy ? Map.groupBy(open.filter((record) => record.missing), (record) => record.reference.id) : grouped(open.filter((record) => record.missing));
+  const papers = [...waiting.values()].sort((one, other) => other.length - one.length);
+  get("missing").classList.toggle("hidden", papers.length === 0);
+  get("missing-title").textContent = `Missing papers (${number(papers.length)})`;
+  if (get("missing-list").contains(document.activeElement)) return; // somebody is choosing a file
+  get("missing-list").replaceChildren(
+    ...papers.map((records) => {
+      const { reference } = records[0];
+      const name = reference.title || who(reference);
+      const input = make("input", { type: "file", class: "unseen", "aria-label": `Add ${name}` });
+      input.addEventListener("change", () => input.files.length && add([input.files[0]], "paper", reference.id));
+      return make("li", {}, make("span", { dir: "auto" }, make("b", {}, who(reference)), reference.title ? ` ${reference.title}` : ""), make("span", { class: "dim" }, plural(records.length, "citation"), doiLink(records[0]) ? " · " : null, doiLink(records[0])), make("label", { class: "button small" }, "Add this paper", input));
+    }),
+  );
+}
+
+function grouped(records) {
+  const groups = new Map();
+  for (const record of records) groups.set(record.reference.id, [...(groups.get(record.reference.id) || []), record]);
+  return groups;
+}
+
+// The sentence that is selected, and the evidence for it.
+
+function pick(index, where = "nearest") {
+  if (index !== picked) history.pushState(null, "", `${home}/sentences/${index}`);
+  picked = index;
+  showSentence(where);
+  paint();
+  get("picked")?.focus({ preventScroll: true });
+}
+
+function showSentence(where = "nearest") {
+  for (const [index, element] of elements) element.classList.toggle("picked", index === picked);
+  const sentence = draft?.sentences[picked];
+  if (!sentence) {
+    get("panel").replaceChildren(make("h2", {}, "Evidence"), make("p", { class: "dim" }, picked !== null && draft ? "The draft has no such sentence." : "Select a citation or a sentence to see the evidence."));
+    return;
+  }
+  const records = ofSentence(picked);
+  const heading = sentence.needs ? "Needs a citation" : sentence.cites ? plural(new Set(records.map((record) => record.reference.id)).size || 1, "cited paper") : "No citation needed";
+  const parts = [make("h2", { id: "picked", tabindex: "-1" }, heading), make("blockquote", { class: "why", dir: "auto" }, sentence.text), ...sentence.problems.map((problem) => make("p", { class: "wrong", role: "note", dir: "auto" }, problem))];
+  parts.push(...records.map((record) => verdictCard(record, [dismissing(record)])));
+  if (sentence.cites && !records.length) parts.push(make("p", { class: "dim" }, progress.state === "running" ? "Not checked yet." : "Not checked."));
+  const list = make("ol", { class: "cards" });
+  if (sentence.needs) showPapers(sentence, list);
+  else {
+    const look = make("button", { type: "button" }, "Look for other papers");
+    look.addEventListener("click", () => {
+      look.remove();
+      showPapers(sentence, list);
+    });
+    parts.push(make("p", {}, look));
+  }
+  get("panel").replaceChildren(...parts, list);
+  get("panel").scrollTop = 0;
+  elements.get(picked).scrollIntoView({ block: where });
+}
+
+async function showPapers(sentence, list) {
+  list.replaceChildren(make("li", { class: "dim" }, "Searching the bibliography and your library …"));
+  try {
+    const { papers, claim } = await ask(`${api}/sentences/${sentence.index}/papers`);
+    const nothing = make("li", { class: "dim" }, "No matching papers in the draft's bibliography or your library.");
+    list.replaceChildren(...(papers.length ? papers.map((paper) => card(paper, claim)) : [nothing]));
+  } catch (error) {
+    list.replaceChildren(make("li", { class: "wrong" }, error.message));
+  }
+}
+
+function dismissing(record) {
+  if (!isOpen(record)) {
+    const undo = make("button", { type: "button" }, "Undo");
+    undo.addEventListener("click", () => decide(record, { method: "DELETE" }));
+    const reason = dismissals[record.id].reason;
+    return make("p", { class: "dismissed", dir: "auto" }, reason ? `Dismissed: ${reason} ` : "Dismissed ", undo);
+  }
+  const reason = make("input", { name: "reason", maxlength: "2000", autocomplete: "off", placeholder: "why it is fine" });
+  const form = make("form", { class: "dismissing" }, make("label", {}, make("span", {}, "Reason "), reason), make("button", { type: "submit" }, "Dismiss"));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    decide(record, { method: "PUT", headers: { "content-type": "application/json" }, body: JSON.stringify({ reason: reason.value }) });
+  });
+  return form;
+}
+
+async function decide(record, how) {
+  try {
+    await ask(`${api}/dismissals/${record.id}`, how);
+    await follow();
+    paint();
+    showSentence();
+    get("panel").querySelector(`[data-citation="${record.id}"] :is(.dismissed button, .dismissing input)`)?.focus();
+  } catch (error) {
+    say(get("state"), error.message, true);
+  }
+}
+
+// Files.
+
+async function showProject() {
+  const project = await ask(api);
+  get("title").textContent = project.name;
+  document.title = `${project.name} · whycite`;
+  if (get("files").dataset.shown === JSON.stringify(project.files)) return; // somebody may be about to remove one
+  get("files").dataset.shown = JSON.stringify(project.files);
+  get("files").replaceChildren(
+    ...project.files.map((file) => {
+      const remove = twice("Remove", "Confirm removal", () => change(`${api}/files/${file.id}`, { method: "DELETE" }, `Removed ${file.name}.`), { class: "small", "aria-label": `Remove ${file.name}` });
+      return make("li", {}, make("a", { href: `${api}/files/${file.id}`, download: "", dir: "auto" }, file.name), make("span", { class: "dim" }, file.kind === "draft" ? "draft" : `${number(Math.max(1, Math.round(file.size / 1024)))} kB`), remove);
+    }),
+  );
+}
+
+function add(files, kind, reference = "") {
+  const form = formOf(files);
+  form.append("kind", kind);
+  if (reference) form.append("reference", reference);
+  return change(`${api}/files`, { method: "POST", body: form }, "");
+}
+
+// Changes the files of the project, and verifies what the change concerns.
+async function change(path, options, said) {
+  say(get("state"), options.body ? "Sending the files …" : "");
+  document.activeElement?.blur();
+  try {
+    await ask(path, options);
+    await ask(`${api}/run`, { method: "POST" });
+    await showProject();
+    await follow();
+    if (said) say(get("state"), said);
+  } catch (error) {
+    say(get("state"), error.message, true);
+  }
+}
+
+async function replaceDraft(files) {
+  try {
+    const { files: present } = await ask(api);
+    for (const file of present.filter((one) => one.kind === "draft" && !one.name.endsWith(".bib"))) await ask(`${api}/files/${file.id}`, { method: "DELETE" });
+    await add(files, "draft");
+  } catch (error) {
+    say(get("state"), error.message, true);
+  }
+}
+
+get("verify").addEventListener("click", () => change(`${api}/run`, { method: "POST" }, ""));
+get("stop").addEventListener("click", async () => {
+  get("stage").textContent = "Stopping …";
+  await ask(`${api}/run`, { method: "DELETE" }).catch((error) => say(get("state"), error.message, true));
+});
+get("next").addEventListener("click", () => {
+  const bad = [...verdicts.values()].filter((record) => isOpen(record) && BAD.includes(record.verdict)).sort(byBadness);
+  const places = [...new Set(bad.map((record) => record.sentence))];
+  pick(places[(places.indexOf(picked) + 1) % places.length], "center");
+});
+get("papers").addEventListener("change", (event) => event.target.files.length && add(event.target.files, "paper"));
+get("draft").addEventListener("change", (event) => event.target.files.length && replaceDraft([...event.target.files]));
+get("delete").replaceWith(
+  twice("Delete project", "Confirm: delete it with all its files", async () => {
+    try {
+      await ask(api, { method: "DELETE" });
+      location.assign("/projects");
+    } catch (error) {
+      say(get("state"), error.message, true);
+    }
+  }, { id: "delete" }),
+);
+dropping(get("drop"), (files) => add(files, "paper"));
+// Scrolled elements stop below the bar, whatever its height.
+new ResizeObserver(([{ target }]) => document.documentElement.style.setProperty("--bar", `${target.offsetHeight}px`)).observe(get("bar"));
+
+function fromAddress() {
+  const match = /\/sentences\/(\d+)$/.exec(location.pathname);
+  picked = match ? Number(match[1]) : null;
+}
+
+window.addEventListener("popstate", () => {
+  fromAddress();
+  showSentence("center");
+  paint();
+});
+fromAddress();
+showProject().then(follow, (error) => say(get("state"), error.message, true));

@@ -1,0 +1,175 @@
+"""The reviewer's way through a project in a real browser: manuscript and papers, verdicts, decisions that stay."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.web.manuscripts import BEES, DRONES, MANUSCRIPT, WHALES
+from tests.web.serving import serving
+from tests.web.test_browser import BROWSER, FLAGS, PATIENCE, _is_failure, _keep
+from whycite.web.server import ServerSettings
+
+playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install playwright")
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium here: apt-get install chromium")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=BROWSER, args=FLAGS, timeout=PATIENCE)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where a server without a library runs."""
+    folder = tmp_path_factory.mktemp("projects")
+    with serving(ServerSettings(folder / "library", projects=folder / "projects")) as address:
+        yield address
+
+
+@pytest.fixture
+def page(browser: Any, address: str) -> Iterator[Any]:
+    """A page that fails the test when a script fails or anything but the server is asked."""
+    opened = browser.new_page(viewport={"width": 1440, "height": 900}, base_url=address)
+    opened.set_default_timeout(PATIENCE)
+    wrong: list[str] = []
+    opened.on("pageerror", lambda error: wrong.append(str(error)))
+    opened.on("console", lambda said: wrong.append(said.text) if _is_failure(said) else None)
+    opened.on("request", lambda sent: wrong.append(sent.url) if not sent.url.startswith(address) else None)
+    yield opened
+    opened.close()
+    assert wrong == []
+
+
+def _file(name: str, text: str) -> dict[str, Any]:
+    return {"name": name, "mimeType": "text/markdown", "buffer": text.encode()}
+
+
+def _verified(page: Any) -> None:
+    """Creates a project, and waits for the verdicts."""
+    page.goto("/projects")
+    page.set_input_files("#draft", _file("draft.md", MANUSCRIPT))
+    page.set_input_files("#papers", [_file("whales.md", WHALES), _file("bees.md", BEES)])
+    page.get_by_role("button", name="Verify the draft").click()
+    page.wait_for_url("**/projects/*")
+    page.get_by_role("button", name="Verify again").wait_for()
+
+
+def test_the_way_of_a_reviewer(page: Any, tmp_path: Path) -> None:
+    page.goto("/projects")
+    page.get_by_role("button", name="Verify the draft").click()
+    page.wait_for_selector("#state.wrong:has-text('Choose the draft first')")
+    _verified(page)
+    assert page.inner_text("h1") == "A note on whales and bees"
+    assert page.inner_text("#count") == "1 to look at of 3 citations"
+    verdicts = [text.split("\n")[0] for text in page.locator("#list button").all_inner_texts()]
+    assert verdicts == ["✗ Contradicted", "✓ Backed", "– Could not check"]  # the worst first
+    page.get_by_role("button", name="Next to look at").click()
+    page.wait_for_url("**/sentences/1")
+    card = page.locator("#panel .card")
+    assert "▶ Decides the verdict" in card.inner_text()
+    assert "increased the prevalence of deformed wing virus" in card.inner_text()
+    _keep(page, "project", tmp_path)
+    card.get_by_label("Reason").fill("they mean another island")
+    card.get_by_role("button", name="Dismiss").click()
+    page.get_by_text("Dismissed: they mean another island").wait_for()
+    assert page.inner_text("#count") == "0 to look at of 3 citations"
+    assert page.evaluate("document.activeElement.textContent") == "Undo"
+    page.reload()  # the address, the verdicts and the decision are still there
+    page.get_by_text("Dismissed: they mean another island").wait_for()
+    page.wait_for_selector("#count:text('0 to look at of 3 citations')")
+    assert page.locator("#text .picked").inner_text().startswith("The mite Varroa")
+    page.get_by_role("button", name="Dismissed 1").click()
+    assert page.locator("#list button").count() == 1
+    page.get_by_role("button", name="Undo").click()
+    page.wait_for_selector("#count:text('1 to look at of 3 citations')")
+
+
+def test_a_missing_paper_is_added_beside_its_reference(page: Any, tmp_path: Path) -> None:
+    _verified(page)
+    missing = page.locator("#missing-list li")
+    assert missing.count() == 1
+    assert missing.locator("a").get_attribute("href") == "https://doi.org/10.1098/rspb.2002.2199"
+    missing.locator("input").set_input_files(_file("drones.md", DRONES))
+    page.locator("#missing").wait_for(state="hidden")
+    page.get_by_role("button", name="✓ Backed 2", exact=True).click()
+    assert page.locator("#list button").count() == 2
+    assert "drones.md" in page.inner_text("#files")
+
+
+def test_sentences_have_addresses(page: Any) -> None:
+    _verified(page)
+    page.get_by_text("Previous studies have shown").click()
+    page.wait_for_selector("#panel h2:text('Needs a citation')")
+    page.get_by_text("Killer whales stun herring").first.click()
+    page.wait_for_selector("#panel h3:has-text('Backed')")
+    page.go_back()
+    page.wait_for_selector("#panel h2:text('Needs a citation')")
+    page.reload()
+    page.wait_for_selector("#panel h2:text('Needs a citation')")
+    assert page.url.endswith("/sentences/3")
+    page.focus("#text .picked")
+    page.keyboard.press("Home")  # the draft is one stop, in which arrows lead on
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/sentences/1")
+    assert page.evaluate("document.activeElement.id") == "picked"
+    page.goto(f"{page.url.rpartition('/')[0]}/x")
+    assert page.inner_text("h1") == "Page not found"
+    page.goto("/projects/0000000000000000")
+    assert page.inner_text("h1") == "Page not found"
+
+
+def test_the_reports_are_downloaded(page: Any) -> None:
+    _verified(page)
+    for name, suffix in (("web page", ".html"), ("Markdown", ".md")):
+        with page.expect_download() as download:
+            page.get_by_role("link", name=name).click()
+        assert download.value.suggested_filename == f"A note on whales and bees - citations{suffix}"
+        assert "increased the prevalence" in download.value.path().read_text()
+
+
+def test_files_and_projects_are_deleted_when_pressed_twice(page: Any) -> None:
+    _verified(page)
+    remove = page.get_by_role("button", name="Remove bees.md")
+    remove.click()
+    page.get_by_text("Confirm removal").click()
+    page.get_by_text("bees.md").wait_for(state="detached")
+    page.locator("#missing-list li").nth(1).wait_for()
+    page.get_by_role("button", name="Delete project").click()
+    page.get_by_role("button", name="Confirm: delete it with all its files").click()
+    page.wait_for_url("**/projects")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["projects", "project"])
+def test_nobody_is_kept_out(page: Any, scheme: str, name: str, tmp_path: Path) -> None:
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="no axe: pip install axe-playwright-python"
+    )
+    page.emulate_media(color_scheme=scheme)
+    _verified(page)
+    if name == "projects":
+        page.goto("/projects")
+        page.wait_for_selector("#list .card")
+    else:
+        page.get_by_role("button", name="Next to look at").click()
+        page.wait_for_selector("#panel .card")
+    assert axe.Axe().run(page).response["violations"] == []
+    _keep(page, f"{name}-{scheme}", tmp_path)
+
+
+@pytest.mark.parametrize("width", [375, 900])
+def test_no_screen_needs_scrolling_sideways(page: Any, width: int, tmp_path: Path) -> None:
+    page.set_viewport_size({"width": width, "height": 740})
+    _verified(page)
+    _keep(page, f"project-{width}-all", tmp_path)
+    page.get_by_role("button", name="Next to look at").click()
+    page.wait_for_selector("#panel .card")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.screenshot(path=tmp_path / "view.png")
+    _keep(page, f"project-{width}", tmp_path)
