@@ -65,7 +65,7 @@ def test_the_way_of_a_reviewer(page: Any, tmp_path: Path) -> None:
     page.wait_for_selector("#state.wrong:has-text('Choose the draft first')")
     _verified(page)
     assert page.inner_text("h1") == "A note on whales and bees"
-    assert page.inner_text("#count") == "1 to look at of 3 citations"
+    assert page.inner_text("#count") == "1 of 3 citations to look at"
     verdicts = [text.split("\n")[0] for text in page.locator("#list button").all_inner_texts()]
     assert verdicts == ["✗ Contradicted", "✓ Backed", "– Could not check"]  # the worst first
     page.get_by_role("button", name="Next to look at").click()
@@ -77,16 +77,16 @@ def test_the_way_of_a_reviewer(page: Any, tmp_path: Path) -> None:
     card.get_by_label("Reason").fill("they mean another island")
     card.get_by_role("button", name="Dismiss").click()
     page.get_by_text("Dismissed: they mean another island").wait_for()
-    assert page.inner_text("#count") == "0 to look at of 3 citations"
+    assert page.inner_text("#count") == "0 of 3 citations to look at"
     assert page.evaluate("document.activeElement.textContent") == "Undo"
     page.reload()  # the address, the verdicts and the decision are still there
     page.get_by_text("Dismissed: they mean another island").wait_for()
-    page.wait_for_selector("#count:text('0 to look at of 3 citations')")
+    page.wait_for_selector("#count:text('0 of 3 citations to look at')")
     assert page.locator("#text .picked").inner_text().startswith("The mite Varroa")
     page.get_by_role("button", name="Dismissed 1").click()
     assert page.locator("#list button").count() == 1
     page.get_by_role("button", name="Undo").click()
-    page.wait_for_selector("#count:text('1 to look at of 3 citations')")
+    page.wait_for_selector("#count:text('1 of 3 citations to look at')")
 
 
 def test_a_missing_paper_is_added_beside_its_reference(page: Any, tmp_path: Path) -> None:

@@ -44,6 +44,15 @@ def serve(
         typer.Option(metavar="FILE", help="File with the access token, which other users then cannot see."),
     ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
+    projects: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER",
+            envvar="WHYCITE_PROJECTS",
+            show_envvar=False,
+            help="Where projects are kept, also $WHYCITE_PROJECTS; by default in your data folder.",
+        ),
+    ] = None,
     library: LibraryPath = None,
 ) -> None:
     """Start the web application: cite, check, verify and manage your library in a browser."""
@@ -77,7 +86,12 @@ def serve(
             threading.Thread(target=_open_browser, args=(address,), daemon=True).start()
 
     run(
-        ServerSettings(Path(library) if library else None, AccessRules(host, required_token), warm=True),
+        ServerSettings(
+            Path(library) if library else None,
+            AccessRules(host, required_token),
+            warm=True,
+            projects=Path(projects).expanduser() if projects else None,
+        ),
         listener,
         announce,
     )

@@ -97,7 +97,7 @@ function paint() {
   const all = [...verdicts.values()].sort(byBadness);
   const open = all.filter(isOpen);
   const bad = open.filter((record) => BAD.includes(record.verdict)).length;
-  get("count").textContent = all.length ? `${number(bad)} to look at of ${plural(all.length, "citation")}` : progress.state === "done" ? "No citations in this draft" : "";
+  get("count").textContent = all.length ? `${number(bad)} of ${plural(all.length, "citation")} to look at` : progress.state === "done" ? "No citations in this draft" : "";
   get("next").disabled = bad === 0;
   get("reports").classList.toggle("hidden", all.length === 0);
   showFilters(all, open);
@@ -143,7 +143,8 @@ function showList(records) {
 }
 
 function showMissing(open) {
-  const waiting = Map.groupBy ? Map.groupBy(open.filter((record) => record.missing), (record) => record.reference.id) : grouped(open.filter((record) => record.missing));
+  const waiting = new Map(); // citations by reference
+  for (const record of open.filter(({ missing }) => missing)) waiting.set(record.reference.id, [...(waiting.get(record.reference.id) || []), record]);
   const papers = [...waiting.values()].sort((one, other) => other.length - one.length);
   get("missing").classList.toggle("hidden", papers.length === 0);
   get("missing-title").textContent = `Missing papers (${number(papers.length)})`;
@@ -157,12 +158,6 @@ function showMissing(open) {
       return make("li", {}, make("span", { dir: "auto" }, make("b", {}, who(reference)), reference.title ? ` ${reference.title}` : ""), make("span", { class: "dim" }, plural(records.length, "citation"), doiLink(records[0]) ? " · " : null, doiLink(records[0])), make("label", { class: "button small" }, "Add this paper", input));
     }),
   );
-}
-
-function grouped(records) {
-  const groups = new Map();
-  for (const record of records) groups.set(record.reference.id, [...(groups.get(record.reference.id) || []), record]);
-  return groups;
 }
 
 // The sentence that is selected, and the evidence for it.

@@ -27,7 +27,7 @@ export function sentenceCase(text) {
 export function who(reference) {
   const names = reference.authors.map((author) => author.split(",")[0]);
   const people = names.length > 2 ? `${names[0]} et al.` : names.join(" and ");
-  return [people, reference.year].filter(Boolean).join(" ") || reference.id;
+  return [people || reference.id, reference.year].filter(Boolean).join(" ");
 }
 
 // The order in which a reviewer wants to see verdicts; of those that are backed, the least sure first.
