@@ -123,6 +123,15 @@ def test_the_browser_is_opened_where_the_server_is(run: Run, monkeypatch: pytest
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=a%20secret%20%26%20more", opened[0])
 
 
+def test_projects_are_kept_where_one_says(start: Start, tmp_path: Path) -> None:
+    project = tmp_path / "projects" / "0123456789abcdef"
+    project.mkdir(parents=True)
+    (project / "project.json").write_text('{"name": "A review", "created": "2026-01-01T00:00:00+00:00"}')
+    _, said = start("--port", "0", "--projects", str(tmp_path / "projects"))
+    [listed] = json.loads(_ask(said, "/api/projects")[1])["projects"]
+    assert (listed["id"], listed["name"], listed["state"]) == ("0123456789abcdef", "A review", "new")
+
+
 def test_the_token_comes_from_a_file(start: Start, tmp_path: Path) -> None:
     (tmp_path / "token").write_text("a secret of mine\n")
     _, said = start("--port", "0", "--token-file", str(tmp_path / "token"))

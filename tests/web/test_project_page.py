@@ -13,6 +13,13 @@ from whycite.web.server import ServerSettings
 
 playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install playwright")
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium here: apt-get install chromium")
+# The selected sentence is on the screen, and the panel does not cover it.
+IN_SIGHT = """() => {
+  const sentence = document.querySelector('#text .picked').getBoundingClientRect();
+  const panel = document.querySelector('#panel').getBoundingClientRect();
+  const covered = panel.left < sentence.right && panel.top < sentence.bottom && sentence.top < panel.bottom;
+  return sentence.top > 0 && sentence.bottom < innerHeight && !covered;
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +145,7 @@ def test_files_and_projects_are_deleted_when_pressed_twice(page: Any) -> None:
     remove = page.get_by_role("button", name="Remove bees.md")
     remove.click()
     page.get_by_text("Confirm removal").click()
-    page.get_by_text("bees.md").wait_for(state="detached")
+    page.locator("#files").get_by_text("bees.md").wait_for(state="detached")
     page.locator("#missing-list li").nth(1).wait_for()
     page.get_by_role("button", name="Delete project").click()
     page.get_by_role("button", name="Confirm: delete it with all its files").click()
@@ -171,5 +178,5 @@ def test_no_screen_needs_scrolling_sideways(page: Any, width: int, tmp_path: Pat
     page.get_by_role("button", name="Next to look at").click()
     page.wait_for_selector("#panel .card")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.screenshot(path=tmp_path / "view.png")
+    page.wait_for_function(IN_SIGHT)
     _keep(page, f"project-{width}", tmp_path)

@@ -59,7 +59,7 @@ function showProgress() {
 }
 
 async function readDraft() {
-  draft = await ask(`${api}/draft`);
+  [draft] = await Promise.all([ask(`${api}/draft`), showProject()]); // whose name is the title of the draft
   get("notes").replaceChildren(...draft.warnings.slice(0, 20).map((warning) => make("li", { dir: "auto" }, warning)));
   elements = layOut(get("text"), draft.sections, draft.sentences, decorate);
   const byElement = new Map([...elements].map(([index, element]) => [element, index]));

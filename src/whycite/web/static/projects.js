@@ -16,7 +16,7 @@ function entry(kind, file) {
     choose(kind, []);
     get(kind).focus();
   });
-  return make("li", { dir: "auto" }, file.webkitRelativePath || file.name, " ", remove);
+  return make("li", {}, make("span", { dir: "auto" }, file.webkitRelativePath || file.name), remove);
 }
 
 for (const kind of ["draft", "papers"]) {
