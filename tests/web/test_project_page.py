@@ -131,6 +131,20 @@ def test_sentences_have_addresses(page: Any) -> None:
     assert page.inner_text("h1") == "Page not found"
 
 
+def test_a_new_version_of_the_draft_keeps_what_was_decided(page: Any) -> None:
+    _verified(page)
+    page.get_by_role("button", name="Next to look at").click()
+    page.get_by_role("button", name="Dismiss", exact=True).click()
+    page.wait_for_selector("#count:text('0 of 3 citations to look at')")
+    longer = MANUSCRIPT.replace("Killer whales stun", "Orcas are whales. Killer whales stun")
+    page.set_input_files("#draft", _file("second.md", longer))
+    page.get_by_text("Orcas are whales.").wait_for()
+    page.get_by_role("button", name="Verify again").wait_for()
+    page.wait_for_selector("#count:text('0 of 3 citations to look at')")
+    assert "second.md" in page.inner_text("#files")
+    assert "draft.md" not in page.inner_text("#files")
+
+
 def test_the_reports_are_downloaded(page: Any) -> None:
     _verified(page)
     for name, suffix in (("web page", ".html"), ("Markdown", ".md")):

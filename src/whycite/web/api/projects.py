@@ -256,6 +256,7 @@ def _progress(here: Server, folder: ProjectFolder, token: str, seen: int) -> Res
         "token": token,
         "seen": count,
         "draft": "judged" if is_judged else "read" if is_read else "unread",
+        "draft_hash": draft_hash,
         "verdicts": [record for record in records if record["draft"] == draft_hash],
         "dismissals": folder.load("dismissals.json"),
     }

@@ -111,5 +111,6 @@ class ProjectProgress(TypedDict):
     token: str  # to send next time, together with `seen`
     seen: int
     draft: Literal["unread", "read", "judged"]
+    draft_hash: str  # changes with the draft
     verdicts: list[VerdictRecord]
     dismissals: dict[str, Dismissal]  # by id of the verdict

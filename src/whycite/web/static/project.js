@@ -23,13 +23,14 @@ async function follow() {
   clearTimeout(timer);
   try {
     const now = await ask(`${api}/progress?token=${progress.token}&seen=${progress.seen}`);
-    const anew = now.token !== progress.token;
+    const replaced = now.draft_hash !== progress.draft_hash;
+    const anew = now.token !== progress.token || replaced;
     const [before, wasRunning] = [progress, progress.state === "running"];
     progress = now;
     dismissals = now.dismissals;
     if (anew) verdicts = new Map();
     for (const record of now.verdicts) verdicts.set(record.id, record);
-    if (now.draft !== before.draft && now.draft !== "unread") await readDraft();
+    if ((replaced || now.draft !== before.draft) && now.draft !== "unread") await readDraft();
     showProgress();
     if (anew || now.verdicts.length || now.state !== before.state) {
       paint();
@@ -275,13 +276,20 @@ async function change(path, options, said) {
 }
 
 async function replaceDraft(files) {
+  const form = formOf(files);
+  form.append("kind", "draft");
   try {
-    const { files: present } = await ask(api);
-    for (const file of present.filter((one) => one.kind === "draft" && !one.name.endsWith(".bib"))) await ask(`${api}/files/${file.id}`, { method: "DELETE" });
-    await add(files, "draft");
+    const { files: before } = await ask(api);
+    const { files: now } = await ask(`${api}/files`, { method: "POST", body: form });
+    const sent = new Set(files.map((file) => file.webkitRelativePath || file.name));
+    const old = before.filter((file) => file.kind === "draft" && !file.name.endsWith(".bib") && !sent.has(file.name));
+    // Removed only now, so that nothing is lost if the new files are refused.
+    for (const file of now.filter(({ id }) => old.some((one) => one.id === id))) await ask(`${api}/files/${file.id}`, { method: "DELETE" });
   } catch (error) {
     say(get("state"), error.message, true);
+    return;
   }
+  await change(`${api}/run`, { method: "POST" }, "");
 }
 
 get("verify").addEventListener("click", () => change(`${api}/run`, { method: "POST" }, ""));
