@@ -85,6 +85,15 @@ def test_numbers_go_on_counting(tmp_path: Path) -> None:
     assert text.endswith("[4] Kaiser, Walter (1988). Sleep of bees. Journal of Rest.\n")
 
 
+def test_a_new_number_is_never_one_that_the_list_has(tmp_path: Path) -> None:
+    entries = "".join(paragraph(f"[{n}] Doe{n}, J. (200{n}). Work {n}. Nature.") for n in (1, 2, 4))
+    cited = paragraph("Cats sleep [1]. Dogs do [2, 4].")
+    draft = write(tmp_path / "draft.docx", BODY + cited + paragraph("References", style="Heading1") + entries)
+    text = text_of(insert_citations(check_by_words(draft), draft.read_bytes(), NOW).content, "")
+    assert "bees rest at night [5]." in text
+    assert text.endswith("[5] Kaiser, Walter (1988). Sleep of bees. Journal of Rest.\n")
+
+
 @pytest.mark.parametrize(
     ("body", "key", "reason"),
     [

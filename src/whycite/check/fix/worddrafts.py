@@ -163,10 +163,9 @@ class _CitationWriter:
             label = re.match(r"\s*(\[?)\d+(\]?[.)]?)(\s*)", self.editor.text[lines[-1].start : lines[-1].end])
             texts = list(self.entries.values())
             if labelled and label:
-                numbers = range(len(self.document.references) + 1, len(self.document.references) + 1 + len(texts))
                 texts = [
                     f"{label[1]}{number}{label[2]}{label[3] or ' '}{text}"
-                    for number, text in zip(numbers, texts, strict=True)
+                    for number, text in enumerate(texts, self._last_number() + 1)
                 ]
             self.editor.append_paragraphs(lines[-1], texts)
         return self.editor.result()
@@ -178,12 +177,16 @@ class _CitationWriter:
         """Whether citations are numbers of a list that was typed."""
         return self.style.numbered and all(reference.id.isdigit() for reference in self.document.references)
 
+    def _last_number(self) -> int:
+        """The highest number of the list, which may leave some out."""
+        return max((int(reference.id) for reference in self.document.references), default=0)
+
     def _insertion(self, proposal: Proposal, is_new: bool) -> TextInsertion:
         """The citation of a paper: a live field if Zotero knows it, else text in the draft's own style."""
         key, paper = proposal.key, proposal.recommendation.paper
         if self._counts():
             added = [*self.entries, key]
-            number = key if not is_new else str(len(self.document.references) + added.index(key) + 1)
+            number = key if not is_new else str(self._last_number() + added.index(key) + 1)
             return TextInsertion(0, f"{self.style.opening}{number}{self.style.closing}", raised=self.style.raised)
         shown = _names_and_year(paper, self.style.link)
         if (item := self.editor.works.zotero_items.get(key)) is None:
