@@ -1,13 +1,14 @@
 """How right are the certain rules of `check`, and what do they miss?
 
-Run: python benchmarks/rules.py [DATA] [--half first|second|even|odd] [--articles N] [--show N] [--model], where DATA is
-the folder of real data (default: $WHYCITE_DATA or ../shared/data beside the project). The drafts are halved by project
-(the repository they come from, every other one in the order of their names); patterns were written looking at the first
-half. "even" and "odd" halve them by a hash of the project's name instead; `availability` was written looking at "even".
-Each sentence that cites is judged without its own citations while all others stay; sentences that several drafts of a
-project share count once. --articles adds the first N published articles of elife-09 that are not in elife-tiny, on
-which patterns were also tried. --show prints N of the sentences without a citation that rules flag, to be read. --model
-also judges with the bundled model, and compares what `check` flags without and with rules.
+Run: python benchmarks/rules.py [DATA] [--half first|second|even|odd] [--articles N] [--medicine N] [--show N] [--model]
+with the folder of real data as DATA (default: $WHYCITE_DATA or ../shared/data beside the project). Drafts are halved
+by project (the repository they come from, every other one in the order of their names); patterns were written looking
+at the first half. "even" and "odd" halve them by a hash of the project's name instead; `availability` was written
+looking at "even". Each sentence that cites is judged without its own citations while all others stay; sentences that
+several drafts of a project share count once. --articles adds the first N published articles of elife-09 that are not in
+elife-tiny, on which patterns were also tried; --medicine adds N articles of pmc-rct after the first 200, on which
+`statistic` was written. --show prints N of the sentences without a citation that rules flag, to be read. --model also
+judges with the bundled model, and compares what `check` flags without and with rules.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from whycite.models.encoders import load_encoder
 from whycite.text.language import is_english_draft
 
 DEFAULT = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
+LOOKED_AT = 200  # articles of medicine
 DIRECTION = {rule.id: rule.direction for rule in RULES}
 
 
@@ -61,6 +63,7 @@ def main() -> None:
     parser.add_argument("data", nargs="?", type=Path, default=DEFAULT)
     parser.add_argument("--half", choices=["first", "second", "even", "odd"])
     parser.add_argument("--articles", type=int, default=0)
+    parser.add_argument("--medicine", type=int, default=0)
     parser.add_argument("--show", type=int, default=0)
     parser.add_argument("--model", action="store_true")
     options = parser.parse_args()
@@ -69,6 +72,8 @@ def main() -> None:
         _report(f"{half} half of the drafts", _drafts(options.data / "drafts", half), options)
     if options.articles:
         _report("articles", _articles(options.data / "elife", options.articles), options)
+    if options.medicine:
+        _report("medicine", _medicine(options.data / "pmc-rct", options.medicine), options)
 
 
 def _drafts(data: Path, half: str) -> Iterator[tuple[str, Document]]:
@@ -91,6 +96,11 @@ def _articles(data: Path, number: int) -> Iterator[tuple[str, Document]]:
     seen = {document.paper.title for document in stream(data / "elife-tiny.jsonl.zst")}
     articles = (article for article in stream(data / "elife-09.jsonl.zst") if article.paper.title not in seen)
     for article in islice(articles, number):
+        yield article.paper.title, structure.label(article)
+
+
+def _medicine(data: Path, number: int) -> Iterator[tuple[str, Document]]:
+    for article in islice(stream(data / "articles.tar.zst"), LOOKED_AT, LOOKED_AT + number):
         yield article.paper.title, structure.label(article)
 
 

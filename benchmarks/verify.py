@@ -99,6 +99,9 @@ def show_contrasts(cases: Sequence[PassageCase]) -> None:
         for label in ("backed", "contradicted", "not found"):
             of_label = [pair for pair in pairs if pair.kind == kind and pair.label == label]
             chosen += chance.sample(of_label, min(PAIRS, len(of_label)))
+        if not chosen:
+            print(f"  {kind:12} no pairs")
+            continue
         verdicts = [verify_sentences(pair.claim, [pair.passage], encoder=ENCODER).verdict for pair in chosen]
         as_labels = ["backed" if verdict == "secondary" else verdict for verdict in verdicts]
         rows = [

@@ -114,6 +114,25 @@ def test_an_insertion_inside_somebody_elses_change_ends_that_change_first() -> N
     assert not parse_tree(xml, "").warnings
 
 
+def test_what_stands_inside_a_change_ends_and_goes_on_with_it() -> None:
+    smart = '<w:smartTag w:element="x"><w:r><w:t>Bees sleep well.</w:t></w:r></w:smartTag>'
+    data = docx(paragraph(f'<w:ins w:id="3" w:author="Jane">{smart}</w:ins>'))
+    word = editor(data)
+    assert word.insert(TextInsertion(10, " (X)"))
+    xml = part(word.result())
+    assert not parse_tree(xml, "").warnings
+    assert text_of(word.result()) == "Bees sleep (X) well.\n"
+    assert xml.count('<w:smartTag w:element="x">') == xml.count("</w:smartTag>") == 2
+
+
+def test_nothing_is_written_that_could_not_be_opened_again(monkeypatch: pytest.MonkeyPatch, draft: bytes) -> None:
+    word = editor(draft)
+    word.insert(TextInsertion(4, " (X)"))
+    monkeypatch.setattr("whycite.documents.word.editing._PartEdit.result", lambda self: self.text + "</w:p>")
+    with pytest.raises(UserError, match="cannot be changed safely, so nothing is written"):
+        word.result()
+
+
 def test_new_paragraphs_follow_the_last_one_and_go_when_they_are_rejected() -> None:
     data = docx(paragraph("Smith 2010.", style="Bibliography"))
     word = editor(data)

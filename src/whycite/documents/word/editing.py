@@ -10,6 +10,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import dropwhile
+from xml.parsers import expat
 from xml.sax.saxutils import escape
 
 from whycite.documents.word import read_package
@@ -29,6 +31,7 @@ _MAIN_SPACES = (
 _PREFIX = re.compile(r"""\sxmlns:([\w.-]+)\s*=\s*["']([^"']*)["']""")
 _ROOT = re.compile(r"<[^?!][^>]*>")
 _WHITE = " \t\r\n"
+_RUN_TAGS = frozenset({"r", "t"})
 _COMMENTS_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.comments+xml"
 _RELATION_TYPE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/comments"
 _CONTENT_TYPES = "[Content_Types].xml"
@@ -218,6 +221,9 @@ class WordEditor:
         parts = {name: edit.result() for name, edit in self._edits.items()}
         if self._comments:
             parts |= self._comment_part()
+        for name, text in parts.items():
+            if not _is_well_formed(text):
+                raise UserError(f"{self._path}: {name} cannot be changed safely, so nothing is written into the file")
         return rewrite_package(self._data, {name: text.encode("utf-8") for name, text in parts.items()})
 
     # -- XML ---------------------------------------------------------------------
@@ -363,10 +369,12 @@ class WordEditor:
             edit.cuts[place] = _Cut(closing, opening)
         cut = edit.cuts[place]
         if tracked and f"</{self._w}:ins>" not in cut.closing:
-            for node in _around(piece.paragraph, place):
-                if node.tag == "ins":
-                    cut.closing += f"</{self._w}:ins>"
-                    cut.opening = _start_tag(edit.text, node) + cut.opening
+            around = [node for node in _around(piece.paragraph, place) if node.tag not in _RUN_TAGS]
+            inside = list(dropwhile(lambda node: node.tag != "ins", around))
+            for node in reversed(inside):  # what stands between the change and the run ends and goes on with it
+                start_tag = _start_tag(edit.text, node)
+                cut.closing += f"</{start_tag[1:-1].split()[0]}>"
+                cut.opening = start_tag + cut.opening
         return cut
 
     def _keep_space(self, edit: _PartEdit, node: Node) -> None:
@@ -386,6 +394,15 @@ class WordEditor:
         """The run properties of a piece, without what a change or a note sets."""
         properties = piece.run.find("rPr") if piece.run is not None else None
         return self._edit(piece.part).text[properties.start : properties.end] if properties is not None else ""
+
+
+def _is_well_formed(text: str) -> bool:
+    parser = expat.ParserCreate("utf-8")
+    try:
+        parser.Parse(text.encode("utf-8"), True)
+    except expat.ExpatError:
+        return False
+    return True
 
 
 def _tag_end(source: str, node: Node) -> int:
