@@ -14,7 +14,7 @@ test: .venv/dev .venv/articles
 # texlive-latex-recommended texlive-fonts-recommended texlive-publishers texlive-science texlive-pictures.
 # Word documents are opened with LibreOffice where it is: apt-get install libreoffice-writer-nogui.
 test-all: .venv/dev .venv/articles
-	$(BIN)/pytest -n auto -m 'slow or not slow'
+	WHYCITE_TESTS=thorough $(BIN)/pytest -n auto -m 'slow or not slow'
 
 lint: .venv/dev
 	$(BIN)/ruff check .

@@ -12,6 +12,8 @@ import pytest
 from hypothesis import settings
 from typer.testing import CliRunner, Result
 
+from tests.thoroughness import examples
+
 # Tests share the cores, one process each: what they compute is so small that more threads only get in the way. Set
 # before numpy and torch are imported, and for the processes that tests start.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -19,8 +21,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 # How long an example takes says how busy the machine is. The examples are the same each time, so that what fails is
 # what was changed; pytest --hypothesis-profile=others looks for others.
-settings.register_profile("same", deadline=None, derandomize=True)
-settings.register_profile("others", deadline=None, derandomize=False)
+settings.register_profile("same", deadline=None, derandomize=True, max_examples=examples(100))
+settings.register_profile("others", deadline=None, derandomize=False, max_examples=examples(100))
 settings.load_profile("same")
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.thoroughness import examples
 from whycite.check.detector import (
     DEFAULT_DETECTOR,
     Detector,
@@ -133,7 +134,7 @@ def test_folders_that_hold_none(folder: Path, tmp_path: Path) -> None:
         load_detector(broken).worthiness([ParagraphText(("w1",))])
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(sentences=st.lists(st.text(max_size=40), max_size=6), heading=st.text(max_size=20))
 def test_any_text(folder: Path, sentences: list[str], heading: str) -> None:
     (found,) = FolderDetector(folder, 1).worthiness([ParagraphText(tuple(sentences), (heading,))])

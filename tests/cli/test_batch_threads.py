@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.thoroughness import examples
 from whycite.cli.batch import map_in_order
 from whycite.errors import UserError
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.lists(st.integers(0, 3), max_size=30), st.integers(1, 5))
 def test_results_come_in_the_order_of_the_things(delays: list[int], threads: int) -> None:
     def work(thing: tuple[int, int]) -> int:

@@ -31,6 +31,12 @@ def papers(document: Make) -> list[Document]:
     return [document(f"We train a neural parser <a|[{at}]> and use GPT-{at} <b|[3]>.") for at in range(12)]
 
 
+@pytest.fixture
+def plain_papers(document: Make) -> list[Document]:
+    """Papers that no process needs the parser for, which takes seconds to load."""
+    return [document(f"Nothing is cited in sentence {at}.") for at in range(12)]
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_same_spans_in_order_whatever_the_jobs(papers: list[Document], jobs: int) -> None:
     expected = [(paper, extract(paper)) for paper in papers]
@@ -39,12 +45,12 @@ def test_same_spans_in_order_whatever_the_jobs(papers: list[Document], jobs: int
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_documents_are_taken_as_they_are_needed(papers: list[Document], jobs: int) -> None:
+def test_documents_are_taken_as_they_are_needed(plain_papers: list[Document], jobs: int) -> None:
     taken = 0
 
     def endless() -> Iterator[Document]:
         nonlocal taken
-        for paper in itertools.cycle(papers):
+        for paper in itertools.cycle(plain_papers):
             taken += 1
             yield paper
 
@@ -126,9 +132,9 @@ def _spawned(process: int) -> bool:
 
 
 def test_a_second_ctrl_c_waits_until_the_processes_have_ended(
-    papers: list[Document], monkeypatch: pytest.MonkeyPatch
+    plain_papers: list[Document], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = extract_many(papers, jobs=2)
+    found = extract_many(plain_papers, jobs=2)
     next(found)
     shutdown, ended = ProcessPoolExecutor.shutdown, []
 

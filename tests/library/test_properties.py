@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.thoroughness import examples
 from whycite.documents.model import Document, Reference
 from whycite.library import add_documents, adding, maintenance, remove
 
@@ -32,7 +33,12 @@ def _papers(numbered: Make, make: Make) -> list[Document]:
     return [*(numbered(at) for at in range(5)), *versions]
 
 
-@settings(max_examples=12, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(12),
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(steps=STEPS, batch=st.integers(1, 4), pieces=st.integers(1, 5))
 def test_any_way_there_is_the_same(
     encoder: Any, numbered: Make, make: Make, content: Read, steps: Any, batch: int, pieces: int

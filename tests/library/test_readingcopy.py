@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from tests.drafts import numbered_document
 from tests.fakes import hashing_encoder
+from tests.thoroughness import examples
 from whycite.documents.model import Document, Reference
 from whycite.library import Library, add_documents, compact, readingcopy, remove, store
 from whycite.library.readingcopy import CITATION_COLUMNS, copy_folder, open_copy
@@ -88,7 +89,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(table=st.sampled_from(["spans", "papers"]), seed=st.integers(0, 99), data=st.data())
 def test_rows_are_those_of_the_table(built: Path, table: str, seed: int, data: st.DataObject) -> None:
     held = _store(built)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import whycite
+from tests.thoroughness import examples
 from whycite.models import DEFAULT, bundled_encoders, load_encoder
 from whycite.models.encoders import OnnxEncoder, OnnxModel
 from whycite.models.folders import ModelFolder
@@ -75,7 +76,7 @@ _WORDS = st.sampled_from("cells divide in the cortex of mice, β-catenin BM25 (2
 _SENTENCES = st.lists(st.lists(_WORDS, max_size=30).map(" ".join), max_size=40)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(_SENTENCES, st.randoms(use_true_random=False), st.sampled_from([1, 2, 3]))
 def test_vectors_depend_on_the_text_alone(texts: list[str], random: Random, threads: int) -> None:
     together = load_encoder(threads=threads).encode(texts)

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tests.fakes import FakeEncoder, hashing_encoder
+from tests.thoroughness import examples
 from whycite.models import cache
 from whycite.models.cache import CachedEncoder, cache_folder
 
@@ -50,7 +51,7 @@ def test_it_is_the_encoder_to_whoever_asks(file: Path) -> None:
         encoder.encode("text")
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(st.lists(st.lists(st.text(st.characters(codec=None), max_size=5), max_size=6), max_size=4))
 def test_any_texts_in_any_order(tmp_path_factory: pytest.TempPathFactory, calls: list[list[str]]) -> None:
     file = tmp_path_factory.mktemp("cache") / "vectors.sqlite"

@@ -18,6 +18,7 @@ from typer.testing import Result
 
 from tests.references.conftest import NAMES, Failure, LocalServices
 from tests.sources.test_zotero import SENTENCE, article
+from tests.thoroughness import THOROUGH
 from whycite.demo.corpus import articles
 from whycite.documents import read
 from whycite.documents.model import Reference
@@ -206,7 +207,7 @@ def test_a_topic(run: Run, services: LocalServices) -> None:
 
 @pytest.mark.skipif(find_spec("allofplos") is None, reason="allofplos is not installed")
 def test_articles_of_plos(run: Run, services: LocalServices) -> None:
-    files = articles()[:8]
+    files = articles()[: 8 if THOROUGH else 3]
     papers = [read(file).paper for file in files]
     for number, (file, paper) in enumerate(zip(files, papers, strict=True)):
         pmcid = f"PMC77000{number:02}"
@@ -215,7 +216,7 @@ def test_articles_of_plos(run: Run, services: LocalServices) -> None:
         )
         services.answers[f"europepmc/{pmcid}/fullTextXML"] = Path(file).read_bytes()
     answer = fetched(run, *(paper.doi for paper in papers))
-    assert (answer["fetched"], answer["library"]["documents"]) == (8, 8)
+    assert (answer["fetched"], answer["library"]["documents"]) == (len(files), len(files))
     assert [read(paper["file"]).paper for paper in answer["papers"]] == papers
 
 
@@ -328,7 +329,13 @@ main()
 
 @pytest.mark.parametrize(
     ("request_number", "number"),
-    [(1, signal.SIGKILL), (4, signal.SIGKILL), (11, signal.SIGKILL), (24, signal.SIGKILL), (11, signal.SIGINT)],
+    [
+        (1, signal.SIGKILL),
+        pytest.param(4, signal.SIGKILL, marks=pytest.mark.slow),
+        (11, signal.SIGKILL),
+        pytest.param(24, signal.SIGKILL, marks=pytest.mark.slow),
+        (11, signal.SIGINT),
+    ],
 )
 def test_stopped_at_any_moment_it_goes_on(
     run: Run, services: LocalServices, request_number: int, number: signal.Signals

@@ -303,7 +303,10 @@ take_items(sys.argv[2], items, origin, jobs=1, progress=tell)
 """
 
 
-@pytest.mark.parametrize("line", [1, 30, 70])
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize("line", [pytest.param(1, marks=SLOW), 30, pytest.param(70, marks=SLOW)])
 def test_killed_at_any_moment_it_goes_on(run: Run, zotero: ZoteroFolder, tmp_path: Path, line: int) -> None:
     for number in range(40):
         item = zotero.item(title=f"On the sleep of bees, part {number}", DOI=f"10.1/{number}")

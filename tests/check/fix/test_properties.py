@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.drafts import check_by_words
+from tests.thoroughness import examples
 from whycite import read
 from whycite.check.fix import FileChange, apply, plan
 from whycite.check.fix.edits import text_of
@@ -28,7 +29,7 @@ BIBS = st.sampled_from(
 )
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(SENTENCES, min_size=1, max_size=6), BIBS, ENCODINGS, st.integers(0, 3))
 def test_latex(sentences: list[str], bib: str, encoding: str, which: int) -> None:
     body = "".join(sentences)

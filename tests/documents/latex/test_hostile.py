@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.thoroughness import examples, scaled
 from whycite.documents import Document
 from whycite.documents.latex import READER
 from whycite.documents.sources import MemoryFolder, Source
@@ -28,9 +29,9 @@ def _timed(text: str | bytes) -> Document:
     return document
 
 
-MEGABYTE = 1 << 20
+MEGABYTE = scaled(1 << 20)
 ADVERSARIAL = {
-    "braces": "{" * 10_000 + "x" + "}" * 10_000,
+    "braces": "{" * scaled(10_000) + "x" + "}" * scaled(10_000),
     "open braces": "{" * MEGABYTE,
     "closing braces": "}" * MEGABYTE,
     "one line": "word " * (MEGABYTE // 5),
@@ -46,39 +47,39 @@ ADVERSARIAL = {
     "environments": "".join(
         rf"\newenvironment{{e{i}}}{{\begin{{itemize}}}}{{\end{{itemize}}}}" + "\n" for i in range(500)
     ),
-    "begins": r"\begin{equation}" * 30_000,
-    "figures": r"\begin{figure}" * 30_000,
-    "lists": r"\begin{itemize}\item x" * 20_000,
-    "ends": r"\end{x}" * 100_000,
-    "mixed ends": r"\begin{a}" * 20_000 + r"\end{b}" * 20_000,
-    "notes in notes": r"\footnote{" * 20_000 + "x" + "}" * 20_000,
-    "sections in sections": r"\section{" * 20_000 + "x" + "}" * 20_000,
-    "open notes": r"\footnote{" * 30_000,
+    "begins": r"\begin{equation}" * scaled(30_000),
+    "figures": r"\begin{figure}" * scaled(30_000),
+    "lists": r"\begin{itemize}\item x" * scaled(20_000),
+    "ends": r"\end{x}" * scaled(100_000),
+    "mixed ends": r"\begin{a}" * scaled(20_000) + r"\end{b}" * scaled(20_000),
+    "notes in notes": r"\footnote{" * scaled(20_000) + "x" + "}" * scaled(20_000),
+    "sections in sections": r"\section{" * scaled(20_000) + "x" + "}" * scaled(20_000),
+    "open notes": r"\footnote{" * scaled(30_000),
     "dollars": "$" * MEGABYTE,
-    "odd dollars": "$x " * 99_999,
-    "brackets": r"\[" * 100_000,
-    "options": r"\foo[" * 100_000,
-    "cites": r"\cite[" * 100_000,
-    "keys": r"\cite{" + "a," * 300_000 + "}",
-    "conditionals": r"\iffalse" * 50_000,
-    "branches": r"\iftrue\else" * 50_000,
-    "comments": "%\n" * 300_000,
+    "odd dollars": "$x " * scaled(99_999),
+    "brackets": r"\[" * scaled(100_000),
+    "options": r"\foo[" * scaled(100_000),
+    "cites": r"\cite[" * scaled(100_000),
+    "keys": r"\cite{" + "a," * scaled(300_000) + "}",
+    "conditionals": r"\iffalse" * scaled(50_000),
+    "branches": r"\iftrue\else" * scaled(50_000),
+    "comments": "%\n" * scaled(300_000),
     "backslashes": "\\" * MEGABYTE,
-    "accents": r"\'" * 200_000,
-    "verbs": r"\verb" * 100_000,
-    "verbatim": r"\begin{verbatim}" * 30_000,
-    "urls": r"\url{" * 100_000,
-    "definitions": r"\def\x" * 100_000,
+    "accents": r"\'" * scaled(200_000),
+    "verbs": r"\verb" * scaled(100_000),
+    "verbatim": r"\begin{verbatim}" * scaled(30_000),
+    "urls": r"\url{" * scaled(100_000),
+    "definitions": r"\def\x" * scaled(100_000),
     "dashes": "-" * MEGABYTE,
     "quotes": "'" * MEGABYTE,
     "blank lines": "\n" * MEGABYTE,
     "carriage returns": "\r" * MEGABYTE,
-    "items": r"\item" * 200_000,
-    "cells": r"\begin{tabular}{l}" + "a & " * 200_000 + r"\end{tabular}",
-    "inputs": r"\input{gone}" * 50_000,
-    "full stops": "a. " * 100_000,
-    "titles": r"\title{" * 50_000,
-    "csnames": r"\expandafter\def\csname" * 30_000,
+    "items": r"\item" * scaled(200_000),
+    "cells": r"\begin{tabular}{l}" + "a & " * scaled(200_000) + r"\end{tabular}",
+    "inputs": r"\input{gone}" * scaled(50_000),
+    "full stops": "a. " * scaled(100_000),
+    "titles": r"\title{" * scaled(50_000),
+    "csnames": r"\expandafter\def\csname" * scaled(30_000),
 }
 
 
@@ -155,7 +156,7 @@ SPACED = [" ", "\n", "\n\n", "\r\n", "\0", "Two words.", r"\citep[see][p. 3]{a,b
 FRAGMENTS = st.sampled_from(COMMANDS + SPACED)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(st.lists(FRAGMENTS | st.text(max_size=8), max_size=60).map("".join))
 def test_any_text_is_read_and_every_range_lies_in_its_file(text: str) -> None:
     text = text.encode("utf-8", "ignore").decode()
@@ -173,7 +174,7 @@ def test_any_text_is_read_and_every_range_lies_in_its_file(text: str) -> None:
 PLAIN = st.lists(st.from_regex(r"[A-Z][a-z]{2,8}( [a-z]{3,9}){1,6}", fullmatch=True), min_size=1, max_size=6)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(PLAIN, st.sampled_from(["\\emph{%s}", "{\\bf %s}", "%s\\label{x}", "%s~\\cite{k}", "\\foo[o]{%s}", "%% c\n%s"]))
 def test_words_survive_markup_with_their_place(sentences: list[str], markup: str) -> None:
     text = "\n".join(markup.replace("%s", sentence).replace("%%", "%") + "." for sentence in sentences)

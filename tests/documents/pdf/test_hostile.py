@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.thoroughness import examples
 from whycite.documents.model import Document
 from whycite.documents.pdf import READER
 from whycite.errors import UserError
@@ -199,7 +200,7 @@ def test_letters_strewn_over_a_page(read_bytes: Read, content: bytes) -> None:
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_bytes_changed_at_random(read_bytes: Read, data: st.DataObject) -> None:
     damaged = bytearray(page(HELLO + b" " + HELLO.replace(b"700", b"680")))
     for _ in range(data.draw(st.integers(1, 12))):

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.thoroughness import MAX_SECONDS, scaled
 from whycite.documents.model import Document, Publication, Reference
 from whycite.documents.references.csljson import READER, parse
 
@@ -122,14 +123,22 @@ def test_reader(read_bytes: Callable[..., list[Document]]) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["[" * 1_000_000, '"' * 1_000_000, '"\\' * 500_000, "[1" + "0" * 1_000_000 + "]", "\0" * 1_000_000,
-     '[{"id":"a","title":"' + "<i" * 500_000 + '"}]', '[{"id":"a","DOI":"10.1234/' + ")" * 1_000_000 + '"}]',
-     '{"a":' * 200_000, "[" + '{"id":"a"},' * 90_000 + "{}]"],
-)  # fmt: skip
+    [
+        "[" * scaled(1_000_000),
+        '"' * scaled(1_000_000),
+        '"\\' * scaled(500_000),
+        "[1" + "0" * scaled(1_000_000) + "]",
+        "\0" * scaled(1_000_000),
+        '[{"id":"a","title":"' + "<i" * scaled(500_000) + '"}]',
+        '[{"id":"a","DOI":"10.1234/' + ")" * scaled(1_000_000) + '"}]',
+        '{"a":' * scaled(200_000),
+        "[" + '{"id":"a"},' * scaled(90_000) + "{}]",
+    ],
+)
 def test_hostile_files_end_soon(text: str) -> None:
     start = time.process_time()
     references, warnings = parse(text, "refs.json")
-    assert time.process_time() - start < 30
+    assert time.process_time() - start < MAX_SECONDS
     assert len(references) <= 1
     assert len(warnings) <= 100
 

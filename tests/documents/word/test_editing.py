@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.thoroughness import examples
 from tests.wordfiles import MANAGERS, docx, paragraph, run, word_sources_part
 from whycite.documents.model import Reference
 from whycite.documents.word import read_package
@@ -177,7 +178,7 @@ _TEXTS = st.text(st.sampled_from("ab &<\té "), min_size=1, max_size=8)
 _RUNS = st.lists(st.tuples(_TEXTS, st.sampled_from(["", "<w:b/>", "<w:i/>"]), st.booleans()), min_size=1, max_size=5)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(_RUNS, min_size=1, max_size=4), st.data())
 def test_comments_and_insertions_anywhere(content: list[Any], data: Any) -> None:
     body = "".join(

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.thoroughness import examples
 from tests.wordfiles import (
     MANAGERS,
     docx,
@@ -234,7 +235,7 @@ _WORDS = st.text(st.sampled_from("abc .,&<é\n\t\u2028[1]()"), min_size=1, max_s
 _RUNS = st.lists(_WORDS, min_size=1, max_size=5)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(st.tuples(_RUNS, st.sampled_from(["", "Heading1", "Title", "Caption", "Bibliography"])), max_size=6))
 def test_lines_tile_the_text_and_every_sentence_stands_where_it_says(content: list[Any]) -> None:
     body = "".join(paragraph(*(run(words) for words in runs), style=style) for runs, style in content)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tests.fakes import hashing_encoder
+from tests.thoroughness import examples
 from whycite.errors import UserError
 from whycite.lab.ilciter import METHODS, EvidenceDatabase, IlciterMethods, IlciterPaper
 from whycite.text.bm25 import Bm25Index
@@ -160,7 +161,7 @@ def test_threads_change_nothing() -> None:
         assert list(pool.map(IlciterMethods(database, encode).rank_all, queries)) == alone
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(SPANS, st.lists(st.sampled_from(WORDS), min_size=1, max_size=30).map(" ".join), st.randoms())
 def test_the_order_of_the_database_changes_nothing_but_ties(spans: list[str], query: str, random: Random) -> None:
     occurrences = [(span, f"paper {at % 7}", 2000 + at % 3) for at, span in enumerate(spans)]
@@ -175,7 +176,7 @@ def test_the_order_of_the_database_changes_nothing_but_ties(spans: list[str], qu
         assert rows(after, second[method]) == rows(before, first[method])
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(SPANS, st.lists(st.sampled_from(WORDS), max_size=30).map(" ".join))
 def test_what_is_ranked(spans: list[str], query: str) -> None:
     database = EvidenceDatabase.from_occurrences((span, f"paper {at % 7}", None) for at, span in enumerate(spans))

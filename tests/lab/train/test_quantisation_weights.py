@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from onnx import ModelProto, helper
 
 import whycite
+from tests.thoroughness import examples
 from whycite.errors import UserError
 from whycite.lab.train.quantisation import EncoderShape, OutputKind, build_graph, read_shape, read_weights
 from whycite.models.folders import ENCODER, WORTHINESS, Pooling
@@ -51,7 +52,7 @@ def stored(model: ModelProto) -> bytes:
     return bytes(model.SerializeToString(deterministic=True))
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(
     st.integers(0, 2**32 - 1),
     st.floats(0, 15),
