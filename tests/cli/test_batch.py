@@ -22,7 +22,7 @@ from whycite.cite import plugins
 from whycite.cli.batch import open_input, read_lines
 from whycite.cli.progress import count_progress
 from whycite.errors import UserError
-from whycite.lab.evaluate.trec import read_run
+from whycite.lab.evaluate.comparison import read_run
 
 Run = Callable[..., Result]
 

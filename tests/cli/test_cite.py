@@ -13,7 +13,7 @@ from whycite.cite import plugins
 from whycite.cite.fit import BAR
 from whycite.documents import stream
 from whycite.errors import UserError
-from whycite.lab.evaluate.trec import read_run
+from whycite.lab.evaluate.comparison import read_run
 
 Run = Callable[..., Result]
 

@@ -20,7 +20,7 @@ NETWORK_MODULES = {
     "references/client.py": {"httpx"},  # references --online, fetch, and Zotero on this machine
     "cli/serve.py": {"socket"},  # listens
     "web/app.py": {"socket"},  # names the machine it listens on
-    "lab/annotate/server.py": {"socket"},  # listens
+    "lab/annotate/labelpage.py": {"socket"},  # listens
     "library/store.py": {"socket"},  # names the machine that holds a lock
 }
 LIBRARIES = {"httpx", "requests", "aiohttp", "urllib3", "socket", "ftplib", "http.client", "urllib.request", "pyzotero"}

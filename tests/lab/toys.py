@@ -10,9 +10,9 @@ import numpy as np
 
 from whycite.lab.annotate.tasks import LABELS, LabellingTask, TaskKind, TaskOption
 from whycite.lab.scope.candidates import CandidatePaper, CitedSet, Lessons
-from whycite.lab.thesis.comparisons import SentenceComparison
 from whycite.lab.thesis.datasets import PassageCase
-from whycite.lab.thesis.wordvectors import WordVectors
+from whycite.lab.thesis.measures import SentenceComparison
+from whycite.lab.thesis.networks import WordVectors
 from whycite.lab.train.corpus import Article, CitingSentence, Corpus, View
 
 CITED_PAPERS = 30

@@ -173,7 +173,7 @@ def _error_console() -> Console:
 
 
 def _trec_run(query: str, answer: Sequence[Recommendation], method: str) -> str:
-    """The answer in TREC run format, with names escaped as whycite.lab.evaluate.trec reads them."""
+    """The answer in TREC run format, with names escaped as whycite.lab.evaluate.comparison reads them."""
     return "".join(
         f"{_trec_name(query)} Q0 {_trec_name(recommendation.paper.key)} {recommendation.rank} "
         f"{recommendation.score!r} {_trec_name(method)}\n"

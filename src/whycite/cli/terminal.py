@@ -1,10 +1,10 @@
-"""Shared by all commands: printing text and JSON, opening output files, and common options."""
+"""Shared by all commands: printing text and JSON, opening output files, common options, and which ones were given."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
@@ -24,10 +24,12 @@ __all__ = [
     "confirm_changes",
     "count",
     "escape_markup",
+    "given_options",
     "json_line",
     "open_output",
     "print_json",
     "printable",
+    "refuse_options",
     "say",
     "size",
 ]
@@ -121,3 +123,21 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 class Interruption(Exception):
     """The user stopped a command; the message says what was finished."""
+
+
+def refuse_options(ctx: typer.Context, names: Sequence[str], reason: str) -> None:
+    """Raise an error if the user gave an option that is not used for a reason, such as another option."""
+    for name in names:
+        if _is_given(ctx, name):
+            parameter = next(parameter for parameter in ctx.command.params if parameter.name == name)
+            raise UserError(f"{parameter.opts[0]} is not used with {reason}; leave it out")
+
+
+def given_options(ctx: typer.Context, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the values whose options the user gave."""
+    return {name: value for name, value in values.items() if _is_given(ctx, name)}
+
+
+def _is_given(ctx: typer.Context, name: str) -> bool:
+    source = ctx.get_parameter_source(name)
+    return source is not None and source.name not in ("DEFAULT", "DEFAULT_MAP")

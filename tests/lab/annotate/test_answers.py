@@ -16,7 +16,7 @@ import pytest
 from tests.lab.toys import make_tasks
 from whycite.errors import UserError
 from whycite.lab.annotate.answers import Answers, answers_by_task, entry_line, read_entries
-from whycite.lab.annotate.assignment import Desk
+from whycite.lab.annotate.labelpage import Desk
 from whycite.lab.annotate.tasks import AnswerEntry
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from typer.testing import CliRunner
 
 from whycite.cli import app
 from whycite.errors import MissingExtra, UserError
-from whycite.lab.evaluate.comparison import evaluate
-from whycite.lab.evaluate.trec import read_qrels, read_run
+from whycite.lab.evaluate.comparison import evaluate, read_qrels, read_run
 
 FACTS = [
     "Sleep spindles support the consolidation of memory",

@@ -216,7 +216,7 @@ def test_a_model_is_trained_and_scores(folder: Path) -> None:
 def test_labels_of_annotate_train_a_model_and_measure_it(folder: Path) -> None:
     """What `whycite annotate aggregate` writes is data for both commands."""
     from whycite.lab.annotate.aggregation import AggregatedLabel
-    from whycite.lab.annotate.judgements import judgement_row
+    from whycite.lab.annotate.pairs import judgement_row
     from whycite.lab.annotate.tasks import LabellingTask, TaskOption
     from whycite.lab.thesis.datasets import load_scifact
 

@@ -8,7 +8,7 @@ import pytest
 from whycite.errors import UserError
 from whycite.lab.evaluate import abstracts
 from whycite.lab.evaluate.abstracts import METHODS, ContextsOutcome, as_dict, run, write
-from whycite.lab.evaluate.trec import read_qrels, read_run
+from whycite.lab.evaluate.comparison import read_qrels, read_run
 
 PAPERS = {
     "P1": ("A statistical part of speech tagger", "Markov models tag words with their part of speech."),

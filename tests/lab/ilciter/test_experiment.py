@@ -15,7 +15,6 @@ from whycite.cite import plugins
 from whycite.cite.recommendations import Claim
 from whycite.errors import UserError
 from whycite.lab.ilciter import METHODS
-from whycite.lab.ilciter.cases import ClaimCase, HeldOutPaper
 from whycite.lab.ilciter.experiment import (
     ALL_METHODS,
     DEPTH,
@@ -25,6 +24,7 @@ from whycite.lab.ilciter.experiment import (
     recommend_papers,
     support_of,
 )
+from whycite.lab.ilciter.workspace import ClaimCase, HeldOutPaper
 from whycite.library import Library
 from whycite.models import load_encoder
 

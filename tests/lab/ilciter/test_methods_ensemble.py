@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whycite.lab.ilciter.methods import candidate_spans, ensemble, ranks
+from whycite.lab.ilciter import candidate_spans, ensemble, ranks
 
 LISTS = st.lists(st.lists(st.integers(0, 30), unique=True, max_size=10), min_size=1, max_size=3)
 

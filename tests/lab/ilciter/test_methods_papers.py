@@ -1,7 +1,6 @@
 """Papers by best rank, then support, then year, then key."""
 
-from whycite.lab.ilciter import EvidenceDatabase, IlciterPaper
-from whycite.lab.ilciter.methods import rank_papers
+from whycite.lab.ilciter import EvidenceDatabase, IlciterPaper, rank_papers
 
 
 def order(database: EvidenceDatabase, evidence: list[tuple[int, int]]) -> list[str]:

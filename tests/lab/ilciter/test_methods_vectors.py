@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.fakes import FakeEncoder
-from whycite.lab.ilciter.methods import SpanVectors
+from whycite.lab.ilciter import SpanVectors
 
 VECTORS = {"north": (0.0, 1.0), "east": (1.0, 0.0), "between": (0.6, 0.8)}
 
@@ -29,7 +29,7 @@ def test_a_span_is_encoded_once() -> None:
 
 
 def test_many_vectors_have_half_the_digits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("whycite.lab.ilciter.methods.MAX_FULL_PRECISION", 3)
+    monkeypatch.setattr("whycite.lab.ilciter.MAX_FULL_PRECISION", 3)
     found = SpanVectors(["north", "between"], _compass().encode).cosines("north", np.array([1]))
     assert found.tolist() == [np.float16(0.8)]
 

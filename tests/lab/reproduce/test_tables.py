@@ -8,20 +8,22 @@ from xml.etree import ElementTree
 import pytest
 
 from whycite.errors import UserError
-from whycite.lab.reproduce.figurestore import FigureStore
-from whycite.lab.reproduce.tablepage import html, plot
 from whycite.lab.reproduce.tables import (
     PAPERS,
     ComparedTable,
     Figure,
+    FigureStore,
     OurRow,
     PaperName,
     as_dict,
     compare_rows,
+    figure_text,
+    html,
+    markdown,
     mean_figure,
+    plot,
     published_tables,
 )
-from whycite.lab.reproduce.tabletext import figure_text, markdown
 
 NUMBERS = {
     "ilciter": ["2", "4", "5"],

@@ -11,7 +11,7 @@ from tests.fakes import FakeEncoder, FakeLibrary, word_encoder
 from whycite.cite.evidence_sum import EvidenceSum
 from whycite.cite.fit import SIGNS, FitSigns, FitWeights, InsertionWeights, fit_chance
 from whycite.errors import UserError
-from whycite.lab.ilciter.cases import ClaimCase
+from whycite.lab.ilciter.workspace import ClaimCase
 from whycite.lab.train.fitweights import (
     FitCase,
     cross_fit,

@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import Any, Literal, get_args, overload
 
 from whycite.errors import UserError
+from whycite.lab.evaluate.statistics import order_by_lot
 from whycite.lab.jsonlines import as_line, read_objects, text_of
-from whycite.lab.packing import order_by_lot
 
 __all__ = [
     "ACTIONS",

@@ -139,8 +139,7 @@ def serve(
     import webbrowser
 
     from whycite.lab.annotate.answers import Answers
-    from whycite.lab.annotate.assignment import Desk
-    from whycite.lab.annotate.server import HOST, application, listen, run
+    from whycite.lab.annotate.labelpage import HOST, Desk, application, listen, run
 
     tasks_by_id = _read_tasks(tasks)
     if answers.exists() and answers.samefile(tasks):
@@ -187,7 +186,7 @@ def aggregate(
     from whycite.files import write_lines
     from whycite.lab.annotate import aggregation
     from whycite.lab.annotate.aggregation import first_votes
-    from whycite.lab.annotate.judgements import judgement_row
+    from whycite.lab.annotate.pairs import judgement_row
     from whycite.lab.jsonlines import as_line
 
     tasks_by_id, answered = read_answers(tasks, answers)
@@ -239,8 +238,7 @@ def split(
 
     from whycite.files import make_folder, write_lines
     from whycite.lab.annotate.aggregation import first_votes, vote
-    from whycite.lab.annotate.judgements import judgement_row
-    from whycite.lab.annotate.pairs import PARTS, as_dict, assign_parts, build_datasets, document_names
+    from whycite.lab.annotate.pairs import PARTS, as_dict, assign_parts, build_datasets, document_names, judgement_row
     from whycite.lab.annotate.pairs import split as split_pairs
     from whycite.lab.jsonlines import as_line
 

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
     from whycite.check.detector import FolderDetector
     from whycite.lab.evaluate.topics import Watch
-    from whycite.lab.scope.chain import ScopeChain
-    from whycite.lab.scope.pipeline import PipelineOutcome
+    from whycite.lab.scope.pipeline import PipelineOutcome, ScopeChain
     from whycite.lab.scope.worthinessmeasures import WorthinessScores
 
 __all__ = ["pipeline", "worthiness"]
@@ -99,8 +98,8 @@ def _measure_articles(
         raise MissingExtra("Evaluation", "eval")
     from whycite import models
     from whycite.check.detector import load_detector
+    from whycite.lab.scope.worthinessexperiments import worthiness_table
     from whycite.lab.scope.worthinessmeasures import split_by_date
-    from whycite.lab.scope.worthinesstable import worthiness_table
     from whycite.lab.train.worthiness.documents import read_labelled
 
     dev = max(1, test // 2)
@@ -124,7 +123,7 @@ def _measure_drafts(
     from whycite.check.detector import load_detector
     from whycite.check.paragraphs import labelled_document
     from whycite.lab.scope.pipeline import drafts_in
-    from whycite.lab.scope.worthinessdrafts import cross_fit, fit_decision, score_draft
+    from whycite.lab.scope.worthinessexperiments import cross_fit, fit_decision, score_draft
     from whycite.lab.scope.worthinessmeasures import TITLES
 
     detector = cast("FolderDetector", load_detector(model, decision="drafts"))
@@ -254,8 +253,8 @@ def _load_chain(
 ) -> ScopeChain:
     """SCOPE's chain over what papers cite."""
     from whycite.lab.scope.candidates import Lessons, cited_sets, load_recommender
-    from whycite.lab.scope.chain import ScopeChain
     from whycite.lab.scope.inputvariants import ranker_variant
+    from whycite.lab.scope.pipeline import ScopeChain
     from whycite.lab.scope.prefetching import read_citing_corpus
     from whycite.lab.scope.reranking import Bm25Reranker, RankerReranker, Reranker, room_of, trained_variant
     from whycite.models.rankers import load_ranker

@@ -77,8 +77,8 @@ def show_report(report: Mapping[str, Any], console: Console) -> None:
 
 def _show_pairs(datasets: Mapping[str, Any], console: Console) -> None:
     """Tables 7.1 and 7.2: accuracy on pairs, next to the results of the thesis on its own pairs."""
-    from whycite.lab.thesis.baselines import BEST, DOCUMENT, PAIRWISE
-    from whycite.lab.thesis.comparisons import KINDS
+    from whycite.lab.thesis.experiment import BEST, DOCUMENT, PAIRWISE
+    from whycite.lab.thesis.measures import KINDS
 
     thesis = {
         model: (f"{PAIRWISE['majority'][column]:.3f}", f"{PAIRWISE['augmented'][column]:.3f}")
@@ -273,8 +273,7 @@ def _load_entailment(recorded: Path | None, datasets: Mapping[str, list[PassageC
 
 def _baselines(near: Scorer, encoders: list[str], rankers: list[Ranker], entailment: EntailmentModel) -> dict[str, Fit]:
     """BM25, encoders, the ranker, and `verify`."""
-    from whycite.lab.thesis.baselines import bm25, side_by_side
-    from whycite.lab.thesis.experiment import fixed_fit
+    from whycite.lab.thesis.experiment import bm25, fixed_fit, side_by_side
     from whycite.lab.train.verifyweights import verify_fit
     from whycite.models import load_encoder
     from whycite.models.cache import CachedEncoder

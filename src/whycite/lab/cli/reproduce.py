@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from whycite.lab.evaluate.topics import Watch
-    from whycite.lab.reproduce.figurestore import FigureStore
-    from whycite.lab.reproduce.tables import ComparedTable, PaperName
+    from whycite.lab.reproduce.tables import ComparedTable, FigureStore, PaperName
     from whycite.lab.thesis.datasets import PassageCase
 
 __all__ = ["app"]
@@ -256,7 +255,7 @@ def _open_store(
     paper: PaperName, out: Path | None, paths: Sequence[Path], quick: bool, seed: int, setup: dict[str, Any]
 ) -> FigureStore:
     from whycite.lab.ilciter.workspace import state_of
-    from whycite.lab.reproduce.figurestore import FigureStore
+    from whycite.lab.reproduce.tables import FigureStore
 
     folder = out or Path(f"reproduce-{paper}{'-quick' if quick else ''}")
     return FigureStore(folder, {"paper": paper, "quick": quick, "seed": seed, **setup, **state_of(paths)})
@@ -289,9 +288,7 @@ def _finish(
     from importlib.metadata import version
 
     from whycite.files import write_lines
-    from whycite.lab.reproduce.tablepage import html
-    from whycite.lab.reproduce.tables import as_dict
-    from whycite.lab.reproduce.tabletext import markdown, show_table
+    from whycite.lab.reproduce.tables import as_dict, html, markdown, show_table
 
     date = datetime.now(UTC).date().isoformat()
     title = f"{tables[0].published.paper}: the published tables and ours"

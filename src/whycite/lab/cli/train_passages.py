@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from whycite.cli.terminal import escape_markup
+from whycite.cli.terminal import escape_markup, refuse_options
 from whycite.errors import MissingExtra, UserError
-from whycite.lab.cli.givenoptions import refuse_options
 
 if TYPE_CHECKING:
     from whycite.lab.thesis.datasets import PassageCase
     from whycite.lab.thesis.experiment import CaseSplit
     from whycite.lab.thesis.measures import Scorer
-    from whycite.lab.thesis.networks import PassageRecipe
-    from whycite.lab.thesis.wordvectors import WordVectors
+    from whycite.lab.thesis.networks import PassageRecipe, WordVectors
 
 __all__ = ["PairKind", "load_lexicon", "passages", "require_extra", "similarity"]
 
@@ -71,7 +69,7 @@ def passages(
     annotate split` wrote keeps its parts and its pairs.
     """
     require_extra()
-    from whycite.lab.annotate.votedpairs import is_split
+    from whycite.lab.annotate.pairs import is_split
     from whycite.lab.thesis.casefiles import load_datasets
     from whycite.lab.thesis.modelstore import PassageTrainer, config_of
     from whycite.lab.thesis.networks import PassageRecipe
@@ -102,9 +100,8 @@ def passages(
 
 def _train_on_split(folders: list[Path], recipe: PassageRecipe, vectors: Path | None, encoder: str, out: Path) -> None:
     """Train on comparisons in the parts that `annotate split` put them in, and compare with BM25 and the encoder."""
-    from whycite.lab.annotate.pairs import PARTS
-    from whycite.lab.annotate.votedpairs import read_split
-    from whycite.lab.thesis.baselines import bm25
+    from whycite.lab.annotate.pairs import PARTS, read_split
+    from whycite.lab.thesis.experiment import bm25
     from whycite.lab.thesis.modelstore import accuracy, save
     from whycite.lab.thesis.training import train
 
@@ -135,7 +132,7 @@ def _split_cases(sets: dict[str, list[PassageCase]], seed: int) -> CaseSplit:
 
 def load_lexicon(file: Path | None, encoder: str, width: int, cases: list[PassageCase]) -> WordVectors:
     """The word vectors of a file, or of an encoder."""
-    from whycite.lab.thesis.wordvectors import encoder_word_vectors, read_word_vectors
+    from whycite.lab.thesis.networks import encoder_word_vectors, read_word_vectors
 
     if file is None:
         return encoder_word_vectors(encoder, width)
@@ -145,7 +142,7 @@ def load_lexicon(file: Path | None, encoder: str, width: int, cases: list[Passag
 
 def similarity(encoder: str) -> Scorer:
     """Cosine similarity by an encoder with cached vectors."""
-    from whycite.lab.thesis.baselines import Cosine
+    from whycite.lab.thesis.experiment import Cosine
     from whycite.models import load_encoder
     from whycite.models.cache import CachedEncoder
 

@@ -15,12 +15,10 @@ from whycite.documents.identity import group_references
 from whycite.documents.jsontext import as_list, as_text
 from whycite.errors import UserError
 from whycite.files import make_folder
-from whycite.lab.evaluate.comparison import MethodRow, compare
-from whycite.lab.evaluate.peers import INCITE, rank_by_incite
+from whycite.lab.evaluate.comparison import MethodRow, compare, write_qrels, write_run
 from whycite.lab.evaluate.statistics import draw
 from whycite.lab.evaluate.topics import Watch
-from whycite.lab.evaluate.trec import write_qrels, write_run
-from whycite.lab.ilciter.experiment import DEPTH, Ranking, recommend_papers
+from whycite.lab.ilciter.experiment import DEPTH, INCITE, Ranking, rank_by_incite, recommend_papers
 from whycite.lab.ilciter.workspace import check_setup, default_folder, state_of
 from whycite.lab.jsonlines import read_rows
 from whycite.models import DEFAULT, Encoder

@@ -1,4 +1,4 @@
-"""Seeded samples, confidence intervals and paired t-tests (ILCiteR, 7.2 and 7.3)."""
+"""Seeded samples, splits that share no names, confidence intervals and paired t-tests (ILCiteR, 7.2 and 7.3)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,18 @@ import numpy as np
 
 from whycite.errors import MissingExtra, UserError
 
-__all__ = ["MAX_DRAWN", "Interval", "PairedTest", "bootstrap", "bootstrap_by_document", "draw", "paired_t_test"]
-
+__all__ = [
+    "MAX_DRAWN",
+    "Interval",
+    "PairedTest",
+    "bootstrap",
+    "bootstrap_by_document",
+    "draw",
+    "group_by_names",
+    "order_by_lot",
+    "pack_groups",
+    "paired_t_test",
+]
 
 Thing = TypeVar("Thing")
 
@@ -113,3 +123,55 @@ def bootstrap_by_document(
     means = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
     low, high = np.quantile(means, [(1 - _CONFIDENCE) / 2, (1 + _CONFIDENCE) / 2])
     return Interval(float(np.mean(values)), float(low), float(high))
+
+
+ItemT = TypeVar("ItemT")
+
+
+def order_by_lot(items: Iterable[ItemT], name: Callable[[ItemT], str], seed: int) -> list[ItemT]:
+    """Shuffle items, depending only on the seed and their names."""
+
+    def lot(item: ItemT) -> bytes:
+        return blake2b(f"{seed} {name(item)}".encode("utf-8", "surrogatepass")).digest()
+
+    return sorted(items, key=lot)
+
+
+def group_by_names(items: Iterable[ItemT], names: Callable[[ItemT], Sequence[str]]) -> list[list[ItemT]]:
+    """Groups of items connected by shared names; an item without names is its own group."""
+    items = list(items)
+    leader: dict[str, str] = {}
+
+    def find(name: str) -> str:
+        while (above := leader.setdefault(name, name)) != name:
+            leader[name] = name = leader[above]
+        return name
+
+    for item in items:
+        anchor, *partners = names(item) or ("",)
+        for partner in partners:
+            leader[find(partner)] = find(anchor)
+    groups: dict[str, list[ItemT]] = {}
+    alone: list[list[ItemT]] = []
+    for item in items:
+        if item_names := names(item):
+            groups.setdefault(find(item_names[0]), []).append(item)
+        else:
+            alone.append([item])
+    return [*groups.values(), *alone]
+
+
+def pack_groups(groups: Sequence[list[ItemT]], size: int) -> tuple[list[list[ItemT]], list[list[ItemT]]]:
+    """The groups that best fill the size without exceeding it, preferring earlier ones, and the rest."""
+    reachable = [1]  # bit n: the groups so far can make up n items
+    for group in groups:
+        reachable.append((reachable[-1] | reachable[-1] << len(group)) & (2 << size) - 1)
+    remaining = reachable[-1].bit_length() - 1
+    chosen, rest = [], []
+    for index in range(len(groups) - 1, -1, -1):
+        if reachable[index] >> remaining & 1:
+            rest.append(groups[index])
+        else:
+            chosen.append(groups[index])
+            remaining -= len(groups[index])
+    return chosen[::-1], rest[::-1]

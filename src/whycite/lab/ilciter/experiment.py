@@ -1,4 +1,4 @@
-"""ILCiteR's experiment (section 7) on any topic: the published methods and whycite on the same claims."""
+"""ILCiteR's experiment (section 7) on any topic: the published methods, whycite and its peers on the same claims."""
 
 from __future__ import annotations
 
@@ -10,27 +10,26 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from whycite.errors import UserError
+from whycite.errors import MissingExtra, UserError
 from whycite.files import make_folder, write_lines
-from whycite.lab.evaluate.comparison import MethodRow, compare
-from whycite.lab.evaluate.peers import INCITE, rank_by_incite
+from whycite.lab.evaluate.comparison import MethodRow, compare, write_qrels, write_run
 from whycite.lab.evaluate.topics import Watch
-from whycite.lab.evaluate.trec import write_qrels, write_run
 from whycite.lab.ilciter import METHODS, DatabaseStatistics, EvidenceDatabase
-from whycite.lab.ilciter.cases import ClaimCase, HeldOutPaper, answerable, choose
-from whycite.lab.ilciter.workspace import PreparedTopic, slug
+from whycite.lab.ilciter.workspace import ClaimCase, HeldOutPaper, PreparedTopic, answerable, choose, slug
 from whycite.library.tables import identifier
 from whycite.models import Encoder
 
 if TYPE_CHECKING:
     from whycite.cite.recommendations import Claim, Method
-    from whycite.library import Library
+    from whycite.documents import Reference
+    from whycite.library import Library, Paper
 
 __all__ = [
     "AGAINST",
     "ALL_METHODS",
     "DEFAULT_METHODS",
     "DEPTH",
+    "INCITE",
     "WHYCITE_METHODS",
     "IlciterOutcome",
     "Ranking",
@@ -39,11 +38,59 @@ __all__ = [
     "claim_of",
     "database_of",
     "rank",
+    "rank_by_incite",
     "recommend_papers",
     "run",
     "support_of",
     "write",
 ]
+
+INCITE = "incite"
+_EMBEDDER = "minilm-ft-onnx"  # the model in the wheel of incite-app[lite]
+
+
+def rank_by_incite(
+    papers: Mapping[str, Reference | Paper], claims: Mapping[str, str], depth: int, watch: Watch, stage: str = INCITE
+) -> dict[str, list[tuple[str, float]]]:
+    """The papers that inCite recommends for each claim, as shipped: MiniLM and stemmed BM25, ranks fused.
+
+    inCite knows title, authors, year, journal and abstract of a paper, and leaves out papers without a title.
+    """
+    try:
+        from incite.models import Paper as IncitePaper
+        from incite.retrieval import create_retriever
+    except ImportError as error:
+        raise MissingExtra("Comparison with inCite", "bench") from error
+
+    watch(f"{stage}: encoding papers", 0, None)
+    candidates = {
+        key: IncitePaper(
+            id=key,
+            title=paper.title,
+            abstract=paper.abstract,
+            authors=list(paper.authors),
+            year=paper.year,
+            journal=paper.venue or None,
+        )
+        for key, paper in papers.items()
+        if paper.title
+    }
+    retriever = create_retriever([*candidates.values()], "hybrid", embedder_type=_EMBEDDER, show_progress=False)
+    run = {}
+    for number, (claim, text) in enumerate(claims.items()):
+        watch(stage, number, len(claims))
+        # As its own `recommend` calls it.
+        results = retriever.retrieve(text, k=depth, papers=candidates, author_boost=1.0, deduplicate=True)
+        run[claim] = _distinct([(result.paper_id, float(result.score)) for result in results])
+    return run
+
+
+def _distinct(scored: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
+    """The papers without repetitions, which measures do not allow."""
+    best: dict[str, float] = {}
+    for paper, score in scored:
+        best.setdefault(paper, score)
+    return list(best.items())
 
 
 DEPTH = 100  # papers per claim

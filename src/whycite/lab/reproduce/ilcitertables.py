@@ -13,11 +13,11 @@ from whycite.errors import UserError
 from whycite.lab.evaluate.topics import Topic, Watch, parse_topics, read_publication_records
 from whycite.lab.ilciter import experiment
 from whycite.lab.ilciter.workspace import PreparedTopic, prepare
-from whycite.lab.reproduce.figurestore import FigureStore
 from whycite.lab.reproduce.tables import (
     ComparedRow,
     ComparedTable,
     Figure,
+    FigureStore,
     OurRow,
     PublishedTable,
     compare_rows,

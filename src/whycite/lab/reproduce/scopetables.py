@@ -17,14 +17,21 @@ from whycite.cli.terminal import count
 from whycite.documents import stream
 from whycite.errors import UserError
 from whycite.lab.evaluate.topics import Watch
-from whycite.lab.reproduce.figurestore import FigureStore
-from whycite.lab.reproduce.tables import ComparedTable, Figure, OurRow, PublishedTable, compare_rows, published_tables
+from whycite.lab.reproduce.tables import (
+    ComparedTable,
+    Figure,
+    FigureStore,
+    OurRow,
+    PublishedTable,
+    compare_rows,
+    published_tables,
+)
 from whycite.lab.scope import pipeline, prefetching, reranking, triplets
 from whycite.lab.scope.candidates import CitingCorpus
 from whycite.lab.scope.inputvariants import VARIANTS as RANKER_VARIANTS
 from whycite.lab.scope.inputvariants import ranker_variant
+from whycite.lab.scope.worthinessexperiments import worthiness_table
 from whycite.lab.scope.worthinessmeasures import WorthinessSplit, split_by_date
-from whycite.lab.scope.worthinesstable import worthiness_table
 from whycite.lab.train.bases import load_base, save_base
 from whycite.lab.train.worthiness.documents import read_labelled
 from whycite.lab.train.worthiness.recipe import scope_recipe

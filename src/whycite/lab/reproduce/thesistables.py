@@ -14,24 +14,20 @@ from numpy.typing import NDArray
 from whycite.cli.terminal import count
 from whycite.errors import UserError
 from whycite.lab.annotate.aggregation import AnswersByTask, compare_methods
-from whycite.lab.annotate.pairs import PARTS, assign_parts, build_datasets
+from whycite.lab.annotate.pairs import PARTS, as_comparisons, assign_parts, build_datasets
 from whycite.lab.annotate.pairs import split as split_pairs
 from whycite.lab.annotate.sampling import CitingClaim, SampledClaim, make_tasks, sample
 from whycite.lab.annotate.simulation import ASSUMPTIONS, THESIS_ACCURACY, SimulatedLabellers, simulate_votes
 from whycite.lab.annotate.tasks import LabellingTask, TaskOption
-from whycite.lab.annotate.votedpairs import as_comparisons
 from whycite.lab.evaluate.statistics import draw
 from whycite.lab.evaluate.topics import Watch
-from whycite.lab.reproduce.figurestore import FigureStore
-from whycite.lab.reproduce.tables import ComparedTable, Figure, OurRow, compare_rows, published_tables
-from whycite.lab.thesis.comparisons import SentenceComparison, make_comparisons
+from whycite.lab.reproduce.tables import ComparedTable, Figure, FigureStore, OurRow, compare_rows, published_tables
 from whycite.lab.thesis.datasets import PassageCase
 from whycite.lab.thesis.experiment import split
-from whycite.lab.thesis.measures import Scorer
+from whycite.lab.thesis.measures import Scorer, SentenceComparison, make_comparisons
 from whycite.lab.thesis.modelstore import accuracy
-from whycite.lab.thesis.networks import PassageRecipe
+from whycite.lab.thesis.networks import PassageRecipe, WordVectors
 from whycite.lab.thesis.training import train
-from whycite.lab.thesis.wordvectors import WordVectors
 from whycite.text.normalise import fold
 
 __all__ = ["FULL", "QUICK", "TABLES", "ThesisData", "ThesisPlan", "VotedTasks", "simulated_tasks", "thesis_tables"]

@@ -28,10 +28,10 @@ from whycite.lab.scope.inputvariants import RankerVariant, claim_input, paper_in
 from whycite.lab.scope.prefetching import HeldOutContext, held_out_contexts, place_of, split
 from whycite.lab.scope.recommenders import LocalBm25
 from whycite.lab.scope.reranking import VARIANT_FILE, TokenRoom
-from whycite.lab.train import parity, ranker
+from whycite.lab.train import ranker
 from whycite.lab.train.bases import Base, load_base
-from whycite.lab.train.cards import write_card
-from whycite.lab.train.export import check_exportable, export_scores
+from whycite.lab.train.build import LEAST_CORRELATION, ranker_parity
+from whycite.lab.train.export import check_exportable, export_scores, write_card
 from whycite.lab.train.rankerexamples import RankList
 from whycite.models.folders import MODEL, RANKER
 from whycite.models.rankers import claim_text
@@ -129,7 +129,7 @@ def build_scope_ranker(
     recipe: ranker.RankerRecipe = RECIPE,
     asked: int = _MAX_ASKED,
     max_wrong: int = _MAX_WRONG,
-    least_parity: float = parity.LEAST_CORRELATION,
+    least_parity: float = LEAST_CORRELATION,
 ) -> list[dict[str, float]]:
     """Train a ranker with the given input variant as in SCOPE, and save it to the folder `out`.
 
@@ -161,7 +161,7 @@ def build_scope_ranker(
     with TemporaryDirectory(dir=out) as folder:
         new, name = Path(folder), out.resolve().name
         export_scores(scorer.model, scorer.head, base.tokenizer, new, name=name, max_tokens=recipe.longest, kind=RANKER)
-        parity_figures = parity.ranker_parity(base, scorer, new, pairs, recipe.longest, least_parity)
+        parity_figures = ranker_parity(base, scorer, new, pairs, recipe.longest, least_parity)
         description = (
             f"SCOPE's reranker, input variant {input_variant.name}: a claim and a paper side by side, one score."
         )

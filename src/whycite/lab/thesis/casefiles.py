@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from whycite.errors import UserError
-from whycite.lab.annotate.judgements import is_judgement, judged_cases
+from whycite.lab.annotate.pairs import is_judgement, judged_cases
 from whycite.lab.jsonlines import find_file, read_objects, text_of
 from whycite.lab.thesis.datasets import Label, PassageCase, citint_cases, scifact_cases, scisumm_cases
 from whycite.text.sentences import split_sentences

@@ -17,14 +17,12 @@ import torch
 from whycite.documents.jsontext import as_dict
 from whycite.errors import UserError
 from whycite.files import atomic_write, make_folder
-from whycite.lab.thesis.comparisons import ComparisonKind, SentenceComparison, comparison_score, make_comparisons
 from whycite.lab.thesis.datasets import PassageCase
 from whycite.lab.thesis.experiment import CaseSplit, Fit
-from whycite.lab.thesis.measures import Scorer
-from whycite.lab.thesis.networks import PassageNetwork, PassageRecipe
+from whycite.lab.thesis.measures import ComparisonKind, Scorer, SentenceComparison, comparison_score, make_comparisons
+from whycite.lab.thesis.networks import PassageNetwork, PassageRecipe, WordVectors, encoder_word_vectors
 from whycite.lab.thesis.training import PassageModel, train
-from whycite.lab.thesis.wordvectors import WordVectors, encoder_word_vectors
-from whycite.lab.train.cards import file_name
+from whycite.lab.train.export import file_name
 
 __all__ = ["PassageTrainer", "accuracy", "config_of", "fold_trainer", "load", "save"]
 

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from whycite.errors import UserError
-from whycite.lab.thesis.comparisons import SentenceComparison
-from whycite.lab.thesis.networks import EncodedSentences, PassageNetwork, PassageRecipe
-from whycite.lab.thesis.wordvectors import WordVectors
+from whycite.lab.thesis.measures import SentenceComparison
+from whycite.lab.thesis.networks import EncodedSentences, PassageNetwork, PassageRecipe, WordVectors
 
 __all__ = [
     "ComparisonTask",

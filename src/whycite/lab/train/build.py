@@ -15,12 +15,12 @@ import torch
 from whycite.errors import UserError
 from whycite.files import make_folder
 from whycite.lab.thesis.datasets import PassageCase
-from whycite.lab.train import claimencoder, parity, ranker
+from whycite.lab.train import claimencoder, ranker
 from whycite.lab.train.bases import Base, load_base, save_base
-from whycite.lab.train.cards import file_name, write_card
 from whycite.lab.train.claimencoder import ClaimExamples
 from whycite.lab.train.corpus import Corpus
-from whycite.lab.train.export import check_exportable, export, export_scores
+from whycite.lab.train.export import check_exportable, export, export_scores, file_name, write_card
+from whycite.lab.train.ranker import PairTokens, RankerNetwork, score
 from whycite.lab.train.rankerexamples import (
     RankList,
     Stance,
@@ -35,10 +35,70 @@ from whycite.lab.train.rankerexamples import (
     span_lists,
 )
 from whycite.lab.train.vectors import Tensor, Tokens, encode
+from whycite.models.encoders import OnnxEncoder
 from whycite.models.folders import MODEL, RANKER
-from whycite.models.rankers import claim_text
+from whycite.models.rankers import OnnxRanker, claim_text
 
-__all__ = ["CorpusSplit", "build_claim_encoder", "build_ranker", "split_corpus"]
+__all__ = [
+    "LEAST_CORRELATION",
+    "CorpusSplit",
+    "build_claim_encoder",
+    "build_ranker",
+    "encoder_parity",
+    "ranker_parity",
+    "split_corpus",
+]
+
+_LEAST_COSINE = 0.98
+LEAST_CORRELATION = 0.95
+
+
+def encoder_parity(base: Base, folder: Path, texts: Sequence[str]) -> dict[str, float]:
+    """How close the exported encoder's vectors are to the trained one's on some texts."""
+    exported = OnnxEncoder(folder, 1).encode(texts)
+    tokens = Tokens(base, texts, base.facts.max_tokens)
+    trained = encode(base.model, tokens, range(len(texts)), base.facts.pooling).float().cpu().numpy()
+    cosines = (exported * trained).sum(1)
+    figures = {"cosine, mean": float(cosines.mean()), "cosine, least": float(cosines.min())}
+    if figures["cosine, mean"] < _LEAST_COSINE:
+        raise UserError(f"{folder}: the exported model differs from the trained one (mean cosine {cosines.mean():.3f})")
+    return {**figures, "same neighbour": _same_neighbour(exported, trained)}
+
+
+def ranker_parity(
+    base: Base,
+    scorer: RankerNetwork,
+    folder: Path,
+    pairs: Sequence[tuple[str, str]],
+    longest: int,
+    least: float = LEAST_CORRELATION,
+) -> dict[str, float]:
+    """How well the exported ranker's scores agree with the trained one's on pairs of a claim and a paper."""
+    import torch
+
+    from whycite.models.rankers import claim_text
+
+    ranker = OnnxRanker(folder, 1)
+    exported = np.array([ranker.score("paper", claim, [text])[0] for claim, text in pairs])
+    scorer.eval()
+    with torch.no_grad():
+        text_pairs = [(claim_text("paper", claim), text) for claim, text in pairs]
+        trained = score(scorer, PairTokens(base, longest), text_pairs).float().cpu().numpy()
+    correlation = float(np.corrcoef(exported, trained)[0, 1])
+    if not correlation >= least:
+        raise UserError(f"{folder}: the exported ranker differs from the trained one (correlation {correlation:.3f})")
+    return {"correlation of scores": correlation, "difference, mean": float(np.abs(exported - trained).mean())}
+
+
+def _same_neighbour(exported: np.ndarray, trained: np.ndarray) -> float:
+    """The share of texts whose nearest neighbour is the same."""
+    nearest = []
+    for vectors in (exported, trained):
+        near = vectors @ vectors.T
+        np.fill_diagonal(near, -2)
+        nearest.append(near.argmax(1))
+    return float((nearest[0] == nearest[1]).mean())
+
 
 Tell = Callable[[str], None]
 _TRAINED_FOLDER = "trained"  # the model as trained, for further training
@@ -95,7 +155,7 @@ def build_claim_encoder(
     texts = [sentence.text for article in parts.held_out.articles for sentence in article.sentences][:_PARITY_SAMPLE]
     with _staging_folder(out) as new:
         export(out / _TRAINED_FOLDER, new, name=out.resolve().name)
-        parity_figures = parity.encoder_parity(base, new, texts)
+        parity_figures = encoder_parity(base, new, texts)
         description = "A claim encoder: texts that cite the same paper, and that paper, lie close together."
         introduction = "On the held-out articles, before training, after each epoch, and in the end:"
         write_card(
@@ -143,7 +203,7 @@ def build_ranker(
     ][:_PARITY_SAMPLE]
     with _staging_folder(out) as new:
         export_scores(scorer.model, scorer.head, base.tokenizer, new, name=name, max_tokens=longest, kind=RANKER)
-        parity_figures = parity.ranker_parity(base, scorer, new, pairs, longest)
+        parity_figures = ranker_parity(base, scorer, new, pairs, longest)
         description = (
             "A ranker: a claim and a paper, a citing span or a passage side by side, one score. Asked for the stance "
             "of a passage it scores above 0 what says so, and below 0 what says otherwise."

@@ -23,9 +23,8 @@ from whycite.errors import UserError
 from whycite.lab.evaluate.abstracts import library_of
 from whycite.lab.evaluate.statistics import draw
 from whycite.lab.evaluate.topics import Topic, Watch
-from whycite.lab.ilciter.cases import ClaimCase, HeldOutPaper, answerable, choose
 from whycite.lab.ilciter.experiment import claim_of, database_of, support_of
-from whycite.lab.ilciter.workspace import PreparedTopic, prepare
+from whycite.lab.ilciter.workspace import ClaimCase, HeldOutPaper, PreparedTopic, answerable, choose, prepare
 from whycite.lab.train.vectors import Tensor
 from whycite.library import Library
 from whycite.library.encoding import encoder_of

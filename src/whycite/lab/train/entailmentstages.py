@@ -23,7 +23,6 @@ from whycite.errors import UserError
 from whycite.files import make_folder
 from whycite.lab.thesis.datasets import PassageCase
 from whycite.lab.train.bases import load_base
-from whycite.lab.train.cards import write_card
 from whycite.lab.train.contrasts import CONTRAST_KINDS
 from whycite.lab.train.entailment import (
     EntailmentNetwork,
@@ -36,7 +35,7 @@ from whycite.lab.train.entailment import (
     train,
 )
 from whycite.lab.train.entailmentpack import EntailmentData, fold_numbers, load_data, load_marked
-from whycite.lab.train.export import export_judgements
+from whycite.lab.train.export import export_judgements, write_card
 from whycite.lab.train.verifyexamples import prepare
 from whycite.models import load_encoder
 from whycite.models.cache import CachedEncoder

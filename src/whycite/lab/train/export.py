@@ -1,7 +1,10 @@
-"""Export a Hugging Face model as an encoder folder; needs the extra "train"."""
+"""Export a Hugging Face model as a model folder with its card; needs the extra "train"."""
 
 from __future__ import annotations
 
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -27,7 +30,15 @@ from whycite.models.folders import (
     require_torch,
 )
 
-__all__ = ["check_exportable", "export", "export_judgements", "export_scores", "mpnet_weights"]
+__all__ = [
+    "check_exportable",
+    "export",
+    "export_judgements",
+    "export_scores",
+    "file_name",
+    "mpnet_weights",
+    "write_card",
+]
 
 _BERTS = ("bert",)
 _ROBERTAS = ("roberta", "xlm-roberta", "camembert")
@@ -172,3 +183,66 @@ def check_exportable(folder: str | Path, config: Any) -> None:
         raise UserError(f"{folder} is a '{config.model_type}' model; can export only: {', '.join(supported)}")
     if config.hidden_act not in _ACTIVATIONS:
         raise UserError(f"{folder} uses '{config.hidden_act}'; can export only: {', '.join(_ACTIVATIONS)}")
+
+
+def write_card(
+    folder: Path,
+    model: Path,
+    description: str,
+    base: str,
+    data: Mapping[str, object],
+    recipe: Mapping[str, object],
+    introduction: str,
+    measured: Sequence[Mapping[str, float]],
+    parity: Mapping[str, float],
+) -> None:
+    """Write README.md: what the model is, what it was made from and how, and its measurements."""
+    lines = [
+        f"# {model.resolve().name}",
+        "",
+        description,
+        "",
+        *_table({"Base": file_name(base), **data}),
+        "",
+        "## Recipe",
+        "",
+        *_table({name: file_name(value) if isinstance(value, str) else value for name, value in recipe.items()}),
+        "",
+        "```",
+        shlex.join(["whycite", *map(file_name, sys.argv[1:])]),
+        "```",
+        "",
+        "## Measured",
+        "",
+        introduction,
+        "",
+        *_measurements(measured),
+        "",
+        "The exported model in 8 bits beside the trained one:",
+        "",
+        *_table({name: f"{value:.4f}" for name, value in parity.items()}),
+        "",
+    ]
+    (folder / "README.md").write_text("\n".join(lines), encoding="utf-8")
+
+
+def file_name(path_or_name: str) -> str:
+    """The bare name of a file, since its folder means nothing to others."""
+    return Path(path_or_name).name if Path(path_or_name).is_absolute() else path_or_name
+
+
+def _table(facts: Mapping[str, object]) -> list[str]:
+    return [
+        "| | |",
+        "| --- | --- |",
+        *(f"| {name} | {str(value).replace('|', '/')} |" for name, value in facts.items()),
+    ]
+
+
+def _measurements(measured: Sequence[Mapping[str, float]]) -> list[str]:
+    names = list(measured[0])
+    return [
+        "| " + " | ".join(names) + " |",
+        "| " + " | ".join("---:" for _ in names) + " |",
+        *("| " + " | ".join(f"{row[name]:.4g}" for name in names) + " |" for row in measured),
+    ]

@@ -39,7 +39,7 @@ from whycite.lab.evaluate.maskedcitations import (
     project_folds,
     project_name,
 )
-from whycite.lab.ilciter.cases import ClaimCase
+from whycite.lab.ilciter.workspace import ClaimCase
 from whycite.models import Encoder
 
 __all__ = [

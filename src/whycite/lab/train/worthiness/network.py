@@ -7,12 +7,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from whycite.lab.train.worthiness import mpnet
 from whycite.lab.train.worthiness.batches import WorthinessBatch
 from whycite.lab.train.worthiness.recipe import Readout, WorthinessRecipe
 
-__all__ = ["build_network", "scores", "states"]
-
+__all__ = ["build_network", "mpnet_states", "scores", "states"]
 
 _PACKABLE = ("bert", "roberta")
 
@@ -20,7 +18,7 @@ _PACKABLE = ("bert", "roberta")
 def states(backbone: Any, tokens: Any, positions: Any, bounds: Any, longest: int) -> Any:
     """The state of every token; passes lie between the bounds, none longer than `longest`."""
     if backbone.config.model_type == "mpnet":
-        return mpnet.mpnet_states(backbone, tokens, positions, *_pass_rows(bounds))
+        return mpnet_states(backbone, tokens, positions, *_pass_rows(bounds))
     if backbone.config.model_type not in _PACKABLE:
         return _padded_states(backbone, tokens, bounds)
     first_position = 0 if backbone.config.model_type == "bert" else int(backbone.config.pad_token_id) + 1
@@ -126,3 +124,59 @@ def scores(network: Any, batch: WorthinessBatch, readout: Readout, limit: int, d
         )[:number]
         readouts = readouts / torch.bincount(owner, minlength=number + 1)[:number, None]
     return network["head"](readouts).squeeze(1).float(), network["marks"](token_states).squeeze(1).float()
+
+
+_ALIGNED = 64  # fast attention needs pass lengths that are multiples of this
+
+
+def mpnet_states(backbone: Any, tokens: Any, positions: Any, rows: Any, mask: Any) -> Any:
+    """The state of every token; `rows` are the token positions of each pass, `mask` is false for padding."""
+    import torch
+    from torch.nn.functional import pad, scaled_dot_product_attention
+
+    heads = backbone.config.num_attention_heads
+    padding = -rows.shape[1] % _ALIGNED
+    rows, mask = pad(rows, (0, padding)), pad(mask, (0, padding))
+    number, size = rows.shape
+    with torch.no_grad():  # the pretrained distance biases are good enough
+        empty = torch.zeros(1, size, 1, device=tokens.device)
+        bias = backbone.encoder.compute_position_bias(empty, num_buckets=backbone.config.relative_attention_num_buckets)
+        bias = bias.masked_fill(~mask[:, None, None], -torch.inf)
+    embed, ask, answer = _mpnet_functions(tokens.is_cuda)
+    token_states = embed(backbone.embeddings, tokens, positions + backbone.config.pad_token_id + 1)
+    for layer in backbone.encoder.layer:
+        query, key, value = (
+            part.index_select(0, rows.flatten()).view(number, size, heads, -1).transpose(1, 2)
+            for part in ask(layer.attention.attn, token_states)
+        )
+        bias = bias.to(query.dtype)
+        seen = scaled_dot_product_attention(query, key, value, bias).transpose(1, 2)[mask]
+        token_states = answer(layer, token_states, seen.flatten(1))
+    return token_states
+
+
+@cache
+def _mpnet_functions(compiled: bool) -> tuple[Any, ...]:
+    import torch
+
+    if not compiled:
+        return _mpnet_embed, _project, _mpnet_layer
+    return tuple(torch.compile(function, dynamic=False) for function in (_mpnet_embed, _project, _mpnet_layer))
+
+
+def _mpnet_embed(embeddings: Any, tokens: Any, positions: Any) -> Any:
+    return embeddings.dropout(
+        embeddings.LayerNorm(embeddings.word_embeddings(tokens) + embeddings.position_embeddings(positions))
+    )
+
+
+def _project(attention: Any, rows: Any) -> tuple[Any, Any, Any]:
+    return attention.q(rows), attention.k(rows), attention.v(rows)
+
+
+def _mpnet_layer(block: Any, rows: Any, seen: Any) -> Any:
+    from torch.nn.functional import gelu
+
+    rows = block.attention.LayerNorm(rows + block.attention.dropout(block.attention.attn.o(seen)))
+    out = block.output
+    return out.LayerNorm(rows + out.dropout(out.dense(gelu(block.intermediate.dense(rows)))))

@@ -10,10 +10,9 @@ import pytest
 from tests.fakes import tiny_base
 from tests.lab.toys import make_comparisons, toy_lexicon
 from whycite.errors import UserError
-from whycite.lab.thesis import modelstore, wordvectors
-from whycite.lab.thesis.networks import PassageRecipe
+from whycite.lab.thesis import modelstore, networks
+from whycite.lab.thesis.networks import PADDING, PassageRecipe, encoder_word_vectors, read_word_vectors
 from whycite.lab.thesis.training import train
-from whycite.lab.thesis.wordvectors import PADDING, encoder_word_vectors, read_word_vectors
 
 
 def _glove(path: Path, text: str) -> Path:
@@ -32,7 +31,7 @@ def test_words_of_a_file(tmp_path: Path) -> None:
 
 def test_rare_words_are_kept_where_the_texts_have_them(tmp_path: Path) -> None:
     file = _glove(tmp_path / "glove.txt", "2 2\nthe 1 2\nwasp 3 4\nbee 5 6\n")  # as word2vec writes it
-    with mock.patch.object(wordvectors, "_FREQUENT_WORDS", 2):
+    with mock.patch.object(networks, "_FREQUENT_WORDS", 2):
         assert dict(read_word_vectors(file, ["A Bee"]).numbers) == {"the": 1, "bee": 2}
 
 
@@ -56,7 +55,7 @@ def test_no_file(tmp_path: Path) -> None:
 
 
 def test_tokens_of_an_encoder() -> None:
-    with mock.patch.object(wordvectors, "load_base", return_value=tiny_base()):
+    with mock.patch.object(networks, "load_base", return_value=tiny_base()):
         full, fewer = encoder_word_vectors("tiny", 32), encoder_word_vectors("tiny", 5)
     assert full.vectors.shape == (201, 32)
     assert fewer.vectors.shape == (201, 5)

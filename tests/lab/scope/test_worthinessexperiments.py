@@ -15,9 +15,15 @@ from whycite.check.calibration import BibliographyWeights
 from whycite.check.detector import ParagraphText
 from whycite.check.paragraphs import LabelledDocument, LabelledParagraph, LabelledSentence
 from whycite.errors import UserError
-from whycite.lab.scope.worthinessdrafts import ScoredDraft, cross_fit, fit_decision, score_draft
+from whycite.lab.scope.worthinessexperiments import (
+    BASELINES,
+    ScoredDraft,
+    cross_fit,
+    fit_decision,
+    score_draft,
+    worthiness_table,
+)
 from whycite.lab.scope.worthinessmeasures import best_threshold, split_by_date
-from whycite.lab.scope.worthinesstable import BASELINES, worthiness_table
 
 
 def _knowing() -> FakeDetector:

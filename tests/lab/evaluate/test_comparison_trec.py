@@ -8,8 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from whycite.errors import UserError
-from whycite.lab.evaluate.comparison import evaluate
-from whycite.lab.evaluate.trec import read_qrels, read_run, write_qrels, write_run
+from whycite.lab.evaluate.comparison import evaluate, read_qrels, read_run, write_qrels, write_run
 
 HARD = ["a b", "a%20b", "%", "\t", "\n", "\u2028", "\x1c", "\x85", "\u3000", "\ud800", "ü", "\ufeffx", "\x00", "#"]
 NAMES = st.one_of(st.sampled_from(HARD), st.text(st.characters(codec=None), min_size=1, max_size=12))

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whycite.errors import UserError
-from whycite.lab.annotate.pairs import PARTS, SentencePair, as_dict
+from whycite.lab.annotate.pairs import PARTS, SentencePair, as_comparisons, as_dict, is_split, read_pairs, read_split
 from whycite.lab.annotate.tasks import TaskOption
-from whycite.lab.annotate.votedpairs import as_comparisons, is_split, read_pairs, read_split
 from whycite.lab.jsonlines import as_line
 
 _WORDS = st.text(st.characters(blacklist_categories=("Cs", "Cc")), min_size=1).filter(str.strip)

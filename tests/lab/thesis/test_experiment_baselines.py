@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from tests.fakes import FakeEncoder
 from whycite.errors import UserError
 from whycite.lab.thesis import datasets
-from whycite.lab.thesis.baselines import Cosine, bm25
-from whycite.lab.thesis.comparisons import ClaimSentence, claim_sentences
 from whycite.lab.thesis.datasets import PassageCase
-from whycite.lab.thesis.measures import evaluate_scorer
+from whycite.lab.thesis.experiment import Cosine, bm25
+from whycite.lab.thesis.measures import ClaimSentence, claim_sentences, evaluate_scorer
 
 SENTENCES = ("We study sleep.", "Spindles support memory.", "Mice were fed.", "Memory fails without sleep.")
 FIRST = PassageCase("1", "made", "sleep spindles support memory", "a", "d", SENTENCES, frozenset({1}))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from whycite.errors import MissingExtra, UserError
-from whycite.lab.scope.worthinessbaselines import chance, class_weighted, draws, fit_regression
+from whycite.lab.scope.worthinessexperiments import chance, class_weighted, draws, fit_regression
 from whycite.lab.scope.worthinessmeasures import best_threshold, measure
 
 LABELS = (

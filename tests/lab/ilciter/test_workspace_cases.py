@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from whycite.documents import Citation, Document, Reference, Sentence
 from whycite.errors import UserError
 from whycite.evidence import EvidenceSpan, SpanKind
-from whycite.lab.ilciter.cases import ClaimCase, ClaimCases, answerable, choose, claim_cases
+from whycite.lab.ilciter.workspace import ClaimCase, ClaimCases, answerable, choose, claim_cases
 
 KEYS = {"a": "doi:10.1/a", "b": "doi:10.1/b", "c": "doi:10.1/c"}  # what the library has
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from whycite.lab.thesis import datasets
-from whycite.lab.thesis.baselines import bm25
-from whycite.lab.thesis.comparisons import SentenceComparison, comparison_score, make_comparisons
 from whycite.lab.thesis.datasets import PassageCase
+from whycite.lab.thesis.experiment import bm25
+from whycite.lab.thesis.measures import SentenceComparison, comparison_score, make_comparisons
 
 
 def by_place(claim: str, sentences: Sequence[str]) -> NDArray[np.floating]:

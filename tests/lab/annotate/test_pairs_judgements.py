@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from whycite.errors import UserError
-from whycite.lab.annotate.judgements import judged_cases
+from whycite.lab.annotate.pairs import judged_cases
 
 
 def row(kind: str, label: str, *indices: int, claim: str = "Bees sleep.") -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pytest
 
 from whycite.documents import Reference
 from whycite.errors import MissingExtra
-from whycite.lab.evaluate.peers import rank_by_incite
+from whycite.lab.ilciter.experiment import rank_by_incite
 
 PAPERS = {
     "P1": Reference("P1", title="Bees sleep", authors=("Klein, Barrett",), year=2010, venue="Bees", abstract="Rest."),
