@@ -9,7 +9,7 @@ from typing import Any
 from unittest import mock
 
 from whycite.documents import Document, stream
-from whycite.evidence import entities, extract, extract_many
+from whycite.evidence import extract, extract_many, spans
 from whycite.evidence.groups import split_at_groups
 
 DATA = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
@@ -31,8 +31,8 @@ class Clock:
 
 def measure(papers: list[Document]) -> tuple[float, Clock]:
     """Processor time of extraction in this process, and the parser's part of it."""
-    clock = Clock(entities.load_parser())
-    with mock.patch.object(entities, "_model", return_value=clock):
+    clock = Clock(spans.load_parser())
+    with mock.patch.object(spans, "_model", return_value=clock):
         start = time.process_time()
         for paper in papers:
             extract(paper)
@@ -54,7 +54,7 @@ def main() -> None:
         split_at_groups(sentence, paper)
     grouping = time.process_time() - start
     needed, clock = measure(papers)
-    with mock.patch.object(entities, "_needs_parse", return_value=True):
+    with mock.patch.object(spans, "_needs_parse", return_value=True):
         always, _ = measure(papers)
 
     print(f"{len(papers)} eLife articles, {len(citing)} citing sentences; seconds of processor time")
@@ -71,9 +71,11 @@ def main() -> None:
     print(f"{'(reading the articles)':<32}{reading:>9.2f}\n")
     for jobs in (1, 2):
         start = time.perf_counter()
-        spans = sum(len(found) for _, found in extract_many(papers, jobs))
+        span_count = sum(len(found) for _, found in extract_many(papers, jobs))
         wall = time.perf_counter() - start
-        print(f"{jobs} process(es): {60 * len(papers) / wall:,.0f} articles a minute ({spans} spans in {wall:.1f} s)")
+        print(
+            f"{jobs} process(es): {60 * len(papers) / wall:,.0f} articles a minute ({span_count} spans in {wall:.1f} s)"
+        )
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from pathlib import Path
 from whycite.cite.bibtex import as_bibtex
 from whycite.cite.plugins import load_method
 from whycite.cite.recommendations import Claim
-from whycite.demo.corpus import articles
+from whycite.demo import articles
 from whycite.documents import read
 from whycite.documents.references.bibtex import read_entries
 from whycite.library import Library, Paper, add

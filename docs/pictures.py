@@ -25,7 +25,7 @@ from rich.console import Console
 from rich.text import Text
 
 from whycite.cli.demo import CITED_DOI, CLAIMS, VERIFIED_CLAIM
-from whycite.demo.corpus import articles
+from whycite.demo import articles
 
 ASSETS = Path(__file__).parent / "assets"
 _FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]

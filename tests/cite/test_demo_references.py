@@ -9,7 +9,7 @@ from tests.fakes import word_encoder
 from whycite.cite.bibtex import as_bibtex
 from whycite.cite.evidence_sum import EvidenceSum
 from whycite.cite.recommendations import Claim
-from whycite.demo.corpus import articles
+from whycite.demo import articles
 from whycite.documents import read
 from whycite.documents.identity import paper_key
 from whycite.documents.model import Document, Publication, Reference

@@ -13,7 +13,7 @@ from typer.testing import Result
 
 from whycite.cite.bibtex import as_bibtex
 from whycite.cite.exchange import as_csl, as_ris
-from whycite.demo.corpus import articles
+from whycite.demo import articles
 from whycite.documents import read
 from whycite.documents.identity import paper_key
 from whycite.documents.model import Publication, Reference

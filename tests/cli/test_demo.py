@@ -12,7 +12,7 @@ from typer.testing import Result
 
 from whycite.cite.fit import BAR
 from whycite.cli.demo import CLAIMS, VERIFIED_CLAIM, shell_command
-from whycite.demo.corpus import articles, licences
+from whycite.demo import articles, licences
 from whycite.errors import UserError
 
 Run = Callable[..., Result]
@@ -104,7 +104,7 @@ def test_what_to_type_next_can_be_typed(
 
 
 def test_without_the_articles_it_says_how_to_get_them(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("whycite.demo.corpus.find_spec", lambda name: None)
+    monkeypatch.setattr("whycite.demo.find_spec", lambda name: None)
     result = run("demo")
     assert isinstance(result.exception, UserError)
     assert str(result.exception).endswith("install it with: pip install --no-deps allofplos==0.11.1")

@@ -39,7 +39,7 @@ def stream(path: str, format: str | None = None) -> Iterator[Document]:
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Runs the command in an empty folder with its own settings."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("whycite.structure.rules.user_config_path", lambda name: tmp_path / "settings" / name)
+    monkeypatch.setattr("whycite.structure.synonyms.user_config_path", lambda name: tmp_path / "settings" / name)
     monkeypatch.setattr("whycite.documents.stream", stream, raising=False)
     app = typer.Typer()
     app.command()(structure)

@@ -13,7 +13,7 @@ from mcp.client.stdio import StdioServerParameters
 from mcp.types import CallToolResult
 from tokenizers import Tokenizer
 
-from whycite.demo.corpus import articles
+from whycite.demo import articles
 from whycite.documents import read
 from whycite.library import add
 from whycite.models import DEFAULT

@@ -19,7 +19,7 @@ from typer.testing import Result
 from tests.references.conftest import NAMES, Failure, LocalServices
 from tests.sources.test_zotero import SENTENCE, article
 from tests.thoroughness import THOROUGH
-from whycite.demo.corpus import articles
+from whycite.demo import articles
 from whycite.documents import read
 from whycite.documents.model import Reference
 from whycite.errors import UserError

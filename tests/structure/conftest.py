@@ -13,7 +13,7 @@ Make = Callable[..., Document]
 @pytest.fixture(autouse=True)
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The user's settings, empty."""
-    monkeypatch.setattr("whycite.structure.rules.user_config_path", lambda name: tmp_path / "settings" / name)
+    monkeypatch.setattr("whycite.structure.synonyms.user_config_path", lambda name: tmp_path / "settings" / name)
     return tmp_path / "settings" / "whycite"
 
 

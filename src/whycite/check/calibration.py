@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from whycite.documents.model import Reference
 from whycite.errors import UserError
 from whycite.models import Encoder
-from whycite.text.normalise import fold
-from whycite.text.tokens import terms
+from whycite.text.tokens import fold, terms
 
 __all__ = [
     "BibliographyWeights",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from whycite.documents.model import Document, Reference, Sentence
-from whycite.text.normalise import fold
+from whycite.text.tokens import fold
 from whycite.text.wordlists import load_word_lists
 
 __all__ = ["REPORTING_VERBS", "AuthorMention", "BibliographyMentions"]

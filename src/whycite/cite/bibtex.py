@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from whycite.documents.model import Reference
 from whycite.documents.references.names import is_institution, parse_people
-from whycite.text.normalise import fold, spell_greek
+from whycite.text.tokens import fold, spell_greek
 from whycite.text.wordlists import FUNCTION_WORDS
 
 if TYPE_CHECKING:

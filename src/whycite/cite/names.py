@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 
 from whycite.documents.latex.formulas import EQUATION
 from whycite.documents.markup import POINTER
-from whycite.text.normalise import fold
-from whycite.text.tokens import terms
+from whycite.text.tokens import fold, terms
 from whycite.text.wordlists import FUNCTION_WORDS, load_word_lists
 
 __all__ = ["author_matcher", "family_names", "proper_names"]

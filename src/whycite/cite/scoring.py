@@ -19,7 +19,7 @@ from whycite.cite.search import CandidatePapers, ClaimMatches, ClaimQuery
 from whycite.errors import UserError
 from whycite.library.tables import identifier
 from whycite.models import Encoder
-from whycite.text.normalise import fold
+from whycite.text.tokens import fold
 
 if TYPE_CHECKING:
     from whycite.library import SpanCitation

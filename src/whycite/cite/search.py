@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from whycite.cite.recommendations import Claim, is_allowed, same_title
 from whycite.library.tables import identifier
 from whycite.models import Encoder
-from whycite.text.normalise import fold
-from whycite.text.tokens import terms
+from whycite.text.tokens import fold, terms
 from whycite.text.wordlists import FUNCTION_WORDS
 
 if TYPE_CHECKING:

@@ -18,14 +18,13 @@ from whycite.cli.check import check
 from whycite.cli.cite import cite
 from whycite.cli.demo import demo
 from whycite.cli.fetch import fetch
-from whycite.cli.help import CommandGroup, HelpGroup
 from whycite.cli.lsp import lsp
 from whycite.cli.mcp import mcp
 from whycite.cli.read import read
 from whycite.cli.references import references
 from whycite.cli.serve import serve
 from whycite.cli.structure import structure
-from whycite.cli.terminal import Interruption
+from whycite.cli.terminal import CommandGroup, HelpGroup, Interruption
 from whycite.cli.verify import verify
 from whycite.cli.worth import worth
 from whycite.errors import MissingExtra, UserError

@@ -47,7 +47,7 @@ def demo(as_json: AsJson = False) -> None:
     from whycite.cite.plugins import load_method
     from whycite.cite.recommendations import Claim, answer_fits, answer_json
     from whycite.cli import results
-    from whycite.demo.corpus import articles, licences
+    from whycite.demo import articles, licences
 
     article_paths = articles()
     console = Console(highlight=False, quiet=as_json)

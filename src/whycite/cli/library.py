@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from whycite.cli.help import CommandGroup
 from whycite.cli.progress import stage_progress, truncate_start
 from whycite.cli.terminal import (
     AsJson,
+    CommandGroup,
     Interruption,
     LibraryPath,
     count,

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from whycite.cli.terminal import count, printable, say
 from whycite.errors import UserError
 from whycite.files import shorten_paths
-from whycite.text.lemmas import lemma
-from whycite.text.tokens import terms
+from whycite.text.tokens import lemma, terms
 from whycite.text.wordlists import FUNCTION_WORDS
 
 if TYPE_CHECKING:

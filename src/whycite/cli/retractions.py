@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from whycite.cli.help import CommandGroup
-from whycite.cli.terminal import AsJson, LibraryPath, count, print_json, printable, say
+from whycite.cli.terminal import AsJson, CommandGroup, LibraryPath, count, print_json, printable, say
 
 __all__ = ["app"]
 

@@ -1,14 +1,14 @@
-"""Citation groups: adjacent citations as one, and the text of the sentence around them (ILCiteR, 5.2)."""
+"""Citation groups: adjacent citations as one, the text around them (ILCiteR, 5.2), and footnotes that only cite."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from whycite.documents.model import Citation, Document, Reference, Sentence
-from whycite.evidence.words import last_word
-from whycite.text.normalise import fold
+from whycite.evidence.words import has_content_words, last_word
+from whycite.text.tokens import fold
 from whycite.text.wordlists import load_word_lists
 
 __all__ = [
@@ -21,12 +21,12 @@ __all__ = [
     "SplitSentence",
     "author_names",
     "cited_authors",
+    "claiming_sentences",
     "is_noun",
     "join_texts",
     "mark_citations",
     "split_at_groups",
 ]
-
 
 # Placeholders for markers: in round brackets, a name in the running text ("Doe et al., 2010"), anything else.
 BRACKETED_SIGN, TEXTUAL_SIGN, BARE_SIGN = "\ufff9", "\ufffa", "\ufffb"
@@ -365,3 +365,30 @@ def _without_links(gap: str) -> list[str]:
 
 def _is_link(text: str) -> bool:
     return all(word.lower() in _WORDS["links"] for word in _WORD.findall(text))
+
+
+_MIN_CLAIM_WORDS = 3  # content words that make a footnote a claim of its own; "See Doe for a review" is none
+
+
+def claiming_sentences(document: Document) -> Sequence[Sentence]:
+    """The document's sentences, the citations of bare footnotes ("See Doe, 2010.") in the sentences they are for."""
+    carried = {(s.file, c.start) for s in document.sentences for c in s.note_citations}
+    if not carried:
+        return document.sentences
+    bare = {
+        (sentence.file, citation.start)
+        for sentence in document.sentences
+        if sentence.kind == "footnote" and not has_content_words(sentence.without_citations(), enough=_MIN_CLAIM_WORDS)
+        for citation in sentence.citations
+    }
+    return [_move_citations(sentence, carried & bare) for sentence in document.sentences]
+
+
+def _move_citations(sentence: Sentence, moved: set[tuple[str, int]]) -> Sentence:
+    """A sentence with the moved citations of its footnotes; a footnote without those that moved."""
+    incoming = [citation for citation in sentence.note_citations if (sentence.file, citation.start) in moved]
+    if not incoming and sentence.kind != "footnote":
+        return sentence
+    staying = [citation for citation in sentence.citations if (sentence.file, citation.start) not in moved]
+    citations = sorted([*staying, *incoming], key=lambda citation: citation.text_start)
+    return replace(sentence, citations=tuple(citations))

@@ -15,8 +15,8 @@ from whycite.documents.model import Document, Reference
 from whycite.lsp.diagnostics import quotes
 from whycite.lsp.positions import TextMap
 from whycite.lsp.references import reference_line
-from whycite.text.normalise import fold
 from whycite.text.sentences import split_sentences
+from whycite.text.tokens import fold
 
 __all__ = ["ADD_ENTRY", "CitationContext", "citation_context", "completion_items"]
 

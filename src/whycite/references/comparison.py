@@ -16,7 +16,7 @@ from whycite.documents.identity.identifiers import bare_title, family_name, is_p
 from whycite.documents.model import Reference
 from whycite.documents.references.names import is_institution
 from whycite.references.report import ReferenceProblem
-from whycite.text.normalise import fold
+from whycite.text.tokens import fold
 from whycite.text.wordlists import FUNCTION_WORDS
 
 __all__ = ["authors_agree", "differences", "same_identifier", "same_work", "titles_agree"]

@@ -18,7 +18,7 @@ from whycite.documents.model import Document, Reference, Sentence
 from whycite.documents.reading import read
 from whycite.errors import UserError
 from whycite.service.loading import CurrentLibrary
-from whycite.text.normalise import fold
+from whycite.text.tokens import fold
 from whycite.verify.claims import OpenDocument, open_document
 from whycite.verify.fulltexts import FullText, match_references, open_full_text, texts_in_library
 from whycite.verify.verification import Verification, unchecked

@@ -1,17 +1,29 @@
 """Structure analysis: section types of headings, section sequences, templates and their support (SCOPE 3.1)."""
 
-from whycite.structure.dictionary import BLOCKS, BODY_TYPES, OUTER_TYPES, SECTION_TYPES, Dictionary, dictionary
-from whycite.structure.learning import UnmatchedHeading, learn, unmatched_headings
-from whycite.structure.rules import HeadingRules, load_rules, rules_path, save_rules
 from whycite.structure.sections import (
     SectionOutline,
     SectionRun,
+    UnmatchedHeading,
     default_dictionary,
     label,
+    learn,
     outline,
     parse_section_type,
     section_type,
     sequence,
+    unmatched_headings,
+)
+from whycite.structure.synonyms import (
+    BLOCKS,
+    BODY_TYPES,
+    OUTER_TYPES,
+    SECTION_TYPES,
+    Dictionary,
+    HeadingRules,
+    dictionary,
+    load_rules,
+    rules_path,
+    save_rules,
 )
 from whycite.structure.templates import (
     ANY,

@@ -1,30 +1,42 @@
-"""Section types of headings and of whole documents, and the section sequence they form (SCOPE 3.1)."""
+"""Section types of headings and documents, the sequence they form (SCOPE 3.1), and learning them from the user."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
 from whycite.documents.model import Document, Section
 from whycite.errors import UserError
-from whycite.structure.dictionary import BODY_TYPES, OUTER_TYPES, SECTION_TYPES, Dictionary, HeadingMatch, dictionary
-from whycite.structure.headings import normalise_heading
-from whycite.structure.rules import load_rules, rules_path
+from whycite.structure.synonyms import (
+    BODY_TYPES,
+    OUTER_TYPES,
+    SECTION_TYPES,
+    Dictionary,
+    HeadingMatch,
+    dictionary,
+    load_rules,
+    normalise_heading,
+    rules_path,
+    save_rules,
+)
 
 __all__ = [
     "SectionOutline",
     "SectionRun",
+    "UnmatchedHeading",
     "default_dictionary",
     "label",
+    "learn",
     "outline",
     "parse_section_type",
     "section_type",
     "section_types",
     "sequence",
+    "unmatched_headings",
 ]
-
 
 # Inside a method or a result section these keep the outer type; an experiment may hold methods and results of its own.
 _EMPIRICAL = frozenset(["method", "experiment", "result"])
@@ -182,3 +194,51 @@ def _top_level(rows: Sequence[tuple[Section, str | None]]) -> Sequence[tuple[Sec
 
 def _continues_run(run: SectionRun, heading: str, type: str | None) -> bool:
     return run.type == type and (type is not None or normalise_heading(run.headings[-1]) == normalise_heading(heading))
+
+
+@dataclass(frozen=True, slots=True)
+class UnmatchedHeading:
+    """A heading without a type, how many documents use it, and the first of them."""
+
+    heading: str
+    documents: int
+    example: str
+
+
+def unmatched_headings(outlines: Iterable[SectionOutline], dictionary: Dictionary) -> list[UnmatchedHeading]:
+    """The headings of section sequences that have no type and no negative rule, most frequent first."""
+    count: Counter[str] = Counter()
+    examples: dict[str, tuple[str, str]] = {}
+    for outline in outlines:
+        terms = {
+            normalise_heading(heading): heading
+            for run in sequence(outline, dictionary)
+            if run.type is None
+            for heading in run.headings
+        }
+        for term, heading in terms.items():
+            if term not in dictionary.rules.negative and any(map(str.isalpha, term)):
+                count[term] += 1
+                examples.setdefault(term, (heading, outline.path))
+    return [UnmatchedHeading(examples[term][0], number, examples[term][1]) for term, number in count.most_common()]
+
+
+def learn(headings: Iterable[UnmatchedHeading], ask: Callable[[UnmatchedHeading], str], path: Path) -> int:
+    """Ask about each heading and save every answer to the rules at `path` immediately; returns how many were saved.
+
+    An answer is a section type, "none" of them, "skip" or "quit".
+    """
+    answer_count = 0
+    for heading in headings:
+        # Read again each time: an answer may settle later headings, and the file may have been edited.
+        rules = load_rules(path, SECTION_TYPES)
+        if normalise_heading(heading.heading) in rules.negative or dictionary("ours", rules).match(heading.heading):
+            continue
+        reply = ask(heading)
+        if reply == "quit":
+            break
+        if reply != "skip":
+            updated_rules = rules.reject(heading.heading) if reply == "none" else rules.accept(heading.heading, reply)
+            save_rules(path, updated_rules)
+            answer_count += 1
+    return answer_count

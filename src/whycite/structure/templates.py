@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
-from whycite.structure.dictionary import Dictionary
 from whycite.structure.sections import SectionOutline, SectionRun, sequence
+from whycite.structure.synonyms import Dictionary
 
 __all__ = [
     "ANY",

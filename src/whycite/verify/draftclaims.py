@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from whycite.documents.model import Document, Reference, Sentence
-from whycite.evidence.groups import SplitSentence, join_texts, split_at_groups
-from whycite.evidence.notes import claiming_sentences
+from whycite.evidence.groups import SplitSentence, claiming_sentences, join_texts, split_at_groups
 from whycite.evidence.words import has_content_words, leads_on, trim_piece
 
 __all__ = ["DraftCitation", "citations"]

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whycite.text.bm25 import Bm25Index
-from whycite.text.lemmas import lemma
-from whycite.text.tokens import terms
+from whycite.text.tokens import lemma, terms
 from whycite.text.wordlists import FUNCTION_WORDS
 
 __all__ = ["SentenceLexicon", "forms", "says_in_same_words"]

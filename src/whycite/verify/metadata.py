@@ -17,7 +17,7 @@ from whycite.documents.references.names import is_institution
 from whycite.evidence.words import has_content_words
 from whycite.models import Encoder
 from whycite.text.language import is_english_draft, is_foreign_sentence
-from whycite.text.normalise import fold
+from whycite.text.tokens import fold
 
 __all__ = ["name_note", "title_similarities", "topic_note"]
 

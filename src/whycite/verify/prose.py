@@ -8,8 +8,7 @@ from difflib import SequenceMatcher
 
 from whycite import structure
 from whycite.documents.model import Document
-from whycite.text.normalise import clean
-from whycite.text.tokens import terms
+from whycite.text.tokens import clean, terms
 
 __all__ = ["own_sentences", "quotes", "with_asides"]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 
-from whycite.text.lemmas import lemma
+from whycite.text.tokens import lemma
 from whycite.text.wordlists import load_words
 
 __all__ = ["UNIT", "Quantity", "quantities", "unit"]

@@ -11,7 +11,7 @@ from html import unescape
 from urllib.parse import unquote
 
 from whycite.documents.references.names import parse_people
-from whycite.text.normalise import clean, fold, spell_greek
+from whycite.text.tokens import clean, fold, spell_greek
 from whycite.text.wordlists import load_tables
 
 __all__ = [

@@ -19,8 +19,7 @@ from whycite.documents.markdown.floats import (
     table_end,
     tex_captions,
 )
-from whycite.documents.markdown.lines import MarkdownPage
-from whycite.documents.markdown.paragraphs import ParagraphGatherer
+from whycite.documents.markdown.lines import MarkdownPage, ParagraphGatherer
 from whycite.documents.model import SentenceKind
 
 __all__ = ["read_blocks"]

@@ -15,8 +15,8 @@ from typing import Any
 from whycite.documents.builder import Builder, Prose
 from whycite.documents.markers import Marker, find_markers
 from whycite.documents.model import Coverage, Document, Reference, SentenceKind
+from whycite.documents.pdf.analysis import MAX_RECOGNITION_SECONDS, RECOGNITION_MEMORY, is_installed
 from whycite.documents.pdf.frontmatter import paper_of
-from whycite.documents.pdf.ocr import MAX_RECOGNITION_SECONDS, RECOGNITION_MEMORY, is_installed
 from whycite.documents.references.printed import parse_list
 from whycite.documents.sandbox import Worker
 from whycite.documents.sources import Source
@@ -38,7 +38,7 @@ class PdfReader:
 
     def __init__(self) -> None:
         self._worker = Worker("whycite.documents.pdf.analysis:analyse")
-        self._ocr_worker = Worker("whycite.documents.pdf.ocr:analyse_with_ocr", RECOGNITION_MEMORY)
+        self._ocr_worker = Worker("whycite.documents.pdf.analysis:analyse_with_ocr", RECOGNITION_MEMORY)
 
     def sniff(self, head: bytes) -> bool:
         """Whether the file begins like a PDF, or nearly so."""

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from whycite.documents.pdf.accents import Span, attach_accents, compose_accent, is_accent
-from whycite.documents.pdf.textlines import Box, Font, PdfPage, TextRun
+from whycite.documents.pdf.textlines import Box, Font, PdfPage, Span, TextRun, attach_accents, compose_accent, is_accent
 from whycite.documents.pdf.wording import is_language
 from whycite.errors import UserError
 from whycite.text.wordlists import load_tables

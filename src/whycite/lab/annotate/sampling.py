@@ -17,7 +17,7 @@ from whycite.errors import UserError
 from whycite.lab.annotate.tasks import LABELS, LabellingTask, TaskKind, TaskOption, names_to_swap, swap_label
 from whycite.lab.evaluate.statistics import order_by_lot
 from whycite.lab.jsonlines import read_objects, text_of, whole_numbers
-from whycite.text.normalise import fold
+from whycite.text.tokens import fold
 
 __all__ = [
     "CHECKED",

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from whycite.cli.help import CommandGroup
-from whycite.cli.terminal import AsJson, Interruption, count, escape_markup, print_json, printable, say
+from whycite.cli.terminal import AsJson, CommandGroup, Interruption, count, escape_markup, print_json, printable, say
 from whycite.errors import UserError
 from whycite.files import shorten_paths
 

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from whycite.cli.help import CommandGroup
 from whycite.cli.progress import stage_progress
-from whycite.cli.terminal import AsJson, count, escape_markup, print_json, printable, say
+from whycite.cli.terminal import AsJson, CommandGroup, count, escape_markup, print_json, printable, say
 from whycite.files import shorten_paths
 from whycite.lab.cli.evaluate_candidates import candidates, rerank
 from whycite.lab.cli.evaluate_check import pipeline, worthiness

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from whycite.cli.help import CommandGroup
 from whycite.cli.progress import stage_progress
-from whycite.cli.terminal import AsJson, Interruption, count, escape_markup, print_json, printable, say
+from whycite.cli.terminal import AsJson, CommandGroup, Interruption, count, escape_markup, print_json, printable, say
 from whycite.errors import UserError
 from whycite.files import shorten_paths
 from whycite.lab.cli.evaluate_candidates import consoles, split_names

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from whycite.cli.help import CommandGroup
-from whycite.cli.terminal import count, escape_markup, given_options, refuse_options
+from whycite.cli.terminal import CommandGroup, count, escape_markup, given_options, refuse_options
 from whycite.errors import MissingExtra, UserError
 from whycite.files import shorten_paths
 from whycite.lab.cli.train_entailment import entailment

@@ -28,7 +28,7 @@ from whycite.lab.thesis.measures import Scorer, SentenceComparison, make_compari
 from whycite.lab.thesis.modelstore import accuracy
 from whycite.lab.thesis.networks import PassageRecipe, WordVectors
 from whycite.lab.thesis.training import train
-from whycite.text.normalise import fold
+from whycite.text.tokens import fold
 
 __all__ = ["FULL", "QUICK", "TABLES", "ThesisData", "ThesisPlan", "VotedTasks", "simulated_tasks", "thesis_tables"]
 

@@ -16,7 +16,7 @@ from whycite.cite.recommendations import paper_json
 from whycite.documents.model import Document
 from whycite.errors import UserError
 from whycite.library.records import LibraryInfo
-from whycite.text.normalise import fold
+from whycite.text.tokens import fold
 from whycite.web import schemas
 from whycite.web.guard import Problem
 from whycite.web.reading import read_draft, read_stored

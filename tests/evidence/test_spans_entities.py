@@ -7,21 +7,21 @@ import pytest
 
 from whycite.documents.model import Document
 from whycite.errors import UserError
-from whycite.evidence import entities, extract
+from whycite.evidence import extract, spans
 
 Make = Callable[..., Document]
 
 
 @pytest.fixture
 def _fresh() -> Iterator[None]:
-    entities.load_parser.cache_clear()
+    spans.load_parser.cache_clear()
     yield
-    entities.load_parser.cache_clear()
+    spans.load_parser.cache_clear()
 
 
 @pytest.fixture
 def _no_parser(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entities, "load_parser", lambda: pytest.fail("parsed"))
+    monkeypatch.setattr(spans, "load_parser", lambda: pytest.fail("parsed"))
 
 
 @pytest.mark.usefixtures("_no_parser")

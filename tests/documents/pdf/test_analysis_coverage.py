@@ -14,7 +14,7 @@ from whycite.cli import app
 from whycite.documents.jsondocument import document_json, from_plain, to_plain
 from whycite.documents.model import Document
 from whycite.documents.pdf import READER
-from whycite.documents.pdf.coverage import name_pages
+from whycite.documents.pdf.analysis import name_pages
 from whycite.documents.pdf.wording import reads_as_prose
 
 Read = Callable[..., list[Document]]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.thoroughness import MAX_SECONDS, scaled
-from whycite.text.normalise import clean, fold, spell_greek
+from whycite.text.tokens import clean, fold, spell_greek
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from whycite.documents import Document, read
 from whycite.documents.latex import find_main
-from whycite.documents.latex.inclusions import find_including_macros
+from whycite.documents.latex.project import find_including_macros
 from whycite.documents.sources import MemoryFolder
 
 Read = Callable[..., Document]

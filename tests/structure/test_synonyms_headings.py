@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.thoroughness import MAX_SECONDS, scaled
-from whycite.structure.headings import HeadingPart, normalise_heading, split_heading
+from whycite.structure.synonyms import HeadingPart, normalise_heading, split_heading
 
 
 @pytest.mark.parametrize(

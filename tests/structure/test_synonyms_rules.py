@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from whycite.errors import UserError
 from whycite.structure import SECTION_TYPES, HeadingRules, load_rules, save_rules
-from whycite.structure.headings import normalise_heading
+from whycite.structure.synonyms import normalise_heading
 
 HEADINGS = st.text(max_size=20).map(normalise_heading)
 

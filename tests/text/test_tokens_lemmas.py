@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whycite.text.lemmas import lemma
+from whycite.text.tokens import lemma
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,7 @@ from importlib.resources import files
 
 import pytest
 
-from whycite.structure.dictionary import BLOCKS, SECTION_TYPES, dictionary
-from whycite.structure.headings import normalise_heading
-from whycite.structure.rules import HeadingRules
+from whycite.structure.synonyms import BLOCKS, SECTION_TYPES, HeadingRules, dictionary, normalise_heading
 
 # SCOPE, appendix A.2, as printed there.
 DEFINED = """
