@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from tests.lab.toys import make_tasks
 from whycite.errors import UserError
-from whycite.lab.annotate.answers import Answers
+from whycite.lab.annotate.answerfiles import Answers
 from whycite.lab.annotate.labelpage import INSTRUCTIONS, Desk, application, listen
 from whycite.lab.annotate.tasks import LABELS
 

@@ -192,20 +192,20 @@ def scope(
     paths = _data_paths([*(data or ()), *(extra_paths or ())], quick)
     if drafts is None and data is None:
         drafts = _dataset_path(None, "drafts", "--drafts")
-    from whycite.lab.reproduce import scopetables
+    from whycite.lab.reproduce import scopebench, scopetables
     from whycite.models import DEFAULT
 
     if drafts is None and "8" in numbers:
         if tables is not None:
             raise UserError("table 8 is made of drafts; give a folder of them with --drafts")
         numbers = tuple(number for number in numbers if number != "8")
-    plan = scopetables.QUICK if quick else scopetables.FULL
+    plan = scopebench.QUICK if quick else scopebench.FULL
     setup = {**asdict(plan), "base": base or DEFAULT, "drafts": str(drafts or "")}
     setup["worthiness"] = list(plan.worthiness)
     store = _open_store("scope", out, paths, quick, seed, setup)
     with _watched(store) as (watch, errors):
         compared, unread = scopetables.scope_tables(
-            scopetables.ScopeData(paths, drafts, base or DEFAULT), plan, store, seed, watch, numbers
+            scopebench.ScopeData(paths, drafts, base or DEFAULT), plan, store, seed, watch, numbers
         )
     _warn(unread, errors)
     _finish("scope", compared, store, quick, seed, as_json)

@@ -103,10 +103,9 @@ def worthiness(
         raise MissingExtra("Training", "train")
     from dataclasses import replace
 
-    from whycite.lab.train.worthiness import WorthinessRecipe
+    from whycite.lab.train.worthiness import WorthinessRecipe, scope_recipe
     from whycite.lab.train.worthiness.build import build_worthiness_model
     from whycite.lab.train.worthiness.documents import read_labelled
-    from whycite.lab.train.worthiness.recipe import scope_recipe
     from whycite.models import DEFAULT
 
     if training is TrainingRecipe.scope:

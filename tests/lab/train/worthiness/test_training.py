@@ -26,8 +26,8 @@ from whycite.lab.train.worthiness.examples import save_labelled
 torch = pytest.importorskip("torch", reason="training needs the extra train")
 transformers = pytest.importorskip("transformers", reason="training needs the extra train")
 
-from whycite.lab.train.worthiness import WorthinessRecipe, build, train, training  # noqa: E402
-from whycite.lab.train.worthiness.batches import (  # noqa: E402  # noqa: E402
+from whycite.lab.train.worthiness import WorthinessRecipe, build, scope_recipe, training  # noqa: E402
+from whycite.lab.train.worthiness.batches import (  # noqa: E402
     PLACE,
     UNKNOWN,
     WorthinessBatch,
@@ -37,8 +37,7 @@ from whycite.lab.train.worthiness.batches import (  # noqa: E402  # noqa: E402
 )
 from whycite.lab.train.worthiness.build import build_worthiness_model as make_model  # noqa: E402
 from whycite.lab.train.worthiness.network import build_network, scores  # noqa: E402
-from whycite.lab.train.worthiness.recipe import scope_recipe  # noqa: E402
-from whycite.lab.train.worthiness.training import frame_of, judge_out_of_fold  # noqa: E402
+from whycite.lab.train.worthiness.training import frame_of, judge_out_of_fold, train  # noqa: E402
 
 WORDS = [f"w{at}" for at in range(30)]
 SHAPE: dict[str, Any] = {

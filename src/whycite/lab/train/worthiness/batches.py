@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from whycite.check.modelinputs import MAX_SECTION_TOKENS, InputVariant, SequenceFrame, Window, find_variant, windows
 from whycite.check.paragraphs import LabelledDocument, LabelledParagraph, LabelledSentence
 from whycite.lab.scope.worthinessmeasures import KINDS, paragraph_kind
+from whycite.lab.train.worthiness import WorthinessRecipe
 from whycite.lab.train.worthiness.examples import add_noise
-from whycite.lab.train.worthiness.recipe import WorthinessRecipe
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer

@@ -25,7 +25,7 @@ from whycite.lab.scope.worthinessmeasures import (
 )
 from whycite.lab.train.bases import Base, load_base, save_base
 from whycite.lab.train.export import check_exportable, write_card
-from whycite.lab.train.worthiness.recipe import WorthinessRecipe
+from whycite.lab.train.worthiness import WorthinessRecipe
 from whycite.lab.train.worthiness.training import JudgedSentences, WorthinessOutcome, frame_of, train
 from whycite.models import load_encoder as load_encoder
 from whycite.models.folders import CONFIG, ENCODER, MODEL, WORTHINESS

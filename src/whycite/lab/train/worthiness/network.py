@@ -7,8 +7,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from whycite.lab.train.worthiness import Readout, WorthinessRecipe
 from whycite.lab.train.worthiness.batches import WorthinessBatch
-from whycite.lab.train.worthiness.recipe import Readout, WorthinessRecipe
 
 __all__ = ["build_network", "mpnet_states", "scores", "states"]
 

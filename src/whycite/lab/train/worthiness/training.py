@@ -17,6 +17,7 @@ from whycite.check.paragraphs import LabelledDocument
 from whycite.errors import UserError
 from whycite.lab.scope.worthinessmeasures import KINDS, best_threshold, measure, reliability, thresholds_by_type
 from whycite.lab.train.bases import Base, load_base
+from whycite.lab.train.worthiness import WorthinessRecipe
 from whycite.lab.train.worthiness.batches import (
     PLACE,
     UNKNOWN,
@@ -27,7 +28,6 @@ from whycite.lab.train.worthiness.batches import (
     tokenize_documents,
 )
 from whycite.lab.train.worthiness.network import build_network, scores
-from whycite.lab.train.worthiness.recipe import WorthinessRecipe
 
 __all__ = [
     "JudgedSentences",

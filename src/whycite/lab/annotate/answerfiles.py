@@ -18,7 +18,6 @@ from whycite.lab.jsonlines import as_line, text_of
 
 __all__ = ["Answers", "answers_by_task", "as_dict", "entry_line", "parse_entries", "read_entries"]
 
-
 _LINE_START = b'{"task": '  # start of every line
 
 
