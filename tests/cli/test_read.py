@@ -3,10 +3,16 @@
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import Result
+
+from whycite.errors import UserError
+
+Run = Callable[..., Result]
 
 DRAFT = r"""\documentclass{article}
 \title{On things}
@@ -108,35 +114,43 @@ def test_a_person_sees_sections_sentences_citations_and_references(draft: Path) 
         ("Just some words.", None, "plain"),
     ],
 )
-def test_standard_input(text: str, format: str | None, found: str) -> None:
+def test_standard_input(run: Run, text: str, format: str | None, found: str) -> None:
     options = ["--format", format] if format else []
-    assert _json(whycite("read", "-", "--json", *options, stdin=text.encode()))["format"] == found
+    assert json.loads(run("read", "-", "--json", *options, stdin=text.encode()).stdout)["format"] == found
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["gone.tex"], "gone.tex: no such file or folder"),
         (["draft.tex", "--format", "word"], "unknown format 'word'; choose one of: bbl, bibtex"),
         (["data.bin"], "data.bin: "),
         (["empty.md"], "empty.md: the file is empty"),
     ],
 )
-def test_a_mistake_is_one_plain_sentence(draft: Path, arguments: list[str], message: str) -> None:
+def test_a_mistake_is_one_plain_sentence(
+    run: Run, draft: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+) -> None:
     (draft / "data.bin").write_bytes(bytes(range(256)) * 20)
     (draft / "empty.md").touch()
-    result = whycite("read", *arguments, cwd=draft)
-    assert result.returncode == 2
-    assert result.stdout == b""
-    (line,) = result.stderr.decode().splitlines()
-    assert line.startswith(f"whycite: {message}")
+    monkeypatch.chdir(draft)
+    result = run("read", *arguments)
+    assert isinstance(result.exception, UserError)
+    assert result.stdout == ""
+    (line,) = str(result.exception).splitlines()
+    assert line.startswith(message)
+
+
+def test_a_mistake_goes_to_standard_error_with_exit_code_2(tmp_path: Path) -> None:
+    result = whycite("read", "gone.tex", cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (2, b"")
+    assert result.stderr.decode() == "whycite: gone.tex: no such file or folder\n"
 
 
 @pytest.mark.parametrize("command", ["read", "structure"])
-def test_an_empty_folder_is_a_mistake(tmp_path: Path, command: str) -> None:
-    result = whycite(command, str(tmp_path))
-    assert result.returncode == 2
-    assert result.stderr.decode() == f"whycite: {tmp_path}: contains no document that whycite can read\n"
+def test_an_empty_folder_is_a_mistake(run: Run, tmp_path: Path, command: str) -> None:
+    exception = run(command, tmp_path).exception
+    assert isinstance(exception, UserError)
+    assert str(exception) == f"{tmp_path}: contains no document that whycite can read"
 
 
 def test_wrong_use_is_told_with_exit_code_2() -> None:
@@ -146,7 +160,7 @@ def test_wrong_use_is_told_with_exit_code_2() -> None:
     assert "--bogus" in result.stderr.decode()
 
 
-def test_half_a_pair_of_surrogates_is_escaped(tmp_path: Path) -> None:
+def test_half_a_pair_of_surrogates_is_escaped(run: Run, tmp_path: Path) -> None:
     record = {
         "paper_id": "1",
         "metadata": {"title": "T"},
@@ -154,7 +168,7 @@ def test_half_a_pair_of_surrogates_is_escaped(tmp_path: Path) -> None:
     }
     record |= {"abstract": [], "bib_entries": {}, "ref_entries": {}}
     (tmp_path / "a.jsonl").write_text(json.dumps(record))
-    assert _json(whycite("read", "--json", str(tmp_path / "a.jsonl")))["sentences"]
+    assert json.loads(run("read", "--json", tmp_path / "a.jsonl").stdout)["sentences"]
 
 
 def test_output_that_nobody_reads_ends_quietly(draft: Path) -> None:
@@ -173,6 +187,8 @@ def test_a_full_disk_is_one_sentence(draft: Path) -> None:
     assert result.stderr == b"whycite: No space left on device\n"
 
 
-def test_control_characters_of_a_document_do_not_reach_the_terminal(tmp_path: Path) -> None:
+def test_control_characters_of_a_document_do_not_reach_the_terminal(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# A \x1b[31mred\x1b]0;title\x07 heading\n\nText \x1b[2J here.")
-    assert b"\x1b" not in whycite("read", str(tmp_path / "a.md")).stdout
+    shown = run("read", tmp_path / "a.md").stdout
+    assert "heading" in shown
+    assert "\x1b" not in shown
