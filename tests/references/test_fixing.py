@@ -85,3 +85,59 @@ def test_a_file_that_changed_meanwhile_is_not_overwritten(tmp_path: Path) -> Non
     with pytest.raises(UserError, match="changed since it was checked"):
         apply_changes(changes)
     assert len(locate_entries(file.read_text("utf-8"))) == 3
+
+
+def test_a_byte_order_mark_and_mixed_line_ends_stay(tmp_path: Path) -> None:
+    file = tmp_path / "refs.bib"
+    old = "\ufeff@misc{a,\r\n  title = {One},\r\n  doi = {doi:10.1000/x}\r\n}\n@misc{b, doi = {doi:10.1000/y}}\r\n"
+    file.write_bytes(old.encode())
+    apply_changes(_plan(file))
+    assert file.read_bytes().decode() == old.replace("doi:", "")
+
+
+def test_a_repeated_entry_that_never_closes_is_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "refs.bib"
+    file.write_text(
+        "@misc{a, title = {One}}\n@misc{a, title = {One}\n% a comment on b\n@misc{b, title = {Two}}\n", "utf-8"
+    )
+    assert _plan(file) == []
+
+
+def test_a_large_file_is_mended_and_its_diff_says_how(tmp_path: Path) -> None:
+    """Comparing all lines with each other, or reading the file again for each change, would take minutes."""
+    file = tmp_path / "refs.bib"
+    entries = [
+        f"@article{{k{number},\n  title = {{Paper {number}}},\n  journal = {{J}},\n  year = {{2001}},\n"
+        f"  doi = {{doi:10.1000/{number}}}\n}}\n"
+        for number in range(2000)
+    ]
+    file.write_text("\n".join(entries), "utf-8")
+    changes = _plan(file)
+    assert len(changes[0].fixed) == 2000
+    assert _patched(file.read_text("utf-8"), diff_changes(changes)) == changes[0].new_content.decode()
+
+
+def test_a_diff_shows_three_lines_around_changes() -> None:
+    old = "".join(f"{number}\n" for number in range(30))
+    new = old.replace("10\n", "ten\n").replace("15\n", "").replace("28\n", "28\n28b\n")
+    change = BibliographyChange("refs.bib", old.encode(), new.encode(), ())
+    text = diff_changes([change])
+    assert [line for line in text.splitlines() if line.startswith("@@")] == ["@@ -8,12 +8,11 @@", "@@ -27,4 +26,5 @@"]
+    assert _patched(old, text) == new
+
+
+def _patched(text: str, diff: str) -> str:
+    """A text after a unified diff, whose lines must fit."""
+    lines, patched, position = text.splitlines(keepends=True), [], 0
+    for line in diff.splitlines(keepends=True)[2:]:
+        if line.startswith("@@"):
+            start = int(line.split()[1].lstrip("-").partition(",")[0]) - 1
+            patched += lines[position:start]
+            position = start
+        elif line.startswith("+"):
+            patched.append(line[1:])
+        else:
+            assert line[1:] == lines[position]
+            patched += [line[1:]] if line.startswith(" ") else []
+            position += 1
+    return "".join([*patched, *lines[position:]])

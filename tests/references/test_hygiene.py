@@ -1,8 +1,11 @@
 """What an entry shows by itself."""
 
+from pathlib import Path
+
 import pytest
 
 from whycite.documents.references.bibtex import locate_entries, reference_of
+from whycite.references.checking import check_references
 from whycite.references.entries import Entry
 from whycite.references.hygiene import entry_problems
 from whycite.references.report import ReferenceProblem
@@ -48,6 +51,7 @@ def _problems(fields: str, type: str = "misc") -> list[ReferenceProblem]:
         ("placeholder", "author = {John Doe and Jane Doe}", "author = {John Smith and Jane Dove}"),
         ("placeholder", "author = {Lastname, Firstname}", "author = {Last, Jerold A.}"),
         ("placeholder", "author = {A. Author and B. Author}", "author = {Arthur, A. and Unknown, Robert}"),
+        ("placeholder", "author = {???}", "author = {Li, Q. and Ng, W.}"),
         ("placeholder", "title = {TODO}", "title = {Todo lists and how to keep them}"),
         ("et-al", "author = {Kaiser, Walter and et al.}", "author = {Kaiser, Walter and others}"),
     ],
@@ -87,3 +91,47 @@ def test_certain_corrections() -> None:
 )
 def test_dois_that_name_their_venue(fields: str, rules: list[str]) -> None:
     assert [problem.rule for problem in venue_problems(_entry(fields, "inproceedings").reference)] == rules
+
+
+def _duplicates(tmp_path: Path, text: str) -> dict[str, list[str]]:
+    file = tmp_path / "refs.bib"
+    file.write_text(text, "utf-8")
+    report = check_references(file, use_library=False)
+    rules = ("duplicate", "shared-identifier")
+    return {
+        reference.entry.key: [problem.message for problem in reference.problems if problem.rule in rules]
+        for reference in report.references
+    }
+
+
+def test_a_duplicate_is_of_the_entry_with_its_title(tmp_path: Path) -> None:
+    """An entry with the DOI of another paper makes one paper of three entries."""
+    messages = _duplicates(
+        tmp_path,
+        "@misc{wrong, title = {Attention is all you need}, author = {Li, A.}, doi = {10.1/array}, year = 2020}\n"
+        "@misc{array, title = {Array programming in practice}, author = {Harris, C.}, doi = {10.1/array}, year = 2020}\n"
+        "@misc{again, title = {Array programming in practice}, author = {Harris, C.}, year = 2020}\n",
+    )
+    assert "'array'" in messages["wrong"][0]
+    assert "the same paper as 'array'" in messages["again"][0]
+
+
+def test_duplicates_with_other_authors_say_so(tmp_path: Path) -> None:
+    messages = _duplicates(
+        tmp_path,
+        "@misc{real, title = {Busy bees need rest, too}, author = {Kaiser, Walter}, doi = {10.1/b}, year = 1988}\n"
+        "@misc{made, title = {Busy bees need rest, too}, author = {Romano, Giulia}, doi = {10.1/b}, year = 1988}\n",
+    )
+    assert messages["made"] == [
+        f"the same paper as 'real' ({tmp_path / 'refs.bib'}:1), which does not name “Romano, Giulia” among its "
+        "authors; one of the two is wrong"
+    ]
+
+
+def test_an_entry_that_stands_twice_is_told_once(tmp_path: Path) -> None:
+    entry = "@misc{array, title = {Array programming}, doi = {10.1000/array}}\n"
+    messages = _duplicates(
+        tmp_path, f"@misc{{wrong, title = {{All you need}}, doi = {{10.1000/array}}}}\n{entry}{entry}"
+    )
+    assert len(messages["wrong"]) == 1
+    assert messages["array"] == []  # of the second one; its key is reported

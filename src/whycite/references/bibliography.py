@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from whycite.documents.identity import group_references, normalise_arxiv, normalise_doi, normalise_isbn, normalise_pmid
 from whycite.documents.model import Reference
-from whycite.references.comparison import titles_agree
+from whycite.references.comparison import authors_agree, titles_agree
 from whycite.references.entries import Bibliography, Entry
 from whycite.references.report import ReferenceProblem
 
@@ -45,22 +45,39 @@ def _doubled_keys(entries: Sequence[Entry]) -> Iterator[tuple[int, ReferenceProb
 
 def _duplicates(entries: Sequence[Entry]) -> Iterator[tuple[int, ReferenceProblem]]:
     """Entries of one paper under two keys, and papers that share an identifier though their titles disagree."""
-    first_by_identifier: dict[str, int] = {}
-    first_by_paper: dict[int, int] = {}
+    by_key: dict[str, Entry] = {}
+    by_identifier: dict[str, int] = {}
+    by_paper: defaultdict[int, list[Entry]] = defaultdict(list)
     for position, (entry, paper) in enumerate(zip(entries, _papers(entries), strict=True)):
+        if by_key.setdefault(entry.key, entry) is not entry:
+            continue  # said of its key
         shared = False
         for name, identifier in _identifiers(entry.reference):
-            earlier = entries[first_by_identifier.setdefault(f"{name} {identifier}", position)]
-            if earlier.key != entry.key and not titles_agree(earlier.reference.title, entry.reference.title):
+            earlier_position = by_identifier.setdefault(f"{name} {identifier}", position)
+            earlier = entries[earlier_position]
+            if earlier is not entry and not titles_agree(earlier.reference.title, entry.reference.title):
                 shared = True
-                earlier_position = first_by_identifier[f"{name} {identifier}"]
                 for owner, twin in ((position, earlier), (earlier_position, entry)):
                     message = f"'{twin.key}' ({twin.place}) has the same {name} and another title"
                     yield owner, ReferenceProblem("shared-identifier", name.lower(), message)
                 break
-        earlier = entries[first_by_paper.setdefault(paper, position)]
-        if earlier.key != entry.key and not shared:
-            yield position, ReferenceProblem("duplicate", "", f"the same paper as '{earlier.key}' ({earlier.place})")
+        if by_paper[paper] and not shared:
+            yield position, _duplicate(entry.reference, by_paper[paper])
+        by_paper[paper].append(entry)
+
+
+def _duplicate(reference: Reference, earlier_entries: Sequence[Entry]) -> ReferenceProblem:
+    """That a reference is the paper of an earlier entry, of one with its title if there is one, and how they disagree."""
+    entry = next(
+        (entry for entry in earlier_entries if titles_agree(entry.reference.title, reference.title)), earlier_entries[0]
+    )
+    message = f"the same paper as '{entry.key}' ({entry.place})"
+    stranger = authors_agree(reference.authors, entry.reference.authors)
+    if not stranger:
+        return ReferenceProblem("duplicate", "", message)
+    return ReferenceProblem(
+        "duplicate", "author", f"{message}, which does not name “{stranger}” among its authors; one of the two is wrong"
+    )
 
 
 def _papers(entries: Sequence[Entry]) -> list[int]:

@@ -6,23 +6,27 @@ Every change is read again before it counts: all other entries and fields must b
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import unified_diff
+from difflib import SequenceMatcher
 from pathlib import Path
+from typing import NamedTuple
 
 from whycite.documents.references.bibtex import BibtexEntry, locate_entries
 from whycite.errors import UserError
 from whycite.files import atomic_write
-from whycite.references.entries import Bibliography, Entry
-from whycite.references.report import CheckedReference, ReferenceReport
+from whycite.references.entries import Bibliography
+from whycite.references.report import CheckedReference, ReferenceProblem, ReferenceReport
 
 __all__ = ["BibliographyChange", "apply_changes", "diff_changes", "plan_changes"]
 
 _ONLY_IF_CONFIRMED = {"missing-doi"}  # what a record adds is certain if the rest of the reference agrees with it
 _FIELD_START = re.compile(r"\s*=\s*([{\"])")
-_INDENT = re.compile(r"\n([ \t]*)[A-Za-z][\w-]*\s*=")
+_INDENT = re.compile(r"(\r?\n[ \t]*)[A-Za-z][\w-]*\s*=")
 _CLOSING = {"{": "}", '"': '"'}
+_CONTEXT = 3  # lines around a change in a diff
+_WINDOW = 200  # lines that are compared with each other at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,86 +56,138 @@ def _plan_file(path: str, data: bytes, references: Sequence[CheckedReference]) -
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         return BibliographyChange(path, data, data, (), (f"{path}: not UTF-8, so nothing is changed in it",))
-    line_end = "\r\n" if "\r\n" in text else "\n"
-    plain = text.replace("\r\n", "\n")
-    if "\r" in plain or plain.startswith("\ufeff") or plain.replace("\n", line_end) != text:
-        return BibliographyChange(path, data, data, (), (f"{path}: mixed line ends, so nothing is changed in it",))
+    draft = _MendedText(text)
     fixed: list[str] = []
     refused: list[str] = []
-    # From the end, so that the places of earlier entries stay valid.
-    for reference in sorted(references, key=_start, reverse=True):
-        for description, edited in _edits(plain, reference):
-            if edited is None:
-                refused.append(f"{reference.entry.place}: {description}: by hand, since the field is not in braces")
+    repeated = _repeated_entries(references)
+    for reference in sorted(references, key=_start):
+        entry, source = reference.entry, reference.entry.source
+        if source is None:
+            continue
+        if source.start in repeated:
+            if draft.remove(source):
+                fixed.append(f"{entry.place}: removed, since the same entry stands before")
+            continue
+        for problem in _certain_problems(reference):
+            if draft.set_field(source, problem.field, problem.correction):
+                fixed.append(f"{entry.place}: {problem.field} = {{{problem.correction}}}")
             else:
-                plain = edited
-                fixed.append(f"{reference.entry.place}: {description}")
-    content = plain.replace("\n", line_end).encode()
-    return BibliographyChange(path, data, content, tuple(reversed(fixed)), tuple(reversed(refused)))
+                refused.append(f"{entry.place}: {problem.field}: by hand, since the field is not in braces")
+    content = draft.text()
+    if content is None:
+        return BibliographyChange(path, data, data, (), (f"{path}: by hand, since other entries would change with it",))
+    return BibliographyChange(path, data, content.encode(), tuple(fixed), tuple(refused))
 
 
 def _start(reference: CheckedReference) -> int:
     return reference.entry.source.start if reference.entry.source else 0
 
 
-def _edits(text: str, reference: CheckedReference) -> Iterable[tuple[str, str | None]]:
-    """What is mended in an entry, and the whole text after each; None if that is not possible."""
-    entry, source = reference.entry, reference.entry.source
-    if source is None:
-        return
-    if any(problem.rule == "doubled-key" and not problem.field for problem in reference.problems):
-        if repeats := _without_entry(text, entry):
-            yield "removed, since the same entry stands before", repeats
-        return
-    for problem in reference.problems:
-        if not problem.correction or (problem.rule in _ONLY_IF_CONFIRMED and reference.verdict != "confirmed"):
-            continue
-        edited = _with_field(text, source, problem.field, problem.correction)
-        yield f"{problem.field} = {{{problem.correction}}}", edited
-        text = edited if edited is not None else text
+def _repeated_entries(references: Iterable[CheckedReference]) -> set[int]:
+    """Where entries begin that say the same as an earlier one with their key."""
+    earlier: dict[str, BibtexEntry] = {}
+    repeated = set()
+    for reference in sorted(references, key=_start):
+        if (source := reference.entry.source) is not None:
+            original = earlier.setdefault(source.key, source)
+            if original is not source and (original.type, original.fields) == (source.type, source.fields):
+                repeated.add(source.start)
+    return repeated
 
 
-def _without_entry(text: str, entry: Entry) -> str | None:
-    """The text without an entry, if an earlier one is the same; the blank lines around it become one."""
-    source = entry.source
-    entries = locate_entries(text)
-    earlier = next((same for same in entries if same.key == entry.key), None)
-    if source is None or earlier is None or earlier.start == source.start:
+def _certain_problems(reference: CheckedReference) -> list[ReferenceProblem]:
+    return [
+        problem
+        for problem in reference.problems
+        if problem.correction and (problem.rule not in _ONLY_IF_CONFIRMED or reference.verdict == "confirmed")
+    ]
+
+
+class _MendedText:
+    """The text of a BibTeX file, and its entries as they are mended; all else stays as it is, line ends too."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._mark = len(text) - len(text.removeprefix("\ufeff"))
+        # Entries are located in a text without the mark, whose line ends are single characters.
+        self._breaks = [match.start() - self._mark - i for i, match in enumerate(re.finditer("\r\n", text))]
+        self._mended: dict[int, str] = {}  # by where the entry begins; "" if it is removed
+        self._values: dict[int, dict[str, str]] = {}
+
+    def _place(self, offset: int) -> int:
+        return offset + self._mark + bisect_left(self._breaks, offset)
+
+    def _entry(self, source: BibtexEntry) -> str:
+        return self._mended.get(source.start, self._text[self._place(source.start) : self._place(source.end)])
+
+    def remove(self, source: BibtexEntry) -> bool:
+        """Leave an entry out; False if it is not clear where it ends."""
+        if self._entry(source)[-1:] not in ("}", ")"):
+            return False
+        self._mended[source.start] = ""
+        return True
+
+    def set_field(self, source: BibtexEntry, name: str, value: str) -> bool:
+        """Set a field of an entry; False if that would change anything else."""
+        edited = _with_field(self._entry(source), name, value)
+        if edited is None:
+            return False
+        self._mended[source.start] = edited
+        self._values.setdefault(source.start, {})[name] = value
+        return True
+
+    def text(self) -> str | None:
+        """The whole text; None if anything else in it would read differently."""
+        located = locate_entries(self._text)
+        pieces, end = [], 0
+        for entry in located:
+            mended = self._mended.get(entry.start)
+            if mended is None:
+                continue
+            pieces += [self._text[end : self._place(entry.start)], mended]
+            end = self._place(entry.end)
+            if not mended:
+                end += len(self._text[end:]) - len(self._text[end:].lstrip("\r\n"))
+        edited = "".join([*pieces, self._text[end:]])
+        expected = [
+            (entry.type, entry.key, {**entry.fields, **self._values.get(entry.start, {})})
+            for entry in located
+            if self._mended.get(entry.start) != ""
+        ]
+        return edited if [(e.type, e.key, e.fields) for e in locate_entries(edited)] == expected else None
+
+
+def _with_field(text: str, name: str, value: str) -> str | None:
+    """The text of an entry with a field set; None if that would change anything else."""
+    entry = _only_entry(text)
+    if entry is None or (name == "doi" and any(sign in value for sign in "{}\\%#")):
         return None
-    if (earlier.type, earlier.fields) != (source.type, source.fields):
-        return None
-    before, after = text[: source.start].rstrip("\n"), text[source.end :].lstrip("\n")
-    edited = f"{before}\n\n{after}" if after else f"{before}\n"
-    old, new = ([(located.key, located.fields) for located in locate_entries(whole)] for whole in (text, edited))
-    old.remove((source.key, source.fields))
-    return edited if sorted(old, key=repr) == sorted(new, key=repr) else None
-
-
-def _with_field(text: str, source: BibtexEntry, name: str, value: str) -> str | None:
-    """The text with a field of an entry set; None if that would change anything else."""
-    current = next((entry for entry in locate_entries(text) if entry.start == source.start), None)
-    if current is None or (name == "doi" and any(sign in value for sign in "{}\\%#")):
-        return None
-    if name in current.fields:
-        span = _value_span(text, current, name)
+    if name in entry.fields:
+        span = _value_span(text, name)
         edited = text[: span[0]] + value + text[span[1] :] if span else None
     else:
-        edited = _with_new_field(text, current, name, value)
-    return edited if edited is not None and _is_only_change(text, edited, source.start, name, value) else None
+        edited = _with_new_field(text, name, value)
+    changed = _only_entry(edited) if edited is not None else None
+    expected = (entry.type, entry.key, {**entry.fields, name: value})
+    return edited if changed and (changed.type, changed.key, changed.fields) == expected else None
 
 
-def _value_span(text: str, entry: BibtexEntry, name: str) -> tuple[int, int] | None:
+def _only_entry(text: str) -> BibtexEntry | None:
+    entries = locate_entries(text)
+    return entries[0] if len(entries) == 1 else None
+
+
+def _value_span(text: str, name: str) -> tuple[int, int] | None:
     """Where the value of a field is, inside its braces or quotes."""
     depth = 0
-    for position in range(entry.start, entry.end):
-        sign = text[position]
+    for position, sign in enumerate(text):
         if sign in "{}" and text[position - 1] != "\\":
             depth += 1 if sign == "{" else -1
         starts = depth == 1 and text[position : position + len(name)].lower() == name
         if starts and not text[position - 1].isalnum():
             field = _FIELD_START.match(text, position + len(name))
             if field:
-                end = _closing(text, field.end(), entry.end, _CLOSING[field[1]])
+                end = _closing(text, field.end(), len(text), _CLOSING[field[1]])
                 return (field.end(), end) if end is not None else None
     return None
 
@@ -148,40 +204,70 @@ def _closing(text: str, position: int, end: int, closing: str) -> int | None:
     return None
 
 
-def _with_new_field(text: str, entry: BibtexEntry, name: str, value: str) -> str | None:
-    body = text[entry.start : entry.end - 1].rstrip()
-    if text[entry.end - 1] not in "})" or "%" in body.rpartition("\n")[2]:
+def _with_new_field(text: str, name: str, value: str) -> str | None:
+    body = text[:-1].rstrip()
+    if text[-1] not in "})" or "%" in body.rpartition("\n")[2]:
         return None
     indent = _INDENT.search(body)
     comma = "" if body.endswith(",") else ","
-    field = f"\n{indent[1]}{name} = {{{value}}}" if indent else f" {name} = {{{value}}}"
-    after = text[entry.start + len(body) : entry.end - 1]
+    field = f"{indent[1]}{name} = {{{value}}}" if indent else f" {name} = {{{value}}}"
     trailing = "," if body.endswith(",") else ""
-    return text[: entry.start] + body + comma + field + trailing + after + text[entry.end - 1 :]
-
-
-def _is_only_change(text: str, edited: str, start: int, name: str, value: str) -> bool:
-    old, new = ({entry.start: entry for entry in locate_entries(whole)} for whole in (text, edited))
-    changed = new.get(start)
-    if changed is None or len(old) != len(new) or changed.fields.get(name) != value:
-        return False
-    if {**changed.fields, name: ""} != {**old[start].fields, name: ""}:
-        return False
-    return [e.fields for e in old.values() if e.start != start] == [e.fields for e in new.values() if e.start != start]
+    return body + comma + field + trailing + text[len(body) :]
 
 
 def diff_changes(changes: Iterable[BibliographyChange], labels: Mapping[str, str] | None = None) -> str:
     """Changes as a unified diff."""
-    parts = []
+    lines: list[str] = []
     for change in changes:
         label = (labels or {}).get(change.path, change.path)
-        old, new = (data.decode("utf-8", "replace").splitlines(keepends=True) for data in _contents(change))
-        parts += [line if line.endswith("\n") else f"{line}\n" for line in unified_diff(old, new, label, label)]
-    return "".join(parts)
+        old, new = (
+            data.decode("utf-8", "replace").splitlines(keepends=True)
+            for data in (change.old_content, change.new_content)
+        )
+        if old != new:
+            lines += [f"--- {label}\n", f"+++ {label}\n", *_hunks(old, new)]
+    return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
 
-def _contents(change: BibliographyChange) -> tuple[bytes, bytes]:
-    return change.old_content, change.new_content
+def _hunks(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
+    """The lines that differ, with three lines of context."""
+    groups: list[list[_LineChange]] = []
+    for change in _line_changes(old, new):
+        if groups and change.start - groups[-1][-1].end <= 2 * _CONTEXT:
+            groups[-1].append(change)
+        else:
+            groups.append([change])
+    for group in groups:
+        start, end = max(0, group[0].start - _CONTEXT), min(len(old), group[-1].end + _CONTEXT)
+        new_start = group[0].new_start - (group[0].start - start)
+        new_end = group[-1].new_end + (end - group[-1].end)
+        yield f"@@ -{start + 1},{end - start} +{new_start + 1},{new_end - new_start} @@\n"
+        for change in group:
+            yield from (f" {line}" for line in old[start : change.start])
+            yield from (f"-{line}" for line in old[change.start : change.end])
+            yield from (f"+{line}" for line in new[change.new_start : change.new_end])
+            start = change.end
+        yield from (f" {line}" for line in old[start:end])
+
+
+class _LineChange(NamedTuple):
+    """Lines of a file, and those that take their place."""
+
+    start: int
+    end: int
+    new_start: int
+    new_end: int
+
+
+def _line_changes(old: Sequence[str], new: Sequence[str]) -> Iterator[_LineChange]:
+    """Where lines differ, looked for in windows: comparing all lines of a large file with all others takes minutes."""
+    start = new_start = 0
+    while start < len(old) or new_start < len(new):
+        window, new_window = old[start : start + _WINDOW], new[new_start : new_start + _WINDOW]
+        match = SequenceMatcher(None, window, new_window, autojunk=False).get_matching_blocks()[0]
+        if match.a or match.b or not match.size:
+            yield _LineChange(start, start + match.a, new_start, new_start + match.b)
+        start, new_start = start + match.a + match.size, new_start + match.b + match.size
 
 
 def apply_changes(changes: Iterable[BibliographyChange]) -> None:

@@ -45,7 +45,10 @@ def _placeholders(entry: Entry) -> Iterator[ReferenceProblem]:
     title = entry.reference.title
     if title and (normalise_title(title) in _PLACEHOLDER_TITLES or _UNSURE.search(title)):
         yield ReferenceProblem("placeholder", "title", f"“{title}” is not a title")
-    names = [author for author in entry.reference.authors if _is_placeholder_name(author)]
+    # A reader leaves out authors without a letter, such as "???".
+    names = [
+        name for name in (*entry.reference.authors, _value(entry, "author")) if name and _is_placeholder_name(name)
+    ]
     if names:
         yield ReferenceProblem("placeholder", "author", f"“{names[0]}” is not an author")
 
