@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 from typer.testing import CliRunner, Result
 
+from tests.network import attempts, refuse_connections
 from tests.thoroughness import examples
 
 # Tests share the cores, one process each: what they compute is so small that more threads only get in the way. Set
@@ -69,6 +70,16 @@ def judged_by_words(monkeypatch: pytest.MonkeyPatch) -> None:
 
     # By its path, pytest would find the function whycite.verify, not the package.
     monkeypatch.setattr(import_module("whycite.verify.claims"), "load_entailment", word_entailment)
+
+
+@pytest.fixture
+def no_network() -> Iterator[list[str]]:
+    """Refuses every connection but those within the machine; gives the attempts, of which none must be left."""
+    refuse_connections()
+    yield attempts
+    left = list(attempts)
+    refuse_connections(False)
+    assert left == []
 
 
 @pytest.fixture(scope="module")  # a second one cannot be started while it runs

@@ -16,6 +16,7 @@ from whycite.demo import articles, licences
 from whycite.errors import UserError
 
 Run = Callable[..., Result]
+pytestmark = pytest.mark.usefixtures("no_network")
 
 ARTICLE = """<article xmlns:xlink="http://www.w3.org/1999/xlink"><front><article-meta>
 <title-group><article-title>{title}</article-title></title-group><pub-date><year>2013</year></pub-date>

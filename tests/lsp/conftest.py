@@ -43,3 +43,8 @@ def draft(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "refs.bib").write_text(BIB, "utf-8")
     (tmp_path / "main.tex").write_text(STUDIES_TEX, "utf-8")
     return tmp_path / "main.tex"
+
+
+@pytest.fixture(autouse=True)
+def _stays_on_this_machine(no_network: list[str]) -> None:
+    """Nothing that an editor asks for leaves the machine."""

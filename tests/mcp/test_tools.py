@@ -53,6 +53,7 @@ bibliography: refs.bib
 Killer whales stun herring with blows of their tails [@domenici2000].
 """
 Call = Callable[..., CallToolResult]
+pytestmark = pytest.mark.usefixtures("no_network")
 
 
 @pytest.fixture(scope="module")

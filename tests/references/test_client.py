@@ -119,3 +119,22 @@ def test_a_service_is_not_asked_faster_than_it_likes(
         for number in range(3):
             client.get("arXiv", f"{local_services.base}/arxiv/{number}", {}, 3.0)
     assert waits == [3.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("limit", "interval", "waited"),
+    [("1", "1s", 1.0), ("50", "1s", 0.2), ("2", "60s", 30.0), ("0", "1s", 0.2), ("many", "", 0.2)],
+)
+def test_a_rate_that_a_service_announces_is_kept(
+    local_services: LocalServices, sleep: Sleep, waits: list[float], limit: str, interval: str, waited: float
+) -> None:
+    headers = {"X-Rate-Limit-Limit": limit, "X-Rate-Limit-Interval": interval}
+    local_services.failures["crossref"] = [
+        Failure(200, b"{}", headers),
+        Failure(404, b"", headers),
+        Failure(200, b"{}"),
+    ]
+    with ServiceClient(clock=Clock(lambda: 0.0, sleep)) as client:
+        for number in range(3):
+            client.get("Crossref", f"{local_services.base}/crossref/works/{number}", {}, 0.2)
+    assert waits == [waited, waited]

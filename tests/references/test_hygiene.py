@@ -109,8 +109,8 @@ def test_a_duplicate_is_of_the_entry_with_its_title(tmp_path: Path) -> None:
     messages = _duplicates(
         tmp_path,
         "@misc{wrong, title = {Attention is all you need}, author = {Li, A.}, doi = {10.1/array}, year = 2020}\n"
-        "@misc{array, title = {Array programming in practice}, author = {Harris, C.}, doi = {10.1/array}, year = 2020}\n"
-        "@misc{again, title = {Array programming in practice}, author = {Harris, C.}, year = 2020}\n",
+        "@misc{array, title = {Array programming as a craft}, author = {Harris, C.}, doi = {10.1/array}, year = 2020}\n"
+        "@misc{again, title = {Array programming as a craft}, author = {Harris, C.}, year = 2020}\n",
     )
     assert "'array'" in messages["wrong"][0]
     assert "the same paper as 'array'" in messages["again"][0]

@@ -67,7 +67,7 @@ def _duplicates(entries: Sequence[Entry]) -> Iterator[tuple[int, ReferenceProble
 
 
 def _duplicate(reference: Reference, earlier_entries: Sequence[Entry]) -> ReferenceProblem:
-    """That a reference is the paper of an earlier entry, of one with its title if there is one, and how they disagree."""
+    """That a reference is the paper of an earlier entry, the one with its title if any, and how they disagree."""
     entry = next(
         (entry for entry in earlier_entries if titles_agree(entry.reference.title, reference.title)), earlier_entries[0]
     )

@@ -1,8 +1,9 @@
 """Asks services over HTTP: politely, with a cache, and without giving up the rest when one of them fails.
 
-Politeness: one request at a time and a pause after each, by service; `Retry-After` is obeyed; after errors the pauses
-get longer, and a service that keeps failing is not asked again. Answers are kept for a month, and that there is none
-for a week, so that a second check sends nothing.
+Politeness: one request at a time and a pause after each, by service, or a longer one if the service announces how many
+requests it takes in which time; `Retry-After` is obeyed; after errors the pauses get longer, and a service that keeps
+failing is not asked again. Answers are kept for a month, and that there is none for a week, so that a second check
+sends nothing.
 """
 
 from __future__ import annotations
@@ -176,12 +177,12 @@ class ServiceClient:
             delay = max(pause, 2.0**attempt)
             try:
                 with self._http.stream("GET", request.address, params=parameters, headers=headers) as response:
+                    if response.status_code in (200, 404, 410):
+                        self._next[service] = self.clock.now() + max(pause, _announced_pause(response))
                     if response.status_code in (404, 410):
-                        self._next[service] = self.clock.now() + pause
                         response.read()
                         return ServiceAnswer(None, response.text[:_MAX_DENIAL])
                     if response.status_code == 200:
-                        self._next[service] = self.clock.now() + pause
                         return receive(response)
             except httpx.TimeoutException:
                 reason = "did not answer in time"
@@ -267,6 +268,15 @@ def _save(response: httpx.Response, target: Path, accepts: Callable[[bytes], boo
     except BaseException:
         target.unlink(missing_ok=True)
         raise
+
+
+def _announced_pause(response: httpx.Response) -> float:
+    """The seconds between requests that a service announces, as Crossref does: 5 in "1s"; 0 if it announces none."""
+    limit = response.headers.get("X-Rate-Limit-Limit", "")
+    interval = response.headers.get("X-Rate-Limit-Interval", "").removesuffix("s")
+    if not (limit.isdecimal() and interval.isdecimal()) or int(limit) == 0:
+        return 0.0
+    return min(int(interval) / int(limit), _MAX_WAIT)
 
 
 def _retry_after(response: httpx.Response, now: float) -> float:

@@ -47,7 +47,7 @@ SERVICES: Mapping[str, Service] = {
     service.name: service
     for service in (
         Service("Crossref", "https://api.crossref.org", 0.2),
-        Service("DataCite", "https://api.datacite.org", 0.2),
+        Service("DataCite", "https://api.datacite.org", 0.6),
         Service("doi.org", "https://doi.org", 0.2),
         Service("arXiv", "https://export.arxiv.org", 3.0),
         Service("Europe PMC", "https://www.ebi.ac.uk/europepmc/webservices/rest", 0.2),
@@ -187,7 +187,7 @@ class Services:
     def _search_openalex(self, title: str) -> list[ServiceRecord]:
         question = {
             "filter": f"title.search:{title_words(title)}",
-            "per-page": str(_ROWS),
+            "per_page": str(_ROWS),
             "api_key": self.openalex_key,
         }
         answer = self.ask("OpenAlex", "/works", question).json()
