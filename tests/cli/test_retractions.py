@@ -7,10 +7,14 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from typer.testing import Result
 
+from tests import wordfiles
+from tests.wordfiles import docx, paragraph, zotero_field
+from whycite.documents.model import Reference
 from whycite.library import Library, add, remove
 
 Run = Callable[..., Result]
@@ -246,6 +250,22 @@ def test_every_report_tells_it(run: Run, library: Path, draft: Path) -> None:
     sarif = json.loads(run("check", draft, "--library", library, "--format", "sarif").stdout)
     assert [(r["ruleId"], r["level"]) for r in sarif["runs"][0]["results"]] == [("retracted", "error")]
     assert "Retracted 2015-10-19" in run("check", draft, "--library", library, "--format", "html").stdout
+
+
+def test_comments_in_word_tell_it(run: Run, library: Path, tmp_path: Path, judged_by_words: None) -> None:
+    paper = Reference("bad", "Honeybees that forage sleep at night", ("Doe, J.",), 2013, "Bees", doi="10.1000/bad")
+    text = paragraph(
+        wordfiles.run("Foraging bees sleep at night "), zotero_field([paper], "(Doe 2013)"), wordfiles.run(".")
+    )
+    draft = tmp_path / "draft.docx"
+    draft.write_bytes(docx(text))
+    commands = (("check", draft, "--fix", "--yes"), ("verify", draft, "--format", "docx"))
+    for arguments in commands:
+        result = run(*arguments, "--out", tmp_path / "commented.docx", "--library", library)
+        assert result.exit_code == 0, result.output
+        with ZipFile(tmp_path / "commented.docx") as archive:
+            assert "Retracted 2015-10-19" in archive.read("word/comments.xml").decode()
+        (tmp_path / "commented.docx").unlink()
 
 
 def test_the_rule_can_be_ignored(run: Run, library: Path, draft: Path) -> None:

@@ -62,6 +62,9 @@ def test_add_a_bibliography_with_files(run: Run, tmp_path: Path) -> None:
     )
     first = json.loads(run("add", file, "--jobs", "1", "--json").stdout)
     assert (first["added"], first["unchanged"], first["skipped"]) == (3, 0, [])
+    assert [warning["warning"] for warning in first["warnings"]] == [
+        f"{file}: 'wasps' names lost.pdf, which was not found"
+    ]
     answer = json.loads(run("cite", "Honeybees sleep in the hive at night.", "--json").stdout)["recommendations"][0]
     assert (answer["paper"]["citation_key"], answer["passages"][0]["text"]) == ("kaiser", SENTENCE)
     assert "@misc{wasps," in run("cite", "wasps and the night", "--format", "bibtex").stdout
@@ -76,6 +79,18 @@ def test_a_bibliography_without_files_is_added_as_before(run: Run, tmp_path: Pat
     )
     assert bibliography_items(file) == []
     assert json.loads(run("add", file, "--jobs", "1", "--json").stdout)["added"] == 1
+
+
+def test_mendeley_writes_the_signs_of_a_path_as_tex(tmp_path: Path) -> None:
+    paper = tmp_path / "Müller & Söhne" / "bees_1.pdf"
+    paper.parent.mkdir()
+    paper.write_bytes(article(SENTENCE))
+    written = str(tmp_path).lstrip("/").replace("_", "{\\_}") + '/M{\\"{u}}ller {\\&} S{\\"{o}}hne/bees{\\_}1.pdf'
+    file = tmp_path / "refs.bib"
+    file.write_text(f"@article{{a, title = {{Busy bees}}, file = {{:{written}:pdf}}}}", "utf-8")
+    [item] = bibliography_items(file)
+    assert item.files == (paper,)
+    assert item.warnings == ()
 
 
 def test_a_folder_of_endnote_or_papers(run: Run, tmp_path: Path) -> None:

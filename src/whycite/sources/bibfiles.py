@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 
-from whycite.documents.references.bibtex import inherit_fields, read_entries, reference_of
+from whycite.documents.model import Reference
+from whycite.documents.references.bibtex import BibtexEntry, inherit_fields, read_entries, reference_of
 from whycite.documents.sources import decode
 from whycite.errors import UserError
 from whycite.sources.taking import SourceItem
+from whycite.text.accents import untex
 
 __all__ = ["bibliography_items", "file_paths"]
 
@@ -36,16 +38,24 @@ def bibliography_items(path: Path | str) -> list[SourceItem]:
     folders = [file.resolve().parent, *(file.parent / _unescape(path) for path in _DIRECTORY.findall(text))]
     by_key = {entry.key: entry for entry in entries}
     items = [
-        SourceItem(
-            f"{file.resolve()}/{entry.key}",
-            reference_of(entry, inherit_fields(entry, by_key)),
-            entry.key,
-            tuple(_existing(file_paths(entry.fields.get("file", "")), folders)),
-        )
+        _item(entry, reference_of(entry, inherit_fields(entry, by_key)), file, folders)
         for entry in by_key.values()
         if entry.fields.keys() & {"title", "author", "file"}
     ]
     return items if any(item.files for item in items) else []
+
+
+def _item(entry: BibtexEntry, reference: Reference, file: Path, folders: Sequence[Path]) -> SourceItem:
+    existing = {path: _existing(path, folders) for path in _readable_paths(entry.fields.get("file", ""))}
+    return SourceItem(
+        f"{file.resolve()}/{entry.key}",
+        reference,
+        entry.key,
+        tuple(place for place in existing.values() if place),
+        tuple(
+            f"{file}: '{entry.key}' names {path}, which was not found" for path, place in existing.items() if not place
+        ),
+    )
 
 
 def file_paths(value: str) -> list[str]:
@@ -65,15 +75,20 @@ def _unescape(text: str) -> str:
     return _ESCAPED.sub(r"\1", text)
 
 
-def _existing(paths: list[str], folders: list[Path]) -> Iterator[Path]:
-    """The files that exist and can be read, PDFs first; Mendeley leaves out the slash in front of a path."""
-    readable = [path for path in paths if path.lower().endswith(_READABLE)]
-    for path in sorted(readable, key=lambda path: not path.lower().endswith(".pdf")):
-        plain = path if _DRIVE.match(path) else path.replace("\\", "/")
-        candidates = [*(folder / plain for folder in folders), Path("/") / plain]
-        try:
-            existing = next((candidate for candidate in candidates if candidate.is_file()), None)
-        except (OSError, ValueError):  # a name too long, or with a character that no file name can have
-            existing = None
-        if existing is not None:
-            yield existing
+def _readable_paths(value: str) -> list[str]:
+    """The paths of files that can be read, PDFs first."""
+    readable = [path for path in file_paths(value) if path.lower().endswith(_READABLE)]
+    return sorted(readable, key=lambda path: not path.lower().endswith(".pdf"))
+
+
+def _existing(path: str, folders: Sequence[Path]) -> Path | None:
+    """The file at a path; Mendeley leaves out the slash in front of it, and writes accents as TeX."""
+    for written in dict.fromkeys((path, untex(path))):
+        plain = written if _DRIVE.match(written) else written.replace("\\", "/")
+        for place in (*(folder / plain for folder in folders), Path("/") / plain):
+            try:
+                if place.is_file():
+                    return place
+            except (OSError, ValueError):  # a name too long, or with a character that no file name can have
+                continue
+    return None

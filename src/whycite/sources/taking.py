@@ -32,6 +32,7 @@ class SourceItem:
     reference: Reference  # what the source knows of the paper
     key: str = ""  # by which the user cites it
     files: tuple[Path, ...] = ()  # full texts, best first
+    warnings: tuple[str, ...] = ()  # what is told if no file has text
 
     @property
     def state(self) -> str:
@@ -186,7 +187,7 @@ class _ItemIntake:
 
 def _read_item(item: SourceItem) -> Document:
     """The first file of an item that has text, with what the source knows of the paper; else its reference alone."""
-    warnings: list[str] = []
+    warnings = list(item.warnings)
     for file in item.files:
         try:
             document = next(stream(file), None)
