@@ -164,6 +164,20 @@ def hallmark(half: int) -> None:
         any(p.rule in ("duplicate", "shared-identifier") for p in together[position].problems) for position in repeated
     )
     print(f"entries with a DOI that an entry before has: {len(repeated)}, told {told}")
+    disputed = _disputed_keys(together)
+    for kind in ("placeholder_authors", "swapped_authors"):
+        keys = {entry.key for entry, entry_kind in zip(entries, kinds, strict=True) if entry_kind == kind}
+        print(f"{kind}: {len(keys & disputed)} of {len(keys)} beside an entry of its paper with other authors, told so")
+
+
+def _disputed_keys(references: Sequence[CheckedReference]) -> set[str]:
+    """The keys of entries that are one paper and name different authors."""
+    keys: set[str] = set()
+    for reference in references:
+        for problem in reference.problems:
+            if problem.rule == "duplicate" and problem.field == "author":
+                keys |= {reference.entry.key, problem.message.split("'")[1]}
+    return keys
 
 
 def elife_articles() -> Iterator[list[Reference]]:
