@@ -28,15 +28,15 @@ def problems_between(bibliography: Bibliography) -> Mapping[int, list[ReferenceP
 
 def missing_entries(bibliography: Bibliography) -> list[Entry]:
     """Stand-ins for the keys that a draft cites without an entry."""
-    known = {entry.key for entry in bibliography.entries} | {*bibliography.document.by_id}
-    missing = [key for key in bibliography.cited_keys or () if key not in known]
+    entry_keys = {entry.key for entry in bibliography.entries} | {*bibliography.document.by_id}
+    missing = [key for key in bibliography.cited_keys or () if key not in entry_keys]
     return [Entry(Reference(key), bibliography.document.path) for key in missing]
 
 
 def _doubled_keys(entries: Sequence[Entry]) -> Iterator[tuple[int, ReferenceProblem]]:
-    first: dict[str, Entry] = {}
+    by_key: dict[str, Entry] = {}
     for position, entry in enumerate(entries):
-        earlier = first.setdefault(entry.key, entry)
+        earlier = by_key.setdefault(entry.key, entry)
         if earlier is not entry:
             same = entry.source and earlier.source and entry.source.fields == earlier.source.fields
             what = "the same entry stands" if same else "another entry has this key"

@@ -89,7 +89,8 @@ def library_knowledge(
     records = opened.similar_papers(references)
     notices = opened.notices(references, opened.find(references))
     return [
-        PaperKnowledge(records=tuple(similar), notices=known) for similar, known in zip(records, notices, strict=True)
+        PaperKnowledge(records=tuple(similar), notices=paper_notices)
+        for similar, paper_notices in zip(records, notices, strict=True)
     ]
 
 
@@ -100,14 +101,14 @@ def check_bibliography(
     this_year = (today or date.today()).year
     between = problems_between(bibliography)
     checked = []
-    for position, (entry, known) in enumerate(zip(bibliography.entries, knowledge, strict=True)):
-        compared, agrees = compare_records(entry.reference, known.records, known.source)
+    for position, (entry, paper) in enumerate(zip(bibliography.entries, knowledge, strict=True)):
+        compared, agrees = compare_records(entry.reference, paper.records, paper.source)
         # Of two entries with one DOI, the one that a record confirms is right.
         problems = [p for p in between.get(position, ()) if not (agrees and p.rule == "shared-identifier")]
         if not any(problem.rule == "doubled-key" for problem in problems):  # the first one has its own problems
-            problems += [*compared, *_status_problems(known), *_registration(entry, known)]
+            problems += [*compared, *_status_problems(paper), *_registration(entry, paper)]
             problems += [*venue_problems(entry.reference), *entry_problems(entry, this_year)]
-        checked.append(judge(entry, problems, (known.source,) if agrees is not None else (), bool(agrees)))
+        checked.append(judge(entry, problems, (paper.source,) if agrees is not None else (), bool(agrees)))
     for entry in missing_entries(bibliography):
         problem = ReferenceProblem("missing-entry", "", "the draft cites this key, but no entry has it")
         checked.append(judge(entry, [problem], (), False))
@@ -115,13 +116,13 @@ def check_bibliography(
     return ReferenceReport(bibliography.document.path, tuple(checked), tuple(warnings))
 
 
-def _status_problems(known: PaperKnowledge) -> list[ReferenceProblem]:
-    status = known.notices.status
-    return [ReferenceProblem(status, "", known.notices.description)] if status else []
+def _status_problems(paper: PaperKnowledge) -> list[ReferenceProblem]:
+    status = paper.notices.status
+    return [ReferenceProblem(status, "", paper.notices.description)] if status else []
 
 
-def _registration(entry: Entry, known: PaperKnowledge) -> list[ReferenceProblem]:
-    if not known.unregistered:
+def _registration(entry: Entry, paper: PaperKnowledge) -> list[ReferenceProblem]:
+    if not paper.unregistered:
         return []
     return [ReferenceProblem("unregistered-doi", "doi", f"doi.org does not know {normalise_doi(entry.reference.doi)}")]
 

@@ -231,8 +231,8 @@ def _is_book(record: Reference) -> bool:
 
 def _byline(record: Reference) -> str:
     people = _people(record)
-    known = [part for part in (people, str(record.year or "")) if part]
-    return f" ({', '.join(known)})" if known else ""
+    parts = [part for part in (people, str(record.year or "")) if part]
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def _people(record: Reference) -> str:

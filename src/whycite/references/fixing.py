@@ -85,11 +85,11 @@ def _start(reference: CheckedReference) -> int:
 
 def _repeated_entries(references: Iterable[CheckedReference]) -> set[int]:
     """Where entries begin that say the same as an earlier one with their key."""
-    earlier: dict[str, BibtexEntry] = {}
+    originals: dict[str, BibtexEntry] = {}
     repeated = set()
     for reference in sorted(references, key=_start):
         if (source := reference.entry.source) is not None:
-            original = earlier.setdefault(source.key, source)
+            original = originals.setdefault(source.key, source)
             if original is not source and (original.type, original.fields) == (source.type, source.fields):
                 repeated.add(source.start)
     return repeated

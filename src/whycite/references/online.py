@@ -27,13 +27,13 @@ def service_knowledge(
 ) -> list[PaperKnowledge]:
     """What services know of papers, or what was known before where they know nothing or do not answer."""
     knowledge = []
-    for number, (reference, known) in enumerate(zip(references, offline, strict=True), 1):
-        knowledge.append(_ask(reference, known, services))
+    for number, (reference, paper) in enumerate(zip(references, offline, strict=True), 1):
+        knowledge.append(_ask(reference, paper, services))
         progress(number)
     return _with_notices(references, knowledge, services)
 
 
-def _ask(reference: Reference, known: PaperKnowledge, services: Services) -> PaperKnowledge:
+def _ask(reference: Reference, paper: PaperKnowledge, services: Services) -> PaperKnowledge:
     doi = normalise_doi(reference.doi)
     source, records = _first_answer(_lookups(reference, services))
     matching = [record for record in records if same_identifier(reference, record.reference)]
@@ -46,13 +46,13 @@ def _ask(reference: Reference, known: PaperKnowledge, services: Services) -> Pap
         records = [*matching, *titled]
         source = source if matching else title_source
     if not records:
-        return replace(known, unregistered=unregistered)
+        return replace(paper, unregistered=unregistered)
     notices = [notice for record in records for notice in _own_notices(reference, record.reference)]
     itself = any(is_notice(record.reference) for record in matching)
     return PaperKnowledge(
         source,
         tuple(record.beside(reference) for record in records),
-        known.notices.merge(PaperNotices(tuple(notices), itself)),
+        paper.notices.merge(PaperNotices(tuple(notices), itself)),
         unregistered,
     )
 
@@ -113,16 +113,16 @@ def _with_notices(
     """Knowledge with the notices at Crossref that name a paper."""
     dois = [
         normalise_doi(reference.doi)
-        for reference, known in zip(references, knowledge, strict=True)
-        if known.source == "Crossref" and normalise_doi(reference.doi)
+        for reference, paper in zip(references, knowledge, strict=True)
+        if paper.source == "Crossref" and normalise_doi(reference.doi)
     ]
     try:
         notices = services.retractions(list(dict.fromkeys(dois)))
     except ServiceFailure:
         return list(knowledge)
     return [
-        replace(known, notices=known.notices.merge(PaperNotices(tuple(notices.get(normalise_doi(reference.doi), ())))))
+        replace(paper, notices=paper.notices.merge(PaperNotices(tuple(notices.get(normalise_doi(reference.doi), ())))))
         if normalise_doi(reference.doi) in notices
-        else known
-        for reference, known in zip(references, knowledge, strict=True)
+        else paper
+        for reference, paper in zip(references, knowledge, strict=True)
     ]

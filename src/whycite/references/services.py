@@ -278,7 +278,7 @@ def _datacite_record(attributes: Mapping[str, Any]) -> ServiceRecord:
         doi=doi,
         arxiv=normalise_arxiv(doi),
     )
-    return ServiceRecord(reference, frozenset(known for known in years if known))
+    return ServiceRecord(reference, frozenset(filter(None, years)))
 
 
 def _publisher(value: object) -> str:
@@ -369,7 +369,7 @@ def _openalex_record(work: Mapping[str, Any]) -> ServiceRecord:
         notices=(Notice("retraction", source="OpenAlex"),) if work.get("is_retracted") is True else (),
     )
     dated = _leading_year(_text(work, "publication_date"))
-    return ServiceRecord(reference, frozenset(known for known in (reference.year, dated) if known))
+    return ServiceRecord(reference, frozenset(filter(None, (reference.year, dated))))
 
 
 def _semanticscholar_record(paper: Mapping[str, Any]) -> ServiceRecord:
@@ -386,7 +386,7 @@ def _semanticscholar_record(paper: Mapping[str, Any]) -> ServiceRecord:
         pmid=normalise_pmid(_text(ids, "PubMed")),
     )
     dated = _leading_year(_text(paper, "publicationDate"))
-    return ServiceRecord(reference, frozenset(known for known in (reference.year, dated) if known))
+    return ServiceRecord(reference, frozenset(filter(None, (reference.year, dated))))
 
 
 def quote_doi(doi: str) -> str:
@@ -421,8 +421,8 @@ def _text(item: object, name: str) -> str:
 
 def _date_parts(value: object) -> list[int]:
     parts = value.get("date-parts") if isinstance(value, dict) else None
-    first = parts[0] if isinstance(parts, list) and parts and isinstance(parts[0], list) else []
-    return [part for part in first if isinstance(part, int)]
+    date = parts[0] if isinstance(parts, list) and parts and isinstance(parts[0], list) else []
+    return [part for part in date if isinstance(part, int)]
 
 
 def _year_of_parts(value: object) -> int | None:

@@ -86,8 +86,8 @@ def choose_collections(library: ZoteroLibrary, names: Sequence[str]) -> tuple[Zo
     """The items of collections, by name or path, or of group libraries, with all that is below them."""
     for name in names:
         if not any(_matches(collection, name) for collection in library.collections):
-            known = ", ".join("/".join(path) for path in sorted(library.collections)) or "none"
-            raise UserError(f"Zotero has no collection '{name}'; it has: {known}")
+            collections = ", ".join("/".join(path) for path in sorted(library.collections)) or "none"
+            raise UserError(f"Zotero has no collection '{name}'; it has: {collections}")
     return tuple(
         item
         for item in library.items
@@ -128,7 +128,7 @@ def _reference(item: ZoteroItem) -> Reference:
     fields = item.fields
     extra = {name.lower(): value for name, value in _EXTRA.findall(fields.get("extra", ""))}
 
-    def first(*names: str) -> str:
+    def field_text(*names: str) -> str:
         return next((value for name in names if (value := strip_markup(fields.get(name, "")))), "")
 
     url = fields.get("url", "")
@@ -140,27 +140,27 @@ def _reference(item: ZoteroItem) -> Reference:
     isbn = normalise_isbn(fields.get("ISBN", ""))
     return Reference(
         id=_citation_key(item, extra),
-        title=join_title(first(*_TITLES), ""),
+        title=join_title(field_text(*_TITLES), ""),
         authors=authors or editors,
-        year=year_of(first("date", "issueDate", "dateDecided", "dateEnacted")),
-        venue=first(*_VENUES),
+        year=year_of(field_text("date", "issueDate", "dateDecided", "dateEnacted")),
+        venue=field_text(*_VENUES),
         doi=doi,
         arxiv=next((arxiv for text in arxiv_sources if (arxiv := normalise_arxiv(text))), ""),
         pmid=normalise_pmid(extra.get("pmid", "")),
         isbn=isbn if is_whole else "",
-        abstract=first("abstractNote"),
+        abstract=field_text("abstractNote"),
         publication=Publication(
             type=_TYPES.get(item.type, ""),
             editors=editors,
-            volume=first("volume"),
-            issue=first("issue", "number", "reportNumber", "patentNumber"),
-            pages=normalise_pages(first("pages")),
-            publisher=first(*_PUBLISHERS),
-            place=first("place"),
-            edition=first("edition", "versionNumber"),
-            series=first("series", "seriesTitle"),
+            volume=field_text("volume"),
+            issue=field_text("issue", "number", "reportNumber", "patentNumber"),
+            pages=normalise_pages(field_text("pages")),
+            publisher=field_text(*_PUBLISHERS),
+            place=field_text("place"),
+            edition=field_text("edition", "versionNumber"),
+            series=field_text("series", "seriesTitle"),
             isbn="" if is_whole else isbn,
-            issn=first("ISSN"),
+            issn=field_text("ISSN"),
             pmcid=normalise_pmcid(extra.get("pmcid", "")),
             url=web_address(url),
         ),
