@@ -8,7 +8,6 @@ from types import ModuleType
 import pypdfium2
 import pytest
 
-from tests.thoroughness import THOROUGH
 from whycite.documents.model import Document
 from whycite.documents.pdf import READER
 from whycite.documents.sources import DiskFolder, Source
@@ -32,13 +31,12 @@ def read(path: Path) -> Document:
 
 
 def test_sentences_and_sections_of_ten_papers(data: Path, benchmark: ModuleType) -> None:
-    papers = sorted((data / "pdf").glob("*.pdf"))
-    assert len(papers) == 10
-    results = [benchmark.measure(path) for path in (papers if THOROUGH else papers[::3])]
+    results = [benchmark.measure(path) for path in sorted((data / "pdf").glob("*.pdf"))]
+    assert len(results) == 10
     total = sum(result.sentences for result in results)
     assert sum(result.read["found"] for result in results) >= 0.9 * total
     assert sum(result.read["order"] for result in results) >= 0.9 * total
-    assert sum(result.sections >= benchmark.RIGHT for result in results) >= (8 if THOROUGH else 3)
+    assert sum(result.sections >= benchmark.RIGHT for result in results) >= 8
 
 
 def test_the_measure_can_fail(benchmark: ModuleType) -> None:
