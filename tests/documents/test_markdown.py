@@ -135,6 +135,7 @@ def test_the_text_shows_citations_and_no_marks() -> None:
         ("Entities &amp; dashes -- so --- and \\*stars\\*.", ["Entities & dashes – so — and *stars*."]),
         ("There were `r nrow(d)` of them.", ["There were EQUATION of them."]),
         ("See {numref}`Fig. %s <f>`, {eq}`e`, {doc}`the text <x>`.", ["See Fig. REF, REF, the text."]),
+        ("See [](#f) and [the text](#x).", ["See REF and the text."]),
         ("A <b>bold</b> word.<br/>", ["A bold word."]),
         ("Break\\\nhere {{< pagebreak >}} now.", ["Break here now."]),
         ("\\textbf{Bold} and \\emph{this \\alert{x}} of \\ref{fig}.\\vspace{1cm}", ["Bold and this x of REF."]),

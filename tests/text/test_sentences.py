@@ -96,6 +96,8 @@ def test_marker_behind_the_stop_stays_with_its_sentence() -> None:
     assert cut("It was shown. (Doe, 2010) We agree.", "Doe, 2010") == ["It was shown. (Doe, 2010)", "We agree."]
     assert cut("It was shown. [3] is the proof.", "[3]") == ["It was shown.", "[3] is the proof."]
     assert cut("It was shown. Doe (2010) agrees.", "Doe (2010)") == ["It was shown.", "Doe (2010) agrees."]
+    assert cut("It was shown. [doe] 's bees agree.", "[doe]") == ["It was shown.", "[doe] 's bees agree."]
+    assert cut("It was shown. [doe] ’s bees agree.", "[doe]") == ["It was shown.", "[doe] ’s bees agree."]
 
 
 def test_breaks_end_sentences() -> None:

@@ -218,6 +218,7 @@ _ENDERS = re.compile(r"[.!?…:]")
 _LONG_WORD = re.compile(rf"\S{{{_MAX_WORD},}}")
 _PLACEHOLDER = re.compile(r"\bREF\b")  # our placeholder for a number, not the abbreviation "Ref."
 _NUMBERS = re.compile(r"\[\d{1,3}(?:\s?[-–,;]\s?\d{1,3}){0,20}\]")
+_POSSESSIVE = re.compile(r"\s['’]s\b")  # of a name that is a citation: "@doe 's bees"
 _CITATION_GAP = re.compile(r"[\s,;&–—()\[\]-]{0,4}")  # between citations of one group
 
 
@@ -263,7 +264,7 @@ def _ends_sentence(text: str, end: int) -> bool:
     """Whether the text ends here, or a word follows that can begin a sentence."""
     if end == len(text):
         return True
-    return text[end].isspace() and not text[end + 1 : end + 2].islower()
+    return text[end].isspace() and not text[end + 1 : end + 2].islower() and not _POSSESSIVE.match(text, end)
 
 
 def mask_citations(text: str, marks: list[TextRange], omitted: list[TextRange]) -> str:

@@ -197,6 +197,9 @@ class _InlineWriter:
         elif tail is not None and token.end == closing.start and (key := self._linked_reference(closing.end, tail)):
             self._cite(f"[{key}]", (key,), token.start, tail)
             return tail
+        elif tail is not None and token.end == closing.start and self.text.startswith("(#", closing.end):
+            self._show(POINTER, token.start, tail)  # MyST writes the number of what the label names
+            return tail
         elif tail is not None:
             self.tails[token.mate] = tail
             self.open_links += 1
