@@ -109,6 +109,12 @@ EXEMPT = {
         "The material needed to keep bees is on the disk and can be found online at https://example.org/hive.",
         "Also check https://example.org/bees/115 whether a switch for wasps has been built in.",
     ],
+    "limitation": [
+        "A limitation of our study is that bees were few.",
+        "The main strength of this work lies in its hives.",
+        "An important caveat about the present analysis is that bees slept.",
+        "Our sample is limited to bees.",
+    ],
     "caption": ["Figure 3: Bees asleep at night."],
     "own-publications": ["This thesis is based on the following papers."],
 }
@@ -142,6 +148,9 @@ NOTHING = [
     "We lost 20 % of our hives.",
     "If 20 % of all bees slept, the hive would be cold.",
     "Bees have five eyes and six legs.",
+    "The strength of this hive is its queen.",
+    "A limitation of this method, compared to others, is its price.",
+    "Write Author et al. (2001) in such a case.",
     "Bees drink a syrup with 0.02 % honey.",
 ]
 

@@ -67,7 +67,8 @@ class BibliographyMentions:
 
     def _author_mentions(self, text: str) -> Iterator[AuthorMention]:
         for match in _OTHERS.finditer(text):
-            yield _mention(match)
+            if match["names"] not in _WORDS["not_names"]:
+                yield _mention(match)
         for match in _IN_BRACKETS.finditer(text):
             mention = _mention(match)
             if mention.families & self._families or len(mention.families) > 1:

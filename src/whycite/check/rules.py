@@ -23,6 +23,7 @@ from whycite.check.wordings import (
     reports_previous_work,
     says_where_available,
     starts_block_quote,
+    states_limitation,
     states_own_result,
 )
 from whycite.documents.model import Document, Sentence
@@ -134,6 +135,11 @@ RULES: tuple[Rule, ...] = (
         lambda statement: says_where_available(statement.text),
     ),
     _exempt("own-result", "states a result of your own", lambda statement: states_own_result(statement.text)),
+    _exempt(
+        "limitation",
+        "states a limit or a strength of your own work",
+        lambda statement: states_limitation(statement.text),
+    ),
     _needs("statistic", 0.75, "gives a statistic without a source", _gives_statistic),
 )
 _BY_ID = {rule.id: rule for rule in RULES}

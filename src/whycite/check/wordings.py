@@ -20,6 +20,7 @@ __all__ = [
     "reports_previous_work",
     "says_where_available",
     "starts_block_quote",
+    "states_limitation",
     "states_own_result",
 ]
 
@@ -90,6 +91,18 @@ _OTHERS = re.compile(rf"\b{_any('others')}\b", re.IGNORECASE)
 def states_own_result(text: str) -> bool:
     """Whether a sentence states what its authors found, and compares it with nothing else."""
     return bool(_OWN_RESULT.search(text)) and not _COMPARISON.search(text) and not _OTHERS.search(text)
+
+
+_LIMITATION = re.compile(
+    rf"\b{_any('limits')} (?:of|about|to|in) (?:our|this|the (?:present|current)) (?:[\w-]+ )?{_any('limited_work')}\b"
+    rf"|\bour (?:[\w-]+ )?{_any('limited_work')} (?:is|are|was|were|has|have|had) (?:\w+ )?(?:limited|limitations?)\b",
+    re.IGNORECASE,
+)
+
+
+def states_limitation(text: str) -> bool:
+    """Whether a sentence says what speaks for or against the draft's own work: "A limitation of this study is"."""
+    return bool(_LIMITATION.search(text)) and not _COMPARISON.search(text) and not _OTHERS.search(text)
 
 
 # Less than one per cent is mostly a concentration: "0.02 % mitomycin".
