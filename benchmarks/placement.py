@@ -13,7 +13,7 @@ from pathlib import Path
 
 from whycite import read
 from whycite.check.fix.anchors import clause_end, name_ends
-from whycite.check.fix.citations import citation_places
+from whycite.check.fix.citations import citation_places, citation_style
 from whycite.documents.model import Document, Reference, Sentence
 from whycite.documents.sources import decode
 from whycite.errors import UserError
@@ -23,9 +23,14 @@ DATA = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] /
 FORMATS = ("latex", "markdown", "typst")
 
 
+def source_texts(document: Document) -> dict[str, str]:
+    """The text of each file of a draft."""
+    return {file: decode(Path(file).read_bytes())[0] for file in {sentence.file for sentence in document.sentences}}
+
+
 def masked(document: Document) -> Iterator[tuple[str, int, Sentence, Reference]]:
     """The text of each such sentence without its citation, where it was, the sentence and the cited reference."""
-    texts = {file: decode(Path(file).read_bytes())[0] for file in {sentence.file for sentence in document.sentences}}
+    texts = source_texts(document)
     for sentence in document.sentences:
         if sentence.kind != "prose" or len(sentence.citations) != 1 or sentence.note_citations:
             continue
@@ -47,17 +52,20 @@ def main() -> None:
             continue
         if document.format not in FORMATS:
             continue
+        style = citation_style(document, source_texts(document))
+        gap_after_stop = None if isinstance(style, str) else style.gap_after_stop
         for text, place, sentence, reference in masked(document):
             kind = (
                 f"{'test' if number % 2 else 'seen'}, {'textual' if sentence.citations[0].textual else 'parenthetical'}"
             )
             paper = Paper("", reference.title, reference.authors, reference.year, "", "")
             ends = [there.offset for there in citation_places(text, 0, len(text), document.format)]
+            habitual = [there.offset for there in citation_places(text, 0, len(text), document.format, gap_after_stop)]
             names = list(name_ends(text, 0, len(text), paper))
             clause = clause_end(text, 0, len(text))
             counts[kind] += 1
             counts[f"{kind} end"] += place in ends[:1]
-            counts[f"{kind} fix"] += place in [*names, *([clause] if clause else []), *ends][:1]
+            counts[f"{kind} fix"] += place in [*names, *([clause] if clause else []), *habitual][:1]
             counts[f"{kind} names"] += bool(names)
             counts[f"{kind} names right"] += bool(names) and place == names[0]
             counts[f"{kind} clauses"] += bool(clause and not names)

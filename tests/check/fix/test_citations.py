@@ -66,6 +66,30 @@ def test_in_latex(tmp_path: Path, text: str) -> None:
     assert [s.citations[-1].keys for s in read(path).sentences if "bees" in s.text] == [("doe",)]
 
 
+AFTER = ["Dogs sleep. \\cite{doe} ", "Ants sleep. \\cite{doe} ", "Mice sleep. \\cite{doe} "]
+
+
+@pytest.mark.parametrize(
+    ("text", "cite"),
+    [
+        ("".join(AFTER) + "So do bees.@ Cats do not.", " \\cite{doe}"),
+        ("".join(AFTER).replace(". ", ".") + "So do bees.@ Cats do not.", "\\cite{doe}"),
+        ("".join(AFTER[:2]) + "So do bees@. Cats do not.", " \\cite{doe}"),  # too few to be a habit
+        ("".join(AFTER) + 3 * "Cats dream \\cite{doe}. " + "So do bees@.", " \\cite{doe}"),
+        ("".join(AFTER) + "So do the bees@", " \\cite{doe}"),  # without a stop
+    ],
+)
+def test_the_habit_of_citing_after_stops(tmp_path: Path, text: str, cite: str) -> None:
+    path = tmp_path / "main.tex"
+    path.write_text(LATEX % text.replace("@", ""), "utf-8")
+    (tmp_path / "refs.bib").write_text(BIB, "utf-8")
+    made = plan(check_by_words(path, key="doe", known=True))
+    assert not made.refused
+    apply(made)
+    assert path.read_text("utf-8") == LATEX % text.replace("@", cite)
+    assert [s.citations[-1].keys for s in read(path).sentences if "bees" in s.text] == [("doe",)]
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from whycite.documents.latex.cursor import LatexText
 from whycite.documents.model import Document
@@ -35,6 +35,7 @@ class CitationStyle:
     closing: str
     gap: str
     key: re.Pattern[str]  # keys must match it
+    gap_after_stop: str | None = None  # if the draft cites after the stops of its sentences
 
     def write(self, key: str) -> str | None:
         """The citation of a key; None if the key cannot be written in this style."""
@@ -49,6 +50,11 @@ class CitationStyle:
 
 def citation_style(document: Document, texts: Mapping[str, str], file_names: Iterable[str] = ()) -> CitationStyle | str:
     """The style of a draft with these texts of files, or why no citation can be written."""
+    style = _written_style(document, texts, file_names)
+    return style if isinstance(style, str) else replace(style, gap_after_stop=_gap_after_stop(document, texts))
+
+
+def _written_style(document: Document, texts: Mapping[str, str], file_names: Iterable[str]) -> CitationStyle | str:
     if document.format == "latex":
         return _latex_style(document, texts)
     if document.format == "markdown":
@@ -116,6 +122,28 @@ def _written_citations(document: Document, texts: Mapping[str, str]) -> Iterator
             yield text[max(0, citation.start - 1) : citation.start], text[citation.start : citation.end]
 
 
+_BEFORE_STOP = re.compile(r"[)\]}]*[.!?…]\S*")
+_AFTER_STOP = re.compile(r"[.!?…][\"'”’»)\]}]*(?P<gap>[\s~]*)\Z")
+_LONGEST_GAP = 20  # characters between a stop and a citation
+_HABIT = 3  # citations after stops that show that the draft does so
+
+
+def _gap_after_stop(document: Document, texts: Mapping[str, str]) -> str | None:
+    """What is between stops and the citations after them; None if the draft cites before stops."""
+    gaps: Counter[str] = Counter()
+    before = 0
+    for sentence in document.sentences:
+        if sentence.kind != "prose" or not sentence.citations:
+            continue
+        text, citation = texts.get(sentence.file, ""), sentence.citations[-1]
+        ending = text[citation.end : sentence.end].strip()
+        stop = _AFTER_STOP.search(text[max(sentence.start, citation.start - _LONGEST_GAP) : citation.start])
+        before += bool(_BEFORE_STOP.fullmatch(ending))
+        if stop and not ending:
+            gaps["~" if "~" in stop["gap"] else " " if stop["gap"] else ""] += 1
+    return gaps.most_common(1)[0][0] if gaps.total() >= max(_HABIT, before + 1) else None
+
+
 # The end of a sentence: stops, then closing quotes, brackets and emphasis.
 _END = re.compile(r"(?P<stops>(?:[.!?…]|[:;,])*+)(?P<closers>(?:''|[\"”’»)\]}*_])*+)\Z")
 _TAIL_LENGTH = 200  # characters searched for the end of a sentence
@@ -130,15 +158,20 @@ _COMMENT_SIGN = re.compile(r"(?<!\\)(?:\\\\)*(%)")
 
 @dataclass(frozen=True, slots=True)
 class CitationPlace:
-    """An offset for a citation; `lead` goes before its gap."""
+    """An offset for a citation; `lead` goes before its gap, which is the style's unless there is an own one."""
 
     offset: int
     lead: str = ""
+    gap: str | None = None
 
 
-def citation_places(text: str, start: int, end: int, format: str) -> Iterator[CitationPlace]:
-    """The places for a citation of the sentence text[start:end], best first."""
+def citation_places(
+    text: str, start: int, end: int, format: str, gap_after_stop: str | None = None
+) -> Iterator[CitationPlace]:
+    """The places for a citation of the sentence text[start:end], best first; after its stop if a gap is given."""
     end = start + len(text[start:end].rstrip())
+    if gap_after_stop is not None and text[start:end].endswith((".", "!", "?", "…")):
+        yield CitationPlace(end, gap=gap_after_stop)
     if (display_start := _before_display(text, start, end, format)) is not None:
         end = display_start
     if end <= start:

@@ -80,7 +80,12 @@ def first_objection(sentence: Sentence, proposal: Proposal, document: Document) 
 
 
 def possible_places(
-    text: str, sentence: Sentence, finding: Finding, proposal: Proposal, format: str
+    text: str,
+    sentence: Sentence,
+    finding: Finding,
+    proposal: Proposal,
+    format: str,
+    gap_after_stop: str | None = None,
 ) -> Iterator[CitationPlace]:
     """Where a citation may go: after its authors' names, at the end of the clause, at the end of the sentence."""
     start, end = sentence.start, sentence.end
@@ -89,7 +94,7 @@ def possible_places(
     yield from map(CitationPlace, name_ends(text, start, end, proposal.recommendation.paper))
     if not sentence.citations and (clause := clause_end(text, start, end)):
         yield CitationPlace(clause)
-    yield from citation_places(text, start, end, format)
+    yield from citation_places(text, start, end, format, gap_after_stop)
 
 
 @dataclass(slots=True)
@@ -167,13 +172,16 @@ class _Planner:
             return reason
         source = self._sources[finding.file]
         insertions, reason = [], "there is no place for a citation at the end of the sentence"
-        for place in possible_places(source.text, sentence, finding, proposal, self._document.format):
+        for place in possible_places(
+            source.text, sentence, finding, proposal, self._document.format, style.gap_after_stop
+        ):
             obstacle = self._obstacle(source, place.offset)
             if obstacle:
                 reason = obstacle
                 continue
             character = source.text[place.offset - 1 : place.offset]
-            gap = "" if not place.lead and (character.isspace() or character == "~") else style.gap
+            usual_gap = "" if not place.lead and (character.isspace() or character == "~") else style.gap
+            gap = usual_gap if place.gap is None else place.gap
             insertions.append(Insertion(place.offset, place.lead + gap + written))
         return _Attempt(finding, proposal, name, insertions) if insertions else reason
 
