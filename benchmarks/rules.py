@@ -8,7 +8,7 @@ looking at "even". Each sentence that cites is judged without its own citations 
 several drafts of a project share count once. --articles adds the first N published articles of elife-09 that are not in
 elife-tiny, on which patterns were also tried; --medicine adds N articles of pmc-rct after the first 200, on which
 `statistic` was written. --show prints N of the sentences without a citation that rules flag, to be read. --model also
-judges with the bundled model, and compares what `check` flags without and with rules.
+judges with the bundled model, and compares what `check` flags without and with rules, and at several thresholds.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from whycite.text.language import is_english_draft
 
 DEFAULT = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 LOOKED_AT = 200  # articles of medicine
+THRESHOLDS = (0.3, 0.39, 0.45, 0.5, 0.55, 0.6)
 DIRECTION = {rule.id: rule.direction for rule in RULES}
 
 
@@ -122,7 +123,7 @@ def _ruled_sentences(documents: Iterable[tuple[str, Document]], with_model: bool
                 sentence.kind == "prose" and document.sections[sentence.section].type not in UNLABELLED_TYPES,
                 decision.rule.id if decision else "",
                 float(judgement.worthiness[number]) if judgement else 0.0,
-                judgement.threshold(document.sections[sentence.section].type) if judgement else 1.0,
+                judgement.reporting_threshold(document.sections[sentence.section].type) if judgement else 1.0,
                 clause.clause if clause else "",
             )
 
@@ -159,18 +160,24 @@ def _report(name: str, documents: Iterable[tuple[str, Document]], options: argpa
     console.print(f"without a citation and flagged: {len(flagged)} of {len(judged) - citing:,}")
     console.print(f"clauses after the last citation that are flagged: {len(clauses)} of {citing:,} sentences that cite")
     if options.model:
-        by_model = [sentence.worthiness >= sentence.threshold for sentence in judged]
-        by_both = [
-            said == "needs" or (said is None and likely)
-            for said, likely in zip((DIRECTION.get(sentence.rule) for sentence in judged), by_model, strict=True)
-        ]
         truth = [sentence.cites for sentence in judged]
+        by_model = [sentence.worthiness >= sentence.threshold for sentence in judged]
         console.print(f"flagged by the model alone: {_scores(by_model, truth)}")
-        console.print(f"flagged with rules: {_scores(by_both, truth)}")
+        console.print(f"flagged with rules: {_scores([_is_flagged(sentence) for sentence in judged], truth)}")
+        for threshold in THRESHOLDS:
+            flagged_there = [_is_flagged(sentence, threshold) for sentence in judged]
+            console.print(f"flagged with rules at {threshold}: {_scores(flagged_there, truth)}")
     for sentence in sorted(random.Random(0).sample(flagged, min(show, len(flagged))), key=lambda shown: shown.rule):
         console.print(f"{sentence.rule}\t{sentence.draft}\t{sentence.text}", markup=False, soft_wrap=True)
     for sentence in clauses[:show]:
         console.print(f"clause\t{sentence.draft}\t{sentence.text}\t{sentence.clause}", markup=False, soft_wrap=True)
+
+
+def _is_flagged(sentence: RuledSentence, threshold: float | None = None) -> bool:
+    """Whether `check` reports the sentence; by default at the threshold that it uses by itself."""
+    direction = DIRECTION.get(sentence.rule)
+    bar = sentence.threshold if threshold is None else threshold
+    return direction == "needs" or (direction is None and sentence.worthiness >= bar)
 
 
 def _scores(flagged: Sequence[bool], truth: Sequence[bool]) -> str:

@@ -46,3 +46,15 @@ def test_a_draft_without_a_bibliography(encoder: Encoder, tmp_path: Path) -> Non
     alone, informed = (judge(document, _undecided(counts), encoder) for counts in (None, COUNTS))
     assert np.array_equal(alone.worthiness, informed.worthiness)
     assert (alone.threshold("method"), informed.threshold("method")) == (0.5, 0.7)
+
+
+@pytest.mark.parametrize(("of_detector", "reported"), [(0.3, 0.5), (0.5, 0.5), (0.7, 0.7)])
+def test_what_is_reported_is_as_likely_as_not(
+    encoder: Encoder, tmp_path: Path, of_detector: float, reported: float
+) -> None:
+    path = tmp_path / "draft.md"
+    path.write_text("# Bees\n\nBees need rest, too.\n", "utf-8")
+    detector = FakeDetector(lambda text: 0.4, {"": of_detector})
+    judged = judge(read(path), detector, encoder)
+    assert judged.threshold("method") == of_detector
+    assert judged.reporting_threshold("method") == reported

@@ -63,11 +63,11 @@ def check_draft(
     """Find the sentences of a draft that need a citation, and papers that they could cite.
 
     `library` is an open one or a path; by default it is the user's own, if there is one, and without `use_library`
-    none. `threshold` applies to all sections but those whose type has its own in `thresholds`; by default each detector
-    has its own. Only `sections` of these types are checked, abstracts only if asked for. With `all`, sentences that
-    cite get recommendations, too. `ignore_rules` turns rules off by their ids. `texts` replaces files on disk by
-    unsaved ones. `remember` caches what was computed. `progress` is called with the stage, a count, and the total if
-    known.
+    none. `threshold` applies to all sections but those whose type has its own in `thresholds`; by default it is
+    the detector's own, but at least one half. Only `sections` of these types are checked, abstracts only if asked for.
+    With `all`, sentences that cite get recommendations, too. `ignore_rules` turns rules off by their ids. `texts`
+    replaces files on disk by unsaved ones. `remember` caches what was computed. `progress` is called with the stage, a
+    count, and the total if known.
 
     `on_findings` is called as soon as every sentence is judged, with the draft without papers and no findings, and
     then with each next few findings in the order of the text, until it has seen all. An error that it or `progress`
@@ -101,7 +101,7 @@ def check_draft(
     limits: dict[int, float] = {}
     for index in indices:
         section_type = _section_type(document, index)
-        limit = judgement.threshold(section_type) if threshold is None else threshold
+        limit = judgement.reporting_threshold(section_type) if threshold is None else threshold
         limits[index] = (thresholds or {}).get(section_type or "", limit)
     kinds = {
         index: _kind(document.sentences[index], index in decisions, worthiness[index], limits[index])

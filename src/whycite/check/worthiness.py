@@ -21,6 +21,7 @@ from whycite.text.language import is_english_draft
 __all__ = ["Judgement", "adjust_worthiness", "is_own_contribution", "judge", "method_names"]
 
 
+_MIN_REPORTED = 0.5  # worthiness
 _PARAGRAPHS_AT_ONCE = 64  # a second or two of work, and enough sentences of equal length to fill batches
 
 
@@ -36,6 +37,14 @@ class Judgement:
         if self.detector.bibliography is not None:
             return self.detector.bibliography.threshold
         return self.detector.thresholds.get(section_type or "", self.detector.thresholds[""])
+
+    def reporting_threshold(self, section_type: str | None) -> float:
+        """The worthiness from which a check reports a sentence of such a section unless the user says otherwise.
+
+        A detector's own threshold weighs a missed sentence like a false alarm. Readers of a report mind false alarms
+        more, so what is reported is at least as likely as not to need a citation.
+        """
+        return max(self.threshold(section_type), _MIN_REPORTED)
 
 
 def judge(

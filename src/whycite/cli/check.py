@@ -71,7 +71,7 @@ def check(
     threshold: Annotated[
         float | None,
         typer.Option(
-            min=0, max=1, metavar="T", help="Lowest worthiness to report (0 to 1); the model's own if omitted."
+            min=0, max=1, metavar="T", help="Lowest worthiness to report (0 to 1); 0.5 or the model's own, if higher."
         ),
     ] = None,
     section: Annotated[
