@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-all lint docs bench vsix code-server clean
+.PHONY: demo test test-all lint docs bench vsix pdfjs code-server clean
 
 demo: .venv/articles
 	$(BIN)/whycite demo
@@ -32,6 +32,15 @@ bench: .venv/bench
 # The extension for Visual Studio Code, which needs Node.js 20 or newer: editors/vscode/whycite.vsix.
 vsix:
 	cd editors/vscode && npm ci --ignore-scripts --no-audit --no-fund && npm run package
+
+# PDF.js, which shows papers in the browser, with its licences; commit what it changes.
+PDFJS := 6.5.438
+pdfjs:
+	rm -rf build/pdfjs && mkdir -p build/pdfjs
+	cd build/pdfjs && npm pack --silent pdfjs-dist@$(PDFJS) && tar -xzf pdfjs-dist-$(PDFJS).tgz
+	cp build/pdfjs/package/LICENSE build/pdfjs/package/legacy/build/pdf.min.mjs build/pdfjs/package/legacy/build/pdf.worker.min.mjs \
+	  build/pdfjs/package/wasm/*_nowasm_fallback.js build/pdfjs/package/wasm/LICENSE_*JBIG2 build/pdfjs/package/wasm/LICENSE_*OPENJPEG \
+	  src/whycite/web/static/pdfjs/
 
 # A Visual Studio Code in the browser, in which the extension is tested (some 600 MB). It brings the Node.js it needs.
 code-server:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from fastapi import APIRouter, FastAPI, Request
@@ -19,6 +20,8 @@ __all__ = ["PAGES", "missing", "mount", "router"]
 _HERE = Path(__file__).parent
 _TEMPLATES = Jinja2Templates(_HERE / "templates")
 PAGES = {"projects": "Projects", "cite": "Cite", "check": "Check", "verify": "Verify", "library": "Library"}
+
+_CITATION = re.compile(r"[0-9a-f]{16}")
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
@@ -63,6 +66,16 @@ async def project(id: str, request: Request, number: str = "") -> Response:
     if not is_number or not await server.ask(lambda: server.desk.store.exists(id)):
         return missing(request)
     return _TEMPLATES.TemplateResponse(request, "project.html", {"pages": PAGES, "name": "projects", "id": id})
+
+
+@router.api_route("/projects/{id}/citations/{citation}", methods=["GET", "HEAD"])
+async def citation(id: str, citation: str, request: Request) -> Response:
+    """A citation of a project beside the paper it cites."""
+    server: Server = request.app.state.server
+    if not _CITATION.fullmatch(citation) or not await server.ask(lambda: server.desk.store.exists(id)):
+        return missing(request)
+    context = {"pages": PAGES, "name": "projects", "id": id, "citation": citation}
+    return _TEMPLATES.TemplateResponse(request, "citation.html", context)
 
 
 def missing(request: Request) -> Response:

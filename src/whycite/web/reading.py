@@ -8,15 +8,21 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from whycite.documents.jsondocument import from_plain, to_plain
 from whycite.documents.model import Document, Reference
 from whycite.documents.sandbox import Worker
 from whycite.errors import UserError
+from whycite.library.paths import file_of, library_exists
+from whycite.web.guard import Problem
 from whycite.web.uploads import Upload, upload_folder
 
-__all__ = ["PAPERS_WORKER", "UPLOADED", "read_all", "read_draft", "read_folder", "read_stored"]
+if TYPE_CHECKING:
+    from whycite.library import Library
+    from whycite.service.loading import CurrentLibrary
+
+__all__ = ["PAPERS_WORKER", "UPLOADED", "library_file", "read_all", "read_draft", "read_folder", "read_stored"]
 
 UPLOADED = "<upload>/"  # prefix of uploaded files, which no path on this machine can have
 _SECONDS = 60.0  # without progress
@@ -68,6 +74,23 @@ def read_all(folder: Path) -> Iterator[Document]:
 def read_stored(file: str, path: str) -> Document:
     """The document with that path in a file on this machine, which may be an archive."""
     return _read_limited(_DRAFTS, path, what="kept", path=path, file=file)[0]
+
+
+def library_file(current: CurrentLibrary, id: str) -> tuple[str, str]:
+    """The file of a document of the library, if it still exists, and the path of the document."""
+    path = current.answer_once(_paths).get(id) if library_exists(current.path) else None
+    if path is None:
+        raise Problem(404, "The library has no such document.")
+    file = file_of(path)
+    if file is None:
+        raise UserError(
+            "the file of this document is gone, and the library does not store full texts; open the file itself"
+        )
+    return file, path
+
+
+def _paths(library: Library) -> dict[str, str]:
+    return {str(entry.id): entry.path for entry in library.documents()}
 
 
 def _read_limited(worker: Worker, name: str, **question: Any) -> list[Document]:

@@ -94,6 +94,7 @@ class VerifyAnswer(HeatMapJson):
 
     path: str
     title: str
+    format: str
     retracted: str  # that the cited paper was retracted or corrected; empty if it stands
     warnings: list[str]  # about the cited paper
     threshold: float

@@ -18,10 +18,11 @@ from whycite.web.uploads import Upload
 if TYPE_CHECKING:
     from whycite.verify.claims import OpenDocument
 
-__all__ = ["WarmPaper", "WarmPapers", "file_hash", "upload_hash"]
+__all__ = ["HASH_LENGTH", "WarmPaper", "WarmPapers", "file_hash", "upload_hash"]
 
 _MAX_PAPERS = 24  # a few megabytes each
 _DIGEST_SIZE = 16
+HASH_LENGTH = 2 * _DIGEST_SIZE  # characters of the hash of a file
 _BLOCK_SIZE = 1 << 20
 
 

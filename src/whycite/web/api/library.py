@@ -10,16 +10,16 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Form, Path, Query, UploadFile
-from fastapi.responses import Response, StreamingResponse
+from fastapi.responses import FileResponse, Response, StreamingResponse
 
 from whycite.cite.recommendations import paper_json
 from whycite.documents.model import Document
-from whycite.errors import UserError
+from whycite.library.paths import absolute
 from whycite.library.records import LibraryInfo
 from whycite.text.tokens import fold
 from whycite.web import schemas
 from whycite.web.guard import Problem
-from whycite.web.reading import read_draft, read_stored
+from whycite.web.reading import library_file, read_draft, read_stored
 from whycite.web.server import PROBLEMS, CurrentServer, Server, json_response, receive_uploads
 from whycite.web.uploads import write_uploads
 from whycite.web.warm import file_hash, upload_hash
@@ -31,6 +31,7 @@ __all__ = ["DocumentId", "DocumentSource", "document_source", "router", "searcha
 
 
 router = APIRouter(prefix="/library", tags=["library"], responses=PROBLEMS)
+_ID = r"^-?[0-9]{1,20}$"
 
 
 @router.get("", response_model=LibraryInfo)
@@ -74,9 +75,18 @@ async def follow(here: CurrentServer, id: Annotated[str, Path(max_length=64)]) -
 
 
 @router.delete("/documents/{id}", response_model=schemas.RemoveAnswer)
-async def delete(here: CurrentServer, id: Annotated[str, Path(pattern=r"^-?[0-9]{1,20}$")]) -> Response:
+async def delete(here: CurrentServer, id: Annotated[str, Path(pattern=_ID)]) -> Response:
     """Remove a document and everything that only it contributed; its original file is kept."""
     return await here.work(lambda: _remove(here, id))
+
+
+@router.get("/documents/{id}/file", response_class=FileResponse)
+async def download(here: CurrentServer, id: Annotated[str, Path(pattern=_ID)]) -> Response:
+    """The file of a document as it was added."""
+    file, path = await here.ask(lambda: library_file(here.current, id))
+    if file != absolute(path):
+        raise Problem(404, "This document is part of an archive; unpack it to see its file.")
+    return FileResponse(file, media_type="application/octet-stream", filename=FilePath(file).name)
 
 
 @router.get("/statistics", response_model=schemas.Statistics)
@@ -129,7 +139,7 @@ def _statistics_json(library: Library) -> schemas.Statistics:
     }
 
 
-DocumentId = Annotated[str | None, Form(pattern=r"^-?[0-9]{1,20}$")]
+DocumentId = Annotated[str | None, Form(pattern=_ID)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +156,8 @@ def document_source(here: Server, files: list[UploadFile] | None, id: str | None
         raise Problem(422, "Upload a document, or name one in the library.")
     if id is not None:
         return DocumentSource(
-            lambda: read_stored(*_library_file(here, id)), lambda: _library_hash(*_library_file(here, id))
+            lambda: read_stored(*library_file(here.current, id)),
+            lambda: _library_hash(*library_file(here.current, id)),
         )
     uploads = receive_uploads(files or [], here.settings.files)
     return DocumentSource(lambda: read_draft(uploads), lambda: upload_hash(uploads))
@@ -154,18 +165,3 @@ def document_source(here: Server, files: list[UploadFile] | None, id: str | None
 
 def _library_hash(file: str, path: str) -> str:
     return f"{file_hash(FilePath(file))} {path}"
-
-
-def _library_file(here: Server, id: str) -> tuple[str, str]:
-    """The file of a document, if it still exists, and the path of the document."""
-    from whycite.library.paths import file_of
-
-    path = next((entry.path for entry, _ in here.current.answer_once(searchable_entries) if str(entry.id) == id), None)
-    if path is None:
-        raise Problem(404, "The library has no such document.")
-    file = file_of(path)
-    if file is None:
-        raise UserError(
-            "the file of this document is gone, and the library does not store full texts; open the file itself"
-        )
-    return file, path

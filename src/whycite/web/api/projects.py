@@ -14,6 +14,7 @@ from whycite.check.findings import proposal_json
 from whycite.documents.jsondocument import section_json
 from whycite.web.guard import Problem
 from whycite.web.projects.answers import (
+    CitedPaper,
     Dismissal,
     DraftSentence,
     ProjectAnswer,
@@ -25,13 +26,15 @@ from whycite.web.projects.answers import (
     SentencePapers,
 )
 from whycite.web.projects.store import FileKind, ProjectFolder
-from whycite.web.projects.verdicts import CitationNames
+from whycite.web.projects.verdicts import CitationNames, VerdictRecord
 from whycite.web.server import PROBLEMS, CurrentServer, Server, json_response, receive_uploads
+from whycite.web.warm import HASH_LENGTH
 
 __all__ = ["router"]
 
 router = APIRouter(prefix="/projects", tags=["projects"], responses=PROBLEMS)
 _PAPERS = 3  # per sentence
+_PASSAGES = 10  # of a cited paper
 
 ProjectId = Annotated[str, Path(pattern=r"^[0-9a-f]{16}$", description="the id of a project")]
 ItemId = Annotated[str, Path(pattern=r"^[0-9a-f]{16}$")]
@@ -179,6 +182,18 @@ async def papers(here: CurrentServer, id: ProjectId, number: Annotated[int, Path
     return await here.work(lambda: _papers(here, here.desk.store.open(id), number))
 
 
+@router.get("/{id}/citations/{verdict}", response_model=VerdictRecord)
+async def citation(here: CurrentServer, id: ProjectId, verdict: ItemId) -> Response:
+    """The verdict on one citation."""
+    return await here.ask(lambda: json_response(_record(here, here.desk.store.open(id), verdict)))
+
+
+@router.get("/{id}/citations/{verdict}/paper", response_model=CitedPaper)
+async def cited_paper(here: CurrentServer, id: ProjectId, verdict: ItemId) -> Response:
+    """The paper that a citation cites: every sentence with its score, and the address of its file."""
+    return await here.work(lambda: _cited_paper(here, here.desk.store.open(id), verdict))
+
+
 @router.put("/{id}/dismissals/{verdict}", response_model=Dismissal)
 async def dismiss(here: CurrentServer, id: ProjectId, verdict: ItemId, dismissal: DismissalReason) -> Response:
     """Set a verdict aside, with a reason; reports leave it out."""
@@ -303,6 +318,42 @@ def _papers(here: Server, folder: ProjectFolder, number: int) -> Response:
     proposals = propose_papers(document, claim, sentence, here.current.path, _PAPERS)
     answer: SentencePapers = {"claim": claim, "papers": [proposal_json(proposal) for proposal in proposals]}
     return json_response(answer)
+
+
+def _record(here: Server, folder: ProjectFolder, id: str) -> VerdictRecord:
+    record = here.desk.journal(folder).find(folder.draft_hash(), id)
+    if record is None:
+        raise Problem(404, "The draft has no such citation, or it was not checked yet.")
+    return record
+
+
+def _cited_paper(here: Server, folder: ProjectFolder, id: str) -> Response:
+    from whycite.verify.heatmap.page import heat_map_json, usual_threshold
+
+    record = _record(here, folder, id)
+    if not record["paper_file"] and not record["paper_document"]:
+        raise Problem(404, "The text of this paper is not at hand; add it to the project.")
+    paper = here.desk.cited_paper(folder, record)
+    verification = paper.opened.verify(record["claim"])
+    heat_map = heat_map_json(paper.document, verification, _PASSAGES)
+    heat_map["document"]["path"] = record["paper"]
+    answer: CitedPaper = {
+        **heat_map,
+        "citation": id,
+        "title": paper.document.paper.title or record["paper"],
+        "format": paper.document.format,
+        "original": _original(folder, record),
+        "threshold": usual_threshold(verification),
+    }
+    return json_response(answer)
+
+
+def _original(folder: ProjectFolder, record: VerdictRecord) -> str:
+    if len(record["paper_hash"]) > HASH_LENGTH:  # one of several papers in a file
+        return ""
+    if record["paper_file"]:
+        return f"/api/projects/{folder.id}/files/{record['paper_file']}"
+    return f"/api/library/documents/{record['paper_document']}/file"
 
 
 def _report(here: Server, folder: ProjectFolder, format: Literal["html", "markdown"]) -> Response:

@@ -49,6 +49,7 @@ def _verify(claim: str, paper: WarmPaper, n: int, library: Path) -> Response:
     answer: VerifyAnswer = {
         "path": document.path,
         "title": document.paper.title,
+        "format": document.format,
         **heat_map_json(document, verification, n),
         "retracted": notices.description,
         "warnings": list(document.warnings),

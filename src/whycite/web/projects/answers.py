@@ -8,11 +8,13 @@ from typing_extensions import TypedDict
 
 from whycite.check.findings import ProposalJson
 from whycite.documents.jsondocument import SectionJson
+from whycite.verify.heatmap.page import HeatMapJson
 from whycite.web.projects.desk import RunState
 from whycite.web.projects.store import FileKind
 from whycite.web.projects.verdicts import VerdictRecord
 
 __all__ = [
+    "CitedPaper",
     "Dismissal",
     "DraftSentence",
     "ProjectAnswer",
@@ -92,6 +94,16 @@ class SentencePapers(TypedDict):
 
     claim: str
     papers: list[ProposalJson]
+
+
+class CitedPaper(HeatMapJson):
+    """The paper that a verdict rests on, every sentence with its score, and where its file can be had."""
+
+    citation: str
+    title: str
+    format: str  # "pdf" can be shown as it looks
+    original: str  # the address of the file; empty if it cannot be had
+    threshold: float
 
 
 class Dismissal(TypedDict):

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,10 +16,10 @@ from whycite.documents.model import Document
 from whycite.errors import MissingExtra, UserError
 from whycite.library.paths import library_exists
 from whycite.web.projects.store import ProjectFile, ProjectFolder, ProjectStore
-from whycite.web.projects.verdicts import CitationNames, VerdictJournal, verdict_record
+from whycite.web.projects.verdicts import CitationNames, PaperSource, VerdictJournal, VerdictRecord, verdict_record
 from whycite.web.queues import WorkQueue
-from whycite.web.reading import read_all, read_folder, read_stored
-from whycite.web.warm import WarmPapers, file_hash
+from whycite.web.reading import library_file, read_all, read_folder, read_stored
+from whycite.web.warm import HASH_LENGTH, WarmPaper, WarmPapers, file_hash
 
 if TYPE_CHECKING:
     from whycite.check.findings import CheckedDraft, Finding
@@ -150,9 +151,18 @@ class ProjectDesk:
         """What is known of each citation, without checking any."""
         verifications = self.journal(project).verifications()
         document = self.draft(project)
-        papers = _PaperTexts(project, self._papers, verifications, document, is_reading=False)
-        full_texts = [*papers.full_texts(), *self._library_texts()]
+        papers = _PaperTexts(project, self._papers, verifications, document, self.library(), is_reading=False)
+        full_texts = papers.full_texts()
         return list(self._verdicts(document, full_texts, papers))
+
+    def cited_paper(self, project: ProjectFolder, record: VerdictRecord) -> WarmPaper:
+        """The paper that a verdict rests on, ready for claims."""
+        if record["paper_file"]:
+            file = str(project.file(record["paper_file"]).path)
+            path = file + record["paper_hash"][HASH_LENGTH:]
+        else:
+            file, path = library_file(self._current, record["paper_document"])
+        return self._papers.open(record["paper_hash"], lambda: _read_again(project, file, path))
 
     def library(self) -> Library | None:
         """The library; None if there is none yet."""
@@ -186,17 +196,17 @@ class ProjectDesk:
         if document.paper.title:
             project.update("project.json", title=document.paper.title)
         journal = self.journal(project)
-        papers = _PaperTexts(project, self._papers, journal.verifications(), document)
-        full_texts = [*papers.full_texts(run.report), *self._library_texts()]
+        papers = _PaperTexts(project, self._papers, journal.verifications(), document, self.library())
+        full_texts = papers.full_texts(run.report)
         if not self.marks(project):
             project.save("marks.json", {"hash": draft_hash, "sentences": self._judge(document, run)})
         names, ids = CitationNames(), []
         run.report("Checking citations")
         for checked in self._verdicts(document, full_texts, papers, run.report):
             ids.append(names.name(checked.claim, checked.reference.id))
-            paper_hash = papers.hashes.get(checked.paper, "")
+            source = papers.sources.get(checked.paper, PaperSource())
             _, link = reference_link(checked.reference)
-            journal.append(verdict_record(checked, ids[-1], draft_hash, paper_hash, link, project.draft_folder))
+            journal.append(verdict_record(checked, ids[-1], draft_hash, source, link, project.draft_folder))
         journal.keep_only(ids, draft_hash)
 
     def _verdicts(
@@ -209,12 +219,6 @@ class ProjectDesk:
         from whycite.verify.drafts import verify_citations
 
         return verify_citations(document, full_texts, papers.open, self.library(), progress=progress)
-
-    def _library_texts(self) -> list[FullText]:
-        from whycite.verify.fulltexts import texts_in_library
-
-        library = self.library()
-        return texts_in_library(library) if library is not None else []
 
     def _judge(self, document: Document, run: ProjectRun) -> dict[str, Any]:
         """Which sentences need a citation; papers for them are looked for when somebody asks."""
@@ -253,6 +257,7 @@ class _PaperTexts:
         warm: WarmPapers,
         verifications: dict[tuple[str, str], Verification],
         draft: Document,
+        library: Library | None,
         is_reading: bool = True,
     ) -> None:
         # Somebody said that these files are what a reference means, whatever they look like.
@@ -261,15 +266,15 @@ class _PaperTexts:
             for reference, file in project.load("assigned.json").items()
             if reference in draft.by_id
         }
-        self.hashes: dict[str, str] = {}  # by path of the document
+        self.sources: dict[str, PaperSource] = {}  # by path of the document
         self._project, self._warm, self._verifications = project, warm, verifications
-        self._is_reading = is_reading
+        self._library, self._is_reading = library, is_reading
 
     def full_texts(
         self, progress: Callable[[str, int, int | None], None] = lambda stage, count, total: None
     ) -> list[FullText]:
-        """The documents in the uploaded papers; each file is read once."""
-        from whycite.verify.fulltexts import FullText
+        """The documents in the uploaded papers, each file of which is read once, and those of the library."""
+        from whycite.verify.fulltexts import FullText, texts_in_library
 
         files = [file for file in self._project.files() if file.kind == "paper"]
         full_texts = []
@@ -280,14 +285,21 @@ class _PaperTexts:
                 problem = problem.replace(f"{file.path.parent}/", "")
                 paper = self._assigned.get(file.id, document.paper)
                 full_texts.append(FullText(str(file.path), document.path, paper, problem))
-        return full_texts
+        return [*full_texts, *(texts_in_library(self._library) if self._library is not None else [])]
+
+    @cached_property
+    def _library_ids(self) -> dict[str, str]:
+        documents = self._library.documents() if self._library is not None else ()
+        return {entry.path: str(entry.id) for entry in documents}
 
     def open(self, full_text: FullText) -> _RememberedPaper:
         """A paper that remembers what was verified."""
         if full_text.problem:
             raise UserError(full_text.problem)
         paper_hash = file_hash(Path(full_text.file)) + full_text.path.removeprefix(full_text.file)
-        self.hashes[full_text.path] = paper_hash
+        file = next((file.id for file in self._project.files() if str(file.path) == full_text.file), "")
+        document = "" if file else self._library_ids.get(full_text.path, "")
+        self.sources[full_text.path] = PaperSource(paper_hash, file, document)
         return _RememberedPaper(paper_hash, self._verifications, lambda claim: self._verify(full_text, claim))
 
     def _verify(self, full_text: FullText, claim: str) -> Verification:
@@ -295,14 +307,11 @@ class _PaperTexts:
 
         if not self._is_reading:
             return unchecked(claim, _NOT_YET)
-        return self._warm.open(self.hashes[full_text.path], lambda: self._read(full_text)).opened.verify(claim)
+        paper_hash = self.sources[full_text.path].content_hash
+        return self._warm.open(paper_hash, lambda: self._read(full_text)).opened.verify(claim)
 
     def _read(self, full_text: FullText) -> Document:
-        record = self._project.load(f"texts/{file_hash(Path(full_text.file))}.json")
-        for plain in record.get("documents", ()):
-            if plain["path"] == full_text.path:
-                return from_plain(plain)
-        return read_stored(full_text.file, full_text.path)  # a paper of the library
+        return _read_again(self._project, full_text.file, full_text.path)
 
     def _documents(self, file: ProjectFile) -> list[Document]:
         name = f"texts/{file_hash(file.path)}.json"
@@ -313,6 +322,15 @@ class _PaperTexts:
             record = {"documents": [to_plain(document) for document in _read_paper(file)]}
             self._project.save(name, record)
         return [from_plain(plain) for plain in record["documents"]]
+
+
+def _read_again(project: ProjectFolder, file: str, path: str) -> Document:
+    """A paper whose text was read before, from the project or the library."""
+    record = project.load(f"texts/{file_hash(Path(file))}.json")
+    for plain in record.get("documents", ()):
+        if plain["path"] == path:
+            return from_plain(plain)
+    return read_stored(file, path)
 
 
 def _read_paper(file: ProjectFile) -> list[Document]:

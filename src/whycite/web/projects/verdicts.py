@@ -6,6 +6,7 @@ import json
 import secrets
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
@@ -15,7 +16,7 @@ from whycite.files import write_lines
 from whycite.verify.drafts import CitationVerdict, CitationVerdictJson, citation_verdict_json
 from whycite.verify.verification import Verification, verification_from_json
 
-__all__ = ["CitationNames", "VerdictJournal", "VerdictRecord", "verdict_record"]
+__all__ = ["CitationNames", "PaperSource", "VerdictJournal", "VerdictRecord", "verdict_record"]
 
 _PASSAGES = 5  # per verdict
 
@@ -26,6 +27,8 @@ class VerdictRecord(CitationVerdictJson):
     id: str
     sentence: int  # its place in the draft, from 0
     paper_hash: str  # of the file that was read; empty if there was none
+    paper_file: str  # the id of that file in the project; empty if it is not one of its files
+    paper_document: str  # the id of the cited paper in the library; empty if it was read from the project
     link: str  # the address of the cited paper; empty if it has neither DOI nor arXiv id
     draft: str  # the hash of the draft
     version: str  # of whycite
@@ -44,15 +47,26 @@ class CitationNames:
         return blake2b(content.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
+@dataclass(frozen=True, slots=True)
+class PaperSource:
+    """Where the text of a cited paper was read: the hash of the file, and its id in the project or the library."""
+
+    content_hash: str = ""
+    file: str = ""
+    document: str = ""
+
+
 def verdict_record(
-    checked: CitationVerdict, id: str, draft: str, paper_hash: str, link: str, draft_folder: Path
+    checked: CitationVerdict, id: str, draft: str, source: PaperSource, link: str, draft_folder: Path
 ) -> VerdictRecord:
     """A verdict as it is kept, with names of files instead of paths on this machine."""
     record: VerdictRecord = {
         **citation_verdict_json(checked, _PASSAGES),
         "id": id,
         "sentence": checked.sentence,
-        "paper_hash": paper_hash,
+        "paper_hash": source.content_hash,
+        "paper_file": source.file,
+        "paper_document": source.document,
         "link": link,
         "draft": draft,
         "version": version("whycite"),
@@ -83,6 +97,10 @@ class VerdictJournal:
         with self._lock:
             by_id = {record["id"]: record for record in self._records if record["draft"] == draft}
         return sorted(by_id.values(), key=lambda record: (record["sentence"], record["start"]))
+
+    def find(self, draft: str, id: str) -> VerdictRecord | None:
+        """The last verdict on a citation of a draft."""
+        return next((record for record in self.latest(draft) if record["id"] == id), None)
 
     def append(self, record: VerdictRecord) -> None:
         """Keep a verdict."""
@@ -120,7 +138,10 @@ def _load(path: Path) -> list[VerdictRecord]:
         return []
     for line in lines:
         try:
-            records.append(json.loads(line))
+            record: VerdictRecord = json.loads(line)
         except ValueError:  # cut off when the server was killed: this one is verified again
             continue
+        record.setdefault("paper_file", "")  # which older records lack
+        record.setdefault("paper_document", "")
+        records.append(record)
     return records

@@ -1,11 +1,13 @@
 import { ask, dropping, formOf, get, make, number, plural, roving, say, twice } from "./common.js";
 import { layOut } from "./heatmap.js";
 import { card } from "./papers.js";
+import { deciding, showOriginal } from "./paperview.js";
 import { VERDICTS, WORST_FIRST, byBadness, doiLink, verdictCard, who } from "./verdicts.js";
 
 const id = get("workspace").dataset.project;
 const api = `/api/projects/${id}`;
 const home = `/projects/${id}`;
+const HASH_LENGTH = 32; // of a file with one paper; that of one among several is longer
 const WAIT = 700; // milliseconds between two questions about progress
 const BAD = ["contradicted", "secondary", "not found"];
 let draft = null; // its sentences
@@ -181,7 +183,7 @@ function showSentence(where = "nearest") {
   const records = ofSentence(picked);
   const heading = sentence.needs ? "Needs a citation" : sentence.cites ? plural(new Set(records.map((record) => record.reference.id)).size || 1, "cited paper") : "No citation needed";
   const parts = [make("h2", { id: "picked", tabindex: "-1" }, heading), make("blockquote", { class: "why", dir: "auto" }, sentence.text), ...sentence.problems.map((problem) => make("p", { class: "wrong", role: "note", dir: "auto" }, problem))];
-  parts.push(...records.map((record) => verdictCard(record, [dismissing(record)])));
+  parts.push(...records.map((record, rank) => verdictCard(record, [dismissing(record), inPaper(record, rank === 0)])));
   if (sentence.cites && !records.length) parts.push(make("p", { class: "dim" }, progress.state === "running" ? "Not checked yet." : "Not checked."));
   const list = make("ol", { class: "cards" });
   if (sentence.needs) showPapers(sentence, list);
@@ -196,6 +198,23 @@ function showSentence(where = "nearest") {
   get("panel").replaceChildren(...parts, list);
   get("panel").scrollTop = 0;
   elements.get(picked).scrollIntoView({ block: where });
+}
+
+// The cited paper itself: the first one of a sentence is opened at once if it is a PDF, others when asked for.
+function inPaper(record, atOnce) {
+  if (!record.paper_file && !record.paper_document) return null;
+  const [passage] = deciding(record.passages);
+  const link = make("a", { href: `${home}/citations/${record.id}` }, "Open the paper");
+  if (!passage?.page || record.paper_hash.length > HASH_LENGTH) return make("p", {}, link);
+  const view = make("div", { class: "paper-view", "data-stance": passage.stance });
+  const source = record.paper_file ? `${api}/files/${record.paper_file}` : `/api/library/documents/${record.paper_document}/file`;
+  const open = make("button", { type: "button" }, `Show page ${passage.page}`);
+  open.addEventListener("click", () => {
+    open.remove();
+    showOriginal(view, source, [passage]);
+  });
+  if (atOnce) queueMicrotask(() => open.click());
+  return make("div", {}, make("p", { class: "row" }, link, open), view);
 }
 
 async function showPapers(sentence, list) {

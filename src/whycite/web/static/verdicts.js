@@ -45,7 +45,8 @@ export function doiLink(record) {
 // The verdict on one citation with its passages; `acts` come below.
 export function verdictCard(record, acts = []) {
   const sure = record.confidence ? `, ${Math.round(100 * record.confidence)}% sure` : "";
-  const [main, ...further] = record.passages;
+  const main = record.passages.find((one) => one.decides) ?? record.passages[0];
+  const further = record.passages.filter((one) => one !== main);
   return make(
     "article",
     { class: "card", "data-citation": record.id },

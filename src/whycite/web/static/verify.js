@@ -1,5 +1,6 @@
 import { ask, formOf, get, make, number, plural, roving, say } from "./common.js";
 import { layOut, overview, shade, show } from "./heatmap.js";
+import { deciding, showOriginal } from "./paperview.js";
 import { VERDICTS, passageFacts } from "./verdicts.js";
 
 let cited = null; // files of the cited paper, or the id of a document in the library
@@ -138,8 +139,18 @@ function tell() {
   get("threshold").value = answer.threshold;
   list();
   paint();
+  showPages();
   get("verdict").scrollIntoView({ block: "start" });
   get("verdict").focus({ preventScroll: true });
+}
+
+// The paper as it looks, if it is a PDF.
+function showPages() {
+  const source = cited.document ? `/api/library/documents/${cited.document}/file` : cited.files[0];
+  const isShown = answer.format === "pdf" && (cited.document || cited.files.length === 1);
+  get("paper").classList.toggle("hidden", !isShown);
+  get("paper").replaceChildren();
+  if (isShown) showOriginal(get("paper"), source, deciding(answer.passages));
 }
 
 function list() {

@@ -1,0 +1,39 @@
+import { ask, get, make, say } from "./common.js";
+import { deciding, showOriginal, showText } from "./paperview.js";
+import { verdictCard } from "./verdicts.js";
+
+const { project, citation } = get("cited").dataset;
+const api = `/api/projects/${project}/citations/${citation}`;
+
+async function start() {
+  const record = await ask(api);
+  get("back").href = `/projects/${project}/sentences/${record.sentence}`;
+  const draft = make("section", {}, make("h2", {}, "Claim"), make("blockquote", { class: "why", dir: "auto" }, record.claim));
+  get("panel").replaceChildren(draft, verdictCard(record));
+  say(get("state"), "Reading the paper …");
+  const paper = await ask(`${api}/paper`);
+  say(get("state"), "");
+  get("title").textContent = paper.title;
+  document.title = `${paper.title} · whycite`;
+  get("paper").dataset.stance = deciding(paper.passages)[0]?.stance ?? "";
+  const isPdf = paper.format === "pdf" && paper.original;
+  if (isPdf && (await showOriginal(get("paper"), paper.original, deciding(paper.passages)))) return offerText(paper);
+  const lead = showText(get("paper"), paper);
+  const passage = deciding(paper.passages)[0];
+  if (passage) lead(passage.index);
+}
+
+function offerText(paper) {
+  const button = make("button", { type: "button", "aria-pressed": "false" }, "Show as text");
+  const pages = [...get("paper").childNodes];
+  const text = make("div");
+  button.addEventListener("click", () => {
+    const asText = button.getAttribute("aria-pressed") === "false";
+    button.setAttribute("aria-pressed", String(asText));
+    get("paper").replaceChildren(...(asText ? [text] : pages));
+    if (asText) showText(text, paper);
+  });
+  get("paper-title").after(make("p", {}, button, " ", make("a", { href: paper.original, download: "" }, "Download the file")));
+}
+
+start().catch((error) => say(get("state"), error.message, true));
