@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from tests.web.manuscripts import MANUSCRIPT, WHALES
 from whycite.library import add
 from whycite.library.store import writing
 from whycite.web import queues, reading
@@ -62,9 +64,29 @@ def test_a_name_is_never_that_of_a_file_of_this_machine(
     entry = client.get("/api/library/documents").json()["documents"][0]
     assert entry["path"] == "<upload>/notes.md"
     answer = client.post("/api/verify", data={"claim": "Nobody may read this.", "document": entry["id"]})
-    assert answer.status_code == 422
-    assert "open the file" in answer.json()["detail"]
+    assert answer.status_code == 200  # what was sent is kept, and read again
+    assert "Whales sing for hours" in answer.text
     assert "network" not in answer.text
+    original = client.get(f"/api/library/documents/{entry['id']}/file")
+    assert original.content == b"# Notes\nWhales sing for hours [@payne]."
+    assert client.post("/api/library/documents/remove", json={"ids": [entry["id"]]}).status_code == 200
+    assert not list((tmp_path / "library").rglob("notes.md"))
+
+
+def test_a_paper_that_was_sent_is_verified_in_a_project(tmp_path: Path, client_of: Clients) -> None:
+    client = client_of(tmp_path / "library", projects=tmp_path / "projects")
+    assert _sent(client, [("whales.md", WHALES.encode()), ("picture.png", b"\x89PNG")])[1]["added"] == 1
+    assert [path.name for path in (tmp_path / "library" / "originals").iterdir()] == ["whales.md"]
+    id = client.post("/api/projects", files=[("draft", ("draft.md", MANUSCRIPT.encode()))]).json()["id"]
+    end = time.monotonic() + 120
+    while (progress := client.get(f"/api/projects/{id}/progress").json())["state"] == "running":
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    whales = progress["verdicts"][0]
+    assert (whales["verdict"], whales["paper_file"]) == ("backed", "")
+    paper = client.get(f"/api/projects/{id}/citations/{whales['id']}/paper").json()
+    assert paper["original"] == f"/api/library/documents/{whales['paper_document']}/file"
+    assert client.get(paper["original"]).content == WHALES.encode()
 
 
 def test_many_documents_come_in_pieces(tmp_path: Path, client_of: Clients, monkeypatch: pytest.MonkeyPatch) -> None:

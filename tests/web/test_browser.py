@@ -154,7 +154,7 @@ def test_library_add_and_remove(page: Any, tmp_path: Path) -> None:
     paper = tmp_path / "ants.md"
     paper.write_text("---\ntitle: How ants find home\n---\n# Introduction\nAnts count steps [@wittlinger2006].\n")
     page.set_input_files("#files", paper)
-    page.wait_for_selector("text=Added 1 document")
+    page.wait_for_selector("text=Added 1 paper")
     page.wait_for_selector("text=How ants find home")
     assert page.locator("#rows tr").count() == 3
     _keep(page, "library", tmp_path)
@@ -377,7 +377,7 @@ def test_a_script_in_names_and_keys_is_only_text(page: Any, tmp_path: Path) -> N
     page.wait_for_selector("#panel h3")
     page.goto("/library")
     page.set_input_files("#files", draft)
-    page.wait_for_selector("text=Added 1 document")
+    page.wait_for_selector("text=Added 1 paper")
     assert page.locator("main img, main script").count() == 0
     page.get_by_role("button", name="_img src=x").click()
     page.get_by_text("Confirm removal").click()
@@ -424,7 +424,7 @@ def _verify(page: Any, papers: Path, claim: str) -> None:
 
 def test_verify_shows_the_way_and_the_passages(page: Any, papers: Path, tmp_path: Path) -> None:
     _verify(page, papers, "Killer whales strike herring with their tails.")
-    assert page.locator("#steps li b").all_inner_texts() == ["Text", "Sentences", "Normalised", "Evidence"]
+    assert page.locator("#steps li b").all_inner_texts() == ["Text", "Sentences", "Words compared", "Evidence"]
     assert "stun herring with blows" in page.inner_text("#passages tr >> nth=0")
     page.click("#passages button >> nth=0")
     assert "stun herring" in page.evaluate("document.activeElement.textContent")
@@ -453,8 +453,11 @@ def test_verify_marks_what_decided_and_what_contradicts(
     contrary = page.locator("#text [data-stance=contradicts]")
     legend = page.locator("#legend span").all()
     page.locator("#threshold").fill("0")
-    assert contrary.evaluate(colour).startswith("rgba(124, 58, 220")
-    assert [span.evaluate(colour) for span in legend] == ["rgba(214, 96, 26, 0.38)", "rgba(124, 58, 220, 0.38)"]
+    assert contrary.evaluate(colour).startswith("color(srgb 0.486275 0.227451 0.862745")
+    assert [span.evaluate(colour) for span in legend] == [
+        "color(srgb 0.839216 0.376471 0.101961 / 0.38)",
+        "color(srgb 0.486275 0.227451 0.862745 / 0.38)",
+    ]
     _keep(page, "verify-contradicts", tmp_path)
     monkeypatch.undo()
     _verify(page, papers, "Killer whales strike herring with their tails.")

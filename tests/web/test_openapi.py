@@ -17,16 +17,26 @@ ASKED = {
     "/api/check/fix",
     "/api/check/stream",
     "/api/cite",
+    "/api/cite/batch",
     "/api/health",
     "/api/library",
     "/api/library/documents",
+    "/api/library/documents/remove",
     "/api/library/documents/{id}",
+    "/api/library/documents/{id}/file",
+    "/api/library/export",
     "/api/library/statistics",
     "/api/library/uploads/{id}",
+    "/api/library/zotero",
+    "/api/papers/{key}",
     "/api/projects",
+    "/api/projects/example",
     "/api/projects/{id}",
+    "/api/projects/{id}/citations/{verdict}",
+    "/api/projects/{id}/citations/{verdict}/paper",
     "/api/projects/{id}/dismissals/{verdict}",
     "/api/projects/{id}/draft",
+    "/api/projects/{id}/events",
     "/api/projects/{id}/files",
     "/api/projects/{id}/files/{file}",
     "/api/projects/{id}/progress",
@@ -39,7 +49,10 @@ ASKED = {
 FILES_AND_EVENTS = {
     "/api/check/fix",
     "/api/check/stream",
+    "/api/library/documents/{id}/file",
+    "/api/library/export",
     "/api/library/uploads/{id}",
+    "/api/projects/{id}/events",
     "/api/projects/{id}/files/{file}",
     "/api/projects/{id}/report",
 }
@@ -86,6 +99,10 @@ def test_every_answer_is_described() -> None:
     assert {"Paper", "Recommendation", "Finding", "Passage", "Document", "LibraryInfo"} <= set(results)
     assert not [name for name, schema in results.items() if name.endswith("Json") or not schema["description"]]
     paths = description["paths"]
+    names = [operation["operationId"] for operations in paths.values() for operation in operations.values()]
+    assert len(set(names)) == len(names)
+    assert {"cite", "library_documents", "projects_create", "papers_paper"} <= set(names)
+    assert description["components"]["securitySchemes"] == {"token": {"type": "http", "scheme": "bearer"}}
     assert set(paths) == ASKED
     for path, operations in paths.items():
         for operation in operations.values():

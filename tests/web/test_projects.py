@@ -1,6 +1,7 @@
 """Projects over the API: files are kept, every citation is verified, and what people decide stays."""
 
 import io
+import json
 import time
 import zipfile
 from collections.abc import Callable
@@ -270,3 +271,14 @@ def test_a_failure_is_told_without_details(client: TestClient, monkeypatch: pyte
     told = _finished(client, _created(client))
     assert told["state"] == "failed"
     assert told["detail"] == "An internal error occurred (ZeroDivisionError); see the server's log for details."
+
+
+def test_progress_comes_as_events(client: TestClient) -> None:
+    id = _created(client)
+    blocks = client.get(f"/api/projects/{id}/events").text.strip().split("\n\n")
+    events = [block.split("\n") for block in blocks if not block.startswith(":")]
+    assert [kind for kind, _ in events[:-1]] == ["event: progress"] * (len(events) - 1)
+    assert events[-1][0] == "event: done"
+    records = [record for _, data in events for record in json.loads(data.removeprefix("data: "))["verdicts"]]
+    assert {record["reference"]["id"] for record in records} == {"domenici", "martin", "tarpy"}
+    assert client.get("/api/projects/0000000000000000/events").status_code == 404

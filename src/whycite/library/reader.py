@@ -39,7 +39,7 @@ from whycite.library.search import SCORE, SearchHits, cosines, search_passages, 
 from whycite.library.snapshot import Snapshot
 from whycite.library.sourceitems import citation_keys
 from whycite.library.store import Store, open_store, plain_errors
-from whycite.library.tables import identifier
+from whycite.library.tables import identifier, rows_by_id
 
 __all__ = ["Library"]
 
@@ -275,6 +275,33 @@ class Library:
         versions = self.snapshot.versions_of([paper])
         rows = self.snapshot.rows_by_id("citations", "paper", versions, ["document", "place"])
         return sorted(set(zip(rows["document"].to_pylist(), rows["place"].to_pylist(), strict=True)))
+
+    @_with_plain_errors
+    def paper_id(self, key: str) -> int:
+        """The id of the paper with a key, which may be that of any of its versions."""
+        return self.snapshot.paper_of(identifier(key))
+
+    @_with_plain_errors
+    def documents_of(self, paper: int) -> list[int]:
+        """The documents that are a paper, in any version."""
+        rows = self.snapshot.rows_by_id("documents", "paper", self.snapshot.versions_of([paper]), ["id"])
+        return sorted(rows["id"].to_pylist())
+
+    @_with_plain_errors
+    def references_of(self, documents: Sequence[int]) -> list[int]:
+        """The papers in the bibliographies of documents."""
+        rows = self.snapshot.rows_by_id("documents", "id", documents, ["references"])
+        versions = {version for references in rows["references"].to_pylist() for version in references or ()}
+        return sorted({self.snapshot.paper_of(version) for version in versions})
+
+    @_with_plain_errors
+    def passages_of(self, documents: Sequence[int], n: int) -> list[tuple[str, str, int | None]]:
+        """The first paragraphs in which documents say something in their own words: text, section and page."""
+        if "passages" not in self._store.names or not documents:
+            return []
+        columns = ["text", "section", "page"]
+        rows = rows_by_id(self._store["passages"], "document", documents, columns).slice(0, n).to_pylist()
+        return [(" ".join(row["text"].split("\n")), row["section"] or "", row["page"]) for row in rows]
 
     @_with_plain_errors
     def all_support(self) -> dict[int, int]:

@@ -16,12 +16,14 @@ import uvicorn
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
 from whycite.errors import Busy, MissingExtra, UserError
 from whycite.service.loading import CurrentLibrary, LazyLoader, load_documents, load_questions
 from whycite.web import pages, uploads
 from whycite.web.api import check, cite, health, library, projects, read, verify
+from whycite.web.api import papers as papers_api
 from whycite.web.guard import MEDIA_TYPE, Guard, problem_body
 from whycite.web.projects.desk import ProjectDesk
 from whycite.web.projects.store import default_projects
@@ -50,7 +52,16 @@ class _Application(FastAPI):
         """The OpenAPI description."""
         if self.openapi_schema is None:
             self.openapi_schema = json.loads(_RESULT_NAME.sub("", json.dumps(super().openapi())))
+            # The token is needed only where the server was started with one.
+            self.openapi_schema["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+            self.openapi_schema["security"] = [{}, {"token": []}]
         return self.openapi_schema
+
+
+def _operation_id(route: APIRoute) -> str:
+    """The name of an operation, which stays when its address changes: `projects_create`."""
+    group = str(route.tags[0]) if route.tags else ""
+    return "_".join(filter(None, (group if group != route.name else "", route.name)))
 
 
 def create(settings: ServerSettings | None = None) -> Guard:
@@ -93,11 +104,12 @@ def assemble(settings: ServerSettings) -> tuple[Guard, Server]:
         docs_url=None,  # its page loads scripts from another site
         redoc_url=None,
         openapi_url="/api/openapi.json",
+        generate_unique_id_function=_operation_id,
         lifespan=lifespan,
     )
     app.state.server = server
     api = APIRouter(prefix="/api")
-    for part in (health, cite, check, verify, projects, read, library):
+    for part in (health, cite, check, verify, projects, read, library, papers_api):
         api.include_router(part.router)
     app.include_router(api)
     app.include_router(pages.router)

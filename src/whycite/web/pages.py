@@ -12,7 +12,11 @@ from starlette.staticfiles import StaticFiles
 from starlette.templating import Jinja2Templates
 from starlette.types import Scope
 
+from whycite.library.paths import library_exists
 from whycite.structure import SECTION_TYPES
+from whycite.web.api.papers import library_paper
+from whycite.web.graph import citation_graph
+from whycite.web.guard import Problem
 from whycite.web.server import Server
 
 __all__ = ["PAGES", "missing", "mount", "router"]
@@ -44,9 +48,17 @@ def mount(app: FastAPI) -> None:
 
 
 @router.api_route("/", methods=["GET", "HEAD"])
-async def first() -> RedirectResponse:
-    """Redirect to the page most people want first."""
-    return RedirectResponse("/cite")
+async def first(request: Request) -> RedirectResponse:
+    """Redirect to the page most people want first: on the first visit, to the ways to begin."""
+    server: Server = request.app.state.server
+    is_new = not library_exists(server.current.path) and not await server.ask(server.desk.store.projects)
+    return RedirectResponse("/welcome" if is_new else "/cite")
+
+
+@router.api_route("/welcome", methods=["GET", "HEAD"])
+async def welcome(request: Request) -> Response:
+    """The ways to begin."""
+    return _TEMPLATES.TemplateResponse(request, "welcome.html", {"pages": PAGES, "name": ""})
 
 
 @router.api_route("/{name}", methods=["GET", "HEAD"])
@@ -76,6 +88,20 @@ async def citation(id: str, citation: str, request: Request) -> Response:
         return missing(request)
     context = {"pages": PAGES, "name": "projects", "id": id, "citation": citation}
     return _TEMPLATES.TemplateResponse(request, "citation.html", context)
+
+
+@router.api_route("/papers/{key:path}", methods=["GET", "HEAD"])
+async def paper(key: str, request: Request) -> Response:
+    """A paper of the library."""
+    server: Server = request.app.state.server
+    try:
+        page = await server.work(lambda: library_paper(server, key))
+    except Problem as problem:
+        if problem.status != 404:
+            raise
+        return missing(request)
+    context = {"pages": PAGES, "name": "library", "page": page, "graph": citation_graph(page)}
+    return _TEMPLATES.TemplateResponse(request, "paper.html", context)
 
 
 def missing(request: Request) -> Response:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -17,11 +17,12 @@ from uuid import uuid4
 
 from whycite.errors import Busy, MissingExtra, UserError
 from whycite.web.guard import Problem
-from whycite.web.reading import UPLOADED, read_all
+from whycite.web.reading import UPLOADED, keep_originals, read_all
 
 if TYPE_CHECKING:
     from whycite.documents.model import Document
     from whycite.library import AddProgress, AddReport
+    from whycite.sources.taking import SourceItem
 
 __all__ = ["KEEPALIVE_SECONDS", "RETRY_SECONDS", "EventStream", "StreamClosed", "UploadJob", "UploadQueue", "WorkQueue"]
 
@@ -168,6 +169,8 @@ class UploadJob:
     folder: TemporaryDirectory[str]
     files: int
     event: tuple[str, dict[str, Any]]
+    items: tuple[SourceItem, ...] = ()  # of a source, to be added instead of the files of the folder
+    origin: str | None = None  # how the names of all items of that source begin
     changed: asyncio.Event = field(default_factory=asyncio.Event)  # replaced on each change
 
     @property
@@ -191,9 +194,19 @@ class UploadQueue:
         self._jobs: dict[str, UploadJob] = {}
         self._stopped = Event()
 
-    def enqueue(self, folder: TemporaryDirectory[str], files: int, loop: asyncio.AbstractEventLoop) -> UploadJob:
-        """Queue the files of an upload, which are deleted afterwards; its events are sent on `loop`."""
-        job = UploadJob(uuid4().hex, folder, files, ("progress", _progress(0, 0, "", files)))
+    def enqueue(
+        self,
+        folder: TemporaryDirectory[str],
+        files: int,
+        loop: asyncio.AbstractEventLoop,
+        items: Sequence[SourceItem] = (),
+        origin: str | None = None,
+    ) -> UploadJob:
+        """Queue the files of an upload, which are deleted afterwards; its events are sent on `loop`.
+
+        With `items`, those of a source are added instead; `origin` is how the names of all its items begin.
+        """
+        job = UploadJob(uuid4().hex, folder, files, ("progress", _progress(0, 0, "", files)), tuple(items), origin)
         try:
             with self._lock:
                 for old in [id for id, job in self._jobs.items() if job.is_over][:-_MAX_FINISHED]:
@@ -244,6 +257,8 @@ class UploadQueue:
                 loop.call_soon_threadsafe(job.wake)
 
         def watch(progress: AddProgress) -> None:
+            if self._stopped.is_set():
+                raise _Shutdown
             reading = progress.reading.removeprefix(UPLOADED)
             tell("progress", _progress(progress.read, progress.added, reading, job.files))
 
@@ -267,10 +282,17 @@ class UploadQueue:
     ) -> AddReport:
         """Add the documents of an upload, waiting for other writers."""
         from whycite.library import add_documents
+        from whycite.sources.taking import open_library, take_items
 
         while True:
             try:
-                return add_documents(self._path(), self._read_documents(Path(job.folder.name)), jobs=1, progress=watch)
+                if job.items:
+                    return take_items(self._path(), job.items, job.origin, jobs=1, progress=watch).added
+                folder = Path(job.folder.name)
+                report = add_documents(self._path(), self._read_documents(folder), jobs=1, progress=watch)
+                if library := open_library(self._path()):
+                    keep_originals(self._path(), folder, (entry.path for entry in library.documents()))
+                return report
             except Busy as error:
                 tell("progress", _progress(0, 0, "", job.files) | {"waiting": str(error)})
             if self._stopped.wait(RETRY_SECONDS):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from shutil import copyfile
 from typing import TYPE_CHECKING, Any
 
 from whycite.documents.jsondocument import from_plain, to_plain
@@ -22,9 +23,21 @@ if TYPE_CHECKING:
     from whycite.library import Library
     from whycite.service.loading import CurrentLibrary
 
-__all__ = ["PAPERS_WORKER", "UPLOADED", "library_file", "read_all", "read_draft", "read_folder", "read_stored"]
+__all__ = [
+    "PAPERS_WORKER",
+    "UPLOADED",
+    "drop_original",
+    "keep_originals",
+    "library_file",
+    "original_path",
+    "read_all",
+    "read_draft",
+    "read_folder",
+    "read_stored",
+]
 
 UPLOADED = "<upload>/"  # prefix of uploaded files, which no path on this machine can have
+_ORIGINALS = "originals"  # in the folder of the library: the files that were uploaded
 _SECONDS = 60.0  # without progress
 _MEMORY = 3 << 30  # bytes of address space
 _TEX = (".tex", ".ltx", ".latex")
@@ -81,12 +94,45 @@ def library_file(current: CurrentLibrary, id: str) -> tuple[str, str]:
     path = current.answer_once(_paths).get(id) if library_exists(current.path) else None
     if path is None:
         raise Problem(404, "The library has no such document.")
+    path = original_path(current.path, path)
     file = file_of(path)
     if file is None:
         raise UserError(
             "the file of this document is gone, and the library does not store full texts; open the file itself"
         )
     return file, path
+
+
+def original_path(library: Path, path: str) -> str:
+    """Where the text of a document is: uploaded files are kept in the folder of the library."""
+    if not path.startswith(UPLOADED):
+        return path
+    folder = (library / _ORIGINALS).resolve()
+    original = (folder / path.removeprefix(UPLOADED)).resolve()
+    return str(original) if original.is_relative_to(folder) else path
+
+
+def keep_originals(library: Path, upload: Path, paths: Iterable[str]) -> None:
+    """Keep the uploaded files that documents with these paths were read from."""
+    names = {path.removeprefix(UPLOADED) for path in paths if path.startswith(UPLOADED)}
+    projects = {str(PurePosixPath(name).parent) for name in names if name.lower().endswith(_TEX)}
+    for file in sorted(path for path in upload.rglob("*") if path.is_file()):
+        name = file.relative_to(upload).as_posix()
+        is_read = any(document == name or document.startswith((f"{name}/", f"{name}:")) for document in names)
+        if is_read or file.suffix.lower() == ".bib" or str(PurePosixPath(name).parent) in projects:
+            target = library / _ORIGINALS / name
+            try:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                copyfile(file, target)
+            except OSError as error:
+                raise UserError(f"{name}: cannot be kept ({error.strerror or error})") from error
+
+
+def drop_original(library: Path, path: str) -> None:
+    """Delete the uploaded file of a document that was removed."""
+    original = original_path(library, path)
+    if original != path:
+        Path(original).unlink(missing_ok=True)
 
 
 def _paths(library: Library) -> dict[str, str]:

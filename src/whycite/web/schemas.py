@@ -18,9 +18,12 @@ __all__ = [
     "CheckAnswer",
     "CheckedSentence",
     "CiteAnswer",
+    "CiteAnswers",
     "CiteQuestion",
+    "CiteQuestions",
     "DocumentEntry",
     "DocumentPage",
+    "DocumentSelection",
     "Health",
     "ProblemDetails",
     "RemoveAnswer",
@@ -56,6 +59,20 @@ class CiteAnswer(TypedDict):
     fits: float | None
     doubtful: bool
     recommendations: list[RecommendationJson]
+
+
+class CiteQuestions(BaseModel):
+    """Several claims to be answered at once."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    questions: Annotated[list[CiteQuestion], Field(min_length=1, max_length=100)]
+
+
+class CiteAnswers(TypedDict):
+    """The answers to several claims, in their order."""
+
+    answers: list[CiteAnswer]
 
 
 class CheckedSentence(TypedDict):
@@ -113,6 +130,16 @@ class DocumentPage(TypedDict):
 
     total: int
     documents: list[DocumentEntry]
+
+
+class DocumentSelection(BaseModel):
+    """Documents of the library by id."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    ids: Annotated[
+        list[Annotated[str, StringConstraints(pattern=r"^-?[0-9]{1,20}$")]], Field(min_length=1, max_length=500)
+    ]
 
 
 class RemoveAnswer(TypedDict):

@@ -9,7 +9,7 @@ from whycite.cite.bibtex import as_bibtex
 from whycite.cite.fit import nothing_fits
 from whycite.cite.recommendations import Claim, answer_fits, recommendation_json
 from whycite.structure import parse_section_type
-from whycite.web.schemas import CiteAnswer, CiteQuestion
+from whycite.web.schemas import CiteAnswer, CiteAnswers, CiteQuestion, CiteQuestions
 from whycite.web.server import PROBLEMS, CurrentServer, Server, json_response
 
 __all__ = ["router"]
@@ -20,10 +20,16 @@ router = APIRouter(tags=["cite"])
 @router.post("/cite", response_model=CiteAnswer, responses=PROBLEMS)
 async def cite(question: CiteQuestion, here: CurrentServer) -> Response:
     """The papers that a claim should cite, with the evidence for each."""
-    return await here.ask(lambda: _cite(here, question))
+    return await here.ask(lambda: json_response(_cite(here, question)))
 
 
-def _cite(here: Server, question: CiteQuestion) -> Response:
+@router.post("/cite/batch", response_model=CiteAnswers, responses=PROBLEMS)
+async def batch(batch: CiteQuestions, here: CurrentServer) -> Response:
+    """The papers that each of several claims should cite, in the order of the claims."""
+    return await here.work(lambda: json_response({"answers": [_cite(here, question) for question in batch.questions]}))
+
+
+def _cite(here: Server, question: CiteQuestion) -> CiteAnswer:
     claim = Claim(
         question.text,
         title=question.title,
@@ -34,7 +40,7 @@ def _cite(here: Server, question: CiteQuestion) -> Response:
     )
     recommendations = here.current.method(question.method).recommend(claim, question.n)
     fits = answer_fits(recommendations)
-    answer: CiteAnswer = {
+    return {
         "text": question.text,
         "fits": fits,
         "doubtful": bool(recommendations) and nothing_fits(fits),
@@ -43,4 +49,3 @@ def _cite(here: Server, question: CiteQuestion) -> Response:
             for recommendation in recommendations
         ],
     }
-    return json_response(answer)

@@ -3,35 +3,43 @@
 from __future__ import annotations
 
 import asyncio
+import csv
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import asdict, dataclass
+from io import StringIO
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Form, Path, Query, UploadFile
 from fastapi.responses import FileResponse, Response, StreamingResponse
+from pydantic import StringConstraints
 
+from whycite.cite.bibtex import as_bibtex
+from whycite.cite.exchange import as_csl, as_ris
 from whycite.cite.recommendations import paper_json
 from whycite.documents.model import Document
+from whycite.errors import UserError
 from whycite.library.paths import absolute
 from whycite.library.records import LibraryInfo
 from whycite.text.tokens import fold
 from whycite.web import schemas
 from whycite.web.guard import Problem
-from whycite.web.reading import library_file, read_draft, read_stored
+from whycite.web.queues import UploadJob
+from whycite.web.reading import drop_original, library_file, read_draft, read_stored
 from whycite.web.server import PROBLEMS, CurrentServer, Server, json_response, receive_uploads
 from whycite.web.uploads import write_uploads
 from whycite.web.warm import file_hash, upload_hash
 
 if TYPE_CHECKING:
-    from whycite.library import Library, LibraryDocument
+    from whycite.library import Library, LibraryDocument, Paper
 
 __all__ = ["DocumentId", "DocumentSource", "document_source", "router", "searchable_entries"]
 
 
 router = APIRouter(prefix="/library", tags=["library"], responses=PROBLEMS)
 _ID = r"^-?[0-9]{1,20}$"
+DocumentOrder = Literal["added", "title", "year", "citations"]
 
 
 @router.get("", response_model=LibraryInfo)
@@ -46,9 +54,11 @@ async def documents(
     offset: Annotated[int, Query(ge=0, le=100_000_000)] = 0,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     query: Annotated[str, Query(max_length=200)] = "",
+    sort: DocumentOrder = "added",
+    descending: bool = True,
 ) -> Response:
-    """A page of the documents, newest first; `query` selects those with all its words in title, path or year."""
-    return await here.ask(lambda: _find_documents(here, offset, limit, query))
+    """A page of the documents; `query` selects those with all its words in title, authors, path or year."""
+    return await here.ask(lambda: _find_documents(here, offset, limit, query, sort, descending))
 
 
 @router.post("/documents", status_code=202, response_model=schemas.UploadAnswer)
@@ -57,6 +67,14 @@ async def upload(here: CurrentServer, files: list[UploadFile]) -> Any:
     uploads = receive_uploads(files, here.settings.files)
     loop = asyncio.get_running_loop()
     job = await here.work(lambda: here.uploads.enqueue(write_uploads(uploads), len(uploads), loop))
+    return {"id": job.id}
+
+
+@router.post("/zotero", status_code=202, response_model=schemas.UploadAnswer)
+async def add_zotero(here: CurrentServer) -> Any:
+    """Add what is new in the Zotero library of this computer; follow the progress at `/library/uploads/{id}`."""
+    loop = asyncio.get_running_loop()
+    job = await here.work(lambda: _enqueue_zotero(here, loop))
     return {"id": job.id}
 
 
@@ -77,7 +95,28 @@ async def follow(here: CurrentServer, id: Annotated[str, Path(max_length=64)]) -
 @router.delete("/documents/{id}", response_model=schemas.RemoveAnswer)
 async def delete(here: CurrentServer, id: Annotated[str, Path(pattern=_ID)]) -> Response:
     """Remove a document and everything that only it contributed; its original file is kept."""
-    return await here.work(lambda: _remove(here, id))
+    return await here.work(lambda: _remove(here, [id]))
+
+
+@router.post("/documents/remove", response_model=schemas.RemoveAnswer)
+async def remove_many(here: CurrentServer, selection: schemas.DocumentSelection) -> Response:
+    """Remove several documents at once; none of them if one is not in the library."""
+    return await here.work(lambda: _remove(here, selection.ids))
+
+
+@router.get("/export", response_class=Response)
+async def export(
+    here: CurrentServer,
+    format: Literal["bibtex", "ris", "csl", "csv"] = "bibtex",
+    id: Annotated[list[Annotated[str, StringConstraints(pattern=_ID)]] | None, Query(max_length=500)] = None,
+    key: Annotated[list[Annotated[str, StringConstraints(max_length=2_000)]] | None, Query(max_length=500)] = None,
+    query: Annotated[str, Query(max_length=200)] = "",
+) -> Response:
+    """Papers of the library as BibTeX, RIS, CSL-JSON or CSV.
+
+    Documents by `id`, papers by `key`, or the documents that `query` selects.
+    """
+    return await here.work(lambda: _export(here, format, id or [], key or [], query))
 
 
 @router.get("/documents/{id}/file", response_class=FileResponse)
@@ -95,19 +134,80 @@ async def figures(here: CurrentServer) -> Response:
     return await here.ask(lambda: json_response(here.current.answer_once(_statistics_json)))
 
 
+def _enqueue_zotero(here: Server, loop: asyncio.AbstractEventLoop) -> UploadJob:
+    from whycite.sources.zotero import read_zotero
+
+    items, origin = read_zotero()
+    if not items:
+        raise UserError("Zotero has no items; nothing to add")
+    return here.uploads.enqueue(write_uploads([]), len(items), loop, items, origin)
+
+
 def searchable_entries(library: Library) -> list[tuple[LibraryDocument, str]]:
     """The documents of a library, newest first, each with its searchable text."""
     newest_entries = sorted(library.documents(), key=lambda entry: (entry.added, entry.path), reverse=True)
-    return [(entry, fold(f"{entry.title} {entry.path} {entry.year or ''}")) for entry in newest_entries]
+    papers = library.papers(list({library.paper_id(entry.key) for entry in newest_entries if entry.key}))
+
+    def text(entry: LibraryDocument) -> str:
+        paper = papers.get(library.paper_id(entry.key)) if entry.key else None
+        authors = " ".join(paper.authors) if paper else ""
+        return fold(f"{entry.title} {authors} {entry.path} {entry.year or ''}")
+
+    return [(entry, text(entry)) for entry in newest_entries]
 
 
-def _find_documents(here: Server, offset: int, limit: int, query: str) -> Response:
+def _matches(here: Server, query: str) -> list[LibraryDocument]:
     words = fold(query).split()
-    matches = [
-        entry for entry, text in here.current.answer_once(searchable_entries) if all(word in text for word in words)
-    ]
+    entries = here.current.answer_once(searchable_entries)
+    return [entry for entry, text in entries if all(word in text for word in words)]
+
+
+def _find_documents(
+    here: Server, offset: int, limit: int, query: str, sort: DocumentOrder, descending: bool
+) -> Response:
+    keys: dict[DocumentOrder, Callable[[LibraryDocument], Any]] = {
+        "added": lambda entry: (entry.added, entry.path),
+        "title": lambda entry: fold(entry.title or entry.path),
+        "year": lambda entry: entry.year or 0,
+        "citations": lambda entry: entry.citations,
+    }
+    matches = sorted(_matches(here, query), key=keys[sort], reverse=descending)
     shown = [_entry_json(entry) for entry in matches[offset : offset + limit]]
     return json_response({"total": len(matches), "documents": shown})
+
+
+def _export(here: Server, format: str, ids: list[str], keys: list[str], query: str) -> Response:
+    library = here.current.library()
+    if not ids and not keys:
+        keys = [entry.key for entry in _matches(here, query)]
+    by_id = {str(entry.id): entry.key for entry, _ in here.current.answer_once(searchable_entries)}
+    if unknown := [id for id in ids if id not in by_id]:
+        raise Problem(404, f"The library has no such document: {unknown[0]}.")
+    wanted = list(dict.fromkeys(library.paper_id(key) for key in [*keys, *(by_id[id] for id in ids)] if key))
+    papers = library.papers(wanted)
+    text, suffix, media_type = _FORMATS[format]
+    content = text([papers[paper] for paper in wanted if paper in papers])
+    headers = {"content-disposition": f'attachment; filename="papers.{suffix}"'}
+    return Response(content.encode("utf-8", "replace"), media_type=media_type, headers=headers)
+
+
+def _as_csv(papers: Sequence[Paper]) -> str:
+    table = StringIO()
+    writer = csv.writer(table)
+    writer.writerow(["key", "title", "authors", "year", "venue", "doi"])
+    for paper in papers:
+        row = [paper.key, paper.title, "; ".join(paper.authors), str(paper.year or ""), paper.venue, paper.doi]
+        # A spreadsheet would run what begins like a formula.
+        writer.writerow([f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t")) else cell for cell in row])
+    return table.getvalue()
+
+
+_FORMATS: dict[str, tuple[Callable[[Sequence[Paper]], str], str, str]] = {
+    "bibtex": (as_bibtex, "bib", "application/x-bibtex"),
+    "ris": (as_ris, "ris", "application/x-research-info-systems"),
+    "csl": (lambda papers: json.dumps(as_csl(papers), ensure_ascii=False, indent=2), "json", "application/json"),
+    "csv": (_as_csv, "csv", "text/csv"),
+}
 
 
 def _entry_json(entry: LibraryDocument) -> dict[str, Any]:
@@ -118,12 +218,16 @@ def _format_event(event: tuple[str, dict[str, Any]] | None) -> str:
     return ": still here\n\n" if event is None else f"event: {event[0]}\ndata: {json.dumps(event[1])}\n\n"
 
 
-def _remove(here: Server, id: str) -> Response:
+def _remove(here: Server, ids: list[str]) -> Response:
     from whycite.library import remove
 
-    if not any(str(entry.id) == id for entry, _ in here.current.answer_once(searchable_entries)):
+    present = {str(entry.id) for entry, _ in here.current.answer_once(searchable_entries)}
+    if not present.issuperset(ids):
         raise Problem(404, "The library has no such document.")
-    return json_response({"removed": [_entry_json(entry) for entry in remove(here.current.path, [id])]})
+    removed = remove(here.current.path, ids)
+    for entry in removed:
+        drop_original(here.current.path, entry.path)
+    return json_response({"removed": [_entry_json(entry) for entry in removed]})
 
 
 def _statistics_json(library: Library) -> schemas.Statistics:

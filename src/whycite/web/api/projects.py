@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from functools import partial
+from importlib.resources import files
+from io import BytesIO
 from pathlib import PurePath
 from typing import Annotated, Literal
 from urllib.parse import quote
 
 from fastapi import APIRouter, Form, Path, Query, UploadFile
-from fastapi.responses import FileResponse, Response
+from fastapi.responses import FileResponse, Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
 from whycite.check.findings import proposal_json
@@ -27,7 +33,9 @@ from whycite.web.projects.answers import (
 )
 from whycite.web.projects.store import FileKind, ProjectFolder
 from whycite.web.projects.verdicts import CitationNames, VerdictRecord
+from whycite.web.queues import KEEPALIVE_SECONDS
 from whycite.web.server import PROBLEMS, CurrentServer, Server, json_response, receive_uploads
+from whycite.web.uploads import Upload
 from whycite.web.warm import HASH_LENGTH
 
 __all__ = ["router"]
@@ -35,6 +43,8 @@ __all__ = ["router"]
 router = APIRouter(prefix="/projects", tags=["projects"], responses=PROBLEMS)
 _PAPERS = 3  # per sentence
 _PASSAGES = 10  # of a cited paper
+_EVENT_SECONDS = 0.5  # between two looks at the progress of a project
+_EXAMPLE_DRAFT = "manuscript.md"
 
 ProjectId = Annotated[str, Path(pattern=r"^[0-9a-f]{16}$", description="the id of a project")]
 ItemId = Annotated[str, Path(pattern=r"^[0-9a-f]{16}$")]
@@ -68,6 +78,12 @@ async def create(
     The draft is one file, an archive, or the files of a LaTeX project with its bibliography.
     """
     return await here.work(lambda: _create(here, draft, papers or [], name))
+
+
+@router.post("/example", status_code=201, response_model=ProjectAnswer)
+async def create_example(here: CurrentServer) -> Response:
+    """Create a project from a short manuscript and papers that come with whycite, or return the one there is."""
+    return await here.work(lambda: _create_example(here))
 
 
 @router.get("/{id}", response_model=ProjectAnswer)
@@ -167,7 +183,32 @@ async def progress(
     Send `token` and `seen` as they came in the last answer; without them, all verdicts are sent. A later verdict with
     the same id replaces an earlier one.
     """
-    return await here.ask(lambda: _progress(here, here.desk.store.open(id), token, seen))
+    return await here.ask(lambda: json_response(_progress(here, here.desk.store.open(id), token, seen)))
+
+
+@router.get("/{id}/events", response_class=StreamingResponse)
+async def events(here: CurrentServer, id: ProjectId) -> StreamingResponse:
+    """The same as server-sent events: `progress` whenever something changed, `done` at the end of the run."""
+    latest = await here.ask(lambda: _progress(here, here.desk.store.open(id), "", 0))
+
+    async def lines() -> AsyncIterator[str]:
+        progress = latest
+        while True:
+            kind = "progress" if progress["state"] == "running" else "done"
+            yield f"event: {kind}\ndata: {json.dumps(progress, allow_nan=False)}\n\n"
+            if kind == "done":
+                return
+            shown, waited = progress, 0.0
+            while _same_progress(shown, progress):
+                if waited >= KEEPALIVE_SECONDS:
+                    yield ": still here\n\n"
+                    waited = 0.0
+                await asyncio.sleep(_EVENT_SECONDS)
+                waited += _EVENT_SECONDS
+                folder = await here.ask(lambda: here.desk.store.open(id))
+                progress = await here.ask(partial(_progress, here, folder, shown["token"], shown["seen"]))
+
+    return StreamingResponse(lines(), media_type="text/event-stream")
 
 
 @router.get("/{id}/draft", response_model=ProjectDraft)
@@ -241,9 +282,25 @@ def _create(here: Server, draft: list[UploadFile], papers: list[UploadFile], nam
     return _answer(here, folder, 201)
 
 
+def _create_example(here: Server) -> Response:
+    present = next(
+        (folder for folder in here.desk.store.projects() if folder.load("project.json").get("example")), None
+    )
+    if present is not None:
+        return _answer(here, present, 201)
+    texts = sorted(files("whycite.demo").joinpath("review").iterdir(), key=lambda text: text.name)
+    uploads = [Upload(text.name, BytesIO(text.read_bytes())) for text in texts]
+    folder = here.desk.store.create("Example")
+    folder.update("project.json", example=True)
+    folder.add([upload for upload in uploads if upload.name == _EXAMPLE_DRAFT], "draft")
+    folder.add([upload for upload in uploads if upload.name != _EXAMPLE_DRAFT], "paper")
+    here.desk.start(folder)
+    return _answer(here, folder, 201)
+
+
 def _answer(here: Server, folder: ProjectFolder, status: int = 200) -> Response:
-    files = [{"id": file.id, "kind": file.kind, "name": file.name, "size": file.size} for file in folder.files()]
-    response = json_response({**_summary(here, folder), "files": files})
+    entries = [{"id": file.id, "kind": file.kind, "name": file.name, "size": file.size} for file in folder.files()]
+    response = json_response({**_summary(here, folder), "files": entries})
     response.status_code = status
     return response
 
@@ -256,13 +313,19 @@ def _summary(here: Server, folder: ProjectFolder) -> ProjectSummary:
     return {"id": folder.id, "name": name, "created": record.get("created", ""), "state": state, "papers": papers}
 
 
-def _progress(here: Server, folder: ProjectFolder, token: str, seen: int) -> Response:
+def _same_progress(progress: ProjectProgress, later: ProjectProgress) -> bool:
+    fields: tuple[Literal["state", "stage", "completed", "token", "seen", "draft"], ...]
+    fields = ("state", "stage", "completed", "token", "seen", "draft")
+    return all(progress[field] == later[field] for field in fields)
+
+
+def _progress(here: Server, folder: ProjectFolder, token: str, seen: int) -> ProjectProgress:
     state, detail, run = here.desk.state(folder)
     token, count, records = here.desk.journal(folder).since(token, seen)
     draft_hash = folder.draft_hash()
     is_read = folder.load("draft.json").get("hash") == draft_hash
     is_judged = folder.load("marks.json").get("hash") == draft_hash
-    answer: ProjectProgress = {
+    return {
         "state": state,
         "detail": detail,
         "stage": run.stage if run else "",
@@ -275,7 +338,6 @@ def _progress(here: Server, folder: ProjectFolder, token: str, seen: int) -> Res
         "verdicts": [record for record in records if record["draft"] == draft_hash],
         "dismissals": folder.load("dismissals.json"),
     }
-    return json_response(answer)
 
 
 def _draft(here: Server, folder: ProjectFolder) -> Response:

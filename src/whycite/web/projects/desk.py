@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from threading import Event, Lock
@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from whycite.documents.jsondocument import from_plain, to_plain
 from whycite.documents.model import Document
 from whycite.errors import MissingExtra, UserError
-from whycite.library.paths import library_exists
+from whycite.library.paths import file_of, library_exists
 from whycite.web.projects.store import ProjectFile, ProjectFolder, ProjectStore
 from whycite.web.projects.verdicts import CitationNames, PaperSource, VerdictJournal, VerdictRecord, verdict_record
 from whycite.web.queues import WorkQueue
-from whycite.web.reading import library_file, read_all, read_folder, read_stored
+from whycite.web.reading import library_file, original_path, read_all, read_folder, read_stored
 from whycite.web.warm import HASH_LENGTH, WarmPaper, WarmPapers, file_hash
 
 if TYPE_CHECKING:
@@ -274,7 +274,7 @@ class _PaperTexts:
         self, progress: Callable[[str, int, int | None], None] = lambda stage, count, total: None
     ) -> list[FullText]:
         """The documents in the uploaded papers, each file of which is read once, and those of the library."""
-        from whycite.verify.fulltexts import FullText, texts_in_library
+        from whycite.verify.fulltexts import FullText
 
         files = [file for file in self._project.files() if file.kind == "paper"]
         full_texts = []
@@ -285,12 +285,24 @@ class _PaperTexts:
                 problem = problem.replace(f"{file.path.parent}/", "")
                 paper = self._assigned.get(file.id, document.paper)
                 full_texts.append(FullText(str(file.path), document.path, paper, problem))
-        return [*full_texts, *(texts_in_library(self._library) if self._library is not None else [])]
+        return [*full_texts, *self._library_texts()]
+
+    def _library_texts(self) -> Iterator[FullText]:
+        """The papers of the library; those that were uploaded are read from where they are kept."""
+        from whycite.verify.fulltexts import texts_in_library
+
+        if self._library is None:
+            return
+        for full_text in texts_in_library(self._library):
+            path = original_path(self._library.path, full_text.path)
+            file = file_of(path) if path != full_text.path else None
+            yield replace(full_text, file=file, path=path, problem="") if file else full_text
 
     @cached_property
     def _library_ids(self) -> dict[str, str]:
-        documents = self._library.documents() if self._library is not None else ()
-        return {entry.path: str(entry.id) for entry in documents}
+        if self._library is None:
+            return {}
+        return {original_path(self._library.path, entry.path): str(entry.id) for entry in self._library.documents()}
 
     def open(self, full_text: FullText) -> _RememberedPaper:
         """A paper that remembers what was verified."""

@@ -121,9 +121,13 @@ function decorate(element, sentence) {
   if (!finding) return;
   element.classList.toggle("cited", finding.kind === "cited");
   element.classList.toggle("broken", Boolean(finding.problems));
-  element.title = finding.problems ? problemsOf(finding).join("\n") : finding.kind === "cited" ? `cites ${finding.cites.join(", ")}` : `worthiness ${finding.worthiness.toFixed(2)}`;
+  element.title = finding.problems ? problemsOf(finding).join("\n") : finding.kind === "cited" ? `cites ${finding.cites.join(", ")}` : `${chance(finding)} likely to need a citation`;
   element.dataset.pick = "";
   element.setAttribute("role", "button");
+}
+
+function chance(finding) {
+  return `${Math.round(100 * finding.worthiness)}%`;
 }
 
 function problemsOf(finding) {
@@ -137,7 +141,7 @@ function wanting() {
 
 function paint() {
   const threshold = Number(get("threshold").value);
-  get("from").textContent = threshold.toFixed(2);
+  get("from").textContent = `${Math.round(100 * threshold)}%`;
   shade(elements, answer.sentences, threshold);
   overview(elements, get("strip"), get("text"));
   const left = wanting().length;
@@ -148,7 +152,7 @@ function paint() {
 async function pick(sentence, where = "nearest") {
   for (const [index, element] of elements) element.classList.toggle("picked", index === sentence.index);
   const finding = sentence.finding;
-  const said = finding.kind === "cited" ? `Cites ${finding.cites.join(", ") || "an unknown reference"}` : `Worthiness ${finding.worthiness.toFixed(2)}${finding.rule ? `, ${finding.rule}` : ""}`;
+  const said = finding.kind === "cited" ? `Cites ${finding.cites.join(", ") || "an unknown reference"}` : `${chance(finding)} likely to need a citation${finding.rule ? `, ${finding.rule}` : ""}`;
   const list = make("ol", { class: "cards" });
   get("panel").replaceChildren(make("h3", { tabindex: "-1", id: "picked" }, said), make("blockquote", { class: "why", dir: "auto" }, finding.clause ? `… ${finding.clause}` : finding.text), ...problemsOf(finding).map((problem) => make("p", { class: "wrong", role: "note", dir: "auto" }, problem)), list);
   get("panel").scrollTop = 0;

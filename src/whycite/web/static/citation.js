@@ -2,7 +2,7 @@ import { ask, get, make, say } from "./common.js";
 import { deciding, showOriginal, showText } from "./paperview.js";
 import { verdictCard } from "./verdicts.js";
 
-const { project, citation } = get("cited").dataset;
+const { project, citation } = get("citation-page").dataset;
 const api = `/api/projects/${project}/citations/${citation}`;
 
 async function start() {

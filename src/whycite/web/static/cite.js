@@ -1,4 +1,5 @@
 import { get, make, plural, post, say } from "./common.js";
+import { remember, showRecent } from "./history.js";
 import { card } from "./papers.js";
 
 const form = get("question");
@@ -9,32 +10,47 @@ let hidden = new Set();
 let asked = 0;
 let answer = null;
 
-form.addEventListener("submit", async (event) => {
+form.addEventListener("submit", (event) => {
   event.preventDefault();
   const given = new FormData(form);
-  const question = { text: given.get("text").trim(), n: Number(given.get("n")) };
-  if (!question.text) {
+  const text = given.get("text").trim();
+  if (!text) {
     say(state, "Enter a claim.", true);
     return;
   }
-  if (given.get("year_max")) question.year_max = Number(given.get("year_max"));
-  if (given.get("section")) question.section = given.get("section");
+  const fields = Object.fromEntries([...given].map(([name, value]) => [name, name === "text" ? text : value]).filter(([name, value]) => value && !(name === "n" && value === "10")));
+  const address = `/cite?${new URLSearchParams(fields)}`;
+  if (address !== location.pathname + location.search) history.pushState(null, "", address);
+  search();
+});
+
+// Asks what the address says.
+async function search() {
+  const fields = new URLSearchParams(location.search);
+  for (const name of ["text", "year_max", "section", "n"]) form.elements[name].value = fields.get(name) ?? (name === "n" ? "10" : "");
   const turn = ++asked;
+  answers.replaceChildren();
+  say(state, "");
+  const text = fields.get("text")?.trim();
+  if (!text) return;
+  const question = { text, n: Number(form.elements.n.value) || 10 };
+  if (fields.get("year_max")) question.year_max = Number(fields.get("year_max"));
+  if (fields.get("section")) question.section = fields.get("section");
   say(state, "Searching …");
   try {
     const found = await post("/api/cite", question);
     if (turn !== asked) return;
+    remember(location.pathname + location.search, text);
     answer = found;
     hidden = hiddenFor.get(answer.text) || new Set();
     hiddenFor.set(answer.text, hidden);
     show();
   } catch (error) {
     if (turn !== asked) return;
-    answers.replaceChildren();
     say(state, error.message, true);
     if (error.message.includes("whycite add")) state.append(" ", make("a", { href: "/library" }, "Or add papers on the Library page."));
   }
-});
+}
 
 form.elements.text.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
@@ -73,3 +89,7 @@ function hideable(found) {
   });
   return element;
 }
+
+window.addEventListener("popstate", search);
+showRecent(get("recent"), "/cite");
+search();

@@ -63,6 +63,11 @@ export function plural(count, noun) {
   return `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+// The page of a paper of the library.
+export function paperAddress(key) {
+  return `/papers/${key.split("/").map(encodeURIComponent).join("/")}`;
+}
+
 // A form with files to send.
 export function formOf(files) {
   const form = new FormData();

@@ -1,4 +1,5 @@
-import { ask, dropping, formOf, get, make, number, plural, say } from "./common.js";
+import { addPapers } from "./adding.js";
+import { ask, dropping, get, make, number, paperAddress, plural, post, say, twice } from "./common.js";
 import { bars } from "./plots.js";
 
 const LIMIT = 50;
@@ -22,15 +23,14 @@ async function showInfo() {
     const info = await ask("/api/library");
     if (turn !== informed) return;
     const facts = {
-      Documents: number(info.documents),
-      Papers: number(info.papers),
-      Spans: number(info.spans),
+      Papers: number(info.documents),
+      "Cited papers": number(info.papers),
+      Citations: number(info.citations),
       Size: `${(info.bytes / 1e6).toFixed(1)} MB`,
-      Encoder: info.encoder.split("@")[0],
-      Location: info.path,
+      Folder: info.path,
     };
     get("info").replaceChildren(
-      ...Object.entries(facts).map(([name, value]) => make("div", { class: name === "Location" ? "whole" : null }, make("dt", {}, name), make("dd", {}, value))),
+      ...Object.entries(facts).map(([name, value]) => make("div", { class: name === "Folder" ? "whole" : null }, make("dt", {}, name), make("dd", {}, value))),
     );
     await Promise.all([showDocuments(), showFigures()]);
   } catch (error) {
@@ -38,20 +38,53 @@ async function showInfo() {
   }
 }
 
+const chosen = new Set(); // ids of documents
+
+function wanted() {
+  const { query, sort } = get("search").elements;
+  return { query: query.value, sort: sort.value };
+}
+
+function showChosen() {
+  say(get("selected"), chosen.size ? `${plural(chosen.size, "paper")} selected` : "None selected: all papers that match are exported");
+  get("removing").replaceChildren(
+    ...(chosen.size ? [twice(`Remove ${plural(chosen.size, "paper")}`, `Confirm: remove ${plural(chosen.size, "paper")}`, removeChosen)] : []),
+  );
+}
+
+async function removeChosen(button) {
+  button.disabled = true;
+  const count = chosen.size;
+  try {
+    await post("/api/library/documents/remove", { ids: [...chosen] });
+    await showInfo();
+    say(get("state"), `Removed ${plural(count, "paper")}.`);
+    get("all").focus();
+  } catch (error) {
+    say(get("state"), error.message, true);
+    button.disabled = false;
+  }
+}
+
 async function showDocuments() {
   const turn = ++looked;
-  const query = get("search").elements.query.value;
+  const { query, sort } = wanted();
+  const address = new URLSearchParams(Object.entries({ query, sort: sort === "added" ? "" : sort }).filter(([, value]) => value)).toString();
+  history.replaceState(null, "", address ? `?${address}` : location.pathname);
   try {
-    const page = await ask(`/api/library/documents?${new URLSearchParams({ offset, limit: LIMIT, query })}`);
+    const page = await ask(`/api/library/documents?${new URLSearchParams({ offset, limit: LIMIT, query, sort, descending: sort !== "title" })}`);
     if (turn !== looked) return;
     if (offset && offset >= page.total) {
       offset = Math.max(0, offset - LIMIT);
       await showDocuments();
       return;
     }
+    chosen.clear();
+    get("all").checked = false;
     get("rows").replaceChildren(...page.documents.map(row));
+    showChosen();
     const last = Math.min(offset + LIMIT, page.total);
-    say(get("place"), page.total ? `${number(offset + 1)}–${number(last)} of ${number(page.total)}` : "No documents match.");
+    say(get("place"), page.total ? `${number(offset + 1)}–${number(last)} of ${number(page.total)}` : "No papers match.");
     get("back").disabled = offset === 0;
     get("on").disabled = last >= page.total;
   } catch (error) {
@@ -60,7 +93,8 @@ async function showDocuments() {
 }
 
 function row(entry) {
-  const title = entry.title || entry.path;
+  const file = entry.path.replace(/^<upload>\//, "");
+  const title = entry.title || file;
   const remove = make("button", { type: "button", "aria-label": `Remove ${title}` }, "Remove");
   let sure = false;
   const be = (certain) => {
@@ -85,10 +119,17 @@ function row(entry) {
     }
   });
   remove.addEventListener("blur", () => be(false));
+  const choose = make("input", { type: "checkbox", "aria-label": `Select ${title}` });
+  choose.addEventListener("change", () => {
+    if (choose.checked) chosen.add(entry.id);
+    else chosen.delete(entry.id);
+    showChosen();
+  });
+  const name = entry.key ? make("a", { href: paperAddress(entry.key) }, title) : title;
   return make(
     "tr",
     {},
-    make("td", { dir: "auto" }, entry.status ? make("span", { class: "wrong" }, `[${entry.status}] `) : null, title, entry.title ? make("div", { class: "dim" }, entry.path) : null),
+    make("td", { dir: "auto" }, choose, " ", entry.status ? make("span", { class: "wrong" }, `[${entry.status}] `) : null, name, entry.title ? make("div", { class: "dim" }, file) : null),
     make("td", {}, entry.year ? String(entry.year) : "–"),
     make("td", {}, number(entry.citations)),
     make("td", {}, entry.added.slice(0, 10)),
@@ -102,7 +143,7 @@ async function showFigures() {
   get("support").replaceChildren(bars(grouped(figures.support), "Papers by number of citations"));
   get("most").replaceChildren(
     ...figures.most_cited.map((one) =>
-      make("li", { dir: "auto" }, `${one.paper.title || one.paper.key}${one.paper.year ? `, ${one.paper.year}` : ""} `, one.paper.warning ? make("span", { class: "wrong" }, `${one.paper.warning} `) : null, make("span", { class: "dim" }, `(${plural(one.support, "citation")})`)),
+      make("li", { dir: "auto" }, make("a", { href: paperAddress(one.paper.key) }, one.paper.title || one.paper.key), one.paper.year ? `, ${one.paper.year} ` : " ", one.paper.warning ? make("span", { class: "wrong" }, `${one.paper.warning} `) : null, make("span", { class: "dim" }, `(${plural(one.support, "citation")})`)),
     ),
   );
 }
@@ -129,55 +170,18 @@ function grouped(support) {
   return [...groups];
 }
 
-async function add(files) {
-  if (!files.length) return;
+function add(files) {
+  if (files && !files.length) return;
   get("notes").replaceChildren();
-  get("progress").classList.remove("hidden");
-  get("progress").removeAttribute("value");
-  say(get("state"), `Uploading ${plural(files.length, "file")} …`);
-  try {
-    const { id } = await ask("/api/library/documents", { method: "POST", body: formOf(files) });
-    follow(id, files.length);
-  } catch (error) {
-    over(error.message, true);
-  }
-}
-
-function follow(id, files) {
-  const events = new EventSource(`/api/library/uploads/${id}`);
-  events.addEventListener("progress", (event) => {
-    const told = JSON.parse(event.data);
-    if (told.waiting) {
-      say(get("state"), `Waiting: ${told.waiting}`);
-      return;
-    }
-    get("progress").max = Math.max(files, told.read);
-    get("progress").value = told.read;
-    say(get("state"), told.read ? `Read ${plural(told.read, "document")}; now ${told.reading}` : "Reading …");
-  });
-  events.addEventListener("done", async (event) => {
-    events.close();
-    const told = JSON.parse(event.data);
+  addPapers(files, get("state"), get("progress"), async (told) => {
     offset = 0;
-    await showInfo(); // first, so that nothing moves after the upload is reported as finished
-    over(`Added ${plural(told.added + told.replaced, "document")}; ${told.unchanged} unchanged.`);
+    await showInfo();
     const notes = [...told.skipped.map((one) => `${one.path}: ${one.reason}`), ...told.warnings.map((one) => `${one.path}: ${one.warning}`)];
     get("notes").replaceChildren(...notes.slice(0, 100).map((note) => make("li", {}, note)));
   });
-  events.addEventListener("failed", (event) => {
-    events.close();
-    over(JSON.parse(event.data).detail, true);
-  });
-  events.addEventListener("error", () => {
-    if (events.readyState === EventSource.CLOSED) over("Connection lost. Reload the page to see what was added.", true);
-  });
 }
 
-function over(text, wrong = false) {
-  get("progress").classList.add("hidden");
-  say(get("state"), text, wrong);
-}
-
+get("zotero").addEventListener("click", () => add(null));
 dropping(get("drop"), add);
 get("files").addEventListener("change", (event) => {
   add([...event.target.files]);
@@ -188,6 +192,16 @@ get("search").addEventListener("input", () => {
   offset = 0;
   showDocuments();
 });
+get("all").addEventListener("change", () => {
+  for (const box of get("rows").querySelectorAll("[type=checkbox]")) {
+    if (box.checked !== get("all").checked) box.click();
+  }
+});
+get("export").addEventListener("click", () => {
+  const asked = new URLSearchParams({ format: get("format").value, query: wanted().query });
+  for (const id of chosen) asked.append("id", id);
+  make("a", { href: `/api/library/export?${asked}`, download: "" }).click();
+});
 get("back").addEventListener("click", () => {
   offset = Math.max(0, offset - LIMIT);
   showDocuments();
@@ -196,4 +210,8 @@ get("on").addEventListener("click", () => {
   offset += LIMIT;
   showDocuments();
 });
+for (const [name, value] of new URLSearchParams(location.search)) {
+  if (["query", "sort"].includes(name)) get("search").elements[name].value = value;
+}
+if (!get("search").elements.sort.value) get("search").elements.sort.value = "added";
 showInfo();

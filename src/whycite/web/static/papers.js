@@ -1,6 +1,6 @@
 // A recommended paper as a card: its details, the evidence, and actions.
 
-import { make, marked, plural } from "./common.js";
+import { make, marked, paperAddress, plural } from "./common.js";
 
 export function card(found, claim, acts = []) {
   const paper = found.paper;
@@ -9,8 +9,8 @@ export function card(found, claim, acts = []) {
   return make(
     "li",
     { class: "card" },
-    make("h3", { dir: "auto" }, `${found.rank}. `, ...marked(paper.title || paper.key, claim)),
-    make("p", { class: "facts-line", dir: "auto" }, facts, paper.doi ? make("span", {}, ` · doi:${paper.doi}`) : null),
+    make("h3", { dir: "auto" }, `${found.rank}. `, found.support || !found.cite_key ? make("a", { href: paperAddress(paper.key) }, ...marked(paper.title || paper.key, claim)) : make("span", {}, ...marked(paper.title || paper.key, claim))),
+    make("p", { class: "facts-line", dir: "auto" }, facts, paper.doi ? " · " : null, paper.doi ? make("a", { href: `https://doi.org/${encodeURI(paper.doi)}`, rel: "noreferrer noopener", target: "_blank" }, `doi:${paper.doi}`) : null),
     paper.warning ? make("p", { class: "wrong", role: "note", dir: "auto" }, paper.warning) : null,
     ...found.evidence.slice(0, 3).map((evidence) => why(evidence, claim)),
     ...found.passages.map((passage) => ownWords(passage, claim)),
@@ -39,12 +39,12 @@ function ownWords(passage, claim) {
 }
 
 function why(evidence, claim) {
-  const source = [evidence.source.title, evidence.source.year].filter(Boolean).join(", ");
+  const { key, title, year } = evidence.source;
   return make(
     "blockquote",
     { class: "why" },
     make("p", { dir: "auto" }, ...marked(evidence.sentence || evidence.span, claim)),
-    make("p", { class: "from", dir: "auto" }, source),
+    make("p", { class: "from", dir: "auto" }, key ? make("a", { href: paperAddress(key) }, title) : title, year ? `, ${year}` : null),
   );
 }
 

@@ -5,6 +5,7 @@ import { findQuote } from "./quotes.js";
 
 const LIBRARY = "/static/pdfjs/";
 const MAX_PIXELS = 16e6; // of one page: more makes phones run out of memory
+const MARGIN = 16; // pixels beside a passage
 let loading = null;
 
 function load() {
@@ -53,9 +54,15 @@ class PdfView {
     this.pages.scrollTop = sheets[leading - 1].offsetTop;
     await this.draw(sheets[leading - 1]);
     const box = sheets[leading - 1].querySelector(".box");
-    if (box) this.pages.scrollTop += box.getBoundingClientRect().top - this.pages.getBoundingClientRect().top - this.pages.clientHeight / 3;
+    if (box) this.bringIntoSight(box);
     this.watch(sheets);
     return found.map((pages) => pages.length > 0);
+  }
+
+  bringIntoSight(box) {
+    const [place, view] = [box.getBoundingClientRect(), this.pages.getBoundingClientRect()];
+    this.pages.scrollTop += place.top - view.top - view.height / 3;
+    if (place.right > view.right) this.pages.scrollLeft += Math.min(place.left - view.left - MARGIN, place.right - view.right + MARGIN);
   }
 
   // The pages on which a passage is; none if less than half of it can be matched.

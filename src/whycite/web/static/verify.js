@@ -1,5 +1,6 @@
 import { ask, formOf, get, make, number, plural, roving, say } from "./common.js";
 import { layOut, overview, shade, show } from "./heatmap.js";
+import { remember, showRecent } from "./history.js";
 import { deciding, showOriginal } from "./paperview.js";
 import { VERDICTS, passageFacts } from "./verdicts.js";
 
@@ -56,7 +57,7 @@ get("cited").addEventListener("change", (event) => {
 function finding(field, list, choose) {
   let looked = 0;
   const offered = (entry) => {
-    const title = entry.title || entry.path;
+    const title = entry.title || entry.path.replace(/^<upload>\//, "");
     const button = make("button", { type: "button", dir: "auto" }, entry.year ? `${title} (${entry.year})` : title);
     button.addEventListener("click", () => {
       list.classList.add("hidden");
@@ -89,13 +90,20 @@ finding(get("find-cited"), get("found-cited"), (entry, title) => {
   get("chosen").textContent = title;
 });
 
-get("question").addEventListener("submit", async (event) => {
+get("question").addEventListener("submit", (event) => {
   event.preventDefault();
   const claim = get("claim").value.trim();
   if (!claim || !cited) {
-    say(get("state"), claim ? "Select the cited paper: a file or a document in your library." : "Enter a claim, or select a sentence.", true);
+    say(get("state"), claim ? "Select the cited paper: a file or one of your library." : "Enter a claim, or select a sentence.", true);
     return;
   }
+  // A file that was opened here is known to this page alone.
+  const address = cited.document ? `/verify?${new URLSearchParams({ claim, document: cited.document })}` : "/verify";
+  if (address !== location.pathname + location.search) history.pushState(null, "", address);
+  verify(claim);
+});
+
+async function verify(claim) {
   const turn = ++asked;
   const sent = formOf(cited.files || []);
   sent.append("claim", claim);
@@ -108,14 +116,44 @@ get("question").addEventListener("submit", async (event) => {
     answer = found;
     say(get("state"), "");
     note(answer.warnings);
+    if (cited.document) {
+      remember(location.pathname + location.search, claim);
+      get("chosen").textContent = answer.title || answer.path;
+    }
     if (answer.retracted) get("notes").prepend(make("li", { class: "wrong", dir: "auto" }, answer.retracted));
     tell();
   } catch (error) {
     if (turn !== asked) return;
-    get("answer").classList.add("hidden");
-    get("steps").classList.add("hidden");
+    clear();
     say(get("state"), error.message, true);
   }
+}
+
+function clear() {
+  get("answer").classList.add("hidden");
+  get("steps").classList.add("hidden");
+}
+
+// Asks what the address says; the paper alone may be given, for a claim to be typed.
+function fromAddress() {
+  const fields = new URLSearchParams(location.search);
+  const [claim, document] = [fields.get("claim")?.trim() ?? "", fields.get("document")];
+  if (!document) return;
+  cited = { document };
+  get("claim").value = claim;
+  get("chosen").textContent = "the paper of this address";
+  if (claim) verify(claim);
+  else {
+    clear();
+    get("claim").focus();
+  }
+}
+
+window.addEventListener("popstate", () => {
+  asked += 1;
+  clear();
+  say(get("state"), "");
+  fromAddress();
 });
 
 function tell() {
@@ -123,7 +161,7 @@ function tell() {
   get("steps").replaceChildren(
     make("li", {}, make("b", {}, "Text"), ` ${number(characters)} characters of ${answer.title || answer.path}`),
     make("li", {}, make("b", {}, "Sentences"), ` ${plural(sentences, "sentence")} in ${plural(answer.sections.length, "section")}`),
-    make("li", {}, make("b", {}, "Normalised"), ` ${normalised.join(" · ") || "no content words"}`),
+    make("li", {}, make("b", {}, "Words compared"), ` ${normalised.join(" · ") || "none"}`),
     make("li", {}, make("b", {}, "Evidence"), ` ${plural(compared, "sentence")} compared with the claim`),
   );
   get("steps").classList.remove("hidden");
@@ -182,3 +220,5 @@ function paint() {
 get("top").addEventListener("change", list);
 get("threshold").addEventListener("input", paint);
 window.addEventListener("resize", () => answer && overview(elements, get("strip"), get("text")));
+showRecent(get("recent"), "/verify");
+fromAddress();

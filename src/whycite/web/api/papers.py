@@ -1,0 +1,142 @@
+"""A paper of the library: what it says, who cites it for what, and what it cites; and a picture of that."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import APIRouter, Path
+from fastapi.responses import Response
+from typing_extensions import TypedDict
+
+from whycite.cite.bibtex import as_bibtex
+from whycite.cite.recommendations import PaperJson, SourceJson, paper_json
+from whycite.library.paths import absolute, file_of, library_exists
+from whycite.web.api.library import searchable_entries
+from whycite.web.guard import Problem
+from whycite.web.reading import original_path
+from whycite.web.server import PROBLEMS, CurrentServer, Server, json_response
+
+if TYPE_CHECKING:
+    from whycite.library import Library, LibraryDocument
+
+__all__ = ["LibraryPaper", "library_paper", "router"]
+
+router = APIRouter(tags=["papers"], responses=PROBLEMS)
+_MAX_CITING = 200  # sentences
+_MAX_REFERENCES = 300
+_PASSAGES = 5
+
+
+class CitingSentence(TypedDict):
+    """A sentence of the library that cites the paper, as it was written, and what it cites the paper for."""
+
+    sentence: str
+    cited_for: str  # background, a method, or a result
+    source: SourceJson
+
+
+class ReferencedPaper(TypedDict):
+    """A paper in the bibliography, and how often the library cites it."""
+
+    paper: PaperJson
+    support: int
+
+
+class PaperPassage(TypedDict):
+    """A paragraph in which the paper says something in its own words."""
+
+    text: str
+    section: str
+    page: int | None
+
+
+class LibraryPaper(TypedDict):
+    """A paper, the sentences that cite it, and the papers it cites."""
+
+    paper: PaperJson
+    abstract: str
+    bibtex: str
+    support: int  # places that cite it
+    citing_documents: int
+    citing: list[CitingSentence]
+    document: str  # the id of its full text in the library; empty if there is none
+    format: str
+    original: str  # the address of its file; empty if it cannot be had
+    passages: list[PaperPassage]
+    references: list[ReferencedPaper]
+
+
+@router.get("/papers/{key:path}", response_model=LibraryPaper)
+async def paper(here: CurrentServer, key: Annotated[str, Path(max_length=2_000)]) -> Response:
+    """A paper by its key, such as `doi:10.1234/abc`."""
+    return await here.work(lambda: json_response(library_paper(here, key)))
+
+
+def library_paper(here: Server, key: str) -> LibraryPaper:
+    """A paper of the library by its key."""
+    library = here.current.library() if library_exists(here.current.path) else None
+    id = library.paper_id(key) if library is not None else 0
+    papers = library.papers([id]) if library is not None else {}
+    if library is None or id not in papers:
+        raise Problem(404, "The library has no such paper.")
+    places = library.citing_places(id)
+    documents = library.documents_of(id)
+    entry = _readable_entry(here, documents)
+    return {
+        "paper": paper_json(papers[id]),
+        "abstract": papers[id].abstract,
+        "bibtex": as_bibtex([papers[id]]),
+        "support": len(places),
+        "citing_documents": len({document for document, _ in places}),
+        "citing": _citing_sentences(library, places[:_MAX_CITING]),
+        "document": str(entry.id) if entry else "",
+        "format": entry.format if entry else "",
+        "original": _original(here, entry) if entry else "",
+        "passages": [
+            {"text": text, "section": section, "page": page}
+            for text, section, page in library.passages_of(documents, _PASSAGES)
+        ],
+        "references": _references(library, documents, id),
+    }
+
+
+def _readable_entry(here: Server, documents: list[int]) -> LibraryDocument | None:
+    entries = [entry for entry, _ in here.current.answer_once(searchable_entries) if entry.id in documents]
+    return next((entry for entry in entries if file_of(original_path(here.current.path, entry.path))), None)
+
+
+def _original(here: Server, entry: LibraryDocument) -> str:
+    path = original_path(here.current.path, entry.path)
+    return f"/api/library/documents/{entry.id}/file" if file_of(path) == absolute(path) else ""
+
+
+def _citing_sentences(library: Library, places: list[tuple[int, int]]) -> list[CitingSentence]:
+    from whycite.verify.citationfunctions import citation_functions
+
+    written = library.sentences_at(places)
+    sources = library.sources([document for document, _ in places])
+    shown = [place for place in places if written.get(place) and place[0] in sources]
+    names = {"background": "background", "method": "a method", "result": "a result", "pointer": "further reading"}
+    functions = citation_functions([written[place] for place in shown]) if shown else []
+    return [
+        {
+            "sentence": written[place],
+            "cited_for": names[function],
+            "source": {
+                "key": sources[place[0]].key,
+                "title": sources[place[0]].title,
+                "year": sources[place[0]].year,
+            },
+        }
+        for place, function in zip(shown, functions, strict=True)
+    ]
+
+
+def _references(library: Library, documents: list[int], id: int) -> list[ReferencedPaper]:
+    ids = [reference for reference in library.references_of(documents) if reference != id] if documents else []
+    papers, support = library.papers(ids), library.support(ids)
+    ranked = sorted(papers, key=lambda reference: (-support.get(reference, 0), papers[reference].key))
+    return [
+        {"paper": paper_json(papers[reference]), "support": support.get(reference, 0)}
+        for reference in ranked[:_MAX_REFERENCES]
+    ]

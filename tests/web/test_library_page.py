@@ -1,0 +1,168 @@
+"""The library in a real browser: the first visit, papers and their pages, selections, addresses and colours."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from shutil import copytree
+from typing import Any
+
+import pytest
+
+from tests.web.serving import serving
+from tests.web.test_browser import BROWSER, CLAIM, FLAGS, PATIENCE, _is_failure, _keep
+from whycite.web.server import ServerSettings
+
+playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install playwright")
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium here: apt-get install chromium")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=BROWSER, args=FLAGS, timeout=PATIENCE)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def address(kept_library: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("library-page")
+    library = copytree(kept_library, folder / "library")
+    with serving(ServerSettings(library, projects=folder / "projects")) as address:
+        yield address
+
+
+@pytest.fixture
+def page(browser: Any, address: str) -> Iterator[Any]:
+    """A page that fails the test when a script fails or anything but the server is asked."""
+    opened = browser.new_page(viewport={"width": 1280, "height": 900}, base_url=address)
+    opened.set_default_timeout(PATIENCE)
+    wrong: list[str] = []
+    opened.on("pageerror", lambda error: wrong.append(str(error)))
+    opened.on("console", lambda said: wrong.append(said.text) if _is_failure(said) else None)
+    opened.on("request", lambda sent: wrong.append(sent.url) if not sent.url.startswith(address) else None)
+    opened.on("dialog", lambda shown: wrong.append(f"dialog: {shown.message}"))
+    yield opened
+    opened.close()
+    assert wrong == []
+
+
+def test_a_question_has_an_address_and_is_remembered(page: Any) -> None:
+    page.goto("/cite")
+    page.fill("#claim", CLAIM)
+    page.press("#claim", "Enter")
+    page.wait_for_selector(".card")
+    page.fill("#claim", "Mites spread viruses among bees.")
+    page.fill("[name=year_max]", "2012")
+    page.press("#claim", "Enter")
+    page.wait_for_url("**year_max=2012")
+    page.reload()
+    page.wait_for_selector(".card")
+    assert page.input_value("#claim") == "Mites spread viruses among bees."
+    page.go_back()
+    page.wait_for_selector(".card:has-text('tail-slaps')")
+    assert (page.input_value("#claim"), page.input_value("[name=year_max]")) == (CLAIM, "")
+    page.click("#recent summary")
+    assert page.locator("#recent a").all_inner_texts() == [CLAIM, "Mites spread viruses among bees."]
+    page.get_by_role("button", name="Clear").click()
+    page.locator("#recent").wait_for(state="hidden")
+
+
+def test_from_a_recommendation_to_the_paper_and_its_citing_sentences(page: Any, tmp_path: Path) -> None:
+    page.goto(f"/cite?text={CLAIM}")
+    page.get_by_role("link", name="Killer whales feeding").first.click()
+    page.wait_for_url("**/papers/**")
+    assert page.inner_text("h1").startswith("Killer whales feeding on schooling herring")
+    assert "Killer whales stun herring" in page.inner_text("#citing-1")
+    page.locator(".graph a[href='#citing-1']").focus()
+    page.keyboard.press("Enter")
+    assert page.url.endswith("#citing-1")
+    page.locator("#citing-1").get_by_role("link", name="How killer whales hunt herring").click()
+    page.wait_for_selector("h2:text('Its references')")
+    assert page.locator("[id^=reference-]").count() == 5
+    assert "<img src=x onerror=alert(1)>" in page.inner_text("main")  # a hostile title is only text
+    assert page.locator("main img, main script").count() == 0
+    _keep(page, "paper", tmp_path)
+    page.get_by_role("link", name="Verify a claim against it").click()
+    page.wait_for_url("**/verify?document=*")
+    page.fill("#claim", CLAIM)
+    page.get_by_role("button", name="Verify", exact=True).click()
+    page.wait_for_selector("#passages tr")
+    page.reload()
+    page.wait_for_selector("#passages tr")
+    assert page.input_value("#claim") == CLAIM
+    page.goto("/papers/doi:10.1/none")
+    assert page.inner_text("h1") == "Page not found"
+
+
+def test_papers_are_found_sorted_exported_and_removed(page: Any) -> None:
+    page.goto("/library?sort=title")
+    page.wait_for_selector("#rows tr:nth-child(2)")
+    assert page.locator("#rows td:first-child a").all_inner_texts()[0] == "How killer whales hunt herring"
+    page.fill("[name=query]", "mites")
+    page.locator("#rows tr").nth(1).wait_for(state="detached")
+    page.reload()
+    page.wait_for_selector("#rows tr")
+    assert page.locator("#rows tr").count() == 1
+    page.check("#all")
+    assert page.inner_text("#selected") == "1 paper selected"
+    for format, beginning in (("bibtex", "@"), ("ris", "TY  -"), ("csl", "["), ("csv", "key,title")):
+        page.select_option("#format", format)
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Export").click()
+        text = download.value.path().read_text()
+        assert text.startswith(beginning)
+        assert "honeybee colonies" in text
+        assert "killer whales" not in text
+    page.get_by_role("button", name="Remove 1 paper").click()
+    page.get_by_role("button", name="Confirm: remove 1 paper").click()
+    page.wait_for_selector("#place:text('No papers match.')")
+
+
+def test_colours_are_chosen_and_stay(page: Any) -> None:
+    dark = "getComputedStyle(document.body).backgroundColor === 'rgb(21, 24, 28)'"
+    page.goto("/cite")
+    assert not page.evaluate(dark)
+    page.select_option("#theme", "dark")
+    assert page.evaluate(dark)
+    page.goto("/projects")
+    assert page.evaluate(dark)
+    assert page.input_value("#theme") == "dark"
+    page.select_option("#theme", "")
+    assert not page.evaluate(dark)
+
+
+def test_the_first_visit_offers_an_example(browser: Any, tmp_path: Path) -> None:
+    with serving(ServerSettings(tmp_path / "library", projects=tmp_path / "projects")) as address:
+        page = browser.new_page(base_url=address)
+        page.set_default_timeout(PATIENCE)
+        page.goto("/")
+        assert page.url.endswith("/welcome")
+        page.get_by_role("button", name="Open the example").click()
+        page.wait_for_url("**/projects/*")
+        page.get_by_role("button", name="Verify again").wait_for()
+        verdicts = [text.split("\n")[0] for text in page.locator("#list button").all_inner_texts()]
+        assert verdicts == ["✗ Contradicted", "? Not found", "✓ Backed", "– Could not check"]
+        page.goto("/")
+        assert page.url.endswith("/cite")  # it is no first visit any more
+        page.goto("/welcome")
+        page.get_by_role("button", name="Open the example").click()
+        page.wait_for_url("**/projects/*")
+        page.goto("/projects")
+        page.wait_for_selector("#list .card")
+        assert page.locator("#list .card").count() == 1
+        page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("place", ["/welcome", "/library", "/papers/title:how killer whales hunt herring"])
+def test_everybody_can_use_it(page: Any, scheme: str, place: str, tmp_path: Path) -> None:
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="no axe: pip install axe-playwright-python"
+    )
+    page.emulate_media(color_scheme=scheme)
+    page.goto(place)
+    page.wait_for_load_state("networkidle")
+    assert axe.Axe().run(page).response["violations"] == []
+    page.set_viewport_size({"width": 375, "height": 740})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
+    _keep(page, f"{place.strip('/').split('/')[0]}-375-{scheme}", tmp_path)
