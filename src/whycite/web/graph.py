@@ -12,7 +12,7 @@ __all__ = ["CitationGraph", "GraphEdge", "GraphNode", "citation_graph"]
 
 _MAX_SIDE = 8  # nodes on each side
 _WIDTH, _HEIGHT, _STEP = 260, 46, 58  # of a node, and from one to the next
-_COLUMNS = (10, 320, 630)
+_GAP = 50  # between two columns
 _LABEL = 30  # characters
 
 
@@ -61,36 +61,32 @@ def citation_graph(page: LibraryPaper) -> CitationGraph | None:
     sources = [*citing.values()][:_MAX_SIDE]
     cited = references[:_MAX_SIDE]
     rows = max(len(sources), len(cited), 1)
-    middle = _node(1, 0, 1, rows, page["paper"]["key"], page["paper"]["title"], _who(page["paper"]["authors"]))
+    own_column = 1 if sources else 0
+    own = page["paper"]
+    middle = _node(own_column, 0, rows - 1, own["key"], own["title"], _who(own["authors"]))
     nodes, edges = [middle], []
     for row, number in enumerate(sources):
         source = page["citing"][number]["source"]
-        node = _node(0, row, len(sources), rows, source["key"], source["title"], str(source["year"] or ""))
+        node = _node(0, row, rows - len(sources), source["key"], source["title"], str(source["year"] or ""))
         nodes.append(node)
         edges.append(GraphEdge(_curve(node, middle), f"citing-{number + 1}", page["citing"][number]["sentence"]))
     for row, reference in enumerate(cited):
         paper = reference["paper"]
         detail = " ".join(filter(None, (_who(paper["authors"]), str(paper["year"] or ""))))
-        node = _node(2, row, len(cited), rows, paper["key"], paper["title"], detail)
+        node = _node(own_column + 1, row, rows - len(cited), paper["key"], paper["title"], detail)
         nodes.append(node)
-        edges.append(
-            GraphEdge(
-                _curve(middle, node),
-                f"reference-{row + 1}",
-                f"has among its references: {paper['title'] or paper['key']}",
-            )
-        )
+        title = f"has among its references: {paper['title'] or paper['key']}"
+        edges.append(GraphEdge(_curve(middle, node), f"reference-{row + 1}", title))
     hidden = len(citing) - len(sources) + len(references) - len(cited)
-    width, height = _COLUMNS[2 if cited else 1] + _WIDTH + 10, rows * _STEP + 10
-    return CitationGraph(width, height, _WIDTH, _HEIGHT, tuple(nodes), tuple(edges), hidden)
+    width = max(node.x for node in nodes) + _WIDTH + 10
+    return CitationGraph(width, rows * _STEP + 10, _WIDTH, _HEIGHT, tuple(nodes), tuple(edges), hidden)
 
 
-def _node(column: int, row: int, count: int, rows: int, key: str, title: str, detail: str) -> GraphNode:
-    offset = (rows - count) * _STEP // 2  # the shorter columns are centred
+def _node(column: int, row: int, empty_rows: int, key: str, title: str, detail: str) -> GraphNode:
     name = title or key
     return GraphNode(
-        _COLUMNS[column],
-        10 + offset + row * _STEP,
+        10 + column * (_WIDTH + _GAP),
+        10 + row * _STEP + empty_rows * _STEP // 2,  # the shorter columns are centred
         key,
         shorten(name, _LABEL, placeholder=" …") if " " in name[:_LABEL] else name[:_LABEL],
         shorten(detail, _LABEL, placeholder=" …"),

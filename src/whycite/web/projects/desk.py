@@ -197,17 +197,25 @@ class ProjectDesk:
             project.update("project.json", title=document.paper.title)
         journal = self.journal(project)
         papers = _PaperTexts(project, self._papers, journal.verifications(), document, self.library())
-        full_texts = papers.full_texts(run.report)
-        if not self.marks(project):
-            project.save("marks.json", {"hash": draft_hash, "sentences": self._judge(document, run)})
-        names, ids = CitationNames(), []
+
+        def record(full_texts: Sequence[FullText], are_all: bool) -> list[str]:
+            """Verify citations and record the verdicts; with `are_all`, also on papers that are missing."""
+            names, ids = CitationNames(), []
+            for checked in self._verdicts(document, full_texts, papers, run.report):
+                ids.append(names.name(checked.claim, checked.reference.id))
+                if are_all or checked.paper:
+                    source = papers.sources.get(checked.paper, PaperSource())
+                    _, link = reference_link(checked.reference)
+                    journal.append(verdict_record(checked, ids[-1], draft_hash, source, link, project.draft_folder))
+            return ids
+
+        # Verdicts on the first paper come while people wait for the others to be read.
+        full_texts = papers.full_texts(run.report, lambda first_texts: record(first_texts, are_all=False))
         run.report("Checking citations")
-        for checked in self._verdicts(document, full_texts, papers, run.report):
-            ids.append(names.name(checked.claim, checked.reference.id))
-            source = papers.sources.get(checked.paper, PaperSource())
-            _, link = reference_link(checked.reference)
-            journal.append(verdict_record(checked, ids[-1], draft_hash, source, link, project.draft_folder))
+        ids = record(full_texts, are_all=True)
         journal.keep_only(ids, draft_hash)
+        if not self.marks(project):  # last, since people wait for verdicts
+            project.save("marks.json", {"hash": draft_hash, "sentences": self._judge(document, run)})
 
     def _verdicts(
         self,
@@ -271,20 +279,30 @@ class _PaperTexts:
         self._library, self._is_reading = library, is_reading
 
     def full_texts(
-        self, progress: Callable[[str, int, int | None], None] = lambda stage, count, total: None
+        self,
+        progress: Callable[[str, int, int | None], None] = lambda stage, count, total: None,
+        on_start: Callable[[Sequence[FullText]], object] = lambda full_texts: None,
     ) -> list[FullText]:
-        """The documents in the uploaded papers, each file of which is read once, and those of the library."""
+        """The documents in the uploaded papers, each file of which is read once, and those of the library.
+
+        `on_start` receives those of the first file that has not been read before, if others follow.
+        """
         from whycite.verify.fulltexts import FullText
 
         files = [file for file in self._project.files() if file.kind == "paper"]
         full_texts = []
-        for count, file in enumerate(files):
-            progress("Reading the papers", count, len(files))
+        is_first = True
+        for count, file in enumerate(files, 1):
+            progress("Reading the papers", count - 1, len(files))
+            is_new = not self._project.load(f"texts/{file_hash(file.path)}.json")
             for document in self._documents(file):
                 problem = "" if document.sentences else next(iter(document.warnings), "contains no readable text")
                 problem = problem.replace(f"{file.path.parent}/", "")
                 paper = self._assigned.get(file.id, document.paper)
                 full_texts.append(FullText(str(file.path), document.path, paper, problem))
+            if is_first and is_new and count < len(files):
+                is_first = False
+                on_start(full_texts)
         return [*full_texts, *self._library_texts()]
 
     def _library_texts(self) -> Iterator[FullText]:

@@ -97,7 +97,12 @@ class PdfView {
     const seen = new IntersectionObserver(() => this.tell(sheets), { root: this.pages, threshold: [0, 0.5, 1] });
     for (const sheet of sheets) [near, seen].forEach((observer) => observer.observe(sheet));
     let timer = 0;
+    let share = this.pages.scrollTop / this.pages.scrollHeight; // of the paper that is above, kept when its size changes
+    this.pages.addEventListener("scroll", () => {
+      share = this.pages.scrollTop / this.pages.scrollHeight;
+    });
     new ResizeObserver(() => {
+      this.pages.scrollTop = share * this.pages.scrollHeight;
       clearTimeout(timer);
       timer = setTimeout(() => sheets.filter((sheet) => sheet.dataset.width).forEach((sheet) => this.draw(sheet)), 150);
     }).observe(this.pages);
