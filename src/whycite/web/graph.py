@@ -62,8 +62,9 @@ def citation_graph(page: LibraryPaper) -> CitationGraph | None:
     cited = references[:_MAX_SIDE]
     rows = max(len(sources), len(cited), 1)
     own_column = 1 if sources else 0
-    own = page["paper"]
-    middle = _node(own_column, 0, rows - 1, own["key"], own["title"], _who(own["authors"]))
+    middle = _node(
+        own_column, 0, rows - 1, page["paper"]["key"], page["paper"]["title"], _who(page["paper"]["authors"])
+    )
     nodes, edges = [middle], []
     for row, number in enumerate(sources):
         source = page["citing"][number]["source"]
@@ -100,7 +101,7 @@ def _who(authors: Sequence[str]) -> str:
 
 
 def _curve(source: GraphNode, target: GraphNode) -> str:
-    left, top = source.x + _WIDTH, source.y + _HEIGHT // 2
-    right, bottom = target.x, target.y + _HEIGHT // 2
-    middle = (left + right) // 2
-    return f"M{left} {top} C{middle} {top} {middle} {bottom} {right} {bottom}"
+    start_x, start_y = source.x + _WIDTH, source.y + _HEIGHT // 2
+    end_x, end_y = target.x, target.y + _HEIGHT // 2
+    middle = (start_x + end_x) // 2
+    return f"M{start_x} {start_y} C{middle} {start_y} {middle} {end_y} {end_x} {end_y}"

@@ -183,10 +183,10 @@ def _export(here: Server, format: str, ids: list[str], keys: list[str], query: s
     by_id = {str(entry.id): entry.key for entry, _ in here.current.answer_once(searchable_entries)}
     if unknown := [id for id in ids if id not in by_id]:
         raise Problem(404, f"The library has no such document: {unknown[0]}.")
-    wanted = list(dict.fromkeys(library.paper_id(key) for key in [*keys, *(by_id[id] for id in ids)] if key))
-    papers = library.papers(wanted)
+    paper_ids = list(dict.fromkeys(library.paper_id(key) for key in [*keys, *(by_id[id] for id in ids)] if key))
+    papers = library.papers(paper_ids)
     text, suffix, media_type = _FORMATS[format]
-    content = text([papers[paper] for paper in wanted if paper in papers])
+    content = text([papers[paper] for paper in paper_ids if paper in papers])
     headers = {"content-disposition": f'attachment; filename="papers.{suffix}"'}
     return Response(content.encode("utf-8", "replace"), media_type=media_type, headers=headers)
 
