@@ -34,9 +34,10 @@ def _data() -> Path:
 
 @pytest.fixture(scope="session", autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What tests encode is kept in a folder of their own, never in the user's."""
+    """What tests encode and trust is kept in folders of their own, never in the user's."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WHYCITE_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("WHYCITE_SETTINGS", str(tmp_path_factory.mktemp("settings")))
         yield
 
 

@@ -67,6 +67,18 @@ def _repeated_inputs(folder: Path) -> Path:
     return path
 
 
+def _repeated_parts(suffix: str, inclusion: str) -> Make:
+    """A file of 600 KB, included two hundred times."""
+
+    def make(folder: Path) -> Path:
+        (folder / f"part{suffix}").write_text("Bees sleep at night. " * 30_000)
+        main = folder / f"main{suffix}"
+        main.write_text(f"{inclusion}\n\n" * 200)
+        return main
+
+    return make
+
+
 def _million_objects(folder: Path) -> Path:
     path = folder / "objects.pdf"
     objects = b"".join(b"%d 0 obj<</A 1>>endobj\n" % number for number in range(4, 1_000_000))
@@ -95,6 +107,8 @@ CASES: dict[str, tuple[Make, str]] = {
     ),
     "input outside": (_file("i.tex", "Text.\n\\input{/etc/passwd}\n\\input{../secret}"), "outside the draft's folder"),
     "repeated input": (_repeated_inputs, "read too many times"),
+    "repeated Quarto include": (_repeated_parts(".qmd", "{{< include part.qmd >}}"), "too much text"),
+    "repeated Typst include": (_repeated_parts(".typ", '#include "part.typ"'), "too much text"),
     "recursive input": (_file("r.tex", "Text. \\input{r}"), "includes itself"),
     "recursive macro": (_file("m.tex", "Text. \\def\\x{\\x}\\x"), "defined in terms of itself"),
     "nested braces": (_file("b.tex", "{" * 10_000 + "deep" + "}" * 10_000), ""),

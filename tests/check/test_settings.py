@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from whycite.check.settings import CheckSettings, settings_for
+from whycite.consent import trust
 from whycite.errors import UserError
 
 
@@ -57,3 +58,30 @@ def test_a_mistake_names_file_and_key(tmp_path: Path, line: str, message: str) -
 def test_the_pyproject_of_another_tool_is_not_our_business(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool.whycite", "utf-8")
     assert settings_for(tmp_path) == CheckSettings()
+
+
+def test_a_library_outside_the_project_needs_consent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WHYCITE_LIBRARY", str(tmp_path / "own"))
+    monkeypatch.setenv("WHYCITE_SETTINGS", str(tmp_path / "settings"))
+    project = tmp_path / "project"
+    project.mkdir()
+    for stated, is_allowed in (("lib", True), ("../own", True), ("../theirs", False), ("a/../../theirs", False)):
+        (project / ".whycite.toml").write_text(f'library = "{stated}"\n', "utf-8")
+        settings = settings_for(project)  # its other settings can be used
+        if is_allowed:
+            assert settings.library == project / stated
+        else:
+            with pytest.raises(UserError, match=f"whycite trust {tmp_path / 'theirs'}, or choose a library"):
+                assert settings.library
+    trust(tmp_path / "theirs")
+    assert settings.library == project / "a/../../theirs"
+
+
+def test_a_link_out_of_the_project_needs_consent_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WHYCITE_SETTINGS", str(tmp_path / "settings"))
+    (tmp_path / "project").mkdir()
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "project" / "lib").symlink_to(tmp_path / "theirs")
+    (tmp_path / "project" / ".whycite.toml").write_text('library = "lib"\n', "utf-8")
+    with pytest.raises(UserError, match="outside its folder"):
+        assert settings_for(tmp_path / "project").library

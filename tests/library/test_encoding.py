@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from whycite.consent import trust
 from whycite.documents.model import Document
 from whycite.errors import UserError
 from whycite.library import Library, add_documents
@@ -89,6 +90,25 @@ def test_a_library_cannot_replace_the_bundled_encoder(place: Path, folder: Path)
     assert encoder_of(load_encoder().name, place) is load_encoder()
     with pytest.raises(UserError, match=f"is not available: installed is {load_encoder().name}"):
         encoder_of(other, place)
+
+
+@pytest.mark.parametrize("by", ["note", "name"])
+def test_a_library_from_elsewhere_cannot_choose_a_folder(
+    place: Path, folder: Path, by: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("WHYCITE_SETTINGS", str(tmp_path / "settings"))
+    monkeypatch.chdir(folder.parent)
+    name = load_encoder(folder).name
+    if by == "note":
+        place.mkdir()
+        (place / "encoders.json").write_text(json.dumps({name: str(folder)}))
+    else:
+        name = f"short@{name.partition('@')[2]}"  # the name of a folder that happens to be here
+    with pytest.raises(UserError, match=r"a folder that you have not named yourself; if you trust it: whycite trust "):
+        encoder_of(name, place)
+    trust(folder)
+    if by == "note":
+        assert encoder_of(name, place).name == name
 
 
 def test_a_version_of_the_bundled_encoder_that_is_not_here() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from whycite.documents.model import Document
 from whycite.errors import UserError
-from whycite.library import Library, add_documents, inspect, maintenance
+from whycite.library import Library, add_documents, checksums, inspect, maintenance, readingcopy
 from whycite.library.readingcopy import copy_folder
 
 Make = Callable[..., Document]
@@ -41,9 +41,11 @@ def _answers(place: Path, encoder: Any) -> list[Any]:
 
 
 def _flip(file: Path, generator: random.Random) -> None:
-    content = bytearray(file.read_bytes())
+    """Change one bit as a failing disk does: the time of the file stays."""
+    content, status = bytearray(file.read_bytes()), file.stat()
     content[generator.randrange(len(content))] ^= 1 << generator.randrange(8)
     file.write_bytes(content)
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
 def test_a_library_is_sound_and_names_its_state(library: Path, encoder: Any, numbered: Make) -> None:
@@ -94,7 +96,7 @@ def test_the_reading_copy_is_made_anew(library: Path, encoder: Any) -> None:
     expected = _answers(library, encoder)
     generator = random.Random(_SEED)
     for file in sorted(copy_folder(library).rglob("*")):
-        if file.is_file():
+        if file.is_file() and file.stat().st_size:
             _flip(file, generator)
             assert {damage.kind for damage in inspect(library).damage} == {"copy"}
             repaired = inspect(library, repair=True)
@@ -155,3 +157,48 @@ def test_a_copied_library_is_read_again_once(library: Path, encoder: Any, tmp_pa
         os.utime(file, ns=(1, 1))
     assert _answers(copied, encoder) == _answers(library, encoder)
     assert inspect(copied).is_sound
+
+
+def test_a_large_library_is_read_whole_once_a_week(
+    library: Path, encoder: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checksums, "SMALL", 0)
+    monkeypatch.setattr(readingcopy, "SMALL", 0)
+    stamps = library / "checksums.stamps.json"
+    Library.open(library)
+    [table, *_] = sorted((library / "spans.lance" / "data").iterdir())
+    [array] = copy_folder(library).rglob("papers.support.npy")
+    generator = random.Random(_SEED)
+    _flip(array, generator)
+    assert Library.open(library).snapshot.reading_copy is not None  # what a disk does unnoticed shows later
+    verified = array.with_name("verified")
+    os.utime(verified, (0, 0))
+    assert Library.open(library).snapshot.reading_copy is None
+    inspect(library, repair=True)
+    assert Library.open(library).snapshot.reading_copy is not None
+    _flip(table, generator)
+    Library.open(library)
+    stamps.write_text(json.dumps(json.loads(stamps.read_text()) | {"verified": 0}))
+    with pytest.raises(UserError, match="damaged"):
+        Library.open(library)
+
+
+@pytest.mark.parametrize(
+    "name", ["writer.lock", "writer.json", "notices.sqlite", "spans.lance/data/x.lance", "reading"]
+)
+def test_a_library_with_links_is_not_opened(library: Path, encoder: Any, numbered: Make, name: str) -> None:
+    victim = library.parent / "victim"
+    victim.write_text("mine")
+    link = library / name
+    if link.is_dir():
+        link.rename(library.parent / "moved")
+    link.unlink(missing_ok=True)
+    link.symlink_to(victim)
+    for use in (
+        lambda: Library.open(library),
+        lambda: inspect(library),
+        lambda: add_documents(library, [numbered(9)], jobs=1, encoder=encoder),
+    ):
+        with pytest.raises(UserError, match="a link, which a library does not have"):
+            use()
+    assert victim.read_text() == "mine"

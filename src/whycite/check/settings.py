@@ -12,7 +12,9 @@ from typing import Any
 from whycite import structure
 from whycite.check.citedpapers import CITATION_RULES
 from whycite.check.rules import RULE_IDS
+from whycite.consent import is_trusted
 from whycite.errors import UserError
+from whycite.library.paths import default_path
 
 __all__ = ["FORMATS", "KINDS", "SEVERITIES", "CheckSettings", "settings_for"]
 
@@ -26,7 +28,7 @@ _OWN_FILE, _SHARED_FILE = ".whycite.toml", "pyproject.toml"
 class CheckSettings:
     """The settings; None or empty if the project does not set them."""
 
-    library: Path | None = None
+    stated_library: Path | None = None
     threshold: float | None = None
     sections: tuple[str, ...] = ()
     fail_on: str | None = None
@@ -36,6 +38,21 @@ class CheckSettings:
     thresholds: Mapping[str, float] = field(default_factory=dict)  # by section type
     contact: str = ""  # the address that services may write to
     severity: str | None = None  # of findings in an editor
+    file: Path | None = field(default=None, compare=False)  # where they come from
+
+    @property
+    def library(self) -> Path | None:
+        """The library; an error if it is outside the project and the user has not named it: it may be anybody's."""
+        library, file = self.stated_library, self.file
+        if library is None or file is None:
+            return library
+        place = library.resolve()
+        if place.is_relative_to(file.parent.resolve()) or place == default_path().resolve() or is_trusted(place):
+            return library
+        raise UserError(
+            f"{file}: names a library outside its folder, {place}; if you trust it: whycite trust {place}, "
+            "or choose a library with --library"
+        )
 
 
 def settings_for(draft: Path) -> CheckSettings:
@@ -75,10 +92,10 @@ def _settings(table: dict[str, Any], file: Path) -> CheckSettings:
             raise UserError(f"{file}: '{key}' must be {kind}, not {value!r}")
         settings[key.replace("-", "_")] = value
     if "library" in settings:
-        settings["library"] = file.parent / Path(settings["library"]).expanduser()
+        settings["stated_library"] = file.parent / Path(settings.pop("library")).expanduser()
     for key in settings.keys() & {"sections", "ignore_rules"}:
         settings[key] = tuple(settings[key])
-    return CheckSettings(**settings)
+    return CheckSettings(**settings, file=file)
 
 
 def _is_number(value: Any) -> bool:

@@ -25,6 +25,7 @@ from whycite.cli.references import references
 from whycite.cli.serve import serve
 from whycite.cli.structure import structure
 from whycite.cli.terminal import CommandGroup, HelpGroup, Interruption
+from whycite.cli.trust import trust
 from whycite.cli.verify import verify
 from whycite.cli.worth import worth
 from whycite.errors import MissingExtra, UserError
@@ -68,6 +69,7 @@ app.command(short_help="Check whether references are real, right and not retract
 app.command(short_help="Score how likely sentences are to need a citation.")(worth)
 app.add_typer(library.app, name="library", short_help="Show and manage your library.")
 app.add_typer(retractions.app, name="retractions", short_help="Know which papers were retracted.")
+app.command(short_help="Trust folders that files from elsewhere name.")(trust)
 app.command(short_help="Start the web application.")(serve)
 app.command(short_help="Start the language server for editors.")(lsp)
 app.command(short_help="Give an assistant your library.")(mcp)

@@ -15,6 +15,7 @@ from whycite.text.wordlists import load_tables
 __all__ = [
     "POINTER",
     "DraftOutline",
+    "InclusionLimit",
     "SourceSpan",
     "Stretch",
     "heading_words",
@@ -24,6 +25,34 @@ __all__ = [
 
 
 SourceSpan = tuple[int, int]
+
+# Limits for one draft, far above real ones.
+_MAX_INCLUSIONS = 200
+_MAX_INCLUDED = 16_000_000  # characters of files, each counted as often as it is read; a long thesis has 3 million
+_MAX_REPEATED = 2_000_000  # characters of files that were read before
+
+
+class InclusionLimit:
+    """Counts what a draft includes: a small file can be included thousands of times."""
+
+    is_reached = False
+
+    def __init__(self) -> None:
+        self._files: set[str] = set()
+        self._inclusions = self._characters = self._repeated_characters = 0
+
+    def allows(self, file: str, length: int) -> bool:
+        """Whether to read a file of this length; once one is too much, no other is read."""
+        self._inclusions += 1
+        self._characters += length
+        self._repeated_characters += length * (file in self._files)
+        self._files.add(file)
+        self.is_reached = (
+            self._inclusions > _MAX_INCLUSIONS
+            or self._characters > _MAX_INCLUDED
+            or self._repeated_characters > _MAX_REPEATED
+        )
+        return not self.is_reached
 
 
 class Stretch:

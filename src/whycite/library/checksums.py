@@ -1,15 +1,16 @@
 """Checksums of the files of a library, so that what is read is what was written.
 
 Writers list the files of the tables, which never change, with their checksums when they are done (`seal`). Whoever
-opens the library compares size and time of every file with what they were when it was last verified, which takes
-milliseconds; only files that differ in these are read again (`verify_files`). The reading copy has checksums of its
-own (`readingcopy`).
+opens a small library reads all of them. Of a large one, size and time of every file are compared with what they were
+when it was last verified, which takes milliseconds; only files that differ in these are read again, and once a week
+all (`verify_files`): a failing disk changes neither. The reading copy has checksums of its own (`readingcopy`).
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -21,6 +22,8 @@ from whycite.files import atomic_write
 from whycite.library.records import Commit
 
 __all__ = [
+    "SMALL",
+    "TRUST_SECONDS",
     "FileStamp",
     "Seal",
     "damaged_files",
@@ -37,6 +40,8 @@ _SEAL = "checksums.json"
 _STAMPS = "checksums.stamps.json"  # may be lost: it only saves time
 _HINT = "latest_version_hint.json"  # the only file of a table that LanceDB overwrites; tables open without it
 _DIGEST_BYTES = 16
+SMALL = 32 << 20  # bytes that are read again whenever a library is opened, which takes 40 ms
+TRUST_SECONDS = 7 * 86_400.0  # for which size and time of files prove what they contain, if they have more bytes
 
 FileStamp = tuple[int, int, str]  # size, time of the last change in nanoseconds, checksum
 
@@ -54,6 +59,7 @@ def seal(library: Path, commit: Commit) -> None:
     """List the files of the tables with their checksums; a file that was listed before keeps its checksum."""
     previous = read_seal(library)
     known = previous.files if previous is not None else {}
+    verified = _read_stamps(library)[0] if known else time.time()  # what was listed before is not read again
     files: dict[str, str] = {}
     stamps: dict[str, FileStamp] = {}
     for name, file in _table_files(library):
@@ -63,7 +69,7 @@ def seal(library: Path, commit: Commit) -> None:
     content: dict[str, Any] = {"commit": asdict(commit), "files": files}
     with atomic_write(library / _SEAL) as target:
         target.write(json.dumps({"state": _state(content), **content}).encode())
-    _write_stamps(library, stamps)
+    _write_stamps(library, verified, stamps)
 
 
 def forget_seal(library: Path) -> None:
@@ -100,23 +106,29 @@ def verify_files(library: Path) -> None:
 
 
 def damaged_files(library: Path, trust_stamps: bool = False) -> list[str]:
-    """The files of the tables that are not what was written; with `trust_stamps`, unchanged stamps count as proof."""
+    """The files of the tables that are not what was written.
+
+    With `trust_stamps`, unchanged size and time count as proof in a large library that was verified lately.
+    """
     sealed = read_seal(library)
     if sealed is None:
         return []
-    known = _read_stamps(library)
-    stamps: dict[str, FileStamp] = {}
-    damaged = []
+    verified, known = _read_stamps(library)
+    present: dict[str, FileStamp] = {}
     for name, digest in sealed.files.items():
         with suppress(FileNotFoundError):
-            stamp = (*_size_and_time(library / name), digest)
-            if (trust_stamps and known.get(name) == stamp) or digest_file(library / name) == digest:
-                stamps[name] = stamp
-            else:
+            present[name] = (*_size_and_time(library / name), digest)
+    is_small = sum(size for size, _, _ in present.values()) <= SMALL
+    trust_stamps &= not is_small and 0 <= time.time() - verified < TRUST_SECONDS
+    damaged = []
+    for name, stamp in present.items():
+        with suppress(FileNotFoundError):
+            if not (trust_stamps and known.get(name) == stamp) and digest_file(library / name) != stamp[2]:
                 damaged.append(name)
-    if stamps != known:
+    stamps = {name: stamp for name, stamp in present.items() if name not in damaged}
+    if stamps != known or not (trust_stamps or is_small):
         with suppress(UserError):  # the library may be read-only
-            _write_stamps(library, stamps)
+            _write_stamps(library, verified if trust_stamps else time.time(), stamps)
     return damaged
 
 
@@ -154,17 +166,16 @@ def _state(content: Mapping[str, Any]) -> str:
     return hashlib.blake2b(data, digest_size=_DIGEST_BYTES).hexdigest()
 
 
-def _read_stamps(library: Path) -> dict[str, FileStamp]:
+def _read_stamps(library: Path) -> tuple[float, dict[str, FileStamp]]:
+    """When all files were last read, and what they were then."""
     try:
-        return {name: (size, time, digest) for name, (size, time, digest) in _load_stamps(library)}
-    except (OSError, ValueError, TypeError, AttributeError):
-        return {}
+        content = json.loads((library / _STAMPS).read_bytes())
+        stamps = {name: (size, changed, digest) for name, (size, changed, digest) in content["files"].items()}
+        return float(content["verified"]), stamps
+    except (OSError, ValueError, TypeError, AttributeError, KeyError):
+        return 0.0, {}
 
 
-def _load_stamps(library: Path) -> Any:
-    return json.loads((library / _STAMPS).read_bytes()).items()
-
-
-def _write_stamps(library: Path, stamps: Mapping[str, FileStamp]) -> None:
+def _write_stamps(library: Path, verified: float, stamps: Mapping[str, FileStamp]) -> None:
     with atomic_write(library / _STAMPS) as target:
-        target.write(json.dumps(stamps).encode())
+        target.write(json.dumps({"verified": verified, "files": stamps}).encode())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from whycite.consent import is_trusted, trust
 from whycite.errors import UserError
 from whycite.files import write_lines
 from whycite.models import Encoder, load_encoder
@@ -26,7 +27,8 @@ def resolve_encoder(encoder: EncoderChoice) -> Encoder:
 def encoder_of(name: str, library: Path | None = None) -> Encoder:
     """Load the encoder with that name and version, from the folder noted in the library if any.
 
-    A bundled encoder is never taken from a folder: a library from elsewhere could name any.
+    A library from elsewhere could name any folder: a bundled encoder is never taken from one, and others only if the
+    user trusts it.
     """
     plain_name = name.partition("@")[0]
     places: list[str | Path] = [plain_name]
@@ -34,6 +36,11 @@ def encoder_of(name: str, library: Path | None = None) -> Encoder:
         places.insert(0, Path(folder))
     problem = ""
     for place in places:
+        if place not in ENCODER.bundled() and Path(place).is_dir() and not is_trusted(Path(place)):
+            raise UserError(
+                f"the library's encoder {name} is in {place}, a folder that you have not named yourself; "
+                f"if you trust it: whycite trust {place}"
+            )
         try:
             encoder = load_encoder(place)
         except UserError as error:
@@ -49,8 +56,9 @@ def encoder_of(name: str, library: Path | None = None) -> Encoder:
 
 
 def note_folder(library: Path, encoder: Encoder, choice: EncoderChoice) -> None:
-    """Note the folder of a library's encoder, if it was chosen by folder."""
-    if isinstance(choice, str | Path) and Path(choice).is_dir():
+    """Note the folder of a library's encoder, if it was chosen by folder, which the user trusts from now on."""
+    if isinstance(choice, str | Path) and choice not in ENCODER.bundled() and Path(choice).is_dir():
+        trust(Path(choice))
         folders = _folders(library) | {encoder.name: str(Path(choice).resolve())}
         write_lines(library / _FOLDERS, [json.dumps(folders, indent=2, ensure_ascii=False) + "\n"])
 

@@ -5,8 +5,8 @@ one after another in a file for each table (a heap), with arrays of their offset
 memory. Writers make the copy when they are done; it belongs to one commit.
 
 Nothing is read that is not what was written. The manifest has the checksums of the arrays and citations, with the size
-and time they had then; who opens the copy reads those files again that differ in size or time. Every record of a heap
-has checksums of its own, which are compared whenever it is read: a heap has gigabytes.
+and time they had then; who opens a large copy reads those files again that differ in size or time, and once a week all
+of them. Every record of a heap has checksums of its own, which are compared whenever it is read: a heap has gigabytes.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import json
 import logging
 import os
 import shutil
+import time
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -32,7 +33,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from whycite.errors import UserError
-from whycite.library.checksums import digest_file, stamp_file
+from whycite.library.checksums import SMALL, TRUST_SECONDS, digest_file, stamp_file
 from whycite.library.records import Commit
 from whycite.library.store import Store, Table
 from whycite.library.support import SupportCounts
@@ -70,6 +71,7 @@ CITATION_COLUMNS = {
 }  # fields of citations, which are copied twice: by span and by paper
 CODED_COLUMNS = ("kind", "section_type")  # have few distinct values, which are stored as numbers
 MANIFEST = "facts.json"
+_VERIFIED = "verified"  # an empty file: its time says when all others were read last
 _FOLDER = "reading"
 _LAYOUT = 2  # increase it when the layout changes, which hides older copies
 
@@ -143,13 +145,25 @@ def _damaged_files(folder: Path, manifest: dict[str, Any], trust_stamps: bool) -
         return []
     if manifest.pop("checksum") != _manifest_checksum(manifest):
         return [MANIFEST]
+    is_small = sum(size for size, _, _ in manifest["files"].values()) <= SMALL
+    trust_stamps &= not is_small and _was_verified_lately(folder)
     damaged = []
-    for name, (size, time, digest) in manifest["files"].items():
+    for name, (size, changed, digest) in manifest["files"].items():
         status = (folder / name).stat()
-        is_unchanged = trust_stamps and (status.st_size, status.st_mtime_ns) == (size, time)
+        is_unchanged = trust_stamps and (status.st_size, status.st_mtime_ns) == (size, changed)
         if not is_unchanged and digest_file(folder / name) != digest:
             damaged.append(name)
+    if not (trust_stamps or is_small or damaged):
+        with suppress(OSError):  # the library may be read-only
+            (folder / _VERIFIED).touch()
     return damaged
+
+
+def _was_verified_lately(folder: Path) -> bool:
+    try:
+        return 0 <= time.time() - (folder / _VERIFIED).stat().st_mtime < TRUST_SECONDS
+    except OSError:
+        return False
 
 
 def _manifest_checksum(manifest: Mapping[str, Any]) -> str:
@@ -349,6 +363,7 @@ def write_copy(store: Store, anew: bool = False) -> None:
     manifest["files"] = {file.name: list(stamp_file(file)) for file in sorted(staging.iterdir())}
     manifest["checksum"] = _manifest_checksum(manifest)
     (staging / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
+    (staging / _VERIFIED).touch()
     shutil.rmtree(folder, ignore_errors=True)
     staging.rename(folder)
     for entry in home.iterdir():

@@ -46,7 +46,9 @@ Table = Any  # lancedb.table.LanceTable, whose query builders are hardly typed
 AsyncTable = Any  # lancedb.table.AsyncTable, for the same reason
 
 # Messages of LanceDB's errors, of any class, for files that are damaged, missing or read-only.
-_FAILURE_SIGNS = ("lance error", "lance file", "Lance file", "was not found", "future panicked", "os error")
+_FAILURE_SIGNS = (
+    "lance error", "lance file", "Lance file", "was not found", "future panicked", "os error", "Invalid input, ",
+)  # fmt: skip
 _FULL_DISK_SIGNS = ("No space left", "os error 28")
 _READ_ONLY_SIGNS = ("Permission denied", "Read-only file system", "os error 13", "os error 30")
 _INDEX_CACHE = 512 << 20  # bytes; with 384 MiB, the indices of a million spans were evicted constantly
@@ -163,6 +165,7 @@ def open_store(path: Path, verify: bool = True) -> Store | None:
             if foreign is not None:
                 raise UserError(f"{path}: not a library (it contains {foreign}); choose another folder")
             return None
+        _refuse_links(path)
         if verify:
             verify_files(path)
         session = lancedb.Session(index_cache_size_bytes=_INDEX_CACHE, metadata_cache_size_bytes=_METADATA_CACHE)
@@ -177,6 +180,15 @@ def open_store(path: Path, verify: bool = True) -> Store | None:
                 f"{SCHEMA}); update whycite"
             )
         return Store(path, session, database, commit)
+
+
+def _refuse_links(library: Path) -> None:
+    """Raise an error if a file of a library is a link: it could lead to any file of the user."""
+    for folder, folder_names, file_names in os.walk(library):
+        for name in (*folder_names, *file_names):
+            place = Path(folder, name)
+            if place.is_symlink():
+                raise UserError(f"{place}: a link, which a library does not have; put the file itself in its place")
 
 
 def _commit(row: Mapping[str, Any]) -> Commit:

@@ -24,7 +24,7 @@ from whycite.documents.markdown.lines import (
     split_lines,
 )
 from whycite.documents.markers import find_markers, split_references
-from whycite.documents.markup import SourceSpan
+from whycite.documents.markup import InclusionLimit, SourceSpan
 from whycite.documents.model import Document, Reference
 from whycite.documents.references import csljson
 from whycite.documents.references.bibfiles import load_bibliography, nearby_bibliographies
@@ -187,9 +187,7 @@ _MARKS = re.compile(r"\\(?=[\[\]().*_-])|^[-*+][ \t]", re.MULTILINE)
 _ESCAPE = re.compile(r"\\(?=[\[\]()])")
 _SCRIPT = re.compile(r"\^([\d,–-]{1,40})\^")
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
-# Limits for one draft, far above real ones.
-_MAX_INCLUDES = 200  # files
-_MAX_CHARACTERS = 16 << 20
+_MAX_PAGES = 200  # files of a project that are searched for labels
 
 
 def read_draft(source: Source) -> Document:
@@ -203,7 +201,7 @@ class _MarkdownDraft:
         self.builder = Builder(source.path, "markdown")
         self.names = MarkdownNames()
         self._sources = {source.path: source}
-        self._include_count = self._characters_read = 0
+        self._inclusion_limit = InclusionLimit()
         self._other_targets: set[str] = set()  # labels in other files of the project
         self._names_bibliography = False  # the draft names a bibliography, whether or not it exists
 
@@ -228,7 +226,7 @@ class _MarkdownDraft:
         return self.builder.document(replace(paper, title=paper.title or title), references)
 
     def _gather(self, text: str, metadata: MarkdownMetadata, names: MarkdownNames) -> ParagraphGatherer:
-        self._include_count = self._characters_read = 0
+        self._inclusion_limit = InclusionLimit()
         self.names = names
         self._learn_labels(text)
         names.targets.update(self._other_targets)
@@ -260,16 +258,14 @@ class _MarkdownDraft:
         pages = [name for name in names if name.lower().endswith(_PAGES) and name != self.source.name]
         return {
             target
-            for name in pages[:_MAX_INCLUDES]
+            for name in pages[:_MAX_PAGES]
             if (page := self.source.sibling(name)) is not None
             for target in _targets(decode(page.data())[0])
         }
 
     def _include(self, name: str, page: MarkdownPage, offset: int) -> MarkdownPage | None:
         """The page of an included file of the folder, or None with a warning."""
-        self._include_count += 1
-        if self._include_count > _MAX_INCLUDES or self._characters_read >= _MAX_CHARACTERS:
-            self.builder.warn(f"{self.source.path}: includes too many files, or too much text; the rest is skipped")
+        if self._inclusion_limit.is_reached:
             return None
         place = f"{page.file}:{page.line_number(offset)}"
         folder = posixpath.dirname(self._sources[page.file].name)
@@ -280,7 +276,9 @@ class _MarkdownDraft:
             self.builder.warn(f"{place}: {name} includes itself; skipped")
         else:
             text, metadata = self._open(source)
-            self._characters_read += len(text)
+            if not self._inclusion_limit.allows(source.path, len(text)):
+                self.builder.warn(f"{self.source.path}: includes too many files, or too much text; the rest is skipped")
+                return None
             self._sources[source.path] = source
             self._learn_labels(text)
             return MarkdownPage(

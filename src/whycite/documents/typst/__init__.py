@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from whycite.documents.builder import Builder
-from whycite.documents.markup import POINTER, looks_like_pointer
+from whycite.documents.markup import POINTER, InclusionLimit, looks_like_pointer
 from whycite.documents.model import Document, Reference
 from whycite.documents.references.bibfiles import load_bibliography, nearby_bibliographies
 from whycite.documents.references.names import parse_people
@@ -20,9 +20,6 @@ __all__ = ["READER", "TypstReader", "read_draft"]
 
 _TEXTUAL_FORM = re.compile(r"form\s*:\s*\"(?:prose|author)\"")
 _YEAR = re.compile(r"datetime\(\s*year:\s*(\d{4})")
-# Limits for one draft, far above real ones.
-_MAX_INCLUDES = 200  # files
-_MAX_CHARACTERS = 16 << 20
 _MAX_DEPTH = 20  # nested includes
 
 
@@ -43,7 +40,7 @@ class _TypstDraft:
     def _start(self, out: TypstWriter) -> None:
         self.out = out
         self.survey = TypstSurvey()
-        self._include_count = self._characters_read = 0
+        self._inclusion_limit = InclusionLimit()
 
     def document(self) -> Document:
         main = self._open(self.source, ())
@@ -66,7 +63,6 @@ class _TypstDraft:
         if warning:
             self.builder.warn(f"{source.path}: {warning}")
         self._sources[source.path] = source
-        self._characters_read += len(text)
         return TypstPage(source.path, text, including_files)
 
     def _walk(self, page: TypstPage) -> None:
@@ -75,13 +71,7 @@ class _TypstDraft:
 
     def _include(self, page: TypstPage, name: str, offset: int) -> None:
         """Read an included file of the folder in place."""
-        self._include_count += 1
-        if (
-            self._include_count > _MAX_INCLUDES
-            or self._characters_read > _MAX_CHARACTERS
-            or len(page.including_files) >= _MAX_DEPTH
-        ):
-            self.builder.warn(f"{self.source.path}: includes too many files, or too much text; the rest is skipped")
+        if self._inclusion_limit.is_reached:
             return
         place = f"{page.file}:{page.line_number(offset)}"
         folder = "" if name.startswith("/") else posixpath.dirname(self._sources[page.file].name)
@@ -91,7 +81,12 @@ class _TypstDraft:
         elif source.path in (page.file, *page.including_files):
             self.builder.warn(f"{place}: {name} includes itself; skipped")
         else:
-            self._walk(self._open(source, (*page.including_files, page.file)))
+            included = self._open(source, (*page.including_files, page.file))
+            allowed = self._inclusion_limit.allows(source.path, len(included.text))
+            if allowed and len(included.including_files) <= _MAX_DEPTH:
+                self._walk(included)
+            else:
+                self.builder.warn(f"{self.source.path}: includes too many files, or too much text; the rest is skipped")
 
     def _refer(self, page: TypstPage, keys: tuple[str, ...], note: str, start: int, end: int) -> None:
         """Write a reference to these keys: a citation or a cross-reference."""
