@@ -68,6 +68,7 @@ def _server(library: Path) -> Iterator[tuple[subprocess.Popen[str], str, float]]
         str(Path(sys.executable).with_name("whycite")),
         "serve",
         "--no-browser",
+        "--no-token",
         "--port",
         "0",
         "--library",

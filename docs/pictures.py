@@ -124,7 +124,7 @@ def _server(folder: Path) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "whycite", "serve", "--port", str(port), "--no-browser"]
+    command = [sys.executable, "-m", "whycite", "serve", "--port", str(port), "--no-browser", "--no-token"]
     server = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     address = f"http://127.0.0.1:{port}"
     try:

@@ -46,6 +46,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("verify", "--claim", "Honeybees sleep at night.", "{papers}/sleep.md"),
         ("verify", "draft.md", "--papers", "{papers}"),
     ),
+    "trust": (("trust", "{papers}"), ("trust", "--remove", "{papers}")),
     "references": (("references", "draft.md", "--library", "{library}"), ("references", "refs.bib", "--fix", "--yes")),
     "worth": (("worth", "Honeybees sleep at night."),),
     "read": (("read", "draft.md"),),

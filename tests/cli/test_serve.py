@@ -2,6 +2,7 @@
 
 import json
 import os
+import pwd
 import re
 import signal
 import socket
@@ -16,6 +17,8 @@ import pytest
 from typer.testing import Result
 
 from whycite.errors import UserError
+from whycite.web.guard import AccessRules
+from whycite.web.server import ServerSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 # A server that reaches beyond this machine ends at once.
@@ -23,6 +26,7 @@ GUARDED = (
     f"import sys; sys.path.insert(0, {str(ROOT)!r}); from tests.network import exit_on_connections as guard; guard(); "
 )
 WHYCITE = [sys.executable, "-c", GUARDED + "from whycite.cli import main; main()", "serve", "--no-browser"]
+ALONE = ("--no-token",)  # whoever else has an account on the machine that runs the tests
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX has them")
 Start = Callable[..., tuple["subprocess.Popen[str]", str]]
 Run = Callable[..., Result]
@@ -58,7 +62,7 @@ def _ask(said: str, path: str, **headers: str) -> tuple[int, bytes]:
 
 
 def test_it_starts_answers_and_stops_quietly(start: Start) -> None:
-    process, said = start("--port", "0")
+    process, said = start("--port", "0", *ALONE)
     assert re.fullmatch(r"whycite is running at http://127\.0\.0\.1:\d+/ \(press Ctrl-C to stop\)\n", said)
     status, page = _ask(said, "/cite")
     assert status == 200
@@ -90,17 +94,106 @@ def test_a_port_in_use_is_told_in_a_sentence(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--token", "short"), "at least 8"),
-        (("--token", "with a\nline end"), "at least 8"),
         (("--host", " "), "--host is empty"),
         (("--host", "no.such.host.invalid"), "cannot listen on"),
+        (("--allowed-origin", "www.overleaf.com"), "is not an origin"),
+        (("--allowed-origin", "https://www.overleaf.com/project"), "is not an origin"),
+        (("--allowed-origin", "*"), "is not an origin"),
+        (("--no-token", "--host", "0.0.0.0"), "--no-token is for servers on localhost alone"),
+        (("--no-token", "--allowed-origin", "https://www.overleaf.com"), "--no-token is for servers"),
+        (("--no-token", "--allowed-host", "cite.example"), "--no-token is for servers"),
     ],
-    ids=["short", "line-end", "no-host", "unknown-host"],
 )
 def test_mistakes(run: Run, options: tuple[str, ...], said: str) -> None:
     result = run("serve", "--no-browser", *options)
     assert isinstance(result.exception, UserError)
     assert said in str(result.exception)
+
+
+@pytest.mark.parametrize("token", ["short", "with a\nline end", "señal secreta"])
+@pytest.mark.parametrize("variable", ["WHYCITE_TOKEN", "WHYCITE_READ_TOKEN"])
+def test_tokens_that_are_none(run: Run, token: str, variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(variable, token)
+    result = run("serve", "--no-browser")
+    assert isinstance(result.exception, UserError)
+    assert str(result.exception).startswith(f"{variable}: a token must have at least 8 printable")
+
+
+def test_two_tokens_must_differ(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WHYCITE_TOKEN", "the-same-secret")
+    monkeypatch.setenv("WHYCITE_READ_TOKEN", "the-same-secret")
+    assert "the two tokens are the same" in str(run("serve", "--no-browser").exception)
+
+
+def _rules(run: Run, monkeypatch: pytest.MonkeyPatch, *options: str) -> AccessRules:
+    """The rules of a server that is started with these options."""
+    begun: list[ServerSettings] = []
+
+    def begin(settings: ServerSettings, bound: socket.socket, started: Callable[[], None]) -> None:
+        begun.append(settings)
+        bound.close()
+
+    monkeypatch.setattr("whycite.web.app.run", begin)
+    result = run("serve", "--no-browser", "--port", "0", *options)
+    assert result.exit_code == 0, result.exception
+    return begun[0].rules
+
+
+def test_a_machine_that_others_use_demands_a_token(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "iterdir", lambda _: iter(()))
+    monkeypatch.delenv("SSH_CONNECTION", raising=False)
+    people = [pwd.struct_passwd(("me", "x", os.getuid(), 0, "", "/home/me", "/bin/sh"))]
+    monkeypatch.setattr(pwd, "getpwall", lambda: people)
+    assert _rules(run, monkeypatch).token == ""
+    people.append(pwd.struct_passwd(("daemon", "x", 1001, 0, "", "/", "/usr/sbin/nologin")))
+    assert _rules(run, monkeypatch).token == ""
+    people.append(pwd.struct_passwd(("you", "x", 1002, 0, "", "/home/you", "/bin/sh")))
+    assert len(_rules(run, monkeypatch).token) > 20
+    assert _rules(run, monkeypatch, "--no-token").token == ""
+    people.pop()
+    monkeypatch.setenv("SSH_CONNECTION", "192.0.2.1 50000 192.0.2.2 22")
+    assert len(_rules(run, monkeypatch).token) > 20
+
+
+def test_hosts_and_origins_are_allowed_with_a_token(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = ("--allowed-host", "Cite.Example.", "--allowed-origin", "https://www.overleaf.com")
+    rules = _rules(run, monkeypatch, *options)
+    assert rules.hosts == {"cite.example"}
+    assert rules.origins == {"https://www.overleaf.com"}
+    assert len(rules.token) > 20
+    assert rules.read_token == ""
+
+
+def test_a_second_token_is_for_reading(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "readers").write_text("for-all-of-us\n")
+    rules = _rules(run, monkeypatch, "--read-token-file", str(tmp_path / "readers"))
+    assert rules.read_token == "for-all-of-us"
+    assert len(rules.token) > 20
+
+
+def test_slow_headers_are_not_waited_for(tmp_path: Path) -> None:
+    code = (
+        "import socket, sys, pathlib; from whycite.web.app import run; from whycite.web.guard import AccessRules;"
+        "from whycite.web.server import ServerSettings; listener = socket.create_server(('127.0.0.1', 0));"
+        "run(ServerSettings(pathlib.Path(sys.argv[1]), AccessRules(seconds=0.5)), listener,"
+        " lambda: print(listener.getsockname()[1], flush=True))"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "library")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout
+        port = int(process.stdout.readline())
+        for head in (b"", b"GET /api/health HTTP/1.1\r\nhost: 127.0.0.1\r\nx-slow: "):
+            with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+                connection.sendall(head)
+                assert connection.recv(100).startswith(b"HTTP/1.1 408 ")
+        with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+            for _ in range(2):  # a connection that is kept alive asks again
+                connection.sendall(b"GET /api/health HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n")
+                assert connection.recv(10_000).startswith(b"HTTP/1.1 200 ")
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def test_the_browser_is_opened_where_the_server_is(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,7 +212,8 @@ def test_the_browser_is_opened_where_the_server_is(run: Run, monkeypatch: pytest
 
     monkeypatch.setattr("webbrowser.open", browse)
     monkeypatch.setattr("whycite.web.app.run", begin)
-    assert run("serve", "--port", "0", "--token", "a secret & more").exit_code == 0
+    monkeypatch.setenv("WHYCITE_TOKEN", "a secret & more")
+    assert run("serve", "--port", "0").exit_code == 0
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=a%20secret%20%26%20more", opened[0])
 
 
@@ -127,15 +221,16 @@ def test_projects_are_kept_where_one_says(start: Start, tmp_path: Path) -> None:
     project = tmp_path / "projects" / "0123456789abcdef"
     project.mkdir(parents=True)
     (project / "project.json").write_text('{"name": "A review", "created": "2026-01-01T00:00:00+00:00"}')
-    _, said = start("--port", "0", "--projects", str(tmp_path / "projects"))
+    _, said = start("--port", "0", *ALONE, "--projects", str(tmp_path / "projects"))
     [listed] = json.loads(_ask(said, "/api/projects")[1])["projects"]
     assert (listed["id"], listed["name"], listed["state"]) == ("0123456789abcdef", "A review", "new")
 
 
 def test_the_token_comes_from_a_file(start: Start, tmp_path: Path) -> None:
     (tmp_path / "token").write_text("a secret of mine\n")
-    _, said = start("--port", "0", "--token-file", str(tmp_path / "token"))
-    assert "?token=a%20secret%20of%20mine" in said
+    process, said = start("--port", "0", "--token-file", str(tmp_path / "token"))
+    assert process.stderr
+    assert "secret" not in said + process.stderr.readline()  # it stays out of logs
     assert _ask(said, "/cite")[0] == 401
     assert _ask(said, "/cite", authorization="Bearer a secret of mine")[0] == 200
 
@@ -143,8 +238,8 @@ def test_the_token_comes_from_a_file(start: Start, tmp_path: Path) -> None:
 def test_the_token_of_the_environment(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WHYCITE_TOKEN", "another-secret")
     _, said = start("--port", "0")
-    assert "?token=another-secret" in said
     assert _ask(said, "/cite")[0] == 401
+    assert _ask(said, "/cite", authorization="Bearer another-secret")[0] == 200
 
 
 def test_a_token_file_that_is_not_there(run: Run, tmp_path: Path) -> None:

@@ -228,6 +228,81 @@ class TestToken:
         assert ask(self.rules, "POST", cookie=cookie, origin="http://evil.example")[0] == 403
 
 
+class TestReaders:
+    """With the second token people may ask, but change nothing."""
+
+    rules = AccessRules(host="0.0.0.0", token="a-secret-word", read_token="for-readers")
+
+    @pytest.mark.parametrize(
+        ("method", "path"),
+        [("GET", "/library"), ("GET", "/api/projects"), ("POST", "/api/cite"), ("POST", "/api/check/stream")],
+    )
+    def test_they_may_ask(self, method: str, path: str) -> None:
+        assert ask(self.rules, method, path, authorization="Bearer for-readers")[0] == 200
+
+    @pytest.mark.parametrize(
+        ("method", "path"),
+        [
+            ("POST", "/api/library/documents"),
+            ("DELETE", "/api/library/documents/1"),
+            ("POST", "/api/projects"),
+            ("PUT", "/api/projects/1/dismissals/2"),
+            ("POST", "/api/cite/../library/documents"),
+            ("POST", "/api/whatever/comes"),
+        ],
+    )
+    def test_they_may_not_change_anything(self, method: str, path: str) -> None:
+        assert ask(self.rules, method, path, authorization="Bearer for-readers")[0] == 403
+        assert ask(self.rules, method, path, authorization="Bearer a-secret-word")[0] == 200
+
+    def test_their_token_becomes_a_cookie_too(self) -> None:
+        status, headers, _ = ask(self.rules, query="token=for-readers")
+        assert status == 303
+        assert ask(self.rules, cookie=headers["set-cookie"].partition(";")[0])[0] == 200
+
+    def test_an_empty_token_is_none(self) -> None:
+        assert ask(AccessRules(token="a-secret-word"), authorization="Bearer ")[0] == 401
+
+
+class TestOrigins:
+    """Pages of other sites that the user allowed."""
+
+    overleaf = "https://www.overleaf.com"
+    rules = AccessRules(token="a-secret-word", origins=frozenset({overleaf}))
+
+    def test_a_browser_may_ask_whether_it_may_ask(self) -> None:
+        asked: dict[str, Any] = {"origin": self.overleaf, "access_control_request_method": "POST"}
+        status, headers, _ = ask(self.rules, "OPTIONS", "/api/cite", **asked)
+        assert status == 204
+        assert headers["access-control-allow-origin"] == self.overleaf
+        assert "authorization" in headers["access-control-allow-headers"]
+        assert "access-control-allow-credentials" not in headers
+
+    def test_the_page_may_ask_with_a_token(self) -> None:
+        asked: dict[str, Any] = {"origin": self.overleaf, "sec_fetch_site": "cross-site"}
+        status, headers, _ = ask(self.rules, "POST", "/api/cite", **asked, authorization="Bearer a-secret-word")
+        assert (status, headers["access-control-allow-origin"]) == (200, self.overleaf)
+        assert headers["cross-origin-resource-policy"] == "cross-origin"
+        status, headers, _ = ask(self.rules, "POST", "/api/cite", **asked)
+        assert (status, headers["access-control-allow-origin"]) == (401, self.overleaf)  # the page sees why
+
+    @pytest.mark.parametrize("origin", ["https://evil.example", "https://www.overleaf.com.evil.example", "null"])
+    def test_other_pages_may_not(self, origin: str) -> None:
+        asked: dict[str, Any] = {"origin": origin, "access_control_request_method": "POST"}
+        assert "access-control-allow-origin" not in ask(self.rules, "OPTIONS", "/api/cite", **asked)[1]
+        asked = {"origin": origin, "authorization": "Bearer a-secret-word"}
+        assert ask(self.rules, "POST", "/api/cite", **asked)[0] == 403
+        assert "access-control-allow-origin" not in ask(self.rules, **asked)[1]
+
+
+def test_allowed_hosts_are_known_and_others_are_not() -> None:
+    for host in ("127.0.0.1", "0.0.0.0"):
+        rules = AccessRules(host, "a-secret-word", hosts=frozenset({"cite.example"}))
+        assert ask(rules, host="cite.example", authorization="Bearer a-secret-word")[0] == 200
+        assert ask(rules, host="127.0.0.1:8642", authorization="Bearer a-secret-word")[0] == 200
+        assert ask(rules, host="evil.example", authorization="Bearer a-secret-word")[0] == 421
+
+
 def test_loopback() -> None:
     assert is_loopback("127.0.0.1")
     assert is_loopback("localhost")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import secrets
 import socket
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -20,6 +22,8 @@ __all__ = ["serve"]
 
 PORT = 8642
 _MIN_TOKEN_LENGTH = 8  # characters
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#\s@*]+", re.IGNORECASE)
+_PEOPLE = range(500, 60_000)  # ids of accounts that are not the system's: from 501 on macOS, from 1000 on Linux
 _EVERYWHERE = {
     "0.0.0.0": "127.0.0.1",
     "::": "::1",
@@ -31,17 +35,35 @@ def serve(
         str, typer.Option(metavar="ADDRESS", help="Address to listen on; any other than localhost requires a token.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="Port; 0 picks a free one.")] = PORT,
-    token: Annotated[
-        str | None,
-        typer.Option(
-            envvar="WHYCITE_TOKEN",
-            show_envvar=False,
-            help="Access token, also $WHYCITE_TOKEN; generated and printed if one is required.",
-        ),
-    ] = None,
     token_file: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="File with the access token, which other users then cannot see."),
+        typer.Option(
+            metavar="FILE",
+            help="File with the access token, instead of $WHYCITE_TOKEN; without either, one is generated and printed "
+            "if it is required.",
+        ),
+    ] = None,
+    read_token_file: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="File with a second token for people who may ask but change nothing; also $WHYCITE_READ_TOKEN.",
+        ),
+    ] = None,
+    no_token: Annotated[
+        bool, typer.Option("--no-token", help="Require no token on localhost, although others use this machine.")
+    ] = False,
+    allowed_host: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Host name under which a reverse proxy serves this; repeat for several."),
+    ] = None,
+    allowed_origin: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ORIGIN",
+            help="Origin of other pages that may ask, such as https://www.overleaf.com or a browser extension's; "
+            "requires a token.",
+        ),
     ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
     projects: Annotated[
@@ -60,13 +82,17 @@ def serve(
 
     if not host.strip():
         raise UserError("--host is empty; give an address, or omit it to listen on this machine only")
-    if token_file is not None:
-        token = _read_token(Path(token_file))
-    if token is not None and (len(token) < _MIN_TOKEN_LENGTH or not token.isprintable() or not token.isascii()):
-        raise UserError(
-            f"the token must have at least {_MIN_TOKEN_LENGTH} printable ASCII characters; omit it to generate one"
-        )
-    required_token = token or ("" if is_loopback(host) else secrets.token_urlsafe(24))
+    token = _stated_token(token_file, "WHYCITE_TOKEN")
+    read_token = _stated_token(read_token_file, "WHYCITE_READ_TOKEN")
+    origins = frozenset(map(_checked_origin, allowed_origin or ()))
+    is_exposed = not is_loopback(host) or bool(allowed_host or origins or read_token)
+    if no_token and (token or is_exposed):
+        raise UserError("--no-token is for servers on localhost alone, without other tokens, hosts and origins")
+    if token and token == read_token:
+        raise UserError("the two tokens are the same; make another one for reading")
+    needs_token = is_exposed or (not no_token and _others_use_machine())
+    required_token = token or (secrets.token_urlsafe(24) if needs_token else "")
+    hosts = frozenset(name.strip().lower().rstrip(".") for name in allowed_host or ())
     listener = _bind_socket(host, port)
     gc.disable()  # until everything is loaded, which takes a tenth less time
     from whycite.web.app import run
@@ -75,20 +101,21 @@ def serve(
     address = _address(_EVERYWHERE.get(host, host), listener, required_token)
 
     def announce() -> None:
-        print(f"whycite is running at {address} (press Ctrl-C to stop)", file=sys.stderr, flush=True)
+        shown_token = "" if token else required_token  # one that was stated stays out of logs
+        shown = _address(_EVERYWHERE.get(host, host), listener, shown_token)
+        print(f"whycite is running at {shown} (press Ctrl-C to stop)", file=sys.stderr, flush=True)
         if host in _EVERYWHERE:
-            print(
-                f"From other machines: {_address(socket.gethostname(), listener, required_token)}",
-                file=sys.stderr,
-                flush=True,
-            )
+            elsewhere = _address(socket.gethostname(), listener, shown_token)
+            print(f"From other machines: {elsewhere}", file=sys.stderr, flush=True)
+        if token:
+            print("Open it with ?token= and your token.", file=sys.stderr, flush=True)
         if not no_browser:
             threading.Thread(target=_open_browser, args=(address,), daemon=True).start()
 
     run(
         ServerSettings(
             Path(library) if library else None,
-            AccessRules(host, required_token),
+            AccessRules(host, required_token, read_token, hosts, origins),
             warm=True,
             projects=Path(projects).expanduser() if projects else None,
         ),
@@ -97,12 +124,48 @@ def serve(
     )
 
 
-def _read_token(file: Path) -> str:
+def _stated_token(file: str | None, variable: str) -> str:
+    """The token in a file or an environment variable; never on the command line, which other users can see."""
+    token = os.environ.get(variable, "")
+    if file is not None:
+        try:
+            token = Path(file).read_text("utf-8").strip()
+        except (OSError, UnicodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "not text"
+            raise UserError(f"{file}: the token cannot be read: {reason}") from error
+    elif not token:
+        return ""
+    if len(token) < _MIN_TOKEN_LENGTH or not token.isprintable() or not token.isascii():
+        raise UserError(
+            f"{file or variable}: a token must have at least {_MIN_TOKEN_LENGTH} printable ASCII characters; "
+            "omit it to generate one"
+        )
+    return token
+
+
+def _checked_origin(origin: str) -> str:
+    """An origin as browsers send it."""
+    if not _ORIGIN.fullmatch(origin):
+        raise UserError(f"'{origin}' is not an origin; give scheme and host alone, such as https://www.overleaf.com")
+    return origin.lower()
+
+
+def _others_use_machine() -> bool:
+    """Whether other people may use this machine, who reach a server on localhost as well."""
+    if os.environ.get("SSH_CONNECTION"):  # it is not the machine in front of the user
+        return True
     try:
-        return file.read_text("utf-8").strip()
-    except (OSError, UnicodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not text"
-        raise UserError(f"{file}: the token cannot be read: {reason}") from error
+        import pwd
+    except ImportError:  # Windows has no list of accounts to read
+        return False
+    people = {
+        account.pw_uid
+        for account in pwd.getpwall()
+        if account.pw_uid in _PEOPLE and not account.pw_shell.endswith(("nologin", "false"))
+    }
+    with suppress(OSError):  # accounts of a directory service may not be listed, but their folders are here
+        people |= {folder.stat().st_uid for folder in Path("/home").iterdir()} & {*_PEOPLE}
+    return bool(people - {os.getuid()})
 
 
 def _bind_socket(host: str, port: int) -> socket.socket:

@@ -43,7 +43,7 @@ def trust(
     if as_json:
         print_json({"folders": trusted})
         return
-    for folder in trusted:
-        say(Console(highlight=False), printable(folder))
+    for path in trusted:
+        say(Console(highlight=False), printable(path))
     if not trusted:
         say(Console(highlight=False), "You trust no folders yet.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -9,15 +10,18 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib.metadata import version
-from typing import Any
+from typing import Any, cast
 
+import h11
 import uvicorn
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from whycite.errors import Busy, MissingExtra, UserError
 from whycite.service.loading import CurrentLibrary, LazyLoader, load_documents, load_questions
@@ -31,7 +35,7 @@ from whycite.web.queues import UploadQueue, WorkQueue
 from whycite.web.server import Server, ServerSettings
 from whycite.web.warm import WarmPapers
 
-__all__ = ["assemble", "create", "run"]
+__all__ = ["PunctualProtocol", "assemble", "create", "run"]
 
 
 _SLOW_THREADS = 2  # for requests that read whole documents
@@ -165,11 +169,53 @@ _CONNECTIONS = 1_000  # at once; more are refused
 _INTERRUPT_STATUS = 130
 
 
+class PunctualProtocol(H11Protocol):
+    """Ends connections whose request does not arrive in time: a few slow ones would keep out everybody else."""
+
+    def __init__(self, *args: Any, seconds: float, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._seconds = seconds
+        self._deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Wait for the first request."""
+        super().connection_made(transport)
+        self._set_deadline()
+
+    def data_received(self, data: bytes) -> None:
+        """Take in a part of a request; its head must be complete in time, however many parts it has."""
+        super().data_received(data)
+        self._set_deadline()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop waiting."""
+        super().connection_lost(exc)
+        self._clear_deadline()
+
+    def _set_deadline(self) -> None:
+        if self.conn.their_state is not h11.IDLE:
+            self._clear_deadline()
+        elif self._deadline is None:
+            self._deadline = self.loop.call_later(self._seconds, self._expire)
+
+    def _clear_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _expire(self) -> None:
+        self._deadline = None
+        if self.conn.their_state is h11.IDLE and not self.transport.is_closing():
+            self.transport.write(b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
+            self.transport.close()
+
+
 def run(settings: ServerSettings, listener: socket.socket, started: Callable[[], None]) -> None:
     """Serve until the program is stopped; `started` is called once the server accepts requests."""
     app, server = assemble(settings)
     config = uvicorn.Config(
         app,
+        http=cast(Any, partial(PunctualProtocol, seconds=settings.rules.seconds)),
         log_level="warning",
         access_log=False,  # addresses may contain a token
         server_header=False,

@@ -1,7 +1,8 @@
-"""Access control: only pages of this server, under its own host name and with its token; problems as in RFC 9457.
+"""Access control: only known pages, under a known host name and with a token; problems as in RFC 9457.
 
 A page on the internet can make a browser send requests to this machine. It cannot hide its origin (Origin,
-Sec-Fetch-Site), and after DNS rebinding it cannot hide the host name it uses (Host).
+Sec-Fetch-Site), and after DNS rebinding it cannot hide the host name it uses (Host). Pages of this server are known,
+and those whose origins the user allowed: they ask with a token, since cookies are not sent along with their requests.
 """
 
 from __future__ import annotations
@@ -54,6 +55,16 @@ COOKIE = "whycite-token"
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _ANY = frozenset({"0.0.0.0", "::", ""})  # all addresses: only the token controls access
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+# What a reader may send besides: questions, which change nothing.
+_QUESTIONS = frozenset(
+    {"/api/cite", "/api/check", "/api/check/stream", "/api/check/fix", "/api/verify", "/api/read"}
+)  # fmt: skip
+_PREFLIGHT = {
+    "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
+    "access-control-allow-headers": "authorization, content-type",
+    "access-control-allow-private-network": "true",
+    "access-control-max-age": "600",
+}
 _HEADERS = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
@@ -70,10 +81,13 @@ _HEADERS = {
 
 @dataclass(frozen=True, slots=True)
 class AccessRules:
-    """The host of the server, the token ("" for none), and the limits of requests."""
+    """Who may send which requests, and their limits."""
 
     host: str = "127.0.0.1"
-    token: str = ""
+    token: str = ""  # for everything; "" for none
+    read_token: str = ""  # for those who may ask, but change nothing
+    hosts: frozenset[str] = frozenset()  # further names of the server, in lower case
+    origins: frozenset[str] = frozenset()  # of other pages that may ask
     max_bytes: int = 8 << 20  # per request
     max_file_bytes: int = 256 << 20  # per request with files
     seconds: float = 30.0  # to wait for the next byte of a request
@@ -99,13 +113,15 @@ class Guard:
             await send({"type": "websocket.close", "code": 1008})  # WebSockets are not supported
             return
         has_started = False
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        sharing = self._sharing_headers(headers)
 
         async def guarded(message: Message) -> None:
             nonlocal has_started
             if message["type"] == "http.response.start":
                 has_started = True
                 present = {name for name, _ in message.get("headers", ())}
-                default_headers = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
+                default_headers = [(name.encode(), value.encode()) for name, value in (_HEADERS | sharing).items()]
                 message["headers"] = [
                     *message.get("headers", ()),
                     *(pair for pair in default_headers if pair[0] not in present),
@@ -113,39 +129,71 @@ class Guard:
             await send(message)
 
         try:
-            headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-            self._check(scope, headers)
+            self._check_host(headers)
+            if sharing and scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
+                await _send_answer(guarded, 204, b"", _PREFLIGHT)  # a browser asks whether it may ask
+                return
+            self._check_origin(scope, headers)
+            self._check_token(scope, headers)
             max_bytes = self._rules.max_file_bytes if _brings_files(headers) else self._rules.max_bytes
             if _length(headers) > max_bytes:
                 raise _too_large(max_bytes)
             if self._rules.token and (moved := _token_in_address(scope)):
-                await _send_answer(guarded, 303, b"", {"location": moved[0], "set-cookie": _cookie(moved[1])})
+                await _send_answer(guarded, 303, b"", {"location": moved[0], "set-cookie": _cookie(scope, moved[1])})
                 return
             await self._app(scope, _limit_body(receive, max_bytes, self._rules.seconds), guarded)
         except Problem as problem:
             if has_started:
                 raise
-            headers = {"content-type": MEDIA_TYPE, **problem.headers}
-            await _send_answer(guarded, problem.status, problem_body(problem.status, problem.detail), headers)
+            answer_headers = {"content-type": MEDIA_TYPE, **problem.headers}
+            await _send_answer(guarded, problem.status, problem_body(problem.status, problem.detail), answer_headers)
 
-    def _check(self, scope: Scope, headers: dict[str, str]) -> None:
-        name = _host(headers.get("host", ""))
+    def _sharing_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
+        """What lets a page of an allowed origin see the answer; nothing for other pages."""
+        origin = headers.get("origin", "")
+        if origin not in self._rules.origins:
+            return {}
+        return {
+            "access-control-allow-origin": origin,
+            "access-control-expose-headers": "retry-after, content-disposition",
+            "cross-origin-resource-policy": "cross-origin",
+            "vary": "Origin",
+        }
+
+    def _check_host(self, headers: Mapping[str, str]) -> None:
         rules = self._rules
-        if rules.host not in _ANY and name not in (_LOOPBACK | {rules.host.lower()}):
-            raise Problem(421, "Unknown host name; open the address that `whycite serve` printed.")
+        if rules.host in _ANY and not rules.hosts:
+            return
+        if _host(headers.get("host", "")) not in _LOOPBACK | {rules.host.lower()} | rules.hosts:
+            raise Problem(
+                421,
+                "Unknown host name; open the address that `whycite serve` printed, or start it with --allowed-host.",
+            )
+
+    def _check_origin(self, scope: Scope, headers: Mapping[str, str]) -> None:
         origin = headers.get("origin")
-        site = headers.get("sec-fetch-site", "same-origin")
-        if scope["method"] not in _SAFE:
-            if origin is not None and (origin == "null" or urlsplit(origin).netloc != headers.get("host")):
-                raise Problem(403, "This request came from another page; only pages of this server are allowed.")
-            if site not in ("same-origin", "none"):
-                raise Problem(403, "This request came from another site; only pages of this server are allowed.")
-        if rules.token and not secrets.compare_digest(_token(scope, headers).encode(), rules.token.encode()):
+        if scope["method"] in _SAFE or origin in self._rules.origins:
+            return
+        if origin is not None and (origin == "null" or urlsplit(origin).netloc != headers.get("host")):
+            raise Problem(403, "This request came from another page; only pages of this server are allowed.")
+        if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+            raise Problem(403, "This request came from another site; only pages of this server are allowed.")
+
+    def _check_token(self, scope: Scope, headers: Mapping[str, str]) -> None:
+        rules = self._rules
+        if not rules.token:
+            return
+        token = _token(scope, headers).encode()
+        if secrets.compare_digest(token, rules.token.encode()):
+            return
+        if not rules.read_token or not secrets.compare_digest(token, rules.read_token.encode()):
             raise Problem(
                 401,
                 "A token is required; open the address that `whycite serve` printed, or send it as a Bearer token.",
                 {"www-authenticate": "Bearer"},
             )
+        if scope["method"] not in _SAFE and scope["path"].rstrip("/") not in _QUESTIONS:
+            raise Problem(403, "Your token is for reading; changing the library or a project needs the other token.")
 
 
 def _host(header: str) -> str:
@@ -156,7 +204,7 @@ def _host(header: str) -> str:
         return ""
 
 
-def _token(scope: Scope, headers: dict[str, str]) -> str:
+def _token(scope: Scope, headers: Mapping[str, str]) -> str:
     kind, _, credential = headers.get("authorization", "").partition(" ")
     if kind.lower() == "bearer":
         return credential.strip()
@@ -175,8 +223,9 @@ def _token_in_address(scope: Scope) -> tuple[str, str] | None:
     return "/" + scope["path"].lstrip("/\\").replace("\\", "/"), tokens[0]
 
 
-def _cookie(token: str) -> str:
-    return f"{COOKIE}={quote(token, safe='')}; HttpOnly; Path=/; SameSite=Strict"
+def _cookie(scope: Scope, token: str) -> str:
+    secure = "; Secure" if scope.get("scheme") == "https" else ""  # as a reverse proxy says
+    return f"{COOKIE}={quote(token, safe='')}; HttpOnly; Path=/; SameSite=Strict{secure}"
 
 
 def _brings_files(headers: dict[str, str]) -> bool:
