@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-all lint docs bench vsix pdfjs code-server clean
+.PHONY: demo test test-all torture lint docs bench vsix pdfjs code-server clean
 
 demo: .venv/articles
 	$(BIN)/whycite demo
@@ -15,6 +15,11 @@ test: .venv/dev .venv/articles
 # Word documents are opened with LibreOffice where it is: apt-get install libreoffice-writer-nogui.
 test-all: .venv/dev .venv/articles
 	WHYCITE_TESTS=thorough $(BIN)/pytest -n auto -m 'slow or not slow'
+
+# Kills writers, fills disks (as root), flips bits and reads damaged files for an hour; the report is in torture/.
+MINUTES ?= 60
+torture: .venv/dev
+	$(BIN)/python tests/torture.py --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
 lint: .venv/dev
 	$(BIN)/ruff check .
@@ -49,7 +54,7 @@ code-server:
 	cd .code-server/node_modules/code-server/lib/vscode && npm install --ignore-scripts --omit=dev --no-audit --no-fund
 
 clean:
-	rm -rf .venv .code-server build dist site editors/vscode/node_modules editors/vscode/dist
+	rm -rf .venv .code-server torture build dist site editors/vscode/node_modules editors/vscode/dist
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "whycite needs Python 3.11 or newer")'
