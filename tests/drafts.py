@@ -123,10 +123,11 @@ def check_by_words(
     known: bool = False,
     title: str = "Sleep of bees",
     author: str = "Kaiser, Walter",
+    address: str = "",
 ) -> CheckedDraft:
     """A draft whose sentences with certain words need a citation of one paper."""
     document = read(path)
-    paper = Paper(f"title:{title}", title, tuple(author.split(" and ")), 1988, "Journal of Rest", "")
+    paper = Paper(f"title:{title}", title, tuple(author.split(" and ")), 1988, "Journal of Rest", "", address=address)
     entry = "" if known else ENTRY.format(key=key, title=title, author=author)
     proposal = Proposal(Recommendation(1, 1.0, 2, paper, (), {}), key, known, entry)
     findings = (make_finding(s, document, (proposal,) if needs(s) else ()) for s in document.sentences)

@@ -15,6 +15,8 @@ from whycite.check import pipeline
 from whycite.documents.model import Reference
 from whycite.documents.word import text_of
 from whycite.errors import UserError
+from whycite.verify import drafts
+from whycite.verify.drafts import CitationVerdict
 
 Run = Callable[..., Result]
 KAISER = Reference("K1", title="Busy bees need rest, too", authors=("Kaiser, Walter",), year=1988)
@@ -86,6 +88,14 @@ def test_fix_writes_changes_into_the_file_itself(run: Run, draft: Path) -> None:
     assert "nothing to write" in run("check", draft, *options, "--yes").stdout
 
 
+def test_fix_fails_on_what_is_left(run: Run, draft: Path) -> None:
+    options = ("--no-library", "--fix", "--yes", "--fail-on", "needs-citation")
+    assert run("check", draft, *options).exit_code == 1  # a comment adds no citation
+    assert run("check", draft, *options, "--as", "changes", "--in-place").exit_code == 0
+    (draft.parent / "draft.md").write_text("# Introduction\n\nIt is known that bees rest at night.\n", "utf-8")
+    assert run("check", draft.parent / "draft.md", *options).exit_code == 1
+
+
 def test_what_is_not_certain_is_left_alone_and_counted(run: Run, draft: Path, library: Path) -> None:
     draft.write_bytes(docx(BODY.replace("Busy bees need rest, too", "Houses of stone")))
     result = run("check", draft, "--library", library, "--fix", "--as", "changes")
@@ -110,11 +120,13 @@ def test_options_that_mean_nothing_are_refused(run: Run, draft: Path, options: l
 def test_only_word_documents_have_copies(run: Run, tmp_path: Path) -> None:
     (tmp_path / "draft.md").write_text("Bees rest.")
     result = run("check", tmp_path / "draft.md", "--fix", "--in-place")
-    assert "unless the draft is a Word document" in told(result)
+    assert "if the draft is a Word document" in told(result)
 
 
 @pytest.mark.usefixtures("judged_by_words")
-def test_verdicts_are_comments_in_a_copy(run: Run, draft: Path, tmp_path: Path) -> None:
+def test_verdicts_are_comments_in_a_copy(
+    run: Run, draft: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "papers").mkdir()
     paper = (
         "---\ntitle: Attention Is All You Need\ndate: 2017\n---\n\n# Results\n\nNetworks of attention represent text.\n"
@@ -125,6 +137,15 @@ def test_verdicts_are_comments_in_a_copy(run: Run, draft: Path, tmp_path: Path) 
     assert "1 comment in out.docx." in result.stdout
     assert "Networks of attention represent text." in comments(tmp_path / "out.docx")
     assert text_of((tmp_path / "out.docx").read_bytes(), "") == text_of(draft.read_bytes(), "")
+
+    def change_draft(*_: object, **__: object) -> list[CitationVerdict]:
+        draft.write_bytes(docx(paragraph("Somebody saved another text.") + BODY))
+        return []
+
+    monkeypatch.setattr(drafts, "verify_draft", change_draft)
+    result = run("verify", draft, "--papers", tmp_path / "papers", "--format", "docx", "--out", tmp_path / "new.docx")
+    assert "changed since it was read" in told(result)
+    assert not (tmp_path / "new.docx").exists()
     (tmp_path / "other.md").write_text("Bees rest.")
     result = run("verify", tmp_path / "other.md", "--papers", tmp_path / "papers", "--format", "docx")
     assert "this is none" in told(result)

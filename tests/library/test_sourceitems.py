@@ -10,11 +10,13 @@ from whycite.errors import UserError
 from whycite.library.notices import registered_papers
 from whycite.library.paths import REGISTER
 from whycite.library.sourceitems import (
+    ItemNames,
     TakenItem,
-    citation_keys,
     drop_items,
     forget_item_documents,
+    item_names,
     read_items,
+    record_addresses,
     record_items,
 )
 
@@ -25,13 +27,15 @@ MOTHS = TakenItem("b/moths", "1", document=11, paper=102, key="")
 
 def test_items_are_recorded_and_forgotten(tmp_path: Path) -> None:
     assert not read_items(tmp_path)
-    assert not citation_keys(tmp_path, [100])
+    assert not item_names(tmp_path, [100])
     record_items(tmp_path, [BEES, WASPS, MOTHS])
     assert read_items(tmp_path) == {"a/bees": BEES, "b/wasps": WASPS, "b/moths": MOTHS}
     assert read_items(tmp_path, "b/") == {"b/wasps": WASPS, "b/moths": MOTHS}
-    assert citation_keys(tmp_path, range(2000)) == {100: "aWasps"}
+    assert item_names(tmp_path, range(2000)) == {100: ItemNames("aWasps"), 102: ItemNames()}
+    record_addresses(tmp_path, {"b/moths": "http://zotero.org/users/1/items/MOTHS"})
+    assert item_names(tmp_path, [102]) == {102: ItemNames("", "http://zotero.org/users/1/items/MOTHS")}
     forget_item_documents(tmp_path, [11])
-    assert citation_keys(tmp_path, [100, 102]) == {100: "bees"}
+    assert item_names(tmp_path, [100, 102]) == {100: ItemNames("bees")}
     drop_items(tmp_path, ["a/bees"])
     assert read_items(tmp_path) == {}
 
@@ -43,8 +47,13 @@ def test_a_register_of_an_earlier_version(tmp_path: Path) -> None:
         register.execute("INSERT INTO papers VALUES (7, 1)")
         register.commit()
     assert not read_items(tmp_path)
-    assert not citation_keys(tmp_path, [7])
+    assert not item_names(tmp_path, [7])
     assert registered_papers(tmp_path) == {7}
+    with closing(sqlite3.connect(tmp_path / REGISTER)) as register:  # of a version without addresses
+        register.execute("CREATE TABLE items (item, state, document, paper, key)")
+        register.execute("INSERT INTO items VALUES ('a/bees', '1', 10, 7, 'bees')")
+        register.commit()
+    assert item_names(tmp_path, [7]) == {7: ItemNames("bees")}
 
 
 def test_a_damaged_register(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from tests.documents.pdf.test_pdf import Paper
 from tests.sources.zoterofolder import GROUP, ZoteroFolder
 from whycite.errors import UserError
 from whycite.library import Library
+from whycite.library.records import identifier
 from whycite.sources.zotero import read_zotero
 
 Run = Callable[..., Result]
@@ -87,6 +88,23 @@ def test_a_library_with_keys(run: Run, zotero: ZoteroFolder, tmp_path: Path) -> 
     draft = json.loads(run("check", tmp_path / "draft.md", "--threshold", "0", "--json").stdout)
     proposals = [proposal["cite_key"] for finding in draft["findings"] for proposal in finding["recommendations"]]
     assert "vaswaniAttention2017" in proposals
+
+
+def test_papers_know_their_address_in_zotero(run: Run, zotero: ZoteroFolder, library: Path) -> None:
+    bees = zotero.item(title="Busy bees need rest, too", DOI="10.1/bees")
+    wasps = zotero.item(title="On wasps and the night", DOI="10.1/wasps", library=GROUP)
+    keys = zotero.key(bees), zotero.key(wasps)
+
+    def addresses() -> set[str]:
+        taken(run, "--library", library)
+        opened = Library.open(library)
+        papers = opened.papers([identifier(f"doi:10.1/{name}") for name in ("bees", "wasps")])
+        return {paper.address for paper in papers.values()}
+
+    group = f"http://zotero.org/groups/4711/items/{keys[1]}"
+    assert addresses() == {f"http://zotero.org/users/local/gVY292am/items/{keys[0]}", group}
+    zotero.sign_in(4242)
+    assert addresses() == {f"http://zotero.org/users/4242/items/{keys[0]}", group}
 
 
 def test_verify_finds_the_files_of_zotero(run: Run, zotero: ZoteroFolder, tmp_path: Path) -> None:

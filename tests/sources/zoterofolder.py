@@ -47,6 +47,7 @@ CREATE TABLE collectionItems (collectionID INT NOT NULL, itemID INT NOT NULL, or
     PRIMARY KEY (collectionID, itemID));
 CREATE TABLE deletedItems (itemID INTEGER PRIMARY KEY, dateDeleted DEFAULT CURRENT_TIMESTAMP NOT NULL);
 CREATE TABLE deletedCollections (collectionID INTEGER PRIMARY KEY, dateDeleted DEFAULT CURRENT_TIMESTAMP NOT NULL);
+CREATE TABLE settings (setting TEXT, key TEXT, value, PRIMARY KEY (setting, key));
 CREATE TABLE retractedItems (itemID INTEGER PRIMARY KEY, data TEXT, flag INT DEFAULT 0);
 """
 TYPES = {
@@ -74,6 +75,7 @@ class ZoteroFolder:
         self.database.executescript(SCHEMA)
         insert = self.database.executemany
         insert("INSERT INTO version VALUES (?, ?)", [("userdata", 123), ("globalSchema", 36)])
+        insert("INSERT INTO settings VALUES ('account', ?, ?)", [("localUserKey", "gVY292am")])
         insert("INSERT INTO itemTypes VALUES (?, ?, NULL, 1)", [(id, name) for name, id in TYPES.items()])
         insert("INSERT INTO fields VALUES (?, ?, NULL)", [(id, name) for name, id in FIELDS.items()])
         insert("INSERT INTO creatorTypes VALUES (?, ?)", [(id, name) for name, id in CREATORS.items()])
@@ -170,6 +172,11 @@ class ZoteroFolder:
     def trash(self, item: int) -> None:
         """Moves an item to the bin."""
         self.database.execute("INSERT INTO deletedItems (itemID) VALUES (?)", (item,))
+        self.database.commit()
+
+    def sign_in(self, user: int) -> None:
+        """Marks the library as that of an account."""
+        self.database.execute("INSERT OR REPLACE INTO settings VALUES ('account', 'userID', ?)", (user,))
         self.database.commit()
 
     def retract(self, item: int) -> None:

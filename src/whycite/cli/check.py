@@ -20,7 +20,7 @@ from whycite.files import shorten_paths
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from whycite.check.findings import CheckedDraft
+    from whycite.check.findings import CheckedDraft, Finding
     from whycite.check.settings import CheckSettings
     from whycite.documents import Document
     from whycite.references.report import ReferenceReport
@@ -66,7 +66,8 @@ def check(
         CheckFormat | None, typer.Option(help="Output format: text, json, sarif, github or html.")
     ] = None,
     out: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write the report to a file; with --fix, the copy of a .docx.")
+        str | None,
+        typer.Option(metavar="FILE", help="Write the report to a file; with --fix, the copy of a .docx or .odt."),
     ] = None,
     threshold: Annotated[
         float | None,
@@ -87,10 +88,10 @@ def check(
     yes: Annotated[bool, typer.Option("--yes", help="Let --fix write without asking.")] = False,
     marks: Annotated[
         WordMarks | None,
-        typer.Option("--as", help="How --fix writes into a Word document: comments (default) or tracked changes."),
+        typer.Option("--as", help="How --fix writes into a .docx or .odt: comments (default) or tracked changes."),
     ] = None,
     in_place: Annotated[
-        bool, typer.Option("--in-place", help="Let --fix change a Word document itself, not a copy.")
+        bool, typer.Option("--in-place", help="Let --fix change a .docx or .odt itself, not a copy.")
     ] = False,
     papers: Annotated[
         str | None,
@@ -99,7 +100,9 @@ def check(
     fail_on: Annotated[
         FailOn | None,
         typer.Option(
-            metavar="KIND", help="Exit with 1 on such a finding: needs-citation, retracted, concern or corrected."
+            metavar="KIND",
+            help="Exit with 1 on such a finding, with --fix if one is left: needs-citation, retracted, concern or "
+            "corrected.",
         ),
     ] = None,
     worthiness: Annotated[
@@ -133,6 +136,12 @@ def check(
     sections = [matched_type for name in section or () if (matched_type := section_type(name))]
     errors = _error_console()
 
+    def fails_on(findings: Sequence[Finding], settings: CheckSettings, fixed: Sequence[Finding] = ()) -> bool:
+        """Whether the user asked to fail on one of the findings; one that is fixed no longer needs a citation."""
+        failing_kind = fail_on.value if fail_on else settings.fail_on
+        kinds = (finding.kind for finding in findings if finding not in fixed)
+        return failing_kind in {*kinds, *(problem.rule for finding in findings for problem in finding.problems)}
+
     def check_drafts() -> tuple[list[CheckedDraft], bool]:
         """Check all drafts and report them, text on the terminal as it comes; whether the command fails."""
         all_settings = [_draft_settings(draft) for draft in drafts]
@@ -164,11 +173,7 @@ def check(
                         on_findings=live.show,
                     )
                 reports.append(checked)
-                failing_kind = fail_on.value if fail_on else settings.fail_on
-                fails = fails or any(
-                    failing_kind in (finding.kind, *(problem.rule for problem in finding.problems))
-                    for finding in checked.findings
-                )
+                fails = fails or fails_on(checked.findings, settings)
             live.finish(reports)
         bibliographies = [
             _check_bibliography(draft, library or settings.library, no_library)
@@ -186,14 +191,18 @@ def check(
     if fix:
         from whycite.cli.backing import PaperBacking
         from whycite.cli.fixing import fix_draft
+        from whycite.documents.word.odfediting import WRITTEN_FORMATS
 
+        fails = False
         for draft, checked in zip(drafts, reports, strict=True):
-            backing = PaperBacking(papers, library or _draft_settings(draft).library, use_library=not no_library)
-            if checked.document.format == "docx":
-                fix_word(checked, marks or WordMarks.comments, backing, out=out, in_place=in_place, yes=yes)
+            settings = _draft_settings(draft)
+            backing = PaperBacking(papers, library or settings.library, use_library=not no_library)
+            if checked.document.format in WRITTEN_FORMATS:
+                fixed = fix_word(checked, marks or WordMarks.comments, backing, out=out, in_place=in_place, yes=yes)
             else:
-                fix_draft(checked, _checked_folder(draft), yes, backing)
-    elif fails:
+                fixed = fix_draft(checked, _checked_folder(draft), yes, backing)
+            fails = fails or fails_on(checked.findings, settings, fixed)
+    if fails:
         raise typer.Exit(1)
 
 
@@ -259,15 +268,15 @@ def _check_word_options(
     drafts: Sequence[str], out: str | None, fix: bool, marks: WordMarks | None, in_place: bool
 ) -> None:
     """Reject options of --fix for Word documents where they mean nothing."""
-    from whycite.documents.word import is_word
+    from whycite.documents.word.odfediting import is_written
 
     name = "--as" if marks is not None else "--in-place" if in_place else "--out" if fix and out else ""
     if not name:
         return
     if not fix:
         raise UserError(f"{name} can only be used with --fix")
-    if not all(map(is_word, drafts)):
-        raise UserError(f"--fix cannot be used with {name} unless the draft is a Word document (.docx)")
+    if not all(map(is_written, drafts)):
+        raise UserError(f"--fix can only be used with {name} if the draft is a Word document (.docx) or an .odt file")
     if out and (in_place or len(drafts) > 1):
         raise UserError("--out names one copy; it cannot be used with --in-place or several drafts")
 
@@ -380,7 +389,7 @@ FileStates = dict[str, tuple[int, int]]
 """Modification time and size of each file."""
 
 _SUFFIXES = {
-    *(".tex", ".ltx", ".md", ".markdown", ".qmd", ".rmd", ".myst", ".typ", ".txt", ".docx"),
+    *(".tex", ".ltx", ".md", ".markdown", ".qmd", ".rmd", ".myst", ".typ", ".txt", ".docx", ".odt"),
     *(".bib", ".bbl", ".json", ".ris", ".yaml", ".yml", ".toml"),
 }
 _INTERVAL = 0.25  # seconds

@@ -29,8 +29,11 @@ _HELP = {
 }
 
 
-def fix_draft(checked: CheckedDraft, root: Path | None, yes: bool, backing: PaperBacking) -> None:
-    """Insert the best citation into every sentence that needs one; on a terminal, ask about each unless `yes`."""
+def fix_draft(checked: CheckedDraft, root: Path | None, yes: bool, backing: PaperBacking) -> Sequence[Finding]:
+    """Insert the best citation into every sentence that needs one; on a terminal, ask about each unless `yes`.
+
+    Returns the findings that are fixed.
+    """
     from rich.console import Console
 
     from whycite.check.fix import apply, best_choices
@@ -48,15 +51,18 @@ def fix_draft(checked: CheckedDraft, root: Path | None, yes: bool, backing: Pape
     if left_out := needed - len(best_choices(checked, unsure=asks)):
         why = "no paper is a clear match" if asks else "no paper is certain enough to add without asking"
         say(console, printable(f"{draft_name}: {count(left_out, 'sentence')} left unchanged because {why}."))
+    fixed: Sequence[Finding] = ()
     if not fix_plan.changes:
         outcome = "not changed" if needed else "nothing to change"
     elif yes or asks or confirm_changes(console):
         apply(fix_plan)
         added, files = count(len(fix_plan.fixed), "citation"), count(len(fix_plan.changes), "file")
         outcome = f"{added} added, {files} changed"
+        fixed = [finding for finding, _ in fix_plan.fixed]
     else:
         outcome = "not changed"
     say(console, printable(f"{draft_name}: {outcome}."))
+    return fixed
 
 
 def _plan_all(checked: CheckedDraft, root: Path | None, backing: PaperBacking) -> FixPlan:

@@ -34,6 +34,10 @@ class VerifyFormat(StrEnum):
     markdown = "markdown"
     html = "html"
     docx = "docx"
+    odt = "odt"
+
+
+_COMMENTED = (VerifyFormat.docx, VerifyFormat.odt)
 
 
 def verify(
@@ -57,11 +61,13 @@ def verify(
     format: Annotated[
         VerifyFormat | None,
         typer.Option(
-            help="Output format: text, json, html (report on DRAFT, heat map of PAPER), markdown (DRAFT) or docx (a "
-            "copy of DRAFT with comments)."
+            help="Output format: text, json, html (report on DRAFT, heat map of PAPER), markdown (DRAFT), docx or "
+            "odt (a copy of DRAFT with comments)."
         ),
     ] = None,
-    out: Annotated[str | None, typer.Option(metavar="FILE", help="File for --format html, markdown or docx.")] = None,
+    out: Annotated[
+        str | None, typer.Option(metavar="FILE", help="File for --format html, markdown, docx or odt.")
+    ] = None,
     model: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Model that orders the passages; the verdict does not change."),
@@ -100,14 +106,14 @@ def _choose_format(
     output_format = VerifyFormat.json if as_json else format or VerifyFormat.text
     if claim is None and heatmap:
         raise UserError("a heat map needs a claim; use --claim")
-    if claim is not None and output_format in (VerifyFormat.markdown, VerifyFormat.docx):
+    if claim is not None and output_format in (VerifyFormat.markdown, *_COMMENTED):
         raise UserError(f"--format {output_format.value} reports on a draft; leave out --claim")
     if heatmap and output_format is not VerifyFormat.text:
         raise UserError("--heatmap prints text; for a web page, use --format html --out FILE")
     if output_format is VerifyFormat.html and out is None:
         raise UserError("--format html needs --out FILE")
-    if out is not None and output_format not in (VerifyFormat.html, VerifyFormat.markdown, VerifyFormat.docx):
-        raise UserError("--out can only be used with --format html, markdown or docx")
+    if out is not None and output_format not in (VerifyFormat.html, VerifyFormat.markdown, *_COMMENTED):
+        raise UserError("--out can only be used with --format html, markdown, docx or odt")
     return output_format
 
 
@@ -217,8 +223,8 @@ def _verify_draft(
 
         opened_library = Library.open(library)
     document = read(path)
-    if format is VerifyFormat.docx and document.format != "docx":
-        raise UserError(f"{path}: --format docx writes comments into a Word document, and this is none")
+    if format in _COMMENTED and document.format != format.value:
+        raise UserError(f"{path}: --format {format.value} writes comments into a .{format.value}, and this is none")
     citation_verdicts: list[CitationVerdict] = []
     try:
         with stage_progress(_error_console()) as watch:
@@ -249,8 +255,8 @@ def _write_report(
     if format is VerifyFormat.text:
         show_draft_report(report, Console(highlight=False))
         return
-    if format is VerifyFormat.docx:
-        write_verdicts(document.path, citation_verdicts, out, Console(highlight=False))
+    if format in _COMMENTED:
+        write_verdicts(document, citation_verdicts, out, Console(highlight=False))
         return
     content = html(report, n) if format is VerifyFormat.html else markdown(report)
     with open_output(out) as file:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from whycite.check.findings import CheckedDraft, Finding, Proposal
     from whycite.check.fix.worddrafts import FixedWord
     from whycite.cli.backing import PaperBacking
+    from whycite.documents.model import Document
     from whycite.verify.drafts import CitationVerdict
 
 __all__ = ["WordMarks", "fix_word", "write_verdicts"]
@@ -38,8 +39,11 @@ def fix_word(
     out: str | None,
     in_place: bool,
     yes: bool,
-) -> None:
-    """Write what a check says into a Word document: comments, or citations as tracked changes."""
+) -> Sequence[Finding]:
+    """Write what a check says into a Word document: comments, or citations as tracked changes.
+
+    Returns the findings that are fixed, which a comment does not do.
+    """
     from rich.console import Console
     from rich.text import Text
 
@@ -71,8 +75,10 @@ def fix_word(
     elif not in_place or yes or confirm_changes(console):
         _write(target, fixed.content, draft, data, in_place)
         say(console, printable(f"{shorten_paths(draft)}: {written} added in {shorten_paths(str(target))}."))
+        return [finding for finding, _, _ in fixed.fixed]
     else:
         say(console, printable(f"{shorten_paths(draft)}: not changed."))
+    return ()
 
 
 def _insert(checked: CheckedDraft, data: bytes, now: datetime, backing: PaperBacking) -> FixedWord:
@@ -95,13 +101,14 @@ def _insert(checked: CheckedDraft, data: bytes, now: datetime, backing: PaperBac
         return insert_citations(checked, data, now, choices, objection)
 
 
-def write_verdicts(draft: str, verdicts: Sequence[CitationVerdict], out: str | None, console: Console) -> None:
+def write_verdicts(document: Document, verdicts: Sequence[CitationVerdict], out: str | None, console: Console) -> None:
     """Write the verdicts on a draft's citations as comments into a copy."""
     from whycite.verify.report.wordcomments import comment_verdicts
 
+    draft = document.path
     target = _target(draft, out, in_place=False)
     data = _read(draft)
-    content, comments = comment_verdicts(draft, data, verdicts, datetime.now(UTC))
+    content, comments = comment_verdicts(document, data, verdicts, datetime.now(UTC))
     _write(target, content, draft, data, in_place=False)
     say(console, printable(f"{shorten_paths(draft)}: {count(comments, 'comment')} in {shorten_paths(str(target))}."))
 

@@ -17,7 +17,7 @@ from whycite.documents.includes import list_drafts
 from whycite.documents.latex import find_main
 from whycite.documents.model import Document
 from whycite.documents.sources import DiskFolder, Folder, MemoryFolder, Source, decode, open_archive, unwrap
-from whycite.documents.word import is_word, text_of
+from whycite.documents.word import WordReader, text_of
 from whycite.documents.word.opendocument import OpenDocumentReader, opendocument_text
 from whycite.errors import UserError
 
@@ -164,7 +164,7 @@ def source_text(path: str | Path) -> str | None:
         data = Path(path).read_bytes()
         if str(path).lower().endswith(OpenDocumentReader.suffixes):
             return opendocument_text(data, str(path))
-        return text_of(data, str(path)) if is_word(str(path)) else decode(data)[0]
+        return text_of(data, str(path)) if str(path).lower().endswith(WordReader.suffixes) else decode(data)[0]
     except (OSError, UserError):
         return None
 

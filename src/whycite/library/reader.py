@@ -37,7 +37,7 @@ from whycite.library.records import (
 )
 from whycite.library.search import SCORE, SearchHits, cosines, search_passages, search_tables
 from whycite.library.snapshot import Snapshot
-from whycite.library.sourceitems import citation_keys
+from whycite.library.sourceitems import ItemNames, item_names
 from whycite.library.store import Store, open_store, plain_errors
 from whycite.library.tables import identifier, rows_by_id
 
@@ -183,7 +183,7 @@ class Library:
         versions = self.snapshot.versions_of(ids)
         rows = self.snapshot.rows_by_id("papers", "id", versions, self._paper_columns).to_pylist()
         registered = read_notices(self.path, versions.union(*(_pmid_ids(row["pmid"]) for row in rows)))
-        keys = citation_keys(self.path, versions)
+        names = item_names(self.path, versions)
         rows_by_paper: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
         for row in rows:
             rows_by_paper[self.snapshot.paper_of(row["id"])].append(row)
@@ -192,7 +192,7 @@ class Library:
             # The version that stands for the paper comes first.
             family = sorted(rows_by_paper[paper], key=lambda row: row["id"] != paper)
             if family and family[0]["id"] == paper:
-                papers[paper] = _paper(family, registered, keys)
+                papers[paper] = _paper(family, registered, names)
         return papers
 
     @cached_property
@@ -441,12 +441,13 @@ def _pmid_ids(pmid: str | None) -> set[int]:
 
 
 def _paper(
-    versions: Sequence[dict[str, Any]], registered: Mapping[int, PaperNotices], keys: Mapping[int, str]
+    versions: Sequence[dict[str, Any]], registered: Mapping[int, PaperNotices], names: Mapping[int, ItemNames]
 ) -> Paper:
     """The paper of these rows, the first of which stands for it."""
     complete = complete_reference([reference_of(row) for row in versions])
     ids = {id for row in versions for id in (row["id"], *_pmid_ids(row["pmid"]))}
     known = known_notices(complete, registered, ids)
+    items = [names[row["id"]] for row in versions if row["id"] in names]
     return Paper(
         key=versions[0]["key"],
         title=versions[0]["title"],
@@ -461,7 +462,8 @@ def _paper(
         publication=complete.publication,
         status=known.status,
         notices=known.notices,
-        citation_key=next((keys[row["id"]] for row in versions if row["id"] in keys), ""),
+        citation_key=next((item.key for item in items if item.key), ""),
+        address=next((item.address for item in items if item.address), ""),
     )
 
 

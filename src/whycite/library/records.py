@@ -51,6 +51,7 @@ class Paper:
     status: PaperStatus = ""  # whether it was retracted or corrected, or is a notice about another paper
     notices: tuple[Notice, ...] = ()
     citation_key: str = ""  # by which the user cites it, if a reference manager says so
+    address: str = ""  # in that reference manager
 
 
 @dataclass(frozen=True, slots=True)

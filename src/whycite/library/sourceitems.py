@@ -1,4 +1,4 @@
-"""Items of reference managers that a library took: their citation keys, and the state in which they were taken.
+"""Items of reference managers that a library took: their keys and addresses, and the state in which they were taken.
 
 An item is recorded before its document is committed. It counts as taken only if the library has the document, so that
 whatever a killed process did not finish is taken again.
@@ -6,13 +6,22 @@ whatever a killed process did not finish is taken again.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from whycite.library.register import change_register, has_register, read_register, select_ids
 
-__all__ = ["TakenItem", "citation_keys", "drop_items", "forget_item_documents", "read_items", "record_items"]
+__all__ = [
+    "ItemNames",
+    "TakenItem",
+    "drop_items",
+    "forget_item_documents",
+    "item_names",
+    "read_items",
+    "record_addresses",
+    "record_items",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +33,14 @@ class TakenItem:
     document: int  # the id of its document; 0 if another one has its paper already
     paper: int  # the version of its paper
     key: str  # by which the user cites it; "" if unknown
+
+
+@dataclass(frozen=True, slots=True)
+class ItemNames:
+    """What a reference manager calls a paper."""
+
+    key: str = ""  # by which the user cites it
+    address: str = ""  # by which the manager's plug-ins for word processors cite it
 
 
 def read_items(library: Path, prefix: str = "") -> dict[str, TakenItem]:
@@ -49,7 +66,8 @@ def drop_items(library: Path, names: Collection[str]) -> None:
     """Forget items."""
     if names:
         with change_register(library) as register:
-            register.executemany("DELETE FROM items WHERE item = ?", [(name,) for name in sorted(names)])
+            for table in ("items", "addresses"):
+                register.executemany(f"DELETE FROM {table} WHERE item = ?", [(name,) for name in sorted(names)])
 
 
 def forget_item_documents(library: Path, documents: Collection[int]) -> None:
@@ -59,12 +77,26 @@ def forget_item_documents(library: Path, documents: Collection[int]) -> None:
             register.executemany("DELETE FROM items WHERE document = ?", [(document,) for document in documents])
 
 
-def citation_keys(library: Path, papers: Collection[int]) -> dict[int, str]:
-    """The user's citation keys of papers, by version; of several for one version, the first in the alphabet."""
+def record_addresses(library: Path, addresses: Mapping[str, str]) -> None:
+    """Record the addresses of items by name; nothing is written if all are known."""
+    with read_register(library, "addresses") as register:
+        known = dict(register.execute("SELECT item, address FROM addresses")) if register else {}
+    if rows := sorted(addresses.items() - known.items()):
+        with change_register(library) as register:
+            register.executemany("INSERT OR REPLACE INTO addresses VALUES (?, ?)", rows)
+
+
+def item_names(library: Path, papers: Collection[int]) -> dict[int, ItemNames]:
+    """What the user's reference manager calls papers, by version; of several names, the first in the alphabet."""
     if not papers:
         return {}
     with read_register(library, "items") as register:
         if register is None:
             return {}
-        query = "SELECT paper, min(key) FROM items WHERE key != '' AND paper IN ({ids}) GROUP BY paper"
-        return dict(select_ids(register, query, papers))
+        [[has_addresses]] = register.execute("SELECT count(*) FROM sqlite_master WHERE name = 'addresses'")
+        columns, tables = (
+            ("min(address)", "items LEFT JOIN addresses USING (item)") if has_addresses else ("''", "items")
+        )
+        query = f"SELECT paper, min(nullif(key, '')), {columns} FROM {tables} WHERE paper IN ({{ids}}) GROUP BY paper"
+        rows = select_ids(register, query, papers)
+        return {paper: ItemNames(key or "", address or "") for paper, key, address in rows}

@@ -14,7 +14,7 @@ from whycite.errors import UserError
 from whycite.library import AddProgress, AddReport, Library, add_documents, default_path, remove
 from whycite.library.papers import version_of
 from whycite.library.records import identifier
-from whycite.library.sourceitems import TakenItem, drop_items, read_items, record_items
+from whycite.library.sourceitems import TakenItem, drop_items, read_items, record_addresses, record_items
 from whycite.library.store import open_store
 from whycite.library.writer import content_hash
 
@@ -33,6 +33,7 @@ class SourceItem:
     key: str = ""  # by which the user cites it
     files: tuple[Path, ...] = ()  # full texts, best first
     warnings: tuple[str, ...] = ()  # what is told if no file has text
+    address: str = ""  # by which the source's plug-ins for word processors cite it
 
     @property
     def state(self) -> str:
@@ -94,6 +95,7 @@ def take_items(
         intake.record_skipped(skipped - again)
         report = merge_reports(report, added)
     drop_items(place, gone)
+    record_addresses(place, {item.name: item.address for item in items if item.address})
     report.unchanged += len(items) - len(changed)
     return TakeReport(len(items), len(items) - len(changed), intake.with_text, len(gone), report)
 

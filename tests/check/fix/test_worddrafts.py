@@ -1,5 +1,6 @@
 """Word documents given back: comments on what the check reports, citations as tracked changes."""
 
+import html
 import io
 import json
 import re
@@ -60,6 +61,34 @@ def test_a_paper_that_zotero_knows_becomes_a_live_field(tmp_path: Path) -> None:
     code = json.loads(re.search(r"CSL_CITATION (\{.*\}) </w:instrText>", inserted)[1].replace("&amp;", "&"))  # type: ignore[index]
     assert code["citationItems"][0]["uris"] == ["http://zotero.org/users/1/items/0000ABCD"]
     assert code["citationItems"][0]["itemData"]["title"] == "Sleep of bees"
+
+
+@pytest.mark.parametrize("cited", ["Zotero", "nothing", "typed"])
+def test_a_paper_of_the_users_zotero_becomes_a_live_field_unless_the_list_was_typed(tmp_path: Path, cited: str) -> None:
+    others = {
+        "Zotero": paragraph("Cats sleep ", zotero_field([DOE], "(Doe & Roe, 2001)"), "."),
+        "nothing": "",
+        "typed": paragraph("Cats sleep (Doe & Roe, 2001).") + TYPED,
+    }
+    twice = paragraph("Many bees rest by day. It is known that bees dream.")
+    draft = write(tmp_path / "draft.docx", BODY + twice + others[cited])
+    address = "http://zotero.org/users/7/items/BEES2345"
+    fixed = insert_citations(check_by_words(draft, address=address), draft.read_bytes(), NOW)
+    assert not fixed.refused
+    assert len(fixed.fixed) == 3
+    codes = re.findall(r"CSL_CITATION (\{[^<]*?\}) </w:instrText>", part(fixed.content))
+    new = [json.loads(html.unescape(code)) for code in codes if address in code]
+    if cited == "typed":
+        assert not new
+        assert text_of(fixed.content, "").endswith("Kaiser, Walter (1988). Sleep of bees. Journal of Rest.\n")
+        return
+    assert len({code["citationID"] for code in new}) == 3
+    [item] = new[0]["citationItems"]
+    assert item["uris"] == [address]
+    assert item["itemData"]["author"] == [{"family": "Kaiser", "given": "Walter"}]
+    (tmp_path / "fixed.docx").write_bytes(fixed.content)
+    titles = [work.title for work in read(tmp_path / "fixed.docx").references]
+    assert sorted(titles) == sorted(["Sleep of bees", *(["Old work"] if cited == "Zotero" else [])])
 
 
 def test_a_new_paper_becomes_text_and_joins_the_reference_list(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from whycite.documents.model import Reference
 from whycite.documents.word import read_package
 from whycite.documents.word.editing import TextInsertion, WordComment, WordEditor
 from whycite.documents.word.package import Package
-from whycite.documents.xmltree import parse_tree, plain_text
+from whycite.documents.xmltree import Node, parse_tree, plain_text
 from whycite.errors import UserError
 
 DATE = datetime(2026, 5, 4, 3, 2, 1, tzinfo=UTC)
@@ -70,6 +70,33 @@ def test_a_comment_is_anchored_at_its_words_and_runs_keep_their_formatting(draft
     assert text_of(written) == word.text
     assert part(written).count('<w:rPr><w:b/><w:color w:val="FF0000"/></w:rPr>') == 3
     assert 'w:author="whycite" w:date="2026-05-04T03:02:01Z"' in part(written, "word/comments.xml")
+
+
+def test_a_new_entry_leaves_the_end_of_a_paragraph_to_whoever_inserted_it() -> None:
+    theirs = '<w:ins w:id="7" w:author="Doe" w:date="2026-01-01T00:00:00Z"/>'
+    word = editor(docx(paragraph("Doe (2001).", properties=f"<w:rPr>{theirs}<w:b/></w:rPr>") + paragraph("After.")))
+    entries = word.flow.paragraphs[0]
+    assert word.append_paragraphs(entries, ["Kaiser (1995).", "Roe (1999)."])
+    root = parse_tree(part(word.result()), "").root
+    assert root is not None
+    marks = [
+        [(mark.tag, mark.attributes["author"]) for mark in end.children if isinstance(mark, Node) and mark.tag != "b"]
+        for paragraph_node in root.descend("p")
+        if (end := paragraph_node.find("pPr", "rPr")) is not None
+    ]
+    assert marks == [[("ins", "whycite")], [("ins", "whycite")], [("ins", "Doe")]]
+    numbers = [node.attributes["id"] for node in root.descend("ins")]
+    assert len(numbers) == len(set(numbers))
+
+
+def test_no_number_of_a_change_is_used_twice() -> None:
+    formatted = '<w:rPrChange w:id="12" w:author="Doe"><w:rPr/></w:rPrChange>'
+    inserted = f'<w:ins w:id="40" w:author="Doe">{run("See there.")}</w:ins>'
+    noted = f'<w:footnote w:id="2">{paragraph(inserted)}</w:footnote>'
+    body = paragraph(run("Bees rest", formatted), '<w:r><w:footnoteReference w:id="2"/></w:r>', run("."))
+    word = editor(docx(body, {"word/footnotes.xml": noted}))
+    assert word.insert(TextInsertion(9, "(Kaiser, 1995)", lead=" "))
+    assert re.findall(r'<w:ins w:id="(\d+)" w:author="whycite"', part(word.result())) == ["41"]
 
 
 def test_parts_that_are_not_written_to_keep_their_bytes(draft: bytes) -> None:

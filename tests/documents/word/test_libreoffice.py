@@ -41,7 +41,7 @@ def test_comments_changes_and_live_fields_survive_libreoffice(tmp_path: Path) ->
     editor = WordEditor(docx(body), "draft.docx", datetime(2026, 5, 4, tzinfo=UTC))
     start = editor.text.index("They rest.")
     assert editor.add_comment(WordComment(start, start + 10, "Needs a citation.\nBusy bees need rest, too"))
-    code = ' ADDIN ZOTERO_ITEM CSL_CITATION {"citationID":"x","citationItems":[]} '
+    code = 'ZOTERO_ITEM CSL_CITATION {"citationID":"x","citationItems":[]}'
     assert editor.insert(TextInsertion(start + 9, "(Kaiser, 1995)", code, " "))
     assert editor.append_paragraphs(editor.flow.paragraphs[-1], ["Kaiser, W. (1995). Busy bees. Nature."])
     (tmp_path / "draft.docx").write_bytes(editor.result())

@@ -65,7 +65,7 @@ def _written_style(document: Document, texts: Mapping[str, str], file_names: Ite
         opening, closing = ("#cite(<", ">)") if calls > marks else ("@", "")
         return CitationStyle(opening, closing, " ", _TYPST_KEY)
     if document.format == "odt":
-        return "citations cannot be inserted into .odt files; save it as .docx and check that"
+        return "citations cannot be inserted into .odt files here; use whycite check --fix"
     return f"citations cannot be inserted into {document.format} drafts"
 
 

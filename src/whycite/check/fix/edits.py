@@ -18,6 +18,7 @@ from whycite.check.findings import Finding, Proposal
 from whycite.documents.model import Document
 from whycite.documents.reading import readers
 from whycite.documents.sources import DiskFolder, Source, decode, open_archive, unwrap
+from whycite.documents.word.odfediting import WRITTEN_FORMATS
 from whycite.errors import UserError
 from whycite.files import atomic_write
 
@@ -220,10 +221,8 @@ class DraftProject:
         self, document: Document, root: Path | None = None, unsaved: Mapping[Path, bytes] = MappingProxyType({})
     ) -> None:
         path = Path(document.path)
-        if document.format == "docx":
-            raise UserError(f"{document.path}: cannot be changed here; use whycite check --fix on Word documents")
-        if document.format == "odt":
-            raise UserError(f"{document.path}: cannot be changed; save it as .docx, and check that with --fix")
+        if document.format in WRITTEN_FORMATS:
+            raise UserError(f"{document.path}: cannot be changed here; use whycite check --fix on .docx and .odt files")
         if "://" in document.path or not path.is_file():
             raise UserError(f"{document.path}: cannot be changed, since it is not a file on disk")
         root = _common_folder(document) if root is None else root if root.is_dir() else root.parent

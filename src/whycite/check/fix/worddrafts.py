@@ -6,22 +6,21 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from whycite.check.findings import CheckedDraft, Finding, Proposal
 from whycite.check.fix.edits import Refusal
 from whycite.check.fix.planning import Objection, best_choices, first_objection, possible_places
 from whycite.check.reporting.messages import is_reported, message, problem_message
+from whycite.cite.exchange import as_csl
 from whycite.documents.model import Document, Sentence
-from whycite.documents.sources import MemoryFolder, Source
-from whycite.documents.word import READER
-from whycite.documents.word.editing import TextInsertion, WordComment, WordEditor
+from whycite.documents.word.editing import TextInsertion, WordComment
 from whycite.documents.word.flow import FlowParagraph
+from whycite.documents.word.odfediting import DocumentEditor, open_editor
 from whycite.documents.word.outline import recognise_paragraphs
-from whycite.errors import UserError
 
 if TYPE_CHECKING:
     from whycite.library import Paper
@@ -45,23 +44,13 @@ class FixedWord:
 
 def comment_findings(checked: CheckedDraft, data: bytes, date: datetime) -> FixedWord:
     """The document with a comment on every sentence that the check reports: why, the papers, and the evidence."""
-    editor = _open(checked.document, data, date)
+    editor = open_editor(checked.document, data, date)
     count = sum(
         editor.add_comment(WordComment(finding.start, finding.end, _comment(finding)))
         for finding in checked.findings
         if is_reported(finding)
     )
     return FixedWord(editor.result() if count else data, count)
-
-
-def _open(document: Document, data: bytes, date: datetime) -> WordEditor:
-    """An editor of the bytes of a document, which must be those that were read."""
-    source = Source(MemoryFolder({"draft.docx": data}, ""), "draft.docx")
-    current = next(iter(READER.read(source)))
-    texts = [(sentence.text, sentence.start, sentence.end) for sentence in document.sentences]
-    if [(sentence.text, sentence.start, sentence.end) for sentence in current.sentences] != texts:
-        raise UserError(f"{document.path}: changed since it was checked; check it again")
-    return WordEditor(data, document.path, date)
 
 
 def _comment(finding: Finding) -> str:
@@ -89,7 +78,7 @@ def insert_citations(
 ) -> FixedWord:
     """The document with the chosen citations as tracked changes, by default the best; new papers join its list."""
     chosen = best_choices(checked) if choices is None else choices
-    writer = _CitationWriter(checked.document, _open(checked.document, data, date))
+    writer = _CitationWriter(checked.document, open_editor(checked.document, data, date))
     fixed: list[tuple[Finding, Proposal, str]] = []
     refused: list[Refusal] = []
     for index in sorted(chosen):
@@ -123,7 +112,7 @@ class _CitationWriter:
     """Writes citations one by one, and the entries that they need at the end."""
 
     document: Document
-    editor: WordEditor
+    editor: DocumentEditor
     entries: dict[str, str] = field(default_factory=dict)  # new ones, by key
     style: _PrintedStyle = field(init=False)
     sentences: dict[tuple[int, int], Sentence] = field(init=False)
@@ -141,16 +130,17 @@ class _CitationWriter:
         if reason := first_objection(sentence, proposal, self.document) or objection(finding, proposal):
             return "", reason
         is_new = proposal.key not in self.document.by_id
-        if is_new and not self._list():
+        item = self._zotero_item(proposal)
+        needs_entry = is_new and item is None
+        if needs_entry and not self._list():
             return "", "the draft has no reference list to add it to"
-        insertion = self._insertion(proposal, is_new)
+        insertion = self._insertion(finding, proposal, item)
         text = self.editor.text
         for place in possible_places(text, sentence, finding, proposal, self.document.format):
             gap = "" if insertion.raised or text[place.offset - 1 : place.offset].isspace() else " "
             lead = place.lead + gap
-            placed = TextInsertion(place.offset, insertion.text, insertion.instruction, lead, insertion.raised)
-            if self.editor.insert(placed):
-                if is_new:
+            if self.editor.insert(replace(insertion, offset=place.offset, lead=lead)):
+                if needs_entry:
                     self.entries.setdefault(proposal.key, _entry(proposal.recommendation.paper))
                 return insertion.text, ""
         return "", "there is no place for a citation in this sentence"
@@ -181,22 +171,34 @@ class _CitationWriter:
         """The highest number of the list, which may leave some out."""
         return max((int(reference.id) for reference in self.document.references), default=0)
 
-    def _insertion(self, proposal: Proposal, is_new: bool) -> TextInsertion:
+    def _zotero_item(self, proposal: Proposal) -> Mapping[str, Any] | None:
+        """The paper as Zotero cites it: as the draft does, or by its address in the user's library.
+
+        Drafts whose reference list was typed, or made by another manager, get no fields: the list would lack the paper.
+        """
+        paper, cited = proposal.recommendation.paper, self.editor.works.zotero_items
+        if item := cited.get(proposal.key):
+            return {name: value for name, value in item.items() if name in ("id", "uris", "uri", "itemData")}
+        if not paper.address or proposal.key in self.document.by_id or (self.document.references and not cited):
+            return None
+        [data] = as_csl([paper])
+        return {"id": data["id"], "uris": [paper.address], "itemData": data}
+
+    def _insertion(self, finding: Finding, proposal: Proposal, item: Mapping[str, Any] | None) -> TextInsertion:
         """The citation of a paper: a live field if Zotero knows it, else text in the draft's own style."""
         key, paper = proposal.key, proposal.recommendation.paper
         if self._counts():
             added = [*self.entries, key]
-            number = key if not is_new else str(self._last_number() + added.index(key) + 1)
+            number = key if key in self.document.by_id else str(self._last_number() + added.index(key) + 1)
             return TextInsertion(0, f"{self.style.opening}{number}{self.style.closing}", raised=self.style.raised)
         shown = _names_and_year(paper, self.style.link)
-        if (item := self.editor.works.zotero_items.get(key)) is None:
+        if item is None:
             return TextInsertion(0, shown)
-        kept = {name: value for name, value in item.items() if name in ("id", "uris", "uri", "itemData")}
         properties = {"formattedCitation": shown, "plainCitation": shown, "noteIndex": 0}
-        id = sha256(f"{key} {proposal.recommendation.rank} {len(self.entries)}".encode()).hexdigest()[:8]
-        citation = {"citationID": id, "properties": properties, "citationItems": [kept], "schema": _SCHEMA}
+        id = sha256(f"{key} {finding.start} {len(self.editor.text)}".encode()).hexdigest()[:8]
+        citation = {"citationID": id, "properties": properties, "citationItems": [item], "schema": _SCHEMA}
         code = json.dumps(citation, ensure_ascii=False, separators=(",", ":"))
-        return TextInsertion(0, shown, f" ADDIN ZOTERO_ITEM CSL_CITATION {code} ")
+        return TextInsertion(0, shown, f"ZOTERO_ITEM CSL_CITATION {code}")
 
 
 def _printed_style(document: Document, text: str) -> _PrintedStyle:

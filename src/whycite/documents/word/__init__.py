@@ -14,7 +14,7 @@ from whycite.documents.word.outline import build_document
 from whycite.documents.word.package import MAX_PACKAGE, Package
 from whycite.documents.word.wordml import WordText, read_word
 
-__all__ = ["READER", "WordReader", "is_word", "read_package", "text_of"]
+__all__ = ["READER", "WordReader", "read_package", "text_of"]
 
 
 class WordReader:
@@ -37,11 +37,6 @@ class WordReader:
 def read_package(package: Package) -> WordText:
     """The text of a Word package."""
     return read_word(package, package.main_part())
-
-
-def is_word(path: str) -> bool:
-    """Whether a path is that of a Word document, by its suffix."""
-    return path.lower().endswith(WordReader.suffixes)
 
 
 def text_of(data: bytes, path: str) -> str:

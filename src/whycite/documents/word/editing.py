@@ -15,15 +15,25 @@ from xml.parsers import expat
 from xml.sax.saxutils import escape
 
 from whycite.documents.word import read_package
-from whycite.documents.word.flow import FlowParagraph, TextPiece
+from whycite.documents.word.flow import Flow, FlowParagraph, TextPiece
 from whycite.documents.word.package import Package, rewrite_package
 from whycite.documents.xmltree import Node, plain_text
 from whycite.errors import UserError
 
-__all__ = ["AUTHOR", "TextInsertion", "WordComment", "WordEditor"]
+__all__ = [
+    "AUTHOR",
+    "INITIALS",
+    "TextInsertion",
+    "WordComment",
+    "WordEditor",
+    "elements_around",
+    "is_well_formed",
+    "pieces_at",
+    "valid_text",
+]
 
 AUTHOR = "whycite"
-_INITIALS = "wc"
+INITIALS = "wc"
 _MAIN_SPACES = (
     "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
     "http://purl.oclc.org/ooxml/wordprocessingml/main",
@@ -32,6 +42,11 @@ _PREFIX = re.compile(r"""\sxmlns:([\w.-]+)\s*=\s*["']([^"']*)["']""")
 _ROOT = re.compile(r"<[^?!][^>]*>")
 _WHITE = " \t\r\n"
 _RUN_TAGS = frozenset({"r", "t"})
+_MARK_CHANGES = ("ins", "del", "moveFrom", "moveTo")  # of the end of a paragraph, in its run properties
+_NUMBERED = (
+    *_MARK_CHANGES, "moveFromRangeStart", "moveToRangeStart", "rPrChange", "pPrChange", "sectPrChange", "tblPrChange",
+    "tblGridChange", "trPrChange", "tcPrChange", "numberingChange", "cellIns", "cellDel", "cellMerge", "bookmarkStart",
+)  # fmt: skip
 _COMMENTS_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.comments+xml"
 _RELATION_TYPE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/comments"
 _CONTENT_TYPES = "[Content_Types].xml"
@@ -48,11 +63,11 @@ class WordComment:
 
 @dataclass(frozen=True, slots=True)
 class TextInsertion:
-    """Text to insert at an offset, as a change that the author accepts; with an instruction, it is a live field."""
+    """Text to insert at an offset, as a change that the author accepts; with a code, it is a live field of Zotero."""
 
     offset: int
     text: str
-    instruction: str = ""
+    code: str = ""
     lead: str = ""  # text before the field
     raised: bool = False  # as superscript
 
@@ -116,7 +131,10 @@ class WordEditor:
         self._own_comments = self._find_own_comments()
 
     def _changes(self) -> Iterator[Node]:
-        return self._root.descend("ins", "del", "moveFrom", "moveTo", "bookmarkStart")
+        """What has a number that no other change may have, in the text and in its notes."""
+        parts = [part for kind in ("footnotes", "endnotes") for part in self._package.related(self._main, kind)]
+        for root in (self._root, *map(self._package.root, parts)):
+            yield from root.descend(*_NUMBERED) if root else ()
 
     def _find_own_comments(self) -> list[tuple[str, int]]:
         """The comments of an earlier run: the letters, and where each begins."""
@@ -137,7 +155,7 @@ class WordEditor:
     def add_comment(self, comment: WordComment) -> bool:
         """Comment a stretch of the text; False if it has no place, or has this comment already."""
         start, end = self._stretch(comment.start, comment.end)
-        first, last = self._piece_from(start, end), self._piece_before(end, start)
+        first, last = pieces_at(self.flow, start, end)
         if first is None or last is None or self._is_known(comment, first.paragraph):
             return False
         number, w = self._next_comment, self._w
@@ -149,21 +167,21 @@ class WordEditor:
         lines = "".join(f"<{w}:p>{self._run(line)}</{w}:p>" for line in comment.text.split("\n"))
         self._comments.append(
             f'<{w}:comment {w}:id="{number}" {w}:author="{AUTHOR}" {w}:date="{self._date}" '
-            f'{w}:initials="{_INITIALS}">{lines}</{w}:comment>'
+            f'{w}:initials="{INITIALS}">{lines}</{w}:comment>'
         )
         return True
 
     def insert(self, insertion: TextInsertion) -> bool:
         """Insert text as a tracked change, formatted like the text before it; False if it has no place."""
-        piece = self._piece_before(insertion.offset, 0)
+        _, piece = pieces_at(self.flow, 0, insertion.offset)
         if piece is None or self._line_at(insertion.offset).mark is not None:
             return False
         formatting = self._formatting(piece)
         if insertion.raised:
             formatting = f'<{self._w}:rPr><{self._w}:vertAlign {self._w}:val="superscript"/></{self._w}:rPr>'
-        if insertion.instruction:
+        if insertion.code:
             lead = self._run(insertion.lead, formatting) if insertion.lead else ""
-            runs = lead + self._field(insertion.instruction, insertion.text, formatting)
+            runs = lead + self._field(f" ADDIN {insertion.code} ", insertion.text, formatting)
         else:
             runs = self._run(insertion.lead + insertion.text, formatting)
         self._cut(piece, insertion.offset, tracked=True).inserted.append(self._change("ins", runs))
@@ -171,15 +189,18 @@ class WordEditor:
 
     def append_paragraphs(self, after: FlowParagraph, texts: Sequence[str]) -> bool:
         """Insert paragraphs after another one, formatted like it, as tracked changes; False if there is no place."""
-        piece = self._piece_before(after.end, after.start)
+        _, piece = pieces_at(self.flow, after.start, after.end)
         if piece is None or not texts:
             return False
         edit, w = self._edit(piece.part), self._w
         node, formatting = piece.paragraph, self._formatting(piece)
         properties = node.find("pPr")
         inner = self._paragraph_style(edit.text, properties)
-        # What ends a paragraph that was inserted behind another is the other's mark, as if Enter was pressed there.
-        marks = [f"<{w}:rPr>{self._change('ins', '')}</{w}:rPr>"] * (len(texts) - 1) + [""]
+        # What ends a paragraph that was inserted behind another is the other's mark, as if Enter was pressed there;
+        # if somebody inserted or deleted that mark, it is still theirs.
+        changes = [edit.text[change.start : change.end] for change in _mark_changes(properties)]
+        marks = [f"<{w}:rPr>{self._change('ins', '')}</{w}:rPr>" for _ in texts[1:]]
+        marks.append(f"<{w}:rPr>{''.join(changes)}</{w}:rPr>" if changes else "")
         added = "".join(
             f"<{w}:p><{w}:pPr>{inner}{mark}</{w}:pPr>{self._change('ins', self._run(text, formatting))}</{w}:p>"
             for text, mark in zip(texts, marks, strict=True)
@@ -200,6 +221,7 @@ class WordEditor:
     def _mark_end(self, edit: _PartEdit, node: Node, properties: Node | None) -> None:
         """Mark the end of a paragraph as inserted."""
         w, source, mark = self._w, edit.text, self._change("ins", "")
+        edit.replaced |= {(change.start, change.end): "" for change in _mark_changes(properties)}
         run = properties.find("rPr") if properties is not None else None
         if run is not None and not _start_tag(source, run).endswith("/>"):
             edit.cuts.setdefault(_tag_end(source, run), _Cut()).inserted.append(mark)
@@ -222,7 +244,7 @@ class WordEditor:
         if self._comments:
             parts |= self._comment_part()
         for name, text in parts.items():
-            if not _is_well_formed(text):
+            if not is_well_formed(text):
                 raise UserError(f"{self._path}: {name} cannot be changed safely, so nothing is written into the file")
         return rewrite_package(self._data, {name: text.encode("utf-8") for name, text in parts.items()})
 
@@ -230,7 +252,7 @@ class WordEditor:
 
     def _run(self, text: str, formatting: str = "") -> str:
         w = self._w
-        return f'<{w}:r>{formatting}<{w}:t xml:space="preserve">{escape(_valid(text))}</{w}:t></{w}:r>'
+        return f'<{w}:r>{formatting}<{w}:t xml:space="preserve">{escape(valid_text(text))}</{w}:t></{w}:r>'
 
     def _field(self, instruction: str, shown: str, formatting: str) -> str:
         w = self._w
@@ -238,7 +260,7 @@ class WordEditor:
         def mark(kind: str) -> str:
             return f'<{w}:r>{formatting}<{w}:fldChar {w}:fldCharType="{kind}"/></{w}:r>'
 
-        code = f'<{w}:instrText xml:space="preserve">{escape(_valid(instruction))}</{w}:instrText>'
+        code = f'<{w}:instrText xml:space="preserve">{escape(valid_text(instruction))}</{w}:instrText>'
         return (
             mark("begin")
             + f"<{w}:r>{formatting}{code}</{w}:r>"
@@ -302,20 +324,6 @@ class WordEditor:
         line = self._line_at(mark)
         return max(line.start, mark - 1), min(line.end, max(mark, line.start + 1))
 
-    def _piece_from(self, start: int, end: int) -> TextPiece | None:
-        """The first piece in a stretch of the text."""
-        index = bisect_right(self.flow.piece_starts, start) - 1
-        for piece in self.flow.pieces[max(0, index) : index + 3]:
-            if piece.end > start and piece.start < max(end, start + 1):
-                return piece
-        return None
-
-    def _piece_before(self, end: int, start: int) -> TextPiece | None:
-        """The last piece in a stretch of the text."""
-        index = bisect_right(self.flow.piece_starts, end - 1) - 1
-        piece = self.flow.pieces[index] if index >= 0 else None
-        return piece if piece is not None and piece.end > start and piece.end >= end else None
-
     def _cut(self, piece: TextPiece, offset: int, *, tracked: bool = False) -> _Cut:
         """The cut at an offset in a piece or at its edge; fields and formulas are not cut, but passed by."""
         edit = self._edit(piece.part)
@@ -369,7 +377,7 @@ class WordEditor:
             edit.cuts[place] = _Cut(closing, opening)
         cut = edit.cuts[place]
         if tracked and f"</{self._w}:ins>" not in cut.closing:
-            around = [node for node in _around(piece.paragraph, place) if node.tag not in _RUN_TAGS]
+            around = [node for node in elements_around(piece.paragraph, place) if node.tag not in _RUN_TAGS]
             inside = list(dropwhile(lambda node: node.tag != "ins", around))
             for node in reversed(inside):  # what stands between the change and the run ends and goes on with it
                 start_tag = _start_tag(edit.text, node)
@@ -396,7 +404,17 @@ class WordEditor:
         return self._edit(piece.part).text[properties.start : properties.end] if properties is not None else ""
 
 
-def _is_well_formed(text: str) -> bool:
+def pieces_at(flow: Flow, start: int, end: int) -> tuple[TextPiece | None, TextPiece | None]:
+    """The first and the last piece in a stretch of the text."""
+    index = max(0, bisect_right(flow.piece_starts, start) - 1)
+    near = flow.pieces[index : index + 3]
+    first = next((piece for piece in near if piece.end > start and piece.start < max(end, start + 1)), None)
+    index = bisect_right(flow.piece_starts, end - 1) - 1
+    last = flow.pieces[index] if index >= 0 else None
+    return first, last if last is not None and last.end > start and last.end >= end else None
+
+
+def is_well_formed(text: str) -> bool:
     parser = expat.ParserCreate("utf-8")
     try:
         parser.Parse(text.encode("utf-8"), True)
@@ -414,10 +432,10 @@ def _start_tag(source: str, node: Node) -> str:
     return source[node.start : _tag_end(source, node)]
 
 
-def _around(paragraph: Node, place: int) -> list[Node]:
-    """The elements of a paragraph around a place, outermost first."""
+def elements_around(root: Node, place: int) -> list[Node]:
+    """The elements in another one around a place, outermost first."""
     path: list[Node] = []
-    node: Node | None = paragraph
+    node: Node | None = root
     while node is not None:
         node = next(
             (child for child in node.children if isinstance(child, Node) and child.start < place < child.end), None
@@ -425,6 +443,12 @@ def _around(paragraph: Node, place: int) -> list[Node]:
         if node is not None:
             path.append(node)
     return path
+
+
+def _mark_changes(properties: Node | None) -> list[Node]:
+    """The tracked changes of the end of a paragraph."""
+    run = properties.find("rPr") if properties is not None else None
+    return [child for child in run.children if isinstance(child, Node) and child.tag in _MARK_CHANGES] if run else []
 
 
 def _number(node: Node) -> int:
@@ -459,6 +483,6 @@ def _inside_root(text: str, content: str) -> str:
 _INVALID = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
-def _valid(text: str) -> str:
+def valid_text(text: str) -> str:
     """The text without characters that XML does not allow."""
     return _INVALID.sub(" ", text)

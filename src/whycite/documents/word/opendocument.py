@@ -15,12 +15,13 @@ from whycite.documents.word.managers import CitedItem, CitedWorks
 from whycite.documents.word.outline import build_document
 from whycite.documents.word.package import MAX_PACKAGE, Package
 from whycite.documents.word.styles import Style, StyleSheet
+from whycite.documents.word.wordml import WordText
 from whycite.documents.xmltree import Node, XmlText, plain_text
 from whycite.errors import UserError
 
-__all__ = ["READER", "OpenDocumentReader", "opendocument_text"]
+__all__ = ["CONTENT", "READER", "OpenDocumentReader", "opendocument_text", "read_opendocument"]
 
-_CONTENT = "content.xml"
+CONTENT = "content.xml"
 _MAX_DEPTH = 60  # elements within one another
 _SKIPPED = frozenset(
     "annotation annotation-end tracked-changes forms sequence-decls variable-decls bookmark bookmark-start "
@@ -46,26 +47,26 @@ class OpenDocumentReader:
     def read(self, source: Source) -> Iterator[Document]:
         """The one document in a package."""
         package = Package(source.data(MAX_PACKAGE), source.path)
-        walker = _read(package)
-        meta = package.root("meta.xml")
-        title = plain_text(meta.find("meta", "title")) if meta else ""
-        yield build_document(source.path, self.name, walker.flow, walker.works, title, package.warnings)
+        document = read_opendocument(package)
+        yield build_document(source.path, self.name, document.flow, document.works, document.title, package.warnings)
 
 
 def opendocument_text(data: bytes, path: str) -> str:
     """The text of an OpenDocument text, in which the offsets of its sentences count."""
-    return _read(Package(data, path)).flow.text
+    return read_opendocument(Package(data, path)).flow.text
 
 
-def _read(package: Package) -> _TextWalker:
-    root = package.root(_CONTENT)
+def read_opendocument(package: Package) -> WordText:
+    """The text of an OpenDocument package."""
+    root = package.root(CONTENT)
     body = root.find("body", "text") if root else None
     if body is None:
-        raise UserError(f"{package.path}: not an OpenDocument text; it has no text in {_CONTENT}")
+        raise UserError(f"{package.path}: not an OpenDocument text; it has no text in {CONTENT}")
     walker = _TextWalker(package, _style_sheet(package, root))
     walker.walk_blocks(body)
     walker.finish()
-    return walker
+    meta = package.root("meta.xml")
+    return WordText(walker.flow, walker.works, plain_text(meta.find("meta", "title")) if meta else "")
 
 
 @dataclass(slots=True)
@@ -87,7 +88,8 @@ class _TextWalker:
     contexts: list[ParagraphRole] = field(default_factory=list)
     paragraph: Node | None = None
     notes: list[tuple[int, Node]] = field(default_factory=list)
-    boxes: list[Node] = field(default_factory=list)
+    boxes: list[tuple[int, Node]] = field(default_factory=list)
+    mark: int | None = None  # where the note or text box that is read stands
     depth: int = 0
     spaced: bool = True  # the line so far is empty or ends in white space, which then is folded
     formulas: int = 0  # of the line
@@ -119,7 +121,8 @@ class _TextWalker:
             role, level = "heading", int(number) if number.isdigit() else 1
         if self.contexts and not (role == "caption" and self.contexts[-1] == "table"):
             role = self.contexts[-1] if role != "heading" or self.contexts[-1] != "item" else role
-        line = FlowParagraph(self.flow.length, self.flow.length, role, level, numbered=role == "item")
+        start = self.flow.length
+        line = FlowParagraph(start, start, role, level, numbered=role == "item", mark=self.mark)
         if role == "reference":
             line.numbered = "item" in self.contexts
         self.flow.paragraphs.append(line)
@@ -140,11 +143,17 @@ class _TextWalker:
         for offset, note in notes:
             count = len(self.flow.paragraphs)
             self.contexts.append("note")
-            self.walk_blocks(note)
+            self._walk_aside(note, offset)
             self.contexts.pop()
             line.notes.append((offset, self.flow.paragraphs[count:]))
-        for box in boxes:
-            self.walk_blocks(box)
+        for offset, box in boxes:
+            self._walk_aside(box, offset)
+
+    def _walk_aside(self, node: Node, offset: int) -> None:
+        """Read a note or a text box that stands at an offset of the text."""
+        outer, self.mark = self.mark, offset if self.mark is None else self.mark
+        self.walk_blocks(node)
+        self.mark = outer
 
     def _walk_inline(self, children: Iterable[Node | XmlText]) -> None:
         if self.depth >= _MAX_DEPTH:
@@ -187,7 +196,7 @@ class _TextWalker:
     def _read_frame(self, node: Node) -> None:
         if _is_formula(self.package, node):
             self._add(EQUATION, node)
-        self.boxes += node.find_all("text-box")
+        self.boxes += [(self.flow.length, box) for box in node.find_all("text-box")]
 
     def _cite(self, open: _OpenCitation) -> None:
         if open.meaning.kind != "citation" or "reference" in self.contexts:
@@ -212,7 +221,7 @@ class _TextWalker:
 
     def _add(self, text: str, place: XmlText | Node) -> None:
         if text and self.paragraph is not None:
-            self.flow.add(text, _CONTENT, place, None, self.paragraph)
+            self.flow.add(text, CONTENT, place, None, self.paragraph)
             self.spaced = text[-1] in _WHITE
             if text == EQUATION:
                 self.formulas += 1
@@ -254,7 +263,7 @@ def _is_formula(package: Package, frame: Node) -> bool:
     for embedded in frame.find_all("object"):
         if embedded.find("math") is not None:
             return True
-        name = f"{embedded.attributes.get('href', '').removeprefix('./').rstrip('/')}/{_CONTENT}"
+        name = f"{embedded.attributes.get('href', '').removeprefix('./').rstrip('/')}/{CONTENT}"
         root = package.root(name)
         if root is not None and root.tag == "math":
             return True

@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from whycite.errors import UserError
-from whycite.sources.zotero.items import Attachment, Creator, ZoteroItem, ZoteroLibrary
+from whycite.sources.zotero.items import ADDRESSES, Attachment, Creator, ZoteroItem, ZoteroLibrary
 from whycite.sources.zotero.places import ZoteroPlace
 
 __all__ = ["USER_LIBRARY", "read_database"]
@@ -107,6 +107,7 @@ class _Reading:
         self._tables = {table for (table,) in self._rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
         self._groups: dict[int, str] = dict(self._rows("SELECT libraryID, name FROM groups"))
         self._libraries = self._library_names()
+        self._addresses = self._read_addresses()
         self._collection_paths = self._read_collections()
 
     def library(self) -> ZoteroLibrary:
@@ -137,6 +138,7 @@ class _Reading:
                 self._paths(library, [int(collection) for (collection,) in members[item]]),
                 self._keys.get((library, key), ""),
                 item in retracted,
+                f"{self._addresses[library]}/items/{key}" if library in self._addresses else "",
             )
             for item, library, key, kind in self._rows(
                 "SELECT itemID, libraryID, key, typeName FROM items JOIN itemTypes USING (itemTypeID) "
@@ -160,6 +162,22 @@ class _Reading:
         """The libraries by name, without feeds."""
         libraries = self._rows("SELECT libraryID FROM libraries WHERE type IN ('user', 'group', 'publications')")
         return {id: self._groups.get(id, USER_LIBRARY) for (id,) in libraries}
+
+    def _read_addresses(self) -> dict[int, str]:
+        """The addresses of libraries: a user who never signed in has a key instead of a number."""
+        addresses = {
+            library: f"{ADDRESSES}/groups/{group}"
+            for library, group in self._rows("SELECT libraryID, groupID FROM groups")
+        }
+        account: dict[str, str] = (
+            dict(self._rows("SELECT key, value FROM settings WHERE setting = 'account'"))
+            if "settings" in self._tables
+            else {}
+        )
+        user = account.get("userID") or (f"local/{key}" if (key := account.get("localUserKey")) else "")
+        if user:
+            addresses |= dict.fromkeys(self._libraries.keys() - addresses.keys(), f"{ADDRESSES}/users/{user}")
+        return addresses
 
     def _name(self, library: int, key: str) -> str:
         place = f"{self._place.database}/groups/{library}" if library in self._groups else self._place.database

@@ -14,8 +14,9 @@ from whycite.documents.references.reader import join_title, normalise_pages, str
 from whycite.errors import UserError
 from whycite.sources.taking import SourceItem
 
-__all__ = ["Attachment", "Creator", "ZoteroItem", "ZoteroLibrary", "choose_collections", "source_items"]
+__all__ = ["ADDRESSES", "Attachment", "Creator", "ZoteroItem", "ZoteroLibrary", "choose_collections", "source_items"]
 
+ADDRESSES = "http://zotero.org"  # how the addresses of all items begin
 # Zotero's types in CSL's words.
 _TYPES = {
     "journalArticle": "article-journal", "magazineArticle": "article-magazine", "newspaperArticle": "article-newspaper",
@@ -71,6 +72,7 @@ class ZoteroItem:
     collections: tuple[tuple[str, ...], ...] = ()  # each as the names from its library down
     key: str = ""  # of Better BibTeX
     retracted: bool = False  # Zotero knows so from Retraction Watch
+    address: str = ""  # in the fields that Zotero writes into documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,7 @@ def source_items(items: Sequence[ZoteroItem]) -> list[SourceItem]:
     """The papers that items stand for."""
     references = map(_reference, items)
     return [
-        SourceItem(item.name, reference, reference.id, tuple(_files(item)))
+        SourceItem(item.name, reference, reference.id, tuple(_files(item)), item.address)
         for item, reference in zip(items, references, strict=True)
     ]
 

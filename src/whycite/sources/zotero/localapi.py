@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 from whycite.errors import UserError
 from whycite.references.client import ServiceClient, ServiceFailure
 from whycite.sources.zotero.database import USER_LIBRARY
-from whycite.sources.zotero.items import Attachment, Creator, ZoteroItem, ZoteroLibrary
+from whycite.sources.zotero.items import ADDRESSES, Attachment, Creator, ZoteroItem, ZoteroLibrary
 
 __all__ = ["read_local_api"]
 
@@ -101,12 +101,20 @@ class _ApiReading:
                 tuple(_creators(fields)),
                 tuple(attachments[key]),
                 ((library,), *sorted(members)),
+                address=_address(row, key),
             )
 
 
 def _data(row: Mapping[str, Any]) -> Mapping[str, Any]:
     data = row.get("data")
     return data if isinstance(data, dict) else {}
+
+
+def _address(row: Mapping[str, Any], key: str) -> str:
+    """The address of an item; "" if Zotero does not say whose library it is in."""
+    library = row.get("library")
+    kind, number = (library.get("type"), library.get("id")) if isinstance(library, dict) else (None, None)
+    return f"{ADDRESSES}/{kind}s/{number}/items/{key}" if kind in ("user", "group") and number else ""
 
 
 def _creators(fields: Mapping[str, Any]) -> Iterator[Creator]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from whycite.documents.word.editing import WordComment, WordEditor
+from whycite.documents.model import Document
+from whycite.documents.word.editing import WordComment
+from whycite.documents.word.odfediting import open_editor
 from whycite.verify.drafts import CitationVerdict
 from whycite.verify.report.overview import (
     authors_and_year,
@@ -19,12 +21,14 @@ from whycite.verify.verification import certainty
 __all__ = ["comment_verdicts"]
 
 
-def comment_verdicts(draft: str, data: bytes, verdicts: Sequence[CitationVerdict], date: datetime) -> tuple[bytes, int]:
+def comment_verdicts(
+    draft: Document, data: bytes, verdicts: Sequence[CitationVerdict], date: datetime
+) -> tuple[bytes, int]:
     """The document with a comment on every citation that was judged or has a warning, and how many there are.
 
     Citations that could not be checked for lack of the paper are left out, unless something else is to be said.
     """
-    editor = WordEditor(data, draft, date)
+    editor = open_editor(draft, data, date)
     count = 0
     for checked in verdicts:
         if not (checked.missing and not checked.notes and not checked.warning):
