@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
+from tests.documents.word.test_opendocument import odt
 from tests.fakes import word_detector
 from tests.wordfiles import docx, paragraph, zotero_field
 from whycite.check import pipeline
@@ -94,6 +95,20 @@ def test_fix_fails_on_what_is_left(run: Run, draft: Path) -> None:
     assert run("check", draft, *options, "--as", "changes", "--in-place").exit_code == 0
     (draft.parent / "draft.md").write_text("# Introduction\n\nIt is known that bees rest at night.\n", "utf-8")
     assert run("check", draft.parent / "draft.md", *options).exit_code == 1
+
+
+def test_an_odt_is_given_back_as_well(run: Run, draft: Path) -> None:
+    odt_draft = draft.with_suffix(".odt")
+    heading = '<text:h text:outline-level="1">{}</text:h>'
+    body = "<text:p>It is known that bees rest at night.</text:p><text:p>Cats were counted (Kaiser, 1988).</text:p>"
+    entries = "<text:p>Kaiser, W. (1988). Busy bees need rest, too. Nature.</text:p>"
+    odt_draft.write_bytes(odt(heading.format("Introduction") + body + heading.format("References") + entries))
+    assert "1 comment added in draft-whycite.odt." in run("check", odt_draft, "--no-library", "--fix").stdout
+    options = ("--no-library", "--fix", "--as", "changes", "--in-place", "--yes")
+    assert "1 citation added in draft.odt." in run("check", odt_draft, *options).stdout
+    answer = json.loads(run("read", odt_draft, "--json").stdout)
+    assert answer["sentences"][0]["text"] == "It is known that bees rest at night (Kaiser, 1988)."
+    assert "writes comments into a .odt" in told(run("verify", draft, "--papers", draft.parent, "--format", "odt"))
 
 
 def test_what_is_not_certain_is_left_alone_and_counted(run: Run, draft: Path, library: Path) -> None:

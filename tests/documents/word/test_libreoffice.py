@@ -15,6 +15,8 @@ from whycite import read
 from whycite.documents.model import Reference
 from whycite.documents.word import text_of
 from whycite.documents.word.editing import TextInsertion, WordComment, WordEditor
+from whycite.documents.word.odfediting import OpenDocumentEditor
+from whycite.documents.word.opendocument import opendocument_text
 
 pytestmark = [
     pytest.mark.slow,
@@ -58,6 +60,29 @@ def test_comments_changes_and_live_fields_survive_libreoffice(tmp_path: Path) ->
     rejected = re.sub(r'<w:ins\b[^>]*w:author="whycite"[^>]*(?<!/)>.*?</w:ins>', "", xml, flags=re.DOTALL)
     assert "(Kaiser, 1995)" not in rejected
     assert convert(tmp_path / "draft.docx", "pdf", tmp_path / "saved").stat().st_size > 1000
+
+
+def test_what_is_written_into_an_odt_survives_libreoffice(tmp_path: Path) -> None:
+    body = paragraph("Bees", style="Heading1") + paragraph("Bees ", run("sleep. They", "<w:b/>"), " rest. So it is.")
+    body += paragraph("References", style="Heading1") + paragraph("Smith, A. (2010). Rest. Science.")
+    (tmp_path / "draft.docx").write_bytes(docx(body))
+    draft = convert(tmp_path / "draft.docx", "odt", tmp_path)
+    editor = OpenDocumentEditor(draft.read_bytes(), "draft.odt", datetime(2026, 5, 4, tzinfo=UTC))
+    start = editor.text.index("They rest.")
+    assert editor.add_comment(WordComment(start, start + 10, "Needs a citation.\nBusy bees need rest, too"))
+    code = 'ZOTERO_ITEM CSL_CITATION {"citationID":"x","citationItems":[]}'
+    assert editor.insert(TextInsertion(start + 9, "(Kaiser, 1995)", code, " "))
+    assert editor.append_paragraphs(editor.flow.paragraphs[-1], ["Kaiser, W. (1995). Busy bees. Nature."])
+    draft.write_bytes(editor.result())
+    saved = convert(draft, "odt", tmp_path / "saved").read_bytes()
+    assert opendocument_text(saved, "") == opendocument_text(editor.result(), "")
+    xml = part(saved, "content.xml")
+    assert xml.count("<dc:creator>whycite</dc:creator>") == 3  # the comment and two changes
+    assert 'text:name="ZOTERO_ITEM CSL_CITATION {&quot;citationID' in xml
+    commented = re.search(r"</office:annotation>(.*?)<office:annotation-end", xml)
+    assert commented is not None
+    assert re.sub(r"<[^>]*>", "", commented[1]) == "They rest (Kaiser, 1995)."
+    assert 'w:author="whycite"' in part(convert(draft, "docx", tmp_path / "word").read_bytes(), "word/document.xml")
 
 
 # LibreOffice 7.4 drops what the others store: tags of content controls, data beside fields, sources.

@@ -83,6 +83,9 @@ def test_what_can_hold_no_change_is_passed_by_or_left_alone() -> None:
     word = editor(f"<text:p>Bees {inserted}rest.</text:p>")
     assert not word.insert(TextInsertion(7, "[2]"))
     assert word.insert(TextInsertion(13, "[2]"))
+    shape = "<draw:custom-shape><text:p>Bees in a box.</text:p></draw:custom-shape>"
+    word = editor(f"<text:p>Before. {shape} After.</text:p>")
+    assert not word.insert(TextInsertion(word.text.index("box") + 3, "[2]"))
     note = (
         "<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>See it.</text:p></text:note-body>"
     )

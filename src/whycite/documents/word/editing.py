@@ -382,8 +382,15 @@ class WordEditor:
             for node in reversed(inside):  # what stands between the change and the run ends and goes on with it
                 start_tag = _start_tag(edit.text, node)
                 cut.closing += f"</{start_tag[1:-1].split()[0]}>"
-                cut.opening = start_tag + cut.opening
+                cut.opening = self._renumbered(start_tag, node) + cut.opening
         return cut
+
+    def _renumbered(self, start_tag: str, node: Node) -> str:
+        """The start tag of a change that goes on, with a number of its own."""
+        if node.tag not in _MARK_CHANGES:
+            return start_tag
+        self._next_change += 1
+        return re.sub(rf'({self._w}:id=)(["\']).*?\2', rf"\g<1>\g<2>{self._next_change - 1}\g<2>", start_tag, count=1)
 
     def _keep_space(self, edit: _PartEdit, node: Node) -> None:
         """Make white space in a text that is divided count; what did not count before is removed."""

@@ -44,7 +44,9 @@ _SPACES = {
     "dc": "http://purl.org/dc/elements/1.1/",
 }
 _PREFIX = re.compile(r"</?(\w+):|\s(\w+):[\w-]+=")
-_OPEN_TAGS = frozenset({"p", "h", "span", "a", "meta", "ruby-base"})  # that may hold comments and changes
+_OPEN_TAGS = frozenset(
+    {"p", "h", "span", "a", "meta", "ruby-base", "content-control"}
+)  # that may hold comments and changes
 _RAISED = "whyciteRaised"
 
 
@@ -145,6 +147,8 @@ class OpenDocumentEditor:
         place = self._place(piece, insertion.offset)
         if any(start < place < end for start, end in self._open_changes):
             return False  # LibreOffice has no changes inside changes
+        if any(node.tag == "p" for node in elements_around(piece.paragraph, piece.xml_start)):
+            return False  # the text of a shape, which has none either
         shown = escape(valid_text(insertion.text))
         if insertion.raised:
             self._has_raised = True
