@@ -1,6 +1,7 @@
 """Makes the pictures of the README and the docs from what whycite really prints. Run: python docs/pictures.py
 
-Needs the articles of the demo (make demo installs them), playwright and a Chromium (WHYCITE_CHROMIUM names another).
+Needs the articles of the demo (make demo installs them), playwright and a Chromium (WHYCITE_CHROMIUM names another),
+LibreOffice and pdftoppm.
 """
 
 from __future__ import annotations
@@ -26,11 +27,24 @@ from rich.text import Text
 
 from whycite.cli.demo import CITED_DOI, CLAIMS, VERIFIED_CLAIM
 from whycite.demo import articles
+from whycite.documents.model import Reference
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tests.wordfiles import docx, paragraph, zotero_field
 
 ASSETS = Path(__file__).parent / "assets"
 _FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 _COLUMNS = 108
 _PATIENCE = 60  # seconds
+_DOMENICI = Reference(
+    "domenici2000",
+    title="Killer whales (Orcinus orca) feeding on schooling herring (Clupea harengus) using underwater tail-slaps: "
+    "kinematic analyses of field observations",
+    authors=("Domenici, Paolo", "Batty, Robert", "Similä, Tiu", "Ogam, Erick"),
+    year=2000,
+    doi="10.1242/jeb.203.2.283",
+)
 _REVIEWED = """\
 ---
 title: Hunting with the tail
@@ -66,6 +80,7 @@ def main() -> None:
         page = folder / "heatmap.html"
         _whycite(folder, "verify", "--claim", VERIFIED_CLAIM, str(cited), "--format", "html", "--out", str(page))
         report = _report(folder, cited)
+        _word_draft(folder)
         with _browser() as tab:
             tab.goto(report.as_uri())
             tab.screenshot(path=ASSETS / "report.png")
@@ -90,6 +105,22 @@ def _report(folder: Path, cited: Path) -> Path:
     (folder / "draft.md").write_text(_REVIEWED, "utf-8")
     _whycite(folder, "verify", "draft.md", "--papers", "papers", "--format", "html", "--out", "report.html")
     return folder / "report.html"
+
+
+def _word_draft(folder: Path) -> None:
+    """A Word draft given back with a tracked citation, as LibreOffice prints it."""
+    cited = zotero_field([_DOMENICI], "(Domenici et al., 2000)")
+    body = paragraph("Hunting with the tail", style="Title") + paragraph("Introduction", style="Heading1")
+    body += paragraph("Killer whales stun herring with blows of their tails ", cited, ".")
+    body += paragraph("Many studies have shown that thresher sharks stun sardines with slaps of their long tails.")
+    body += paragraph("It is well known that killer whales feeding on schooling herring use underwater tail-slaps.")
+    (folder / "draft.docx").write_bytes(docx(body))
+    _whycite(folder, "check", "draft.docx", "--fix", "--as", "changes")
+    office = ["soffice", f"-env:UserInstallation={(folder / 'office').as_uri()}", "--headless", "--convert-to", "pdf"]
+    subprocess.run([*office, "draft-whycite.docx"], cwd=folder, check=True, capture_output=True)
+    cut = ["-x", "60", "-y", "130", "-W", "1000", "-H", "270"]
+    picture = ["pdftoppm", "-png", "-r", "130", *cut, "-singlefile", "draft-whycite.pdf", str(ASSETS / "word")]
+    subprocess.run(picture, cwd=folder, check=True)
 
 
 def _whycite(folder: Path, *arguments: str) -> str:
