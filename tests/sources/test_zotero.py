@@ -90,7 +90,8 @@ def test_a_library_with_keys(run: Run, zotero: ZoteroFolder, tmp_path: Path) -> 
     assert "vaswaniAttention2017" in proposals
 
 
-def test_papers_know_their_address_in_zotero(run: Run, zotero: ZoteroFolder, library: Path) -> None:
+def test_papers_know_their_address_in_zotero(run: Run, zotero: ZoteroFolder, tmp_path: Path) -> None:
+    library = tmp_path / "papers"
     bees = zotero.item(title="Busy bees need rest, too", DOI="10.1/bees")
     wasps = zotero.item(title="On wasps and the night", DOI="10.1/wasps", library=GROUP)
     keys = zotero.key(bees), zotero.key(wasps)
