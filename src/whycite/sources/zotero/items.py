@@ -113,7 +113,7 @@ def source_items(items: Sequence[ZoteroItem]) -> list[SourceItem]:
     """The papers that items stand for."""
     references = map(_reference, items)
     return [
-        SourceItem(item.name, reference, reference.id, tuple(_files(item)), item.address)
+        SourceItem(item.name, reference, reference.id, tuple(_files(item)), address=item.address)
         for item, reference in zip(items, references, strict=True)
     ]
 
