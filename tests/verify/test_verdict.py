@@ -202,16 +202,35 @@ def test_without_bars_a_verdict_needs_an_even_chance() -> None:
 def test_a_verdict_needs_a_passage_that_says_so(
     chances: tuple[float, float], joint: Stance, alone: Stance, verdict: Verdict
 ) -> None:
-    """A contradiction needs it both alone and together, since a wrong one does more harm."""
+    """Of a paper, a contradiction needs it both alone and together, since a wrong one does more harm."""
     assert _judged(chances, joint, alone).verdict == verdict
 
 
-def _judged(chances: tuple[float, float], joint: Stance, alone: Stance) -> ReasonedVerdict:
+@pytest.mark.parametrize(
+    ("joint", "alone", "verdict"),
+    [
+        ("neither", "contradicts", "contradicted"),
+        ("contradicts", "neither", "contradicted"),
+        ("neither", "neither", "not found"),
+    ],
+)
+def test_an_abstract_contradicts_by_a_sentence_or_as_a_whole(joint: Stance, alone: Stance, verdict: Verdict) -> None:
+    assert _judged((0.05, 0.9), joint, alone, "abstract").verdict == verdict
+
+
+def test_what_is_read_together_with_a_hypothesis_is_not_enough() -> None:
+    assert _judged((0.9, 0.05), "supports", "neither", is_open=True).verdict == "not found"
+    assert _judged((0.9, 0.05), "neither", "supports", is_open=True).verdict == "backed"
+
+
+def _judged(
+    chances: tuple[float, float], joint: Stance, alone: Stance, kind: str = "paper", *, is_open: bool = False
+) -> ReasonedVerdict:
     values = {"backed": chances[0], "contradicted": chances[1], "not found": 1 - sum(chances)}
     verdicts = {name: {"bias": float(np.log(value))} for name, value in values.items()}
     support = 1.0 if alone == "supports" else -1.0
-    weights = PassageWeights({}, {"paper": verdicts})
-    return judge(_signs(joint, support), "paper", weights, [SentenceView("own", "", "", alone)])
+    signs = replace(_signs(joint, support), is_open=is_open)
+    return judge(signs, kind, PassageWeights({}, {kind: verdicts}), [SentenceView("own", "", "", alone)])
 
 
 def _signs(joint: Stance, support: float = 0.0) -> Signs:

@@ -137,9 +137,12 @@ def judge(signs: Signs, kind: str, weights: PassageWeights, sentences: Sequence[
     chances = weights.chances(kind, signs.values)
     bars = weights.bars.get(kind, {})
     best = max(chances, key=lambda name: chances[name])
-    agrees = signs.joint == "supports" or signs.values["support"] > 0
+    # Passages that are read together with a hypothesis may seem to say what only that names.
+    agrees = signs.values["support"] > 0 or (signs.joint == "supports" and not signs.is_open)
     opposing = sentences[signs.contradicting[0]]
-    opposes = signs.joint == opposing.stance == "contradicts"  # both: a wrong one does more harm
+    stances = (signs.joint, opposing.stance)
+    # An abstract was read whole. Of a paper, both must say so: among many sentences one is easily misread.
+    opposes = "contradicts" in stances if kind == "abstract" else set(stances) == {"contradicts"}
     if best == "contradicted" and opposes and chances[best] >= bars.get(best, _BAR):
         decisive = signs.contradicting[0]
         detail = f": {signs.otherwise}" if signs.otherwise and decisive == signs.closest else ""

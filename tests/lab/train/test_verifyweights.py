@@ -176,6 +176,18 @@ def test_a_bar_is_the_lowest_at_which_few_others_get_the_verdict() -> None:
     assert fit_bars(few, _chance_weights())["paper"]["backed"] == 0.4
 
 
+def test_what_is_more_likely_than_not_is_said_of_abstracts() -> None:
+    bars = fit_bars(_rows("not found", 0.99, 20), _chance_weights())
+    assert bars["abstract"] == {"backed": 0.5, "contradicted": 0.5}
+
+
+def test_examples_count_by_their_weight() -> None:
+    mixed = [SignExample({"sign": 1.0}, "backed", "paper", 9.0), SignExample({"sign": 1.0}, "not found", "paper")]
+    even = [replace(example, count=1.0) for example in mixed]
+    shares = [PassageWeights({}, fit_verdicts(rows)).chances("paper", {"sign": 1.0}) for rows in (mixed, even)]
+    assert shares[0]["backed"] > shares[1]["backed"]
+
+
 def test_a_bar_that_nothing_reaches_is_the_highest() -> None:
     bars = fit_bars(_rows("not found", 0.99, 20), _chance_weights())
     assert bars["paper"]["backed"] == pytest.approx(0.9)
@@ -236,7 +248,7 @@ def test_the_command_writes_weights_with_bars(tmp_path: Path, monkeypatch: pytes
     assert weights.bars.keys() == weights.verdicts.keys() == set(KINDS)
     assert weights.verdicts["abstract"]["backed"]["support"] > 0
     # What an article only reports of others is neither backed nor not found.
-    assert told[-1].endswith("fitted to 32 claims with passages and 30 with verdicts")
+    assert told[-1].endswith("fitted to 32 claims with passages and 60 with verdicts")
     main([str(tmp_path), str(tmp_path / "same-order.json"), "-", str(tmp_path / "written.jsonl")], told.append)
     same_order = load_weights(tmp_path / "same-order.json")
     assert same_order.steps == shipped_weights().steps != weights.steps

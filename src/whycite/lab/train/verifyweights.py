@@ -5,9 +5,9 @@ Run: python -m whycite.lab.train.verifyweights DATA OUT.json RECORDED.json WRITT
 The order of sentences is learnt from CL-SciSumm and SciFact. The entailment model looks better than it is on cases it
 was trained on, so what it adds is learnt from RECORDED, the judgements of models trained without them (see
 `RecordedEntailment`). Verdicts are learnt from claims that were written about articles that no model has seen, against
-the whole article and against its abstract, and from citing sentences of eLife against the paper they cite and others
-(`cited_texts`). The least chance of each verdict is fitted last. With "-" for RECORDED the order stays that of the
-shipped weights, and only verdicts are fitted.
+the whole article and against its abstract, from citing sentences of eLife against the paper they cite and others
+(`cited_texts`), and from SciFact by RECORDED. The least chance of each verdict on papers is fitted last. With "-" for
+RECORDED the order stays that of the shipped weights, and only verdicts are fitted, without SciFact.
 """
 
 from __future__ import annotations
@@ -158,6 +158,7 @@ def fit_classes(
 _BARS = tuple(percent / 100 for percent in range(40, 95, 5))
 # The share of other claims that may get a verdict: a wrong contradiction does more harm.
 _MOST_WRONG = {"backed": 0.08, "contradicted": 0.02}
+_ABSTRACT_BAR = 0.5  # an abstract is read whole, so what is more likely than not is said
 _CITED = 50  # citing sentences whose cited paper is at hand, each with two other papers or claims
 _KEEP_ORDER = Path("-")
 _NO_WEIGHTS = PassageWeights({kind: {step: {} for step in STEPS} for kind in KINDS}, {})
@@ -170,6 +171,7 @@ class SignExample:
     signs: Mapping[str, float]
     label: str
     kind: str  # of document
+    count: float = 1.0  # weight among the examples
 
 
 def sign_examples(
@@ -199,22 +201,20 @@ def fit_verdicts(examples: Sequence[SignExample]) -> dict[str, dict[str, dict[st
             [example.signs for example in chosen],
             [example.label for example in chosen],
             CLASSES,
-            [1.0] * len(chosen),
+            [example.count for example in chosen],
         )
     return fitted
 
 
 def fit_bars(examples: Sequence[SignExample], weights: PassageWeights) -> dict[str, dict[str, float]]:
-    """Fit the least chance of each verdict by kind of document: the lowest at which few other claims get it."""
-    bars: dict[str, dict[str, float]] = {}
-    for kind in KINDS:
-        rows = [(weights.chances(kind, example.signs), example.label) for example in examples if example.kind == kind]
-        for verdict, most in _MOST_WRONG.items():
-            others = [chances for chances, label in rows if label != verdict]
-            wrong = {bar: sum(chances[verdict] == max(chances.values()) >= bar for chances in others) for bar in _BARS}
-            fitting = (bar for bar in _BARS if wrong[bar] <= most * len(others))
-            bars.setdefault(kind, {})[verdict] = next(fitting, _BARS[-1])
-    return bars
+    """The least chance of each verdict by kind of document: of papers, the lowest at which few other claims get it."""
+    rows = [(weights.chances("paper", example.signs), example.label) for example in examples if example.kind == "paper"]
+    paper_bars: dict[str, float] = {}
+    for verdict, most in _MOST_WRONG.items():
+        others = [chances for chances, label in rows if label != verdict]
+        wrong = {bar: sum(chances[verdict] == max(chances.values()) >= bar for chances in others) for bar in _BARS}
+        paper_bars[verdict] = next((bar for bar in _BARS if wrong[bar] <= most * len(others)), _BARS[-1])
+    return {"paper": paper_bars, "abstract": dict.fromkeys(_MOST_WRONG, _ABSTRACT_BAR)}
 
 
 def fit_steps(cases: Sequence[PassageCase], encoder: Encoder, entailment: EntailmentModel) -> PassageWeights:
@@ -260,14 +260,16 @@ def main(arguments: Sequence[str], tell: Callable[[str], None] = print) -> None:
     data, out, recorded_path, written_path = map(Path, arguments)
     papers, abstracts = datasets.load_clscisumm(data / "clscisumm"), datasets.load_scifact(data / "scifact")
     encoder, entailment, cases = CachedEncoder(load_encoder()), load_entailment(), [*papers, *abstracts]
-    if recorded_path == _KEEP_ORDER:
-        weights = shipped_weights()
-    else:
-        weights = fit_steps(cases, encoder, load_recorded(recorded_path, cases))
-        tell("fitted the ranking of sentences")
+    recorded = None if recorded_path == _KEEP_ORDER else load_recorded(recorded_path, cases)
+    weights = fit_steps(cases, encoder, recorded) if recorded else shipped_weights()
     written = [case for case in load_written(written_path, data, "fit") if case.citing != OTHERS]
     cited = cited_texts(sorted((data / "elife").glob("elife-[0-9]*")), _CITED, encoder, Random(0))
     examples = list(sign_examples([*written, *abstract_cases(written), *cited], encoder, entailment, weights))
+    if recorded:
+        marked = list(sign_examples(abstracts, encoder, recorded, weights))
+        # As many as the written claims against abstracts: these are about more fields.
+        count = sum(example.kind == "abstract" for example in examples) / len(marked)
+        examples += [replace(example, count=count) for example in marked]
     weights = replace(weights, verdicts=fit_verdicts(examples))
     replace(weights, bars=fit_bars(examples, weights)).write(out)
     tell(f"{out}: fitted to {len(cases)} claims with passages and {len(examples)} with verdicts")
