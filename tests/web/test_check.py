@@ -11,10 +11,12 @@ import pytest
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
+from tests.documents.word.test_opendocument import odt
 from tests.wordfiles import docx, paragraph, zotero_field
 from whycite.cli import app
 from whycite.documents.model import Reference
 from whycite.documents.word import text_of
+from whycite.documents.word.opendocument import opendocument_text
 
 MAIN = rb"""\documentclass{article}
 \begin{document}
@@ -119,6 +121,22 @@ def test_a_word_document_comes_back_with_tracked_changes(client: TestClient) -> 
     assert answer.status_code == 200, answer.text
     with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
         assert text_of(archive.read("draft.docx"), "").startswith(CLAIM[:-1] + " (Domenici, 2000).")
+
+
+def test_an_odt_file_comes_back_with_tracked_changes(client: TestClient) -> None:
+    entries = (
+        "<text:h text:outline-level='1'>References</text:h><text:p>Doe, J. (1999). Bees at night.</text:p>"
+    )
+    body = f"<text:p>{CLAIM}</text:p><text:p>Bees sleep (Doe, 1999).</text:p>{entries}"
+    files = [("files", ("draft.odt", odt(body)))]
+    told = _checked(client, files, threshold="0.05")
+    assert (told["format"], told["unwritable"]) == ("odt", "")
+    wanted = [{"file": "draft.odt", "start": told["sentences"][0]["start"], "key": "domenici2000killer"}]
+    answer = client.post("/api/check/fix", files=files, data={"choices": json.dumps(wanted), "threshold": "0.05"})
+    assert answer.status_code == 200, answer.text
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        text = opendocument_text(archive.read("draft.odt"), "")
+    assert text.startswith(CLAIM[:-1] + " (Domenici, 2000).")
 
 
 CLAIM = "Killer whales stun herring with blows of their tails."

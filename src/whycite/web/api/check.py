@@ -270,11 +270,12 @@ def _fix(
 def _changed_files(
     checked: CheckedDraft, chosen: Mapping[int, Proposal], folder: Path
 ) -> tuple[dict[str, bytes], Sequence[Refusal]]:
-    """The changed files of a draft by path, and what was refused; a Word document has tracked changes."""
+    """The changed files of a draft by path, and what was refused; .docx and .odt have tracked changes."""
     from whycite.check.fix import plan
     from whycite.check.fix.worddrafts import insert_citations
+    from whycite.documents.word.odfediting import is_written
 
-    if checked.document.format == "docx":
+    if is_written(checked.document.path):
         data = Path(checked.document.path).read_bytes()
         fixed = insert_citations(checked, data, datetime.now(UTC), chosen)
         return {checked.document.path: fixed.content} if fixed.fixed else {}, fixed.refused
@@ -290,8 +291,9 @@ def unwritable_reason(document: Document, folder: Path) -> str:
     from whycite.check.fix.citations import citation_style
     from whycite.check.fix.edits import DraftProject
     from whycite.check.fix.entries import find_bibliography
+    from whycite.documents.word.odfediting import is_written
 
-    if document.format == "docx":
+    if is_written(document.path):
         return ""
     if document.format not in _WRITABLE_FORMATS:
         style = citation_style(document, {})
