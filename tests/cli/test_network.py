@@ -19,6 +19,7 @@ NETWORK_MODULES = {
     "references/client.py": {"httpx"},  # references --online, fetch, and Zotero on this machine
     "cli/serve.py": {"socket"},  # listens
     "web/app.py": {"socket"},  # names the machine it listens on
+    "web/client.py": {"httpx"},  # asks the server whose address its caller gives
     "lab/annotate/labelpage.py": {"socket"},  # listens
     "library/store.py": {"socket"},  # names the machine that holds a lock
 }

@@ -124,9 +124,7 @@ def test_a_word_document_comes_back_with_tracked_changes(client: TestClient) -> 
 
 
 def test_an_odt_file_comes_back_with_tracked_changes(client: TestClient) -> None:
-    entries = (
-        "<text:h text:outline-level='1'>References</text:h><text:p>Doe, J. (1999). Bees at night.</text:p>"
-    )
+    entries = "<text:h text:outline-level='1'>References</text:h><text:p>Doe, J. (1999). Bees at night.</text:p>"
     body = f"<text:p>{CLAIM}</text:p><text:p>Bees sleep (Doe, 1999).</text:p>{entries}"
     files = [("files", ("draft.odt", odt(body)))]
     told = _checked(client, files, threshold="0.05")

@@ -15,7 +15,7 @@ __all__ = ["trust"]
 
 def trust(
     folders: Annotated[
-        list[str] | None, typer.Argument(metavar="[FOLDER]...", help="Folders with a library, models or projects.")
+        list[str] | None, typer.Argument(metavar="FOLDER...", help="Folders with a library, models or projects.")
     ] = None,
     remove: Annotated[bool, typer.Option("--remove", help="Trust these folders no longer.")] = False,
     as_json: AsJson = False,
