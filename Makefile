@@ -4,16 +4,16 @@ BIN := .venv/bin
 
 .PHONY: demo test test-all torture lint docs bench vsix pdfjs code-server clean
 
-demo: .venv/articles
+demo: .venv/articles pdfjs
 	$(BIN)/whycite demo
 
-test: .venv/dev .venv/articles
+test: .venv/dev .venv/articles pdfjs
 	$(BIN)/pytest -n auto
 
 # The drafts that --fix changed are compiled where a TeX installation is; on Debian: apt-get install texlive-latex-extra
 # texlive-latex-recommended texlive-fonts-recommended texlive-publishers texlive-science texlive-pictures.
 # Word documents are opened with LibreOffice where it is: apt-get install libreoffice-writer-nogui.
-test-all: .venv/dev .venv/articles
+test-all: .venv/dev .venv/articles pdfjs
 	WHYCITE_TESTS=thorough $(BIN)/pytest -n auto -m 'slow or not slow'
 
 # Kills writers, fills disks (as root), flips bits and reads damaged files for an hour; the report is in torture/.
@@ -38,14 +38,17 @@ bench: .venv/bench
 vsix:
 	cd editors/vscode && npm ci --ignore-scripts --no-audit --no-fund && npm run package
 
-# PDF.js, which shows papers in the browser, with its licences; commit what it changes.
+# PDF.js, by which the pages show a PDF as it looks. Without Node.js they show its text.
 PDFJS := 6.5.438
-pdfjs:
-	rm -rf build/pdfjs && mkdir -p build/pdfjs
-	cd build/pdfjs && npm pack --silent pdfjs-dist@$(PDFJS) && tar -xzf pdfjs-dist-$(PDFJS).tgz
-	cp build/pdfjs/package/LICENSE build/pdfjs/package/legacy/build/pdf.min.mjs build/pdfjs/package/legacy/build/pdf.worker.min.mjs \
-	  build/pdfjs/package/wasm/*_nowasm_fallback.js build/pdfjs/package/wasm/LICENSE_*JBIG2 build/pdfjs/package/wasm/LICENSE_*OPENJPEG \
-	  src/whycite/web/static/pdfjs/
+LOOKS := src/whycite/web/static/pdfjs
+
+$(LOOKS)/pdf.min.mjs:
+	rm -rf build/pdfjs && mkdir -p build/pdfjs $(LOOKS)
+	(cd build/pdfjs && npm pack --silent pdfjs-dist@$(PDFJS) && tar -xzf pdfjs-dist-$(PDFJS).tgz && cd package && \
+	  cp LICENSE legacy/build/pdf.worker.min.mjs wasm/*_nowasm_fallback.js wasm/LICENSE_*JBIG2 wasm/LICENSE_*OPENJPEG \
+	    legacy/build/pdf.min.mjs $(CURDIR)/$(LOOKS)/) || echo "PDF.js could not be fetched: the pages show the text of PDFs" >&2
+
+pdfjs: $(if $(shell command -v npm),$(LOOKS)/pdf.min.mjs)
 
 # A Visual Studio Code in the browser, in which the extension is tested (some 600 MB). It brings the Node.js it needs.
 code-server:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import whycite.web
 from tests.documents.pdf.test_pdf import Paper, fill, prose
 from tests.web.manuscripts import MANUSCRIPT, WHALES
 from tests.web.serving import serving
@@ -13,7 +14,11 @@ from tests.web.test_browser import BROWSER, FLAGS, PATIENCE, _is_failure, _keep
 from whycite.web.server import ServerSettings
 
 playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install playwright")
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium here: apt-get install chromium")
+PDFJS = Path(whycite.web.__file__).parent / "static" / "pdfjs" / "pdf.min.mjs"
+pytestmark = [
+    pytest.mark.skipif(BROWSER is None, reason="no Chromium here: apt-get install chromium"),
+    pytest.mark.skipif(not PDFJS.exists(), reason="no PDF.js here: make pdfjs"),
+]
 TITLE = "Global honey bee viral landscape altered by a parasitic mite"
 PASSAGE = "The mite Varroa increased the prevalence of deformed wing virus from about 10% to 100%."
 FIND = "async ([quote, pieces]) => (await import('/static/quotes.js')).findQuote(quote, pieces)"
