@@ -27,7 +27,7 @@ _MAX_REFERENCES = 300
 _PASSAGES = 5
 
 
-class CitingSentence(TypedDict):
+class CitingSentenceJson(TypedDict):
     """A sentence of the library that cites the paper, as it was written, and what it cites the paper for."""
 
     sentence: str
@@ -58,7 +58,7 @@ class LibraryPaper(TypedDict):
     bibtex: str
     support: int  # places that cite it
     citing_documents: int
-    citing: list[CitingSentence]
+    citing: list[CitingSentenceJson]
     document: str  # the id of its full text in the library; empty if there is none
     format: str
     original: str  # the address of its file; empty if it cannot be had
@@ -110,7 +110,7 @@ def _original(here: Server, entry: LibraryDocument) -> str:
     return f"/api/library/documents/{entry.id}/file" if file_of(path) == absolute(path) else ""
 
 
-def _citing_sentences(library: Library, places: list[tuple[int, int]]) -> list[CitingSentence]:
+def _citing_sentences(library: Library, places: list[tuple[int, int]]) -> list[CitingSentenceJson]:
     from whycite.verify.citationfunctions import citation_functions
 
     written = library.sentences_at(places)
