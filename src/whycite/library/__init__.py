@@ -6,17 +6,19 @@
   `encoding` (the library's encoder).
 - Beside the tables: `register` (a file), `notices` (retractions and corrections), `retractionwatch` (a list of them),
   `sourceitems` (what reference managers know: citation keys).
-- Search: `reader` (`Library`), `search` (by words and meaning), `snapshot` (rows at one commit), `support`, `export`.
-- Maintain: `maintenance` (indices, old versions, `remove`, `compact`, `reindex`), `inspection` (is all as written).
+- Search: `reader` (`Library`), `snapshot` (rows at one commit, searches by words and meaning), `export` (all of it).
+- Maintain: `maintenance` (indices, old versions, `remove`, `compact`, `reindex`, `inspect`).
 """
 
 from __future__ import annotations
 
 import os
+import sys
 from importlib import import_module
+from importlib.util import find_spec, module_from_spec
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from whycite.library import lazyimport
 from whycite.library.paths import default_path
 from whycite.library.records import (
     AddProgress,
@@ -34,16 +36,20 @@ from whycite.library.records import (
 
 if TYPE_CHECKING:
     from whycite.library.adding import add, add_documents
-    from whycite.library.export import export_ilciter, export_trec
-    from whycite.library.inspection import Damage, Inspection, inspect
-    from whycite.library.maintenance import ReindexReport, compact, reindex, remove
+    from whycite.library.export import LibraryStatistics, export_ilciter, export_trec, statistics
+    from whycite.library.maintenance import (
+        Damage,
+        Inspection,
+        ReindexReport,
+        compact,
+        inspect,
+        reindex,
+        remove,
+    )
     from whycite.library.reader import Library
-    from whycite.library.support import LibraryStatistics, statistics
-
-os.environ.setdefault("LANCEDB_LOG", "error")  # read when lancedb is imported; it warns about expected events
-lazyimport.defer_import()
 
 __all__ = [
+    "REMOTE_CLIENT",
     "AddProgress",
     "AddReport",
     "Damage",
@@ -64,6 +70,7 @@ __all__ = [
     "add_documents",
     "compact",
     "default_path",
+    "defer_import",
     "export_ilciter",
     "export_trec",
     "inspect",
@@ -74,20 +81,20 @@ __all__ = [
 
 # The store takes a second to import, and answers that are cached do not need it.
 _LAZY = {
-    "Damage": "inspection",
-    "Inspection": "inspection",
+    "Damage": "maintenance",
+    "Inspection": "maintenance",
     "Library": "reader",
-    "LibraryStatistics": "support",
+    "LibraryStatistics": "export",
     "ReindexReport": "maintenance",
     "add": "adding",
     "add_documents": "adding",
     "compact": "maintenance",
     "export_ilciter": "export",
     "export_trec": "export",
-    "inspect": "inspection",
+    "inspect": "maintenance",
     "reindex": "maintenance",
     "remove": "maintenance",
-    "statistics": "support",
+    "statistics": "export",
 }
 
 
@@ -95,3 +102,31 @@ def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return getattr(import_module(f"whycite.library.{_LAZY[name]}"), name)
     raise AttributeError(f"module 'whycite.library' has no attribute '{name}'")
+
+
+REMOTE_CLIENT = "lance_namespace_urllib3_client"  # half of the time that LanceDB takes to import
+
+
+def defer_import(name: str = REMOTE_CLIENT) -> None:
+    """Make a package importable without running it; it runs on first access to anything but a submodule."""
+    spec = find_spec(name) if name not in sys.modules else None
+    if spec is None or spec.loader is None:  # already imported, or no longer needed by LanceDB
+        return
+    package, loader, lock, pending = module_from_spec(spec), spec.loader, RLock(), [True]
+
+    def load_attribute(attribute: str) -> Any:
+        with lock:
+            if pending and not attribute.startswith("__"):
+                pending.clear()
+                loader.exec_module(package)
+        try:
+            return package.__dict__[attribute]
+        except KeyError:
+            raise AttributeError(f"module {name!r} has no attribute {attribute!r}") from None
+
+    package.__dict__["__getattr__"] = load_attribute
+    sys.modules[name] = package
+
+
+os.environ.setdefault("LANCEDB_LOG", "error")  # read when lancedb is imported; it warns about expected events
+defer_import()

@@ -1,16 +1,18 @@
-"""Export a library as ILCiteR's evidence database or as TREC documents."""
+"""A whole library as ILCiteR's evidence database, as TREC documents, and in figures."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 from xml.sax.saxutils import escape
 
 from whycite.library.reader import Library
+from whycite.library.records import Paper
 from whycite.library.tables import identifier
 
-__all__ = ["export_ilciter", "export_trec"]
+__all__ = ["LibraryStatistics", "export_ilciter", "export_trec", "statistics"]
 
 
 def export_ilciter(library: Library) -> Iterator[dict[str, Any]]:
@@ -40,3 +42,24 @@ def export_trec(library: Library) -> Iterator[str]:
     """Each span as a TREC document, with its id as document number."""
     for text in dict.fromkeys(text for text, _ in library.pairs()):
         yield f"<DOC>\n<DOCNO>{identifier(text)}</DOCNO>\n<TEXT>\n{escape(text)}\n</TEXT>\n</DOC>\n"
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryStatistics:
+    """Papers by year, papers by how often they are cited, and the most cited ones with their support."""
+
+    years: dict[int, int]
+    support: dict[int, int]
+    most_cited: tuple[tuple[Paper, int], ...]
+
+
+def statistics(library: Library, number: int = 10) -> LibraryStatistics:
+    """Statistics of a library, with its `number` most cited papers."""
+    years, support = library.all_years(), library.all_support()
+    best = sorted(support, key=lambda paper: (-support[paper], paper))[:number]
+    papers = library.papers(best)
+    return LibraryStatistics(
+        years=dict(sorted(Counter(years).items())),
+        support=dict(sorted(Counter(support.values()).items())),
+        most_cited=tuple((papers[paper], support[paper]) for paper in best if paper in papers),
+    )

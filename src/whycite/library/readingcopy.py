@@ -36,8 +36,7 @@ from whycite.errors import UserError
 from whycite.library.checksums import SMALL, TRUST_SECONDS, digest_file, stamp_file
 from whycite.library.records import Commit
 from whycite.library.store import Store, Table
-from whycite.library.support import SupportCounts
-from whycite.library.tables import ROW, identifier, read_columns, rows_at, scan_columns, table_schemas
+from whycite.library.tables import ROW, SupportCounts, identifier, read_columns, rows_at, scan_columns, table_schemas
 
 __all__ = [
     "CITATION_COLUMNS",

@@ -1,4 +1,4 @@
-"""The rows of a library at one commit, from the reading copy or from the tables; all reading goes through here.
+"""The rows of a library at one commit, and searches among them by words and by meaning.
 
 The last commit of `add`, `remove`, `reindex` or `compact` has a reading copy, which is fast. Without one (during a long
 `add`, or in a library of an older version) the tables give the same answers in two and a half times the processor time
@@ -7,24 +7,47 @@ The last commit of `add`, `remove`, `reindex` or `compact` has a reading copy, w
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 from lancedb.background_loop import LOOP
+from lancedb.query import MatchQuery
+from numpy.typing import NDArray
 
 from whycite.library.readingcopy import CopyDamage, open_copy
-from whycite.library.store import Store
-from whycite.library.support import SupportCounts
-from whycite.library.tables import MAX_QUERY_IDS, id_condition, read_columns, rows_at, rows_by_id
+from whycite.library.store import AsyncTable, Store
+from whycite.library.tables import (
+    MAX_QUERY_IDS,
+    ROW,
+    SupportCounts,
+    id_condition,
+    read_columns,
+    rows_at,
+    rows_by_id,
+)
 
-__all__ = ["Snapshot"]
+__all__ = ["SCORE", "SearchHits", "Snapshot", "cosines", "search_passages", "search_tables"]
+
 
 _LOG = logging.getLogger("whycite")
 _SUPPORT_COLUMNS = ("paper", "document", "place")
+
+Floats = NDArray[np.float32]
+T = TypeVar("T")
+SCORE = "_score"  # the column with the BM25 score of a row
+_PROBES = 40  # partitions of 4,000 vectors searched: all of a library of 160,000, a sixth of a million
+_OVERFETCH = 2  # times k candidates are compared exactly, since the index has rounded vectors
+_MAX_WORDS = 200  # of a text that are searched
+_MAX_SCANNED_WORDS = 5 * _MAX_WORDS  # of a text that are read to find them, since words repeat
+_TIES = (32, 1_000)  # rows fetched beyond the k best, since LanceDB picks arbitrarily among ties
 
 
 class Snapshot:
@@ -111,3 +134,101 @@ class Snapshot:
         for version, paper in self.same_as.items():
             versions[paper].append(version)
         return dict(versions)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHits:
+    """Rows found by a search, by id, with their scores."""
+
+    ids: NDArray[np.int64]
+    texts: Sequence[str]
+    cosines: Floats
+    lexical: Floats  # BM25; 0 if found by its vector only
+
+
+def search_tables(
+    snapshot: Snapshot, text: str, meaning: Callable[[], Floats], limits: Mapping[str, int]
+) -> list[SearchHits]:
+    """The best rows of each table by words and by meaning, in the order of their ids.
+
+    `limits` maps tables to the number of rows to find in each way. `meaning` returns the vector of the text; it is
+    called while the words are searched.
+    """
+    # LanceDB's blocking interface needs a thread for each query, and 50 % more processor time.
+    by_words = _start_searches(_search_words(snapshot.async_tables[name], text, k) for name, k in limits.items())
+    try:
+        vector = meaning()
+        by_meaning = _start_searches(
+            _search_vectors(snapshot.async_tables[name], vector, k) for name, k in limits.items()
+        )
+        matches = zip(limits.items(), by_words.result(), by_meaning.result(), strict=True)
+    except BaseException:
+        by_words.cancel()
+        raise
+    return [_fetch_hits(snapshot, name, k, vector, rows, near) for (name, k), rows, near in matches]
+
+
+def search_passages(snapshot: Snapshot, text: str, k: int, columns: Sequence[str]) -> Future[list[pa.Table]]:
+    """Start a search for passages by words: the best with their scores, in a list that is empty without passages."""
+    tables = [snapshot.async_tables["passages"]] if k and "passages" in snapshot.async_tables else []
+    return _start_searches(_search_words(table, text, k, columns) for table in tables)
+
+
+def cosines(rows: pa.Table, vector: Floats) -> Floats:
+    """The cosine of each row's vector with a vector."""
+    column = rows["vector"].combine_chunks()
+    matrix = column.flatten().to_numpy().astype(np.float32).reshape(len(rows), column.type.list_size)
+    # Not a matrix product: its last digits depend on the neighbouring rows and on the number of threads.
+    similarities: Floats = (matrix * vector.astype(np.float32)).sum(axis=1)
+    return similarities
+
+
+def _start_searches(searches: Iterable[Coroutine[Any, Any, T]]) -> Future[list[T]]:
+    """Start searches in the background."""
+
+    async def gather_all() -> list[T]:
+        return await asyncio.gather(*searches)
+
+    return asyncio.run_coroutine_threadsafe(gather_all(), LOOP.loop)
+
+
+def _fetch_hits(
+    snapshot: Snapshot, table: str, k: int, vector: Floats, by_words: pa.Table, near: set[int]
+) -> SearchHits:
+    """The k best rows by words and by meaning among the places found."""
+    scores = dict(zip(by_words[ROW].to_pylist(), by_words[SCORE].to_pylist(), strict=True))
+    rows = snapshot.rows_at(table, [*(scores.keys() | near)], ["id", "vector", "text"]).sort_by("id")
+    places, cosine = rows[ROW].to_pylist(), cosines(rows, vector)
+    lexical = np.array([scores.get(place, 0.0) for place in places], np.float32)
+    lexical[_beyond(lexical, k)] = 0
+    nearest = np.array([place in near for place in places], bool)
+    nearest[_beyond(np.where(nearest, cosine, -np.inf), k)] = False
+    is_hit = nearest | (lexical > 0)
+    rows = rows.filter(is_hit)
+    return SearchHits(rows["id"].to_numpy(), rows["text"].to_pylist(), cosine[is_hit], lexical[is_hit])
+
+
+def _beyond(values: NDArray[np.floating[Any]], k: int) -> NDArray[np.int64]:
+    """The positions of values that are not among the k best; ties go to the first."""
+    return np.argsort(-values, kind="stable")[k:]
+
+
+async def _search_words(table: AsyncTable, text: str, k: int, columns: Sequence[str] = ()) -> pa.Table:
+    """The k best rows, and all that tie with the last of them: their places, scores and columns."""
+    words = [*dict.fromkeys(text.split()[:_MAX_SCANNED_WORDS])][:_MAX_WORDS]
+    query = MatchQuery(" ".join(words), "text")  # type: ignore[call-arg]  # its fields have defaults
+    for extra in _TIES:
+        request = table.query().nearest_to_text(query).limit(k + extra)
+        rows = await request.with_row_id().select([ROW, SCORE, *columns]).to_arrow()
+        scores = rows[SCORE].to_numpy()
+        if len(rows) < k + extra or np.count_nonzero(scores > scores.min()) >= k:
+            break
+    threshold = np.sort(scores)[-k:].min(initial=np.inf)
+    return rows.filter(scores >= threshold)
+
+
+async def _search_vectors(table: AsyncTable, vector: Floats, k: int) -> set[int]:
+    """The places of candidate rows that contain the k best, as far as the index can tell."""
+    query = table.query().nearest_to(vector.astype(np.float32)).column("vector").distance_type("dot")
+    rows = await query.nprobes(_PROBES).limit(_OVERFETCH * k).with_row_id().select([ROW, "_distance"]).to_arrow()
+    return {*rows[ROW].to_pylist()}

@@ -1,4 +1,4 @@
-"""The tables of a library, the ids of their rows, and queries for rows.
+"""The tables of a library, the ids of their rows, queries for rows, and what citations count for.
 
 Ids are hashes of content, so the same documents make the same rows, in whatever order and batches they are added.
 """
@@ -6,9 +6,12 @@ Ids are hashes of content, so the same documents make the same rows, in whatever
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from whycite.library.records import identifier
 
@@ -18,6 +21,7 @@ __all__ = [
     "ROW",
     "SCHEMA",
     "TABLES",
+    "SupportCounts",
     "id_chunks",
     "id_condition",
     "identifier",
@@ -173,3 +177,36 @@ def scan_columns(
 def _schema(table: Any, columns: Sequence[str]) -> pa.Schema:
     schema = table.schema.append(_ROW_FIELD)
     return pa.schema([schema.field(column) for column in columns])
+
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class SupportCounts:
+    """Cited papers in the order of their ids, and the number of places that cite each."""
+
+    papers: Integers
+    counts: Integers
+
+    @classmethod
+    def count(cls, papers: Integers, documents: Integers, places: Integers) -> SupportCounts:
+        """Count citations; a place in a document counts once, however many spans there cite a paper."""
+        rows = np.array([papers, documents, places], np.int64)
+        rows = rows[:, np.lexsort(rows)]
+        is_distinct = np.append(True, (rows[:, 1:] != rows[:, :-1]).any(axis=0))[: len(papers)]
+        return cls(*np.unique(rows[0, is_distinct], return_counts=True))
+
+    def of_papers(self, papers: Sequence[int]) -> dict[int, int]:
+        """The support of papers, in the order given."""
+        if not len(self.papers):
+            return dict.fromkeys(papers, 0)
+        ids = np.array(papers, np.int64)
+        positions = np.minimum(np.searchsorted(self.papers, ids), len(self.papers) - 1)
+        return dict(
+            zip(papers, np.where(self.papers[positions] == ids, self.counts[positions], 0).tolist(), strict=True)
+        )
+
+    def of_all_papers(self) -> dict[int, int]:
+        """The support of every cited paper."""
+        return dict(zip(self.papers.tolist(), self.counts.tolist(), strict=True))

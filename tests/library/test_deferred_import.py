@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from whycite.library import lazyimport
+from whycite.library import REMOTE_CLIENT, defer_import
 
 
 def _said(code: str) -> str:
@@ -15,12 +15,12 @@ def _said(code: str) -> str:
 
 def test_the_client_is_not_loaded_with_the_library() -> None:
     code = "import sys, whycite.library.store; print([m for m in sys.modules if m.startswith('NAME.api')])"
-    assert _said(code.replace("NAME", lazyimport.CLIENT)) == "[]"
+    assert _said(code.replace("NAME", REMOTE_CLIENT)) == "[]"
 
 
 def test_the_client_is_whole_when_somebody_asks() -> None:
     code = "import whycite.library.store, NAME as client; print(client.TableApi.__name__, client.__version__ != '')"
-    assert _said(code.replace("NAME", lazyimport.CLIENT)) == "TableApi True"
+    assert _said(code.replace("NAME", REMOTE_CLIENT)) == "TableApi True"
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_a_deferred_package_runs_once_and_only_when_needed(package: str) -> None:
     try:
-        lazyimport.defer_import(package)
+        defer_import(package)
         part = __import__(f"{package}.part", fromlist=["one"])
         assert part.one == 1
         assert f"{package}.other" not in sys.modules
@@ -44,7 +44,7 @@ def test_a_deferred_package_runs_once_and_only_when_needed(package: str) -> None
         assert whole.two == 2
         with pytest.raises(AttributeError, match="no attribute 'three'"):
             _ = whole.three
-        lazyimport.defer_import(package)
+        defer_import(package)
         assert sys.modules[package] is whole
     finally:
         for each in [each for each in sys.modules if each.startswith(package)]:
@@ -52,5 +52,5 @@ def test_a_deferred_package_runs_once_and_only_when_needed(package: str) -> None
 
 
 def test_what_is_not_installed_is_left_alone() -> None:
-    lazyimport.defer_import("no_such_package_anywhere")
+    defer_import("no_such_package_anywhere")
     assert "no_such_package_anywhere" not in sys.modules

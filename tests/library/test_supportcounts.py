@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whycite.library.support import SupportCounts
+from whycite.library.tables import SupportCounts
 
 _few = st.integers(-2, 2)
 
