@@ -14,8 +14,8 @@ from lsprotocol import types
 from pygls.io_ import run_async
 from pygls.lsp.client import LanguageClient
 
+from whycite.lsp.features import LspSettings, create
 from whycite.lsp.positions import TextMap
-from whycite.lsp.server import LspSettings, create
 
 __all__ = ["Editor", "Session", "apply_edits", "connect", "play"]
 

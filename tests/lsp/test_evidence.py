@@ -8,7 +8,7 @@ from lsprotocol import types
 
 from tests.drafts import BIB
 from tests.lsp.editor import Editor, play
-from whycite.lsp.server import LspSettings
+from whycite.lsp.features import LspSettings
 
 ENTRY = "@article{rest, title = {How honeybees sleep in the hive}, author = {Doe, Jane}, year = 2023}\n"
 CLAIM = "Honeybees that forage never rest at night"

@@ -13,8 +13,8 @@ from tests.drafts import BIB, STUDIES_TEX, TEX
 from tests.fakes import word_detector, word_encoder
 from tests.lsp.editor import CAPABILITIES, Editor, connect
 from whycite.lsp.diagnostics import NEEDS_CITATION
+from whycite.lsp.features import LspSettings
 from whycite.lsp.positions import TextMap
-from whycite.lsp.server import LspSettings
 from whycite.service.drafts import check_file
 
 MARKDOWN = """---

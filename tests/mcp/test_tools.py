@@ -21,7 +21,7 @@ from tokenizers import Tokenizer
 
 from tests.drafts import BIB, STUDIES_TEX
 from whycite.library import add
-from whycite.mcp.server import McpSettings, create
+from whycite.mcp.tools import McpSettings, create
 from whycite.models import DEFAULT
 from whycite.models.folders import ENCODER, TOKENIZER
 

@@ -27,7 +27,7 @@ def lsp(
     """Start the language server, which shows findings and completes citations in your editor."""
     if find_spec("pygls") is None:
         raise MissingExtra("The language server", "lsp")
-    from whycite.lsp.server import LspSettings, create
+    from whycite.lsp.features import LspSettings, create
 
     server = create(LspSettings(Path(library).expanduser() if library else None))
     if tcp:

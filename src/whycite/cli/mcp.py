@@ -30,7 +30,7 @@ def mcp(
     """Give an assistant your library: tools that cite, check, verify, find sources and read (MCP)."""
     if find_spec("mcp") is None:
         raise MissingExtra("The server for assistants", "mcp")
-    from whycite.mcp.server import McpSettings, run
+    from whycite.mcp.tools import McpSettings, run
 
     settings = McpSettings(Path(library).expanduser() if library else None, write, max_tokens)
     run(settings, *(("127.0.0.1", http) if http else ()))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Container
+from collections.abc import Callable, Container
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from threading import Event
 from typing import Any
+from uuid import uuid4
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -19,8 +20,7 @@ from pygls.uris import from_fs_path, to_fs_path
 from whycite.check.findings import Proposal
 from whycite.errors import MissingExtra, UserError
 from whycite.lsp.diagnostics import draft_diagnostics
-from whycite.lsp.progress import no_report, show_progress
-from whycite.lsp.workbench import CheckStopped, DraftCheck, Workbench
+from whycite.lsp.workbench import CheckStopped, DraftCheck, Report, Workbench
 
 __all__ = ["CheckingServer", "LspSettings"]
 
@@ -182,7 +182,7 @@ class CheckingServer(LanguageServer):
         loop = asyncio.get_running_loop()
         buffers = dict(self.bench.buffers)
         is_first = main not in self.bench.checks
-        report, finish = await show_progress(self, f"Checking {main.name}", stop) if is_first else (no_report, None)
+        report, finish = await _show_progress(self, f"Checking {main.name}", stop) if is_first else (_no_report, None)
 
         def show_judged(check: DraftCheck) -> None:
             if is_first:  # later, findings with papers are there almost as soon
@@ -255,3 +255,31 @@ class CheckingServer(LanguageServer):
         if message not in self._shown_messages:
             self._shown_messages.add(message)
             self.window_log_message(types.LogMessageParams(types.MessageType.Info, message))
+
+
+def _no_report(stage: str, count: int, total: int | None) -> None:
+    """For checks whose progress nobody sees."""
+
+
+async def _show_progress(server: LanguageServer, title: str, stop: Event) -> tuple[Report, Callable[[], None] | None]:
+    """What shows the progress of a check, and what ends it; None where the editor shows none."""
+    window = server.client_capabilities.window
+    if window is None or not window.work_done_progress:
+        return _no_report, None
+    token, loop = str(uuid4()), asyncio.get_running_loop()
+    await server.work_done_progress.create_async(token)
+    server.work_done_progress.begin(token, types.WorkDoneProgressBegin(title, cancellable=True, percentage=0))
+
+    def report(stage: str, count: int, total: int | None) -> None:
+        if server.work_done_progress.tokens[token].cancelled():
+            stop.set()
+            raise CheckStopped
+        percentage = round(100 * count / total) if total else None
+        value = types.WorkDoneProgressReport(message=stage, percentage=percentage)
+        loop.call_soon_threadsafe(send, value)
+
+    def send(value: types.WorkDoneProgressReport) -> None:
+        if not stop.is_set():
+            server.work_done_progress.report(token, value)
+
+    return report, lambda: server.work_done_progress.end(token, types.WorkDoneProgressEnd())

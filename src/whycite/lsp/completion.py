@@ -13,8 +13,8 @@ from whycite.check.findings import Proposal
 from whycite.check.reporting.messages import byline
 from whycite.documents.model import Document, Reference
 from whycite.lsp.diagnostics import quotes
+from whycite.lsp.evidence import reference_line
 from whycite.lsp.positions import TextMap
-from whycite.lsp.references import reference_line
 from whycite.text.sentences import split_sentences
 from whycite.text.tokens import fold
 

@@ -15,7 +15,7 @@ from whycite.errors import UserError
 from whycite.library.paths import default_path, library_exists
 from whycite.service.drafts import Buffers, check_file, main_file, read_file
 from whycite.service.loading import CurrentLibrary
-from whycite.service.papers import LibraryCitations, PaperShelf
+from whycite.service.shelf import LibraryCitations, PaperShelf
 from whycite.verify.draftclaims import DraftCitation, citations
 from whycite.verify.prose import with_asides
 from whycite.verify.verification import Passage, Verification

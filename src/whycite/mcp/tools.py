@@ -1,27 +1,34 @@
-"""The tools: each asks what a command asks, and answers in short."""
+"""The tools, each of which asks what a command asks and answers in short, and the server that offers them."""
 
 from __future__ import annotations
 
+from asyncio import to_thread
+from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
+from urllib.parse import quote
 
-from pydantic import Field
+from mcp.server.mcpserver import MCPServer, ResourceSecurity
+from mcp.server.mcpserver.exceptions import ResourceError, ToolError
+from mcp.types import CallToolResult, Resource, TextContent, ToolAnnotations
+from pydantic import Field, ValidationError
 
 from whycite.cite.fit import nothing_fits
 from whycite.cite.recommendations import Claim, answer_fits
 from whycite.documents.model import Document
-from whycite.errors import UserError
+from whycite.errors import MissingExtra, UserError
 from whycite.library import LibraryDocument
 from whycite.library.paths import library_exists
-from whycite.mcp import answers
+from whycite.mcp import replies
 from whycite.references.checking import check_bibliography, library_knowledge
 from whycite.references.entries import load_bibliography
 from whycite.service.drafts import check_file
 from whycite.service.loading import CurrentLibrary
-from whycite.service.papers import PaperShelf
+from whycite.service.shelf import PaperShelf
 from whycite.structure import parse_section_type
 
-__all__ = ["Toolbox"]
+__all__ = ["McpSettings", "create", "run"]
 
 ClaimText = Annotated[
     str, Field(min_length=1, max_length=20_000, description="One sentence, without citations, in English.")
@@ -33,11 +40,17 @@ PaperName = Annotated[
 DraftPath = Annotated[str, Field(min_length=1, max_length=4_000, description="Path of the draft's main file.")]
 Start = Annotated[int, Field(ge=0, description="Number of items to skip, if an earlier answer omitted some.")]
 
+_PAPERS = "whycite://papers/"
+_INSTRUCTIONS = """\
+whycite knows the papers in the user's own library. Use cite to find papers for a claim, check to find sentences of a \
+draft without a needed citation, verify to see whether a paper backs a claim, find_source to find where a quotation \
+comes from, references to see whether references are real and right, and read to read a paper. Answers quote word for \
+word: cite only papers that a tool returned, and say so when a tool says that nothing fits."""
 _MAX_LISTED = 100  # papers that an assistant may browse; the others are found by asking
 _EMPTY_PAGE = "Nothing left to show."
 
 
-class Toolbox:
+class _Toolbox:
     """The tools over one library; `tokens` limits each answer."""
 
     def __init__(self, library: Path | None, tokens: int) -> None:
@@ -53,18 +66,18 @@ class Toolbox:
         section: Annotated[
             str | None, Field(description="Section of the claim: introduction, method, results, …")
         ] = None,
-    ) -> answers.CiteReply:
+    ) -> replies.CiteReply:
         """Find papers in the user's library to cite for a claim, each with sentences that cite it or that it says."""
         asked = Claim(claim, section_type=parse_section_type(section) if section else None, year=year_max)
         recommendations = self._current.method().recommend(asked, n)
         fits = answer_fits(recommendations)
         papers = [
-            answers.recommended_paper(
+            replies.recommended_paper(
                 paper, self._shelf.file_of(paper.paper.key) if paper.passages else "", self._tokens // 2
             )
             for paper in recommendations
         ]
-        shown, omitted = answers.cut_items(papers, self._tokens)
+        shown, omitted = replies.cut_items(papers, self._tokens)
         if not shown:
             message = "No paper in the library matches this claim. Do not cite anything for it."
         elif nothing_fits(fits):
@@ -83,13 +96,13 @@ class Toolbox:
         path: DraftPath,
         n: Annotated[int, Field(ge=1, le=10, description="Number of papers per sentence.")] = 2,
         start: Start = 0,
-    ) -> answers.CheckReply:
+    ) -> replies.CheckReply:
         """Find sentences of a draft (LaTeX, Markdown, Typst, Word) that need a citation, and retracted papers cited."""
         checked = check_file(_draft(path), self._library, n=max(n, 3))
         needing = [finding for finding in checked.findings if finding.kind == "needs-citation"]
-        items = [answers.missing_citation(finding, n) for finding in needing[start:]]
-        problems, _ = answers.cut_items(answers.mentioned_problems(checked.findings), self._tokens // 2)
-        shown, omitted = answers.cut_items(items, self._tokens - answers.count_tokens(problems))
+        items = [replies.missing_citation(finding, n) for finding in needing[start:]]
+        problems, _ = replies.cut_items(replies.mentioned_problems(checked.findings), self._tokens // 2)
+        shown, omitted = replies.cut_items(items, self._tokens - replies.count_tokens(problems))
         if needing and not shown:
             message = _EMPTY_PAGE
         else:
@@ -109,18 +122,18 @@ class Toolbox:
         claim: ClaimText,
         paper: PaperName,
         n: Annotated[int, Field(ge=1, le=20, description="Number of passages.")] = 3,
-    ) -> answers.VerifyReply:
+    ) -> replies.VerifyReply:
         """Check whether a paper backs a claim: a verdict, and the passages of the paper that tell."""
         document, _ = self._shelf.read(paper)
         verification = self._shelf.ready(document).verify(claim)
-        passages = [answers.passage_quote(passage) for passage in verification.deciding_first()[:n]]
+        passages = [replies.passage_quote(passage) for passage in verification.deciding_first()[:n]]
         return {
             "verdict": verification.verdict,
             "confidence": round(verification.confidence, 2),
             "reason": verification.reason,
             "file": document.path,
             "title": document.paper.title,
-            "passages": answers.cut_items(passages, self._tokens)[0],
+            "passages": replies.cut_items(passages, self._tokens)[0],
         }
 
     def find_source(
@@ -129,10 +142,10 @@ class Toolbox:
             str, Field(min_length=1, max_length=20_000, description="The words to find, at least three.")
         ],
         n: Annotated[int, Field(ge=1, le=10, description="Number of papers.")] = 3,
-    ) -> answers.SourceReply:
+    ) -> replies.SourceReply:
         """Find which paper of the user's library says a sentence, and where: file, section and page."""
         search = self._shelf.find_source(quotation, n)
-        matches, _ = answers.cut_items([answers.source_quote(match) for match in search.matches], self._tokens)
+        matches, _ = replies.cut_items([replies.source_quote(match) for match in search.matches], self._tokens)
         searched = f"{search.searched} of {search.total} papers searched"
         gone = f", {search.unreadable} of them without a readable file" if search.unreadable else ""
         if not matches:
@@ -149,14 +162,14 @@ class Toolbox:
             str, Field(min_length=1, max_length=4_000, description="Path of a draft's main file or of a bibliography.")
         ],
         start: Start = 0,
-    ) -> answers.ReferencesReply:
+    ) -> replies.ReferencesReply:
         """Check whether the references of a draft or a bibliography are real, right and not retracted (offline)."""
         bibliography = load_bibliography(_draft(path))
         library = self._current.library() if library_exists(self._current.path) else self._library
         knowledge = library_knowledge([entry.reference for entry in bibliography.entries], library)
         report = check_bibliography(bibliography, knowledge)
-        items = answers.reference_problems(report.references)
-        shown, omitted = answers.cut_items(items[start:], self._tokens)
+        items = replies.reference_problems(report.references)
+        shown, omitted = replies.cut_items(items[start:], self._tokens)
         if items and not shown:
             message = _EMPTY_PAGE
         else:
@@ -179,18 +192,18 @@ class Toolbox:
             int | None, Field(ge=1, description="Number of a section to read; the sections are listed without it.")
         ] = None,
         start: Start = 0,
-    ) -> answers.ReadReply:
+    ) -> replies.ReadReply:
         """Read a paper or a draft: its sections, or the sentences of one section word for word."""
         document, _ = self._shelf.read(paper)
         sections = _sections(document)
         if section is not None and section > len(sections):
             raise UserError(f"{document.path}: has only {len(sections)} sections, so no section {section}")
         sentences = [
-            answers.sentence_quote(sentence) for sentence in document.sentences if sentence.section + 1 == section
+            replies.sentence_quote(sentence) for sentence in document.sentences if sentence.section + 1 == section
         ]
-        shown, omitted = answers.cut_items(sentences[start:], self._tokens)
+        shown, omitted = replies.cut_items(sentences[start:], self._tokens)
         if section is None:
-            listed, omitted = answers.cut_items(sections[start:], self._tokens)
+            listed, omitted = replies.cut_items(sections[start:], self._tokens)
             message = f"{len(document.sentences)} sentences in {len(sections)} sections; give a section to read it."
         else:
             listed = [sections[section - 1]]
@@ -214,7 +227,7 @@ class Toolbox:
         line: Annotated[int, Field(ge=1, description="Line of the sentence, from `check`.")],
         cite_key: Annotated[str, Field(min_length=1, description="Key of a paper that `check` proposed for it.")],
         file: Annotated[str | None, Field(description="File of the sentence, if not the main file.")] = None,
-    ) -> answers.InsertReply:
+    ) -> replies.InsertReply:
         """Insert a citation that `check` proposed into the draft, and its entry into the bibliography."""
         from whycite.check.fix import apply, plan
 
@@ -263,7 +276,7 @@ def _draft(path: str) -> Path:
     return draft
 
 
-def _sections(document: Document) -> list[answers.SectionSummary]:
+def _sections(document: Document) -> list[replies.SectionSummary]:
     counts = [0] * len(document.sections)
     for sentence in document.sentences:
         counts[sentence.section] += 1
@@ -271,3 +284,103 @@ def _sections(document: Document) -> list[answers.SectionSummary]:
         {"number": number, "heading": section.heading, "type": section.type, "sentences": count}
         for number, (section, count) in enumerate(zip(document.sections, counts, strict=True), 1)
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class McpSettings:
+    """The library, whether drafts may be changed, and the size of an answer."""
+
+    library: Path | None = None  # None: the default library
+    write: bool = False
+    tokens: int = 2_000
+
+
+def create(settings: McpSettings | None = None) -> MCPServer[Any]:
+    """A server with the tools for a library."""
+    settings = settings or McpSettings()
+    toolbox = _Toolbox(settings.library, settings.tokens)
+    server = _ToolServer(toolbox)
+    reading = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+    for tool in (toolbox.cite, toolbox.check, toolbox.verify, toolbox.find_source, toolbox.references, toolbox.read):
+        server.add_tool(tool, annotations=reading)
+    if settings.write:
+        writing = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
+        server.add_tool(toolbox.insert_citation, annotations=writing)
+
+    @server.resource(
+        f"{_PAPERS}{{+key}}",
+        name="paper",
+        title="Paper in the library",
+        description="The full text of a paper by its key, such as doi:10.1000/182.",
+        mime_type="text/markdown",
+        security=ResourceSecurity(exempt_params={"key"}),
+    )
+    def paper(key: str) -> str:
+        if not key.startswith(("doi:", "arxiv:", "pmid:", "title:")):  # a path would name any file of the machine
+            raise ResourceError(f"{key}: not the key of a paper; keys begin with doi:, arxiv:, pmid: or title:")
+        try:
+            return toolbox.paper_text(key)
+        except (UserError, MissingExtra) as error:
+            raise ResourceError(str(error)) from error
+
+    return server
+
+
+def run(settings: McpSettings, host: str = "", port: int = 0) -> None:
+    """Serve on standard input and output, or over HTTP if there is a host, until the client leaves."""
+    server = create(settings)
+    if host:
+        server.run("streamable-http", host=host, port=port)
+    else:
+        server.run("stdio")
+
+
+class _ToolServer(MCPServer[Any]):
+    """Answers in compact JSON; a mistake is one plain sentence; the papers of the library are resources."""
+
+    def __init__(self, toolbox: _Toolbox) -> None:
+        super().__init__(
+            "whycite", title="whycite", instructions=_INSTRUCTIONS, version=version("whycite"), log_level="WARNING"
+        )
+        self._toolbox = toolbox
+
+    async def list_resources(self) -> list[Resource]:
+        """The papers that were added last."""
+        try:
+            papers = await to_thread(self._toolbox.papers)
+        except (UserError, MissingExtra):
+            return []  # no library yet; the tools say so
+        return [
+            Resource(
+                uri=f"{_PAPERS}{quote(paper.key, safe=':/')}",
+                name=paper.key,
+                title=paper.title or paper.key,
+                mime_type="text/markdown",
+            )
+            for paper in papers
+        ]
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+        """Call a tool by name with arguments."""
+        self._refuse_unknown(name, arguments)
+        try:
+            result = await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if isinstance(error.__cause__, UserError | MissingExtra):
+                raise ToolError(str(error.__cause__)) from error
+            if isinstance(error.__cause__, ValidationError):
+                raise ToolError(_mistakes(error.__cause__)) from error
+            raise
+        if isinstance(result, CallToolResult) and result.structured_content is not None:
+            result.content = [TextContent(type="text", text=replies.compact(result.structured_content))]
+        return result
+
+    def _refuse_unknown(self, name: str, arguments: dict[str, Any]) -> None:
+        schema = self._tool_input_schema(name)
+        known = [] if schema is None else list(schema["properties"])
+        if schema is not None and (unknown := [argument for argument in arguments if argument not in known]):
+            raise ToolError(f"{name}: unknown argument '{unknown[0]}'; choose from: {', '.join(known)}")
+
+
+def _mistakes(error: ValidationError) -> str:
+    return "; ".join(f"{'.'.join(map(str, mistake['loc']))}: {mistake['msg']}" for mistake in error.errors())

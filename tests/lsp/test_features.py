@@ -11,7 +11,7 @@ from pygls.exceptions import JsonRpcException
 
 from tests.drafts import BIB, STUDIES_TEX
 from tests.lsp.editor import Editor, play
-from whycite.lsp.server import LspSettings
+from whycite.lsp.features import LspSettings
 
 FIRST = "Many studies have shown that bees rest at night."
 

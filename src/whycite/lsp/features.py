@@ -28,9 +28,17 @@ from whycite.lsp.actions import (
 from whycite.lsp.checking import CheckingServer, LspSettings
 from whycite.lsp.completion import ADD_ENTRY, citation_context, completion_items
 from whycite.lsp.diagnostics import passage_location
-from whycite.lsp.evidence import EVIDENCE, EvidenceReply, finding_at, papers_for, sentence_evidence
+from whycite.lsp.evidence import (
+    EVIDENCE,
+    EvidenceReply,
+    definition_place,
+    describe_reference,
+    finding_at,
+    papers_for,
+    sentence_evidence,
+    verified_citations,
+)
 from whycite.lsp.positions import text_map
-from whycite.lsp.references import definition_place, describe_reference, verified_citations
 from whycite.lsp.workbench import DraftCheck, PaperVerdict
 from whycite.service.drafts import buffer_bytes, propose_papers
 from whycite.verify import heatmap

@@ -14,7 +14,7 @@ from whycite.cite.recommendations import Recommendation
 from whycite.documents.model import Document, Sentence
 from whycite.references.report import SEVERITIES, CheckedReference, Severity
 from whycite.references.report import Verdict as ReferenceVerdict
-from whycite.service.papers import SourceMatch
+from whycite.service.shelf import SourceMatch
 from whycite.verify.verification import Passage, Role, Stance, Verdict
 
 __all__ = [
