@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from whycite.cite.bibtex import as_bibtex
+from whycite.cite.exports import as_bibtex
 from whycite.cite.plugins import load_method
 from whycite.cite.recommendations import Claim
 from whycite.demo import articles

@@ -5,7 +5,7 @@ from math import exp
 import pytest
 
 from whycite.check.proposals import SourceRanking, merge_rankings
-from whycite.cite.bibtex import CitationKeys
+from whycite.cite.exports import CitationKeys
 from whycite.cite.fit import BAR
 from whycite.cite.recommendations import Evidence, Recommendation
 from whycite.documents.model import Reference

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tests.fakes import word_encoder
-from whycite.cite.bibtex import as_bibtex
 from whycite.cite.evidence_sum import EvidenceSum
+from whycite.cite.exports import as_bibtex
 from whycite.cite.recommendations import Claim
 from whycite.demo import articles
 from whycite.documents import read

@@ -24,8 +24,8 @@ from whycite.cite.fit import (
     insertion_chance,
     may_insert,
     nothing_fits,
+    proper_names,
 )
-from whycite.cite.names import proper_names
 from whycite.cite.plugins import load_method
 from whycite.cite.recommendations import Claim, Recommendations
 from whycite.documents.model import Citation, Document, Reference, Section, Sentence

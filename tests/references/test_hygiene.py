@@ -7,9 +7,8 @@ import pytest
 from whycite.documents.references.bibtex import locate_entries, reference_of
 from whycite.references.checking import check_references
 from whycite.references.entries import Entry
-from whycite.references.hygiene import entry_problems
+from whycite.references.hygiene import entry_problems, venue_problems
 from whycite.references.report import ReferenceProblem
-from whycite.references.venues import venue_problems
 
 YEAR = 2026
 

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whycite.check.entrymemory import once_per_bibliography
-from whycite.cite.fit import ClaimWords, FitSigns
-from whycite.cite.names import author_matcher, family_names
+from whycite.cite.fit import ClaimWords, FitSigns, author_matcher, family_names
 from whycite.documents.model import Document, Reference
 from whycite.models import Encoder
 from whycite.text.bm25 import Bm25Index

@@ -30,13 +30,20 @@ from whycite.check.bibliography import (
 )
 from whycite.check.entrymemory import once_per_bibliography
 from whycite.check.findings import Proposal
-from whycite.cite.bibtex import CitationKeys, bibtex_entry
-from whycite.cite.fit import BIBLIOGRAPHY, best_chance, fit_chance, may_insert, title_matches
-from whycite.cite.names import author_matcher, family_names
+from whycite.cite.exports import CitationKeys, bibtex_entry
+from whycite.cite.fit import (
+    BIBLIOGRAPHY,
+    author_matcher,
+    best_chance,
+    family_names,
+    fit_chance,
+    may_insert,
+    title_matches,
+)
 from whycite.cite.recommendations import Claim, Evidence, Recommendation, same_title
 from whycite.documents.identity import normalise_title, paper_key
 from whycite.documents.model import Document, Reference
-from whycite.evidence.quotation import quote
+from whycite.evidence.groups import quote
 from whycite.evidence.words import has_content_words
 from whycite.models import Encoder
 

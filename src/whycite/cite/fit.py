@@ -6,15 +6,17 @@ of them fits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from math import exp, log
 from types import MappingProxyType
 
-from whycite.cite.names import author_matcher, family_names, proper_names
-from whycite.text.tokens import squeeze, terms
-from whycite.text.wordlists import FUNCTION_WORDS, load_tables
+from whycite.documents.latex.formulas import EQUATION
+from whycite.documents.markup import POINTER
+from whycite.text.tokens import fold, squeeze, terms
+from whycite.text.wordlists import FUNCTION_WORDS, load_tables, load_words
 
 __all__ = [
     "BAR",
@@ -25,17 +27,25 @@ __all__ = [
     "FitSigns",
     "FitWeights",
     "InsertionWeights",
+    "author_matcher",
     "best_chance",
+    "family_names",
     "fit_chance",
     "insertion_chance",
     "insertion_signs",
     "may_insert",
     "nothing_fits",
+    "proper_names",
     "title_matches",
 ]
 
 _MIN_TITLE_SHARE = 1 / 3  # of a title's words that a claim must have before the title is said to match
 _MIN_TITLE_WORDS = 3  # so that a title of one word, which many claims have, counts as a third
+_NAMED_AUTHORS = 5  # authors of a paper looked for in a sentence; texts rarely name later ones
+_OTHER_AUTHOR = 0.5  # if the sentence names an author other than the first
+_NAME = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
+_PLACEHOLDERS = frozenset({POINTER, EQUATION})
+_LABELS = load_words("whycite.cite", "labels")
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,3 +176,38 @@ def _log_odds(chance: float) -> float:
 
 def _logistic(value: float) -> float:
     return 1 / (1 + exp(-value)) if value > 0 else exp(value) / (1 + exp(value))
+
+
+def family_names(authors: Sequence[str]) -> list[str]:
+    """The family names of the authors that a sentence may name, folded for comparison."""
+    return [fold(name.partition(",")[0]) for name in authors[:_NAMED_AUTHORS]]
+
+
+def author_matcher(sentence: str) -> Callable[[Sequence[str]], float]:
+    """A function that rates family names: 1 if the sentence names the first one, a half for the next four."""
+    text = fold(sentence)
+    names = set(_NAME.findall(text))
+
+    def is_mentioned(family: str) -> bool:
+        return len(family) > 2 and (family in names or (" " in family and f" {family} " in f" {text} "))
+
+    def match(authors: Sequence[str]) -> float:
+        if authors and is_mentioned(authors[0]):
+            return 1.0
+        return _OTHER_AUTHOR if any(map(is_mentioned, authors[1:])) else 0.0
+
+    return match
+
+
+def proper_names(claim: str) -> frozenset[str]:
+    """The terms of words that are written like names: with a capital, which the first word must have further on."""
+    words = [word.strip("()[].,;:'\"“”‘’") for word in claim.split()]
+    names = [word for word in words[1:] if any(map(str.isupper, word))]
+    names += [word for word in words[:1] if any(map(str.isupper, word[1:]))]
+    return frozenset(
+        term
+        for name in names
+        if len(name) > 1 and name not in _PLACEHOLDERS
+        for term in terms(name)
+        if not term.isdigit() and term not in FUNCTION_WORDS and term not in _LABELS
+    )

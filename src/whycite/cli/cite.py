@@ -110,8 +110,7 @@ def _print_answer(
 ) -> None:
     from rich.console import Console
 
-    from whycite.cite.bibtex import as_bibtex
-    from whycite.cite.exchange import as_csl, as_ris
+    from whycite.cite.exports import as_bibtex, as_csl, as_ris
     from whycite.cite.recommendations import answer_fits, answer_json
     from whycite.cli import results
 

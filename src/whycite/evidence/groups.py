@@ -1,9 +1,9 @@
-"""Citation groups: adjacent citations as one, the text around them (ILCiteR, 5.2), and footnotes that only cite."""
+"""Citation groups: adjacent citations as one, the text around them (ILCiteR, 5.2), and how a reader sees them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from whycite.documents.model import Citation, Document, Reference, Sentence
@@ -25,6 +25,7 @@ __all__ = [
     "is_noun",
     "join_texts",
     "mark_citations",
+    "quote",
     "split_at_groups",
 ]
 
@@ -46,6 +47,7 @@ _DATE = re.compile(r"\s*[(\[]|,?\s+(?=(?:1[89]|20)\d\d)")  # where the names in 
 _WORDS = load_word_lists(__name__)
 REPORTING_VERBS = _WORDS["reporting_verbs"]
 _CLOSING = frozenset(",;:.!?)]}%’”")
+_AFTER_NOUN = re.compile(r" \(\d{4}\)(?:[,;]|,? (?:and|or|&)) \Z")  # "by Kaiser (1988) and " before another citation
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,3 +394,54 @@ def _move_citations(sentence: Sentence, moved: set[tuple[str, int]]) -> Sentence
     staying = [citation for citation in sentence.citations if (sentence.file, citation.start) not in moved]
     citations = sorted([*staying, *incoming], key=lambda citation: citation.text_start)
     return replace(sentence, citations=tuple(citations))
+
+
+def quote(sentence: Sentence, references: Mapping[str, Reference]) -> str:
+    """The sentence with its citations as a reader sees them: keys of the source become authors and year, if known."""
+    text, offset = "", 0
+    for citation in sorted(sentence.citations, key=lambda citation: citation.text_start):
+        text += sentence.text[offset : citation.text_start]
+        marker = sentence.text[citation.text_start : citation.text_end]
+        text += _spell_out(marker, citation, references, text, sentence.text[citation.text_end :])
+        offset = max(offset, citation.text_end)
+    return text + sentence.text[offset:]
+
+
+def _spell_out(marker: str, citation: Citation, references: Mapping[str, Reference], lead: str, following: str) -> str:
+    """A marker with authors and year instead of keys, which readers of sources put into square brackets."""
+    if not marker.startswith("[") or not (keys := [key for key in citation.keys if _is_word(key)]):
+        return marker
+    cited = {
+        key: (names, reference.year)
+        for key in keys
+        if (reference := references.get(key)) and (names := author_names(reference))
+    }
+    pattern = re.compile(rf"(?<![\w:.-])(?:{'|'.join(map(re.escape, sorted(keys, key=len, reverse=True)))})(?![\w:-])")
+    if cited.keys().isdisjoint(pattern.findall(marker)):
+        return marker
+    in_brackets = lead.rfind("(") > lead.rfind(")") or lead.endswith("[")
+    # Plain commands are also used where the sentence needs a noun: "as shown by \cite{kaiser1988}".
+    textual = citation.textual or (
+        not in_brackets and (is_noun(lead, following) or _AFTER_NOUN.search(lead) is not None)
+    )
+
+    def label(match: re.Match[str]) -> str:
+        if match[0] not in cited:
+            return match[0]
+        names, year = cited[match[0]]
+        if textual:
+            return f"{names} ({year})" if year else names
+        if len(keys) == 1 and year and lead.rstrip().endswith(names):  # "Kaiser [kaiser1988]"
+            return str(year)
+        return f"{names} {year}" if year else names
+
+    content = pattern.sub(label, marker.removeprefix("[").removesuffix("]"))
+    if textual:
+        items = content.split("; ")
+        return " and ".join(filter(None, (", ".join(items[:-1]), items[-1])))
+    return content if in_brackets else f"({content})"
+
+
+def _is_word(key: str) -> bool:
+    """Whether a key is no mere number, which may be the marker itself."""
+    return any(map(str.isalpha, key))

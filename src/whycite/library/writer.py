@@ -20,7 +20,7 @@ from whycite.documents.identity import paper_key, traits
 from whycite.documents.model import Document, Publication, Reference, Sentence
 from whycite.documents.references.publication import publication_fields
 from whycite.evidence import EvidenceSpan
-from whycite.evidence.quotation import quote
+from whycite.evidence.groups import quote
 from whycite.evidence.words import trim_sentence
 from whycite.library.notices import forget_documents, record_documents
 from whycite.library.papers import KnownPapers, PaperChanges, reference_of, version_of

@@ -15,10 +15,9 @@ from whycite.documents.model import Reference
 from whycite.library import Library
 from whycite.library.notices import PaperNotices, look_up, stated
 from whycite.library.paths import default_path, library_exists
-from whycite.references.bibliography import missing_entries, problems_between
 from whycite.references.comparison import differences, same_identifier, same_work
 from whycite.references.entries import Bibliography, Entry, load_bibliography
-from whycite.references.hygiene import entry_problems
+from whycite.references.hygiene import entry_problems, missing_entries, problems_between, venue_problems
 from whycite.references.report import (
     REFERENCE_RULES,
     SEVERITIES,
@@ -27,7 +26,6 @@ from whycite.references.report import (
     ReferenceReport,
     Verdict,
 )
-from whycite.references.venues import venue_problems
 
 __all__ = [
     "PaperKnowledge",

@@ -1,17 +1,28 @@
-"""What an entry shows by itself: malformed identifiers, missing fields, placeholders, years to come."""
+"""What entries show without records of their papers: by themselves, together, and beside the draft that cites them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_isbn, normalise_pmid, normalise_title
-from whycite.references.entries import Entry
+from whycite.documents.identity import (
+    group_references,
+    normalise_arxiv,
+    normalise_doi,
+    normalise_isbn,
+    normalise_pmid,
+    normalise_title,
+)
+from whycite.documents.model import Reference
+from whycite.references.comparison import authors_agree, titles_agree
+from whycite.references.entries import Bibliography, Entry
 from whycite.references.report import ReferenceProblem
 from whycite.text.accents import untex
 from whycite.text.wordlists import load_tables
 
-__all__ = ["entry_problems"]
+__all__ = ["entry_problems", "missing_entries", "problems_between", "venue_problems"]
 
 _TABLES = load_tables(__name__)
 _PLACEHOLDER_NAMES = frozenset(_TABLES["placeholder_names"])
@@ -27,6 +38,7 @@ _ORCID_ALONE = re.compile(r"[\dX -]{12,25}", re.IGNORECASE)
 _UNSURE = re.compile(r"\?{3,}|^(?:TODO|TBD|FIXME)\b(?! list)")
 _ET_AL = re.compile(r"(?:\s+and|,)?\s+et\.?\s+al\b\.?\s*$", re.IGNORECASE)
 _YEARS_AHEAD = 1  # journals date issues into the next year
+_YEARS_APART = 1  # proceedings may appear in the year after the conference
 
 
 def entry_problems(entry: Entry, this_year: int) -> Iterator[ReferenceProblem]:
@@ -161,3 +173,144 @@ def _missing_fields(entry: Entry) -> Iterator[ReferenceProblem]:
         names = alternatives.split("|")
         if not any(entry.fields.get(name, "").strip() for name in names):
             yield ReferenceProblem("missing-field", names[0], f"@{entry.type} needs the field {names[0]}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Venue:
+    """A journal or a conference that can be told by its name or its DOIs."""
+
+    label: str
+    doi: re.Pattern[str] | None
+    name: re.Pattern[str] | None
+    titles: frozenset[str]
+    year: int | None
+
+    def is_named(self, venue: str) -> bool:
+        """Whether a venue field means this one."""
+        return bool(self.name and self.name.search(venue)) or normalise_title(venue) in self.titles
+
+
+def _load_venues() -> tuple[_Venue, ...]:
+    venues = []
+    for label, row in _TABLES["venues"].items():
+        names = "|".join(re.escape(name) for name in row.get("names", ()))
+        venues.append(
+            _Venue(
+                label,
+                re.compile(row["doi"]) if "doi" in row else None,
+                re.compile(rf"(?<![\w-])(?:{names})(?![\w-])") if names else None,
+                frozenset(row.get("titles", ())),
+                row.get("year"),
+            )
+        )
+    return tuple(venues)
+
+
+_VENUES = _load_venues()
+
+
+def venue_problems(reference: Reference) -> Iterator[ReferenceProblem]:
+    """A DOI of one journal or conference in an entry that names another, or a year that it did not take place in."""
+    doi = normalise_doi(reference.doi)
+    for venue in _VENUES if doi else ():
+        match = venue.doi.match(doi) if venue.doi else None
+        if not match:
+            continue
+        named = [candidate for candidate in _VENUES if candidate.is_named(reference.venue)]
+        if named and venue not in named:
+            yield ReferenceProblem("venue-differs", "venue", f"“{reference.venue}”, but the DOI is of {venue.label}")
+        if venue.year is not None and reference.year is not None:
+            year = int(match["number"]) + venue.year
+            if abs(year - reference.year) > _YEARS_APART:
+                yield ReferenceProblem(
+                    "year-differs", "year", f"{reference.year}, but the DOI is of {venue.label} {year}"
+                )
+
+
+def problems_between(bibliography: Bibliography) -> Mapping[int, list[ReferenceProblem]]:
+    """Problems by the position of the entry that has them."""
+    problems: defaultdict[int, list[ReferenceProblem]] = defaultdict(list)
+    for position, problem in (
+        *_doubled_keys(bibliography.entries),
+        *_duplicates(bibliography.entries),
+        *_uncited(bibliography),
+    ):
+        problems[position].append(problem)
+    return problems
+
+
+def missing_entries(bibliography: Bibliography) -> list[Entry]:
+    """Stand-ins for the keys that a draft cites without an entry."""
+    entry_keys = {entry.key for entry in bibliography.entries} | {*bibliography.document.by_id}
+    missing = [key for key in bibliography.cited_keys or () if key not in entry_keys]
+    return [Entry(Reference(key), bibliography.document.path) for key in missing]
+
+
+def _doubled_keys(entries: Sequence[Entry]) -> Iterator[tuple[int, ReferenceProblem]]:
+    by_key: dict[str, Entry] = {}
+    for position, entry in enumerate(entries):
+        earlier = by_key.setdefault(entry.key, entry)
+        if earlier is not entry:
+            same = entry.source and earlier.source and entry.source.fields == earlier.source.fields
+            what = "the same entry stands" if same else "another entry has this key"
+            yield position, ReferenceProblem("doubled-key", "", f"{what} on line {earlier.line} of {earlier.file}")
+
+
+def _duplicates(entries: Sequence[Entry]) -> Iterator[tuple[int, ReferenceProblem]]:
+    """Entries of one paper under two keys, and papers that share an identifier though their titles disagree."""
+    by_key: dict[str, Entry] = {}
+    by_identifier: dict[str, int] = {}
+    by_paper: defaultdict[int, list[Entry]] = defaultdict(list)
+    for position, (entry, paper) in enumerate(zip(entries, _papers(entries), strict=True)):
+        if by_key.setdefault(entry.key, entry) is not entry:
+            continue  # said of its key
+        shared = False
+        for name, identifier in _identifiers(entry.reference):
+            earlier_position = by_identifier.setdefault(f"{name} {identifier}", position)
+            earlier = entries[earlier_position]
+            if earlier is not entry and not titles_agree(earlier.reference.title, entry.reference.title):
+                shared = True
+                for owner, twin in ((position, earlier), (earlier_position, entry)):
+                    message = f"'{twin.key}' ({twin.place}) has the same {name} and another title"
+                    yield owner, ReferenceProblem("shared-identifier", name.lower(), message)
+                break
+        if by_paper[paper] and not shared:
+            yield position, _duplicate(entry.reference, by_paper[paper])
+        by_paper[paper].append(entry)
+
+
+def _duplicate(reference: Reference, earlier_entries: Sequence[Entry]) -> ReferenceProblem:
+    """That a reference is the paper of an earlier entry, the one with its title if any, and how they disagree."""
+    entry = next(
+        (entry for entry in earlier_entries if titles_agree(entry.reference.title, reference.title)), earlier_entries[0]
+    )
+    message = f"the same paper as '{entry.key}' ({entry.place})"
+    stranger = authors_agree(reference.authors, entry.reference.authors)
+    if not stranger:
+        return ReferenceProblem("duplicate", "", message)
+    return ReferenceProblem(
+        "duplicate", "author", f"{message}, which does not name “{stranger}” among its authors; one of the two is wrong"
+    )
+
+
+def _papers(entries: Sequence[Entry]) -> list[int]:
+    return group_references(entry.reference for entry in entries)
+
+
+def _identifiers(reference: Reference) -> Iterator[tuple[str, str]]:
+    if doi := normalise_doi(reference.doi):
+        yield "DOI", doi
+    if arxiv := normalise_arxiv(reference.arxiv):
+        yield "arXiv id", arxiv
+    if pmid := normalise_pmid(reference.pmid):
+        yield "PubMed id", pmid
+    if isbn := normalise_isbn(reference.isbn):
+        yield "ISBN", isbn
+
+
+def _uncited(bibliography: Bibliography) -> Iterator[tuple[int, ReferenceProblem]]:
+    if bibliography.cited_keys is None:
+        return
+    for position, entry in enumerate(bibliography.entries):
+        if entry.key not in bibliography.used_keys and entry.key not in bibliography.cited_keys:
+            yield position, ReferenceProblem("uncited", "", "the draft never cites this entry")

@@ -15,7 +15,7 @@ from whycite.check.findings import CheckedDraft, Finding, Proposal
 from whycite.check.fix.edits import Refusal
 from whycite.check.fix.planning import Objection, best_choices, first_objection, possible_places
 from whycite.check.reporting.messages import is_reported, message, problem_message
-from whycite.cite.exchange import as_csl
+from whycite.cite.exports import as_csl
 from whycite.documents.model import Document, Sentence
 from whycite.documents.word.editing import TextInsertion, WordComment
 from whycite.documents.word.flow import FlowParagraph

@@ -12,7 +12,7 @@ from whycite.check.findings import CheckedDraft, Finding, Proposal
 from whycite.check.rules import rule_meaning
 from whycite.cite.recommendations import Evidence
 from whycite.documents.identity import paper_key
-from whycite.evidence.quotation import quote
+from whycite.evidence.groups import quote
 from whycite.files import shorten_paths
 
 if TYPE_CHECKING:

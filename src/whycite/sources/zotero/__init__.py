@@ -1,14 +1,13 @@
-"""The user's Zotero library: `places` finds it, `database` and `localapi` read it, `items` makes papers of items."""
+"""The user's Zotero library: `database` and `localapi` read it, `items` makes papers of items."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from whycite.sources.taking import SourceItem
-from whycite.sources.zotero.database import read_database
+from whycite.sources.zotero.database import find_zotero, read_database
 from whycite.sources.zotero.items import choose_collections, source_items
 from whycite.sources.zotero.localapi import read_local_api
-from whycite.sources.zotero.places import find_zotero, is_address
 
 __all__ = ["read_zotero"]
 
@@ -18,7 +17,11 @@ def read_zotero(place: str | None = None, collections: Sequence[str] = ()) -> tu
 
     `place` is a data folder or the address of Zotero's local interface, by default the user's folder.
     """
-    library = read_local_api(place) if place and is_address(place) else read_database(find_zotero(place))
+    library = (
+        read_local_api(place)
+        if place and place.startswith(("http://", "https://"))
+        else read_database(find_zotero(place))
+    )
     if collections:
         return source_items(choose_collections(library, collections)), None
     return source_items(library.items), library.origin

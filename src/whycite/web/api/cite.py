@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 from fastapi.responses import Response
 
-from whycite.cite.bibtex import as_bibtex
+from whycite.cite.exports import as_bibtex
 from whycite.cite.fit import nothing_fits
 from whycite.cite.recommendations import Claim, answer_fits, recommendation_json
 from whycite.structure import parse_section_type

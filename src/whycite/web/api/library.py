@@ -15,8 +15,7 @@ from fastapi import APIRouter, Form, Path, Query, UploadFile
 from fastapi.responses import FileResponse, Response, StreamingResponse
 from pydantic import StringConstraints
 
-from whycite.cite.bibtex import as_bibtex
-from whycite.cite.exchange import as_csl, as_ris
+from whycite.cite.exports import as_bibtex, as_csl, as_ris
 from whycite.cite.recommendations import paper_json
 from whycite.documents.model import Document
 from whycite.errors import UserError

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path
 from fastapi.responses import Response
 from typing_extensions import TypedDict
 
-from whycite.cite.bibtex import as_bibtex
+from whycite.cite.exports import as_bibtex
 from whycite.cite.recommendations import PaperJson, SourceJson, paper_json
 from whycite.library.paths import absolute, file_of, library_exists
 from whycite.web.api.library import searchable_entries

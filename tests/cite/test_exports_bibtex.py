@@ -7,7 +7,7 @@ from bibtexparser.entrypoint import parse_string
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whycite.cite.bibtex import as_bibtex
+from whycite.cite.exports import as_bibtex
 from whycite.documents.model import Reference
 from whycite.documents.references.bibtex import parse
 from whycite.documents.references.reader import strip_markup

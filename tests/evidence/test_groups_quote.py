@@ -7,7 +7,7 @@ import pytest
 
 from whycite import read
 from whycite.documents.model import Document
-from whycite.evidence.quotation import quote
+from whycite.evidence.groups import quote
 
 BIB = """\
 @article{kaiser1988, author = {Kaiser, Anna}, title = {On bees}, year = 1988}

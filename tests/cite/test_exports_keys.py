@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whycite.cite.bibtex import CitationKeys, key_style
+from whycite.cite.exports import CitationKeys, key_style
 from whycite.documents.model import Reference
 from whycite.library import Paper
 

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from whycite.cite.bibtex import as_bibtex
-from whycite.cite.exchange import as_csl, as_ris
+from whycite.cite.exports import as_bibtex, as_csl, as_ris
 from whycite.demo import articles
 from whycite.documents import read
 from whycite.documents.identity import paper_key
