@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from whycite.check import proposals
-from whycite.check.answers import CachedLibrary
+from whycite.check.cachedlibrary import CachedLibrary
 from whycite.check.findings import Proposal
 from whycite.check.memory import Memory
 from whycite.documents import Document, stream

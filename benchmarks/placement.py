@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from whycite import read
-from whycite.check.fix.anchors import clause_end, name_ends
-from whycite.check.fix.citations import citation_places, citation_style
+from whycite.check.fix.citations import citation_places, citation_style, clause_end, name_ends
 from whycite.documents.model import Document, Reference, Sentence
 from whycite.documents.sources import decode
 from whycite.errors import UserError

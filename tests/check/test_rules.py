@@ -306,8 +306,8 @@ def test_long_texts_take_linear_time(tmp_path: Path, piece: str) -> None:
     for text in texts:
         document = citing_document("a.md", f"Bees [@kaiser] {text}.", text)
         rulebook = Rulebook(document, DraftFiles("none"))
-        start = time.perf_counter()
+        start = time.process_time()
         rulebook.decide(0)
         rulebook.decide(1)
-        seconds.append(time.perf_counter() - start)
+        seconds.append(time.process_time() - start)
     assert seconds[1] < max(0.5, 60 * seconds[0])  # 16 times the text; quadratic would be 256 times

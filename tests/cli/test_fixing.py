@@ -13,8 +13,7 @@ import pytest
 
 from tests.drafts import ENTRY, check_by_words
 from whycite.check.findings import CheckedDraft, Finding, Proposal
-from whycite.cli.backing import PaperBacking
-from whycite.cli.fixing import fix_draft
+from whycite.cli.fixing import PaperBacking, fix_draft
 from whycite.cli.terminal import Interruption
 from whycite.errors import UserError
 from whycite.verify import claims

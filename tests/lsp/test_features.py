@@ -306,5 +306,5 @@ def test_a_request_can_be_cancelled(draft: Path) -> None:
 def test_without_the_extra_it_says_what_to_install(run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     from importlib import import_module
 
-    monkeypatch.setattr(import_module("whycite.cli.lsp"), "find_spec", lambda name: None)
+    monkeypatch.setattr(import_module("whycite.cli.serve"), "find_spec", lambda name: None)
     assert str(run("lsp").exception) == "The language server needs more packages: pip install 'whycite[lsp]'"

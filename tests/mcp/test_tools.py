@@ -312,5 +312,5 @@ def test_it_speaks_over_http(library: Path) -> None:
 
 
 def test_without_the_extra_it_says_what_to_install(run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_module("whycite.cli.mcp"), "find_spec", lambda name: None)
+    monkeypatch.setattr(import_module("whycite.cli.serve"), "find_spec", lambda name: None)
     assert str(run("mcp").exception) == "The server for assistants needs more packages: pip install 'whycite[mcp]'"

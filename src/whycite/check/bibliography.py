@@ -16,7 +16,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from whycite.check.entrymemory import once_per_bibliography
+from whycite.check.memory import once_per_bibliography
 from whycite.cite.fit import ClaimWords, FitSigns, author_matcher, family_names
 from whycite.documents.model import Document, Reference
 from whycite.models import Encoder

@@ -9,14 +9,15 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from whycite.check.citedpapers import CitationProblem
 from whycite.cite.fit import nothing_fits
 from whycite.cite.recommendations import Recommendation, RecommendationJson, recommendation_json
 from whycite.documents.model import Document
 
 __all__ = [
+    "CITATION_RULES",
     "CheckedDraft",
     "CheckedDraftJson",
+    "CitationProblem",
     "Finding",
     "FindingJson",
     "FindingKind",
@@ -28,6 +29,22 @@ __all__ = [
     "finding_json",
     "proposal_json",
 ]
+
+# Rules about the papers that a sentence cites, by the status that breaks them; `meaning` completes "The sentence …".
+CITATION_RULES = {
+    "retracted": "cites a retracted paper",
+    "concern": "cites a paper with an expression of concern",
+    "corrected": "cites a paper that was corrected",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CitationProblem:
+    """What is wrong with a paper that a sentence cites."""
+
+    rule: str  # one of CITATION_RULES
+    key: str  # the draft's key of the paper
+    message: str
 
 
 FindingKind = Literal["needs-citation", "cited", "ok"]

@@ -1,16 +1,20 @@
-"""A cache file with the results of earlier checks, so that only changes are checked again."""
+"""What earlier checks computed: results in a file, what belongs to a bibliography in memory."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
 from hashlib import blake2b
+from operator import is_
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from whycite.documents.model import Reference
 from whycite.models.cache import Cache, cache_folder
 
-__all__ = ["Memory", "memory_key"]
+__all__ = ["Memory", "memory_key", "once_per_bibliography"]
 
 _FILE = "checks-1.sqlite"
 _TABLE = "known"  # the name in files of earlier versions, which remain usable
@@ -35,3 +39,29 @@ class Memory:
     def put(self, values: Mapping[bytes, Any]) -> None:
         """Cache values; a full file drops its oldest ones."""
         self._cache.put({key: json.dumps(value).encode() for key, value in values.items()})
+
+
+_MAX_BIBLIOGRAPHIES = 2  # those of the drafts that one works on
+
+_Result = TypeVar("_Result")
+
+
+def once_per_bibliography(
+    function: Callable[[Sequence[Reference]], _Result],
+) -> Callable[[Sequence[Reference]], _Result]:
+    """A function that remembers its results for the last bibliographies, since an editor reads a draft at every change.
+
+    Entries are compared by identity, which takes no time: a file that did not change gives the same objects.
+    """
+    results: deque[tuple[Sequence[Reference], _Result]] = deque(maxlen=_MAX_BIBLIOGRAPHIES)
+
+    @wraps(function)
+    def remembering(references: Sequence[Reference]) -> _Result:
+        for known, result in tuple(results):
+            if len(known) == len(references) and all(map(is_, known, references)):
+                return result
+        result = function(references)
+        results.append((references, result))
+        return result
+
+    return remembering

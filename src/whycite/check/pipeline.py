@@ -12,18 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whycite import documents, structure
-from whycite.check.answers import CachedLibrary
-from whycite.check.citedpapers import citation_problems, entry_notices
+from whycite.check.cachedlibrary import CachedLibrary
 from whycite.check.detector import Detector, load_detector
 from whycite.check.draftfiles import DraftFiles
-from whycite.check.findings import CheckedDraft, Finding, FindingKind
+from whycite.check.findings import CITATION_RULES, CheckedDraft, CitationProblem, Finding, FindingKind
 from whycite.check.memory import Memory
 from whycite.check.proposals import Proposer, searched_references
 from whycite.check.rules import Rulebook, RuleDecision, check_rule_ids
 from whycite.check.worthiness import judge
 from whycite.cite.recommendations import check_number
-from whycite.documents.model import Document, Sentence
+from whycite.documents.model import Document, Reference, Sentence
 from whycite.errors import UserError
+from whycite.library.notices import PaperNotices, look_up
 from whycite.library.paths import default_path, library_exists
 from whycite.models import Encoder
 from whycite.models.encoders import load_encoder
@@ -112,13 +112,13 @@ def check_draft(
     if not is_english_draft([sentence.text for sentence in document.sentences]):
         warnings = (FOREIGN, *warnings)
     references = searched_references(document)
-    notices = entry_notices(references, cached_library, _register_place(library))
+    notices = _entry_notices(references, cached_library, _register_place(library))
     judged = CheckedDraft(
         document,
         tuple(
             replace(
                 _finding(document, index, files, worthiness[index], kinds[index], limits[index], decisions.get(index)),
-                problems=citation_problems(sentence, notices, {*ignore_rules, *_ignored_rules(files, sentence)}),
+                problems=_citation_problems(sentence, notices, {*ignore_rules, *_ignored_rules(files, sentence)}),
             )
             for index in indices
             for sentence in [document.sentences[index]]
@@ -166,6 +166,26 @@ def check_draft(
 
 def _ignored_rules(files: DraftFiles, sentence: Sentence) -> frozenset[str]:
     return files.file_of(sentence).ignored_rules(sentence.start, sentence.end)
+
+
+def _entry_notices(
+    references: Sequence[Reference], library: CachedLibrary | None, register: Path
+) -> dict[str, PaperNotices]:
+    """What was published about the entries of a bibliography, by id; without a library, by a register alone."""
+    known = library.notices(references) if library is not None else look_up(register, references)
+    return {reference.id: own for reference, own in zip(references, known, strict=True) if own != PaperNotices()}
+
+
+def _citation_problems(
+    sentence: Sentence, notices: Mapping[str, PaperNotices], ignored: Collection[str]
+) -> tuple[CitationProblem, ...]:
+    """The problems with the papers that a sentence cites, worst first, without those of ignored rules."""
+    problems = [
+        CitationProblem(own.status, key, own.description)
+        for key in sentence.cited_keys
+        if (own := notices.get(key)) and own.status in CITATION_RULES and own.status not in ignored
+    ]
+    return tuple(sorted(problems, key=lambda problem: [*CITATION_RULES].index(problem.rule)))
 
 
 def _register_place(library: Library | str | Path | None) -> Path:

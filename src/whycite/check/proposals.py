@@ -17,7 +17,6 @@ from types import MappingProxyType
 
 import numpy as np
 
-from whycite.check.answers import CachedLibrary
 from whycite.check.bibliography import (
     DOUBT,
     FEATURES,
@@ -28,8 +27,9 @@ from whycite.check.bibliography import (
     entry_order,
     entry_scores,
 )
-from whycite.check.entrymemory import once_per_bibliography
+from whycite.check.cachedlibrary import CachedLibrary
 from whycite.check.findings import Proposal
+from whycite.check.memory import once_per_bibliography
 from whycite.cite.exports import CitationKeys, bibtex_entry
 from whycite.cite.fit import (
     BIBLIOGRAPHY,

@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from whycite.check.citedpapers import CITATION_RULES
 from whycite.check.draftfiles import DraftFiles
+from whycite.check.findings import CITATION_RULES
 from whycite.check.mentions import BibliographyMentions
 from whycite.check.paragraphs import heading_paths
 from whycite.check.wordings import (

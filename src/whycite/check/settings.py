@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from whycite import structure
-from whycite.check.citedpapers import CITATION_RULES
+from whycite.check.findings import CITATION_RULES
 from whycite.check.rules import RULE_IDS
 from whycite.consent import is_trusted
 from whycite.errors import UserError

@@ -18,11 +18,9 @@ from whycite.cli.check import check
 from whycite.cli.cite import cite
 from whycite.cli.demo import demo
 from whycite.cli.fetch import fetch
-from whycite.cli.lsp import lsp
-from whycite.cli.mcp import mcp
 from whycite.cli.read import read
 from whycite.cli.references import references
-from whycite.cli.serve import serve
+from whycite.cli.serve import lsp, mcp, serve
 from whycite.cli.structure import structure
 from whycite.cli.terminal import CommandGroup, HelpGroup, Interruption
 from whycite.cli.trust import trust

@@ -189,8 +189,7 @@ def check(
         watch_drafts(drafts, check_drafts, out, errors)
     reports, fails = check_drafts()
     if fix:
-        from whycite.cli.backing import PaperBacking
-        from whycite.cli.fixing import fix_draft
+        from whycite.cli.fixing import PaperBacking, fix_draft
         from whycite.documents.word.odfediting import WRITTEN_FORMATS
 
         fails = False

@@ -1,4 +1,4 @@
-"""`whycite serve`: start the web application and the HTTP API."""
+"""Commands that start servers: `whycite serve` for browsers, `lsp` for editors, `mcp` for assistants."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ import secrets
 import socket
 import sys
 import threading
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from whycite.cli.terminal import LibraryPath
-from whycite.errors import UserError
+from whycite.errors import MissingExtra, UserError
 
-__all__ = ["serve"]
+__all__ = ["lsp", "mcp", "serve"]
 
 PORT = 8642
 _MIN_TOKEN_LENGTH = 8  # characters
@@ -197,3 +198,47 @@ def _open_browser(address: str) -> None:
     import webbrowser
 
     webbrowser.open(address)
+
+
+def lsp(
+    tcp: Annotated[
+        int | None,
+        typer.Option(metavar="PORT", min=1, max=65535, help="Listen on this port of this machine, not on stdio."),
+    ] = None,
+    library: LibraryPath = None,
+) -> None:
+    """Start the language server, which shows findings and completes citations in your editor."""
+    if find_spec("pygls") is None:
+        raise MissingExtra("The language server", "lsp")
+    from whycite.lsp.features import LspSettings, create
+
+    server = create(LspSettings(Path(library).expanduser() if library else None))
+    if tcp:
+        print(f"whycite: listening on 127.0.0.1:{tcp}", file=sys.stderr, flush=True)
+        server.start_tcp("127.0.0.1", tcp)
+    else:
+        output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")  # which the server closes
+        with redirect_stdout(sys.stderr):  # what else is printed is not part of the protocol
+            server.start_io(stdout=output)
+
+
+def mcp(
+    write: Annotated[
+        bool, typer.Option("--write", help="Let the assistant insert citations into drafts; otherwise it only reads.")
+    ] = False,
+    max_tokens: Annotated[
+        int, typer.Option(metavar="N", min=500, max=100_000, help="Longest answer in tokens, roughly.")
+    ] = 2_000,
+    http: Annotated[
+        int | None,
+        typer.Option(metavar="PORT", min=1, max=65535, help="Serve HTTP on this port of this machine, not stdio."),
+    ] = None,
+    library: LibraryPath = None,
+) -> None:
+    """Give an assistant your library: tools that cite, check, verify, find sources and read (MCP)."""
+    if find_spec("mcp") is None:
+        raise MissingExtra("The server for assistants", "mcp")
+    from whycite.mcp.tools import McpSettings, run
+
+    settings = McpSettings(Path(library).expanduser() if library else None, write, max_tokens)
+    run(settings, *(("127.0.0.1", http) if http else ()))

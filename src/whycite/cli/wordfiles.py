@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from whycite.check.findings import CheckedDraft, Finding, Proposal
     from whycite.check.fix.worddrafts import FixedWord
-    from whycite.cli.backing import PaperBacking
+    from whycite.cli.fixing import PaperBacking
     from whycite.documents.model import Document
     from whycite.verify.drafts import CitationVerdict
 

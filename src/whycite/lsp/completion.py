@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from lsprotocol import types
 
-from whycite.check.entrymemory import once_per_bibliography
 from whycite.check.findings import Proposal
+from whycite.check.memory import once_per_bibliography
 from whycite.check.reporting.messages import byline
 from whycite.documents.model import Document, Reference
 from whycite.lsp.diagnostics import quotes

@@ -8,8 +8,7 @@ from typing import Any, NotRequired, TypeVar
 
 from typing_extensions import TypedDict
 
-from whycite.check.citedpapers import CitationProblem
-from whycite.check.findings import Finding
+from whycite.check.findings import CitationProblem, Finding
 from whycite.cite.recommendations import Recommendation
 from whycite.documents.model import Document, Sentence
 from whycite.references.report import SEVERITIES, CheckedReference, Severity

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from whycite import structure
-from whycite.check.answers import CachedLibrary
+from whycite.check.cachedlibrary import CachedLibrary
 from whycite.check.findings import CheckedDraft, Finding, Proposal
 from whycite.check.memory import Memory
 from whycite.check.pipeline import check_draft

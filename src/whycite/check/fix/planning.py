@@ -8,8 +8,15 @@ from pathlib import Path
 from types import MappingProxyType
 
 from whycite.check.findings import CheckedDraft, Finding, Proposal
-from whycite.check.fix.anchors import clause_end, name_ends
-from whycite.check.fix.citations import CitationPlace, CitationStyle, Surroundings, citation_places, citation_style
+from whycite.check.fix.citations import (
+    CitationPlace,
+    CitationStyle,
+    Surroundings,
+    citation_places,
+    citation_style,
+    clause_end,
+    name_ends,
+)
 from whycite.check.fix.edits import DraftProject, FileChange, FixPlan, Insertion, Refusal, text_of
 from whycite.check.fix.entries import BibliographyFile, find_bibliography, leftover_keys, unnamed_reason
 from whycite.documents.identity import normalise_title

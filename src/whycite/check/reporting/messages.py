@@ -7,8 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from whycite.check.citedpapers import CITATION_RULES
-from whycite.check.findings import CheckedDraft, Finding, Proposal
+from whycite.check.findings import CITATION_RULES, CheckedDraft, Finding, Proposal
 from whycite.check.rules import rule_meaning
 from whycite.cite.recommendations import Evidence
 from whycite.documents.identity import paper_key

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from whycite.check.citedpapers import CITATION_RULES
 from whycite.check.draftfiles import DraftFile
-from whycite.check.findings import CheckedDraft, Finding
+from whycite.check.findings import CITATION_RULES, CheckedDraft, Finding
 from whycite.check.fix.edits import FileChange, FixPlan, text_of
 from whycite.check.fix.planning import plan
 from whycite.check.reporting.messages import is_reported, message, printable, problem_message, relative_path

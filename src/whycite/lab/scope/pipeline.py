@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 import whycite
-from whycite.check.answers import CachedLibrary
+from whycite.check.cachedlibrary import CachedLibrary
 from whycite.check.detector import Detector
 from whycite.check.paragraphs import prose_paragraphs
 from whycite.check.proposals import propose

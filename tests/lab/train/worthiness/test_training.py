@@ -14,8 +14,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 from tests.fakes import tiny_model, word_tokenizer
-from whycite.check.detector import ParagraphText, load_detector
-from whycite.check.modelinputs import VARIANTS, InputVariant, readings
+from whycite.check.detector import VARIANTS, InputVariant, ParagraphText, load_detector, readings
 from whycite.check.paragraphs import LabelledDocument, LabelledParagraph, LabelledSentence
 from whycite.errors import UserError
 from whycite.lab.cli.train import worthiness

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from whycite.check.modelinputs import find_variant
+from whycite.check.detector import find_variant
 from whycite.errors import UserError
 from whycite.models import DEFAULT
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from whycite.check.modelinputs import MAX_SECTION_TOKENS, InputVariant, SequenceFrame, Window, find_variant, windows
+from whycite.check.detector import MAX_SECTION_TOKENS, InputVariant, SequenceFrame, Window, find_variant, windows
 from whycite.check.paragraphs import LabelledDocument, LabelledParagraph, LabelledSentence
 from whycite.lab.scope.worthinessmeasures import KINDS, paragraph_kind
 from whycite.lab.train.worthiness import WorthinessRecipe

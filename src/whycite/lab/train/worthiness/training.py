@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whycite.check.calibration import Calibration, fit_calibration
-from whycite.check.modelinputs import SequenceFrame
+from whycite.check.detector import SequenceFrame
 from whycite.check.paragraphs import LabelledDocument
 from whycite.errors import UserError
 from whycite.lab.scope.worthinessmeasures import KINDS, best_threshold, measure, reliability, thresholds_by_type

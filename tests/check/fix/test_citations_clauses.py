@@ -6,7 +6,7 @@ import pytest
 
 from tests.drafts import check_by_words
 from whycite.check.fix import apply, plan
-from whycite.check.fix.anchors import clause_end, name_ends
+from whycite.check.fix.citations import clause_end, name_ends
 from whycite.library.records import Paper
 
 BIB = "@article{doe, title = {Old work}, author = {Doe, Jane}, year = 2001}\n"

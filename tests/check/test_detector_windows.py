@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whycite.check.modelinputs import Window, windows
+from whycite.check.detector import Window, windows
 
 
 def test_what_fits_is_one_window() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whycite.check.modelinputs import VARIANTS, SequenceFrame, find_variant, readings, segments
+from whycite.check.detector import VARIANTS, SequenceFrame, find_variant, readings, segments
 from whycite.errors import UserError
 
 CLS, SEP, SEC = 0, 2, 9

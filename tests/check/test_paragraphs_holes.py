@@ -6,8 +6,15 @@ from pathlib import Path
 import pytest
 
 import whycite
-from whycite.check.holes import leaves_hole, named_texts, repaired_texts
-from whycite.check.paragraphs import LabelledSentence, complete_text, labelled_document, prose_paragraphs
+from whycite.check.paragraphs import (
+    LabelledSentence,
+    complete_text,
+    labelled_document,
+    leaves_hole,
+    named_texts,
+    prose_paragraphs,
+    repaired_texts,
+)
 from whycite.documents.jsondocument import document_json
 from whycite.evidence.groups import join_texts, split_at_groups
 
