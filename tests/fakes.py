@@ -40,7 +40,7 @@ from whycite.library import (
 from whycite.library.tables import identifier
 from whycite.models.folders import MODEL, RANKER, TOKENIZER, ModelSettings, Pooling
 from whycite.text.tokens import terms
-from whycite.verify.lexical import forms
+from whycite.verify.features import forms
 
 if TYPE_CHECKING:
     from whycite.lab.train.bases import Base

@@ -133,7 +133,7 @@ def _load_order(model: Path | None) -> Reorder:
     """What orders the passages of a verification: a model, or nothing."""
     if model is None:
         return lambda verification: verification
-    from whycite.verify.passagemodels import load_passage_model, reorder_passages
+    from whycite.verify.passages import load_passage_model, reorder_passages
 
     scorer = load_passage_model(model)
     return lambda verification: reorder_passages(verification, scorer)

@@ -17,7 +17,7 @@ from whycite.service.drafts import Buffers, check_file, main_file, read_file
 from whycite.service.loading import CurrentLibrary
 from whycite.service.shelf import LibraryCitations, PaperShelf
 from whycite.verify.draftclaims import DraftCitation, citations
-from whycite.verify.prose import with_asides
+from whycite.verify.passages import with_asides
 from whycite.verify.verification import Passage, Verification
 
 __all__ = ["CheckStopped", "DraftCheck", "PaperVerdict", "PassagePlace", "Report", "Workbench"]

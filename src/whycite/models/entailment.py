@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whycite.models.folders import BUNDLED, ENTAILMENT
-from whycite.models.pairs import PairModel
-from whycite.models.runtime import thread_count
+from whycite.models.runtime import PairModel, thread_count
 
 __all__ = [
     "CONTRADICTS",

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from whycite.models.encoders import Encoder
 from whycite.models.folders import RANKER
-from whycite.models.pairs import PairModel
-from whycite.models.runtime import thread_count
+from whycite.models.runtime import PairModel, thread_count
 
 __all__ = [
     "RANKER_FOLDER",

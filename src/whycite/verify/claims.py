@@ -16,9 +16,8 @@ from whycite.models import Encoder, load_encoder
 from whycite.models.entailment import EntailmentModel, load_entailment
 from whycite.text.language import is_foreign_sentence, is_foreign_text
 from whycite.verify.features import PassageWeights, shipped_weights
-from whycite.verify.passages import PreparedDocument, RankedSentences
-from whycite.verify.prose import own_sentences, quotes, with_asides
-from whycite.verify.roles import cited_source, is_hypothesis, role_of
+from whycite.verify.passages import PreparedDocument, RankedSentences, own_sentences, with_asides
+from whycite.verify.roles import cited_source, is_hypothesis, quotes, role_of
 from whycite.verify.verdict import ReasonedVerdict, SentenceView, collect_signs, judge, stance_of
 from whycite.verify.verification import Passage, Role, Stance, Verification, unchecked
 

@@ -1,33 +1,86 @@
-"""Rank the sentences of a document by how well they back a claim, in three steps (see `features`)."""
+"""The sentences of a document that can back a claim, ranked by how well they do, in three steps (see `features`).
+
+Plug-ins may bring models that order them in place of our own; the verdict stays ours.
+"""
 
 from __future__ import annotations
 
+import logging
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib.metadata import entry_points
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from whycite import structure
+from whycite.documents.model import Document
+from whycite.errors import MissingExtra, UserError
 from whycite.models import Encoder
 from whycite.models.entailment import RELEVANCE, EntailmentModel
 from whycite.verify import features, numbers
-from whycite.verify.features import PassageWeights
-from whycite.verify.lexical import SentenceLexicon
+from whycite.verify.features import PassageWeights, SentenceLexicon
 from whycite.verify.numbers import Agreement
 from whycite.verify.quantities import Quantity, quantities
+from whycite.verify.verification import Verification
 
 __all__ = [
     "MAX_ENCODED",
     "MAX_READ",
+    "PassageModelLoader",
+    "PassageScorer",
     "PreparedDocument",
     "RankedSentences",
     "joint_text",
     "kind_of",
+    "load_passage_model",
+    "own_sentences",
+    "reorder_passages",
+    "with_asides",
 ]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+_KINDS = frozenset({"prose", "caption", "footnote"})  # of sentences that can back a claim
+_TITLE_RUN = 6  # words in a row that only an entry of a reference list shares with a title
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def with_asides(document: Document) -> Document:
+    """The document with its captions, notes, boxes and digest after its sentences: they report findings, too."""
+    if not document.asides:
+        return document
+    return replace(document, sentences=(*document.sentences, *document.asides), asides=())
+
+
+def own_sentences(document: Document) -> tuple[list[int], list[str], list[str | None]]:
+    """The sentences that can back a claim, by index, and the heading and type of each one's section."""
+    labelled = document if any(section.type for section in document.sections) else structure.label(document)
+    titles = {run for reference in document.references for run in _runs(reference.title)[:1]}
+    indices, headings, types = [], [], []
+    for index, sentence in enumerate(document.sentences):
+        section = labelled.sections[sentence.section] if 0 <= sentence.section < len(labelled.sections) else None
+        type = section.type if section else None
+        if sentence.kind not in _KINDS or type == "references" or not _WORD.search(sentence.text):
+            continue
+        if titles and not sentence.citations and not titles.isdisjoint(_runs(sentence.text)):
+            continue  # an entry of a reference list that was read as text
+        heading = section.heading if section else ""
+        indices.append(index)
+        headings.append(f"{heading} (caption)".strip() if sentence.kind == "caption" else heading)
+        types.append(type)
+    return indices, headings, types
+
+
+def _runs(text: str) -> list[tuple[str, ...]]:
+    """All runs of `_TITLE_RUN` words."""
+    words = [word.lower() for word in _WORD.findall(text)]
+    return [tuple(words[start : start + _TITLE_RUN]) for start in range(len(words) - _TITLE_RUN + 1)]
+
 
 # How many sentences each step looks at, the best of the step before. They bound the time a document takes.
 MAX_ENCODED = 120
@@ -168,3 +221,46 @@ def _replace_logits(logits: Floats, chosen: Integers, better: Floats) -> Floats:
     combined = np.minimum(logits, better.max(initial=-np.inf)) if len(better) else logits.copy()
     combined[chosen] = better
     return combined
+
+
+_LOG = logging.getLogger("whycite")
+_GROUP = "whycite.passages"
+
+PassageScorer = Callable[[str, Sequence[str]], NDArray[np.floating]]
+"""Scores each sentence of a document, given in order, for a claim; higher is better."""
+
+PassageModelLoader = Callable[[Path], PassageScorer | None]
+"""What an entry point names: a function that opens the model in a folder, or gives None if it is not of its kind."""
+
+
+def load_passage_model(folder: Path) -> PassageScorer:
+    """Open the model in a folder with the plug-in that knows it."""
+    if not folder.is_dir():
+        raise UserError(f"{folder}: no such folder; train a model with `whycite train passages`")
+    for entry in entry_points(group=_GROUP):
+        try:
+            scorer: PassageScorer | None = entry.load()(folder)
+        except (UserError, MissingExtra):
+            raise
+        except Exception as error:  # noqa: BLE001 - one broken plug-in must not disable the others
+            _LOG.warning("cannot use the plug-in '%s' (%s): %s", entry.name, entry.value, error)
+            continue
+        if scorer is not None:
+            return scorer
+    raise UserError(f"{folder}: not a model of passages; train one with `whycite train passages`")
+
+
+def reorder_passages(verification: Verification, scorer: PassageScorer) -> Verification:
+    """The same verification with its passages ordered by a model, whose scores are brought to 0 to 1."""
+    in_order = sorted(verification.passages, key=lambda passage: passage.index)
+    if not in_order:
+        return verification
+    scores = np.asarray(scorer(verification.claim, [passage.text for passage in in_order]), np.float64)
+    if scores.shape != (len(in_order),) or not np.isfinite(scores).all():
+        raise UserError(f"the model of passages gave no number for each of {len(in_order)} sentences; train it again")
+    shares = 1 / (1 + np.exp(-np.clip(scores, -500, 500)))
+    order = np.argsort(-scores, kind="stable").tolist()
+    passages = tuple(
+        replace(in_order[place], rank=rank, score=float(shares[place])) for rank, place in enumerate(order, start=1)
+    )
+    return replace(verification, passages=passages)

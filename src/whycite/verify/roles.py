@@ -1,17 +1,19 @@
 """What a passage is to its paper: its own finding, a hypothesis or aim, what others found, method, or background.
 
 Only its own findings back a claim. The rules look at how the sentence speaks of itself, whether it cites, and the type
-of its section, in this order.
+of its section, in this order. A passage that quotes the claim is no evidence for it.
 """
 
 from __future__ import annotations
 
 import re
+from difflib import SequenceMatcher
 
+from whycite.text.tokens import clean, terms
 from whycite.verify.features import CITATION_MARKER
 from whycite.verify.verification import Role
 
-__all__ = ["cited_source", "is_hypothesis", "role_of"]
+__all__ = ["cited_source", "is_hypothesis", "quotes", "role_of"]
 
 _TEST = (
     r"(?:test|ask|determine|examine|investigate|explore|assess|evaluate|address|establish|learn|study|see|know|"
@@ -95,3 +97,26 @@ def cited_source(sentence: str) -> str:
     """The first source that a sentence names by author and year, such as "Winer 2019"; "" if there is none."""
     match = _SOURCE.search(sentence)
     return f"{match['name']} {match['year']}" if match else ""
+
+
+_QUOTED = re.compile(r'"([^"]{20,1000})"')
+_MIN_WORDS = 6  # shorter claims are said twice by chance
+_SAME_SHARE = 0.9  # of the claim's words that must occur, in order: all but a word or two
+_MAX_QUOTED_LENGTH = 3  # times the claim; a longer text says more than the claim
+
+
+def quotes(claim: str, sentence: str) -> bool:
+    """Whether a sentence has the claim in quotation marks."""
+    claim_terms = terms(claim)
+    return len(claim_terms) >= _MIN_WORDS and any(
+        _is_same_text(claim_terms, terms(quoted)) for quoted in _QUOTED.findall(clean(sentence))
+    )
+
+
+def _is_same_text(claim_terms: list[str], quoted_terms: list[str]) -> bool:
+    if not quoted_terms or len(quoted_terms) > _MAX_QUOTED_LENGTH * len(claim_terms):
+        return False
+    common = sum(
+        block.size for block in SequenceMatcher(None, claim_terms, quoted_terms, autojunk=False).get_matching_blocks()
+    )
+    return common >= _SAME_SHARE * len(claim_terms)

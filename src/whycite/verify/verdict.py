@@ -14,8 +14,7 @@ import numpy as np
 
 from whycite.models.entailment import CONTRADICTS, NEITHER, SUPPORTS
 from whycite.verify import numbers
-from whycite.verify.features import PassageWeights
-from whycite.verify.lexical import says_in_same_words
+from whycite.verify.features import PassageWeights, says_in_same_words
 from whycite.verify.passages import Floats, PreparedDocument, RankedSentences
 from whycite.verify.quantities import quantities
 from whycite.verify.verification import Role, Stance, Verdict

@@ -12,7 +12,7 @@ from whycite.check.findings import CheckedDraftJson
 from whycite.cite.recommendations import PaperJson, RecommendationJson
 from whycite.documents.jsondocument import SectionJson
 from whycite.library.records import LibraryDocument
-from whycite.verify.heatmap.page import HeatMapJson
+from whycite.verify.heatmap import HeatMapJson
 
 __all__ = [
     "CheckAnswer",

@@ -15,7 +15,7 @@ from whycite.errors import UserError
 from whycite.lab.train.claimencoder import ClaimExamples, contrast, sets_overlap
 from whycite.lab.train.corpus import load, save
 from whycite.lab.train.vectors import Tokens, encode, nearest, nearest_by_words
-from whycite.models.pairs import side_by_side
+from whycite.models.runtime import side_by_side
 
 
 def test_a_corpus_comes_back_from_its_file(tmp_path: Path) -> None:

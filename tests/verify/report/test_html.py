@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.drafts import make_verdict, reviewed_draft
-from tests.verify.heatmap.test_page import EVIL, Parsed, contrast
+from tests.verify.test_heatmap import EVIL, Parsed, contrast
 from whycite.documents import Document, Reference
 from whycite.verify.report import draft_report, html
 

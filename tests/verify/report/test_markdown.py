@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from tests.drafts import reviewed_draft
-from tests.verify.heatmap.test_page import Parsed
+from tests.verify.test_heatmap import Parsed
 from whycite.verify.report import markdown
 
 

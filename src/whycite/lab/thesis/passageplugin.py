@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from whycite.errors import MissingExtra
 
 if TYPE_CHECKING:
-    from whycite.verify.passagemodels import PassageScorer
+    from whycite.verify.passages import PassageScorer
 
 __all__ = ["open_passage_model"]
 

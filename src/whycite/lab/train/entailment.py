@@ -23,7 +23,7 @@ import torch
 from numpy.typing import NDArray
 
 from whycite.lab.train.vectors import Tensor
-from whycite.models.pairs import side_by_side
+from whycite.models.runtime import side_by_side
 
 __all__ = [
     "OUTPUTS",

@@ -39,7 +39,7 @@ from whycite.lab.train.entailmentpairs import (
     written_pairs,
 )
 from whycite.lab.train.writtenclaims import article_part
-from whycite.verify.prose import own_sentences
+from whycite.verify.passages import own_sentences
 
 __all__ = [
     "SOURCES",

@@ -14,7 +14,7 @@ import numpy as np
 from whycite.lab.thesis.datasets import Label, PassageCase
 from whycite.lab.train.contrasts import ArticleSentence, comparison_pairs, contrast_pairs, wording_pairs
 from whycite.lab.train.entailment import UNLABELLED, LabelledPair, SentenceList
-from whycite.verify.lexical import SentenceLexicon
+from whycite.verify.features import SentenceLexicon
 
 __all__ = [
     "ArticleText",

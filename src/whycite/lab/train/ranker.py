@@ -15,8 +15,8 @@ from whycite.lab.train.bases import Base
 from whycite.lab.train.rankerexamples import RankList, Stance, draw_examples
 from whycite.lab.train.steps import TrainingSteps
 from whycite.lab.train.vectors import Tensor, autocast, pad_rows, to_device
-from whycite.models.pairs import side_by_side
 from whycite.models.rankers import claim_text
+from whycite.models.runtime import side_by_side
 
 __all__ = ["Loss", "PairTokens", "RankerNetwork", "RankerRecipe", "score", "train"]
 

@@ -33,8 +33,7 @@ from whycite.lab.thesis.experiment import split, without_shared_documents
 from whycite.models import Encoder
 from whycite.models.entailment import EntailmentModel
 from whycite.verify.features import PassageWeights
-from whycite.verify.passages import PreparedDocument, joint_text, kind_of
-from whycite.verify.prose import own_sentences
+from whycite.verify.passages import PreparedDocument, joint_text, kind_of, own_sentences
 
 __all__ = [
     "CITED_KINDS",

@@ -25,7 +25,7 @@ from whycite.errors import UserError
 from whycite.lab.jsonlines import read_objects
 from whycite.lab.thesis import datasets
 from whycite.lab.thesis.datasets import Label, PassageCase
-from whycite.verify.prose import own_sentences
+from whycite.verify.passages import own_sentences
 
 __all__ = ["OTHERS", "Part", "abstract_cases", "article_part", "load_written"]
 

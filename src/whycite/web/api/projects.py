@@ -390,7 +390,7 @@ def _record(here: Server, folder: ProjectFolder, id: str) -> VerdictRecord:
 
 
 def _cited_paper(here: Server, folder: ProjectFolder, id: str) -> Response:
-    from whycite.verify.heatmap.page import heat_map_json, usual_threshold
+    from whycite.verify.heatmap import heat_map_json, usual_threshold
 
     record = _record(here, folder, id)
     if not record["paper_file"] and not record["paper_document"]:

@@ -39,8 +39,8 @@ async def verify(
 
 
 def _verify(claim: str, paper: WarmPaper, n: int, library: Path) -> Response:
-    from whycite.verify.heatmap.page import heat_map_json, usual_threshold
-    from whycite.verify.lexical import forms
+    from whycite.verify.features import forms
+    from whycite.verify.heatmap import heat_map_json, usual_threshold
 
     if not claim.strip():
         raise UserError("the claim is empty; give a sentence")

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from whycite.check.findings import ProposalJson
 from whycite.documents.jsondocument import SectionJson
-from whycite.verify.heatmap.page import HeatMapJson
+from whycite.verify.heatmap import HeatMapJson
 from whycite.web.projects.desk import RunState
 from whycite.web.projects.store import FileKind
 from whycite.web.projects.verdicts import VerdictRecord

@@ -8,7 +8,7 @@ import pytest
 from tests.fakes import tiny_entailment
 from whycite.errors import UserError
 from whycite.models.entailment import EntailmentModel, OnnxEntailment, load_entailment
-from whycite.models.pairs import side_by_side
+from whycite.models.runtime import side_by_side
 
 CLAIM = "cells divide in the cortex"
 TEXTS = ["cells divide", "stars burn", "cells in the cortex\ndivide", "", "cells " * 400]

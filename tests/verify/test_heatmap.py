@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from tests.drafts import verified_document
 from whycite.errors import UserError
-from whycite.verify.heatmap import heat_map_json, html
-from whycite.verify.heatmap.page import embed_json
+from whycite.verify.heatmap import embed_json, heat_map_json, html
 
 EVIL = (
     "</script><script>alert(1)</script>",
@@ -149,7 +148,7 @@ def contrast(one: str, other: str) -> float:
 
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
 def test_contrast_is_enough_to_read(scheme: int) -> None:
-    style = files("whycite.verify.heatmap").joinpath("assets", "page.css").read_text("utf-8")
+    style = files("whycite.verify").joinpath("assets", "heatmap.css").read_text("utf-8")
     block = re.findall(r":root \{(.*?)\}", style, re.DOTALL)[scheme]
     colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block))
     for step in range(1, 6):

@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from whycite.errors import UserError
-from whycite.verify import passagemodels
-from whycite.verify.passagemodels import load_passage_model, reorder_passages
+from whycite.verify import passages
+from whycite.verify.passages import load_passage_model, reorder_passages
 from whycite.verify.verification import Passage, Verification
 
 VERIFICATION = Verification(
@@ -68,11 +68,11 @@ def test_a_folder_is_opened_by_the_plug_in_that_knows_it(
     with pytest.raises(UserError, match="not a model of passages"):
         load_passage_model(tmp_path)
     entries = [EntryPoint("broken", "no.such.module:x", "g"), EntryPoint("mine", f"{__name__}:open_by_length", "g")]
-    monkeypatch.setattr(passagemodels, "entry_points", lambda group: entries)
+    monkeypatch.setattr(passages, "entry_points", lambda group: entries)
     monkeypatch.setattr(EntryPoint, "load", lambda entry: open_by_length if entry.name == "mine" else 1 / 0)
     assert load_passage_model(tmp_path) is by_length
     assert "cannot use the plug-in 'broken'" in caplog.text
 
 
-def open_by_length(folder: Path) -> passagemodels.PassageScorer | None:
+def open_by_length(folder: Path) -> passages.PassageScorer | None:
     return by_length

@@ -2,7 +2,7 @@
 
 import pytest
 
-from whycite.verify.lexical import says_in_same_words
+from whycite.verify.features import says_in_same_words
 
 CLAIM = "Foraging honeybees sleep at night."
 

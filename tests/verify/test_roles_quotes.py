@@ -1,6 +1,6 @@
-"""What is a quotation of the claim and what is its best backing."""
+"""What is a quotation of the claim, and what is its best backing."""
 
-from whycite.verify.prose import quotes
+from whycite.verify.roles import quotes
 
 CLAIM = "Bees sleep at night and hang their antennae low"
 

@@ -12,8 +12,7 @@ from rich.console import Console
 
 from tests.drafts import verified_document
 from whycite.errors import UserError
-from whycite.verify.heatmap import heat_map_json, terminal
-from whycite.verify.heatmap.page import heat, usual_threshold
+from whycite.verify.heatmap import heat, heat_map_json, terminal, usual_threshold
 from whycite.verify.verification import Verification
 
 
