@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.thoroughness import MAX_SECONDS, scaled
-from whycite.documents.includes import list_drafts
+from whycite.documents.draftfolder import list_drafts
 from whycite.documents.markdown import READER
 from whycite.documents.model import Document
 from whycite.documents.reading import stream

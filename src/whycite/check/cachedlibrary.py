@@ -23,8 +23,8 @@ from whycite.cite.recommendations import (
     answer_fits,
     recommendation_json,
 )
+from whycite.documents.jsondocument import load_publication
 from whycite.documents.model import Notice, Reference
-from whycite.documents.references.publication import load_publication
 from whycite.library.notices import PaperNotices, load_notices, stated
 from whycite.library.paths import library_state, register_state
 from whycite.models.runtime import disable_threads

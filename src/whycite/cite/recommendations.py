@@ -12,9 +12,9 @@ from typing_extensions import TypedDict
 
 from whycite.cite.fit import nothing_fits
 from whycite.documents.identity import normalise_title
+from whycite.documents.jsondocument import publication_fields
 from whycite.documents.model import Notice, NoticeKind
 from whycite.documents.references.notices import PaperStatus, describe_status
-from whycite.documents.references.publication import publication_fields
 from whycite.errors import UserError
 from whycite.text.tokens import terms
 

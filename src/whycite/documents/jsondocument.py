@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
 from whycite.documents.identity import paper_key
-from whycite.documents.model import Citation, Coverage, Document, Notice, Reference, Section, Sentence
-from whycite.documents.references.publication import load_publication, publication_fields
+from whycite.documents.model import Citation, Coverage, Document, Notice, Publication, Reference, Section, Sentence
 
-__all__ = ["DocumentJson", "SectionJson", "document_json", "from_plain", "section_json", "to_plain"]
+__all__ = [
+    "DocumentJson",
+    "SectionJson",
+    "document_json",
+    "from_plain",
+    "load_publication",
+    "publication_fields",
+    "section_json",
+    "to_plain",
+]
+
+
+_PUBLICATION_LISTS = ("editors",)
+_PUBLICATION_FIELDS = tuple(field.name for field in fields(Publication))
 
 
 class SectionJson(TypedDict):
@@ -143,6 +155,18 @@ def _reference_json(reference: Reference) -> ReferenceJson:
     if known := publication_fields(reference.publication):
         result["publication"] = known
     return result
+
+
+def publication_fields(publication: Publication) -> dict[str, Any]:
+    """The fields that are known, with lists for tuples."""
+    values = {name: getattr(publication, name) for name in _PUBLICATION_FIELDS}
+    return {name: list(value) if name in _PUBLICATION_LISTS else value for name, value in values.items() if value}
+
+
+def load_publication(plain: Mapping[str, Any]) -> Publication:
+    """The publication from `publication_fields`; fields of later versions of whycite are ignored."""
+    values = {name: value for name, value in plain.items() if name in _PUBLICATION_FIELDS}
+    return Publication(**values | {name: tuple(values[name]) for name in _PUBLICATION_LISTS if name in values})
 
 
 def to_plain(document: Document) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from whycite.documents.builder import explain, unreadable
-from whycite.documents.includes import list_drafts
+from whycite.documents.draftfolder import list_drafts
 from whycite.documents.latex import find_main
 from whycite.documents.model import Document
 from whycite.documents.sources import DiskFolder, Folder, MemoryFolder, Source, decode, open_archive, unwrap

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from whycite.documents.identity import Papers, is_preprint_reference, key_rank, paper_key, traits
+from whycite.documents.identity import Papers, fill_gaps, is_preprint_reference, key_rank, paper_key, traits
+from whycite.documents.jsondocument import load_publication
 from whycite.documents.model import Publication, Reference
-from whycite.documents.references.publication import fill_gaps, load_publication
 from whycite.library.store import Store
 from whycite.library.tables import identifier, read_columns, rows_by_id
 

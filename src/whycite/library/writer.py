@@ -17,8 +17,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from whycite.documents.identity import paper_key, traits
+from whycite.documents.jsondocument import publication_fields
 from whycite.documents.model import Document, Publication, Reference, Sentence
-from whycite.documents.references.publication import publication_fields
 from whycite.evidence import EvidenceSpan
 from whycite.evidence.groups import quote
 from whycite.evidence.words import trim_sentence

@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_pmcid, normalise_pmid
+from whycite.documents.identity import fill_gaps, normalise_arxiv, normalise_doi, normalise_pmcid, normalise_pmid
 from whycite.documents.model import Reference
-from whycite.documents.references.publication import fill_gaps
 from whycite.references.client import ServiceFailure
 from whycite.references.comparison import same_identifier, same_work
 from whycite.references.services import (

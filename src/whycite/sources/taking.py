@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 
+from whycite.documents.identity import fill_gaps
 from whycite.documents.model import Document, Reference
 from whycite.documents.reading import stream
-from whycite.documents.references.publication import fill_gaps
 from whycite.errors import UserError
 from whycite.library import AddProgress, AddReport, Library, add_documents, default_path, remove
 from whycite.library.papers import version_of

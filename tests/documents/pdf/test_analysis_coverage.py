@@ -15,7 +15,7 @@ from whycite.documents.jsondocument import document_json, from_plain, to_plain
 from whycite.documents.model import Document
 from whycite.documents.pdf import READER
 from whycite.documents.pdf.analysis import name_pages
-from whycite.documents.pdf.wording import reads_as_prose
+from whycite.text.language import reads_as_prose
 
 Read = Callable[..., list[Document]]
 ABSTRACT = (

@@ -27,8 +27,10 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import fields, replace
 from hashlib import blake2b
+from typing import Any
 
 from whycite.documents.identity.identifiers import (
     SHARED_TITLES,
@@ -41,14 +43,16 @@ from whycite.documents.identity.identifiers import (
     normalise_pmcid,
     normalise_pmid,
     normalise_title,
+    same_family,
     tells_paper,
     title_head,
 )
 from whycite.documents.identity.partition import HEAD, LONG, PREPRINT, KeyRank, KeyTable, join
-from whycite.documents.model import Reference
+from whycite.documents.model import Publication, Reference
 
 __all__ = [
     "Papers",
+    "fill_gaps",
     "group_references",
     "is_preprint_reference",
     "key_rank",
@@ -239,3 +243,43 @@ def _year(reference: Reference) -> int:
 
 def _digest(text: str) -> int:
     return int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "big")
+
+
+_OWN_FIELDS = ("title", "year", "venue", "doi", "arxiv", "pmid", "isbn", "abstract")
+_PUBLICATION_FIELDS = tuple(field.name for field in fields(Publication) if field.name != "et_al")
+
+
+def fill_gaps(reference: Reference, source: Reference) -> Reference:
+    """A reference with what it lacks filled from another one to the same paper; it has the last word."""
+    gaps: dict[str, Any] = {
+        name: getattr(source, name) for name in _OWN_FIELDS if not getattr(reference, name) and getattr(source, name)
+    }
+    publication = reference.publication
+    if _names_more(source, reference):
+        gaps["authors"] = source.authors
+        publication = replace(publication, et_al=source.publication.et_al)
+    publication = _fill_publication(publication, source.publication)
+    if publication != reference.publication:
+        gaps["publication"] = publication
+    if new_notices := [notice for notice in source.notices if notice not in reference.notices]:
+        gaps["notices"] = (*reference.notices, *new_notices)
+    return replace(reference, **gaps) if gaps else reference
+
+
+def _fill_publication(publication: Publication, source: Publication) -> Publication:
+    if publication == source:
+        return publication
+    gaps = {name: getattr(source, name) for name in _PUBLICATION_FIELDS if not getattr(publication, name)}
+    return replace(publication, **gaps)
+
+
+def _names_more(source: Reference, reference: Reference) -> bool:
+    """Whether a source has more of the authors: all of them where the reference has "et al."."""
+    if not reference.authors or not source.authors:
+        return bool(source.authors)
+    longer = len(source.authors) > len(reference.authors)
+    return reference.publication.et_al and longer and _same_first(source.authors, reference.authors)
+
+
+def _same_first(authors: Sequence[str], other_authors: Sequence[str]) -> bool:
+    return same_family(family_name(authors[0]), family_name(other_authors[0]))

@@ -10,10 +10,9 @@ from whycite.documents.builder import Builder, Prose
 from whycite.documents.latex import handlers
 from whycite.documents.latex.commands import ARGUMENTS, is_citation, looks_like_citation
 from whycite.documents.latex.cursor import Cursor, LatexFrame, LatexRange, LatexText
-from whycite.documents.latex.environments import Environments
 from whycite.documents.latex.formulas import DASHES_AND_QUOTES, read_formula, read_letter, read_symbol
 from whycite.documents.latex.macros import Conditionals, Macro, expand
-from whycite.documents.latex.page import LatexPage
+from whycite.documents.latex.page import Environments, LatexPage
 from whycite.documents.latex.project import LatexProject, expand_path, may_include
 from whycite.documents.model import Reference
 

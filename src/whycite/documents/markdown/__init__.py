@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from whycite.documents.builder import Builder
+from whycite.documents.draftfolder import load_bibliography, nearby_bibliographies
 from whycite.documents.identity import normalise_doi
 from whycite.documents.markdown.blocks import read_blocks
 from whycite.documents.markdown.inline import MarkdownNames
@@ -27,7 +28,6 @@ from whycite.documents.markers import find_markers, split_references
 from whycite.documents.markup import InclusionLimit, SourceSpan
 from whycite.documents.model import Document, Reference
 from whycite.documents.references import csljson
-from whycite.documents.references.bibfiles import load_bibliography, nearby_bibliographies
 from whycite.documents.references.hayagriva import load_yaml
 from whycite.documents.references.names import parse_people, person
 from whycite.documents.references.printed import parse_list

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from whycite.documents.draftfolder import child_files
 from whycite.documents.latex.formulas import display_text
 from whycite.documents.markdown import lines
 from whycite.documents.markdown.floats import (
@@ -11,7 +12,6 @@ from whycite.documents.markdown.floats import (
     PROSE_DIRECTIVES,
     MarkdownTable,
     cell_captions,
-    child_files,
     column_starts,
     div_kind,
     ruled_cells,

@@ -18,7 +18,6 @@ __all__ = [
     "PROSE_DIRECTIVES",
     "MarkdownTable",
     "cell_captions",
-    "child_files",
     "column_starts",
     "div_kind",
     "ruled_cells",
@@ -33,8 +32,6 @@ PROSE_DIRECTIVES = load_word_lists(__name__)["prose_directives"]  # their text i
 CAPTIONED_DIRECTIVES = frozenset("table list-table csv-table".split())
 _CELL_CAPTION = re.compile(r"[ \t]*(?:#|//|%%|--)\|[ \t]*(?:fig|tbl|lst)-(?:sub)?cap:[ \t]*([\"']?)([^\n]*[^\s])")
 _HEADER_CAPTION = re.compile(r"\b(?:fig|tbl|tab)\.cap[ \t]*=[ \t]*(?:\"([^\"\n]*)\"|'([^'\n]*)')")
-_CHILD = re.compile(r"\bchild[ \t]*=[ \t]*(?:c\()?([^)\n}]{1,2000})")
-_QUOTED_NAME = re.compile(r"[\"']([^\"'\n]{1,300})[\"']")
 _FLOAT = re.compile(r"#(?:fig|tbl|lst)[-:]")
 
 
@@ -46,12 +43,6 @@ def cell_captions(text: str, start: int, end: int) -> Iterator[SourceSpan]:
         return
     for header in _HEADER_CAPTION.finditer(text, start, end):
         yield header.span(1) if header[1] is not None else header.span(2)
-
-
-def child_files(info: str) -> list[str]:
-    """The files that a code cell of R Markdown includes."""
-    child = _CHILD.search(info) if "child" in info else None
-    return _QUOTED_NAME.findall(child[1]) if child else []
 
 
 def div_kind(info: str) -> str:

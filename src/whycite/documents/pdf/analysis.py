@@ -18,13 +18,20 @@ from whycite.documents.pdf.extraction import Extraction, Recogniser, extract, fo
 from whycite.documents.pdf.floats import dense_lines, mark_captions, mark_floats, mark_formulas, prose_lines
 from whycite.documents.pdf.frontmatter import has_unheaded_abstract, mark_front, mark_title
 from whycite.documents.pdf.headings import find_headings, is_reference_heading
-from whycite.documents.pdf.layout import BodyMeasures, common_size, find_gutters, in_reading_order, measure, set_edges
+from whycite.documents.pdf.layout import (
+    BodyMeasures,
+    common_size,
+    find_gutters,
+    in_reading_order,
+    measure,
+    set_edges,
+    split_subcaptions,
+)
 from whycite.documents.pdf.margins import drop_line_numbers, mark_contents, mark_footnotes, mark_furniture
-from whycite.documents.pdf.subcaptions import split_subcaptions
 from whycite.documents.pdf.textblocks import BlockAssembler, split_entries, unheaded_list
 from whycite.documents.pdf.textflow import PdfText, Vocabulary
 from whycite.documents.pdf.textlines import Box, PdfLine, PdfPage, TextRun, lines_of
-from whycite.documents.pdf.wording import reads_as_prose, reads_as_sentences
+from whycite.text.language import reads_as_prose, reads_as_sentences
 
 __all__ = [
     "MAX_RECOGNITION_SECONDS",

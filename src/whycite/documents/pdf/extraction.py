@@ -12,8 +12,8 @@ from functools import cache
 from typing import Any
 
 from whycite.documents.pdf.textlines import Box, Font, PdfPage, Span, TextRun, attach_accents, compose_accent, is_accent
-from whycite.documents.pdf.wording import is_language
 from whycite.errors import UserError
+from whycite.text.language import is_language
 from whycite.text.wordlists import load_tables
 
 __all__ = [

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from whycite.documents.pdf.layout import BodyMeasures
 from whycite.documents.pdf.textlines import Box, PdfLine
-from whycite.documents.pdf.wording import reads_as_prose
+from whycite.text.language import reads_as_prose
 from whycite.text.wordlists import load_word_lists
 
 __all__ = ["dense_lines", "is_caption_label", "is_row", "mark_captions", "mark_floats", "mark_formulas", "prose_lines"]

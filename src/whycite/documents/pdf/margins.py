@@ -10,7 +10,7 @@ from itertools import pairwise
 from whycite.documents.pdf.floats import is_caption_label
 from whycite.documents.pdf.layout import BodyMeasures
 from whycite.documents.pdf.textlines import Box, PdfLine, PdfPage, TextRun
-from whycite.documents.pdf.wording import reads_as_prose
+from whycite.text.language import reads_as_prose
 
 __all__ = [
     "FOLIO",

@@ -16,7 +16,7 @@ from whycite.documents.pdf.layout import BodyMeasures
 from whycite.documents.pdf.margins import begins_footnote
 from whycite.documents.pdf.textflow import PdfText, Vocabulary, same_paragraph
 from whycite.documents.pdf.textlines import PdfLine
-from whycite.documents.pdf.wording import reads_as_prose
+from whycite.text.language import reads_as_prose
 
 __all__ = ["BlockAssembler", "split_entries", "unheaded_list"]
 

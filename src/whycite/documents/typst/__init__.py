@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 
 from whycite.documents.builder import Builder
+from whycite.documents.draftfolder import load_bibliography, nearby_bibliographies
 from whycite.documents.markup import POINTER, InclusionLimit, looks_like_pointer
 from whycite.documents.model import Document, Reference
-from whycite.documents.references.bibfiles import load_bibliography, nearby_bibliographies
 from whycite.documents.references.names import parse_people
 from whycite.documents.sources import Source, decode
 from whycite.documents.typst.syntax import TypstPage

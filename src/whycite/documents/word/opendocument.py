@@ -9,12 +9,19 @@ from whycite.documents.model import Document, Reference
 from whycite.documents.references.names import parse_people
 from whycite.documents.references.reader import year_of
 from whycite.documents.sources import Source
-from whycite.documents.word.fields import WordField, read_field
-from whycite.documents.word.flow import EQUATION, LINE_BREAK, Flow, FlowCitation, FlowParagraph, ParagraphRole
-from whycite.documents.word.managers import CitedItem, CitedWorks
+from whycite.documents.word.flow import (
+    EQUATION,
+    LINE_BREAK,
+    Flow,
+    FlowCitation,
+    FlowParagraph,
+    ParagraphRole,
+    Style,
+    StyleSheet,
+)
+from whycite.documents.word.managers import CitedItem, CitedWorks, WordField, read_field
 from whycite.documents.word.outline import build_document
 from whycite.documents.word.package import MAX_PACKAGE, Package
-from whycite.documents.word.styles import Style, StyleSheet
 from whycite.documents.word.wordml import WordText
 from whycite.documents.xmltree import Node, XmlText, plain_text
 from whycite.errors import UserError

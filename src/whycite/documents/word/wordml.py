@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from whycite.documents.word.fields import WordField, read_control, read_field
 from whycite.documents.word.flow import (
     EQUATION,
     LINE_BREAK,
@@ -18,10 +17,11 @@ from whycite.documents.word.flow import (
     FlowField,
     FlowParagraph,
     ParagraphRole,
+    Style,
+    StyleSheet,
 )
-from whycite.documents.word.managers import CitedWorks, word_sources
+from whycite.documents.word.managers import CitedWorks, WordField, read_control, read_field, word_sources
 from whycite.documents.word.package import Package
-from whycite.documents.word.styles import Style, StyleSheet
 from whycite.documents.xmltree import Node, XmlText, plain_text
 
 __all__ = ["WordText", "read_word"]
