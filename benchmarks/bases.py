@@ -24,11 +24,10 @@ from whycite.lab.evaluate.abstracts import MaskedContext, load_contexts
 from whycite.lab.evaluate.statistics import bootstrap, paired_t_test
 from whycite.lab.jsonlines import read_rows
 from whycite.lab.train import claimencoder
-from whycite.lab.train.bases import Base, load_base
+from whycite.lab.train.bases import Base, Tensor, Tokens, encode, load_base
 from whycite.lab.train.claimencoder import ClaimExamples, EncoderRecipe, train
 from whycite.lab.train.corpus import Article, CitingSentence, Corpus, View
 from whycite.lab.train.corpus import load as load_corpus
-from whycite.lab.train.vectors import Tensor, Tokens, encode
 from whycite.text.bm25 import Bm25Index
 from whycite.text.tokens import words
 

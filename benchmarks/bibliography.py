@@ -19,7 +19,7 @@ import numpy as np
 import whycite
 from whycite.check.bibliography import FEATURES, WEIGHTS
 from whycite.check.proposals import MAX_CANDIDATES
-from whycite.lab.evaluate.maskedcitations import MaskedCitation, cross_fit, mask_citations
+from whycite.lab.train.fitweights import MaskedCitation, cross_fit_entries, mask_citations
 from whycite.models import load_encoder
 from whycite.models.cache import CachedEncoder
 
@@ -39,7 +39,7 @@ def main() -> None:
         document = whycite.read(path)
         if document.format in ("latex", "markdown") and document.references:
             examples += mask_citations(document, path.name, encoder)
-    found = cross_fit(examples)
+    found = cross_fit_entries(examples)
     drafts = defaultdict(list)
     for case, ours, bm25 in zip(found.cases, found.reciprocal_ranks, found.bm25, strict=True):
         drafts[case.draft].append((len(case.features), bm25, ours))

@@ -35,7 +35,7 @@ from whycite.check.rules import RULES, Rulebook
 from whycite.check.worthiness import judge
 from whycite.documents.model import Document, Sentence
 from whycite.documents.reading import stream
-from whycite.lab.evaluate.maskedcitations import project_name
+from whycite.lab.train.fitweights import project_name
 from whycite.models.encoders import load_encoder
 from whycite.text.language import is_english_draft
 

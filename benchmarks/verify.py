@@ -22,8 +22,7 @@ from whycite.lab.thesis import datasets
 from whycite.lab.thesis.datasets import PassageCase
 from whycite.lab.thesis.verdicts import VERDICTS, measure_labels
 from whycite.lab.train.contrasts import CONTRAST_KINDS, ArticleSentence, ContrastPair, contrast_pairs, wording_pairs
-from whycite.lab.train.verifyexamples import CITED_KINDS, cited_texts, load_recorded
-from whycite.lab.train.writtenclaims import load_written
+from whycite.lab.train.verifyexamples import CITED_KINDS, cited_texts, load_recorded, load_written
 from whycite.models import load_encoder
 from whycite.models.cache import CachedEncoder
 from whycite.verify.claims import open_document, verify_sentences

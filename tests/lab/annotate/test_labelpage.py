@@ -12,9 +12,8 @@ from starlette.testclient import TestClient
 
 from tests.lab.toys import make_tasks
 from whycite.errors import UserError
-from whycite.lab.annotate.answerfiles import Answers
 from whycite.lab.annotate.labelpage import INSTRUCTIONS, Desk, application, listen
-from whycite.lab.annotate.tasks import LABELS
+from whycite.lab.annotate.tasks import LABELS, Answers
 
 if TYPE_CHECKING:
     pass

@@ -9,8 +9,8 @@ from typer.testing import CliRunner, Result
 
 from whycite.errors import UserError
 from whycite.lab.cli.evaluate_candidates import candidates
+from whycite.lab.scope.autoencoder import load_autoencoder
 from whycite.lab.scope.candidates import DraftPart
-from whycite.lab.scope.numpyautoencoder import load_autoencoder
 
 app = typer.Typer(rich_markup_mode=None)
 app.command()(candidates)

@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 from tests.fakes import FakeRanker
 from whycite.lab.cli.evaluate_passages import passages as evaluate
-from whycite.lab.cli.train_passages import passages as train
+from whycite.lab.cli.train_verify import passages as train
 
 pytest.importorskip("torch")
 

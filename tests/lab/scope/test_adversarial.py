@@ -9,9 +9,8 @@ import torch
 
 from whycite.errors import MissingExtra, UserError
 from whycite.lab.scope.adversarial import AutoencoderNetwork, AutoencoderRecipe, LayerSizes, PaperSetBatch, train
+from whycite.lab.scope.autoencoder import Autoencoder, TitleWords, load_autoencoder, make, save_autoencoder
 from whycite.lab.scope.candidates import CandidatePaper, CitedSet, DraftPart, Lessons, Recommender, pool_of
-from whycite.lab.scope.conditions import make
-from whycite.lab.scope.numpyautoencoder import Autoencoder, TitleWords, load_autoencoder, save_autoencoder
 from whycite.lab.scope.recommenders import make_most_popular
 
 BLOCKS, WIDE = 4, 12
@@ -125,6 +124,6 @@ def test_by_name(tmp_path: Path) -> None:
 
 
 def test_training_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("whycite.lab.scope.conditions.find_spec", lambda name: None)
+    monkeypatch.setattr("whycite.lab.scope.autoencoder.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r"pip install 'whycite\[train\]'"):
         make("aae-none", _lessons(epochs=1))

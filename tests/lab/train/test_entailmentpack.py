@@ -15,7 +15,7 @@ from whycite.errors import UserError
 from whycite.lab.thesis.datasets import PassageCase
 from whycite.lab.train.entailmentpack import EntailmentData, fold_numbers, load_data, load_marked
 from whycite.lab.train.entailmentstages import shorten_vocabulary
-from whycite.lab.train.writtenclaims import Part, article_part
+from whycite.lab.train.verifyexamples import Part, article_part
 
 ARTICLE = """<article><front><article-meta><title-group><article-title>On bees</article-title></title-group>
 <abstract><p>We filmed many bees at night in ten hives of the town and in two of the village.</p></abstract>

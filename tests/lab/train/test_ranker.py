@@ -9,7 +9,7 @@ import torch
 from tests.fakes import tiny_base
 from tests.lab.toys import make_corpus
 from whycite.lab.thesis.datasets import PassageCase
-from whycite.lab.train.bases import Base
+from whycite.lab.train.bases import Base, Tokens, encode
 from whycite.lab.train.claimencoder import ClaimExamples
 from whycite.lab.train.corpus import Corpus
 from whycite.lab.train.ranker import Loss, PairTokens, RankerRecipe, score, train
@@ -22,7 +22,6 @@ from whycite.lab.train.rankerexamples import (
     passage_lists,
     span_lists,
 )
-from whycite.lab.train.vectors import Tokens, encode
 from whycite.models.rankers import claim_text
 
 

@@ -19,8 +19,7 @@ from fastapi.responses import Response
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from whycite.errors import UserError
-from whycite.lab.annotate.answerfiles import Answers
-from whycite.lab.annotate.tasks import LABELS, Action, AnswerEntry, LabellingTask, TaskKind
+from whycite.lab.annotate.tasks import LABELS, Action, AnswerEntry, Answers, LabellingTask, TaskKind
 from whycite.web.guard import MEDIA_TYPE, AccessRules, Guard, problem_body
 
 __all__ = [

@@ -137,8 +137,8 @@ def serve(
     import sys
     import webbrowser
 
-    from whycite.lab.annotate.answerfiles import Answers
     from whycite.lab.annotate.labelpage import HOST, Desk, application, listen, run
+    from whycite.lab.annotate.tasks import Answers
 
     tasks_by_id = _read_tasks(tasks)
     if answers.exists() and answers.samefile(tasks):
@@ -306,7 +306,7 @@ def _read_tasks(path: Path) -> Mapping[str, LabellingTask]:
 
 def read_answers(tasks: Path, answers: Path) -> tuple[Mapping[str, LabellingTask], dict[str, dict[str, str]]]:
     """The tasks of a file, and the answers to them by task and labeller."""
-    from whycite.lab.annotate.answerfiles import answers_by_task, read_entries
+    from whycite.lab.annotate.tasks import answers_by_task, read_entries
 
     tasks_by_id = _read_tasks(tasks)
     answered = answers_by_task(read_entries(answers, tasks_by_id), tasks_by_id)

@@ -148,7 +148,7 @@ def candidates(
 
 def _make_saver(folder: Path) -> Callable[[Recommender, str], None]:
     from whycite.files import make_folder
-    from whycite.lab.scope.numpyautoencoder import Autoencoder, save_autoencoder
+    from whycite.lab.scope.autoencoder import Autoencoder, save_autoencoder
 
     make_folder(folder)
 

@@ -100,7 +100,7 @@ def _measure_articles(
     from whycite.check.detector import load_detector
     from whycite.lab.scope.worthinessexperiments import worthiness_table
     from whycite.lab.scope.worthinessmeasures import split_by_date
-    from whycite.lab.train.worthiness.documents import read_labelled
+    from whycite.lab.train.worthiness.examples import read_labelled
 
     dev = max(1, test // 2)
     with count_progress(errors, "article") as tell:

@@ -12,7 +12,7 @@ import typer
 from whycite.cli.progress import stage_progress
 from whycite.cli.terminal import AsJson, count, escape_markup, print_json, printable, say
 from whycite.errors import UserError
-from whycite.lab.cli.train_passages import PairKind, load_lexicon, require_extra, similarity
+from whycite.lab.cli.train_verify import PairKind, load_lexicon, require_extra, similarity
 
 if TYPE_CHECKING:
     from collections.abc import Callable

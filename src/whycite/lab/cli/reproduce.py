@@ -121,7 +121,7 @@ def thesis(
 
     Votes of simulated labellers stand for people, unless --tasks and --answers give those of people.
     """
-    from whycite.lab.cli.train_passages import load_lexicon, require_extra, similarity
+    from whycite.lab.cli.train_verify import load_lexicon, require_extra, similarity
 
     require_extra()
     if (labelling_tasks is None) != (answers is None):
@@ -185,7 +185,7 @@ def scope(
 
     Models are trained by SCOPE's recipes on a base of your choice.
     """
-    from whycite.lab.cli.train_passages import require_extra
+    from whycite.lab.cli.train_verify import require_extra
 
     require_extra()
     numbers = _wanted_tables("scope", tables)

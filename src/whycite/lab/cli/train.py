@@ -16,8 +16,7 @@ import typer
 from whycite.cli.terminal import CommandGroup, count, escape_markup, given_options, refuse_options
 from whycite.errors import MissingExtra, UserError
 from whycite.files import shorten_paths
-from whycite.lab.cli.train_entailment import entailment
-from whycite.lab.cli.train_passages import passages
+from whycite.lab.cli.train_verify import entailment, passages
 
 if TYPE_CHECKING:
     from whycite.lab.train.corpus import Corpus
@@ -93,7 +92,7 @@ def worthiness(
 
     paths = [*data, *(extra_paths or ())]
     if pack:
-        from whycite.lab.train.worthiness.documents import pack_labelled
+        from whycite.lab.train.worthiness.examples import pack_labelled
 
         with count_progress(Console(stderr=True, highlight=False), "article") as watch:
             written = pack_labelled(paths, out, watch=watch)
@@ -105,7 +104,7 @@ def worthiness(
 
     from whycite.lab.train.worthiness import WorthinessRecipe, scope_recipe
     from whycite.lab.train.worthiness.build import build_worthiness_model
-    from whycite.lab.train.worthiness.documents import read_labelled
+    from whycite.lab.train.worthiness.examples import read_labelled
     from whycite.models import DEFAULT
 
     if training is TrainingRecipe.scope:

@@ -23,7 +23,7 @@ from whycite.lab.scope.worthinessexperiments import worthiness_table
 from whycite.lab.scope.worthinessmeasures import WorthinessSplit, split_by_date
 from whycite.lab.train.bases import load_base, save_base
 from whycite.lab.train.worthiness import scope_recipe
-from whycite.lab.train.worthiness.documents import read_labelled
+from whycite.lab.train.worthiness.examples import read_labelled
 from whycite.lab.train.worthiness.training import train as train_worthiness
 from whycite.models import DEFAULT
 from whycite.models.folders import MODEL

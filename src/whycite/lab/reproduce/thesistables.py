@@ -13,11 +13,17 @@ from numpy.typing import NDArray
 
 from whycite.cli.terminal import count
 from whycite.errors import UserError
-from whycite.lab.annotate.aggregation import AnswersByTask, compare_methods
+from whycite.lab.annotate.aggregation import (
+    ASSUMPTIONS,
+    THESIS_ACCURACY,
+    AnswersByTask,
+    SimulatedLabellers,
+    compare_methods,
+    simulate_votes,
+)
 from whycite.lab.annotate.pairs import PARTS, as_comparisons, assign_parts, build_datasets
 from whycite.lab.annotate.pairs import split as split_pairs
 from whycite.lab.annotate.sampling import CitingClaim, SampledClaim, make_tasks, sample
-from whycite.lab.annotate.simulation import ASSUMPTIONS, THESIS_ACCURACY, SimulatedLabellers, simulate_votes
 from whycite.lab.annotate.tasks import LabellingTask, TaskOption
 from whycite.lab.evaluate.statistics import draw
 from whycite.lab.evaluate.topics import Watch

@@ -11,8 +11,8 @@ import torch
 from numpy.typing import NDArray
 
 from whycite.errors import UserError
+from whycite.lab.scope.autoencoder import LAYERS, Autoencoder, TitleWords
 from whycite.lab.scope.candidates import Lessons, pool_of
-from whycite.lab.scope.numpyautoencoder import LAYERS, Autoencoder, TitleWords
 
 __all__ = ["AutoencoderNetwork", "AutoencoderRecipe", "LayerSizes", "PaperSetBatch", "discriminator", "train"]
 

@@ -16,7 +16,7 @@ from whycite.errors import UserError
 from whycite.files import make_folder
 from whycite.lab.thesis.datasets import PassageCase
 from whycite.lab.train import claimencoder, ranker
-from whycite.lab.train.bases import Base, load_base, save_base
+from whycite.lab.train.bases import Base, Tensor, Tokens, encode, load_base, save_base
 from whycite.lab.train.claimencoder import ClaimExamples
 from whycite.lab.train.corpus import Corpus
 from whycite.lab.train.export import check_exportable, export, export_scores, file_name, write_card
@@ -34,7 +34,6 @@ from whycite.lab.train.rankerexamples import (
     same_span_pairs,
     span_lists,
 )
-from whycite.lab.train.vectors import Tensor, Tokens, encode
 from whycite.models.encoders import OnnxEncoder
 from whycite.models.folders import MODEL, RANKER
 from whycite.models.rankers import OnnxRanker, claim_text

@@ -25,7 +25,7 @@ from whycite.lab.evaluate.statistics import draw
 from whycite.lab.evaluate.topics import Topic, Watch
 from whycite.lab.ilciter.experiment import claim_of, database_of, support_of
 from whycite.lab.ilciter.workspace import ClaimCase, HeldOutPaper, PreparedTopic, answerable, choose, prepare
-from whycite.lab.train.vectors import Tensor
+from whycite.lab.train.bases import Tensor
 from whycite.library import Library
 from whycite.library.encoding import encoder_of
 from whycite.library.tables import identifier

@@ -13,10 +13,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from whycite.lab.train.bases import Base
-from whycite.lab.train.corpus import Corpus, digest
-from whycite.lab.train.steps import Checkpoint, TrainingSteps
-from whycite.lab.train.vectors import (
+from whycite.lab.train.bases import (
+    Base,
     Tensor,
     Tokens,
     autocast,
@@ -26,6 +24,8 @@ from whycite.lab.train.vectors import (
     to_device,
     unit_vectors,
 )
+from whycite.lab.train.corpus import Corpus, digest
+from whycite.lab.train.steps import Checkpoint, TrainingSteps
 
 __all__ = ["ClaimExample", "ClaimExamples", "EncoderRecipe", "HeldOutClaims", "contrast", "sets_overlap", "train"]
 

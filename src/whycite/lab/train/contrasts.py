@@ -14,9 +14,8 @@ from itertools import pairwise
 from random import Random
 from typing import Literal, get_args
 
-from whycite.lab.thesis.alterations import Alteration, alter
+from whycite.lab.thesis.alterations import Alteration, alter, comparison_statements, turn_finding
 from whycite.lab.thesis.datasets import Label
-from whycite.lab.train.comparisons import comparison_statements, turn_finding
 from whycite.text.wordlists import FUNCTION_WORDS, load_tables
 from whycite.verify.roles import role_of
 

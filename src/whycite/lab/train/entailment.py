@@ -22,7 +22,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from whycite.lab.train.vectors import Tensor
+from whycite.lab.train.bases import Tensor
 from whycite.models.runtime import side_by_side
 
 __all__ = [

@@ -11,10 +11,9 @@ from typing import Any, Literal
 
 import torch
 
-from whycite.lab.train.bases import Base
+from whycite.lab.train.bases import Base, Tensor, autocast, pad_rows, to_device
 from whycite.lab.train.rankerexamples import RankList, Stance, draw_examples
 from whycite.lab.train.steps import TrainingSteps
-from whycite.lab.train.vectors import Tensor, autocast, pad_rows, to_device
 from whycite.models.rankers import claim_text
 from whycite.models.runtime import side_by_side
 

@@ -13,8 +13,8 @@ import torch
 from whycite.documents import Document
 from whycite.lab.thesis.alterations import KINDS, OPPOSITES, AlteredClaim, alter, has_negation, numbers, replace_words
 from whycite.lab.thesis.datasets import PassageCase
+from whycite.lab.train.bases import Tensor, nearest
 from whycite.lab.train.claimencoder import ClaimExamples
-from whycite.lab.train.vectors import Tensor, nearest
 from whycite.models.rankers import TargetKind, paper_text, passage_text
 from whycite.text.sentences import split_sentences
 from whycite.text.tokens import terms

@@ -11,7 +11,7 @@ import torch
 
 from whycite.errors import UserError
 from whycite.files import atomic_write
-from whycite.lab.train.vectors import Tensor
+from whycite.lab.train.bases import Tensor
 
 __all__ = ["Checkpoint", "TrainingSteps"]
 

@@ -27,8 +27,7 @@ from whycite.lab.thesis import datasets
 from whycite.lab.thesis.datasets import PassageCase
 from whycite.lab.thesis.experiment import CaseSplit, Fit
 from whycite.lab.thesis.measures import Scorer
-from whycite.lab.train.verifyexamples import cited_texts, load_recorded, prepare
-from whycite.lab.train.writtenclaims import OTHERS, abstract_cases, load_written
+from whycite.lab.train.verifyexamples import OTHERS, abstract_cases, cited_texts, load_recorded, load_written, prepare
 from whycite.models import Encoder, load_encoder
 from whycite.models.cache import CachedEncoder
 from whycite.models.entailment import EntailmentModel, load_entailment

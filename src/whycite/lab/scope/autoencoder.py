@@ -1,4 +1,4 @@
-"""Adversarial autoencoder over sets of cited papers in plain numpy, and its title vectors (SCOPE 3.3)."""
+"""Adversarial autoencoder over sets of cited papers in plain numpy, and the conditions of each variant (SCOPE 3.3)."""
 
 from __future__ import annotations
 
@@ -8,24 +8,27 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from whycite.errors import UserError
+from whycite.errors import MissingExtra, UserError
 from whycite.files import atomic_write
-from whycite.lab.scope.candidates import POOL_SIZE, CandidatePaper, DraftPart, Pool
-from whycite.models import Encoder
+from whycite.lab.scope.candidates import POOL_SIZE, CandidatePaper, DraftPart, Lessons, Pool
+from whycite.models import DEFAULT, Encoder, load_encoder
 from whycite.text.tokens import terms
 
 __all__ = [
+    "CONDITIONS",
     "LAYERS",
     "Autoencoder",
     "TitleWords",
     "learn_title_words",
     "load_autoencoder",
+    "make",
     "save_autoencoder",
     "vectors_by",
     "vectors_in",
@@ -201,3 +204,32 @@ def load_autoencoder(path: Path) -> Autoencoder:
     except (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
         raise UserError(f"{path}: cannot read the autoencoder ({error}); train it again") from error
     return Autoencoder(about["name"], pool, weights, titles, tuple(about["sections"]))
+
+
+CONDITIONS = {
+    "aae-none": frozenset[str](),
+    "aae-title": frozenset({"title"}),
+    "aae-section-title": frozenset({"section", "title"}),
+    "aae-section": frozenset({"section"}),
+}
+
+
+def make(name: str, lessons: Lessons) -> Autoencoder:
+    """Train the autoencoder of that name."""
+    if find_spec("torch") is None:
+        raise MissingExtra("Training an autoencoder", "train")
+    from whycite.lab.scope.adversarial import AutoencoderRecipe, train
+
+    if name not in CONDITIONS:
+        raise UserError(f"unknown autoencoder '{name}'; choose one of: {', '.join(CONDITIONS)}")
+    titles = _title_words(lessons) if "title" in CONDITIONS[name] else None
+    return train(name, lessons, AutoencoderRecipe(), titles, "section" in CONDITIONS[name])
+
+
+def _title_words(lessons: Lessons) -> TitleWords:
+    look = (
+        vectors_in(lessons.word_vectors)
+        if lessons.word_vectors
+        else vectors_by(load_encoder(lessons.encoder or DEFAULT))
+    )
+    return learn_title_words({paper_set.document: paper_set.title for paper_set in lessons.sets}.values(), look)

@@ -11,8 +11,7 @@ from tests.fakes import FakeEncoder, FakeLibrary
 from whycite.cite.recommendations import Claim
 from whycite.errors import UserError
 from whycite.lab import ilciter
-from whycite.lab.ilciter import EvidenceDatabase, IlciterMethods
-from whycite.lab.ilciter.recommender import make
+from whycite.lab.ilciter import EvidenceDatabase, IlciterMethods, make
 
 
 @pytest.fixture

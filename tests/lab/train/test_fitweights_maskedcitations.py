@@ -8,9 +8,9 @@ import pytest
 import whycite
 from tests.fakes import word_encoder
 from whycite.check.bibliography import FEATURES
-from whycite.lab.evaluate.maskedcitations import (
+from whycite.lab.train.fitweights import (
     MaskedCitation,
-    cross_fit,
+    cross_fit_entries,
     fit_entry_weights,
     mask_citations,
     project_name,
@@ -61,7 +61,7 @@ def test_weights_find_what_tells_the_true_entry() -> None:
     weights = fit_entry_weights(examples)
     assert max(weights, key=lambda name: abs(weights[name])) == FEATURES[0]
     assert weights[FEATURES[0]] > 2
-    outcome = cross_fit(examples)
+    outcome = cross_fit_entries(examples)
     assert outcome.ratio > 1.5
     assert outcome.reciprocal_ranks.mean() > 0.7
 
@@ -73,4 +73,4 @@ def test_real_drafts_beat_titles_by_far(data: Path) -> None:
     examples = []
     for name in ("bayes-vis", "hogg-straightline", "monero-0005", "lab156-scss", "exoabc", "qmd-labor"):
         examples += mask_citations(whycite.read(data / "drafts" / name), name, load_encoder())
-    assert cross_fit(examples).ratio > 1.3
+    assert cross_fit_entries(examples).ratio > 1.3

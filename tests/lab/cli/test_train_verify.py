@@ -13,7 +13,7 @@ from tests.fakes import tiny_folder, tiny_model, word_tokenizer
 from tests.lab.train.test_entailmentpack import FILLER, make_data
 from whycite.cli import app
 from whycite.errors import UserError
-from whycite.lab.cli.train_entailment import entailment
+from whycite.lab.cli.train_verify import entailment
 from whycite.lab.train import entailmentstages
 from whycite.lab.train.bases import save_base
 from whycite.lab.train.entailmentpack import load_marked

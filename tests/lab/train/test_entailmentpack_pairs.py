@@ -7,7 +7,7 @@ import pytest
 from whycite.lab.thesis.datasets import PassageCase
 from whycite.lab.train.contrasts import ArticleSentence
 from whycite.lab.train.entailment import UNLABELLED, LabelledPair
-from whycite.lab.train.entailmentpairs import (
+from whycite.lab.train.entailmentpack import (
     ArticleText,
     WrittenClaim,
     case_lists,

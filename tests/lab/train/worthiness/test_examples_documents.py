@@ -3,8 +3,7 @@
 import json
 from pathlib import Path
 
-from whycite.lab.train.worthiness.documents import pack_labelled, read_labelled
-from whycite.lab.train.worthiness.examples import load_labelled
+from whycite.lab.train.worthiness.examples import load_labelled, pack_labelled, read_labelled
 
 
 def test_packed_with_the_newest_first(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.fakes import FakeEncoder
 from whycite.errors import UserError
-from whycite.lab.scope.numpyautoencoder import learn_title_words, vectors_by, vectors_in
+from whycite.lab.scope.autoencoder import learn_title_words, vectors_by, vectors_in
 
 
 def _file(folder: Path, text: str) -> Path:

@@ -1,7 +1,8 @@
-"""`whycite train passages`: the models of "Why did they cite that?"."""
+"""`whycite train passages` and `whycite train entailment`: the models of `whycite verify`."""
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,6 +11,7 @@ import typer
 
 from whycite.cli.terminal import escape_markup, refuse_options
 from whycite.errors import MissingExtra, UserError
+from whycite.files import shorten_paths
 
 if TYPE_CHECKING:
     from whycite.lab.thesis.datasets import PassageCase
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from whycite.lab.thesis.measures import Scorer
     from whycite.lab.thesis.networks import PassageRecipe, WordVectors
 
-__all__ = ["PairKind", "load_lexicon", "passages", "require_extra", "similarity"]
+__all__ = ["PairKind", "entailment", "load_lexicon", "passages", "require_extra", "similarity"]
 
 
 class PairKind(StrEnum):
@@ -157,5 +159,45 @@ def require_extra() -> None:
         raise MissingExtra("Training", "train")
 
 
+def entailment(
+    data: Annotated[
+        Path,
+        typer.Option(
+            metavar="DIR", help="Folder with any of elife, pmc-rct, clscisumm, scifact, citint and entailment."
+        ),
+    ],
+    written: Annotated[Path, typer.Option(metavar="FILE", help="Claims written about articles of --data, JSONL.")],
+    base: Annotated[str, typer.Option(metavar="NAME", help="An MPNet: a folder or Hugging Face name.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the model.")],
+    words: Annotated[int, typer.Option(metavar="N", min=1, help="Word pieces to keep, the commonest.")] = 13_000,
+    layers: Annotated[int, typer.Option(metavar="N", min=1, help="Layers to keep.")] = 6,
+    inner: Annotated[int, typer.Option(metavar="N", min=1, help="Inner neurons of each layer to keep.")] = 1536,
+    steps: Annotated[int, typer.Option(metavar="N", min=1, help="Steps of all stages together.")] = 3969,
+    deadline: Annotated[
+        float, typer.Option(metavar="SECONDS", min=1, help="Stop training after this time.")
+    ] = math.inf,
+    folds: Annotated[
+        int,
+        typer.Option(
+            metavar="N", min=0, help="Folds of SciFact and CL-SciSumm for recorded.json; 0 to record nothing."
+        ),
+    ] = 5,
+    seed: Annotated[int, typer.Option(metavar="N", help="Random seed.")] = 0,
+) -> None:
+    """Train an entailment model, which says whether a passage backs a claim, contradicts it, or does neither.
+
+    A large teacher learns first, then a small student. Nothing is written before the end.
+    """
+    require_extra()
+    from rich.console import Console
+
+    from whycite.cli.progress import count_progress
+    from whycite.lab.train.entailmentstages import EntailmentPlan, build_entailment_model
+
+    plan = EntailmentPlan(words, layers, inner, steps, deadline, folds, seed)
+    console = Console(stderr=True, highlight=False)
+    build_entailment_model(data, written, base, out, plan, _tell, lambda: count_progress(console, "article"))
+
+
 def _tell(sentence: str) -> None:
-    print(escape_markup(sentence), flush=True)
+    print(escape_markup(shorten_paths(sentence)), flush=True)

@@ -4,7 +4,7 @@ import pytest
 
 from tests.lab.toys import make_tasks
 from whycite.errors import UserError
-from whycite.lab.annotate.simulation import THESIS_ACCURACY, SimulatedLabellers, accuracy_of_one, simulate_votes
+from whycite.lab.annotate.aggregation import THESIS_ACCURACY, SimulatedLabellers, accuracy_of_one, simulate_votes
 from whycite.lab.annotate.tasks import LabellingTask, TaskKind
 
 

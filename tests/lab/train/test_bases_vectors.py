@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from tests.fakes import tiny_base
 from tests.lab.toys import make_corpus
 from whycite.errors import UserError
+from whycite.lab.train.bases import Tokens, encode, nearest, nearest_by_words
 from whycite.lab.train.claimencoder import ClaimExamples, contrast, sets_overlap
 from whycite.lab.train.corpus import load, save
-from whycite.lab.train.vectors import Tokens, encode, nearest, nearest_by_words
 from whycite.models.runtime import side_by_side
 
 

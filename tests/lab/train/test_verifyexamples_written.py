@@ -11,7 +11,7 @@ import pytest
 import zstandard
 
 from whycite.errors import UserError
-from whycite.lab.train.writtenclaims import Part, abstract_cases, article_part, load_written
+from whycite.lab.train.verifyexamples import Part, abstract_cases, article_part, load_written
 
 ARTICLE = """<article><front><article-meta><title-group><article-title>On bees</article-title></title-group>
 <abstract><p>We filmed bees at night.</p></abstract></article-meta></front>

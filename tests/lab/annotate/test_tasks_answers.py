@@ -15,9 +15,8 @@ import pytest
 
 from tests.lab.toys import make_tasks
 from whycite.errors import UserError
-from whycite.lab.annotate.answerfiles import Answers, answers_by_task, entry_line, read_entries
 from whycite.lab.annotate.labelpage import Desk
-from whycite.lab.annotate.tasks import AnswerEntry
+from whycite.lab.annotate.tasks import AnswerEntry, Answers, answers_by_task, entry_line, read_entries
 
 if TYPE_CHECKING:
     from whycite.lab.annotate.tasks import LabellingTask
@@ -153,7 +152,7 @@ def test_a_full_disk_keeps_no_half_line(
 KILLED = """
 import sys
 from pathlib import Path
-from whycite.lab.annotate.answerfiles import Answers
+from whycite.lab.annotate.tasks import Answers
 from whycite.lab.annotate.tasks import AnswerEntry, LabellingTask, TaskOption
 options = (TaskOption(0, "A."), TaskOption(1, "B."))
 tasks = {f"t{n}": LabellingTask(f"t{n}", "BR", "C.", options) for n in range(3000)}

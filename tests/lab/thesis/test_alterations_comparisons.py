@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from whycite.lab.train.comparisons import comparison_statements, turn_finding
+from whycite.lab.thesis.alterations import comparison_statements, turn_finding
 
 
 @pytest.mark.parametrize(
