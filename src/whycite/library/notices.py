@@ -18,6 +18,7 @@ from whycite.library.records import identifier
 from whycite.library.register import change_register, has_register, read_register, select_ids
 
 __all__ = [
+    "NoticeEntry",
     "PaperNotices",
     "forget_documents",
     "known_notices",
@@ -122,16 +123,16 @@ def forget_documents(library: Path, documents: Iterable[int]) -> None:
         _write(library, {f"document:{id}": [] for id in documents})
 
 
-def replace_list(library: Path, name: str, entries: Iterable[Entry]) -> None:
+def replace_list(library: Path, name: str, entries: Iterable[NoticeEntry]) -> None:
     """Register a list of notices in place of an older one of the same name."""
-    _write(library, {f"list:{name}": [*entries]})
+    _write(library, {f"list:{name}": entries})
 
 
-Entry = tuple[Collection[int], PaperNotices]
+NoticeEntry = tuple[Collection[int], PaperNotices]
 """The ids of a paper, and what is known of it."""
 
 
-def _document_entries(document: Document) -> Iterator[Entry]:
+def _document_entries(document: Document) -> Iterator[NoticeEntry]:
     for reference in (document.paper, *document.references, *document.amended):
         known = stated(reference)
         if known != PaperNotices() and (key := paper_key(reference)):
@@ -143,7 +144,7 @@ def _notices(fields: list[str]) -> PaperNotices:
     return PaperNotices(itself_notice=True) if notice == _ITSELF else PaperNotices((notice,))
 
 
-def _write(library: Path, entries: Mapping[str, Sequence[Entry]]) -> None:
+def _write(library: Path, entries: Mapping[str, Iterable[NoticeEntry]]) -> None:
     """Replace the entries of each origin, all at once."""
     with change_register(library) as register:
         for origin, origin_entries in entries.items():
@@ -159,14 +160,21 @@ def _delete(register: sqlite3.Connection, origin: str) -> None:
         register.execute("DELETE FROM notices WHERE origin = ?", (origin,))
 
 
-def _insert(register: sqlite3.Connection, origin: str, entries: Sequence[Entry]) -> None:
+def _insert(register: sqlite3.Connection, origin: str, entries: Iterable[NoticeEntry]) -> None:
     [[last]] = register.execute("SELECT coalesce(max(id), 0) FROM notices")
     rows: list[tuple[object, ...]] = []
     papers: list[tuple[int, int]] = []
+    themselves: set[int] = set()
     for ids, known in entries:
-        for notice in (*known.notices, *([_ITSELF] if known.itself_notice else [])):
+        for notice in known.notices:
             number = last + len(rows) + 1
             rows.append((number, origin, notice.kind, notice.doi, notice.date, notice.reason, notice.source))
-            papers += ((paper, number) for paper in ids)
+            papers += [(paper, number) for paper in ids]
+        if known.itself_notice:
+            themselves.update(ids)
+    if themselves:
+        number = last + len(rows) + 1
+        rows.append((number, origin, _ITSELF.kind, "", "", "", ""))
+        papers += [(paper, number) for paper in themselves]
     register.executemany("INSERT INTO notices VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
     register.executemany("INSERT INTO papers VALUES (?, ?)", sorted(papers))  # in the order of the table: faster

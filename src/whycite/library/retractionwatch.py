@@ -6,23 +6,26 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
+from operator import itemgetter
 from pathlib import Path
+from typing import NamedTuple
 
-from whycite.documents.identity import normalise_doi, normalise_pmid, normalise_title, paper_key, tells_paper
-from whycite.documents.model import Notice, NoticeKind, Reference
+from whycite.documents.identity import normalise_doi, normalise_pmid, title_key
+from whycite.documents.model import Notice, NoticeKind
 from whycite.documents.references.reader import year_of
 from whycite.documents.sources import decode
 from whycite.errors import UserError
-from whycite.library.notices import PaperNotices, registered_papers, replace_list
+from whycite.library.notices import NoticeEntry, PaperNotices, registered_papers, replace_list
 from whycite.library.paths import default_path, library_exists
 from whycite.library.records import Paper, identifier
 
 __all__ = ["ImportReport", "import_list"]
 
 _NAME = "Retraction Watch"
-_COLUMNS = ("Title", "RetractionDate", "RetractionDOI", "OriginalPaperDOI", "OriginalPaperPubMedID", "RetractionNature")
 _KINDS: dict[str, NoticeKind] = {
     "retraction": "retraction",
     "expression of concern": "concern",
@@ -31,6 +34,21 @@ _KINDS: dict[str, NoticeKind] = {
 }
 _DATE = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})")  # month first, as the list writes dates
 _MAX_FIELD = 10 << 20  # characters of a field; some list hundreds of institutions
+_SKIPPED = ""  # counted beside the kinds
+_ITSELF_NOTICE = PaperNotices(itself_notice=True)
+
+
+class _Row(NamedTuple):
+    """What a row says of a paper, by the names of the columns."""
+
+    Title: str
+    RetractionDate: str
+    RetractionDOI: str
+    OriginalPaperDOI: str
+    OriginalPaperPubMedID: str
+    RetractionNature: str
+    OriginalPaperDate: str = ""
+    Reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,62 +64,80 @@ def import_list(path: Path | str | None, file: Path | str) -> ImportReport:
     """Register the notices of a Retraction Watch CSV for a library, in place of those of an earlier list."""
     place = Path(path).expanduser() if path is not None else default_path()
     kinds: Counter[str] = Counter()
-    entries: list[tuple[set[int], PaperNotices]] = []
-    skipped = 0
-    for row in _read_rows(Path(file)):
-        kind = _KINDS.get(row["RetractionNature"].strip().lower())
-        papers = _papers(row)
-        if kind is None or not papers:
-            skipped += 1
-            continue
-        kinds[kind] += 1
-        doi = normalise_doi(row["RetractionDOI"])
-        notice = Notice(kind, doi, _iso_date(row["RetractionDate"]), _reasons(row.get("Reason") or ""), _NAME)
-        entries.append((papers, PaperNotices((notice,))))
-        if doi and doi != normalise_doi(row["OriginalPaperDOI"]):
-            entries.append(({identifier(f"doi:{doi}")}, PaperNotices(itself_notice=True)))
-    if not entries:
+    entries = _entries(_read_rows(Path(file)), kinds)
+    first = next(entries, None)
+    if first is None:
         raise UserError(f"{file}: no notices in this file")
-    replace_list(place, _NAME, entries)
+    replace_list(place, _NAME, chain([first], entries))
+    skipped = kinds.pop(_SKIPPED, 0)
     return ImportReport(dict(kinds), skipped, _affected_papers(place))
 
 
-def _read_rows(file: Path) -> Iterator[dict[str, str]]:
+def _entries(rows: Iterable[_Row], kinds: Counter[str]) -> Iterator[NoticeEntry]:
+    """What rows say of papers; notices are counted by kind, and rows that say nothing as skipped."""
+    for row in rows:
+        kind = _KINDS.get(row.RetractionNature.strip().lower())
+        original_doi = normalise_doi(row.OriginalPaperDOI)
+        papers = _papers(row, original_doi)
+        if kind is None or not papers:
+            kinds[_SKIPPED] += 1
+            continue
+        kinds[kind] += 1
+        doi = normalise_doi(row.RetractionDOI)
+        notice = Notice(kind, doi, _iso_date(row.RetractionDate), _reasons(row.Reason), _NAME)
+        yield papers, PaperNotices((notice,))
+        if doi and doi != original_doi:
+            yield [identifier(f"doi:{doi}")], _ITSELF_NOTICE
+
+
+def _read_rows(file: Path) -> Iterator[_Row]:
     try:
         data = file.read_bytes()
     except OSError as error:
         raise UserError(f"{file}: {error.strerror or error}") from error
     csv.field_size_limit(_MAX_FIELD)
-    rows = csv.DictReader(io.StringIO(decode(data)[0].removeprefix("\ufeff"), newline=""))
-    missing = [column for column in _COLUMNS if column not in (rows.fieldnames or ())]
-    if missing:
-        raise UserError(
-            f"{file}: not the list of Retraction Watch (no column {missing[0]}); "
-            "get it from https://gitlab.com/crossref/retraction-watch-data"
-        )
+    rows = csv.reader(io.StringIO(decode(data)[0].removeprefix("\ufeff"), newline=""))
     try:
-        for row in rows:
-            yield {name: value or "" for name, value in row.items() if isinstance(name, str)}
+        columns = next(rows, [])
+        missing = [name for name in _Row._fields if name not in columns]
+        if required := [name for name in missing if name not in _Row._field_defaults]:
+            raise UserError(
+                f"{file}: not the list of Retraction Watch (no column {required[0]}); "
+                "get it from https://gitlab.com/crossref/retraction-watch-data"
+            )
+        # A row may be cut off; what it lacks is as empty as a column that the file does not have.
+        width = len(columns)
+        places = itemgetter(*(columns.index(name) if name in columns else width for name in _Row._fields))
+        for row in filter(None, rows):
+            cells = row[:width]
+            cells += [""] * (width + 1 - len(cells))
+            yield _Row._make(places(cells))
     except csv.Error as error:
         raise UserError(f"{file}:{rows.line_num}: not a valid CSV file ({error})") from error
 
 
-def _papers(row: Mapping[str, str]) -> set[int]:
+def _papers(row: _Row, doi: str) -> list[int]:
     """The ids of the paper that a row is about: by DOI and PMID, and by title and year if the title tells it."""
-    doi, pmid = normalise_doi(row["OriginalPaperDOI"]), normalise_pmid(row["OriginalPaperPubMedID"])
-    keys = {f"doi:{doi}" if doi else "", f"pmid:{pmid}" if pmid.strip("0") else ""}
-    year = year_of(row.get("OriginalPaperDate", ""))
-    if year and tells_paper(normalise_title(row["Title"])):
-        keys.add(paper_key(Reference("", title=row["Title"], year=year)))
-    return {identifier(key) for key in keys if key}
+    pmid = normalise_pmid(row.OriginalPaperPubMedID)
+    keys = (
+        f"doi:{doi}" if doi else "",
+        f"pmid:{pmid}" if pmid.strip("0") else "",
+        title_key(row.Title, _year(row.OriginalPaperDate)),
+    )
+    return [identifier(key) for key in keys if key]
 
 
+_year = lru_cache(year_of)
+
+
+@lru_cache
 def _iso_date(text: str) -> str:
     if match := _DATE.match(text):
         return f"{match[3]}-{match[1]:0>2}-{match[2]:0>2}"
     return text[:10] if re.match(r"\d{4}-\d\d-\d\d", text) else ""
 
 
+@lru_cache
 def _reasons(text: str) -> str:
     """The reasons as a list with commas; the file has "+One;+Another;"."""
     return ", ".join(reason for part in text.split(";") if (reason := part.strip(" +")))

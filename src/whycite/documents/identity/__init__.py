@@ -64,6 +64,7 @@ __all__ = [
     "normalise_title",
     "paper_key",
     "tells_paper",
+    "title_key",
     "traits",
 ]
 
@@ -71,6 +72,12 @@ __all__ = [
 def paper_key(reference: Reference) -> str:
     """The key of a paper: DOI, else arXiv id, else PMID, else title and year; "" for an empty reference."""
     return _identify(reference)[0]
+
+
+def title_key(title: str, year: int | None) -> str:
+    """The key of a paper that only a title and a year tell; "" if they do not tell it (`tells_paper`)."""
+    title = normalise_title(title)
+    return f"title:{title}|{year}" if year and title not in SHARED_TITLES and tells_paper(title) else ""
 
 
 def group_references(references: Iterable[Reference]) -> list[int]:
