@@ -218,6 +218,18 @@ def test_a_file_that_is_not_the_list(run: Run, tmp_path: Path) -> None:
     assert "not the list of Retraction Watch (no column Title)" in str(result.exception)
 
 
+def test_a_list_with_fewer_columns_and_a_row_that_is_cut_off(run: Run, unaware: Path, tmp_path: Path) -> None:
+    columns = "OriginalPaperDOI,RetractionNature,RetractionDOI,RetractionDate,OriginalPaperPubMedID,Title\n"
+    rows = "10.1000/BAD,Retraction,10.1000/notice,3/4/2016 0:00\n\n10.1000/noon,Correction,,,0,Some title,more,cells\n"
+    (tmp_path / "list.csv").write_text(columns + rows, "utf-8")
+    assert run("retractions", "import", tmp_path / "list.csv", "--library", unaware).exit_code == 0
+    papers = _papers(run, unaware, "--include-retracted")
+    assert {key: papers[f"doi:10.1000/{key}"].get("status") for key in ("bad", "noon")} == {
+        "bad": "retracted",
+        "noon": "corrected",
+    }
+
+
 def test_a_draft_that_cites_a_retracted_paper(run: Run, library: Path, draft: Path) -> None:
     result = run("check", draft, "--library", library, "--fail-on", "retracted")
     assert result.exit_code == 1, result.output

@@ -22,6 +22,7 @@ from whycite.documents.identity import (
     normalise_pmid,
     normalise_title,
     paper_key,
+    title_key,
 )
 from whycite.documents.model import Reference
 from whycite.documents.references import bibtex
@@ -194,6 +195,12 @@ def test_title(text: str, title: str) -> None:
 )
 def test_key(reference: Reference, key: str) -> None:
     assert paper_key(reference) == key
+
+
+def test_key_of_a_title() -> None:
+    assert title_key(LONG, 2010) == paper_key(Reference("r", title=LONG, year=2010))
+    assert not title_key(LONG, None)
+    assert not title_key("Deep learning", 2015)
 
 
 SAME = {

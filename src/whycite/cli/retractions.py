@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from whycite.cli.terminal import AsJson, CommandGroup, LibraryPath, count, print_json, printable, say
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from whycite.library import Paper
 
 __all__ = ["app"]
 
@@ -36,15 +42,13 @@ def import_file(
     Get it from https://gitlab.com/crossref/retraction-watch-data. Nothing is downloaded by whycite.
     """
     from rich.console import Console
-    from rich.text import Text
 
-    from whycite.cite.recommendations import paper_json
-    from whycite.cli.results import byline
-    from whycite.documents.references.notices import describe_status
     from whycite.library.retractionwatch import import_list
 
     report = import_list(library, file)
     if as_json:
+        from whycite.cite.recommendations import paper_json
+
         print_json(
             {
                 "notices": dict(report.notices),
@@ -60,13 +64,22 @@ def import_file(
     if not report.papers:
         say(console, "No paper in your library is on the list.")
         return
-    number = len(report.papers)
+    _list_papers(console, report.papers)
+
+
+def _list_papers(console: Console, papers: Sequence[Paper]) -> None:
+    from rich.text import Text
+
+    from whycite.cli.results import byline
+    from whycite.documents.references.notices import describe_status
+
+    number = len(papers)
     say(console, f"{count(number, 'paper')} in your library {'is' if number == 1 else 'are'} on the list:")
-    for paper in report.papers[:_MAX_PAPERS]:
+    for paper in papers[:_MAX_PAPERS]:
         say(console, Text(printable(paper.title) or "(no title)", style="bold"), indent=2)
         say(console, Text(printable(byline(paper)), style="dim"), indent=4)
         say(console, Text(printable(describe_status(paper.status, paper.notices)), style="red"), indent=4)
-    if len(report.papers) > _MAX_PAPERS:
+    if number > _MAX_PAPERS:
         say(console, f"and {number - _MAX_PAPERS:,} more; --json lists them all", indent=2)
 
 

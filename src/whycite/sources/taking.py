@@ -129,7 +129,7 @@ def open_library(path: Path | str | None) -> Library | None:
 
 def _document_ids(place: Path) -> set[int]:
     library = open_library(place)
-    return {document.id for document in library.documents()} if library else set()
+    return set(library.snapshot.all_rows("documents", ["id"])["id"].to_pylist()) if library else set()
 
 
 def _is_taken(row: TakenItem | None, state: str, stored: Collection[int]) -> bool:
