@@ -163,6 +163,12 @@ def test_a_file_that_cannot_be_read_is_told_of(paper: Path) -> None:
         fulltexts.open_full_text(broken)
 
 
+def test_a_file_without_text_is_warned_of(draft: Path, paper: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (paper.parent / "empty.md").write_text("", "utf-8")
+    list(drafts.verify_draft(draft, paper.parent))
+    assert [record.getMessage() for record in caplog.records] == [f"{paper.parent / 'empty.md'}: the file is empty"]
+
+
 def test_no_folder(draft: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such folder"):
         list(drafts.verify_draft(draft, tmp_path / "nowhere"))

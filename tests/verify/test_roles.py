@@ -27,6 +27,11 @@ verify_sentences = partial(verify_sentences_by_models, encoder=word_encoder(), e
         ("We therefore asked whether aspirin reduces the risk of colorectal cancer.", "hypothesis"),
         ("To test whether aspirin lowers the risk, we recruited 300 adults.", "hypothesis"),
         ("The aim of this trial was to determine the effect of aspirin on cancer.", "hypothesis"),
+        ("We further expected that aspirin would reduce the risk.", "hypothesis"),
+        ("We suspect that aspirin reduces the risk of colorectal cancer.", "hypothesis"),
+        ("It is conceivable that a second dose of aspirin reduces the risk.", "hypothesis"),
+        ("In this hypothetical model, aspirin does not reduce the risk.", "hypothesis"),
+        ("Aspirin reduced the risk on the SEER 2004 corpus.", "own"),
         ("Consistent with our hypothesis, aspirin reduced the risk.", "own"),
         ("Contrary to our hypothesis, aspirin did not reduce the risk.", "own"),
         ("Aspirin reduces the risk of colorectal cancer (Winer et al., 2019).", "others"),
@@ -53,6 +58,22 @@ def test_cited_source() -> None:
     assert cited_source("Calcium lowers the incidence (Winer et al., 2019; Berg, 2011).") == "Winer 2019"
     assert cited_source("As Lind and Berg (2011) found, it does.") == "Lind 2011"
     assert cited_source("Calcium lowers the incidence [12].") == ""
+
+
+@pytest.mark.parametrize(
+    ("sentence", "source"),
+    [
+        ("Winer (2019) found that it does.", "Winer 2019"),
+        ("It does (see Winer 2019).", "Winer 2019"),
+        ("It does (Berg, 2011a; Winer, 2019).", "Berg 2011"),
+        ("De Belie, Lind and Berg (2018) found that it does.", "Belie 2018"),
+        ("Evaluation on the ACE RDC 2004 corpus shows that it does.", ""),
+        ("Samples were taken in March 2019.", ""),
+        ("Samples from Norway (2,019 in all) were frozen.", ""),
+    ],
+)
+def test_sources_are_told_from_names_with_years(sentence: str, source: str) -> None:
+    assert cited_source(sentence) == source
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from bisect import bisect_right
 from collections import OrderedDict
@@ -42,6 +43,7 @@ __all__ = [
     "verify_draft",
 ]
 
+_LOG = logging.getLogger("whycite")
 _NOT_FOUND = "the full text of the paper was not found"
 _NO_FULL_TEXTS = "there are no full texts; give their folder with --papers"
 _MISSING_REASONS = (_NOT_FOUND, _NO_FULL_TEXTS)
@@ -89,6 +91,9 @@ def verify_draft(
     full_texts = (
         texts_in_folder(papers, lambda count: report("reading papers", count, None)) if papers is not None else []
     )
+    for full_text in full_texts:
+        if full_text.problem:  # a scan often has no title, so it matches no reference and nobody would know of it
+            _LOG.warning("%s", full_text.problem)
     full_texts = [*full_texts, *(texts_in_library(library) if library is not None else [])]
     open_paper = _OpenPapers(entailment, encoder).open_paper
     yield from verify_citations(document, full_texts, open_paper, library, encoder=encoder, progress=report)

@@ -22,8 +22,9 @@ _TEST = (
 # A sentence that names what it says as a hypothesis, a question or a plan.
 _HYPOTHESIS = re.compile(
     r"\b(?:hypothesi[sz]ed?|hypothesis (?:is|was|that)|hypotheses|speculated?|postulated?|conjectured?|predicted that|"
-    r"we (?:reasoned|suspected|wondered|asked|expected|anticipated|propose) (?:that|whether|if)|"
-    r"we (?:next |then |therefore |first |also |further )?(?:asked|tested|wondered) (?:whether|if)|"
+    r"we (?:next |then |therefore |first |also |further )?(?:reasoned|suspect(?:ed)?|wondered|asked|tested|"
+    r"expect(?:ed)?|anticipated|assumed|propose) (?:that|whether|if)|"
+    r"in (?:this|a|the|our) hypothetical|(?:is|seems) conceivable that|"
     rf"(?:to|can|will|could|would|aimed to|sought to|set out to) {_TEST}\b[^.]{{0,40}}\b"
     r"(?:whether|if|how|the (?:hypothesis|effect|role|impact|possibility|idea))\b|"
     r"(?:it is|it's|is|are|was|were|remains?|still|yet) (?:(?:still|currently|largely|as yet|also|therefore) )?"
@@ -60,9 +61,13 @@ _OTHERS = re.compile(
     r"\bet al\b|\b(?:and|&) (?:colleagues|co-?workers)\b|\baccording to\b|\bothers have\b",
     re.IGNORECASE,
 )
+# "Winer et al., 2019", "Winer (2019)" and "(Winer 2019)", but neither "the ACE 2004 corpus" nor "in March 2019".
+_AUTHOR = r"[A-Z][\w'’-]*[a-z][\w'’-]*"
+_YEAR = r"(?:1[89]|20)\d\d"
 _SOURCE = re.compile(
-    r"(?P<name>[A-Z][\w'’-]+)(?: et al\.?| and [A-Z][\w'’-]+|(?:, [A-Z][\w'’-]+)* (?:and|&) [A-Z][\w'’-]+)?,? "
-    r"\(?(?P<year>(?:1[89]|20)\d\d)"
+    rf"(?P<name>{_AUTHOR})(?: et al\.?| and {_AUTHOR}|(?:, {_AUTHOR})* (?:and|&) {_AUTHOR}),? \(?(?P<year>{_YEAR})|"
+    rf"(?P<single>{_AUTHOR}) \((?P<single_year>{_YEAR})[a-z]?\)|"
+    rf"[(\[;](?:[^()\[\];]* )?(?P<inside>{_AUTHOR}),? (?P<inside_year>{_YEAR})[a-z]?[;)\],]"
 )
 _METHOD = re.compile(
     r"\b(?:(?:was|were) (?:\w+ly )?(?:measured|performed|used|obtained|purchased|collected|incubated|randomi[sz]ed|"
@@ -96,7 +101,7 @@ def role_of(sentence: str, section_type: str | None = None, cites: bool = False)
 def cited_source(sentence: str) -> str:
     """The first source that a sentence names by author and year, such as "Winer 2019"; "" if there is none."""
     match = _SOURCE.search(sentence)
-    return f"{match['name']} {match['year']}" if match else ""
+    return " ".join(filter(None, match.groups())) if match else ""
 
 
 _QUOTED = re.compile(r'"([^"]{20,1000})"')
