@@ -17,7 +17,7 @@ from whycite.check.detector import Detector, load_detector
 from whycite.check.draftfiles import DraftFiles
 from whycite.check.findings import CITATION_RULES, CheckedDraft, CitationProblem, Finding, FindingKind
 from whycite.check.memory import Memory
-from whycite.check.proposals import Proposer, searched_references
+from whycite.check.proposals import DraftProposer, Proposer, ProposerFactory, searched_references
 from whycite.check.rules import Rulebook, RuleDecision, check_rule_ids
 from whycite.check.worthiness import judge
 from whycite.cite.recommendations import check_number
@@ -57,6 +57,7 @@ def check_draft(
     ignore_rules: Collection[str] = (),
     remember: bool = True,
     texts: Mapping[str, str] | None = None,
+    make_proposer: ProposerFactory | None = None,
     progress: Callable[[str, int, int | None], None] = lambda stage, count, total: None,
     on_findings: Callable[[CheckedDraft, Sequence[Finding]], None] = lambda judged, findings: None,
 ) -> CheckedDraft:
@@ -66,7 +67,8 @@ def check_draft(
     none. `threshold` applies to all sections but those whose type has its own in `thresholds`; by default it is
     the detector's own, but at least one half. Only `sections` of these types are checked, abstracts only if asked for.
     With `all`, sentences that cite get recommendations, too. `ignore_rules` turns rules off by their ids. `texts`
-    replaces files on disk by unsaved ones. `remember` caches what was computed. `progress` is called with the stage, a
+    replaces files on disk by unsaved ones. `make_proposer` makes what proposes papers, in place of the draft's own
+    bibliography and the library. `remember` caches what was computed. `progress` is called with the stage, a
     count, and the total if known.
 
     `on_findings` is called as soon as every sentence is judged, with the draft without papers and no findings, and
@@ -128,7 +130,11 @@ def check_draft(
     on_findings(judged, ())
     clauses = {index: decision.clause for index, decision in decisions.items() if decision.clause}
     unfit = {id for id, own in notices.items() if own.status in ("retracted", "notice")}
-    proposer = Proposer(document, encoder, cached_library, n, clauses=clauses, unfit=unfit)
+    proposer: DraftProposer = (
+        make_proposer(document, n, unfit)
+        if make_proposer is not None
+        else Proposer(document, encoder, cached_library, n, clauses=clauses, unfit=unfit)
+    )
     searched = 0  # sentences for which papers were searched
 
     def count_answer() -> None:
@@ -144,7 +150,7 @@ def check_draft(
         try:
             proposals = proposer.propose(part_indices, count_answer)
         except UserError as error:
-            if cached_library is None or library is not None:
+            if make_proposer is not None or cached_library is None or library is not None:
                 raise
             # Nobody asked for the default library, so it may fail.
             judged = replace(judged, warnings=(*judged.warnings, f"{NO_LIBRARY} ({error})"))
@@ -161,7 +167,7 @@ def check_draft(
         ]
         findings += part_findings
         on_findings(judged, part_findings)
-    return replace(judged, findings=tuple(findings), stages=clock.seconds | proposer.seconds)
+    return replace(judged, findings=tuple(findings), stages={**clock.seconds, **proposer.seconds})
 
 
 def _ignored_rules(files: DraftFiles, sentence: Sentence) -> frozenset[str]:

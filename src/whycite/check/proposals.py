@@ -11,9 +11,12 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from importlib.metadata import entry_points
 from itertools import islice
 from math import exp
+from pathlib import Path
 from types import MappingProxyType
+from typing import Protocol
 
 import numpy as np
 
@@ -43,20 +46,24 @@ from whycite.cite.fit import (
 from whycite.cite.recommendations import Claim, Evidence, Recommendation, same_title
 from whycite.documents.identity import normalise_title, paper_key
 from whycite.documents.model import Document, Reference
+from whycite.errors import UserError
 from whycite.evidence.groups import quote
 from whycite.evidence.words import has_content_words
 from whycite.models import Encoder
 
 __all__ = [
     "EVEN_ODDS_MARGIN",
+    "DraftProposer",
     "EntryFinder",
     "Proposals",
     "Proposer",
+    "ProposerFactory",
     "SentenceProposals",
     "SourceRanking",
     "library_odds",
     "may_cite",
     "merge_rankings",
+    "open_chain",
     "own_recommendations",
     "propose",
     "searched_references",
@@ -95,6 +102,37 @@ class SentenceProposals:
 
     papers: tuple[Proposal, ...]
     fits: float | None
+
+
+class DraftProposer(Protocol):
+    """Proposes papers for the sentences of one draft, some at a time."""
+
+    @property
+    def seconds(self) -> Mapping[str, float]: ...
+
+    def propose(
+        self, sentences: Sequence[int], on_answer: Callable[[], None] = ...
+    ) -> dict[int, SentenceProposals]: ...
+
+
+ProposerFactory = Callable[[Document, int, Collection[str]], DraftProposer]
+"""Makes the proposer of a draft from the number of papers per sentence, and the entries that must not be proposed."""
+
+_GROUP, _CHAIN = "whycite.proposers", "scope"
+
+
+def open_chain(
+    papers: Sequence[Path],
+    prefetch: str | None,
+    ranker: Path | None,
+    variant: str | None,
+    watch: Callable[[str, int, int | None], None],
+) -> ProposerFactory:
+    """SCOPE's chain over what papers cite: a prefetcher by name, and a reranker from a folder; None for the default."""
+    for entry in entry_points(group=_GROUP, name=_CHAIN):
+        factory: ProposerFactory = entry.load()(papers, prefetch, ranker, variant, watch)
+        return factory
+    raise UserError("this installation of whycite is without its laboratory, which --pool needs; install it again")
 
 
 @dataclass(slots=True)

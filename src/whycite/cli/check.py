@@ -112,6 +112,25 @@ def check(
     no_library: Annotated[
         bool, typer.Option("--no-library", help="Recommend only papers from the draft's bibliography.")
     ] = False,
+    pool: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="PATH",
+            help="Propose papers by SCOPE's chain, from all that the papers in this file or folder cite; repeatable.",
+        ),
+    ] = None,
+    prefetch: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="With --pool: how candidates are chosen; local-bm25 by default."),
+    ] = None,
+    ranker: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="With --pool: what orders candidates, a trained ranker; BM25 by default."),
+    ] = None,
+    variant: Annotated[
+        str | None,
+        typer.Option(metavar="V", help="With --pool: what the ranker reads; what it was trained with by default."),
+    ] = None,
     references: Annotated[
         bool, typer.Option("--references", help="Also check the bibliography, as whycite references does.")
     ] = False,
@@ -121,6 +140,7 @@ def check(
     """Find sentences in a draft that need a citation, and papers they could cite."""
     _check_options(drafts, format, out, fix, yes, papers, library, no_library, as_json)
     _check_word_options(drafts, out, fix, marks, in_place)
+    _check_pool_options(pool, (prefetch, ranker, variant), fix, library, no_library)
     if watch and (fix or fail_on or "-" in drafts or (not out and (as_json or format not in (None, CheckFormat.text)))):
         raise UserError("--watch cannot be used with -, --fix or --fail-on, and only prints text unless --out is given")
     if references and (fix or "-" in drafts or format is CheckFormat.html):
@@ -141,6 +161,13 @@ def check(
         failing_kind = fail_on.value if fail_on else settings.fail_on
         kinds = (finding.kind for finding in findings if finding not in fixed)
         return failing_kind in {*kinds, *(problem.rule for finding in findings for problem in finding.problems)}
+
+    make_proposer = None
+    if pool:
+        from whycite.check.proposals import open_chain
+
+        with stage_progress(errors) as bar:
+            make_proposer = open_chain(pool, prefetch, ranker, variant, bar)
 
     def check_drafts() -> tuple[list[CheckedDraft], bool]:
         """Check all drafts and report them, text on the terminal as it comes; whether the command fails."""
@@ -166,7 +193,8 @@ def check(
                         all=all,
                         n=n or settings.n or 3,
                         detector=load_detector(worthiness) if worthiness else None,
-                        use_library=not no_library,
+                        use_library=not (no_library or pool),
+                        make_proposer=make_proposer,
                         ignore_rules=settings.ignore_rules,
                         texts=texts,
                         progress=live.progress,
@@ -261,6 +289,22 @@ def _check_options(
         raise UserError("--fix cannot be used with --format or --json")
     if "-" in drafts and (fix or len(drafts) > 1):
         raise UserError("- (standard input) cannot be used with --fix or with other drafts")
+
+
+def _check_pool_options(
+    pool: Sequence[Path] | None, chain: Sequence[object], fix: bool, library: str | None, no_library: bool
+) -> None:
+    """Reject options of SCOPE's chain without papers that it can search, and options that a chain does not use."""
+    if not pool:
+        if any(option is not None for option in chain):
+            raise UserError(
+                "--prefetch, --ranker and --variant belong to SCOPE's chain; give the papers it searches with --pool"
+            )
+        return
+    if library is not None or no_library:
+        raise UserError("--pool cannot be used with --library or --no-library: the chain searches the pool alone")
+    if fix:
+        raise UserError("--pool cannot be used with --fix: of papers from a pool, too little is known to cite them")
 
 
 def _check_word_options(

@@ -8,8 +8,9 @@ import whycite
 from tests.fakes import word_detector, word_encoder
 from whycite.documents.model import Reference
 from whycite.lab.scope.candidates import CandidatePaper, CitedSet, Lessons, load_recommender
+from whycite.lab.scope.chain import MatchedReference, ReferenceMatcher, ScopeChain
 from whycite.lab.scope.inputvariants import ClaimPlace, ranker_variant
-from whycite.lab.scope.pipeline import MatchedReference, ReferenceMatcher, ScopeChain, ask_nothing, drafts_in, run
+from whycite.lab.scope.pipeline import ask_nothing, drafts_in, run
 from whycite.lab.scope.reranking import Bm25Reranker
 from whycite.structure import label
 

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from whycite.check.detector import FolderDetector
-    from whycite.lab.evaluate.topics import Watch
-    from whycite.lab.scope.pipeline import PipelineOutcome, ScopeChain
+    from whycite.lab.scope.pipeline import PipelineOutcome
     from whycite.lab.scope.worthinessmeasures import WorthinessScores
 
 __all__ = ["pipeline", "worthiness"]
@@ -210,6 +209,7 @@ def pipeline(
 
     from whycite.check.detector import load_detector
     from whycite.errors import UserError
+    from whycite.lab.scope.chain import load_chain
     from whycite.lab.scope.pipeline import as_dict, ask_nothing, drafts_in, run
     from whycite.models import load_encoder
     from whycite.models.cache import CachedEncoder
@@ -237,7 +237,7 @@ def pipeline(
             for pool, has_bibliography in pools
         ]
         if papers:
-            chain = _load_chain(papers, prefetch, ranker, variant, k, watch)
+            chain = load_chain(papers, prefetch, ranker, variant, k, watch)
             outcomes.append(run(drafts, detector, encoder, threshold=threshold, chain=chain, watch=watch))
     outcomes.append(ask_nothing(outcomes[0]))
     for sentence in outcomes[0].unread:
@@ -246,32 +246,6 @@ def pipeline(
         print_json({**as_dict(outcomes[0]), "rows": [as_dict(outcome) for outcome in outcomes]})
     else:
         _show_pipeline(outcomes, Console(highlight=False))
-
-
-def _load_chain(
-    papers: Sequence[Path], prefetch: str, ranker: Path | None, variant: str | None, k: int, watch: Watch
-) -> ScopeChain:
-    """SCOPE's chain over what papers cite."""
-    from whycite.lab.scope.candidates import Lessons, cited_sets, load_recommender
-    from whycite.lab.scope.inputvariants import ranker_variant
-    from whycite.lab.scope.pipeline import ScopeChain
-    from whycite.lab.scope.prefetching import read_citing_corpus
-    from whycite.lab.scope.reranking import Bm25Reranker, RankerReranker, Reranker, room_of, trained_variant
-    from whycite.models.rankers import load_ranker
-
-    corpus, _ = read_citing_corpus(papers, None, watch)
-    if not corpus.papers:
-        raise UserError(f"{papers[0]}: no paper cites another one, so there is no pool to search")
-    watch(f"training {prefetch}", 0, None)
-    prefetcher = load_recommender(prefetch, Lessons(cited_sets(corpus.documents, "section"), corpus.papers))
-    chosen = ranker_variant(variant) if variant else (trained_variant(ranker) if ranker else None)
-    chosen = chosen or ranker_variant("paragraph")
-    reranker: Reranker = (
-        Bm25Reranker(corpus.papers.values(), chosen, masked=False)
-        if ranker is None
-        else RankerReranker(load_ranker(ranker), chosen, room_of(ranker), ranker.name)
-    )
-    return ScopeChain(corpus.papers, prefetcher, reranker, k)
 
 
 def _show_pipeline(outcomes: Sequence[PipelineOutcome], console: Console) -> None:

@@ -200,7 +200,9 @@ def load_autoencoder(path: Path) -> Autoencoder:
             titles = None
             if "words" in about:
                 titles = TitleWords(about["words"], arrays["titles/weights"], arrays["titles/vectors"])
-            pool = Pool(CandidatePaper(**paper) for paper in about["papers"])
+            pool = Pool(
+                CandidatePaper(**{**paper, "authors": tuple(paper.get("authors", ()))}) for paper in about["papers"]
+            )
     except (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
         raise UserError(f"{path}: cannot read the autoencoder ({error}); train it again") from error
     return Autoencoder(about["name"], pool, weights, titles, tuple(about["sections"]))

@@ -54,6 +54,7 @@ class CandidatePaper:
     title: str = ""
     abstract: str = ""
     year: int | None = None
+    authors: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +169,7 @@ def gather_citations(documents: Iterable[Document], date: Callable[[Reference], 
                     reference.title or reference.text,
                     reference.abstract,
                     reference.year,
+                    reference.authors,
                 )
             )
         year = document.paper.year
@@ -237,13 +239,14 @@ def _unmarked(sentence: Sentence, document: Document) -> str:
 def _merge_papers(
     references: list[CandidatePaper], groups: list[int], representatives: list[int]
 ) -> list[CandidatePaper]:
-    """Merge references to the same paper: best key, a title, a year and the longest abstract."""
+    """Merge references to the same paper: best key, a title, a year, authors and the longest abstract."""
     merged = [references[index] for index in representatives]
     for group, reference in zip(groups, references, strict=True):
         paper = merged[group]
         title = paper.title or reference.title
         abstract = max(paper.abstract, reference.abstract, key=len)
-        merged[group] = replace(paper, title=title, abstract=abstract, year=paper.year or reference.year)
+        year, authors = paper.year or reference.year, paper.authors or reference.authors
+        merged[group] = replace(paper, title=title, abstract=abstract, year=year, authors=authors)
     return merged
 
 
