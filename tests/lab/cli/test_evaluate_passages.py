@@ -260,3 +260,18 @@ def test_labels_of_annotate_train_a_model_and_measure_it(folder: Path) -> None:
 def test_mistakes(folder: Path, arguments: tuple[str, ...], message: str) -> None:
     result = _run(*(argument.format(folder) for argument in arguments))
     assert message in str(result.exception)
+
+
+def test_a_trained_model_is_measured_as_it_is(folder: Path) -> None:
+    trained = ["train", "--model", "gru", "--data", folder / "scifact", "--vectors", folder / "glove.txt"]
+    assert _run(*trained, "--epochs", 1, "--out", folder / "my-gru").exit_code == 0
+    asked = ["eval", "--data", folder / "scifact", "--model", folder / "my-gru", "--no-verdicts"]
+    result = _run(*asked, "--json")
+    assert result.exit_code == 0, result.output
+    figures = json.loads(result.stdout)
+    assert set(figures["documents"]["scifact"]) == {"bm25", "encoder", "model my-gru"}
+    assert figures["datasets"]["scifact"]["with_gold"] == 24  # all claims, not those of one part
+    assert "folds" not in figures
+    assert "--folds is not used with --model" in str(_run(*asked, "--folds", 2).exception)
+    assert "two models are called 'my-gru'" in str(_run(*asked, "--model", folder / "my-gru").exception)
+    assert "not a model of passages" in str(_run(*asked[:-2], folder / "scifact").exception)

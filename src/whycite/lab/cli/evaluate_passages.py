@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from whycite.cli.progress import stage_progress
-from whycite.cli.terminal import AsJson, count, escape_markup, print_json, printable, say
+from whycite.cli.terminal import AsJson, count, escape_markup, print_json, printable, refuse_options, say
 from whycite.errors import UserError
 from whycite.lab.cli.train_verify import PairKind, load_lexicon, require_extra, similarity
 
@@ -165,10 +165,12 @@ def _print_table(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]
 
 
 _WIDTH = 140  # of tables, unless a terminal limits it
+_TRAINING_OPTIONS = ("models", "ranker", "vectors", "pairs", "folds", "epochs", "work")
 _ALL_MODELS = "rnn,gru,lstm,bilstm,bidaf,document,document-attention,document-bidaf"
 
 
 def passages(
+    ctx: typer.Context,
     data: Annotated[
         list[Path],
         typer.Option(metavar="PATH", help="File or folder of claims with passages or labels; repeatable."),
@@ -177,6 +179,13 @@ def passages(
     models: Annotated[
         str, typer.Option(metavar="M1,M2", help="Models of the thesis to train; '' for none.")
     ] = _ALL_MODELS,
+    model: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="DIR",
+            help="Only measure this model of `whycite train passages`, on all claims of --data; repeatable.",
+        ),
+    ] = None,
     ranker: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Ranker to compare: a folder, or one with fold-1, fold-2, …."),
@@ -211,6 +220,9 @@ def passages(
     The form of the data is recognised: CL-SciSumm, SciFact, Citation-Integrity, rows of claim, evidence and label, or
     what `whycite annotate` wrote. Training and test data share no documents.
     """
+    if model:
+        refuse_options(ctx, _TRAINING_OPTIONS, "--model, which trains nothing")
+        models, folds = "", 0
     from rich.console import Console
 
     from whycite.lab.thesis import experiment
@@ -233,10 +245,14 @@ def passages(
 
     near, rankers = similarity(DEFAULT), _load_rankers(ranker, folds)
     entailment = _load_entailment(recorded, datasets)
-    figures: dict[str, Any] = {"seed": seed, "folds": folds, "learnt_from": pairs.value}
+    figures: dict[str, Any] = {"seed": seed} | ({} if model else {"folds": folds, "learnt_from": pairs.value})
     with stage_progress(errors) as watch:
         if ordered:
-            methods = _baselines(near, encoder or [], rankers, entailment)
+            methods = _baselines(near, encoder or [])
+            if model:
+                methods |= _trained_models(model)
+            else:
+                methods |= _fitted_methods(rankers, entailment)
             if chosen:
                 methods |= _train_models(chosen, ordered, near, vectors, pairs, epochs, seed, work, tell)
             scored_methods = ("verify",) if recorded else ()
@@ -271,15 +287,33 @@ def _load_entailment(recorded: Path | None, datasets: Mapping[str, list[PassageC
     return load_recorded(recorded, [case for cases in datasets.values() for case in cases])
 
 
-def _baselines(near: Scorer, encoders: list[str], rankers: list[Ranker], entailment: EntailmentModel) -> dict[str, Fit]:
-    """BM25, encoders, the ranker, and `verify`."""
-    from whycite.lab.thesis.experiment import bm25, fixed_fit, side_by_side
+def _baselines(near: Scorer, encoders: list[str]) -> dict[str, Fit]:
+    """BM25 and encoders."""
+    from whycite.lab.thesis.experiment import bm25, fixed_fit
+
+    methods = {"bm25": fixed_fit(bm25()), "encoder": fixed_fit(near)}
+    return methods | {f"encoder {Path(name).name}": fixed_fit(similarity(name)) for name in encoders}
+
+
+def _trained_models(folders: Sequence[Path]) -> dict[str, Fit]:
+    """Models as they are, by the names of their folders."""
+    from whycite.lab.thesis.experiment import fixed_fit
+    from whycite.verify.passages import load_passage_model
+
+    names = [folder.resolve().name for folder in folders]
+    if repeated := next((name for name in names if names.count(name) > 1), None):
+        raise UserError(f"two models are called '{repeated}'; rename a folder")
+    return {f"model {name}": fixed_fit(load_passage_model(folder)) for name, folder in zip(names, folders, strict=True)}
+
+
+def _fitted_methods(rankers: list[Ranker], entailment: EntailmentModel) -> dict[str, Fit]:
+    """The ranker of each fold, and `verify` with weights fitted to it."""
+    from whycite.lab.thesis.experiment import side_by_side
     from whycite.lab.train.verifyweights import verify_fit
     from whycite.models import load_encoder
     from whycite.models.cache import CachedEncoder
 
-    methods = {"bm25": fixed_fit(bm25()), "encoder": fixed_fit(near)}
-    methods |= {f"encoder {Path(name).name}": fixed_fit(similarity(name)) for name in encoders}
+    methods: dict[str, Fit] = {}
     if rankers:
         read = [side_by_side(ranker) for ranker in rankers]
         methods["ranker"] = lambda parts, fold: read[fold]

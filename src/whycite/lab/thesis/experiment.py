@@ -129,8 +129,10 @@ def split(cases: Sequence[PassageCase], dev: float = 0.15, test: float = 0.15, s
 def folds(cases: Sequence[PassageCase], number: int, seed: int = 0) -> list[CaseSplit]:
     """Folds with test parts of about equal size and 15% of the rest as dev; parts share no documents.
 
-    One fold is the split of the thesis.
+    One fold is the split of the thesis. With 0 folds, all cases are for testing.
     """
+    if number == 0:
+        return [CaseSplit((), (), tuple(cases))]
     if number == 1:
         return [split(cases, seed=seed)]
     groups = draw(_groups(cases), lambda group: group[0].id, len(cases), seed)
@@ -236,14 +238,15 @@ def run(
             raise UserError(f"{name}: no gold sentence is among the ten sentences most similar to its claim")
     scores: dict[str, CaseScores] = {method: {} for method in methods}
     selected: dict[str, dict[PassageCase, frozenset[int]]] = {method: {} for method in methods}
-    for fold in range(number):
+    for fold in range(max(number, 1)):
         together = join_parts([parts[fold] for parts in parted.values()])
+        stage = f"fold {fold + 1} of {number}: " if number else ""
         for method, fit in methods.items():
-            watch(f"fold {fold + 1} of {number}: {method}", 0, None)
+            watch(f"{stage}{method}", 0, None)
             scorer = fit(together, fold)
             for name, parts in parted.items():
                 for index, case in enumerate(parts[fold].test):
-                    watch(f"fold {fold + 1} of {number}: {method}, {name}", index, len(parts[fold].test))
+                    watch(f"{stage}{method}, {name}", index, len(parts[fold].test))
                     if case.gold or method not in gold_only:
                         scores[method][case] = _score_case(scorer, case)
                 if method not in gold_only and any(case.rationales for case in parts[fold].dev):
