@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -128,7 +128,9 @@ _REFERENCES_HEADING = re.compile(rf"(?:{'|'.join(_PATTERNS['reference_headings']
 _SECTION_NAME = re.compile(
     rf"(?:\d{{1,2}}\.?\s+)?(?:{'|'.join(_PATTERNS['section_names'])})[:.]?", re.IGNORECASE
 )  # never the title of a paper
+_NUMBERED = re.compile(r"\d{1,2}[.)]")
 _STOPS = (".", "!", "?")
+_MAX_NAMES = 6  # paragraphs of names and addresses under a title
 
 
 def is_references_heading(text: str) -> bool:
@@ -200,9 +202,7 @@ class DraftOutline:
     def fill(self, builder: Builder, titled: bool) -> str:
         """Pass everything to a builder, with levels from one; returns the title if the only top heading is one."""
         headings = [event for event in self._events if isinstance(event, _OutlineHeading) and event.level]
-        tops = [heading for heading in headings if heading.level == 1]
-        has_single_top = not titled and len(tops) == 1 < len(headings) and tops[0] is self._events[0]
-        title = tops[0] if has_single_top and not _SECTION_NAME.fullmatch(tops[0].text) else None
+        title = None if titled else self._title(headings)
         highest = min((heading.level for heading in headings if heading is not title), default=1)
         for event, following in pairwise([*self._events, None]):
             if isinstance(event, _OutlineBlock):
@@ -210,6 +210,22 @@ class DraftOutline:
             elif event and event is not title and (event.text or isinstance(following, _OutlineBlock)):
                 builder.section(event.text, max(1, event.level - highest + 1))
         return title.text if title else ""
+
+    def _title(self, headings: Sequence[_OutlineHeading]) -> _OutlineHeading | None:
+        """The first heading, if it stands above all others, or alone above names and then another of its level."""
+        if len(headings) < 2 or headings[0] is not self._events[0]:
+            return None
+        first, second = headings[:2]
+        if first.level != 1 or _SECTION_NAME.fullmatch(first.text):
+            return None
+        if not any(heading.level == 1 for heading in headings[1:]):
+            return first
+        if _NUMBERED.match(first.text):
+            return None
+        between = self._events[1 : self._events.index(second)]
+        names = [event.prose.text for event in between if isinstance(event, _OutlineBlock)]
+        alone = len(names) <= _MAX_NAMES and not any(text.endswith(_STOPS) for text in names)
+        return first if alone and (second.level == 1 or _SECTION_NAME.fullmatch(second.text)) else None
 
 
 def heading_words(prose: Prose) -> str:

@@ -30,7 +30,7 @@ from whycite.documents.model import Document, Reference
 from whycite.documents.references import csljson
 from whycite.documents.references.hayagriva import load_yaml
 from whycite.documents.references.names import parse_people, person
-from whycite.documents.references.printed import parse_list
+from whycite.documents.references.printed import EMPHASIS, parse_list
 from whycite.documents.references.reader import strip_markup, year_of
 from whycite.documents.sources import Source, decode
 
@@ -183,7 +183,15 @@ def inline_references(values: Mapping[str, Any]) -> str:
 
 _CONFIGURATIONS = ("_metadata.yml", "_quarto.yml", "_quarto.yaml", "myst.yml", "_config.yml", "_bookdown.yml")
 _PAGES = (".md", ".markdown", ".qmd", ".rmd")
-_MARKS = re.compile(r"\\(?=[\[\]().*_-])|^[-*+][ \t]", re.MULTILINE)
+_EMBEDDED = re.compile(r"(?<=;base64,)[A-Za-z0-9+/=]{100,}")  # the data of a picture
+_BULLET = re.compile(r"^[-*+][ \t]", re.MULTILINE)
+_LINK = re.compile(r"\[([^\[\]]{0,500})\]\(<?([^\s()<>]{0,500}(?:\([^\s()<>]{0,200}\)[^\s()<>]{0,200}){0,5})>?\)")
+_AUTOLINK = re.compile(r"<(https?://[^\s<>]{1,500})>")
+_EMPHASIS = re.compile(
+    r"(?<![\w*\\])\*(?![\s*])([^*]{1,500})(?<![\s\\])\*(?![\w*])|(?<![\w\\])_(?![\s_])([^_]{1,500})(?<![\s\\])_(?!\w)"
+)
+_STRAY = re.compile(r"(?<!\\)\*+|\\$", re.MULTILINE)  # of bold text, or at the end of a line
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _ESCAPE = re.compile(r"\\(?=[\[\]()])")
 _SCRIPT = re.compile(r"\^([\d,–-]{1,40})\^")
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
@@ -219,8 +227,8 @@ class _MarkdownDraft:
                 out = self._gather(text, metadata, _reference_names(references))
         elif not references and any(not page.including_files for page, _ in out.reference_paragraphs):
             references = _printed_references(out)
-            body = text[: min(spans[0][0] for page, spans in out.reference_paragraphs if not page.including_files)]
-            out = self._gather(text, metadata, MarkdownNames(markers=find_markers(_blank_marks(body), references)))
+            body = _blank_marks(_without_reference_list(text, out))
+            out = self._gather(text, metadata, MarkdownNames(markers=find_markers(body, references)))
         paper = read_paper(metadata.values)
         title = out.outline.fill(self.builder, titled=bool(paper.title))
         return self.builder.document(replace(paper, title=paper.title or title), references)
@@ -243,7 +251,7 @@ class _MarkdownDraft:
         text, warning = decode(source.data())
         if warning:
             self.builder.warn(f"{source.path}: {warning}")
-        return blank_comments(text), find_metadata(text)
+        return _EMBEDDED.sub(lambda data: " " * len(data[0]), blank_comments(text)), find_metadata(text)
 
     def _learn_labels(self, text: str) -> None:
         self.names.links.update(label[1].lower() for label in LABEL.finditer(text))
@@ -354,9 +362,32 @@ def _printed_references(out: ParagraphGatherer) -> list[Reference]:
     paragraphs = []
     for page, spans in out.reference_paragraphs:
         start = page.text.rfind("\n", 0, spans[0][0]) + 1  # including the number at the start of its line
-        paragraphs.append(_MARKS.sub("", page.text[start : spans[-1][1]]).strip())
+        paragraphs.append(_printed(page.text[start : spans[-1][1]]))
     text = "\n\n".join(paragraphs)
     return parse_list((id, entry) for id, entry, _, _ in split_references(text))
+
+
+def _printed(source: str) -> str:
+    """Entries as they are printed, with marks around emphasised words."""
+    text = _AUTOLINK.sub(r"\1", _LINK.sub(_printed_link, _BULLET.sub("", source)))
+    text = _EMPHASIS.sub(lambda words: f"{EMPHASIS[0]}{words[1] or words[2]}{EMPHASIS[1]}", text)
+    return _ESCAPED.sub(r"\1", _STRAY.sub("", text)).strip()
+
+
+def _printed_link(link: re.Match[str]) -> str:
+    """The words of a link, and its address if they are others."""
+    return link[1] if link[2] in link[1] else f"{link[1]} {link[2]}"
+
+
+def _without_reference_list(text: str, out: ParagraphGatherer) -> str:
+    """The text, of the same length, with spaces for the entries of the reference list."""
+    parts, offset = [], 0
+    for page, spans in out.reference_paragraphs:
+        if not page.including_files:
+            start, end = text.rfind("\n", 0, spans[0][0]) + 1, spans[-1][1]
+            parts += [text[offset:start], " " * (end - start)]
+            offset = end
+    return "".join([*parts, text[offset:]])
 
 
 _METADATA = re.compile(rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n")

@@ -123,6 +123,7 @@ class _MarkdownBlockReader:
         if paragraph is None:
             caption = (lines.CAPTION if self._after_table else lines.TABLE_CAPTION).match(page.text, start, end)
             caption = caption or lines.TEXT_REFERENCE.match(page.text, start, end)
+            caption = caption or lines.BOLD_CAPTION.match(page.text, start, end)
             self.out.begin(page, "caption" if caption else self._paragraph_kind(page))
             mark = caption or lines.DEFINITION.match(page.text, start, end)
             start = mark.end() if mark else start

@@ -16,6 +16,7 @@ from whycite.documents.model import SentenceKind
 
 __all__ = [
     "ATX",
+    "BOLD_CAPTION",
     "CAPTION",
     "DASHES",
     "DEFINITION",
@@ -90,6 +91,12 @@ DASHES = re.compile(r"[ \t]*-{2,}(?:[ \t]+-{2,})+[ \t]*\r?\n?$")
 TABLE_CAPTION = re.compile(r"Table:(?=[ \t])[ \t]*")
 LONG_RULE = re.compile(r"[ \t]*-{10,}[ \t]*\r?\n?$")
 CAPTION = re.compile(r"(?:Table:|:)(?=[ \t])[ \t]*")
+# "**Figure 1.** Bees", as word processors export a caption.
+BOLD_CAPTION = re.compile(
+    r"(?=(?:\*\*|__)(?:Fig(?:ure|\\?\.)|Tab(?:le|\\?\.)|Scheme|Box)[ \t]+\d+[A-Za-z]?[ \t]*"
+    r"(?:\\?[.:|]|(?:\*\*|__)[ \t]*\\?[.:|]))",
+    re.IGNORECASE,
+)
 DEFINITION = re.compile(r"[:~][ \t]+")
 TARGET = re.compile(r"\([\w:./-]{1,100}\)=[ \t]*\r?\n?$")  # of a cross-reference in MyST
 MYST_BREAK = re.compile(r"\+\+\+(?:[ \t][^\n]*)?\r?\n?$")
