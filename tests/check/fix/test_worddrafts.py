@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests.drafts import check_by_words
+from tests.googledocs import google_docx, google_markdown
 from tests.wordfiles import docx, field, paragraph, run, zotero_field
 from whycite import read
+from whycite.check.fix.planning import plan
 from whycite.check.fix.worddrafts import comment_findings, insert_citations
 from whycite.documents.model import Reference
 from whycite.documents.word import text_of
@@ -152,3 +154,32 @@ def test_a_field_at_the_end_stays_whole(tmp_path: Path) -> None:
     fixed = insert_citations(check_by_words(draft), draft.read_bytes(), NOW)
     assert cited in part(fixed.content)
     assert "see Figure 2 (Kaiser, 1988)." in text_of(fixed.content, "")
+
+
+def test_a_draft_of_google_docs_is_given_back(tmp_path: Path) -> None:
+    draft = tmp_path / "draft.docx"
+    draft.write_bytes(google_docx())
+    checked = check_by_words(draft, lambda s: "in the dark" in s.text or "many insects" in s.text)
+    before = text_of(draft.read_bytes(), "")
+    commented = comment_findings(checked, draft.read_bytes(), NOW)
+    assert commented.comments == 2
+    assert text_of(commented.content, "") == before
+    fixed = insert_citations(checked, draft.read_bytes(), NOW)
+    assert not fixed.refused
+    after = text_of(fixed.content, "")
+    assert "rest for 5 - 8 hours in the dark (Kaiser, 1988). This is unclear." in after
+    assert "impairs memory in many insects (Kaiser, 1988). We return" in after
+    assert after.endswith("Science, 3, 4–5.\nKaiser, Walter (1988). Sleep of bees. Journal of Rest.\n")
+    shown = re.sub(
+        r'<w:ins w:id="\d+" w:author="whycite"[^>]*(?<!/)>.*?</w:ins>', "", part(fixed.content), flags=re.DOTALL
+    )
+    assert re.sub(r"<[^>]*>", "", shown) == re.sub(r"<[^>]*>", "", part(draft.read_bytes()))
+
+
+def test_typed_citations_in_markdown_are_left_to_the_author(tmp_path: Path) -> None:
+    draft = tmp_path / "draft.md"
+    draft.write_text(google_markdown(), "utf-8")
+    fix = plan(check_by_words(draft, lambda s: "many insects" in s.text))
+    assert not fix.changes
+    [refusal] = fix.refused
+    assert refusal.reason == "the draft cites by numbers, names or links, not by keys; add the citation by hand"

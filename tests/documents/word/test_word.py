@@ -1,6 +1,7 @@
 """Word documents: what a reader of the document sees, with the citations of every reference manager."""
 
 import io
+import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -312,6 +313,27 @@ def test_a_text_longer_than_any_document_is_read_up_to_a_limit(monkeypatch: pyte
     draft = document(docx(paragraph("Words here.") + paragraph("And some more.") + paragraph("Never read.")))
     assert [s.text for s in draft.sentences] == ["Words here.", "And some"]
     assert any("the rest is not read" in warning for warning in draft.warnings)
+
+
+def test_more_paragraphs_than_any_document_has_are_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flow, "MAX_PARAGRAPHS", 2)
+    draft = document(docx(paragraph("One here.") + paragraph("Two here.") + paragraph("Never read.") * 3))
+    assert [s.text for s in draft.sentences] == ["One here.", "Two here."]
+    assert any("the rest is not read" in warning for warning in draft.warnings)
+
+
+@pytest.mark.parametrize("inner", ["<w:r><w:t>ab </w:t></w:r>", "<m:oMath/>"])
+def test_paragraphs_whose_ends_were_deleted_take_linear_time(inner: str) -> None:
+    joined = f"<w:p><w:pPr><w:rPr><w:del/></w:rPr></w:pPr>{inner}</w:p>"
+
+    def seconds(count: int) -> float:
+        data = docx(joined * count)
+        started = time.process_time()
+        document(data)
+        return time.process_time() - started
+
+    seconds(100)
+    assert seconds(8000) < 24 * max(seconds(1000), 0.03)
 
 
 def test_deep_nesting_gives_a_warning() -> None:

@@ -16,6 +16,7 @@ from whycite.documents.xmltree import Node, XmlText
 __all__ = [
     "EQUATION",
     "LINE_BREAK",
+    "MAX_PARAGRAPHS",
     "MAX_TEXT",
     "Flow",
     "FlowCitation",
@@ -25,11 +26,14 @@ __all__ = [
     "Style",
     "StyleSheet",
     "TextPiece",
+    "plain_symbols",
     "role_by_name",
+    "symbol",
 ]
 
 
 MAX_TEXT = 3_000_000  # characters, about 900 pages; more would take minutes
+MAX_PARAGRAPHS = 40_000  # cells and notes among them; 900 pages of nothing but single lines
 EQUATION = "EQUATION"
 LINE_BREAK = "\v"  # a line break inside a paragraph, as Word itself writes it in plain text
 # White space in the file that is a space on the page.
@@ -113,7 +117,7 @@ class Flow:
     @property
     def is_full(self) -> bool:
         """Whether the text is longer than any document, so that nothing more is added."""
-        return self.length > MAX_TEXT
+        return self.length > MAX_TEXT or len(self.paragraphs) > MAX_PARAGRAPHS
 
     @property
     def text(self) -> str:
@@ -213,3 +217,24 @@ class StyleSheet:
                 return
             yield self._styles[id]
             id = self._styles[id].based_on
+
+
+_SYMBOLS = dict(
+    zip(
+        "abcdefghiklmnopqrstuwxyzDFGLPQSWXY\xb0\xb1\xa3\xb3\xb4\xb7\xbb\xae\xb9\xa5\xb6\xd7\xa2",
+        "αβχδεφγηικλμνοπθρστυωξψζΔΦΓΛΠΘΣΩΞΨ°±≤≥×•≈→≠∞∂⋅′",
+        strict=True,
+    )
+)
+_PRIVATE = re.compile("[\uf020-\uf0ff]")
+
+
+def symbol(code: str) -> str:
+    """The character of a symbol given by its code in hexadecimal."""
+    number = int(code, 16) if re.fullmatch(r"[0-9A-Fa-f]{1,5}", code) else 0
+    return "" if not number or 0xD800 <= number < 0xE000 else plain_symbols(chr(number))
+
+
+def plain_symbols(text: str) -> str:
+    """The text with characters of the font Symbol as letters."""
+    return _PRIVATE.sub(lambda sign: _SYMBOLS.get(chr(ord(sign[0]) - 0xF000), "\N{REPLACEMENT CHARACTER}"), text)

@@ -122,6 +122,8 @@ class _TextWalker:
         self.depth -= 1
 
     def _read_paragraph(self, node: Node) -> None:
+        if self.flow.is_full:
+            return
         role, level = self.styles.role(node.attributes.get("style-name", ""))
         if node.tag == "h" and role in ("body", "heading"):
             number = node.attributes.get("outline-level", "1")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 
 from whycite.documents.word.flow import (
     EQUATION,
@@ -19,6 +20,8 @@ from whycite.documents.word.flow import (
     ParagraphRole,
     Style,
     StyleSheet,
+    plain_symbols,
+    symbol,
 )
 from whycite.documents.word.managers import CitedWorks, WordField, read_control, read_field, word_sources
 from whycite.documents.word.package import Package
@@ -178,6 +181,8 @@ class _Walker:
                 self._in_context(context, lambda cell=cell: self.walk_blocks(cell, self._part))  # type: ignore[misc]
 
     def _read_paragraph(self, node: Node) -> None:
+        if self.flow.is_full:
+            return
         properties = node.find("pPr")
         line = self._joined or self._new_line(properties)
         outer = self._paragraph, self._line, self._letters, self._bold_letters
@@ -312,7 +317,7 @@ class _Walker:
             elif tag in _SIGNS:
                 self._add(_SIGNS[tag], child, run)
             elif tag == "sym":
-                self._add(_symbol(child.attributes.get("char", "")), child, run)
+                self._add(symbol(child.attributes.get("char", "")), child, run)
             elif tag == "ruby":
                 self._walk_inline(child.children)
         raised = properties.find("vertAlign") if properties is not None else None
@@ -326,7 +331,7 @@ class _Walker:
         if node.attributes.get("space") != "preserve" and texts:
             texts = _stripped(texts)
         for text in texts:
-            words = _plain_symbols(text.text)
+            words = plain_symbols(text.text)
             self._add(words, text, run)
 
     def _add(self, text: str, place: XmlText | Node, run: Node | None) -> None:
@@ -475,16 +480,21 @@ def _outline_level(node: Node) -> int:
 
 def _is_display(node: Node, flow: Flow, line: FlowParagraph) -> bool:
     """Whether a paragraph is a displayed formula and nothing else but its number."""
-    pieces = []
-    for piece in reversed(flow.pieces):
+    formulas = words = 0
+    for piece in islice(reversed(flow.pieces), _MAX_FORMULA_PIECES):
         if piece.start < line.start:
-            break
-        pieces.append(piece)
-    words = sum(piece.end - piece.start for piece in pieces if piece.run is not None)
-    return any(piece.run is None for piece in pieces) and words <= _MAX_FORMULA_NUMBER
+            return formulas > 0
+        if piece.run is None:
+            formulas += 1
+        else:
+            words += piece.end - piece.start
+        if words > _MAX_FORMULA_NUMBER:
+            return False
+    return formulas > 0 and len(flow.pieces) <= _MAX_FORMULA_PIECES
 
 
 _MAX_FORMULA_NUMBER = 8  # characters: tabs and "(12)"
+_MAX_FORMULA_PIECES = 50  # of text in the paragraph of a displayed formula, and its number
 
 
 def _style_sheet(package: Package, main: str) -> StyleSheet:
@@ -529,24 +539,3 @@ def _bookmarked_codes(package: Package) -> dict[str, str]:
                 text.text for value in property.children if isinstance(value, Node) for text in _texts(value)
             )
     return {name: "".join(parts[number] for number in sorted(parts)) for name, parts in pieces.items()}
-
-
-_SYMBOLS = dict(
-    zip(
-        "abcdefghiklmnopqrstuwxyzDFGLPQSWXY\xb0\xb1\xa3\xb3\xb4\xb7\xbb\xae\xb9\xa5\xb6\xd7\xa2",
-        "αβχδεφγηικλμνοπθρστυωξψζΔΦΓΛΠΘΣΩΞΨ°±≤≥×•≈→≠∞∂⋅′",
-        strict=True,
-    )
-)
-_PRIVATE = re.compile("[\uf020-\uf0ff]")
-
-
-def _symbol(code: str) -> str:
-    """The character of a symbol given by its code in hexadecimal."""
-    number = int(code, 16) if re.fullmatch(r"[0-9A-Fa-f]{1,5}", code) else 0
-    return "" if not number or 0xD800 <= number < 0xE000 else _plain_symbols(chr(number))
-
-
-def _plain_symbols(text: str) -> str:
-    """The text with characters of the font Symbol as letters."""
-    return _PRIVATE.sub(lambda sign: _SYMBOLS.get(chr(ord(sign[0]) - 0xF000), "\N{REPLACEMENT CHARACTER}"), text)
