@@ -197,9 +197,13 @@ async def connect(
     settings: LspSettings | None = None,
     capabilities: types.ClientCapabilities = CAPABILITIES,
     options: dict[str, Any] | None = None,
+    address: str = "",
 ) -> AsyncIterator[Editor]:
-    """An editor beside a server, which runs in this process and listens on a port of its own."""
-    server = create(settings or LspSettings(debounce=0.02, idle=60))
+    """An editor beside a server, which runs in this process and listens on a port of its own.
+
+    With an `address`, the whycite there has the models.
+    """
+    server = create(settings or LspSettings(debounce=0.02, idle=60), address)
     stop, disconnected = threading.Event(), asyncio.Event()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

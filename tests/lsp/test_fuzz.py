@@ -16,6 +16,8 @@ from whycite.lsp.diagnostics import NEEDS_CITATION
 from whycite.lsp.features import LspSettings
 from whycite.lsp.positions import TextMap
 from whycite.service.drafts import check_file
+from whycite.service.engine import Engine
+from whycite.service.loading import CurrentLibrary
 
 MARKDOWN = """---
 title: How bees rest
@@ -96,7 +98,7 @@ async def _edit_randomly(file: Path, edits: int, seed: int) -> None:
             for item in last.diagnostics
             if str(item.code).startswith(NEEDS_CITATION)
         }
-        checked = check_file(file)
+        checked = check_file(Engine(CurrentLibrary(None)), file)
         assert shown == {
             (f.start, f.end) for f in checked.findings if f.kind == "needs-citation" and f.file == str(file)
         }
@@ -110,11 +112,11 @@ async def _edit_randomly(file: Path, edits: int, seed: int) -> None:
 @pytest.mark.parametrize("edits", [20, pytest.param(1_000, marks=pytest.mark.slow)])
 def test_random_edits(name: str, text: str, edits: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WHYCITE_LIBRARY", str(tmp_path / "no library"))
-    pipeline, drafts = import_module("whycite.check.pipeline"), import_module("whycite.service.drafts")
+    pipeline, encoders = import_module("whycite.check.pipeline"), import_module("whycite.models.encoders")
     detector, encoder = word_detector(), word_encoder()
     monkeypatch.setattr(pipeline, "load_detector", lambda: detector)
     monkeypatch.setattr(pipeline, "load_encoder", lambda: encoder)
-    monkeypatch.setattr(drafts, "load_encoder", lambda: encoder)
+    monkeypatch.setattr(encoders, "load_encoder", lambda: encoder)
     (tmp_path / "refs.bib").write_text(BIB, "utf-8")
     (tmp_path / name).write_text(text, "utf-8")
     asyncio.run(_edit_randomly(tmp_path / name, edits, seed=edits))

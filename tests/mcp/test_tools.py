@@ -20,10 +20,13 @@ from mcp.types import CallToolResult
 from tokenizers import Tokenizer
 
 from tests.drafts import BIB, STUDIES_TEX
+from tests.web.serving import serving
 from whycite.library import add
 from whycite.mcp.tools import McpSettings, create
 from whycite.models import DEFAULT
 from whycite.models.folders import ENCODER, TOKENIZER
+from whycite.web.guard import AccessRules
+from whycite.web.server import ServerSettings
 
 REFERENCES = """
 @article{martin2012, title={Global honey bee viral landscape altered by a parasitic mite},
@@ -309,6 +312,30 @@ def test_it_speaks_over_http(library: Path) -> None:
             return [tool.name for tool in (await client.list_tools()).tools]
 
     assert asyncio.run(ask()) == ["cite", "check", "verify", "find_source", "references", "read"]
+
+
+def test_a_running_server_gives_the_same_answers(call: Call, draft: Path, library: Path, tmp_path: Path) -> None:
+    (tmp_path / "refs.bib").write_text(BIB + REFERENCES, "utf-8")
+    questions: list[tuple[str, dict[str, Any]]] = [
+        ("cite", {"claim": "Varroa mites spread deformed wing virus."}),
+        ("check", {"path": str(draft)}),
+        ("verify", {"claim": "Colonies with mites lost bees.", "paper": "doi:10.1000/mites"}),
+        ("find_source", {"quotation": "Colonies without mites lost 8 % of their bees."}),
+        ("references", {"path": str(tmp_path / "refs.bib")}),
+        ("read", {"paper": "doi:10.1000/mites", "section": 2}),
+    ]
+    here = [_answer(call(tool, **arguments)) for tool, arguments in questions]
+    with serving(ServerSettings(library, AccessRules(token="secret"), projects=tmp_path / "projects")) as address:
+        settings = McpSettings(library, server=address, server_token="secret")
+        assert [_answer(call(tool, settings, **arguments)) for tool, arguments in questions] == here
+
+
+def test_it_says_so_where_the_server_is_gone(call: Call, library: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    settings = McpSettings(library, server="http://127.0.0.1:9")
+    assert (
+        _answer(call("read", settings, paper="doi:10.1000/mites"))["title"] == "Mites and the loss of honeybee colonies"
+    )
+    assert "whycite: http://127.0.0.1:9: no whycite server answers there." in capsys.readouterr().err
 
 
 def test_without_the_extra_it_says_what_to_install(run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:

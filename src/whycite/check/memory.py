@@ -14,9 +14,9 @@ from typing import Any, TypeVar
 from whycite.documents.model import Reference
 from whycite.models.cache import Cache, cache_folder
 
-__all__ = ["Memory", "memory_key", "once_per_bibliography"]
+__all__ = ["MEMORY_FILE", "Memory", "memory_key", "once_per_bibliography"]
 
-_FILE = "checks-1.sqlite"
+MEMORY_FILE = "checks-1.sqlite"
 _TABLE = "known"  # the name in files of earlier versions, which remain usable
 _LIMIT = 100_000_000  # size of the file in bytes
 
@@ -30,7 +30,7 @@ class Memory:
     """A cache of JSON values."""
 
     def __init__(self, file: Path | None = None, limit: int = _LIMIT) -> None:
-        self._cache = Cache(file or cache_folder() / _FILE, _TABLE, limit)
+        self._cache = Cache(file or cache_folder() / MEMORY_FILE, _TABLE, limit)
 
     def get(self, keys: Iterable[bytes]) -> dict[bytes, Any]:
         """The cached values by key; keys without one are left out."""

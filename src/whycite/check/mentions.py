@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from whycite.check.memory import once_per_bibliography
 from whycite.documents.model import Document, Reference, Sentence
 from whycite.text.tokens import fold
 from whycite.text.wordlists import load_word_lists
@@ -144,8 +145,7 @@ class BibliographyMentions:
     def _entry_names(self) -> dict[str, list[str]]:
         """The keys of entries by the names of their tools or data sets."""
         names: dict[str, list[str]] = defaultdict(list)
-        for reference in self._document.references:
-            name = _tool_name(reference.title)
+        for reference, name in zip(self._document.references, _tool_names(self._document.references), strict=True):
             if name and name not in self._document.paper.title:
                 names[name].append(reference.id)
         return {name: keys for name, keys in names.items() if not _is_plain(name) or self._is_only_name(name, keys)}
@@ -192,6 +192,11 @@ def _families(reference: Reference) -> frozenset[str]:
 
 _MAX_NAME_WORDS = 3
 _WORD = re.compile(r"[^\W_]+")
+
+
+@once_per_bibliography
+def _tool_names(references: Sequence[Reference]) -> list[str]:
+    return [_tool_name(reference.title) for reference in references]
 
 
 def _tool_name(title: str) -> str:

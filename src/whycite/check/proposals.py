@@ -33,7 +33,7 @@ from whycite.check.bibliography import (
 from whycite.check.cachedlibrary import CachedLibrary
 from whycite.check.findings import Proposal
 from whycite.check.memory import once_per_bibliography
-from whycite.cite.exports import CitationKeys, bibtex_entry
+from whycite.cite.exports import CitationKeys, bibtex_entry, key_style
 from whycite.cite.fit import (
     BIBLIOGRAPHY,
     author_matcher,
@@ -188,7 +188,7 @@ class Proposer:
         self._library, self._n, self._unfit = cached_library, n, frozenset(unfit)
         self._bibliography, self._masked = bibliography, masked
         self._entries = BibliographyEntries(document, encoder, clauses)
-        self._keys = CitationKeys(document.references, _cited_keys(document))
+        self._keys = CitationKeys(document.references, _cited_keys(document), _key_style)
         self.seconds = {"bibliography": 0.0, "library": 0.0}
         """The time each source took so far."""
 
@@ -379,6 +379,9 @@ def _claim(entries: BibliographyEntries, index: int, papers: dict[str, str]) -> 
         cited=tuple(sorted(cited)),
         year=document.paper.year,
     )
+
+
+_key_style = once_per_bibliography(key_style)
 
 
 def searched_references(document: Document) -> tuple[Reference, ...]:

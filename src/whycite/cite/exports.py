@@ -280,15 +280,20 @@ def _matching_styles(entry: Reference) -> set[KeyStyle]:
 class CitationKeys:
     """Unused keys for new papers in the style of a bibliography; a paper keeps its key."""
 
-    def __init__(self, references: Sequence[Reference], used_keys: Iterable[str] = ()) -> None:
-        self._references = references
+    def __init__(
+        self,
+        references: Sequence[Reference],
+        used_keys: Iterable[str] = (),
+        style_of: Callable[[Sequence[Reference]], KeyStyle] = key_style,
+    ) -> None:
+        self._references, self._style_of = references, style_of
         # BibTeX takes "Smith2010" and "smith2010" for the same key.
         self._used_keys = {key.lower() for key in (*(reference.id for reference in references), *used_keys)}
         self._keys_by_paper: dict[str, str] = {}
 
     @cached_property
     def _style(self) -> KeyStyle:
-        return key_style(self._references)
+        return self._style_of(self._references)
 
     def key_for(self, paper: Paper) -> str:
         """The key of a paper."""

@@ -200,26 +200,43 @@ def _open_browser(address: str) -> None:
     webbrowser.open(address)
 
 
+_ServerAddress = Annotated[
+    str | None,
+    typer.Option(
+        "--server",
+        metavar="URL",
+        help="Let the `whycite serve` at this address answer, which has models and library in memory.",
+    ),
+]
+_ServerTokenFile = Annotated[
+    str | None,
+    typer.Option("--token-file", metavar="FILE", help="File with the token of that server, instead of $WHYCITE_TOKEN."),
+]
+
+
 def lsp(
     tcp: Annotated[
         int | None,
         typer.Option(metavar="PORT", min=1, max=65535, help="Listen on this port of this machine, not on stdio."),
     ] = None,
+    server: _ServerAddress = None,
+    token_file: _ServerTokenFile = None,
     library: LibraryPath = None,
 ) -> None:
     """Start the language server, which shows findings and completes citations in your editor."""
     if find_spec("pygls") is None:
         raise MissingExtra("The language server", "lsp")
+    address, token = _server_access(server, token_file)
     from whycite.lsp.features import LspSettings, create
 
-    server = create(LspSettings(Path(library).expanduser() if library else None))
+    draft_server = create(LspSettings(Path(library).expanduser() if library else None), address, token)
     if tcp:
         print(f"whycite: listening on 127.0.0.1:{tcp}", file=sys.stderr, flush=True)
-        server.start_tcp("127.0.0.1", tcp)
+        draft_server.start_tcp("127.0.0.1", tcp)
     else:
         output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")  # which the server closes
         with redirect_stdout(sys.stderr):  # what else is printed is not part of the protocol
-            server.start_io(stdout=output)
+            draft_server.start_io(stdout=output)
 
 
 def mcp(
@@ -233,12 +250,29 @@ def mcp(
         int | None,
         typer.Option(metavar="PORT", min=1, max=65535, help="Serve HTTP on this port of this machine, not stdio."),
     ] = None,
+    server: _ServerAddress = None,
+    token_file: _ServerTokenFile = None,
     library: LibraryPath = None,
 ) -> None:
     """Give an assistant your library: tools that cite, check, verify, find sources and read (MCP)."""
     if find_spec("mcp") is None:
         raise MissingExtra("The server for assistants", "mcp")
+    address, token = _server_access(server, token_file)
     from whycite.mcp.tools import McpSettings, run
 
-    settings = McpSettings(Path(library).expanduser() if library else None, write, max_tokens)
+    settings = McpSettings(Path(library).expanduser() if library else None, write, max_tokens, address, token)
     run(settings, *(("127.0.0.1", http) if http else ()))
+
+
+def _server_access(address: str | None, token_file: str | None) -> tuple[str, str]:
+    """The address of a running server and its token, for commands that let it answer; empty without an address."""
+    if not address:
+        if token_file:
+            raise UserError("--token-file needs --server, whose token it has")
+        return "", ""
+    if not re.fullmatch(r"https?://[^\s/?#@]+/?", address):
+        raise UserError(
+            f"--server {address}: give scheme, host and port alone, such as http://127.0.0.1:{PORT}; "
+            "the token belongs in WHYCITE_TOKEN or a --token-file"
+        )
+    return address.rstrip("/"), _stated_token(token_file, "WHYCITE_TOKEN")

@@ -20,7 +20,10 @@ from pygls.uris import from_fs_path, to_fs_path
 from whycite.check.findings import Proposal
 from whycite.errors import MissingExtra, UserError
 from whycite.lsp.diagnostics import draft_diagnostics
-from whycite.lsp.workbench import CheckStopped, DraftCheck, Report, Workbench
+from whycite.lsp.workbench import CheckStopped, DraftCheck, Workbench
+from whycite.service.engine import Progress, no_progress
+from whycite.service.loading import keep_caches_open
+from whycite.service.remote import Engines, ServerEngine
 
 __all__ = ["CheckingServer", "LspSettings"]
 
@@ -52,13 +55,18 @@ class LspSettings:
 class CheckingServer(LanguageServer):
     """Knows the open drafts; handlers run on the event loop, models on threads."""
 
-    def __init__(self, settings: LspSettings) -> None:
+    def __init__(self, settings: LspSettings, server: str = "", token: str = "") -> None:
+        """`server` is the address of a running `whycite serve` that is to answer, and `token` its token.
+
+        They are no settings: those of a project that somebody sent could name a server that collects drafts.
+        """
         # Whole texts: pygls applies partial changes by lines that form feeds and line separators end, too.
         super().__init__(
             "whycite", version("whycite"), text_document_sync_kind=types.TextDocumentSyncKind.Full, max_workers=2
         )
         self.settings = settings
-        self.bench = Workbench(settings.library)
+        self._server_engine = ServerEngine(server, token, self._tell_later) if server else None
+        self.bench = Workbench()
         self._uris: dict[Path, str] = {}
         self._versions: dict[Path, int] = {}
         self._published: dict[Path, set[Path]] = {}  # files with diagnostics, by main file
@@ -87,13 +95,16 @@ class CheckingServer(LanguageServer):
 
     def initialize(self, params: types.InitializeParams) -> None:
         """Take the editor's options."""
+        self._loop = asyncio.get_running_loop()
+        if self._server_engine is None:
+            keep_caches_open(self)
         options = params.initialization_options if isinstance(params.initialization_options, dict) else {}
         known = {name.name for name in fields(LspSettings)}
         chosen: dict[str, Any] = {name: value for name, value in options.items() if name in known}
         if isinstance(chosen.get("library"), str):
             chosen["library"] = Path(chosen["library"]).expanduser()
         self.settings = replace(self.settings, **chosen)
-        self.bench.library = self.settings.library
+        self.bench.engines = Engines(self.settings.library, self._server_engine)
 
     async def watch_files(self, _: types.InitializedParams) -> None:
         """Ask the editor to tell of changes on disk, if it can."""
@@ -182,7 +193,7 @@ class CheckingServer(LanguageServer):
         loop = asyncio.get_running_loop()
         buffers = dict(self.bench.buffers)
         is_first = main not in self.bench.checks
-        report, finish = await _show_progress(self, f"Checking {main.name}", stop) if is_first else (_no_report, None)
+        report, finish = await _show_progress(self, f"Checking {main.name}", stop) if is_first else (no_progress, None)
 
         def show_judged(check: DraftCheck) -> None:
             if is_first:  # later, findings with papers are there almost as soon
@@ -251,21 +262,21 @@ class CheckingServer(LanguageServer):
             self._shown_messages.add(message)
             self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, message))
 
+    def _tell_later(self, message: str) -> None:
+        """Show a message from another thread."""
+        self._loop.call_soon_threadsafe(self._tell, message)
+
     def _log(self, message: str) -> None:
         if message not in self._shown_messages:
             self._shown_messages.add(message)
             self.window_log_message(types.LogMessageParams(types.MessageType.Info, message))
 
 
-def _no_report(stage: str, count: int, total: int | None) -> None:
-    """For checks whose progress nobody sees."""
-
-
-async def _show_progress(server: LanguageServer, title: str, stop: Event) -> tuple[Report, Callable[[], None] | None]:
+async def _show_progress(server: LanguageServer, title: str, stop: Event) -> tuple[Progress, Callable[[], None] | None]:
     """What shows the progress of a check, and what ends it; None where the editor shows none."""
     window = server.client_capabilities.window
     if window is None or not window.work_done_progress:
-        return _no_report, None
+        return no_progress, None
     token, loop = str(uuid4()), asyncio.get_running_loop()
     await server.work_done_progress.create_async(token)
     server.work_done_progress.begin(token, types.WorkDoneProgressBegin(title, cancellable=True, percentage=0))

@@ -19,7 +19,7 @@ from whycite.library.records import Paper
 from whycite.lsp.diagnostics import quotes
 from whycite.lsp.positions import text_map
 from whycite.lsp.workbench import DraftCheck, Workbench
-from whycite.service.drafts import buffer_bytes, propose_papers
+from whycite.service.drafts import buffer_bytes
 from whycite.verify.draftclaims import DraftCitation, citations
 from whycite.verify.verification import Verdict, certainty
 
@@ -104,7 +104,7 @@ def papers_for(bench: Workbench, check: DraftCheck, finding: Finding) -> Sequenc
         return finding.recommendations
     sentence = check.sentence_at(Path(finding.file), finding.start)
     claim = sentence.without_citations() if sentence else finding.text
-    proposals = propose_papers(check.document, claim, sentence, bench.library, _MAX_PAPERS)
+    proposals = bench.propose(check, claim, sentence, _MAX_PAPERS)
     return [proposal for proposal in proposals if proposal.key not in finding.cites]
 
 
@@ -179,7 +179,7 @@ def describe_reference(bench: Workbench, check: DraftCheck, key: str, claim_plac
     times = "once" if len(citing) == 1 else f"{len(citing)} times"
     quotes = "".join(f"\n- {_escaped(sentence.text)}" for sentence in citing[:_MAX_SENTENCES])
     parts.append(f"Cited {times} in this draft:\n{quotes}" if citing else "Not cited in this draft.")
-    if known := bench.library_citations(check.main, reference, _MAX_SENTENCES):
+    if known := bench.engine(check.main).library_citations(reference, _MAX_SENTENCES):
         times = "once" if known.places == 1 else f"{known.places} times"
         quotes = "".join(
             f"\n- {_escaped(text)} ({_escaped(source.title)}{f', {source.year}' if source.year else ''})"

@@ -40,7 +40,7 @@ from whycite.lsp.evidence import (
 )
 from whycite.lsp.positions import text_map
 from whycite.lsp.workbench import DraftCheck, PaperVerdict
-from whycite.service.drafts import buffer_bytes, propose_papers
+from whycite.service.drafts import buffer_bytes
 from whycite.verify import heatmap
 
 __all__ = ["DraftServer", "LspSettings", "create"]
@@ -51,9 +51,9 @@ _CHANGED = "The draft has changed; try again in a moment."
 _T = TypeVar("_T")
 
 
-def create(settings: LspSettings | None = None) -> DraftServer:
+def create(settings: LspSettings | None = None, server_address: str = "", token: str = "") -> DraftServer:
     """A server that waits for an editor."""
-    server = DraftServer(settings or LspSettings())
+    server = DraftServer(settings or LspSettings(), server_address, token)
     for method, handler in (
         (types.INITIALIZE, server.initialize),
         (types.INITIALIZED, server.watch_files),
@@ -138,9 +138,7 @@ class DraftServer(CheckingServer):
         place = check.sentence_at(file, context.start)
         proposals: list[Proposal] = []
         if context.claim:
-            proposals = await self._answer(
-                propose_papers, check.document, context.claim, place, self.bench.library, _COMPLETED_PAPERS
-            )
+            proposals = await self._answer(self.bench.propose, check, context.claim, place, _COMPLETED_PAPERS)
         self._offered = {proposal.key: proposal for proposal in proposals}
         items = completion_items(context, check.document, proposals, places, self._uri(check.main))
         return types.CompletionList(is_incomplete=True, items=list(items))

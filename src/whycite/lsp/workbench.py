@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
 
-from whycite.check.findings import CheckedDraft, Finding
+from whycite.check.findings import CheckedDraft, Finding, Proposal
 from whycite.check.fix.edits import text_of
-from whycite.check.settings import settings_for
-from whycite.documents.model import Citation, Document, Reference, Sentence
+from whycite.documents.model import Citation, Document, Sentence
 from whycite.errors import UserError
-from whycite.library.paths import default_path, library_exists
 from whycite.service.drafts import Buffers, check_file, main_file, read_file
-from whycite.service.loading import CurrentLibrary
-from whycite.service.shelf import LibraryCitations, PaperShelf
+from whycite.service.engine import Engine, Progress
+from whycite.service.remote import Engines
 from whycite.verify.draftclaims import DraftCitation, citations
 from whycite.verify.passages import with_asides
 from whycite.verify.verification import Passage, Verification
 
-__all__ = ["CheckStopped", "DraftCheck", "PaperVerdict", "PassagePlace", "Report", "Workbench"]
+__all__ = ["CheckStopped", "DraftCheck", "PaperVerdict", "PassagePlace", "Workbench"]
 
 _PACKED = (".gz", ".zst", ".bz2", ".xz", ".zip", ".tgz")  # what is in them has no place in a file
-
-Report = Callable[[str, int, int | None], None]
 
 
 class CheckStopped(Exception):
@@ -130,13 +126,12 @@ class PaperVerdict:
 class Workbench:
     """The state of a session; checks run on one thread, everything else on the event loop."""
 
-    library: Path | None = None
+    engines: Engines = field(default_factory=Engines)
     buffers: dict[Path, str] = field(default_factory=dict)
     checks: dict[Path, DraftCheck] = field(default_factory=dict)  # by main file
     verdicts: dict[tuple[str, str], PaperVerdict] = field(default_factory=dict)  # by claim and key
     _mains: dict[Path, Path] = field(default_factory=dict)
     _edits: dict[Path, int] = field(default_factory=dict)  # the offset of the last edit of a file
-    _shelves: dict[Path, PaperShelf] = field(default_factory=dict)  # by library
 
     def put(self, file: Path, text: str) -> Path:
         """Take the text of an open file of a draft; the main file of that."""
@@ -192,7 +187,7 @@ class Workbench:
         main: Path,
         buffers: Mapping[Path, str],
         stop: Event,
-        report: Report,
+        report: Progress,
         on_judged: Callable[[DraftCheck], None],
     ) -> DraftCheck:
         """Check a draft; `on_judged` gets what is known before papers are searched."""
@@ -202,16 +197,19 @@ class Workbench:
                 raise CheckStopped
             report(stage, count, total)
 
-        def judged(checked: CheckedDraft, findings: Sequence[Finding]) -> None:
-            if not findings:
-                on_judged(DraftCheck(main, checked, buffers))
+        def judged(checked: CheckedDraft) -> None:
+            on_judged(DraftCheck(main, checked, buffers))
 
         document = read_file(main, buffers)
         progress("reading", 1, None)
         checked = check_file(
-            main, self.library, buffers=buffers, document=document, progress=progress, on_findings=judged
+            self.engine(main), main, buffers=buffers, document=document, progress=progress, on_judged=judged
         )
         return DraftCheck(main, checked, buffers)
+
+    def propose(self, check: DraftCheck, claim: str, place: Sentence | None, n: int) -> list[Proposal]:
+        """Papers for a sentence that is being written; `place` is one near it."""
+        return self.engine(check.main).propose(check.document, claim, place, n)
 
     def citations_at(self, check: DraftCheck, file: Path, start: int, end: int) -> list[DraftCitation]:
         """The citations of a draft between two offsets of a file, each with its claim."""
@@ -227,29 +225,19 @@ class Workbench:
 
     def verify(self, draft: Path, citation: DraftCitation) -> PaperVerdict:
         """Ask the full text of the cited paper, if it is at hand, and remember the verdict."""
-        verdict = PaperVerdict(*self._shelf(draft).verify_reference(citation.reference, citation.claim))
+        verdict = PaperVerdict(*self.engine(draft).verify_reference(citation.reference, citation.claim))
         self.verdicts[citation.claim, citation.reference.id] = verdict
         return verdict
 
-    def library_citations(self, draft: Path, reference: Reference, n: int) -> LibraryCitations | None:
-        """How the library cites a paper; None if it does not, or there is no library."""
-        return self._shelf(draft).library_citations(reference, n) if library_exists(self._library_of(draft)) else None
-
     def paper_path(self, draft: Path, citation: DraftCitation) -> str:
         """The file of the cited paper."""
-        if path := self._shelf(draft).path_of(citation.reference):
+        if path := self.engine(draft).path_of(citation.reference):
             return path
         raise UserError(f"{citation.reference.id}: the library has no full text of this paper")
 
-    def _library_of(self, draft: Path) -> Path:
-        return (self.library or settings_for(draft).library or default_path()).expanduser()
-
-    def _shelf(self, draft: Path) -> PaperShelf:
-        """The full texts of the library of a draft."""
-        library = self._library_of(draft)
-        if library not in self._shelves:
-            self._shelves[library] = PaperShelf(CurrentLibrary(library))
-        return self._shelves[library]
+    def engine(self, draft: Path) -> Engine:
+        """What answers questions about a draft."""
+        return self.engines.for_draft(draft)
 
 
 def _edit_end(old: str, new: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from asyncio import to_thread
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -14,18 +15,19 @@ from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp.types import CallToolResult, Resource, TextContent, ToolAnnotations
 from pydantic import Field, ValidationError
 
+from whycite import structure
+from whycite.check.findings import CheckedDraft
 from whycite.cite.fit import nothing_fits
-from whycite.cite.recommendations import Claim, answer_fits
+from whycite.cite.recommendations import Claim
 from whycite.documents.model import Document
+from whycite.documents.reading import read as read_document
 from whycite.errors import MissingExtra, UserError
 from whycite.library import LibraryDocument
-from whycite.library.paths import library_exists
 from whycite.mcp import replies
-from whycite.references.checking import check_bibliography, library_knowledge
+from whycite.references.checking import check_bibliography
 from whycite.references.entries import load_bibliography
 from whycite.service.drafts import check_file
-from whycite.service.loading import CurrentLibrary
-from whycite.service.shelf import PaperShelf
+from whycite.service.remote import Engines, ServerEngine
 from whycite.structure import parse_section_type
 
 __all__ = ["McpSettings", "create", "run"]
@@ -51,12 +53,10 @@ _EMPTY_PAGE = "Nothing left to show."
 
 
 class _Toolbox:
-    """The tools over one library; `tokens` limits each answer."""
+    """The tools; `tokens` limits each answer."""
 
-    def __init__(self, library: Path | None, tokens: int) -> None:
-        self._library, self._tokens = library, tokens
-        self._current = CurrentLibrary(library)
-        self._shelf = PaperShelf(self._current)
+    def __init__(self, engines: Engines, tokens: int) -> None:
+        self._engines, self._tokens = engines, tokens
 
     def cite(
         self,
@@ -69,11 +69,11 @@ class _Toolbox:
     ) -> replies.CiteReply:
         """Find papers in the user's library to cite for a claim, each with sentences that cite it or that it says."""
         asked = Claim(claim, section_type=parse_section_type(section) if section else None, year=year_max)
-        recommendations = self._current.method().recommend(asked, n)
-        fits = answer_fits(recommendations)
+        engine = self._engines.usual()
+        recommendations, fits = engine.recommend(asked, n)
         papers = [
             replies.recommended_paper(
-                paper, self._shelf.file_of(paper.paper.key) if paper.passages else "", self._tokens // 2
+                paper, engine.file_of(paper.paper.key) if paper.passages else "", self._tokens // 2
             )
             for paper in recommendations
         ]
@@ -98,7 +98,7 @@ class _Toolbox:
         start: Start = 0,
     ) -> replies.CheckReply:
         """Find sentences of a draft (LaTeX, Markdown, Typst, Word) that need a citation, and retracted papers cited."""
-        checked = check_file(_draft(path), self._library, n=max(n, 3))
+        checked = self._checked(_draft(path), max(n, 3))
         needing = [finding for finding in checked.findings if finding.kind == "needs-citation"]
         items = [replies.missing_citation(finding, n) for finding in needing[start:]]
         problems, _ = replies.cut_items(replies.mentioned_problems(checked.findings), self._tokens // 2)
@@ -124,8 +124,8 @@ class _Toolbox:
         n: Annotated[int, Field(ge=1, le=20, description="Number of passages.")] = 3,
     ) -> replies.VerifyReply:
         """Check whether a paper backs a claim: a verdict, and the passages of the paper that tell."""
-        document, _ = self._shelf.read(paper)
-        verification = self._shelf.ready(document).verify(claim)
+        document = self._paper(paper)
+        verification = self._engines.usual().verify(document, claim)
         passages = [replies.passage_quote(passage) for passage in verification.deciding_first()[:n]]
         return {
             "verdict": verification.verdict,
@@ -144,7 +144,7 @@ class _Toolbox:
         n: Annotated[int, Field(ge=1, le=10, description="Number of papers.")] = 3,
     ) -> replies.SourceReply:
         """Find which paper of the user's library says a sentence, and where: file, section and page."""
-        search = self._shelf.find_source(quotation, n)
+        search = self._engines.usual().find_source(quotation, n)
         matches, _ = replies.cut_items([replies.source_quote(match) for match in search.matches], self._tokens)
         searched = f"{search.searched} of {search.total} papers searched"
         gone = f", {search.unreadable} of them without a readable file" if search.unreadable else ""
@@ -165,8 +165,7 @@ class _Toolbox:
     ) -> replies.ReferencesReply:
         """Check whether the references of a draft or a bibliography are real, right and not retracted (offline)."""
         bibliography = load_bibliography(_draft(path))
-        library = self._current.library() if library_exists(self._current.path) else self._library
-        knowledge = library_knowledge([entry.reference for entry in bibliography.entries], library)
+        knowledge = self._engines.usual().knowledge([entry.reference for entry in bibliography.entries])
         report = check_bibliography(bibliography, knowledge)
         items = replies.reference_problems(report.references)
         shown, omitted = replies.cut_items(items[start:], self._tokens)
@@ -194,7 +193,7 @@ class _Toolbox:
         start: Start = 0,
     ) -> replies.ReadReply:
         """Read a paper or a draft: its sections, or the sentences of one section word for word."""
-        document, _ = self._shelf.read(paper)
+        document = self._paper(paper)
         sections = _sections(document)
         if section is not None and section > len(sections):
             raise UserError(f"{document.path}: has only {len(sections)} sections, so no section {section}")
@@ -233,7 +232,7 @@ class _Toolbox:
 
         draft = _draft(path)
         place = str(Path(file).expanduser().absolute()) if file else str(draft)
-        checked = check_file(draft, self._library, n=10)
+        checked = self._checked(draft, 10)
         choices = {
             index: proposal
             for index, finding in enumerate(checked.findings)
@@ -252,12 +251,12 @@ class _Toolbox:
 
     def papers(self) -> list[LibraryDocument]:
         """The papers of the library whose full text can be read, the last added first; at most a hundred."""
-        readable = [paper.entry for paper in self._shelf.papers() if not paper.full_text.problem]
+        readable = [paper.entry for paper in self._engines.usual().papers() if not paper.full_text.problem]
         return sorted(readable, key=lambda entry: entry.added, reverse=True)[:_MAX_LISTED]
 
     def paper_text(self, key: str) -> str:
         """The full text of a paper in the library, with its headings."""
-        document, _ = self._shelf.read(key)
+        document = self._engines.usual().paper(key)
         lines = [f"# {document.paper.title or document.path}"]
         section = paragraph = -1
         for sentence in document.sentences:
@@ -267,6 +266,17 @@ class _Toolbox:
             lines.append(sentence.text if sentence.paragraph == paragraph else f"\n{sentence.text}")
             paragraph = sentence.paragraph
         return "\n".join(lines) + "\n"
+
+    def _checked(self, draft: Path, n: int) -> CheckedDraft:
+        return check_file(self._engines.for_draft(draft), draft, n=n)
+
+    def _paper(self, name: str) -> Document:
+        """The paper that a path, key, DOI or title means."""
+        name = name.strip()
+        if not name:
+            raise UserError("name a paper: the path of a file, or the key, DOI or title of one in the library")
+        path = Path(name).expanduser()
+        return structure.label(read_document(path)) if path.exists() else self._engines.usual().paper(name)
 
 
 def _draft(path: str) -> Path:
@@ -293,12 +303,15 @@ class McpSettings:
     library: Path | None = None  # None: the default library
     write: bool = False
     tokens: int = 2_000
+    server: str = ""  # the address of a running `whycite serve`, which then has models and library in memory
+    server_token: str = ""
 
 
 def create(settings: McpSettings | None = None) -> MCPServer[Any]:
     """A server with the tools for a library."""
     settings = settings or McpSettings()
-    toolbox = _Toolbox(settings.library, settings.tokens)
+    server_engine = ServerEngine(settings.server, settings.server_token, _tell) if settings.server else None
+    toolbox = _Toolbox(Engines(settings.library, server_engine), settings.tokens)
     server = _ToolServer(toolbox)
     reading = ToolAnnotations(read_only_hint=True, open_world_hint=False)
     for tool in (toolbox.cite, toolbox.check, toolbox.verify, toolbox.find_source, toolbox.references, toolbox.read):
@@ -380,6 +393,11 @@ class _ToolServer(MCPServer[Any]):
         known = [] if schema is None else list(schema["properties"])
         if schema is not None and (unknown := [argument for argument in arguments if argument not in known]):
             raise ToolError(f"{name}: unknown argument '{unknown[0]}'; choose from: {', '.join(known)}")
+
+
+def _tell(message: str) -> None:
+    """On standard error, which assistants show or keep as a log."""
+    print(f"whycite: {message}", file=sys.stderr, flush=True)
 
 
 def _mistakes(error: ValidationError) -> str:

@@ -22,7 +22,16 @@ from numpy.typing import NDArray
 
 from whycite.models.encoders import Encoder
 
-__all__ = ["LOCK_SECONDS", "TEXTS_PER_WRITE", "VECTORS_FILE", "Cache", "CachedEncoder", "SharedEncoder", "cache_folder"]
+__all__ = [
+    "LOCK_SECONDS",
+    "TEXTS_PER_WRITE",
+    "VECTORS_FILE",
+    "Cache",
+    "CachedEncoder",
+    "SharedEncoder",
+    "cache_folder",
+    "keep_open",
+]
 
 VECTORS_FILE = "vectors-1.sqlite"  # increase the number when the format changes
 _VECTORS_LIMIT = 2_000_000_000  # bytes of the file: about 2.4 million vectors of the bundled encoder
@@ -39,6 +48,21 @@ def cache_folder() -> Path:
     """The cache folder: $WHYCITE_CACHE, or the platform's default."""
     path = os.environ.get("WHYCITE_CACHE")
     return Path(path).expanduser() if path else platformdirs.user_cache_path("whycite", appauthor=False)
+
+
+def keep_open(file: Path) -> sqlite3.Connection | None:
+    """An idle connection to a cache, while which writes do not wait for the disk; None if the file cannot be used.
+
+    Without one, each write is the last one for the time being, after which SQLite merges its log into the file.
+    """
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        database = sqlite3.connect(file, timeout=LOCK_SECONDS, check_same_thread=False)
+        _write_ahead(database)
+        database.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    except (OSError, sqlite3.Error):
+        return None  # the cache itself reports it
+    return database
 
 
 class Cache:

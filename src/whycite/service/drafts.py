@@ -5,28 +5,20 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import BinaryIO
 
-from whycite import structure
-from whycite.check.cachedlibrary import CachedLibrary
-from whycite.check.findings import CheckedDraft, Finding, Proposal
-from whycite.check.memory import Memory
-from whycite.check.pipeline import check_draft
-from whycite.check.proposals import Proposer
+from whycite.check.findings import CheckedDraft
 from whycite.check.settings import settings_for
 from whycite.documents.latex import find_main
-from whycite.documents.model import Document, Section, Sentence
+from whycite.documents.model import Document
 from whycite.documents.reading import reader_for
 from whycite.documents.sources import DiskFolder, Source
 from whycite.errors import UserError
-from whycite.library.paths import default_path, library_exists
-from whycite.models.cache import CachedEncoder
-from whycite.models.encoders import load_encoder
+from whycite.service.engine import CheckOptions, Engine, OnJudged, Progress, no_progress, show_nothing
 
-__all__ = ["Buffers", "buffer_bytes", "check_file", "main_file", "propose_papers", "read_file"]
+__all__ = ["Buffers", "buffer_bytes", "check_file", "main_file", "read_file"]
 
 Buffers = Mapping[Path, str]
 """The texts of open files by absolute path."""
@@ -57,49 +49,22 @@ def read_file(path: Path, buffers: Buffers | None = None) -> Document:
 
 
 def check_file(
+    engine: Engine,
     path: Path,
-    library: Path | None = None,
     *,
     buffers: Buffers | None = None,
     document: Document | None = None,
     n: int | None = None,
-    progress: Callable[[str, int, int | None], None] = lambda stage, count, total: None,
-    on_findings: Callable[[CheckedDraft, Sequence[Finding]], None] = lambda judged, findings: None,
+    progress: Progress = no_progress,
+    on_judged: OnJudged = show_nothing,
 ) -> CheckedDraft:
     """Check a draft with the settings of its project; `document` is the draft if it was read before."""
     settings = settings_for(path)
-    return check_draft(
-        document or read_file(path, buffers),
-        library or settings.library,
-        threshold=settings.threshold,
-        thresholds=settings.thresholds,
-        sections=settings.sections or None,
-        n=n or settings.n or _PAPERS,
-        ignore_rules=settings.ignore_rules,
-        texts={str(file): text for file, text in (buffers or {}).items()},
-        progress=progress,
-        on_findings=on_findings,
+    options = CheckOptions(
+        n or settings.n or _PAPERS, settings.threshold, settings.thresholds, settings.sections, settings.ignore_rules
     )
-
-
-def propose_papers(
-    document: Document, claim: str, place: Sentence | None, library: Path | None, n: int
-) -> list[Proposal]:
-    """Papers for a sentence that is being written, from the draft's bibliography and the library, best first.
-
-    `place` is a sentence near it, whose section and paragraph it shares.
-    """
-    path = (library or settings_for(Path(document.path)).library or default_path()).expanduser()
-    memory = Memory()
-    cached_library = CachedLibrary(path, memory) if library_exists(path) else None
-    neighbour = place or Sentence("", 0, 0, document.path, 0, 0)
-    sentence = replace(neighbour, text=claim, citations=(), note_citations=())
-    sections = document.sections or (Section("", 1),)
-    draft = structure.label(replace(document, sentences=(*document.sentences, sentence), sections=sections))
-    proposer = Proposer(draft, CachedEncoder(load_encoder()), cached_library, n)
-    index = len(draft.sentences) - 1
-    proposals = proposer.propose([index])
-    return list(proposals[index].papers) if index in proposals else []
+    texts = {str(file): text for file, text in (buffers or {}).items()}
+    return engine.check(document or read_file(path, buffers), texts, options, progress, on_judged)
 
 
 def main_file(path: Path, text: str) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from whycite.library.paths import default_path, library_state
 if TYPE_CHECKING:
     from whycite.library import Library
 
-__all__ = ["CurrentLibrary", "LazyLoader", "load_documents", "load_questions", "warm"]
+__all__ = ["CurrentLibrary", "LazyLoader", "keep_caches_open", "load_documents", "load_questions", "warm"]
 
 
 T = TypeVar("T")
@@ -43,6 +44,11 @@ class CurrentLibrary:
         self._snapshot: _LibrarySnapshot | None = None
 
     @property
+    def stated_path(self) -> Path | None:
+        """The path that was asked for; None for the default library."""
+        return self._path
+
+    @property
     def path(self) -> Path:
         """Where the library is, or will be."""
         return (self._path or default_path()).expanduser()
@@ -50,6 +56,10 @@ class CurrentLibrary:
     def library(self) -> Library:
         """The library at its last commit."""
         return self._refresh().library
+
+    def library_if_open(self) -> Library | None:
+        """The library at its last commit if it was opened before; opening it may take longer than the question."""
+        return self.library() if self._snapshot is not None else None
 
     def method(self, name: str = DEFAULT) -> Method:
         """A method over the library."""
@@ -92,6 +102,16 @@ class LazyLoader:
             if not self._is_loaded:
                 self._function()
                 self._is_loaded = True
+
+
+def keep_caches_open(owner: object) -> None:
+    """Keep the caches open for as long as an object lives: each check writes to them several times."""
+    from whycite.check.memory import MEMORY_FILE
+    from whycite.models.cache import VECTORS_FILE, cache_folder, keep_open
+
+    for name in (MEMORY_FILE, VECTORS_FILE):
+        if connection := keep_open(cache_folder() / name):
+            weakref.finalize(owner, connection.close)
 
 
 def load_questions() -> None:

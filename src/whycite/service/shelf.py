@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from whycite import structure
 from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_title
 from whycite.documents.model import Document, Reference, Sentence
-from whycite.documents.reading import read
 from whycite.errors import UserError
+from whycite.library.paths import library_exists
 from whycite.service.loading import CurrentLibrary
 from whycite.text.tokens import fold
 from whycite.verify.claims import OpenDocument, open_document
@@ -87,15 +87,9 @@ class PaperShelf:
         self._lock = Lock()
         self._open_papers: OrderedDict[str, OpenDocument] = OrderedDict()
 
-    def read(self, name: str) -> tuple[Document, str]:
-        """The paper that a path, key, DOI or title means, and its key in the library ("" if it is a file)."""
-        name = name.strip()
-        if not name:
-            raise UserError("name a paper: the path of a file, or the key, DOI or title of one in the library")
-        if (path := Path(name).expanduser()).exists():
-            return structure.label(read(path)), ""
-        stored = self._find(name)
-        return structure.label(open_full_text(stored.full_text)), stored.entry.key
+    def paper(self, name: str) -> Document:
+        """The paper of the library that a key, DOI or title means."""
+        return structure.label(open_full_text(self._find(name).full_text))
 
     def ready(self, document: Document) -> OpenDocument:
         """A paper, ready for any number of claims."""
@@ -129,6 +123,8 @@ class PaperShelf:
 
     def library_citations(self, reference: Reference, n: int) -> LibraryCitations | None:
         """How the library cites the paper that a reference means, with at most `n` sentences; None if it does not."""
+        if not library_exists(self._current.path):
+            return None
         from whycite.library.records import identifier
 
         library = self._current.library()

@@ -26,7 +26,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from whycite.errors import Busy, MissingExtra, UserError
 from whycite.service.loading import CurrentLibrary, LazyLoader, load_documents, load_questions
 from whycite.web import pages, uploads
-from whycite.web.api import check, cite, health, library, projects, read, verify
+from whycite.web.api import check, cite, engine, health, library, projects, read, verify
 from whycite.web.api import papers as papers_api
 from whycite.web.guard import MEDIA_TYPE, Guard, problem_body
 from whycite.web.projects.desk import ProjectDesk
@@ -113,7 +113,7 @@ def assemble(settings: ServerSettings) -> tuple[Guard, Server]:
     )
     app.state.server = server
     api = APIRouter(prefix="/api")
-    for part in (health, cite, check, verify, projects, read, library, papers_api):
+    for part in (health, cite, check, verify, projects, read, library, papers_api, engine):
         api.include_router(part.router)
     app.include_router(api)
     app.include_router(pages.router)

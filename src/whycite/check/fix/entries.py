@@ -194,7 +194,7 @@ def leftover_keys(project: DraftProject) -> set[str]:
     """The keys that only the .bbl of an earlier run has: the next run will not find them in the .bib."""
     texts = {name: text_of(data) for name, data in project.contents.items()}
     files = [name for name in texts if name.lower().endswith(_BIBTEX)]
-    bib_keys = {reference.id for name in files for reference in bibtex.parse(texts[name], name)[0]}
+    bib_keys = {reference.id for name in files for reference in bibtex.parse(texts[name], project.label(name))[0]}
     printed = [name for name in texts if files and name.lower().endswith(".bbl")]
     return {reference.id for name in printed for reference in bbl.parse(texts[name], name)[0]} - bib_keys
 
@@ -214,7 +214,7 @@ def _most_cited(project: DraftProject, document: Document, names: list[str]) -> 
     cited = {key for sentence in document.sentences for citation in sentence.citations for key in citation.keys}
     counts: Counter[str] = Counter()
     for name in names:
-        references, _ = bibtex.parse(text_of(project.contents[name]), name)
+        references, _ = bibtex.parse(text_of(project.contents[name]), project.label(name))
         counts[name] = sum(reference.id in cited for reference in references)
     return max(reversed(names), key=lambda name: counts[name])
 

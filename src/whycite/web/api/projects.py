@@ -370,14 +370,14 @@ def _draft(here: Server, folder: ProjectFolder) -> Response:
 
 
 def _papers(here: Server, folder: ProjectFolder, number: int) -> Response:
-    from whycite.service.drafts import propose_papers
+    from whycite.service.engine import Engine
 
     document = here.desk.draft(folder)
     if number >= len(document.sentences):
         raise Problem(404, "The draft has no such sentence.")
     sentence = document.sentences[number]
     claim = here.desk.marks(folder).get(str(number), {}).get("claim") or sentence.without_citations()
-    proposals = propose_papers(document, claim, sentence, here.current.path, _PAPERS)
+    proposals = Engine(here.current).propose(document, claim, sentence, _PAPERS)
     answer: SentencePapers = {"claim": claim, "papers": [proposal_json(proposal) for proposal in proposals]}
     return json_response(answer)
 
