@@ -56,6 +56,8 @@ def test_rows_wait_for_an_index_until_they_are_many(
 ) -> None:
     add_documents(place, map(numbered, range(20)), jobs=1, encoder=encoder)
     monkeypatch.setattr(maintenance, "MAX_UNINDEXED", 8)
+    monkeypatch.setattr(maintenance, "MAX_ALWAYS_INDEXED", 0)
+    monkeypatch.setattr(maintenance, "MAX_UNINDEXED_SHARE", 1)
 
     def waiting() -> int:
         return int(_opened(place)["papers"].index_stats("text_idx").num_unindexed_rows)
@@ -83,7 +85,9 @@ def test_vectors_are_indexed_when_they_are_many(
 
 
 def test_many_small_adds_stay_small(place: Path, encoder: Any, numbered: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each costs about the same room, however large the library is: nothing is rewritten for a single paper."""
+    """Each costs about the same room in a large library: nothing is rewritten for a single paper."""
+    monkeypatch.setattr(maintenance, "MAX_ALWAYS_INDEXED", 0)
+    monkeypatch.setattr(maintenance, "MAX_UNINDEXED_SHARE", 1)
     add_documents(place, map(numbered, range(300)), jobs=1, encoder=encoder)
     compact(place)
     sizes = [Library.open(place).info().bytes]

@@ -56,6 +56,14 @@ def add(
             "--own-text/--no-own-text", help="Also search what the papers say in their own words; takes more room."
         ),
     ] = True,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Read and encode with the machines of a Ray cluster, which see the same files; local for one of "
+            "processes on this machine.",
+        ),
+    ] = None,
     library: LibraryPath = None,
     as_json: AsJson = False,
 ) -> None:
@@ -63,7 +71,9 @@ def add(
 
     Your files are never changed. Adding a paper again does nothing; adding a newer version replaces the old one.
     """
-    options = AddOptions(library, jobs, encoder, own_text)
+    options = AddOptions(library, jobs, encoder, own_text, ray)
+    if zotero and ray is not None:
+        raise UserError("--ray cannot be used with --zotero")
     if zotero:
         _add_zotero(paths or [], collection or [], format, options, as_json)
         return
@@ -89,6 +99,7 @@ class AddOptions:
     jobs: int | None
     encoder: str | None
     own_text: bool
+    ray: str | None = None
 
 
 def _add_paths(paths: list[str], format: str | None, options: AddOptions) -> AddReport:
@@ -98,10 +109,14 @@ def _add_paths(paths: list[str], format: str | None, options: AddOptions) -> Add
 
     items = {path: bibliography_items(path) for path in dict.fromkeys(paths)} if format is None else {}
     plain = [path for path in paths if not items.get(path)]
+    if options.ray is not None and len(plain) < len(paths):
+        raise UserError("--ray cannot be used with a bibliography that names its files; add it without")
     reports = []
     if plain:
         reports.append(
-            add_with_progress(options.library, plain, format, options.jobs, options.encoder, options.own_text)
+            add_with_progress(
+                options.library, plain, format, options.jobs, options.encoder, options.own_text, options.ray
+            )
         )
     for path, entries in items.items():
         if entries:

@@ -182,6 +182,34 @@ def _verdict(inspection: Inspection) -> str:
     return f"All {count(inspection.files, 'file')} are as they were written{state}."
 
 
+@app.command(short_help="Send the library to object storage.")
+def publish(
+    context: typer.Context,
+    address: Annotated[str, typer.Argument(metavar="ADDRESS", help="Where to, such as s3://bucket/folder.")],
+    library: LibraryPath = None,
+    as_json: AsJson = False,
+) -> None:
+    """Send the library to object storage, for readers on other machines: whycite cite --library ADDRESS.
+
+    Only what is new is sent. Readers go on with what they have until all of it is there.
+    """
+    from rich.console import Console
+
+    from whycite import library as libraries
+
+    report = libraries.publish(library or context.obj, address)
+    if as_json:
+        print_json(asdict(report))
+        return
+    say(
+        Console(highlight=False),
+        printable(
+            f"Published version {report.version:,} at {report.address}: {count(report.files, 'file')}, "
+            f"{size(report.bytes)}, {size(report.sent)} of them sent."
+        ),
+    )
+
+
 @app.command(short_help="Switch the library to another encoder.")
 def reindex(
     context: typer.Context,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,12 +40,14 @@ def add_with_progress(
     jobs: int | None = None,
     encoder: str | None = None,
     own_text: bool = True,
+    ray: str | None = None,
 ) -> AddReport:
     """Add papers with a progress display; if the user stops it, say how many were added."""
-    from whycite.library import add
+    from whycite.library import add, add_on_cluster
 
     with resumable_progress() as tell:
-        return add(library, paths, format=format, jobs=jobs, encoder=encoder, progress=tell, own_text=own_text)
+        add_them = add if ray is None else partial(add_on_cluster, address=ray)
+        return add_them(library, paths, format=format, jobs=jobs, encoder=encoder, progress=tell, own_text=own_text)
 
 
 @contextmanager

@@ -118,9 +118,21 @@ def open_output(path: str | None) -> Iterator[IO[bytes]]:
         yield file
 
 
+def _local_library(path: str | None) -> str | None:
+    """The library's folder; that of a copy if the library is in object storage."""
+    from whycite.library.paths import local_path, remote_address
+
+    return path if path is None or remote_address(path) is None else str(local_path(path))
+
+
 LibraryPath = Annotated[
     str | None,
-    typer.Option("--library", metavar="PATH", help="Library folder; can also be set with $WHYCITE_LIBRARY."),
+    typer.Option(
+        "--library",
+        metavar="PATH",
+        callback=_local_library,
+        help="Library folder, or s3://… to read a published one; can also be set with $WHYCITE_LIBRARY.",
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 

@@ -11,18 +11,18 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
 from whycite.documents.builder import unreadable
 from whycite.documents.jsondocument import from_plain, to_plain
 from whycite.documents.model import Document
-from whycite.documents.reading import check_format, stream
+from whycite.documents.reading import FolderMember, check_format, stream
 from whycite.documents.sandbox import ProcessEnded, Pulse, Worker
 from whycite.errors import UserError
 
-__all__ = ["MAX_MEMORY", "MAX_SECONDS", "read_units", "stream_confined"]
+__all__ = ["MAX_MEMORY", "MAX_SECONDS", "ConfinedReader", "read_units", "stream_confined"]
 
 MAX_MEMORY = 3 << 30  # bytes of address space; enough to recognise the text of scanned pages
 MAX_SECONDS = 120.0  # of processor time for one document; the largest LaTeX projects take half of it
@@ -34,19 +34,40 @@ def stream_confined(
 ) -> Generator[Document, None, None]:
     """Every document at the paths, in order; one that cannot be read has no text, and its warnings say why."""
     check_format(format)
-    worker = Worker("whycite.documents.confined:read_units", memory)
-    try:
+    with closing(ConfinedReader(memory)) as reader:
         for path in paths:
-            yield from _ConfinedStream(worker, str(path), format, seconds).documents()
-    finally:
-        worker.close()
+            yield from reader.read(path, format, seconds)
+
+
+class ConfinedReader:
+    """A limited process that reads one path after another."""
+
+    def __init__(self, memory: int = MAX_MEMORY) -> None:
+        self._worker = Worker("whycite.documents.confined:read_units", memory)
+
+    def read(
+        self,
+        path: str | Path,
+        format: str | None = None,
+        seconds: float = MAX_SECONDS,
+        members: Sequence[FolderMember] | None = None,
+    ) -> Iterator[Document]:
+        """The documents at a path; of a folder, those of some members or of all."""
+        return _ConfinedStream(self._worker, str(path), format, seconds, members).documents()
+
+    def close(self) -> None:
+        """End the process."""
+        self._worker.close()
 
 
 class _ConfinedStream:
     """The documents at one path, from as many processes as it takes."""
 
-    def __init__(self, worker: Worker, path: str, format: str | None, seconds: float) -> None:
+    def __init__(
+        self, worker: Worker, path: str, format: str | None, seconds: float, members: Sequence[FolderMember] | None
+    ) -> None:
         self._worker = worker
+        self._members = members
         self._path = path
         self._format = format
         self._seconds = seconds
@@ -66,6 +87,7 @@ class _ConfinedStream:
                 "content": None if content is None else base64.b64encode(content).decode(),
                 "finished": sorted(self._finished),
                 "delivered": self._delivered,
+                "members": self._members,
             }
             self._open = []
             try:
@@ -120,8 +142,9 @@ def read_units(data: bytes, pulse: Pulse) -> None:
     job = json.loads(data)
     path, visit = job["path"], _ReportingVisit(job["finished"], job["delivered"], job["seconds"], pulse)
     content = None if job["content"] is None else base64.b64decode(job["content"])
+    members = None if job["members"] is None else [FolderMember(*member) for member in job["members"]]
     try:
-        for document in stream(path, job["format"], visit, content):
+        for document in stream(path, job["format"], visit, content, members):
             visit.send(document)
     except UserError as error:
         if isinstance(error.__cause__, MemoryError):

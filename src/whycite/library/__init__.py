@@ -3,11 +3,12 @@
 - On disk: `paths` (where libraries are), `tables` (their schemas), `store` (commits, one writer at a time),
   `readingcopy` (rows laid out for fast reading), `checksums` (of all these files), `records` (what callers get).
 - Add: `adding` (which documents are new, batches), `writer` (their rows), `papers` (which references are one paper),
-  `encoding` (the library's encoder).
+  `encoding` (the library's encoder), `cluster` (the same with the machines of a Ray cluster).
 - Beside the tables: `register` (a file), `notices` (retractions and corrections), `retractionwatch` (a list of them),
   `sourceitems` (what reference managers know: citation keys).
 - Search: `reader` (`Library`), `snapshot` (rows at one commit, searches by words and meaning), `export` (all of it).
 - Maintain: `maintenance` (indices, old versions, `remove`, `compact`, `reindex`, `inspect`).
+- Share: `publishing` (snapshots in object storage, and copies of them).
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from whycite.library.records import (
 
 if TYPE_CHECKING:
     from whycite.library.adding import add, add_documents
+    from whycite.library.cluster import add_on_cluster
     from whycite.library.export import LibraryStatistics, export_ilciter, export_trec, statistics
     from whycite.library.maintenance import (
         Damage,
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
         reindex,
         remove,
     )
+    from whycite.library.publishing import PublishReport, publish
     from whycite.library.reader import Library
 
 __all__ = [
@@ -62,18 +65,21 @@ __all__ = [
     "PaperHit",
     "PaperOutline",
     "PassageHit",
+    "PublishReport",
     "ReindexReport",
     "SourceDocument",
     "SpanCitation",
     "SpanHit",
     "add",
     "add_documents",
+    "add_on_cluster",
     "compact",
     "default_path",
     "defer_import",
     "export_ilciter",
     "export_trec",
     "inspect",
+    "publish",
     "reindex",
     "remove",
     "statistics",
@@ -85,13 +91,16 @@ _LAZY = {
     "Inspection": "maintenance",
     "Library": "reader",
     "LibraryStatistics": "export",
+    "PublishReport": "publishing",
     "ReindexReport": "maintenance",
     "add": "adding",
     "add_documents": "adding",
+    "add_on_cluster": "cluster",
     "compact": "maintenance",
     "export_ilciter": "export",
     "export_trec": "export",
     "inspect": "maintenance",
+    "publish": "publishing",
     "reindex": "maintenance",
     "remove": "maintenance",
     "statistics": "export",

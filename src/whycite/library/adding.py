@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +19,7 @@ from whycite.documents.model import Document, Reference
 from whycite.documents.reading import check_format
 from whycite.errors import UserError
 from whycite.evidence import EvidenceSpan, extract_many
+from whycite.evidence.spans import SkipDocument, SpanStream
 from whycite.library.checksums import seal
 from whycite.library.encoding import EncoderChoice, encoder_of, note_folder, resolve_encoder
 from whycite.library.maintenance import index, needs_index, prune
@@ -33,7 +34,17 @@ from whycite.models import Encoder, load_encoder
 from whycite.models.cache import CachedEncoder
 from whycite.structure import label
 
-__all__ = ["BATCH_DOCUMENTS", "BATCH_SECONDS", "BATCH_SPANS", "Intake", "add", "add_documents"]
+__all__ = [
+    "BATCH_DOCUMENTS",
+    "BATCH_SECONDS",
+    "BATCH_SPANS",
+    "EvidenceSource",
+    "Intake",
+    "Watch",
+    "add",
+    "add_documents",
+    "add_evidence",
+]
 
 
 # A batch is committed when it reaches one of these limits. Larger batches are faster to store, but more is lost if the
@@ -75,11 +86,37 @@ def add_documents(
     own_text: bool = True,
 ) -> AddReport:
     """Add documents to a library, except those it has already; those reported as added are on disk."""
+
+    def extract_new(intake: Intake, skip: SkipDocument) -> SpanStream:
+        return extract_many(intake.new_documents(documents), jobs or _cores(), skip)
+
+    return add_evidence(path, extract_new, encoder=encoder, progress=progress, own_text=own_text)
+
+
+EvidenceSource = Callable[["Intake", SkipDocument], SpanStream]
+"""Gives the new documents with their evidence; those it cannot get evidence from are handed to the function."""
+
+
+def add_evidence(
+    path: Path | str | None,
+    source: EvidenceSource,
+    *,
+    encoder: EncoderChoice | None = None,
+    spread: Callable[[Encoder], Encoder] = lambda encoder: encoder,
+    batch_factor: int = 1,
+    progress: Watch | None = None,
+    own_text: bool = True,
+) -> AddReport:
+    """Add documents whose evidence comes from elsewhere.
+
+    `spread` may hand the library's encoder to other machines, which need batches `batch_factor` times as large.
+    """
     place = Path(path).expanduser() if path is not None else default_path()
     report = AddReport()
     started = time.perf_counter()
     with _open_for_writing(place, "add", encoder) as (store, loaded_encoder), plain_errors(place):
-        _AddSession(store, loaded_encoder, report, progress, own_text).run(documents, jobs or _cores())
+        cached_encoder = CachedEncoder(spread(loaded_encoder))
+        _AddSession(store, cached_encoder, report, progress, own_text, batch_factor).run(source)
     report.seconds = time.perf_counter() - started
     return report
 
@@ -108,16 +145,23 @@ def _open_for_writing(path: Path, command: str, choice: EncoderChoice | None) ->
             store.roll_back()
         if choice is not None:
             note_folder(path, encoder, choice)
-        yield store, CachedEncoder(encoder)
+        yield store, encoder
 
 
 class _AddSession:
     """One add: documents come in, batches go out."""
 
     def __init__(
-        self, store: Store, encoder: Encoder, report: AddReport, progress: Watch | None, own_text: bool
+        self,
+        store: Store,
+        encoder: Encoder,
+        report: AddReport,
+        progress: Watch | None,
+        own_text: bool,
+        batch_factor: int,
     ) -> None:
         self._store = store
+        self._batch_factor = batch_factor
         self._report = report
         self._progress = progress
         self._stages = dict.fromkeys(("read", "evidence", "papers", "encode", "store", "index"), 0.0)
@@ -127,10 +171,10 @@ class _AddSession:
         self._batch: list[tuple[Document, list[EvidenceSpan]]] = []
         self._batch_started = time.monotonic()
 
-    def run(self, documents: Iterable[Document], jobs: int) -> None:
+    def run(self, source: EvidenceSource) -> None:
         """Add the documents that are new."""
         # Closed first on Ctrl-C, since it has its own processes.
-        with closing(extract_many(self._intake.new_documents(documents), jobs, self._skip)) as evidence:
+        with closing(source(self._intake, self._skip)) as evidence:
             while True:
                 with timed(self._stages, "evidence"):
                     document_spans = next(evidence, None)
@@ -161,7 +205,8 @@ class _AddSession:
     def _is_full(self) -> bool:
         spans = sum(len(spans) for _, spans in self._batch)
         waited = time.monotonic() - self._batch_started
-        return len(self._batch) >= BATCH_DOCUMENTS or spans >= BATCH_SPANS or waited >= BATCH_SECONDS
+        documents, factor = len(self._batch), self._batch_factor
+        return documents >= factor * BATCH_DOCUMENTS or spans >= factor * BATCH_SPANS or waited >= BATCH_SECONDS
 
     def _commit(self) -> None:
         report, hashes = self._report, [content_hash(document) for document, _ in self._batch]
@@ -222,7 +267,7 @@ class Intake:
         while True:
             with timed(self._stages, "read"):
                 document = next(source, None)
-                is_new = document is not None and self._accepts(document)
+                is_new = document is not None and self.accepts(document)
             if document is None:
                 return
             if is_new:
@@ -242,7 +287,13 @@ class Intake:
             self._documents.merge_insert("id").when_matched_update_all().execute(rows)
         return bool(rows.num_rows)
 
-    def _accepts(self, document: Document) -> bool:
+    @property
+    def known_hashes(self) -> Collection[str]:
+        """The content hashes of the documents that are in the library."""
+        return self._by_hash.keys()
+
+    def accepts(self, document: Document) -> bool:
+        """Whether a document is new; ask once for each, in their order."""
         report = self._report
         report.warnings += [(document.path, warning) for warning in document.warnings]
         if not document.sentences and not document.references:

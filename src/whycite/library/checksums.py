@@ -30,6 +30,7 @@ __all__ = [
     "digest_file",
     "forget_seal",
     "missing_files",
+    "note_verified",
     "read_seal",
     "seal",
     "stamp_file",
@@ -164,6 +165,13 @@ def _table_files(library: Path) -> Iterator[tuple[str, Path]]:
 def _state(content: Mapping[str, Any]) -> str:
     data = json.dumps(content, sort_keys=True).encode()
     return hashlib.blake2b(data, digest_size=_DIGEST_BYTES).hexdigest()
+
+
+def note_verified(library: Path) -> None:
+    """Note that all files of the tables were read just now, and are what was written."""
+    sealed = read_seal(library)
+    names = sealed.files.items() if sealed is not None else ()
+    _write_stamps(library, time.time(), {name: (*_size_and_time(library / name), digest) for name, digest in names})
 
 
 def _read_stamps(library: Path) -> tuple[float, dict[str, FileStamp]]:

@@ -6,6 +6,7 @@ Nothing here imports the store, which takes a second to load.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from contextlib import suppress
@@ -14,28 +15,55 @@ from pathlib import Path
 import platformdirs
 
 __all__ = [
+    "MIRROR",
     "REGISTER",
     "absolute",
     "default_path",
     "file_of",
     "library_exists",
     "library_state",
+    "local_path",
+    "mirrored_address",
     "register_state",
+    "remote_address",
     "stands_alone",
     "stored_path",
 ]
 
 _COMMITS = "commits.lance"  # LanceDB's folder of the table `commits`, which every library has
 REGISTER = "notices.sqlite"  # the register of retractions and corrections
+MIRROR = "mirror.json"  # in the copy of a library in object storage: where that is
 _RECORD = re.compile(r":\d+\Z")
 
 
 def default_path() -> Path:
     """The user's library: $WHYCITE_LIBRARY, or a folder in the platform's data directory."""
     setting = os.environ.get("WHYCITE_LIBRARY")
-    return (
-        Path(setting).expanduser() if setting else platformdirs.user_data_path("whycite", appauthor=False) / "library"
-    )
+    return local_path(setting) if setting else platformdirs.user_data_path("whycite", appauthor=False) / "library"
+
+
+def local_path(path: Path | str) -> Path:
+    """The folder of a library; that of a copy if the library is in object storage."""
+    address = remote_address(path)
+    if address is None:
+        return Path(path).expanduser()
+    from whycite.library.publishing import locate
+
+    return locate(address)
+
+
+def remote_address(path: Path | str) -> str | None:
+    """The address of a library in object storage, which may have gone through a `Path`; None if it is on disk."""
+    scheme, _, rest = str(path).partition(":/")
+    return f"s3://{rest.lstrip('/')}" if scheme == "s3" else None
+
+
+def mirrored_address(library: Path) -> str | None:
+    """The address of which a folder has a copy; None if it is a library of its own."""
+    try:
+        return str(json.loads((library / MIRROR).read_text("utf-8"))["address"])
+    except (OSError, ValueError, KeyError):
+        return None
 
 
 def library_exists(path: Path) -> bool:

@@ -48,6 +48,7 @@ __all__ = [
     "CopyDamage",
     "ReadingCopy",
     "citation_dtype",
+    "copied_files",
     "copy_folder",
     "find_damage",
     "load_column",
@@ -119,6 +120,17 @@ def open_copy(library: Path, commit: Commit) -> ReadingCopy | None:
         return ReadingCopy(folder, rows, citations, dict(zip(versions, same_as, strict=True)), support, columns)
     except (OSError, ValueError, KeyError, EOFError):  # missing, just deleted, or damaged: use the tables
         return None
+
+
+def copied_files(library: Path, commit: Commit) -> list[str]:
+    """The files of a commit's copy, by their names in the library; none if there is no copy."""
+    folder = copy_folder(library, commit)
+    try:
+        manifest = json.loads((folder / MANIFEST).read_bytes())
+    except (OSError, ValueError):
+        return []
+    heaps = [folder.parent / manifest[name] for name in RECORD_COLUMNS]
+    return [file.relative_to(library).as_posix() for file in (*sorted(folder.iterdir()), *heaps)]
 
 
 def find_damage(library: Path, commit: Commit) -> list[str]:

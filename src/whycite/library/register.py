@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from whycite.errors import UserError
-from whycite.library.paths import REGISTER, register_state
+from whycite.library.paths import REGISTER, mirrored_address, register_state
 
 __all__ = ["change_register", "has_register", "read_register", "select_ids"]
 
@@ -57,6 +57,8 @@ def read_register(library: Path, table: str) -> Iterator[sqlite3.Connection | No
 @contextmanager
 def change_register(library: Path) -> Iterator[sqlite3.Connection]:
     """The register opened for one change, which happens as a whole or not at all, also if the process is killed."""
+    if (published := mirrored_address(library)) is not None:
+        raise UserError(f"{published}: can only be read here; change the library that it was published from")
     with _plain_errors(library):
         library.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(library / REGISTER, timeout=_TIMEOUT)) as register, register:

@@ -24,7 +24,7 @@ from lancedb.background_loop import LOOP
 
 from whycite.errors import Busy, UserError
 from whycite.library.checksums import forget_seal, verify_files
-from whycite.library.paths import REGISTER, library_exists, library_state
+from whycite.library.paths import MIRROR, REGISTER, library_exists, library_state, mirrored_address
 from whycite.library.records import Commit
 from whycite.library.tables import COMMITS, SCHEMA, TABLES, table_schemas
 
@@ -237,7 +237,7 @@ def _write_commit(commits: Table, commit: Commit) -> None:
 
 
 def _is_library_file(name: str) -> bool:
-    return name.endswith(".lance") or name.startswith(("writer.", ".", "checksums.", REGISTER))
+    return name.endswith(".lance") or name.startswith(("writer.", ".", "checksums.", REGISTER, MIRROR))
 
 
 def commit_time() -> str:
@@ -251,6 +251,10 @@ _LOCK, _HOLDER = "writer.lock", "writer.json"
 @contextmanager
 def writing(library: Path, command: str) -> Iterator[None]:
     """Lock the library for writing; the system releases the lock when the process ends, however it ends."""
+    if (address := mirrored_address(library)) is not None:
+        raise UserError(
+            f"{address}: can only be read here; change the library that it was published from, and publish that again"
+        )
     lock = FileLock(library / _LOCK, timeout=0)
     with plain_errors(library):
         try:

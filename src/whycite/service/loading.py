@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from whycite.cite.plugins import DEFAULT, load_method
 from whycite.cite.recommendations import Method
 from whycite.errors import MissingExtra, UserError
-from whycite.library.paths import default_path, library_state
+from whycite.library.paths import default_path, library_state, mirrored_address
 
 if TYPE_CHECKING:
     from whycite.library import Library
@@ -28,6 +28,7 @@ T = TypeVar("T")
 class _LibrarySnapshot:
     """A library at one commit, with its methods and cached answers."""
 
+    path: Path
     state: list[tuple[str, int]]
     library: Library
     methods: dict[str, Method] = field(default_factory=dict)
@@ -50,8 +51,13 @@ class CurrentLibrary:
 
     @property
     def path(self) -> Path:
-        """Where the library is, or will be."""
-        return (self._path or default_path()).expanduser()
+        """Where the library is, or will be; one in object storage is in the copy of its last snapshot."""
+        path = (self._path or default_path()).expanduser()
+        if mirrored_address(path) is None:
+            return path
+        from whycite.library.publishing import follow
+
+        return follow(path)
 
     def library(self) -> Library:
         """The library at its last commit."""
@@ -82,9 +88,10 @@ class CurrentLibrary:
         from whycite.library import Library
 
         with self._lock:
-            state = library_state(self.path)
-            if self._snapshot is None or self._snapshot.state != state:
-                self._snapshot = _LibrarySnapshot(state, Library.open(self._path))
+            path = self.path
+            state = library_state(path)
+            if self._snapshot is None or (self._snapshot.path, self._snapshot.state) != (path, state):
+                self._snapshot = _LibrarySnapshot(path, state, Library.open(path))
             return self._snapshot
 
 
