@@ -100,9 +100,9 @@ def test_a_document_that_ends_its_process_is_skipped(
     for name in ("1/paper11a.md", "4/zoo.md"):
         (papers / name).write_text("Some cells are POISON for others [@x].\n")
     report = add_on_cluster(tmp_path / "cluster", [papers], LOCAL, encoder=hashing_encoder())
-    assert {(Path(path).name, reason.partition(": ")[2]) for path, reason in report.skipped} == {
+    assert sorted((Path(path).name, reason.partition(": ")[2]) for path, reason in report.skipped) == [
         ("paper11a.md", "ended its process 3 times"),
         ("zoo.md", "ended its process 3 times"),
-    }
+    ]
     assert report.added == 40
     assert content(tmp_path / "cluster") == content(tmp_path / "plain")

@@ -316,7 +316,7 @@ def _extract_portion(
     for number, document in enumerate(_reader().read(portion.path, format, members=portion.members)):
         if number == last:
             return
-        if number in portion.fatal:
+        if number in portion.fatal and number >= portion.delivered:
             yield _Extraction(unreadable(document.path, f"ended its process {_ATTEMPTS} times"), [])
         elif number >= portion.delivered:
             yield _extraction(document, known)
