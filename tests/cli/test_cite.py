@@ -14,6 +14,7 @@ from whycite.cite.fit import BAR
 from whycite.documents import stream
 from whycite.errors import UserError
 from whycite.lab.evaluate.comparison import read_run
+from whycite.library import add
 
 Run = Callable[..., Result]
 
@@ -60,6 +61,47 @@ def test_a_person_reads_paper_support_and_evidence(run: Run, library: Path) -> N
         "      “Honeybees that forage sleep at night and hang their antennae (Kaiser 1988).”",
         "        — How bees rest (2023)",
     ]
+
+
+RECEPTION = """\
+---
+title: Sleep at noon
+year: 2024
+references:
+- id: kaiser
+  title: Busy bees need rest, too
+  author: [{family: Kaiser, given: Walter}]
+  issued: 1988
+  container-title: Journal of Comparative Physiology
+---
+
+# Discussion
+
+Our bees slept at noon, in contrast to previous reports [@kaiser].
+"""
+
+
+def test_how_papers_are_cited(run: Run, papers: Path, tmp_path: Path) -> None:
+    (tmp_path / "noon.md").write_text(RECEPTION, "utf-8")
+    library = tmp_path / "library"
+    add(library, [papers, tmp_path / "noon.md"], jobs=1)
+    [best] = _recommendations(run("cite", CLAIM, "--library", library, "--json", "-n", "1", "--how-cited"))
+    citing = best["citing"]
+    examples = citing.pop("examples")
+    assert citing == {"background": 1, "method": 0, "result": 1, "pointer": 0, "agree": 0, "disagree": 1, "unread": 0}
+    assert examples.keys() == {"background", "result", "disagree"}
+    assert examples["disagree"] == {
+        "sentence": "Our bees slept at noon, in contrast to previous reports (Kaiser 1988).",
+        "source": {"key": "title:sleep at noon|2024", "title": "Sleep at noon", "year": 2024},
+    }
+    shown = run("cite", CLAIM, "--library", library, "-n", "1", "--how-cited").stdout
+    assert "cited for background once, for a result once, disagreeing with it once\n" in shown
+    claims = tmp_path / "claims.jsonl"
+    claims.write_text(json.dumps({"id": 1, "text": CLAIM}), "utf-8")
+    line = json.loads(run("cite", "--batch", claims, "--library", library, "-n", "1", "--how-cited").stdout)
+    assert line["recommendations"][0]["citing"] == citing | {"examples": examples}
+    with pytest.raises(UserError, match="--how-cited cannot be used with --format ris"):
+        raise run("cite", CLAIM, "--library", library, "--how-cited", "--format", "ris").exception or AssertionError
 
 
 def test_a_claim_with_a_paper_fits_and_one_without_does_not(run: Run, library: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from html import escape
 from typing import TYPE_CHECKING, Any, NotRequired, Protocol
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NotRequired, Protocol
 from typing_extensions import TypedDict
 
 from whycite.cite.fit import nothing_fits
+from whycite.cite.reception import Reception, ReceptionJson, SourceJson, reception_json, receptions
 from whycite.documents.identity import normalise_title
 from whycite.documents.jsondocument import publication_fields
 from whycite.documents.model import Notice, NoticeKind
@@ -47,6 +48,7 @@ __all__ = [
     "recommendation_json",
     "same_title",
     "shown_evidence",
+    "with_receptions",
 ]
 
 
@@ -101,6 +103,7 @@ class Recommendation:
     citing_documents: int | None = None  # how many documents cite it; None if the method does not tell
     passages: tuple[OwnPassage, ...] = ()  # in the paper's own words
     title_matches: bool = True  # whether the claim has words of its title
+    reception: Reception | None = None  # how the library cites it, if that was asked for
 
     def _repr_html_(self) -> str:
         return as_html([self])
@@ -157,6 +160,15 @@ class Recommendations(list["Recommendation"]):
         if not self:
             return "<p>No papers match this claim.</p>"
         return (f"<p><small>{NOTHING_FITS}</small></p>" if nothing_fits(self.fits) else "") + as_html(self)
+
+
+def with_receptions(library: Library, answer: Sequence[Recommendation]) -> Recommendations:
+    """An answer with what the library cites each paper for, and who agrees or disagrees with it."""
+    ids = [library.paper_id(recommendation.paper.key) for recommendation in answer]
+    papers = {id: recommendation.paper for id, recommendation in zip(ids, answer, strict=True)}
+    known = receptions(library, papers)
+    completed = [replace(recommendation, reception=known[id]) for id, recommendation in zip(ids, answer, strict=True)]
+    return Recommendations(completed, answer_fits(answer))
 
 
 def answer_fits(recommendations: Sequence[Recommendation]) -> float | None:
@@ -227,14 +239,6 @@ class NoticeJson(TypedDict):
     source: str
 
 
-class SourceJson(TypedDict):
-    """The document a span comes from."""
-
-    key: str
-    title: str
-    year: int | None
-
-
 class EvidenceJson(TypedDict):
     """A span that cites the paper, and the sentence it is part of as it was written, with its citations."""
 
@@ -265,6 +269,7 @@ class RecommendationJson(TypedDict):
     paper: PaperJson
     evidence: list[EvidenceJson]
     passages: list[OwnPassageJson]
+    citing: NotRequired[ReceptionJson]  # how the library cites the paper, if that was asked for
     explain: NotRequired[dict[str, float]]  # the parts of the score
     bibtex: NotRequired[str]
 
@@ -289,6 +294,8 @@ def recommendation_json(recommendation: Recommendation, explain: bool = False) -
         "evidence": [_evidence_json(evidence) for evidence in recommendation.evidence],
         "passages": [_passage_json(passage) for passage in recommendation.passages],
     }
+    if recommendation.reception is not None:
+        result["citing"] = reception_json(recommendation.reception)
     if explain:
         result["explain"] = dict(recommendation.shares)
     return result

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from whycite.cite.recommendations import Claim, Method, Recommendation
+    from whycite.library import Library
 
 __all__ = ["CiteFormat", "cite"]
 
@@ -57,6 +59,9 @@ def cite(
     format: Annotated[
         CiteFormat | None, typer.Option(help="Output format: text, json, trec, bibtex, csl or ris.")
     ] = None,
+    how_cited: Annotated[
+        bool, typer.Option("--how-cited", help="Show what each paper is cited for, and who agrees or disagrees.")
+    ] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show how each score is computed.")] = False,
     batch: Annotated[
         str | None,
@@ -88,25 +93,42 @@ def cite(
         "year": year_max,
         "include_retracted": include_retracted,
     }
+    if how_cited and output_format not in (CiteFormat.text, CiteFormat.json):
+        raise UserError(f"--how-cited cannot be used with --format {output_format.value}; use text or json")
     if batch is not None:
         opened = Library.open(library)
-        _answer_batch(batch, context, load_method(method, opened), n, output_format, explain, opened.state)
+        answerer = _Answerer(opened, load_method(method, opened), n, how_cited)
+        _answer_batch(batch, context, answerer, output_format, explain)
         return
     text = decode(sys.stdin.buffer.read())[0].lstrip("\ufeff") if claim == "-" else claim
     parsed_claim = make_claim(text, **context)
     opened = Library.open(library)
-    recommender = load_method(method, opened)
-    answer = recommender.recommend(parsed_claim, n)
-    _print_answer(answer, parsed_claim, recommender, output_format, explain, opened.state)
+    answerer = _Answerer(opened, load_method(method, opened), n, how_cited)
+    _print_answer(answerer.recommend(parsed_claim), parsed_claim, answerer, output_format, explain)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answerer:
+    """Answers claims from a library."""
+
+    library: Library
+    method: Method
+    n: int
+    how_cited: bool
+
+    def recommend(self, claim: Claim) -> Sequence[Recommendation]:
+        from whycite.cite.recommendations import with_receptions
+
+        answer = self.method.recommend(claim, self.n)
+        return with_receptions(self.library, answer) if self.how_cited else answer
 
 
 def _print_answer(
     answer: Sequence[Recommendation],
     claim: Claim,
-    method: Method,
+    answerer: _Answerer,
     format: CiteFormat,
     explain: bool,
-    state: str | None,
 ) -> None:
     from rich.console import Console
 
@@ -115,9 +137,9 @@ def _print_answer(
     from whycite.cli import results
 
     if format is CiteFormat.json:
-        print_json({"text": claim.text, **answer_json(answer, explain), "state": state})
+        print_json({"text": claim.text, **answer_json(answer, explain), "state": answerer.library.state})
     elif format is CiteFormat.trec:
-        print(_trec_run("1", answer, method.name), end="")
+        print(_trec_run("1", answer, answerer.method.name), end="")
     elif format is CiteFormat.bibtex:
         print(as_bibtex(recommendation.paper for recommendation in answer), end="")
     elif format is CiteFormat.csl:
@@ -135,28 +157,28 @@ def _print_answer(
 def _answer_batch(
     path: str,
     context: Mapping[str, Any],
-    method: Method,
-    n: int,
+    answerer: _Answerer,
     format: CiteFormat,
     explain: bool,
-    state: str | None,
 ) -> None:
     from whycite.cite.recommendations import answer_json
     from whycite.cli.batch import BatchClaim, map_in_order, open_input, parse_claim, read_lines
     from whycite.cli.progress import count_progress
 
-    def answer(line: tuple[int, str]) -> tuple[BatchClaim, list[Recommendation]]:
+    def answer(line: tuple[int, str]) -> tuple[BatchClaim, Sequence[Recommendation]]:
         batch_claim = parse_claim(line[1], f"{'stdin' if path == '-' else path}:{line[0]}", context)
-        return batch_claim, method.recommend(batch_claim.claim, n)
+        return batch_claim, answerer.recommend(batch_claim.claim)
 
     answer_count = 0
     try:
         with open_input(path) as stream, count_progress(_error_console(), "answer") as tell:
             for batch_claim, recommendations in map_in_order(read_lines(stream, path), answer, os.cpu_count() or 1):
                 if format is CiteFormat.trec:
-                    sys.stdout.write(_trec_run(str(batch_claim.id), recommendations, method.name))
+                    sys.stdout.write(_trec_run(str(batch_claim.id), recommendations, answerer.method.name))
                 else:
-                    print_json({"id": batch_claim.id, **answer_json(recommendations, explain), "state": state})
+                    print_json(
+                        {"id": batch_claim.id, **answer_json(recommendations, explain), "state": answerer.library.state}
+                    )
                 answer_count += 1
                 sys.stdout.flush()
                 tell(answer_count)

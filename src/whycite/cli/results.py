@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from whycite.check.findings import CheckedDraft, Finding, Proposal
+    from whycite.cite.reception import Agreement, CitingExample, Reception
     from whycite.cite.recommendations import Evidence, Recommendation
+    from whycite.evidence.citationfunctions import CitationFunction
     from whycite.library import Paper
     from whycite.verify.drafts import CitationVerdict
     from whycite.verify.report import DraftReport
@@ -101,8 +103,41 @@ def show_recommendations(
         for passage in recommendation.passages:
             say(console, _quote(passage.text, claim, paper), indent=6)
             say(console, Text(printable(f"— {passage_place(passage)}"), style="dim"), indent=8)
+        if recommendation.reception is not None:
+            shown = {evidence.sentence for evidence in recommendation.evidence[:spans]}
+            _show_reception(recommendation.reception, claim, paper, shown, console)
         if explain:
             say(console, _score_parts(recommendation), indent=4)
+
+
+_USES: Mapping[CitationFunction, str] = {
+    "background": "background",
+    "method": "a method",
+    "result": "a result",
+    "pointer": "further reading",
+}
+_ATTITUDES: Mapping[Agreement, str] = {"agree": "agreeing", "disagree": "disagreeing"}
+
+
+def _show_reception(reception: Reception, claim: str, paper: Paper, shown: Collection[str], console: Console) -> None:
+    """Print how a paper is cited, with examples that were not shown as evidence."""
+    from rich.text import Text
+
+    uses = [f"for {_USES[name]} {_times(number)}" for name, number in reception.functions.items()]
+    uses += [f"{_ATTITUDES[name]} with it {_times(number)}" for name, number in reception.agreements.items()]
+    if not uses:
+        return
+    unread = f" ({count(reception.unread, 'more sentence')} not read)" if reception.unread else ""
+    say(console, Text(f"cited {', '.join(uses)}{unread}", style="green"), indent=4)
+    for name, words in (*_USES.items(), *_ATTITUDES.items()):
+        example = reception.examples.get(name)
+        if example is not None and example.sentence not in shown:
+            say(console, Text(f"{words}: ").append_text(_quote(example.sentence, claim, paper)), indent=6)
+            say(console, Text(printable(_source_line(example)), style="dim"), indent=8)
+
+
+def _times(number: int) -> str:
+    return {1: "once", 2: "twice"}.get(number, f"{number:,} times")
 
 
 def show_status(paper: Paper, console: Console, indent: int) -> None:
@@ -131,7 +166,7 @@ def byline(paper: Paper) -> str:
 
 
 def _citation_count(recommendation: Recommendation) -> str:
-    times = {1: "once", 2: "twice"}.get(recommendation.support, f"{recommendation.support:,} times")
+    times = _times(recommendation.support)
     if recommendation.citing_documents and recommendation.support > 1:
         times += f" by {count(recommendation.citing_documents, 'article')}"
     if recommendation.evidence:
@@ -178,7 +213,7 @@ def _shorten_quotation(quoted: str, paper: Paper) -> str:
     return part if end == len(quoted) else part.rsplit(" ", 1)[0] + " …"
 
 
-def _source_line(evidence: Evidence) -> str:
+def _source_line(evidence: Evidence | CitingExample) -> str:
     source = evidence.source
     return f"— {source.title or source.key or 'untitled document'} ({source.year or 'no year'})"
 

@@ -17,11 +17,11 @@ from whycite import documents
 from whycite.documents.model import Document, Reference
 from whycite.documents.reading import source_text
 from whycite.errors import UserError
+from whycite.evidence.citationfunctions import NO_CLAIM, CitationFunction, citation_functions
 from whycite.library.notices import PaperNotices, look_up
 from whycite.library.paths import default_path
 from whycite.models import Encoder, load_encoder
 from whycite.models.entailment import EntailmentModel
-from whycite.verify.citationfunctions import NO_CLAIM, CitationFunction, citation_functions
 from whycite.verify.claims import OpenDocument, open_document
 from whycite.verify.draftclaims import DraftCitation, citations
 from whycite.verify.fulltexts import FullText, match_references, open_full_text, texts_in_folder, texts_in_library

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from whycite.errors import UserError
+from whycite.evidence.citationfunctions import FUNCTIONS, FunctionWeights, citation_functions
 from whycite.lab.train.functionweights import cross_validate, drop_bar, fit_functions, load_functions, main
-from whycite.verify.citationfunctions import FUNCTIONS, FunctionWeights, citation_functions
 
 SCICITE = [
     ("Bees {} sleep at night (Doe, 2001).", "background"),

@@ -19,17 +19,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whycite.errors import UserError
-from whycite.lab.jsonlines import find_file, read_objects, text_of
-from whycite.lab.thesis.datasets import claim_of, says_something
-from whycite.models import load_encoder
-from whycite.models.cache import CachedEncoder
-from whycite.verify.citationfunctions import (
+from whycite.evidence.citationfunctions import (
     FUNCTIONS,
     FunctionWeights,
     LearnedFunction,
     function_features,
     make_function_weights,
 )
+from whycite.lab.jsonlines import find_file, read_objects, text_of
+from whycite.lab.thesis.datasets import claim_of, says_something
+from whycite.models import load_encoder
+from whycite.models.cache import CachedEncoder
 
 __all__ = [
     "CitingExample",

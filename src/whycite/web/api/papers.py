@@ -9,7 +9,8 @@ from fastapi.responses import Response
 from typing_extensions import TypedDict
 
 from whycite.cite.exports import as_bibtex
-from whycite.cite.recommendations import PaperJson, SourceJson, paper_json
+from whycite.cite.reception import SourceJson
+from whycite.cite.recommendations import PaperJson, paper_json
 from whycite.library.paths import absolute, file_of, library_exists
 from whycite.web.api.library import searchable_entries
 from whycite.web.guard import Problem
@@ -111,7 +112,7 @@ def _original(here: Server, entry: LibraryDocument) -> str:
 
 
 def _citing_sentences(library: Library, places: list[tuple[int, int]]) -> list[CitingSentenceJson]:
-    from whycite.verify.citationfunctions import citation_functions
+    from whycite.evidence.citationfunctions import citation_functions
 
     written = library.sentences_at(places)
     sources = library.sources([document for document, _ in places])

@@ -32,6 +32,7 @@ __all__ = [
     "LearnedFunction",
     "citation_functions",
     "function_features",
+    "likeliest_functions",
     "make_function_weights",
     "shipped_function_weights",
     "sign_names",
@@ -47,6 +48,7 @@ NO_CLAIM: Mapping[str, str] = MappingProxyType(
 )
 """Why a citation of such a function is not judged."""
 
+_METHOD = FUNCTIONS.index("method")
 _MAX_SIGNS = 2  # of one kind; more say nothing more
 _MAX_WORDS = 60  # longer sentences count as that long
 _MAX_POINTER_WORDS = 30  # a longer sentence that begins like a pointer goes on to claim something
@@ -120,7 +122,7 @@ def make_function_weights(columns: Floats, bias: Floats, bar: float, encoder: st
 @cache
 def shipped_function_weights() -> FunctionWeights:
     """The bundled weights."""
-    text = files("whycite.verify").joinpath("citationfunctions.json").read_text("utf-8")
+    text = files("whycite.evidence").joinpath("citationfunctions.json").read_text("utf-8")
     try:
         weights = FunctionWeights(**json.loads(text))
         weights.chances(np.zeros((1, len(weights.vector[FUNCTIONS[0]]) + len(sign_names()))))
@@ -131,17 +133,35 @@ def shipped_function_weights() -> FunctionWeights:
 
 def citation_functions(claims: Sequence[str], weights: FunctionWeights | None = None) -> list[CitationFunction]:
     """What each claim cites its paper for; `method` only if that is nearly certain."""
-    if not claims:
-        return []
     weights = weights or shipped_function_weights()
-    chances = weights.chances(function_features(claims, load_encoder()))
-    return [_function(claim, row, weights.bar) for claim, row in zip(claims, chances, strict=True)]
+    return [
+        "method" if function != "pointer" and chances[_METHOD] >= weights.bar else _but_method(function, chances)
+        for function, chances in _judge(claims, weights)
+    ]
 
 
-def _function(claim: str, chances: Floats, bar: float) -> CitationFunction:
-    if _POINTER.match(claim.lstrip(" (")) and len(claim.split()) <= _MAX_POINTER_WORDS:
-        return "pointer"
-    method = FUNCTIONS.index("method")
-    if chances[method] >= bar:
-        return "method"
+def likeliest_functions(sentences: Sequence[str]) -> list[CitationFunction]:
+    """What each sentence most likely cites its paper for."""
+    return [function for function, _ in _judge(sentences, shipped_function_weights())]
+
+
+def _judge(sentences: Sequence[str], weights: FunctionWeights) -> list[tuple[CitationFunction, Floats]]:
+    """The likeliest function of each sentence, and the chance of each that is learned."""
+    if not sentences:
+        return []
+    chances = weights.chances(function_features(sentences, load_encoder()))
+    return [
+        ("pointer" if _is_pointer(sentence) else FUNCTIONS[int(row.argmax())], row)
+        for sentence, row in zip(sentences, chances, strict=True)
+    ]
+
+
+def _is_pointer(sentence: str) -> bool:
+    return bool(_POINTER.match(sentence.lstrip(" ("))) and len(sentence.split()) <= _MAX_POINTER_WORDS
+
+
+def _but_method(function: CitationFunction, chances: Floats) -> CitationFunction:
+    """The likeliest function if it is not a method."""
+    if function != "method":
+        return function
     return max((function for function in FUNCTIONS if function != "method"), key=lambda f: chances[FUNCTIONS.index(f)])
