@@ -35,7 +35,10 @@ __all__ = [
 
 Agreement = Literal["agree", "disagree"]
 READ_SENTENCES = 40  # of each paper's; a sentence takes about 10 ms
-_TURN = re.compile(r";\s|\.\s(?=[^\W\d_a-z])|(?<=\)),\s|,?\s(?:but|whereas|while|although|though|however|yet|except)\b")
+_TURN = re.compile(
+    r";\s|\.\s(?=[^\W\d_a-z])|,?\s(?:but|whereas|while|although|though|however|yet|except)\b"
+    r"|(?<=\)),\s(?=(?:an?|the|we|our|this|these|it|[^\W\d_a-z][\w’'-]*)\b)"  # "In contrast to A (2001), B saw …"
+)
 _BRACKETS = re.compile(r"\([^()]*\)")
 
 _TABLES = load_tables(__name__)
