@@ -11,6 +11,7 @@ import tarfile
 import time
 import zipfile
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -230,3 +231,26 @@ def test_documents_count_when_they_are_read_and_paths_show_their_ends(progress: 
     with add_progress(console) as tell:
         tell(progress)
     assert re.search(f"{expected} *$", file.getvalue().replace("\r", "\n"), re.MULTILINE), file.getvalue()
+
+
+def test_a_cluster_is_for_files(run: Run, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = tmp_path / "library"
+    result = run("add", "--zotero", "--ray", "local", "--library", str(library))
+    assert "--ray cannot be used with --zotero" in str(result.output) + str(result.exception)
+    monkeypatch.setattr("whycite.library.cluster.connected", lambda *_: nullcontext())
+    entries = folder / "entries.bib"
+    entries.write_text("@article{moth, title = {A note on moths}, file = {moth.md}}\n")
+    result = run("add", str(entries), "--ray", "local", "--library", str(library))
+    assert "bibliography that names its files" in str(result.output) + str(result.exception)
+    assert not library.exists()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_cluster_on_this_machine(folder: Path, tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    arguments = ["add", str(folder), "--library", str(tmp_path / "library"), "--ray", "local", "--jobs", "1"]
+    command = [sys.executable, "-c", "from whycite.cli import main; main()", *arguments]
+    process = subprocess.run(command, capture_output=True, text=True, timeout=500, check=False)
+    assert (process.returncode, process.stderr) == (0, "")
+    assert process.stdout.startswith("2 added, 0 unchanged, 0 replaced, 0 skipped in ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from functools import reduce
 from pathlib import Path
@@ -87,7 +88,8 @@ def add(
         if path != "-" and "://" not in path and not Path(path).exists():
             raise UserError(f"{path}: no such file or folder")
 
-    report = _add_paths(paths, format, options)
+    with _cluster(options):
+        report = _add_paths(paths, format, options)
     _show(report, paths, options, as_json)
 
 
@@ -100,6 +102,15 @@ class AddOptions:
     encoder: str | None
     own_text: bool
     ray: str | None = None
+
+
+def _cluster(options: AddOptions) -> AbstractContextManager[object]:
+    """The connection to a cluster, made before the store is loaded: Ray starts processes."""
+    if options.ray is None:
+        return nullcontext()
+    from whycite.library.cluster import connected
+
+    return connected(options.ray, options.jobs)
 
 
 def _add_paths(paths: list[str], format: str | None, options: AddOptions) -> AddReport:

@@ -8,6 +8,7 @@ makes. A limited number of tasks is under way at a time.
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 from collections import Counter, deque
@@ -17,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,12 +30,14 @@ from whycite.documents.reading import FolderMember, check_format, list_members
 from whycite.errors import MissingExtra, UserError
 from whycite.evidence import EvidenceSpan, extract
 from whycite.evidence.spans import SkipDocument, SpanStream
-from whycite.library.adding import Intake, Watch, add_evidence
-from whycite.library.encoding import EncoderChoice
 from whycite.library.records import AddReport, identifier
-from whycite.library.writer import content_hash
 from whycite.models import Encoder, bundled_encoders, load_encoder
 from whycite.structure import label
+
+# LanceDB, which these import, comes after Ray has started its processes: forking beside its threads can hang.
+if TYPE_CHECKING:
+    from whycite.library.adding import Intake, Watch
+    from whycite.library.encoding import EncoderChoice
 
 __all__ = ["LOCAL", "add_on_cluster", "connected"]
 
@@ -71,6 +74,8 @@ def add_on_cluster(
     if "-" in map(str, inputs):
         raise UserError("standard input cannot be read by other machines; save it to a file, and give its path")
     with connected(address, jobs) as ray:
+        from whycite.library.adding import add_evidence
+
         cores = max(1, int(ray.cluster_resources().get("CPU", 1)))
         places = [os.path.abspath(place) for place in inputs]  # noqa: PTH100 - links keep their names
 
@@ -100,6 +105,7 @@ def connected(address: str, jobs: int | None = None) -> Iterator[Ray]:
     if ray.is_initialized():
         yield ray
         return
+    logging.getLogger("ray").setLevel(logging.ERROR)  # it reports how it works, such as that it made a token
     options: dict[str, Any] = {"log_to_driver": False, "configure_logging": False}
     if address == LOCAL:
         options |= {"num_cpus": jobs, "include_dashboard": False}
@@ -323,6 +329,8 @@ def _extract_portion(
 
 
 def _extraction(document: Document, known: NDArray[np.int64]) -> _Extraction:
+    from whycite.library.writer import content_hash
+
     digest = identifier(content_hash(document))
     position = int(np.searchsorted(known, digest))
     labelled = label(document)
