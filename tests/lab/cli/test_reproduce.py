@@ -1,6 +1,7 @@
 """`whycite reproduce` as a user runs it: on a few made papers, and on real ones where they are at hand."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ from typer.testing import CliRunner, Result
 from tests.fakes import tiny_base
 from tests.lab.cli.test_evaluate import record
 from whycite.cli import app
+from whycite.cli.terminal import Interruption
 from whycite.errors import UserError
+from whycite.lab.reproduce.tables import FigureStore
 from whycite.lab.train.bases import save_base
 
 DRAFT = """---
@@ -112,6 +115,31 @@ def test_mistakes_are_said_before_anything_is_read(
     quick = ("ilciter", "--data", papers, "--quick", "--tables", "2", "--topics", "X=study|S")
     run(*quick, "--out", tmp_path / "out")
     assert "choose another --out" in said(*quick, "--seed", "1")
+
+
+def test_a_run_that_is_stopped_says_what_it_keeps_and_continues(
+    papers: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ("ilciter", "--data", papers, "--quick", "--out", tmp_path / "out", "--jobs", "1", "--tables", "2")
+    measure = FigureStore.measure
+    computed: list[str] = []
+
+    def recorded(store: FigureStore, name: str, compute: Callable[[], Any]) -> Any:
+        return measure(store, name, lambda: [computed.append(name), compute()][1])
+
+    def stopped(*arguments: Any) -> Any:
+        recorded(*arguments)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FigureStore, "measure", stopped)
+        result = run(*arguments)
+    assert isinstance(result.exception, Interruption)
+    assert "1 measurement kept in" in str(result.exception)
+    assert "run the command again to continue" in str(result.exception)
+    monkeypatch.setattr(FigureStore, "measure", recorded)
+    assert run(*arguments).exit_code == 0
+    assert len(computed) == 1  # what was kept is not measured again
 
 
 def test_thesis_models_learn_what_can_be_learned(claims: Path, tmp_path: Path) -> None:
