@@ -125,7 +125,11 @@ def test_a_run_that_is_stopped_says_what_it_keeps_and_continues(
     computed: list[str] = []
 
     def recorded(store: FigureStore, name: str, compute: Callable[[], Any]) -> Any:
-        return measure(store, name, lambda: [computed.append(name), compute()][1])
+        def counted() -> Any:
+            computed.append(name)
+            return compute()
+
+        return measure(store, name, counted)
 
     def stopped(*arguments: Any) -> Any:
         recorded(*arguments)
