@@ -18,7 +18,7 @@ from typer.testing import Result
 
 from whycite.errors import UserError
 from whycite.web.guard import AccessRules
-from whycite.web.server import ServerSettings
+from whycite.web.serverstate import ServerSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 # A server that reaches beyond this machine ends at once.
@@ -174,7 +174,7 @@ def test_a_second_token_is_for_reading(run: Run, monkeypatch: pytest.MonkeyPatch
 def test_slow_headers_are_not_waited_for(tmp_path: Path) -> None:
     code = (
         "import socket, sys, pathlib; from whycite.web.app import run; from whycite.web.guard import AccessRules;"
-        "from whycite.web.server import ServerSettings; listener = socket.create_server(('127.0.0.1', 0));"
+        "from whycite.web.serverstate import ServerSettings; listener = socket.create_server(('127.0.0.1', 0));"
         "run(ServerSettings(pathlib.Path(sys.argv[1]), AccessRules(seconds=0.5)), listener,"
         " lambda: print(listener.getsockname()[1], flush=True))"
     )

@@ -10,7 +10,7 @@ from lsprotocol import types
 from tests.lsp.editor import Editor, play
 from tests.web.serving import serving
 from whycite.lsp.features import LspSettings
-from whycite.web.server import ServerSettings
+from whycite.web.serverstate import ServerSettings
 
 Shown = dict[str, Any]
 

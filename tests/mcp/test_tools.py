@@ -26,7 +26,7 @@ from whycite.mcp.tools import McpSettings, create
 from whycite.models import DEFAULT
 from whycite.models.folders import ENCODER, TOKENIZER
 from whycite.web.guard import AccessRules
-from whycite.web.server import ServerSettings
+from whycite.web.serverstate import ServerSettings
 
 REFERENCES = """
 @article{martin2012, title={Global honey bee viral landscape altered by a parasitic mite},

@@ -23,7 +23,7 @@ from whycite.service.engine import CheckOptions, Engine
 from whycite.service.loading import CurrentLibrary
 from whycite.service.remote import AnsweringEngine, Engines, ServerEngine
 from whycite.web.guard import AccessRules
-from whycite.web.server import ServerSettings
+from whycite.web.serverstate import ServerSettings
 
 TOKEN = "read me"
 SENTENCE = "Honeybees that forage rest at night and hang their antennae"

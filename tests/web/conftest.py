@@ -1,15 +1,19 @@
-"""A small library of papers written for the tests, and the application on it."""
+"""A small library of papers written for the tests, the application on it, and a browser to look at it."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from shutil import copytree
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
+from tests.web.browsing import BROWSER, FLAGS, PATIENCE, watched_page
+from tests.web.serving import serving
 from whycite.library import add
 from whycite.web.app import create
 from whycite.web.guard import AccessRules
-from whycite.web.server import ServerSettings
+from whycite.web.serverstate import ServerSettings
 
 PAPERS = {
     "bees": """---
@@ -91,3 +95,29 @@ def client_of() -> Iterator[Callable[..., TestClient]]:
 def client(kept_library: Path, client_of: Callable[..., TestClient]) -> TestClient:
     """On the library that no test changes."""
     return client_of(kept_library)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium, without a window."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install playwright")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=BROWSER, args=FLAGS, timeout=PATIENCE)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def address(kept_library: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where a server runs on a library and projects that the tests of a module may change."""
+    folder = tmp_path_factory.mktemp("served")
+    library = copytree(kept_library, folder / "library")
+    with serving(ServerSettings(library, projects=folder / "projects")) as address:
+        yield address
+
+
+@pytest.fixture
+def page(browser: Any, address: str) -> Iterator[Any]:
+    """A page that fails the test when a script fails or anything but the server is asked."""
+    with watched_page(browser, address) as page:
+        yield page

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import uvicorn
 
 from whycite.web.app import create
-from whycite.web.server import ServerSettings
+from whycite.web.serverstate import ServerSettings
 
 
 @contextmanager

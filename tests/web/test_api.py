@@ -12,7 +12,7 @@ from whycite import cite
 from whycite.cite.recommendations import recommendation_json
 from whycite.library import add
 from whycite.library.retractionwatch import import_list
-from whycite.web.server import ServerSettings
+from whycite.web.serverstate import ServerSettings
 
 Clients = Callable[..., TestClient]
 CLAIM = "Killer whales hit herring with their tails."

@@ -1,77 +1,22 @@
 """What people see and do on the pages, in a real browser."""
 
-import os
 import re
 import threading
 import zipfile
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from shutil import copytree, which
 from typing import Any
 
 import pytest
 
+from tests.web.browsing import CLAIM, PATIENCE, accessibility_violations, keep_screenshot, needs_browser, open_page
 from tests.web.serving import serving
 from whycite.verify.claims import OpenDocument
 from whycite.verify.verification import Verification
 from whycite.web.guard import AccessRules
-from whycite.web.server import ServerSettings
+from whycite.web.serverstate import ServerSettings
 
-playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install playwright")
-BROWSER = which("chromium") or which("chromium-browser") or which("google-chrome")
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium here: apt-get install chromium")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-PATIENCE = 100_000  # milliseconds: a busy machine is slow to show anything
-CLAIM = "Killer whales hit herring with their tails."
-
-
-@pytest.fixture(scope="module")
-def address(kept_library: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where a server runs on a library that these tests may change."""
-    library = copytree(kept_library, tmp_path_factory.mktemp("browser") / "library")
-    with serving(ServerSettings(library)) as address:
-        yield address
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=BROWSER, args=FLAGS, timeout=PATIENCE)
-        yield opened
-        opened.close()
-
-
-def _opened(browser: Any, address: str) -> Any:
-    page = browser.new_page(viewport={"width": 1100, "height": 900}, base_url=address)
-    page.set_default_timeout(PATIENCE)
-    return page
-
-
-@pytest.fixture
-def page(browser: Any, address: str) -> Iterator[Any]:
-    """A page that fails the test when a script fails or anything but the server is asked."""
-    opened = _opened(browser, address)
-    wrong: list[str] = []
-    opened.on("pageerror", lambda error: wrong.append(str(error)))
-    opened.on("console", lambda said: wrong.append(said.text) if _is_failure(said) else None)
-    opened.on("request", lambda sent: wrong.append(sent.url) if not sent.url.startswith(address) else None)
-    opened.on("dialog", lambda shown: wrong.append(f"dialog: {shown.message}"))
-    yield opened
-    opened.close()
-    assert wrong == []
-
-
-def _is_failure(said: Any) -> bool:
-    """Whether a page has something to complain of; that a question was refused, it says too."""
-    return said.type == "error" and "Failed to load resource" not in said.text
-
-
-def _keep(page: Any, name: str, tmp_path: Path) -> None:
-    """A screenshot, in $WHYCITE_ARTEFACTS where that is set."""
-    folder = Path(os.environ.get("WHYCITE_ARTEFACTS", tmp_path))
-    folder.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=folder / f"{name}.png", full_page=True)
+pytestmark = needs_browser
 
 
 def test_cite_with_the_keyboard_alone(page: Any, tmp_path: Path) -> None:
@@ -87,7 +32,7 @@ def test_cite_with_the_keyboard_alone(page: Any, tmp_path: Path) -> None:
     assert "Killer whales feeding on schooling herring" in first.inner_text()
     assert "Killer whales stun herring" in first.locator(".why").first.inner_text()
     assert "herring" in [word.lower() for word in first.locator("mark").all_inner_texts()]
-    _keep(page, "cite", tmp_path)
+    keep_screenshot(page, "cite", tmp_path)
     before = page.locator(".card").count()
     while page.evaluate("document.activeElement.textContent") != "Hide":
         page.keyboard.press("Tab")
@@ -157,7 +102,7 @@ def test_library_add_and_remove(page: Any, tmp_path: Path) -> None:
     page.wait_for_selector("text=Added 1 paper")
     page.wait_for_selector("text=How ants find home")
     assert page.locator("#rows tr").count() == 3
-    _keep(page, "library", tmp_path)
+    keep_screenshot(page, "library", tmp_path)
     remove = page.get_by_role("button", name="Remove How ants find home")
     remove.click()
     page.get_by_text("Confirm removal").click()
@@ -192,7 +137,7 @@ def test_check_accept_and_download(page: Any, tmp_path: Path) -> None:
     page.click("#next")
     page.wait_for_selector("#panel .card")
     assert "killer whales stun herring" in page.inner_text("#panel blockquote >> nth=0")
-    _keep(page, "check", tmp_path)
+    keep_screenshot(page, "check", tmp_path)
     page.get_by_role("button", name="Cite as domenici").click()
     with page.expect_download() as download:
         page.get_by_role("button", name="Download with 1 citation added").click()
@@ -292,7 +237,7 @@ def test_papers_come_while_it_searches_and_a_check_can_be_stopped(
         return propose(self, *arguments)
 
     monkeypatch.setattr(proposals.Proposer, "propose", wait)
-    page = _opened(browser, address)
+    page = open_page(browser, address)
     page.goto("/check")
     claims = [f"Previous studies have shown in year {number} that {CLAIM}" for number in range(12)]
     page.fill("#pasted", "# Introduction\n\n" + "\n\n".join(claims))
@@ -343,7 +288,7 @@ def test_bar_sentence_and_papers_are_in_sight_together(page: Any, width: int) ->
 def test_leaving_with_citations_that_were_not_downloaded_is_asked_about(
     browser: Any, address: str, tmp_path: Path
 ) -> None:
-    page = _opened(browser, address)
+    page = open_page(browser, address)
     asked: list[str] = []
 
     def agree(shown: Any) -> None:
@@ -386,7 +331,7 @@ def test_a_script_in_names_and_keys_is_only_text(page: Any, tmp_path: Path) -> N
 
 def test_a_library_that_is_empty_says_what_to_do(browser: Any, tmp_path: Path) -> None:
     with serving(ServerSettings(tmp_path / "library")) as address:
-        page = _opened(browser, address)
+        page = open_page(browser, address)
         page.goto("/library")
         page.wait_for_selector("text=Your library is empty")
         assert not page.is_visible("#rows")
@@ -400,7 +345,7 @@ def test_a_library_that_is_empty_says_what_to_do(browser: Any, tmp_path: Path) -
 
 def test_with_a_token_the_printed_address_opens_every_page(browser: Any, kept_library: Path) -> None:
     with serving(ServerSettings(kept_library, AccessRules(token="a secret; word"))) as address:
-        page = _opened(browser, address)
+        page = open_page(browser, address)
         assert page.goto("/cite").status == 401
         assert page.goto("/?token=a%20secret%3B%20word").status == 200
         assert "token" not in page.url
@@ -429,7 +374,7 @@ def test_verify_shows_the_way_and_the_passages(page: Any, papers: Path, tmp_path
     page.click("#passages button >> nth=0")
     assert "stun herring" in page.evaluate("document.activeElement.textContent")
     assert "<script>" not in page.inner_html("#text")
-    _keep(page, "verify", tmp_path)
+    keep_screenshot(page, "verify", tmp_path)
 
 
 def test_verify_marks_what_decided_and_what_contradicts(
@@ -458,7 +403,7 @@ def test_verify_marks_what_decided_and_what_contradicts(
         "color(srgb 0.839216 0.376471 0.101961 / 0.38)",
         "color(srgb 0.486275 0.227451 0.862745 / 0.38)",
     ]
-    _keep(page, "verify-contradicts", tmp_path)
+    keep_screenshot(page, "verify-contradicts", tmp_path)
     monkeypatch.undo()
     _verify(page, papers, "Killer whales strike herring with their tails.")
     page.locator("#legend.hidden").wait_for(state="attached")
@@ -547,14 +492,9 @@ def _reached(page: Any, name: str, papers: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["cite", "library", "check", "verify"])
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_nobody_is_kept_out(page: Any, name: str, scheme: str, papers: Path, tmp_path: Path) -> None:
-    axe = pytest.importorskip(
-        "axe_playwright_python.sync_playwright", reason="no axe: pip install axe-playwright-python"
-    )
     page.emulate_media(color_scheme=scheme)
     _reached(page, name, papers, tmp_path)
-    found = axe.Axe().run(page)
-    serious = [each for each in found.response["violations"] if each["impact"] in ("serious", "critical")]
-    assert serious == []
+    assert accessibility_violations(page) == []
 
 
 @pytest.mark.slow
@@ -577,14 +517,14 @@ def test_every_page_on_real_papers(browser: Any, data: Path, tmp_path: Path) -> 
     cited = next(sentence for sentence in documents[0].sentences if sentence.citations).without_citations()
     title = next(iter(Library.open(tmp_path / "library").documents())).title
     with serving(ServerSettings(tmp_path / "library")) as address:
-        page = _opened(browser, address)
+        page = open_page(browser, address)
         asked: list[str] = []
         page.on("request", lambda sent: asked.append(sent.url))
         page.goto("/cite")
         page.fill("#claim", cited)
         page.press("#claim", "Enter")
         page.wait_for_selector(".card .why mark")
-        _keep(page, "real-cite", tmp_path)
+        keep_screenshot(page, "real-cite", tmp_path)
         page.goto("/verify")
         page.fill("#claim", cited)
         page.fill("#find-cited", title)
@@ -592,18 +532,18 @@ def test_every_page_on_real_papers(browser: Any, data: Path, tmp_path: Path) -> 
         page.click("#question button[type=submit]")
         page.wait_for_selector("#passages tr")
         assert page.locator("#strip button").count() > 0
-        _keep(page, "real-verify", tmp_path)
+        keep_screenshot(page, "real-verify", tmp_path)
         page.goto("/check")
         page.fill("#pasted", "# Introduction\n" + " ".join(each.text for each in documents[1].sentences[:60]))
         page.click("button:text('Check')")
         page.wait_for_selector("#text .sentence")
         page.click("#next")
         page.wait_for_selector("#panel .cards li")
-        _keep(page, "real-check", tmp_path)
+        keep_screenshot(page, "real-check", tmp_path)
         page.goto("/library")
         page.wait_for_selector("svg.plot rect")
         page.locator("#rows tr").nth(5).wait_for()
         assert page.locator("#rows tr").count() == 6
-        _keep(page, "real-library", tmp_path)
+        keep_screenshot(page, "real-library", tmp_path)
         page.close()
     assert {url for url in asked if not url.startswith((address, f"blob:{address}"))} == set()

@@ -18,7 +18,7 @@ from whycite.check import pipeline, proposals
 from whycite.errors import UserError
 from whycite.web import queues
 from whycite.web.queues import EventStream, StreamClosed
-from whycite.web.server import ServerSettings
+from whycite.web.serverstate import ServerSettings
 
 CLAIMS = 60
 BOOK = "# Introduction\n\n" + "\n\n".join(f"It is known that whale {number} sings." for number in range(CLAIMS))

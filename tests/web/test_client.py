@@ -9,7 +9,7 @@ from tests.web.serving import serving
 from whycite.errors import UserError
 from whycite.web.client import ServerClient
 from whycite.web.guard import AccessRules
-from whycite.web.server import ServerSettings
+from whycite.web.serverstate import ServerSettings
 
 
 def test_the_client_asks_everything(kept_library: Path, tmp_path: Path) -> None:

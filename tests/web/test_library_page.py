@@ -1,49 +1,15 @@
 """The library in a real browser: the first visit, papers and their pages, selections, addresses and colours."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from shutil import copytree
 from typing import Any
 
 import pytest
 
+from tests.web.browsing import CLAIM, accessibility_violations, keep_screenshot, needs_browser, open_page
 from tests.web.serving import serving
-from tests.web.test_browser import BROWSER, CLAIM, FLAGS, PATIENCE, _is_failure, _keep
-from whycite.web.server import ServerSettings
+from whycite.web.serverstate import ServerSettings
 
-playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install playwright")
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium here: apt-get install chromium")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=BROWSER, args=FLAGS, timeout=PATIENCE)
-        yield opened
-        opened.close()
-
-
-@pytest.fixture(scope="module")
-def address(kept_library: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("library-page")
-    library = copytree(kept_library, folder / "library")
-    with serving(ServerSettings(library, projects=folder / "projects")) as address:
-        yield address
-
-
-@pytest.fixture
-def page(browser: Any, address: str) -> Iterator[Any]:
-    """A page that fails the test when a script fails or anything but the server is asked."""
-    opened = browser.new_page(viewport={"width": 1280, "height": 900}, base_url=address)
-    opened.set_default_timeout(PATIENCE)
-    wrong: list[str] = []
-    opened.on("pageerror", lambda error: wrong.append(str(error)))
-    opened.on("console", lambda said: wrong.append(said.text) if _is_failure(said) else None)
-    opened.on("request", lambda sent: wrong.append(sent.url) if not sent.url.startswith(address) else None)
-    opened.on("dialog", lambda shown: wrong.append(f"dialog: {shown.message}"))
-    yield opened
-    opened.close()
-    assert wrong == []
+pytestmark = needs_browser
 
 
 def test_a_question_has_an_address_and_is_remembered(page: Any) -> None:
@@ -81,7 +47,7 @@ def test_from_a_recommendation_to_the_paper_and_its_citing_sentences(page: Any, 
     assert page.locator("[id^=reference-]").count() == 5
     assert "<img src=x onerror=alert(1)>" in page.inner_text("main")  # a hostile title is only text
     assert page.locator("main img, main script").count() == 0
-    _keep(page, "paper", tmp_path)
+    keep_screenshot(page, "paper", tmp_path)
     page.get_by_role("link", name="Verify a claim against it").click()
     page.wait_for_url("**/verify?document=*")
     page.fill("#claim", CLAIM)
@@ -133,8 +99,7 @@ def test_colours_are_chosen_and_stay(page: Any) -> None:
 
 def test_the_first_visit_offers_an_example(browser: Any, tmp_path: Path) -> None:
     with serving(ServerSettings(tmp_path / "library", projects=tmp_path / "projects")) as address:
-        page = browser.new_page(base_url=address)
-        page.set_default_timeout(PATIENCE)
+        page = open_page(browser, address)
         page.goto("/")
         assert page.url.endswith("/welcome")
         page.get_by_role("button", name="Open the example").click()
@@ -156,13 +121,10 @@ def test_the_first_visit_offers_an_example(browser: Any, tmp_path: Path) -> None
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("place", ["/welcome", "/library", "/papers/title:how killer whales hunt herring"])
 def test_everybody_can_use_it(page: Any, scheme: str, place: str, tmp_path: Path) -> None:
-    axe = pytest.importorskip(
-        "axe_playwright_python.sync_playwright", reason="no axe: pip install axe-playwright-python"
-    )
     page.emulate_media(color_scheme=scheme)
     page.goto(place)
     page.wait_for_load_state("networkidle")
-    assert axe.Axe().run(page).response["violations"] == []
+    assert accessibility_violations(page) == []
     page.set_viewport_size({"width": 375, "height": 740})
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
-    _keep(page, f"{place.strip('/').split('/')[0]}-375-{scheme}", tmp_path)
+    keep_screenshot(page, f"{place.strip('/').split('/')[0]}-375-{scheme}", tmp_path)

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from whycite.service.loading import CurrentLibrary
 from whycite.web.app import assemble
-from whycite.web.server import ServerSettings
+from whycite.web.serverstate import ServerSettings
 
 Clients = Callable[..., TestClient]
 CLAIM = "Killer whales hit herring with their tails."
@@ -123,7 +123,7 @@ def test_what_is_known_of_an_older_library_is_forgotten(tmp_path: Path, papers: 
 def test_getting_ready_gives_way_to_who_asks(kept_library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _, server = assemble(ServerSettings(library=kept_library))
     asked, warmed = threading.Event(), threading.Event()
-    monkeypatch.setattr("whycite.web.server.warm", lambda _: warmed.set())
+    monkeypatch.setattr("whycite.web.serverstate.warm", lambda _: warmed.set())
     server.quick.submit(asked.wait)
     server.warm()
     assert not warmed.wait(0.2)

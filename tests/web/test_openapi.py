@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from whycite.web.app import assemble, create
-from whycite.web.server import ServerSettings
+from whycite.web.serverstate import ServerSettings
 
 schemathesis = pytest.importorskip("schemathesis", reason="no schemathesis: pip install schemathesis")
 HOST = {"host": "127.0.0.1"}

@@ -1,6 +1,5 @@
 """A cited paper as it looks in a real browser, with the passage that decides a verdict boxed on its page."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,15 +7,12 @@ import pytest
 
 import whycite.web
 from tests.documents.pdf.test_pdf import Paper, fill, prose
+from tests.web.browsing import accessibility_violations, keep_screenshot, needs_browser
 from tests.web.manuscripts import MANUSCRIPT, WHALES
-from tests.web.serving import serving
-from tests.web.test_browser import BROWSER, FLAGS, PATIENCE, _is_failure, _keep
-from whycite.web.server import ServerSettings
 
-playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install playwright")
 PDFJS = Path(whycite.web.__file__).parent / "static" / "pdfjs" / "pdf.min.mjs"
 pytestmark = [
-    pytest.mark.skipif(BROWSER is None, reason="no Chromium here: apt-get install chromium"),
+    needs_browser,
     pytest.mark.skipif(not PDFJS.exists(), reason="no PDF.js here: make pdfjs"),
 ]
 TITLE = "Global honey bee viral landscape altered by a parasitic mite"
@@ -39,36 +35,6 @@ IN_SIGHT = """() => {
   const [box, pages] = ['.box', '.pages'].map((name) => document.querySelector(name).getBoundingClientRect());
   return pages.top < box.top && box.bottom < pages.bottom;
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=BROWSER, args=FLAGS, timeout=PATIENCE)
-        yield opened
-        opened.close()
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where a server without a library runs."""
-    folder = tmp_path_factory.mktemp("views")
-    with serving(ServerSettings(folder / "library", projects=folder / "projects")) as address:
-        yield address
-
-
-@pytest.fixture
-def page(browser: Any, address: str) -> Iterator[Any]:
-    """A page that fails the test when a script fails or anything but the server is asked."""
-    opened = browser.new_page(viewport={"width": 1440, "height": 900}, base_url=address)
-    opened.set_default_timeout(PATIENCE)
-    wrong: list[str] = []
-    opened.on("pageerror", lambda error: wrong.append(str(error)))
-    opened.on("console", lambda said: wrong.append(said.text) if _is_failure(said) else None)
-    opened.on("request", lambda sent: wrong.append(sent.url) if not sent.url.startswith((address, "blob:")) else None)
-    yield opened
-    opened.close()
-    assert wrong == []
 
 
 def _bees_as_pdf() -> bytes:
@@ -110,7 +76,7 @@ def test_the_deciding_passage_is_boxed_on_its_page(page: Any, tmp_path: Path) ->
     ]
     assert page.inner_text(".pdf-place") == "Page 2 of 3"
     assert page.evaluate(IN_SIGHT)
-    _keep(page, "project-pdf", tmp_path)
+    keep_screenshot(page, "project-pdf", tmp_path)
     page.get_by_role("link", name="Open the paper").click()
     page.wait_for_url("**/citations/*")
     page.wait_for_selector(".box")
@@ -133,20 +99,17 @@ def test_a_paper_that_is_no_pdf_is_shown_as_text(page: Any) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_everybody_can_read_it(page: Any, scheme: str, tmp_path: Path) -> None:
-    axe = pytest.importorskip(
-        "axe_playwright_python.sync_playwright", reason="no axe: pip install axe-playwright-python"
-    )
     page.emulate_media(color_scheme=scheme)
     _verified(page)
     page.get_by_role("button", name="Next to look at").click()
     page.wait_for_selector(".box")
-    assert axe.Axe().run(page).response["violations"] == []
+    assert accessibility_violations(page) == []
     page.get_by_role("link", name="Open the paper").click()
     page.wait_for_selector(".box")
-    assert axe.Axe().run(page).response["violations"] == []
+    assert accessibility_violations(page) == []
     page.set_viewport_size({"width": 375, "height": 740})
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
-    _keep(page, f"citation-375-{scheme}", tmp_path)
+    keep_screenshot(page, f"citation-375-{scheme}", tmp_path)
 
 
 def test_an_uploaded_pdf_is_shown_beside_a_single_claim(page: Any) -> None:

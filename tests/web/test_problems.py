@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from whycite.web.app import create
 from whycite.web.guard import AccessRules
-from whycite.web.server import ServerSettings
+from whycite.web.serverstate import ServerSettings
 
 Clients = Callable[..., TestClient]
 PROBLEM = "application/problem+json"
@@ -71,7 +71,7 @@ def test_a_defect_is_told_logged_and_guarded(client: TestClient, monkeypatch: py
     def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError("a secret detail")
 
-    monkeypatch.setattr("whycite.web.api.cite.Claim", fail)
+    monkeypatch.setattr("whycite.web.api.questions.Claim", fail)
     answer = client.post("/api/cite", json={"text": "bees"})
     assert (answer.status_code, answer.headers["content-type"]) == (500, PROBLEM)
     assert "content-security-policy" in answer.headers

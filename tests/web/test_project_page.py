@@ -1,18 +1,14 @@
 """The reviewer's way through a project in a real browser: manuscript and papers, verdicts, decisions that stay."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.web.browsing import accessibility_violations, keep_screenshot, needs_browser
 from tests.web.manuscripts import BEES, DRONES, MANUSCRIPT, WHALES
-from tests.web.serving import serving
-from tests.web.test_browser import BROWSER, FLAGS, PATIENCE, _is_failure, _keep
-from whycite.web.server import ServerSettings
 
-playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install playwright")
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium here: apt-get install chromium")
+pytestmark = needs_browser
 # The selected sentence is on the screen, and the panel does not cover it.
 IN_SIGHT = """() => {
   const sentence = document.querySelector('#text .picked').getBoundingClientRect();
@@ -20,36 +16,6 @@ IN_SIGHT = """() => {
   const covered = panel.left < sentence.right && panel.top < sentence.bottom && sentence.top < panel.bottom;
   return sentence.top > 0 && sentence.bottom < innerHeight && !covered;
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=BROWSER, args=FLAGS, timeout=PATIENCE)
-        yield opened
-        opened.close()
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where a server without a library runs."""
-    folder = tmp_path_factory.mktemp("projects")
-    with serving(ServerSettings(folder / "library", projects=folder / "projects")) as address:
-        yield address
-
-
-@pytest.fixture
-def page(browser: Any, address: str) -> Iterator[Any]:
-    """A page that fails the test when a script fails or anything but the server is asked."""
-    opened = browser.new_page(viewport={"width": 1440, "height": 900}, base_url=address)
-    opened.set_default_timeout(PATIENCE)
-    wrong: list[str] = []
-    opened.on("pageerror", lambda error: wrong.append(str(error)))
-    opened.on("console", lambda said: wrong.append(said.text) if _is_failure(said) else None)
-    opened.on("request", lambda sent: wrong.append(sent.url) if not sent.url.startswith(address) else None)
-    yield opened
-    opened.close()
-    assert wrong == []
 
 
 def _file(name: str, text: str) -> dict[str, Any]:
@@ -80,7 +46,7 @@ def test_the_way_of_a_reviewer(page: Any, tmp_path: Path) -> None:
     card = page.locator("#panel .card")
     assert "▶ Decides the verdict" in card.inner_text()
     assert "increased the prevalence of deformed wing virus" in card.inner_text()
-    _keep(page, "project", tmp_path)
+    keep_screenshot(page, "project", tmp_path)
     card.get_by_label("Reason").fill("they mean another island")
     card.get_by_role("button", name="Dismiss").click()
     page.get_by_text("Dismissed: they mean another island").wait_for()
@@ -169,9 +135,6 @@ def test_files_and_projects_are_deleted_when_pressed_twice(page: Any) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["projects", "project"])
 def test_nobody_is_kept_out(page: Any, scheme: str, name: str, tmp_path: Path) -> None:
-    axe = pytest.importorskip(
-        "axe_playwright_python.sync_playwright", reason="no axe: pip install axe-playwright-python"
-    )
     page.emulate_media(color_scheme=scheme)
     _verified(page)
     if name == "projects":
@@ -180,17 +143,17 @@ def test_nobody_is_kept_out(page: Any, scheme: str, name: str, tmp_path: Path) -
     else:
         page.get_by_role("button", name="Next to look at").click()
         page.wait_for_selector("#panel .card")
-    assert axe.Axe().run(page).response["violations"] == []
-    _keep(page, f"{name}-{scheme}", tmp_path)
+    assert accessibility_violations(page) == []
+    keep_screenshot(page, f"{name}-{scheme}", tmp_path)
 
 
 @pytest.mark.parametrize("width", [375, 900])
 def test_no_screen_needs_scrolling_sideways(page: Any, width: int, tmp_path: Path) -> None:
     page.set_viewport_size({"width": width, "height": 740})
     _verified(page)
-    _keep(page, f"project-{width}-all", tmp_path)
+    keep_screenshot(page, f"project-{width}-all", tmp_path)
     page.get_by_role("button", name="Next to look at").click()
     page.wait_for_selector("#panel .card")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.wait_for_function(IN_SIGHT)
-    _keep(page, f"project-{width}", tmp_path)
+    keep_screenshot(page, f"project-{width}", tmp_path)

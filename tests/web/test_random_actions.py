@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
+from tests.web.browsing import is_failure, needs_browser, open_page
 from tests.web.manuscripts import BEES, MANUSCRIPT, WHALES
 from tests.web.serving import serving
-from tests.web.test_browser import BROWSER, FLAGS, PATIENCE, _is_failure
-from whycite.web.server import ServerSettings
+from whycite.web.serverstate import ServerSettings
 
 playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install playwright")
 pytestmark = [
-    pytest.mark.skipif(BROWSER is None, reason="no Chromium here: apt-get install chromium"),
+    needs_browser,
     pytest.mark.slow,
     pytest.mark.timeout(1200),
 ]
@@ -72,19 +72,16 @@ def _answer(dialog: Any, wrong: list[str]) -> None:
     dialog.accept()
 
 
-def test_three_hundred_random_actions(kept_library: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_three_hundred_random_actions(
+    browser: Any, kept_library: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     library = copytree(kept_library, tmp_path / "library")
     wrong: list[str] = []
     acted: set[str] = set()
-    with (
-        serving(ServerSettings(library, projects=tmp_path / "projects")) as address,
-        playwright.sync_playwright() as driver,
-    ):
-        browser = driver.chromium.launch(executable_path=BROWSER, args=FLAGS, timeout=PATIENCE)
-        page = browser.new_page(base_url=address)
-        page.set_default_timeout(PATIENCE)
+    with serving(ServerSettings(library, projects=tmp_path / "projects")) as address:
+        page = open_page(browser, address)
         page.on("pageerror", lambda error: wrong.append(f"{page.url}: {error}"))
-        page.on("console", lambda said: wrong.append(f"{page.url}: {said.text}") if _is_failure(said) else None)
+        page.on("console", lambda said: wrong.append(f"{page.url}: {said.text}") if is_failure(said) else None)
         page.on("dialog", lambda shown: _answer(shown, wrong))
         page.on("response", lambda answer: wrong.append(answer.url) if answer.status in (500, 502, 504) else None)
         page.goto("/")
@@ -96,7 +93,7 @@ def test_three_hundred_random_actions(kept_library: Path, tmp_path: Path, caplog
                 # The page may change under one's hands, which is no fault of the page.
                 if not any(word in error.message for word in GONE):
                     raise AssertionError(f"action {number} at {page.url}: {error.message}") from error
-        browser.close()
+        page.close()
     assert len(acted) == 8
     assert wrong == []
     assert [entry for entry in caplog.records if entry.levelname == "ERROR"] == []

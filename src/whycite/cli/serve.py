@@ -97,7 +97,7 @@ def serve(
     listener = _bind_socket(host, port)
     gc.disable()  # until everything is loaded, which takes a tenth less time
     from whycite.web.app import run
-    from whycite.web.server import ServerSettings
+    from whycite.web.serverstate import ServerSettings
 
     address = _address(_EVERYWHERE.get(host, host), listener, required_token)
 

@@ -26,13 +26,12 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from whycite.errors import Busy, MissingExtra, UserError
 from whycite.service.loading import CurrentLibrary, LazyLoader, load_documents, load_questions
 from whycite.web import pages, uploads
-from whycite.web.api import check, cite, engine, health, library, projects, read, verify
-from whycite.web.api import papers as papers_api
+from whycite.web.api import check, engine, library, librarypapers, projects, questions
 from whycite.web.guard import MEDIA_TYPE, Guard, problem_body
 from whycite.web.projects.desk import ProjectDesk
 from whycite.web.projects.store import default_projects
 from whycite.web.queues import UploadQueue, WorkQueue
-from whycite.web.server import Server, ServerSettings
+from whycite.web.serverstate import Server, ServerSettings
 from whycite.web.warm import WarmPapers
 
 __all__ = ["PunctualProtocol", "assemble", "create", "run"]
@@ -76,20 +75,21 @@ def create(settings: ServerSettings | None = None) -> Guard:
 def assemble(settings: ServerSettings) -> tuple[Guard, Server]:
     """The application and the server state behind it."""
     current = CurrentLibrary(settings.library)
-    questions, documents, papers = LazyLoader(load_questions), LazyLoader(load_documents), WarmPapers()
+    question_loader, document_loader = LazyLoader(load_questions), LazyLoader(load_documents)
+    papers = WarmPapers()
 
     def load() -> None:
-        questions()
-        documents()
+        question_loader()
+        document_loader()
 
     server = Server(
         settings,
         current,
         WorkQueue(settings.threads, settings.waiting, settings.seconds),
         WorkQueue(_SLOW_THREADS, min(settings.waiting, _SLOW_WAITING), settings.patience, retry_after=10),
-        UploadQueue(lambda: current.path, questions),
-        questions,
-        documents,
+        UploadQueue(lambda: current.path, question_loader),
+        question_loader,
+        document_loader,
         papers,
         ProjectDesk(settings.projects or default_projects(), current, papers, load),
     )
@@ -113,7 +113,7 @@ def assemble(settings: ServerSettings) -> tuple[Guard, Server]:
     )
     app.state.server = server
     api = APIRouter(prefix="/api")
-    for part in (health, cite, check, verify, projects, read, library, papers_api, engine):
+    for part in (questions, check, projects, library, librarypapers, engine):
         api.include_router(part.router)
     app.include_router(api)
     app.include_router(pages.router)

@@ -11,9 +11,8 @@ from typing import Any, Literal
 import httpx
 
 from whycite.errors import UserError
-from whycite.web.projects.answers import ProjectAnswer, ProjectProgress
 from whycite.web.projects.verdicts import VerdictRecord
-from whycite.web.schemas import CheckAnswer, CiteAnswer, VerifyAnswer
+from whycite.web.schemas import CheckAnswer, CiteAnswer, ProjectAnswer, ProjectProgress, VerifyAnswer
 
 __all__ = ["ServerClient"]
 

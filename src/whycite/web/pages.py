@@ -14,10 +14,9 @@ from starlette.types import Scope
 
 from whycite.library.paths import library_exists
 from whycite.structure import SECTION_TYPES
-from whycite.web.api.papers import library_paper
-from whycite.web.graph import citation_graph
+from whycite.web.api.librarypapers import citation_graph, library_paper
 from whycite.web.guard import Problem
-from whycite.web.server import Server
+from whycite.web.serverstate import Server
 
 __all__ = ["PAGES", "missing", "mount", "router"]
 

@@ -34,7 +34,7 @@ from whycite.web.guard import Problem
 from whycite.web.queues import EventStream
 from whycite.web.reading import read_folder
 from whycite.web.schemas import CheckAnswer, CheckedSentence
-from whycite.web.server import PROBLEMS, CurrentServer, Server, receive_uploads
+from whycite.web.serverstate import PROBLEMS, CurrentServer, Server, receive_uploads
 from whycite.web.uploads import Upload, unpacked_folder
 
 __all__ = ["router", "unwritable_reason"]

@@ -13,7 +13,7 @@ from fastapi.responses import StreamingResponse
 from whycite.service.loading import CurrentLibrary
 from whycite.web.guard import Problem
 from whycite.web.queues import EventStream
-from whycite.web.server import CurrentServer
+from whycite.web.serverstate import CurrentServer
 
 if TYPE_CHECKING:
     from whycite.service.remote import AnsweringEngine

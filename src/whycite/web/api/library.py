@@ -26,7 +26,7 @@ from whycite.web import schemas
 from whycite.web.guard import Problem
 from whycite.web.queues import UploadJob
 from whycite.web.reading import drop_original, library_file, read_draft, read_stored
-from whycite.web.server import PROBLEMS, CurrentServer, Server, json_response, receive_uploads
+from whycite.web.serverstate import PROBLEMS, CurrentServer, Server, json_response, receive_uploads
 from whycite.web.uploads import write_uploads
 from whycite.web.warm import file_hash, upload_hash
 

@@ -19,7 +19,10 @@ from pydantic import BaseModel, ConfigDict, StringConstraints
 from whycite.check.findings import proposal_json
 from whycite.documents.jsondocument import section_json
 from whycite.web.guard import Problem
-from whycite.web.projects.answers import (
+from whycite.web.projects.store import FileKind, ProjectFolder
+from whycite.web.projects.verdicts import CitationNames, VerdictRecord
+from whycite.web.queues import KEEPALIVE_SECONDS
+from whycite.web.schemas import (
     CitedPaper,
     Dismissal,
     DraftSentence,
@@ -31,10 +34,7 @@ from whycite.web.projects.answers import (
     RemovedProject,
     SentencePapers,
 )
-from whycite.web.projects.store import FileKind, ProjectFolder
-from whycite.web.projects.verdicts import CitationNames, VerdictRecord
-from whycite.web.queues import KEEPALIVE_SECONDS
-from whycite.web.server import PROBLEMS, CurrentServer, Server, json_response, receive_uploads
+from whycite.web.serverstate import PROBLEMS, CurrentServer, Server, json_response, receive_uploads
 from whycite.web.uploads import Upload
 from whycite.web.warm import HASH_LENGTH
 

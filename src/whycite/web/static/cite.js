@@ -30,6 +30,7 @@ async function search() {
   for (const name of ["text", "year_max", "section", "n"]) form.elements[name].value = fields.get(name) ?? (name === "n" ? "10" : "");
   const turn = ++asked;
   answers.replaceChildren();
+  get("answers-title").classList.add("hidden");
   say(state, "");
   const text = fields.get("text")?.trim();
   if (!text) return;
@@ -75,6 +76,7 @@ function show() {
     state.append(" ", back);
   }
   answers.replaceChildren(...found.map(hideable));
+  get("answers-title").classList.toggle("hidden", !found.length);
 }
 
 function hideable(found) {

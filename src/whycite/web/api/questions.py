@@ -1,0 +1,130 @@
+"""Single questions, which change nothing: cite, verify, read, and whether the server is up."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import APIRouter, Form, UploadFile
+from fastapi.responses import Response
+
+from whycite.cite.exports import as_bibtex
+from whycite.cite.fit import nothing_fits
+from whycite.cite.recommendations import Claim, answer_fits, recommendation_json
+from whycite.documents.jsondocument import DocumentJson, document_json
+from whycite.errors import UserError
+from whycite.library.notices import look_up
+from whycite.structure import parse_section_type
+from whycite.web.api.library import DocumentId, document_source
+from whycite.web.schemas import CiteAnswer, CiteAnswers, CiteQuestion, CiteQuestions, Health, VerifyAnswer
+from whycite.web.serverstate import PROBLEMS, CurrentServer, Server, json_response
+from whycite.web.warm import WarmPaper
+
+__all__ = ["router"]
+
+router = APIRouter(responses=PROBLEMS)
+
+
+@router.get("/health", tags=["health"], response_model=Health)
+async def health(here: CurrentServer) -> Response:
+    """The version and the library in use; also a check that requests are accepted."""
+    return await here.ask(lambda: _health(here))
+
+
+def _health(here: Server) -> Response:
+    documents: int | None = None  # no library yet
+    with suppress(UserError):
+        documents = here.current.library().info().documents
+    path = str(here.current.path)
+    answer: Health = {"status": "ok", "version": version("whycite"), "library": path, "documents": documents}
+    return json_response(answer)
+
+
+@router.post("/cite", tags=["cite"], response_model=CiteAnswer)
+async def cite(question: CiteQuestion, here: CurrentServer) -> Response:
+    """The papers that a claim should cite, with the evidence for each."""
+    return await here.ask(lambda: json_response(_cite(here, question)))
+
+
+@router.post("/cite/batch", tags=["cite"], response_model=CiteAnswers)
+async def batch(batch: CiteQuestions, here: CurrentServer) -> Response:
+    """The papers that each of several claims should cite, in the order of the claims."""
+    return await here.work(lambda: json_response({"answers": [_cite(here, question) for question in batch.questions]}))
+
+
+def _cite(here: Server, question: CiteQuestion) -> CiteAnswer:
+    claim = Claim(
+        question.text,
+        title=question.title,
+        section_type=parse_section_type(question.section) if question.section else None,
+        cited=tuple(question.cited),
+        year=question.year_max,
+        include_retracted=question.include_retracted,
+    )
+    recommendations = here.current.method(question.method).recommend(claim, question.n)
+    fits = answer_fits(recommendations)
+    return {
+        "text": question.text,
+        "fits": fits,
+        "doubtful": bool(recommendations) and nothing_fits(fits),
+        "recommendations": [
+            {**recommendation_json(recommendation, question.explain), "bibtex": as_bibtex([recommendation.paper])}
+            for recommendation in recommendations
+        ],
+    }
+
+
+@router.post("/verify", tags=["verify"], response_model=VerifyAnswer)
+async def verify(
+    here: CurrentServer,
+    claim: Annotated[str, Form(min_length=1, max_length=20_000)],
+    files: list[UploadFile] | None = None,
+    document: DocumentId = None,
+    n: Annotated[int, Form(ge=1, le=1000)] = 25,
+) -> Response:
+    """The verdict on a claim, the best `n` passages, and every sentence of the cited paper with its score.
+
+    The paper is uploaded, or given by its id in the library and read from its original path.
+    """
+    source = document_source(here, files, document)
+    return await here.work(
+        lambda: _verify(claim, here.papers.open(source.content_hash(), source.read), n, here.current.path)
+    )
+
+
+def _verify(claim: str, paper: WarmPaper, n: int, library: Path) -> Response:
+    from whycite.verify.features import forms
+    from whycite.verify.heatmap import heat_map_json, usual_threshold
+
+    if not claim.strip():
+        raise UserError("the claim is empty; give a sentence")
+    document, verification = paper.document, paper.opened.verify(claim)
+    [notices] = look_up(library, [document.paper])
+    answer: VerifyAnswer = {
+        "path": document.path,
+        "title": document.paper.title,
+        "format": document.format,
+        **heat_map_json(document, verification, n),
+        "retracted": notices.description,
+        "warnings": list(document.warnings),
+        "threshold": usual_threshold(verification),
+        "steps": {
+            "characters": sum(len(sentence.text) for sentence in document.sentences),
+            "sentences": len(document.sentences),
+            "normalised": forms(verification.claim),
+            "compared": len(verification.passages),
+        },
+    }
+    return json_response(answer)
+
+
+@router.post("/read", tags=["read"], response_model=DocumentJson)
+async def read(here: CurrentServer, files: list[UploadFile] | None = None, document: DocumentId = None) -> Response:
+    """Sections with types, sentences, citations and references of a document; several files are one project.
+
+    The document is uploaded, or given by its id in the library and read from its original path.
+    """
+    source = document_source(here, files, document)
+    return await here.work(lambda: json_response(document_json(source.read(), claims=True)))
