@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.web.manuscripts import MANUSCRIPT, WHALES
+from whycite.documents.model import Document
 from whycite.library import add
 from whycite.library.store import writing
 from whycite.web import queues, reading
@@ -105,6 +107,34 @@ def test_many_documents_come_in_pieces(tmp_path: Path, client_of: Clients, monke
         reading.PAPERS_WORKER.close()
 
 
+def test_adding_is_stopped_and_what_was_read_is_added(
+    tmp_path: Path, client_of: Clients, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = client_of(tmp_path / "library")
+    begun, go = threading.Event(), threading.Event()
+    read_all = reading.read_all
+
+    def wait_after_first(folder: Path) -> Iterator[Document]:
+        documents = read_all(folder)
+        yield next(documents)
+        begun.set()
+        assert go.wait(60)
+        yield from documents
+
+    monkeypatch.setattr(queues, "read_all", wait_after_first)
+    files = [("files", (f"{name}.md", f"# {name}\nWhales of {name} sing [@payne].".encode())) for name in ("a", "b")]
+    id = client.post("/api/library/documents", files=files).json()["id"]
+    assert begun.wait(60)
+    assert client.delete(f"/api/library/uploads/{id}").status_code == 202
+    go.set()
+    kind, facts = list(_events(client.get(f"/api/library/uploads/{id}").text))[-1]
+    assert (kind, facts["added"]) == ("stopped", 1)
+    [entry] = client.get("/api/library/documents").json()["documents"]
+    assert entry["path"] == "<upload>/a.md"
+    assert [path.name for path in (tmp_path / "library" / "originals").iterdir()] == ["a.md"]
+    assert client.delete("/api/library/uploads/none").status_code == 404
+
+
 def test_another_writer_is_named(tmp_path: Path, papers: Path, client_of: Clients) -> None:
     library = tmp_path / "library"
     add(library, [papers / "bees.md"], jobs=1)
@@ -141,8 +171,6 @@ class _Slow:
     """Stands for a library that takes its time."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        import threading
-
         from whycite.library import AddProgress, AddReport
 
         self.go, self.begun = threading.Event(), threading.Event()

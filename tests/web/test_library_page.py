@@ -57,7 +57,8 @@ def test_from_a_recommendation_to_the_paper_and_its_citing_sentences(page: Any, 
     page.wait_for_selector("#passages tr")
     assert page.input_value("#claim") == CLAIM
     page.goto("/papers/doi:10.1/none")
-    assert page.inner_text("h1") == "Page not found"
+    assert page.inner_text("h1") == "This paper is not in your library"
+    assert page.get_by_role("link", name="doi.org/10.1/none").get_attribute("href") == "https://doi.org/10.1/none"
 
 
 def test_papers_are_found_sorted_exported_and_removed(page: Any) -> None:
@@ -82,6 +83,28 @@ def test_papers_are_found_sorted_exported_and_removed(page: Any) -> None:
     page.get_by_role("button", name="Remove 1 paper").click()
     page.get_by_role("button", name="Confirm: remove 1 paper").click()
     page.wait_for_selector("#place:text('No papers match.')")
+
+
+def test_papers_are_put_into_a_collection(page: Any, tmp_path: Path) -> None:
+    page.goto("/library?sort=title")
+    page.get_by_label("Select How killer whales hunt herring").check()
+    page.get_by_label("Collection", exact=True).last.fill("Sea <b>animals</b>")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#state:has-text('Added 1 paper to “Sea <b>animals</b>”.')")
+    page.get_by_label("Collection", exact=True).first.select_option("Sea <b>animals</b>")
+    page.wait_for_function("document.querySelectorAll('#rows tr').length === 1")
+    page.reload()
+    page.wait_for_selector("#rows tr:has-text('killer whales')")
+    assert page.locator("#rows tr").count() == 1
+    assert accessibility_violations(page) == []
+    keep_screenshot(page, "library-collection", tmp_path)
+    page.check("#all")
+    page.get_by_role("button", name="Take out of it").click()
+    page.wait_for_selector("#place:text('No papers match.')")
+    page.get_by_role("button", name="Delete collection").click()
+    page.get_by_role("button", name="Confirm: its papers stay").click()
+    page.wait_for_selector("#state:has-text('Deleted the collection')")
+    assert "collection" not in page.url
 
 
 def test_colours_are_chosen_and_stay(page: Any) -> None:

@@ -20,6 +20,8 @@ ASKED = {
     "/api/cite/batch",
     "/api/health",
     "/api/library",
+    "/api/library/collections",
+    "/api/library/collections/{name}",
     "/api/library/documents",
     "/api/library/documents/remove",
     "/api/library/documents/{id}",
@@ -32,8 +34,10 @@ ASKED = {
     "/api/projects",
     "/api/projects/example",
     "/api/projects/{id}",
+    "/api/projects/{id}/acceptances/{verdict}",
     "/api/projects/{id}/citations/{verdict}",
     "/api/projects/{id}/citations/{verdict}/paper",
+    "/api/projects/{id}/comments/{sentence}",
     "/api/projects/{id}/dismissals/{verdict}",
     "/api/projects/{id}/draft",
     "/api/projects/{id}/events",
@@ -101,7 +105,7 @@ def test_every_answer_is_described() -> None:
     paths = description["paths"]
     names = [operation["operationId"] for operations in paths.values() for operation in operations.values()]
     assert len(set(names)) == len(names)
-    assert {"cite", "library_documents", "projects_create", "papers_paper"} <= set(names)
+    assert {"cite", "library_documents", "projects_create", "projects_accept", "papers_paper"} <= set(names)
     assert description["components"]["securitySchemes"] == {"token": {"type": "http", "scheme": "bearer"}}
     assert set(paths) == ASKED
     for path, operations in paths.items():

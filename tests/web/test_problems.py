@@ -33,6 +33,7 @@ def test_what_is_not_there(client: TestClient, method: str, path: str, status: i
     answer = client.request(method, path)
     assert (answer.status_code, answer.headers["content-type"]) == (status, PROBLEM)
     assert answer.json()["detail"].endswith((".", "json."))
+    assert answer.json()["type"] == f"urn:whycite:problem:{'not-found' if status == 404 else 'unknown-method'}"
     assert status != 405 or answer.headers["allow"]
 
 
@@ -121,6 +122,15 @@ def test_more_parts_than_a_form_may_have(client: TestClient) -> None:
     assert (answer.status_code, answer.headers["content-type"]) == (400, PROBLEM)
     large = client.post("/api/check/fix", files=[("files", ("a.md", b"a"))], data={"choices": "x" * (2 << 20)})
     assert (large.status_code, large.headers["content-type"]) == (400, PROBLEM)
+
+
+def test_a_problem_has_a_type_and_names_the_fields(client: TestClient) -> None:
+    answer = client.post("/api/cite", json={"n": 0, "text": "bees", "years": 3})
+    assert answer.json()["type"] == "urn:whycite:problem:invalid"
+    assert [error["field"] for error in answer.json()["errors"]] == ["n", "years"]
+    assert all(error["message"] for error in answer.json()["errors"])
+    missing = client.get("/api/projects/0000000000000000").json()
+    assert (missing["type"], missing["errors"]) == ("urn:whycite:problem:not-found", [])
 
 
 def test_many_mistakes_are_not_all_told(client: TestClient) -> None:

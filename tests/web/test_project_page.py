@@ -38,9 +38,9 @@ def test_the_way_of_a_reviewer(page: Any, tmp_path: Path) -> None:
     page.wait_for_selector("#state.wrong:has-text('Choose the draft first')")
     _verified(page)
     assert page.inner_text("h1") == "A note on whales and bees"
-    assert page.inner_text("#count") == "1 of 3 citations to look at"
+    assert page.inner_text("#count") == "2 to look at: 1 of 3 citations, 1 sentence without one"
     verdicts = [text.split("\n")[0] for text in page.locator("#list button").all_inner_texts()]
-    assert verdicts == ["✗ Contradicted", "✓ Backed", "– Could not check"]  # the worst first
+    assert verdicts == ["✗ Contradicted", "! Needs a citation", "✓ Backed", "– Could not check"]  # the worst first
     page.get_by_role("button", name="Next to look at").click()
     page.wait_for_url("**/sentences/1")
     card = page.locator("#panel .card")
@@ -50,16 +50,64 @@ def test_the_way_of_a_reviewer(page: Any, tmp_path: Path) -> None:
     card.get_by_label("Reason").fill("they mean another island")
     card.get_by_role("button", name="Dismiss").click()
     page.get_by_text("Dismissed: they mean another island").wait_for()
-    assert page.inner_text("#count") == "0 of 3 citations to look at"
+    assert page.inner_text("#count").startswith("1 to look at: 0 of 3 citations")
     assert page.evaluate("document.activeElement.textContent") == "Undo"
     page.reload()  # the address, the verdicts and the decision are still there
     page.get_by_text("Dismissed: they mean another island").wait_for()
-    page.wait_for_selector("#count:text('0 of 3 citations to look at')")
+    page.wait_for_selector("#count:has-text('0 of 3 citations')")
     assert page.locator("#text .picked").inner_text().startswith("The mite Varroa")
     page.get_by_role("button", name="Dismissed 1").click()
     assert page.locator("#list button").count() == 1
     page.get_by_role("button", name="Undo").click()
-    page.wait_for_selector("#count:text('1 of 3 citations to look at')")
+    page.wait_for_selector("#count:has-text('1 of 3 citations')")
+
+
+def test_everything_is_decided_and_commented(page: Any, tmp_path: Path) -> None:
+    _verified(page)
+    page.get_by_role("button", name="Next to look at").click()
+    page.get_by_role("button", name="Accept", exact=True).press("Enter")
+    page.get_by_text("Accepted").wait_for()
+    assert page.evaluate("document.activeElement.textContent") == "Undo"
+    page.get_by_text("Add a comment").press("Enter")
+    page.keyboard.type("Hawaii, not here <img src=x onerror=alert(1)>")
+    page.get_by_role("button", name="Save comment").press("Enter")
+    page.locator(".comment").get_by_text("Hawaii, not here <img").wait_for()
+    page.get_by_role("button", name="Next to look at").click()
+    page.wait_for_selector("#panel h2:text('Needs a citation')")
+    page.get_by_label("Reason").fill("common knowledge")
+    page.get_by_role("button", name="Dismiss", exact=True).click()
+    page.wait_for_selector("#count:text-is('0 to look at: 0 of 3 citations')")
+    assert page.is_disabled("#next")
+    page.reload()
+    page.wait_for_selector("#count:text-is('0 to look at: 0 of 3 citations')")
+    page.get_by_role("button", name="Comments 1").click()
+    page.locator("#list button").click()
+    page.get_by_role("button", name="Accepted 1").click()
+    assert page.locator("#list button").count() == 1
+    page.locator(".comment").get_by_role("button", name="Edit").click()
+    page.get_by_label("Comment on this sentence").fill("Hawaii.\nNot here.")
+    page.get_by_role("button", name="Save comment").click()
+    page.wait_for_selector(".comment:has-text('Not here.')")
+    assert accessibility_violations(page) == []
+    keep_screenshot(page, "project-decided", tmp_path)
+    page.get_by_role("button", name="Undo").click()
+    page.wait_for_selector("#count:has-text('1 to look at')")
+    page.locator(".comment").get_by_role("button", name="Delete").click()
+    page.get_by_text("Add a comment").wait_for()
+
+
+def test_a_project_can_be_printed(page: Any) -> None:
+    _verified(page)
+    page.get_by_role("button", name="Next to look at").click()
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.is_visible("#list button >> nth=3")
+    assert page.is_visible("#text .sentence >> nth=3")
+    for name in (".top", "#next", "#filters", "#drop", "#panel form"):
+        assert not page.is_visible(name), name
+    assert page.evaluate("getComputedStyle(document.querySelector('#list')).maxHeight") == "none"
+    assert (
+        page.evaluate("getComputedStyle(document.body).color") == "rgb(28, 33, 40)"
+    )  # dark on white, whatever the screen
 
 
 def test_a_missing_paper_is_added_beside_its_reference(page: Any, tmp_path: Path) -> None:
@@ -101,12 +149,12 @@ def test_a_new_version_of_the_draft_keeps_what_was_decided(page: Any) -> None:
     _verified(page)
     page.get_by_role("button", name="Next to look at").click()
     page.get_by_role("button", name="Dismiss", exact=True).click()
-    page.wait_for_selector("#count:text('0 of 3 citations to look at')")
+    page.wait_for_selector("#count:has-text('0 of 3 citations')")
     longer = MANUSCRIPT.replace("Killer whales stun", "Orcas are whales. Killer whales stun")
     page.set_input_files("#draft", _file("second.md", longer))
     page.get_by_text("Orcas are whales.").wait_for()
     page.get_by_role("button", name="Verify again").wait_for()
-    page.wait_for_selector("#count:text('0 of 3 citations to look at')")
+    page.wait_for_selector("#count:has-text('0 of 3 citations')")
     assert "second.md" in page.inner_text("#files")
     assert "draft.md" not in page.inner_text("#files")
 

@@ -183,6 +183,46 @@ def test_the_report_leaves_out_what_was_dismissed(client: TestClient) -> None:
     assert client.get(f"/api/projects/{id}/report", params={"format": "pdf"}).status_code == 422
 
 
+def test_what_was_accepted_stays_in_the_report(client: TestClient) -> None:
+    id = _created(client)
+    bees = _finished(client, id)["verdicts"][1]["id"]
+    assert client.put(f"/api/projects/{id}/dismissals/{bees}", json={"reason": "fine"}).status_code == 200
+    assert client.put(f"/api/projects/{id}/acceptances/{bees}").json() == {"accepted": bees}
+    progress = client.get(f"/api/projects/{id}/progress").json()
+    assert (progress["acceptances"], progress["dismissals"]) == ([bees], {})  # one decision replaces the other
+    assert "increased the prevalence" in client.get(f"/api/projects/{id}/report").text
+    client.put(f"/api/projects/{id}/dismissals/{bees}", json={"reason": "fine after all"})
+    assert client.get(f"/api/projects/{id}/progress").json()["acceptances"] == []
+    client.put(f"/api/projects/{id}/acceptances/{bees}")
+    assert client.delete(f"/api/projects/{id}/acceptances/{bees}").status_code == 200
+    assert client.get(f"/api/projects/{id}/progress").json()["acceptances"] == []
+
+
+def test_a_comment_stays_with_its_sentence(client: TestClient) -> None:
+    id = _created(client)
+    _finished(client, id)
+    sentence = client.get(f"/api/projects/{id}/draft").json()["sentences"][3]["id"]
+    address = f"/api/projects/{id}/comments/{sentence}"
+    for text in ("", "   ", "x" * 5_001):
+        assert client.put(address, json={"text": text}).status_code == 422
+    assert client.put(f"/api/projects/{id}/comments/{'0' * 16}", json={"text": "?"}).status_code == 404
+    comment = {"text": "Which studies?\nName *two*."}
+    assert client.put(address, json={"text": f" {comment['text']} "}).json() == comment
+    longer = MANUSCRIPT.replace("Killer whales stun", "Orcas are whales. Killer whales stun")
+    client.post(f"/api/projects/{id}/files", files=[("files", ("draft.md", longer.encode()))], data={"kind": "draft"})
+    client.post(f"/api/projects/{id}/run")
+    _finished(client, id)
+    sentences = client.get(f"/api/projects/{id}/draft").json()["sentences"]
+    assert (sentences[4]["id"], sentences[4]["text"][:16]) == (sentence, "Previous studies")
+    assert client.get(f"/api/projects/{id}/progress").json()["comments"] == {sentence: comment}
+    markdown = client.get(f"/api/projects/{id}/report?format=markdown").text
+    assert "## Comments (1)" in markdown
+    assert "Which studies? Name \\*two\\*." in markdown
+    assert "Which studies?" in client.get(f"/api/projects/{id}/report").text
+    assert client.delete(address).status_code == 200
+    assert "Comments" not in client.get(f"/api/projects/{id}/report?format=markdown").text
+
+
 def test_a_sentence_without_a_citation_gets_papers(client: TestClient) -> None:
     id = _created(client)
     _finished(client, id)

@@ -37,6 +37,13 @@ def test_a_second_claim_does_not_read_the_paper_again(
     assert len(readings) == 2
 
 
+def test_the_same_question_is_answered_once(papers: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paper = WarmPapers().open("hash", lambda: read(papers / "whales.md"))
+    verification = paper.verify(CLAIMS[0])
+    assert paper.verify(CLAIMS[0]) is verification
+    assert paper.verify(CLAIMS[1]) is not verification
+
+
 def test_a_paper_that_could_not_be_read_is_read_again(papers: Path) -> None:
     warm = WarmPapers()
 

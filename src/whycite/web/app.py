@@ -8,7 +8,7 @@ import os
 import re
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib.metadata import version
@@ -26,8 +26,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from whycite.errors import Busy, MissingExtra, UserError
 from whycite.service.loading import CurrentLibrary, LazyLoader, load_documents, load_questions
 from whycite.web import pages, uploads
-from whycite.web.api import check, engine, library, librarypapers, projects, questions
-from whycite.web.guard import MEDIA_TYPE, Guard, problem_body
+from whycite.web.api import check, collections, engine, library, librarypapers, projects, questions
+from whycite.web.guard import MEDIA_TYPE, FieldError, Guard, problem_body
 from whycite.web.projects.desk import ProjectDesk
 from whycite.web.projects.store import default_projects
 from whycite.web.queues import UploadQueue, WorkQueue
@@ -40,7 +40,8 @@ __all__ = ["PunctualProtocol", "assemble", "create", "run"]
 _SLOW_THREADS = 2  # for requests that read whole documents
 _SLOW_WAITING = 16
 _RETRY_AFTER = "10"  # seconds until another writer may have finished
-_MAX_MISTAKES = 3  # validation errors to list
+_MAX_MISTAKES = 3  # validation errors in a sentence
+_MAX_ERRORS = 100  # validation errors to list
 _RESULT_NAME = re.compile(r"(?<=[a-z])Json\b")
 _STATUS_DETAILS = {
     404: "Nothing found at this address.",
@@ -113,7 +114,7 @@ def assemble(settings: ServerSettings) -> tuple[Guard, Server]:
     )
     app.state.server = server
     api = APIRouter(prefix="/api")
-    for part in (questions, check, projects, library, librarypapers, engine):
+    for part in (questions, check, projects, library, collections, librarypapers, engine):
         api.include_router(part.router)
     app.include_router(api)
     app.include_router(pages.router)
@@ -127,8 +128,10 @@ def assemble(settings: ServerSettings) -> tuple[Guard, Server]:
     return Guard(app, settings.rules), server  # outermost, so that it also guards error responses
 
 
-def _problem_response(status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
-    return Response(problem_body(status, detail), status, headers, MEDIA_TYPE)
+def _problem_response(
+    status: int, detail: str, headers: dict[str, str] | None = None, errors: Sequence[FieldError] = ()
+) -> Response:
+    return Response(problem_body(status, detail, errors), status, headers, MEDIA_TYPE)
 
 
 async def _mistake(_: Request, error: Exception) -> Response:
@@ -141,11 +144,13 @@ async def _busy(_: Request, error: Exception) -> Response:
 
 async def _invalid(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    mistakes = [
-        f"{'.'.join(map(str, mistake['loc'][1:])) or 'request'}: {mistake['msg']}" for mistake in error.errors()
+    errors: list[FieldError] = [
+        {"field": ".".join(map(str, mistake["loc"][1:])) or "request", "message": mistake["msg"]}
+        for mistake in error.errors()
     ]
-    remainder = [f"and {len(mistakes) - _MAX_MISTAKES} more"] if len(mistakes) > _MAX_MISTAKES else []
-    return _problem_response(422, "; ".join(mistakes[:_MAX_MISTAKES] + remainder))
+    mistakes = [f"{mistake['field']}: {mistake['message']}" for mistake in errors[:_MAX_MISTAKES]]
+    remainder = [f"and {len(errors) - _MAX_MISTAKES} more"] if len(errors) > _MAX_MISTAKES else []
+    return _problem_response(422, "; ".join(mistakes + remainder), errors=errors[:_MAX_ERRORS])
 
 
 async def _http(request: Request, error: Exception) -> Response:

@@ -10,18 +10,41 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from starlette.exceptions import HTTPException
+from typing_extensions import TypedDict
 
-__all__ = ["COOKIE", "MEDIA_TYPE", "AccessRules", "Guard", "Problem", "is_loopback", "problem_body"]
+__all__ = ["COOKIE", "MEDIA_TYPE", "AccessRules", "FieldError", "Guard", "Problem", "is_loopback", "problem_body"]
 
 
 MEDIA_TYPE = "application/problem+json"
+# Part of the API, unlike the words of a problem: docs/reference/http.md lists them.
+_PROBLEM_KINDS = {
+    400: "bad-request",
+    401: "token-required",
+    403: "not-allowed",
+    404: "not-found",
+    405: "unknown-method",
+    408: "too-late",
+    413: "too-large",
+    421: "unknown-host",
+    422: "invalid",
+    500: "defect",
+    503: "busy",
+    504: "too-slow",
+}
+
+
+class FieldError(TypedDict):
+    """A field of a request, and what is wrong with it."""
+
+    field: str
+    message: str
 
 
 class Problem(HTTPException):
@@ -40,9 +63,11 @@ class Problem(HTTPException):
         return self.status_code
 
 
-def problem_body(status: int, detail: str) -> bytes:
-    """The JSON of a problem."""
-    return json.dumps({"title": HTTPStatus(status).phrase, "status": status, "detail": detail}).encode()
+def problem_body(status: int, detail: str, errors: Sequence[FieldError] = ()) -> bytes:
+    """The JSON of a problem; its type says what kind it is, whatever the words of its detail."""
+    kind = f"urn:whycite:problem:{_PROBLEM_KINDS.get(status, f'status-{status}')}"
+    title = HTTPStatus(status).phrase
+    return json.dumps({"type": kind, "title": title, "status": status, "detail": detail, "errors": [*errors]}).encode()
 
 
 Scope = MutableMapping[str, Any]

@@ -98,7 +98,9 @@ async def paper(key: str, request: Request) -> Response:
     except Problem as problem:
         if problem.status != 404:
             raise
-        return missing(request)
+        kind, _, name = key.partition(":")
+        unknown = {"pages": PAGES, "name": "library", "doi": name if kind == "doi" else "", "words": name or key}
+        return _TEMPLATES.TemplateResponse(request, "nopaper.html", unknown, 404)
     context = {"pages": PAGES, "name": "library", "page": page, "graph": citation_graph(page)}
     return _TEMPLATES.TemplateResponse(request, "paper.html", context)
 

@@ -148,6 +148,7 @@ class EventStream:
             self._loop.call_soon_threadsafe(self._events.put_nowait, event)
 
 
+_LAST_EVENTS = ("done", "stopped", "failed")
 _MAX_WAITING = 7  # uploads
 _RETRY_SECONDS = 30  # until there may be room for another upload
 _MAX_FINISHED = 64  # finished uploads to remember
@@ -161,9 +162,13 @@ class _Shutdown(Exception):
     """The server is shutting down."""
 
 
+class _Cancelled(Exception):
+    """Somebody stopped an upload."""
+
+
 @dataclass(slots=True)
 class UploadJob:
-    """An upload being added to the library, with its latest event; the last one is `done` or `failed`."""
+    """An upload being added to the library, with its latest event; the last one is `done`, `stopped` or `failed`."""
 
     id: str
     folder: TemporaryDirectory[str]
@@ -171,12 +176,13 @@ class UploadJob:
     event: tuple[str, dict[str, Any]]
     items: tuple[SourceItem, ...] = ()  # of a source, to be added instead of the files of the folder
     origin: str | None = None  # how the names of all items of that source begin
+    cancelled: Event = field(default_factory=Event)
     changed: asyncio.Event = field(default_factory=asyncio.Event)  # replaced on each change
 
     @property
     def is_over(self) -> bool:
         """Whether the last event was sent."""
-        return self.event[0] in ("done", "failed")
+        return self.event[0] in _LAST_EVENTS
 
     def wake(self) -> None:
         """Notify everyone who follows this upload."""
@@ -220,19 +226,33 @@ class UploadQueue:
 
     async def events(self, id: str) -> AsyncGenerator[tuple[str, dict[str, Any]] | None]:
         """The events of an upload until its end; None keeps the connection alive."""
-        job = self._jobs.get(id)
-        if job is None:
-            raise Problem(404, "No such upload, or it finished long ago.")
+        job = self._job(id)
         while True:
             changed, event = job.changed, job.event
             yield event
-            if event[0] in ("done", "failed") or self._stopped.is_set():
+            if event[0] in _LAST_EVENTS or self._stopped.is_set():
                 return
             while event is job.event and not self._stopped.is_set():
                 with suppress(TimeoutError):
                     await asyncio.wait_for(changed.wait(), KEEPALIVE_SECONDS)
                     break
                 yield None
+
+    def cancel(self, id: str) -> None:
+        """Stop an upload after the paper that is being read; what was added stays."""
+        self._job(id).cancelled.set()
+
+    def _job(self, id: str) -> UploadJob:
+        job = self._jobs.get(id)
+        if job is None:
+            raise Problem(404, "No such upload, or it finished long ago.")
+        return job
+
+    def _check(self, job: UploadJob) -> None:
+        if self._stopped.is_set():
+            raise _Shutdown
+        if job.cancelled.is_set():
+            raise _Cancelled
 
     def stop(self) -> None:
         """Start no more uploads, stop after the current document, and wake everyone who waits."""
@@ -257,23 +277,28 @@ class UploadQueue:
                 loop.call_soon_threadsafe(job.wake)
 
         def watch(progress: AddProgress) -> None:
-            if self._stopped.is_set():
-                raise _Shutdown
+            if job.items or self._stopped.is_set():  # of files, those that were read are added first
+                self._check(job)
             reading = progress.reading.removeprefix(UPLOADED)
             tell("progress", _progress(progress.read, progress.added, reading, job.files))
 
+        from whycite.library import AddReport
+
         try:
+            self._check(job)
             self._load()
             report = self._add_documents(job, tell, watch)
         except UserError as error:
             tell("failed", {"detail": str(error)})
         except _Shutdown:
             tell("failed", {"detail": "The server was stopped; papers added so far are in the library."})
+        except _Cancelled:
+            tell("stopped", _summary(AddReport(added=job.event[1].get("added", 0))))
         except Exception as error:  # noqa: BLE001 - logged and reported to the client
             _LOG.exception("cannot add the uploaded papers")
             tell("failed", {"detail": f"The papers could not be added ({type(error).__name__})."})
         else:
-            tell("done", _summary(report))
+            tell("stopped" if job.cancelled.is_set() else "done", _summary(report))
         finally:
             job.folder.cleanup()
 
@@ -289,19 +314,22 @@ class UploadQueue:
                 if job.items:
                     return take_items(self._path(), job.items, job.origin, jobs=1, progress=watch).added
                 folder = Path(job.folder.name)
-                report = add_documents(self._path(), self._read_documents(folder), jobs=1, progress=watch)
-                if library := open_library(self._path()):
-                    keep_originals(self._path(), folder, (entry.path for entry in library.documents()))
-                return report
+                try:
+                    return add_documents(self._path(), self._read_documents(job), jobs=1, progress=watch)
+                finally:  # also of those that were added before it was stopped
+                    if library := open_library(self._path()):
+                        keep_originals(self._path(), folder, (entry.path for entry in library.documents()))
             except Busy as error:
                 tell("progress", _progress(0, 0, "", job.files) | {"waiting": str(error)})
-            if self._stopped.wait(RETRY_SECONDS):
-                raise _Shutdown
+            job.cancelled.wait(RETRY_SECONDS)
+            self._check(job)
 
-    def _read_documents(self, folder: Path) -> Iterator[Document]:
-        for document in read_all(folder):
+    def _read_documents(self, job: UploadJob) -> Iterator[Document]:
+        for document in read_all(Path(job.folder.name)):
             if self._stopped.is_set():
                 raise _Shutdown
+            if job.cancelled.is_set():
+                return  # what was read by now is added
             yield document
 
 

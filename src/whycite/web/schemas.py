@@ -13,11 +13,13 @@ from whycite.cite.recommendations import PaperJson, RecommendationJson
 from whycite.documents.jsondocument import SectionJson
 from whycite.library.records import LibraryDocument
 from whycite.verify.heatmap import HeatMapJson
+from whycite.web.guard import FieldError
 from whycite.web.projects.desk import RunState
 from whycite.web.projects.store import FileKind
 from whycite.web.projects.verdicts import VerdictRecord
 
 __all__ = [
+    "Acceptance",
     "CheckAnswer",
     "CheckedSentence",
     "CiteAnswer",
@@ -25,6 +27,9 @@ __all__ = [
     "CiteQuestion",
     "CiteQuestions",
     "CitedPaper",
+    "Collection",
+    "CollectionChange",
+    "Collections",
     "Dismissal",
     "DocumentEntry",
     "DocumentPage",
@@ -39,7 +44,9 @@ __all__ = [
     "ProjectSummaries",
     "ProjectSummary",
     "RemoveAnswer",
+    "RemovedCollection",
     "RemovedProject",
+    "SentenceComment",
     "SentencePapers",
     "Statistics",
     "UploadAnswer",
@@ -139,6 +146,34 @@ class DocumentEntry(LibraryDocument):
     id: str  # type: ignore[assignment]  # the number is too large for JavaScript
 
 
+class Collection(TypedDict):
+    """Papers of the library that somebody put together under a name."""
+
+    name: str
+    papers: list[str]  # their keys
+
+
+class Collections(TypedDict):
+    """The collections of a library by name."""
+
+    collections: list[Collection]
+
+
+class CollectionChange(BaseModel):
+    """The keys of papers to put into a collection, and to take out of it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    add: Annotated[list[LineText], Field(max_length=500)] = []
+    remove: Annotated[list[LineText], Field(max_length=500)] = []
+
+
+class RemovedCollection(TypedDict):
+    """The name of a collection that was deleted; its papers stay in the library."""
+
+    deleted: str
+
+
 class DocumentPage(TypedDict):
     """A page of the library's documents."""
 
@@ -193,11 +228,13 @@ class Health(TypedDict):
 
 
 class ProblemDetails(TypedDict):
-    """What went wrong (RFC 9457)."""
+    """What went wrong (RFC 9457): its type stays when the words of title and detail change."""
 
+    type: str
     title: str
     status: int
     detail: str
+    errors: list[FieldError]  # the fields of the request that are wrong; empty if none is
 
 
 class ProjectSummary(TypedDict):
@@ -240,6 +277,7 @@ class RemovedProject(TypedDict):
 class DraftSentence(TypedDict):
     """A sentence of the draft, and what is known of it before its citations are verified."""
 
+    id: str  # stays the same in a new version of the draft that has the same sentence
     index: int
     text: str
     section: int
@@ -266,6 +304,7 @@ class SentencePapers(TypedDict):
 
     claim: str
     papers: list[ProposalJson]
+    in_library: list[str]  # keys of these papers, and of those that cite them, which have a page at /papers/KEY
 
 
 class CitedPaper(HeatMapJson):
@@ -284,6 +323,18 @@ class Dismissal(TypedDict):
     reason: str
 
 
+class SentenceComment(TypedDict):
+    """What somebody wrote about a sentence of the draft."""
+
+    text: str
+
+
+class Acceptance(TypedDict):
+    """The verdict, or the sentence that needs a citation, that somebody agreed with."""
+
+    accepted: str
+
+
 class ProjectProgress(TypedDict):
     """How far a project is, and the verdicts that came since `seen`."""
 
@@ -297,4 +348,6 @@ class ProjectProgress(TypedDict):
     draft: Literal["unread", "read", "judged"]
     draft_hash: str  # changes with the draft
     verdicts: list[VerdictRecord]
-    dismissals: dict[str, Dismissal]  # by id of the verdict
+    dismissals: dict[str, Dismissal]  # by id of the verdict, or of the sentence that needs a citation
+    acceptances: list[str]  # ids of the same kind
+    comments: dict[str, SentenceComment]  # by id of the sentence

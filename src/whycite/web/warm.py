@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b, file_digest
 from pathlib import Path
@@ -17,21 +16,23 @@ from whycite.web.uploads import Upload
 
 if TYPE_CHECKING:
     from whycite.verify.claims import OpenDocument
+    from whycite.verify.verification import Verification
 
 __all__ = ["HASH_LENGTH", "WarmPaper", "WarmPapers", "file_hash", "upload_hash"]
 
 _MAX_PAPERS = 24  # a few megabytes each
+_MAX_CLAIMS = 16  # per paper
 _DIGEST_SIZE = 16
 HASH_LENGTH = 2 * _DIGEST_SIZE  # characters of the hash of a file
 _BLOCK_SIZE = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
 class WarmPaper:
-    """A paper, ready for any number of claims."""
+    """A paper, ready for any number of claims; the answers to the last ones are remembered."""
 
-    document: Document
-    opened: OpenDocument
+    def __init__(self, document: Document, opened: OpenDocument) -> None:
+        self.document = document
+        self.verify: Callable[[str], Verification] = lru_cache(maxsize=_MAX_CLAIMS)(lambda claim: opened.verify(claim))
 
 
 class WarmPapers:

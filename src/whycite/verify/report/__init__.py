@@ -2,6 +2,6 @@
 
 from whycite.verify.report.html import html
 from whycite.verify.report.markdown import markdown
-from whycite.verify.report.overview import DraftReport, MissingPaper, UncheckedGroup, draft_report
+from whycite.verify.report.overview import DraftComment, DraftReport, MissingPaper, UncheckedGroup, draft_report
 
-__all__ = ["DraftReport", "MissingPaper", "UncheckedGroup", "draft_report", "html", "markdown"]
+__all__ = ["DraftComment", "DraftReport", "MissingPaper", "UncheckedGroup", "draft_report", "html", "markdown"]

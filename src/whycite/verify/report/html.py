@@ -54,6 +54,7 @@ def html(report: DraftReport, n: int = 5) -> str:
             f'<h1 dir="auto">{_text(title)}</h1>\n<p id="summary">{_text(report.summary)}</p>\n',
             *_filters(report),
             "</header>\n<main>\n",
+            *_comments(report),
             *_judged(report, n),
             *_unjudged(report),
             f"</main>\n<footer><p>{_FOOTER}</p></footer>\n<script>{script}</script>\n</body>\n</html>\n",
@@ -70,6 +71,18 @@ def _filters(report: DraftReport) -> Iterator[str]:
             label = f"{_SIGNS[verdict]} {verdict.capitalize()} {report.counts[verdict]:,}"
             yield f'<button type="button" data-show="{verdict}" aria-pressed="false">{label}</button>\n'
     yield '</div>\n<p id="shown" role="status"></p>\n'
+
+
+def _comments(report: DraftReport) -> Iterator[str]:
+    if not report.comments:
+        return
+    yield f"<section>\n<h2>Comments ({len(report.comments):,})</h2>\n"
+    for comment in report.comments:
+        yield "<article>\n"
+        yield f'<p class="place" dir="auto">{_text(comment.section)}</p>\n' if comment.section else ""
+        yield f'<blockquote class="claim" dir="auto">{_text(comment.sentence)}</blockquote>\n'
+        yield f'<p class="reason" dir="auto">{_text(comment.text)}</p>\n</article>\n'
+    yield "</section>\n"
 
 
 def _judged(report: DraftReport, n: int) -> Iterator[str]:

@@ -37,6 +37,11 @@ def markdown(report: DraftReport) -> str:
 def _lines(report: DraftReport) -> Iterator[str]:
     yield f"# Citations of “{_escape(report.title)}”\n"
     yield f"{report.summary}\n"
+    if report.comments:
+        yield f"## Comments ({len(report.comments):,})\n"
+        for comment in report.comments:
+            yield f"- {_escape(comment.section)}{': ' if comment.section else ''}“{_escape(comment.sentence)}”\n"
+            yield f"  {_escape(comment.text)}\n"
     for verdict in WORST_FIRST:
         group = [checked for checked in report.judged if checked.verification.verdict == verdict]
         if group:

@@ -15,6 +15,7 @@ from whycite.verify.verification import WORST_FIRST, Passage, Verdict, Verificat
 
 __all__ = [
     "SHORT_LIST",
+    "DraftComment",
     "DraftReport",
     "MissingPaper",
     "UncheckedGroup",
@@ -50,6 +51,15 @@ class UncheckedGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class DraftComment:
+    """What somebody wrote about a sentence of the draft."""
+
+    text: str
+    sentence: str
+    section: str
+
+
+@dataclass(frozen=True, slots=True)
 class DraftReport:
     """The verdicts on a draft's citations, and what there is to say about those without one."""
 
@@ -59,6 +69,7 @@ class DraftReport:
     missing: tuple[MissingPaper, ...]  # those that most citations wait for in front
     unchecked: tuple[UncheckedGroup, ...]  # the largest group in front
     counts: Mapping[Verdict, int]
+    comments: tuple[DraftComment, ...] = ()  # in the order of the text
 
     @property
     def title(self) -> str:
@@ -73,8 +84,10 @@ class DraftReport:
         return f"{total:,} citation{'' if total == 1 else 's'}{': ' if verdicts else ''}{verdicts}."
 
 
-def draft_report(draft: Document, verdicts: Iterable[CitationVerdict]) -> DraftReport:
-    """The report on a draft from the verdicts on its citations."""
+def draft_report(
+    draft: Document, verdicts: Iterable[CitationVerdict], comments: Iterable[DraftComment] = ()
+) -> DraftReport:
+    """The report on a draft from the verdicts on its citations, and what people wrote about its sentences."""
     verdicts = list(verdicts)
     judged = [checked for checked in verdicts if checked.verification.verdict != "could not check"]
     unchecked = [checked for checked in verdicts if checked.verification.verdict == "could not check"]
@@ -92,6 +105,7 @@ def draft_report(draft: Document, verdicts: Iterable[CitationVerdict]) -> DraftR
         tuple(MissingPaper(group[0].reference, tuple(group)) for group in _largest_first(missing)),
         tuple(UncheckedGroup(group[0].verification.reason, tuple(group)) for group in _largest_first(reasons)),
         Counter(checked.verification.verdict for checked in verdicts),
+        tuple(comments),
     )
 
 

@@ -23,6 +23,7 @@ from whycite.library.paths import absolute
 from whycite.library.records import LibraryInfo
 from whycite.text.tokens import fold
 from whycite.web import schemas
+from whycite.web.api.collections import collection_keys
 from whycite.web.guard import Problem
 from whycite.web.queues import UploadJob
 from whycite.web.reading import drop_original, library_file, read_draft, read_stored
@@ -39,6 +40,7 @@ __all__ = ["DocumentId", "DocumentSource", "document_source", "router", "searcha
 router = APIRouter(prefix="/library", tags=["library"], responses=PROBLEMS)
 _ID = r"^-?[0-9]{1,20}$"
 DocumentOrder = Literal["added", "title", "year", "citations"]
+CollectionQuery = Annotated[str, Query(max_length=100, description="only papers of this collection")]
 
 
 @router.get("", response_model=LibraryInfo)
@@ -55,9 +57,10 @@ async def documents(
     query: Annotated[str, Query(max_length=200)] = "",
     sort: DocumentOrder = "added",
     descending: bool = True,
+    collection: CollectionQuery = "",
 ) -> Response:
     """A page of the documents; `query` selects those with all its words in title, authors, path or year."""
-    return await here.ask(lambda: _find_documents(here, offset, limit, query, sort, descending))
+    return await here.ask(lambda: _find_documents(here, offset, limit, query, sort, descending, collection))
 
 
 @router.post("/documents", status_code=202, response_model=schemas.UploadAnswer)
@@ -79,7 +82,7 @@ async def add_zotero(here: CurrentServer) -> Any:
 
 @router.get("/uploads/{id}", response_class=StreamingResponse)
 async def follow(here: CurrentServer, id: Annotated[str, Path(max_length=64)]) -> StreamingResponse:
-    """The progress of an upload as server-sent events: `progress`, and finally `done` or `failed`."""
+    """The progress of an upload as server-sent events: `progress`, and finally `done`, `stopped` or `failed`."""
     events = here.uploads.events(id)
     first_event = await anext(events)  # reports an unknown id before the stream begins
 
@@ -89,6 +92,13 @@ async def follow(here: CurrentServer, id: Annotated[str, Path(max_length=64)]) -
             yield _format_event(event)
 
     return StreamingResponse(lines(), media_type="text/event-stream")
+
+
+@router.delete("/uploads/{id}", status_code=202, response_model=schemas.UploadAnswer)
+async def stop(here: CurrentServer, id: Annotated[str, Path(max_length=64)]) -> Any:
+    """Stop adding papers after the one that is being read; those that were added stay. The last event is `stopped`."""
+    here.uploads.cancel(id)
+    return {"id": id}
 
 
 @router.delete("/documents/{id}", response_model=schemas.RemoveAnswer)
@@ -110,12 +120,13 @@ async def export(
     id: Annotated[list[Annotated[str, StringConstraints(pattern=_ID)]] | None, Query(max_length=500)] = None,
     key: Annotated[list[Annotated[str, StringConstraints(max_length=2_000)]] | None, Query(max_length=500)] = None,
     query: Annotated[str, Query(max_length=200)] = "",
+    collection: CollectionQuery = "",
 ) -> Response:
     """Papers of the library as BibTeX, RIS, CSL-JSON or CSV.
 
-    Documents by `id`, papers by `key`, or the documents that `query` selects.
+    Documents by `id`, papers by `key`, or the documents that `query` and `collection` select.
     """
-    return await here.work(lambda: _export(here, format, id or [], key or [], query))
+    return await here.work(lambda: _export(here, format, id or [], key or [], query, collection))
 
 
 @router.get("/documents/{id}/file", response_class=FileResponse)
@@ -155,14 +166,17 @@ def searchable_entries(library: Library) -> list[tuple[LibraryDocument, str]]:
     return [(entry, text(entry)) for entry in newest_entries]
 
 
-def _matches(here: Server, query: str) -> list[LibraryDocument]:
+def _matches(here: Server, query: str, collection: str) -> list[LibraryDocument]:
     words = fold(query).split()
+    keys = collection_keys(here.current.path, collection) if collection else None
     entries = here.current.answer_once(searchable_entries)
-    return [entry for entry, text in entries if all(word in text for word in words)]
+    return [
+        entry for entry, text in entries if all(word in text for word in words) and (keys is None or entry.key in keys)
+    ]
 
 
 def _find_documents(
-    here: Server, offset: int, limit: int, query: str, sort: DocumentOrder, descending: bool
+    here: Server, offset: int, limit: int, query: str, sort: DocumentOrder, descending: bool, collection: str
 ) -> Response:
     keys: dict[DocumentOrder, Callable[[LibraryDocument], Any]] = {
         "added": lambda entry: (entry.added, entry.path),
@@ -170,15 +184,15 @@ def _find_documents(
         "year": lambda entry: entry.year or 0,
         "citations": lambda entry: entry.citations,
     }
-    matches = sorted(_matches(here, query), key=keys[sort], reverse=descending)
+    matches = sorted(_matches(here, query, collection), key=keys[sort], reverse=descending)
     shown = [_entry_json(entry) for entry in matches[offset : offset + limit]]
     return json_response({"total": len(matches), "documents": shown})
 
 
-def _export(here: Server, format: str, ids: list[str], keys: list[str], query: str) -> Response:
+def _export(here: Server, format: str, ids: list[str], keys: list[str], query: str, collection: str) -> Response:
     library = here.current.library()
     if not ids and not keys:
-        keys = [entry.key for entry in _matches(here, query)]
+        keys = [entry.key for entry in _matches(here, query, collection)]
     by_id = {str(entry.id): entry.key for entry, _ in here.current.answer_once(searchable_entries)}
     if unknown := [id for id in ids if id not in by_id]:
         raise Problem(404, f"The library has no such document: {unknown[0]}.")

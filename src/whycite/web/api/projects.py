@@ -20,9 +20,10 @@ from whycite.check.findings import proposal_json
 from whycite.documents.jsondocument import section_json
 from whycite.web.guard import Problem
 from whycite.web.projects.store import FileKind, ProjectFolder
-from whycite.web.projects.verdicts import CitationNames, VerdictRecord
+from whycite.web.projects.verdicts import CitationNames, VerdictRecord, sentence_ids
 from whycite.web.queues import KEEPALIVE_SECONDS
 from whycite.web.schemas import (
+    Acceptance,
     CitedPaper,
     Dismissal,
     DraftSentence,
@@ -32,6 +33,7 @@ from whycite.web.schemas import (
     ProjectSummaries,
     ProjectSummary,
     RemovedProject,
+    SentenceComment,
     SentencePapers,
 )
 from whycite.web.serverstate import PROBLEMS, CurrentServer, Server, json_response, receive_uploads
@@ -48,6 +50,14 @@ _EXAMPLE_DRAFT = "manuscript.md"
 
 ProjectId = Annotated[str, Path(pattern=r"^[0-9a-f]{16}$", description="the id of a project")]
 ItemId = Annotated[str, Path(pattern=r"^[0-9a-f]{16}$")]
+
+
+class CommentText(BaseModel):
+    """A comment on a sentence."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    text: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=5_000)]
 
 
 class DismissalReason(BaseModel):
@@ -237,11 +247,13 @@ async def cited_paper(here: CurrentServer, id: ProjectId, verdict: ItemId) -> Re
 
 @router.put("/{id}/dismissals/{verdict}", response_model=Dismissal)
 async def dismiss(here: CurrentServer, id: ProjectId, verdict: ItemId, dismissal: DismissalReason) -> Response:
-    """Set a verdict aside, with a reason; reports leave it out."""
+    """Set a verdict aside, with a reason; reports leave it out. Also a sentence that needs a citation, by its id."""
     record: Dismissal = {"reason": " ".join(dismissal.reason.split())}
 
     def keep() -> Response:
-        here.desk.store.open(id).update("dismissals.json", **{verdict: record})
+        folder = here.desk.store.open(id)
+        folder.update("dismissals.json", **{verdict: record})
+        folder.update("acceptances.json", **{verdict: None})
         return json_response(record)
 
     return await here.ask(keep)
@@ -259,9 +271,62 @@ async def undo(here: CurrentServer, id: ProjectId, verdict: ItemId) -> Response:
     return await here.ask(restore)
 
 
+@router.put("/{id}/acceptances/{verdict}", response_model=Acceptance)
+async def accept(here: CurrentServer, id: ProjectId, verdict: ItemId) -> Response:
+    """Agree with a verdict, or that a sentence needs a citation, by its id; reports keep what was agreed with."""
+    record: Acceptance = {"accepted": verdict}
+
+    def keep() -> Response:
+        folder = here.desk.store.open(id)
+        folder.update("acceptances.json", **{verdict: True})
+        folder.update("dismissals.json", **{verdict: None})
+        return json_response(record)
+
+    return await here.ask(keep)
+
+
+@router.delete("/{id}/acceptances/{verdict}", response_model=ProjectAnswer)
+async def reopen(here: CurrentServer, id: ProjectId, verdict: ItemId) -> Response:
+    """Take an acceptance back."""
+
+    def restore() -> Response:
+        folder = here.desk.store.open(id)
+        folder.update("acceptances.json", **{verdict: None})
+        return _answer(here, folder)
+
+    return await here.ask(restore)
+
+
+@router.put("/{id}/comments/{sentence}", response_model=SentenceComment)
+async def comment(here: CurrentServer, id: ProjectId, sentence: ItemId, comment: CommentText) -> Response:
+    """Write a comment on a sentence of the draft, by the id of the sentence; it replaces an earlier one."""
+    record: SentenceComment = {"text": comment.text}
+
+    def keep() -> Response:
+        folder = here.desk.store.open(id)
+        if sentence not in sentence_ids(here.desk.draft(folder)):
+            raise Problem(404, "The draft has no such sentence.")
+        folder.update("comments.json", **{sentence: record})
+        return json_response(record)
+
+    return await here.work(keep)
+
+
+@router.delete("/{id}/comments/{sentence}", response_model=ProjectAnswer)
+async def remove_comment(here: CurrentServer, id: ProjectId, sentence: ItemId) -> Response:
+    """Delete a comment."""
+
+    def remove() -> Response:
+        folder = here.desk.store.open(id)
+        folder.update("comments.json", **{sentence: None})
+        return _answer(here, folder)
+
+    return await here.ask(remove)
+
+
 @router.get("/{id}/report", response_class=Response)
 async def report(here: CurrentServer, id: ProjectId, format: Literal["html", "markdown"] = "html") -> Response:
-    """The verdicts as one self-contained HTML page or as Markdown, without those that were dismissed."""
+    """The verdicts as one self-contained HTML page or as Markdown, without those that were dismissed, with comments."""
     return await here.work(lambda: _report(here, here.desk.store.open(id), format))
 
 
@@ -337,6 +402,8 @@ def _progress(here: Server, folder: ProjectFolder, token: str, seen: int) -> Pro
         "draft_hash": draft_hash,
         "verdicts": [record for record in records if record["draft"] == draft_hash],
         "dismissals": folder.load("dismissals.json"),
+        "acceptances": list(folder.load("acceptances.json")),
+        "comments": folder.load("comments.json"),
     }
 
 
@@ -344,10 +411,11 @@ def _draft(here: Server, folder: ProjectFolder) -> Response:
     document = here.desk.draft(folder)
     marks = here.desk.marks(folder)
     sentences: list[DraftSentence] = []
-    for index, sentence in enumerate(document.sentences):
+    for index, (sentence, sentence_id) in enumerate(zip(document.sentences, sentence_ids(document), strict=True)):
         mark = marks.get(str(index), {})
         sentences.append(
             {
+                "id": sentence_id,
                 "index": index,
                 "text": sentence.text,
                 "section": sentence.section,
@@ -378,7 +446,13 @@ def _papers(here: Server, folder: ProjectFolder, number: int) -> Response:
     sentence = document.sentences[number]
     claim = here.desk.marks(folder).get(str(number), {}).get("claim") or sentence.without_citations()
     proposals = Engine(here.current).propose(document, claim, sentence, _PAPERS)
-    answer: SentencePapers = {"claim": claim, "papers": [proposal_json(proposal) for proposal in proposals]}
+    papers = [proposal_json(proposal) for proposal in proposals]
+    keys = {paper["paper"]["key"] for paper in papers}
+    keys |= {evidence["source"]["key"] for paper in papers for evidence in paper["evidence"]}
+    library = here.desk.library()
+    ids = {library.paper_id(key): key for key in sorted(keys) if key} if library is not None else {}
+    present = library.papers(list(ids)) if library is not None else {}
+    answer: SentencePapers = {"claim": claim, "papers": papers, "in_library": [ids[id] for id in ids if id in present]}
     return json_response(answer)
 
 
@@ -396,7 +470,7 @@ def _cited_paper(here: Server, folder: ProjectFolder, id: str) -> Response:
     if not record["paper_file"] and not record["paper_document"]:
         raise Problem(404, "The text of this paper is not at hand; add it to the project.")
     paper = here.desk.cited_paper(folder, record)
-    verification = paper.opened.verify(record["claim"])
+    verification = paper.verify(record["claim"])
     heat_map = heat_map_json(paper.document, verification, _PASSAGES)
     heat_map["document"]["path"] = record["paper"]
     answer: CitedPaper = {
@@ -419,15 +493,22 @@ def _original(folder: ProjectFolder, record: VerdictRecord) -> str:
 
 
 def _report(here: Server, folder: ProjectFolder, format: Literal["html", "markdown"]) -> Response:
-    from whycite.verify.report import draft_report, html, markdown
+    from whycite.verify.report import DraftComment, draft_report, html, markdown
 
+    document, comments = here.desk.draft(folder), folder.load("comments.json")
     names, dismissals = CitationNames(), folder.load("dismissals.json")
     verdicts = [
         checked
         for checked in here.desk.verdicts(folder)
         if names.name(checked.claim, checked.reference.id) not in dismissals
     ]
-    overview = draft_report(here.desk.draft(folder), verdicts)
+    headings = [section.heading for section in document.sections] or [""]
+    remarks = [
+        DraftComment(comments[sentence_id]["text"], sentence.text, headings[sentence.section])
+        for sentence_id, sentence in zip(sentence_ids(document), document.sentences, strict=True)
+        if sentence_id in comments
+    ]
+    overview = draft_report(document, verdicts, remarks)
     text, kind, suffix = (
         (html(overview), "text/html", "html") if format == "html" else (markdown(overview), "text/markdown", "md")
     )

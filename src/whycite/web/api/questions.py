@@ -100,7 +100,7 @@ def _verify(claim: str, paper: WarmPaper, n: int, library: Path) -> Response:
 
     if not claim.strip():
         raise UserError("the claim is empty; give a sentence")
-    document, verification = paper.document, paper.opened.verify(claim)
+    document, verification = paper.document, paper.verify(claim)
     [notices] = look_up(library, [document.paper])
     answer: VerifyAnswer = {
         "path": document.path,

@@ -338,7 +338,7 @@ class _PaperTexts:
         if not self._is_reading:
             return unchecked(claim, _NOT_YET)
         paper_hash = self.sources[full_text.path].content_hash
-        return self._warm.open(paper_hash, lambda: self._read(full_text)).opened.verify(claim)
+        return self._warm.open(paper_hash, lambda: self._read(full_text)).verify(claim)
 
     def _read(self, full_text: FullText) -> Document:
         return _read_again(self._project, full_text.file, full_text.path)

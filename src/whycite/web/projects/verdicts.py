@@ -12,11 +12,12 @@ from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
 
+from whycite.documents.model import Document
 from whycite.files import write_lines
 from whycite.verify.drafts import CitationVerdict, CitationVerdictJson, citation_verdict_json
 from whycite.verify.verification import Verification, verification_from_json
 
-__all__ = ["CitationNames", "PaperSource", "VerdictJournal", "VerdictRecord", "verdict_record"]
+__all__ = ["CitationNames", "PaperSource", "VerdictJournal", "VerdictRecord", "sentence_ids", "verdict_record"]
 
 _PASSAGES = 5  # per verdict
 
@@ -45,6 +46,12 @@ class CitationNames:
         self._occurrences[claim, reference] += 1
         content = "\0".join((claim, reference, str(self._occurrences[claim, reference])))
         return blake2b(content.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def sentence_ids(draft: Document) -> list[str]:
+    """The ids of the sentences of a draft, which a new version keeps."""
+    names = CitationNames()
+    return [names.name(sentence.text, "") for sentence in draft.sentences]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,28 +1,38 @@
 // Adding papers to the library, with progress.
 
-import { ask, formOf, plural, say } from "./common.js";
+import { ask, formOf, get, plural, say } from "./common.js";
 
 // Sends files, or asks for Zotero's papers without any; `done` receives what was added.
-export async function addPapers(files, state, bar, done) {
+export async function addPapers(files, done) {
+  const [state, bar, working] = ["state", "progress", "working"].map(get);
   const finish = (text, wrong = false) => {
-    bar.classList.add("hidden");
+    working.classList.add("hidden");
     say(state, text, wrong);
   };
-  bar.classList.remove("hidden");
+  working.classList.remove("hidden");
+  get("stop").disabled = true;
   bar.removeAttribute("value");
   say(state, files ? `Uploading ${plural(files.length, "file")} …` : "Looking for your Zotero library …");
   try {
     const { id } = files ? await ask("/api/library/documents", { method: "POST", body: formOf(files) }) : await ask("/api/library/zotero", { method: "POST" });
-    follow(id, files?.length ?? 0, state, bar, done, finish);
+    follow(id, files?.length ?? 0, done, finish);
   } catch (error) {
     finish(error.message, true);
   }
 }
 
-function follow(id, files, state, bar, done, finish) {
+function follow(id, files, done, finish) {
+  const [state, bar, stop] = ["state", "progress", "stop"].map(get);
+  stop.disabled = false;
+  stop.onclick = async () => {
+    stop.disabled = true;
+    say(state, "Stopping after this paper …");
+    await ask(`/api/library/uploads/${id}`, { method: "DELETE" }).catch((error) => say(state, error.message, true));
+  };
   const events = new EventSource(`/api/library/uploads/${id}`);
   events.addEventListener("progress", (event) => {
     const told = JSON.parse(event.data);
+    if (stop.disabled) return; // it is being stopped
     if (told.waiting) {
       say(state, `Waiting: ${told.waiting}`);
       return;
@@ -36,6 +46,12 @@ function follow(id, files, state, bar, done, finish) {
     const told = JSON.parse(event.data);
     await done(told); // first, so that nothing moves after the end is reported
     finish(`Added ${plural(told.added + told.replaced, "paper")}; ${told.unchanged} unchanged.`);
+  });
+  events.addEventListener("stopped", async (event) => {
+    events.close();
+    const told = JSON.parse(event.data);
+    await done(told);
+    finish(`Stopped. Added ${plural(told.added + told.replaced, "paper")}; the others were left out.`);
   });
   events.addEventListener("failed", (event) => {
     events.close();

@@ -89,13 +89,36 @@ export function twice(name, sure, act, given = {}) {
   return button;
 }
 
+// The files that were dropped; those in folders know their path.
+async function filesOf(transfer) {
+  const entries = [...transfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+  if (!entries.some((entry) => entry.isDirectory)) return [...transfer.files];
+  return (await Promise.all(entries.map(filesBelow))).flat();
+}
+
+async function filesBelow(entry) {
+  if (entry.name.startsWith(".")) return []; // what a system keeps in folders for itself
+  if (entry.isFile) {
+    const file = await new Promise((resolve, reject) => entry.file(resolve, reject));
+    Object.defineProperty(file, "webkitRelativePath", { value: entry.fullPath.slice(1) });
+    return [file];
+  }
+  const reader = entry.createReader();
+  const below = [];
+  for (;;) {
+    const entries = await new Promise((resolve, reject) => reader.readEntries(resolve, reject)); // some at a time
+    if (!entries.length) return below;
+    below.push(...(await Promise.all(entries.map(filesBelow))).flat());
+  }
+}
+
 // Lets files be dropped on an element.
 export function dropping(element, take) {
   for (const kind of ["dragover", "dragleave", "drop"]) {
     element.addEventListener(kind, (event) => {
       event.preventDefault();
       element.classList.toggle("over", kind === "dragover");
-      if (kind === "drop" && event.dataTransfer.files.length) take([...event.dataTransfer.files]);
+      if (kind === "drop") filesOf(event.dataTransfer).then((files) => files.length && take(files));
     });
   }
 }

@@ -32,21 +32,63 @@ async function showInfo() {
     get("info").replaceChildren(
       ...Object.entries(facts).map(([name, value]) => make("div", { class: name === "Folder" ? "whole" : null }, make("dt", {}, name), make("dd", {}, value))),
     );
+    await showCollections(wanted().collection || new URLSearchParams(location.search).get("collection") || "");
     await Promise.all([showDocuments(), showFigures()]);
   } catch (error) {
     if (turn === informed) say(get("state"), error.message, true);
   }
 }
 
-const chosen = new Set(); // ids of documents
+const chosen = new Map(); // ids of documents, and the keys of their papers
 
 function wanted() {
-  const { query, sort } = get("search").elements;
-  return { query: query.value, sort: sort.value };
+  const { query, sort, collection } = get("search").elements;
+  return { query: query.value, sort: sort.value, collection: collection.value };
+}
+
+async function showCollections(name = wanted().collection) {
+  const { collections } = await ask("/api/library/collections");
+  const choice = get("search").elements.collection;
+  choice.replaceChildren(make("option", { value: "" }, "all papers"), ...collections.map((one) => make("option", { value: one.name }, `${one.name} (${number(one.papers.length)})`)));
+  choice.value = collections.some((one) => one.name === name) ? name : "";
+  get("names").replaceChildren(...collections.map((one) => make("option", { value: one.name })));
+  get("deleting").replaceChildren(...(choice.value ? [twice("Delete collection", "Confirm: its papers stay", deleteCollection)] : []));
+}
+
+async function deleteCollection() {
+  const name = wanted().collection;
+  try {
+    await ask(`/api/library/collections/${encodeURIComponent(name)}`, { method: "DELETE" });
+    await showCollections("");
+    await showDocuments();
+    say(get("state"), `Deleted the collection “${name}”; its papers are still here.`);
+    get("search").elements.collection.focus();
+  } catch (error) {
+    say(get("state"), error.message, true);
+  }
+}
+
+// Puts the selected papers into a collection, or takes them out of it.
+async function collect(name, kind) {
+  const keys = [...chosen.values()].filter(Boolean);
+  const count = plural(keys.length, "paper");
+  try {
+    const options = { method: "PUT", headers: { "content-type": "application/json" }, body: JSON.stringify({ [kind]: keys }) };
+    await ask(`/api/library/collections/${encodeURIComponent(name)}`, options);
+    await showCollections();
+    await showDocuments();
+    say(get("state"), kind === "add" ? `Added ${count} to “${name}”.` : `Took ${count} out of “${name}”.`);
+    get("all").focus();
+  } catch (error) {
+    say(get("state"), error.message, true);
+  }
 }
 
 function showChosen() {
   say(get("selected"), chosen.size ? `${plural(chosen.size, "paper")} selected` : "None selected: all papers that match are exported");
+  const { collection } = wanted();
+  get("collecting").classList.toggle("hidden", !chosen.size);
+  get("leave").classList.toggle("hidden", !collection);
   get("removing").replaceChildren(
     ...(chosen.size ? [twice(`Remove ${plural(chosen.size, "paper")}`, `Confirm: remove ${plural(chosen.size, "paper")}`, removeChosen)] : []),
   );
@@ -56,7 +98,7 @@ async function removeChosen(button) {
   button.disabled = true;
   const count = chosen.size;
   try {
-    await post("/api/library/documents/remove", { ids: [...chosen] });
+    await post("/api/library/documents/remove", { ids: [...chosen.keys()] });
     await showInfo();
     say(get("state"), `Removed ${plural(count, "paper")}.`);
     get("all").focus();
@@ -68,11 +110,11 @@ async function removeChosen(button) {
 
 async function showDocuments() {
   const turn = ++looked;
-  const { query, sort } = wanted();
-  const address = new URLSearchParams(Object.entries({ query, sort: sort === "added" ? "" : sort }).filter(([, value]) => value)).toString();
+  const { query, sort, collection } = wanted();
+  const address = new URLSearchParams(Object.entries({ query, collection, sort: sort === "added" ? "" : sort }).filter(([, value]) => value)).toString();
   history.replaceState(null, "", address ? `?${address}` : location.pathname);
   try {
-    const page = await ask(`/api/library/documents?${new URLSearchParams({ offset, limit: LIMIT, query, sort, descending: sort !== "title" })}`);
+    const page = await ask(`/api/library/documents?${new URLSearchParams({ offset, limit: LIMIT, query, sort, collection, descending: sort !== "title" })}`);
     if (turn !== looked) return;
     if (offset && offset >= page.total) {
       offset = Math.max(0, offset - LIMIT);
@@ -121,7 +163,7 @@ function row(entry) {
   remove.addEventListener("blur", () => be(false));
   const choose = make("input", { type: "checkbox", "aria-label": `Select ${title}` });
   choose.addEventListener("change", () => {
-    if (choose.checked) chosen.add(entry.id);
+    if (choose.checked) chosen.set(entry.id, entry.key);
     else chosen.delete(entry.id);
     showChosen();
   });
@@ -173,7 +215,7 @@ function grouped(support) {
 function add(files) {
   if (files && !files.length) return;
   get("notes").replaceChildren();
-  addPapers(files, get("state"), get("progress"), async (told) => {
+  addPapers(files, async (told) => {
     offset = 0;
     await showInfo();
     const notes = [...told.skipped.map((one) => `${one.path}: ${one.reason}`), ...told.warnings.map((one) => `${one.path}: ${one.warning}`)];
@@ -198,10 +240,16 @@ get("all").addEventListener("change", () => {
   }
 });
 get("export").addEventListener("click", () => {
-  const asked = new URLSearchParams({ format: get("format").value, query: wanted().query });
-  for (const id of chosen) asked.append("id", id);
+  const asked = new URLSearchParams({ format: get("format").value, query: wanted().query, collection: wanted().collection });
+  for (const id of chosen.keys()) asked.append("id", id);
   make("a", { href: `/api/library/export?${asked}`, download: "" }).click();
 });
+get("collecting").addEventListener("submit", (event) => {
+  event.preventDefault();
+  collect(event.target.elements.name.value.trim(), "add");
+});
+get("leave").addEventListener("click", () => collect(wanted().collection, "remove"));
+get("search").elements.collection.addEventListener("change", () => showCollections());
 get("back").addEventListener("click", () => {
   offset = Math.max(0, offset - LIMIT);
   showDocuments();

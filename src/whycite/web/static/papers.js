@@ -2,17 +2,19 @@
 
 import { make, marked, paperAddress, plural } from "./common.js";
 
-export function card(found, claim, acts = []) {
+// A recommendation; of its papers those are links that are `known` to the library, or all.
+export function card(found, claim, acts = [], known = null) {
   const paper = found.paper;
+  const hasPage = known ? known.has(paper.key) : found.support || !found.cite_key;
   const people = paper.authors.length > 3 ? `${paper.authors.slice(0, 3).join("; ")} et al.` : paper.authors.join("; ");
   const facts = [people, paper.year, paper.venue, citations(found)].filter(Boolean).join(" · ");
   return make(
     "li",
     { class: "card" },
-    make("h3", { dir: "auto" }, `${found.rank}. `, found.support || !found.cite_key ? make("a", { href: paperAddress(paper.key) }, ...marked(paper.title || paper.key, claim)) : make("span", {}, ...marked(paper.title || paper.key, claim))),
+    make("h3", { dir: "auto" }, `${found.rank}. `, hasPage ? make("a", { href: paperAddress(paper.key) }, ...marked(paper.title || paper.key, claim)) : make("span", {}, ...marked(paper.title || paper.key, claim))),
     make("p", { class: "facts-line", dir: "auto" }, facts, paper.doi ? " · " : null, paper.doi ? make("a", { href: `https://doi.org/${encodeURI(paper.doi)}`, rel: "noreferrer noopener", target: "_blank" }, `doi:${paper.doi}`) : null),
     paper.warning ? make("p", { class: "wrong", role: "note", dir: "auto" }, paper.warning) : null,
-    ...found.evidence.slice(0, 3).map((evidence) => why(evidence, claim)),
+    ...found.evidence.slice(0, 3).map((evidence) => why(evidence, claim, known)),
     ...found.passages.map((passage) => ownWords(passage, claim)),
     found.evidence.length ? null : make("p", { class: "dim" }, `${reason(found)}; not cited for this in your library.`),
     make("div", { class: "acts" }, copying(found), ...acts),
@@ -38,13 +40,14 @@ function ownWords(passage, claim) {
   );
 }
 
-function why(evidence, claim) {
+function why(evidence, claim, known) {
   const { key, title, year } = evidence.source;
+  const hasPage = key && (!known || known.has(key));
   return make(
     "blockquote",
     { class: "why" },
     make("p", { dir: "auto" }, ...marked(evidence.sentence || evidence.span, claim)),
-    make("p", { class: "from", dir: "auto" }, key ? make("a", { href: paperAddress(key) }, title) : title, year ? `, ${year}` : null),
+    make("p", { class: "from", dir: "auto" }, hasPage ? make("a", { href: paperAddress(key) }, title) : title, year ? `, ${year}` : null),
   );
 }
 

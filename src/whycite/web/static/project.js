@@ -1,7 +1,7 @@
 import { ask, dropping, formOf, get, make, number, plural, roving, say, twice } from "./common.js";
 import { layOut } from "./heatmap.js";
 import { card } from "./papers.js";
-import { deciding, showOriginal } from "./paperview.js";
+import { deciding as decisive, showOriginal } from "./paperview.js";
 import { VERDICTS, WORST_FIRST, byBadness, doiLink, verdictCard, who } from "./verdicts.js";
 
 const id = get("workspace").dataset.project;
@@ -9,11 +9,13 @@ const api = `/api/projects/${id}`;
 const home = `/projects/${id}`;
 const HASH_LENGTH = 32; // of a file with one paper; that of one among several is longer
 const WAIT = 700; // milliseconds between two questions about progress
-const BAD = ["contradicted", "secondary", "not found"];
+const BAD = ["contradicted", "secondary", "not found", "uncited"];
 let draft = null; // its sentences
 let elements = new Map();
 let verdicts = new Map(); // by id
 let dismissals = {};
+let acceptances = new Set();
+let comments = {}; // by id of the sentence
 let progress = { token: "", seen: 0, state: "new", draft: "unread" };
 let filter = "";
 let picked = null; // the number of a sentence
@@ -30,11 +32,13 @@ async function follow() {
     const [before, wasRunning] = [progress, progress.state === "running"];
     progress = now;
     dismissals = now.dismissals;
+    acceptances = new Set(now.acceptances);
+    comments = now.comments;
     if (anew) verdicts = new Map();
     for (const record of now.verdicts) verdicts.set(record.id, record);
     if ((replaced || now.draft !== before.draft) && now.draft !== "unread") await readDraft();
     showProgress();
-    if (anew || now.verdicts.length || now.state !== before.state) {
+    if (anew || now.verdicts.length || now.state !== before.state || now.draft !== before.draft) {
       paint();
       const changed = now.verdicts.some((record) => record.sentence === picked);
       if (changed && !get("panel").contains(document.activeElement)) showSentence();
@@ -71,7 +75,6 @@ async function readDraft() {
 }
 
 function decorate(element, sentence) {
-  if (!sentence.cites && !sentence.needs) return;
   element.dataset.pick = "";
   element.setAttribute("role", "button");
   element.classList.toggle("cites", sentence.cites);
@@ -84,32 +87,66 @@ function decorate(element, sentence) {
 
 // Verdicts: in the list worst first, and in the draft.
 
+// What there is to look at: verdicts, and sentences that need a citation.
+function findings() {
+  const uncited = (draft?.sentences ?? []).filter((sentence) => sentence.needs && !sentence.cites);
+  return [...verdicts.values(), ...uncited.map(finding)].sort(byBadness);
+}
+
+function finding(sentence) {
+  return { id: sentence.id, sentence: sentence.index, verdict: "uncited", claim: sentence.claim || sentence.text, start: 0, confidence: 0 };
+}
+
 const ofSentence = (index) => [...verdicts.values()].filter((record) => record.sentence === index).sort(byBadness);
-const isOpen = (record) => !(record.id in dismissals);
+const isShown = (record) => !(record.id in dismissals);
+const isToLookAt = (record) => isShown(record) && !acceptances.has(record.id) && (BAD.includes(record.verdict) || Boolean(record.warning));
 
 function paint() {
   const worst = new Map();
-  for (const record of [...verdicts.values()].filter(isOpen).sort(byBadness).reverse()) worst.set(record.sentence, record.verdict);
+  for (const record of [...verdicts.values()].filter(isShown).sort(byBadness).reverse()) worst.set(record.sentence, record.verdict);
   for (const [index, element] of elements) {
     if (!worst.has(index)) delete element.dataset.worst;
     else {
       element.dataset.worst = worst.get(index);
       element.title = VERDICTS[worst.get(index)];
     }
+    const sentence = draft.sentences[index];
+    element.toggleAttribute("data-comment", sentence.id in comments);
+    if (sentence.needs) element.dataset.heat = isShown(sentence) ? 3 : 0;
   }
-  const all = [...verdicts.values()].sort(byBadness);
-  const open = all.filter(isOpen);
-  const bad = open.filter((record) => BAD.includes(record.verdict)).length;
-  get("count").textContent = all.length ? `${number(bad)} of ${plural(all.length, "citation")} to look at` : progress.state === "done" ? "No citations in this draft" : "";
-  get("next").disabled = bad === 0;
-  get("reports").classList.toggle("hidden", all.length === 0);
-  showFilters(all, open);
-  showList(filter === "dismissed" ? all.filter((record) => !isOpen(record)) : open.filter((record) => !filter || record.verdict === filter));
-  showMissing(open);
+  const all = findings();
+  const shown = all.filter(isShown);
+  showCount(all);
+  get("reports").classList.toggle("hidden", verdicts.size === 0);
+  const lists = [
+    ["", "All", shown],
+    ...WORST_FIRST.map((verdict) => [verdict, VERDICTS[verdict], shown.filter((record) => record.verdict === verdict)]),
+    ["accepted", "Accepted", shown.filter((record) => acceptances.has(record.id))],
+    ["dismissed", "Dismissed", all.filter((record) => !isShown(record))],
+    ["comments", "Comments", commented()],
+  ];
+  showFilters(lists);
+  showList(lists.find(([name]) => name === filter)[2]);
+  showMissing(shown);
 }
 
-function showFilters(all, open) {
-  const names = [["", "All", open.length], ...WORST_FIRST.map((verdict) => [verdict, VERDICTS[verdict], open.filter((record) => record.verdict === verdict).length]), ["dismissed", "Dismissed", all.length - open.length]];
+function commented() {
+  const sentences = (draft?.sentences ?? []).filter((sentence) => sentence.id in comments);
+  return sentences.map((sentence) => ({ id: `comment-${sentence.id}`, sentence: sentence.index, verdict: "comment", claim: comments[sentence.id].text }));
+}
+
+// "2 to look at: 1 of 3 citations, 1 sentence without one"
+function showCount(all) {
+  const open = all.filter(isToLookAt);
+  const uncited = open.filter((record) => record.verdict === "uncited").length;
+  const parts = [`${number(open.length - uncited)} of ${plural(verdicts.size, "citation")}`, uncited ? `${plural(uncited, "sentence")} without one` : ""].filter(Boolean);
+  if (verdicts.size) get("count").textContent = `${number(open.length)} to look at: ${parts.join(", ")}`;
+  else get("count").textContent = progress.state !== "done" ? "" : uncited ? `No citations in this draft; ${plural(uncited, "sentence")} ${uncited === 1 ? "needs" : "need"} one` : "No citations in this draft";
+  get("next").disabled = open.length === 0;
+}
+
+function showFilters(lists) {
+  const names = lists.map(([name, label, records]) => [name, label, records.length]);
   if (filter && !names.find(([name]) => name === filter)[2]) filter = "";
   const focused = get("filters").contains(document.activeElement) ? document.activeElement.dataset.show : null;
   get("filters").replaceChildren(
@@ -134,9 +171,10 @@ function showList(records) {
       const button = make(
         "button",
         { type: "button", class: "verdict", "data-citation": record.id, "aria-current": record.sentence === picked ? "true" : null },
-        make("span", { "data-verdict": record.verdict }, VERDICTS[record.verdict]),
-        make("span", { class: "who", dir: "auto" }, who(record.reference)),
+        make("span", {}, make("span", { "data-verdict": record.verdict }, VERDICTS[record.verdict] ?? "✎ Comment"), acceptances.has(record.id) ? make("span", { class: "dim" }, " accepted") : null),
+        make("span", { class: "who", dir: "auto" }, record.reference ? who(record.reference) : ""),
         make("span", { class: "claim", dir: "auto" }, record.claim),
+        record.warning ? make("span", { class: "claim wrong", dir: "auto" }, record.warning) : null,
       );
       button.addEventListener("click", () => pick(record.sentence, "center"));
       return make("li", {}, button);
@@ -145,9 +183,9 @@ function showList(records) {
   if (focused !== null) get("list").querySelector(`[data-citation="${focused}"]`)?.focus();
 }
 
-function showMissing(open) {
+function showMissing(shown) {
   const waiting = new Map(); // citations by reference
-  for (const record of open.filter(({ missing }) => missing)) waiting.set(record.reference.id, [...(waiting.get(record.reference.id) || []), record]);
+  for (const record of shown.filter(({ missing }) => missing)) waiting.set(record.reference.id, [...(waiting.get(record.reference.id) || []), record]);
   const papers = [...waiting.values()].sort((one, other) => other.length - one.length);
   get("missing").classList.toggle("hidden", papers.length === 0);
   get("missing-title").textContent = `Missing papers (${number(papers.length)})`;
@@ -183,7 +221,9 @@ function showSentence(where = "nearest") {
   const records = ofSentence(picked);
   const heading = sentence.needs ? "Needs a citation" : sentence.cites ? plural(new Set(records.map((record) => record.reference.id)).size || 1, "cited paper") : "No citation needed";
   const parts = [make("h2", { id: "picked", tabindex: "-1" }, heading), make("blockquote", { class: "why", dir: "auto" }, sentence.text), ...sentence.problems.map((problem) => make("p", { class: "wrong", role: "note", dir: "auto" }, problem))];
-  parts.push(...records.map((record, rank) => verdictCard(record, [dismissing(record), inPaper(record, rank === 0)])));
+  if (sentence.needs && !sentence.cites) parts.push(deciding(finding(sentence)));
+  parts.push(commenting(sentence));
+  parts.push(...records.map((record, rank) => verdictCard(record, [deciding(record), inPaper(record, rank === 0)])));
   if (sentence.cites && !records.length) parts.push(make("p", { class: "dim" }, progress.state === "running" ? "Not checked yet." : "Not checked."));
   const list = make("ol", { class: "cards" });
   if (sentence.needs) showPapers(sentence, list);
@@ -203,7 +243,7 @@ function showSentence(where = "nearest") {
 // The cited paper itself: the first one of a sentence is opened at once if it is a PDF, others when asked for.
 function inPaper(record, atOnce) {
   if (!record.paper_file && !record.paper_document) return null;
-  const [passage] = deciding(record.passages);
+  const [passage] = decisive(record.passages);
   const link = make("a", { href: `${home}/citations/${record.id}` }, "Open the paper");
   if (!passage?.page || record.paper_hash.length > HASH_LENGTH) return make("p", {}, link);
   const view = make("div", { class: "paper-view", "data-stance": passage.stance });
@@ -220,40 +260,83 @@ function inPaper(record, atOnce) {
 async function showPapers(sentence, list) {
   list.replaceChildren(make("li", { class: "dim" }, "Searching the bibliography and your library …"));
   try {
-    const { papers, claim } = await ask(`${api}/sentences/${sentence.index}/papers`);
+    const { papers, claim, in_library: known } = await ask(`${api}/sentences/${sentence.index}/papers`);
     const nothing = make("li", { class: "dim" }, "No matching papers in the draft's bibliography or your library.");
-    list.replaceChildren(...(papers.length ? papers.map((paper) => card(paper, claim)) : [nothing]));
+    list.replaceChildren(...(papers.length ? papers.map((paper) => card(paper, claim, [], new Set(known))) : [nothing]));
   } catch (error) {
     list.replaceChildren(make("li", { class: "wrong" }, error.message));
   }
 }
 
-function dismissing(record) {
-  if (!isOpen(record)) {
+// Agree with a finding, or dismiss it with a reason; either can be taken back.
+function deciding(record) {
+  const kind = record.id in dismissals ? "dismissals" : "acceptances";
+  if (kind === "dismissals" || acceptances.has(record.id)) {
     const undo = make("button", { type: "button" }, "Undo");
-    undo.addEventListener("click", () => decide(record, { method: "DELETE" }));
-    const reason = dismissals[record.id].reason;
-    return make("p", { class: "dismissed", dir: "auto" }, reason ? `Dismissed: ${reason} ` : "Dismissed ", undo);
+    undo.addEventListener("click", () => decide(record, kind, { method: "DELETE" }));
+    const reason = dismissals[record.id]?.reason;
+    return make("p", { class: "decided", dir: "auto", "data-decision": record.id }, kind === "acceptances" ? "Accepted " : reason ? `Dismissed: ${reason} ` : "Dismissed ", undo);
   }
-  const reason = make("input", { name: "reason", maxlength: "2000", autocomplete: "off", placeholder: "why it is fine" });
-  const form = make("form", { class: "dismissing" }, make("label", {}, make("span", {}, "Reason "), reason), make("button", { type: "submit" }, "Dismiss"));
+  const accept = make("button", { type: "button", title: "It was looked at and is right; reports keep it" }, "Accept");
+  accept.addEventListener("click", () => decide(record, "acceptances", { method: "PUT" }));
+  const reason = make("input", { name: "reason", maxlength: "2000", autocomplete: "off", placeholder: "or why it is fine", "aria-label": "Reason" });
+  const form = make("form", { class: "deciding", "data-decision": record.id }, accept, reason, make("button", { type: "submit", title: "Set it aside; reports leave it out" }, "Dismiss"));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    decide(record, { method: "PUT", headers: { "content-type": "application/json" }, body: JSON.stringify({ reason: reason.value }) });
+    decide(record, "dismissals", json("PUT", { reason: reason.value }));
   });
   return form;
 }
 
-async function decide(record, how) {
+function json(method, content) {
+  return { method, headers: { "content-type": "application/json" }, body: JSON.stringify(content) };
+}
+
+async function decide(record, kind, how) {
+  await keep(`${kind}/${record.id}`, how);
+  get("panel").querySelector(`[data-decision="${record.id}"] button`)?.focus();
+}
+
+// Sends what somebody decided or wrote, and shows it.
+async function keep(path, how) {
   try {
-    await ask(`${api}/dismissals/${record.id}`, how);
+    await ask(`${api}/${path}`, how);
     await follow();
     paint();
     showSentence();
-    get("panel").querySelector(`[data-citation="${record.id}"] :is(.dismissed button, .dismissing input)`)?.focus();
   } catch (error) {
     say(get("state"), error.message, true);
   }
+}
+
+// The comment on a sentence, or a field to write one.
+function commenting(sentence) {
+  const text = comments[sentence.id]?.text ?? "";
+  const field = make("textarea", { rows: "3", maxlength: "5000", dir: "auto", "aria-label": "Comment on this sentence" }, text);
+  const form = make("form", {}, field, make("p", { class: "acts" }, make("button", { type: "submit", class: "small" }, "Save comment")));
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (field.value.trim()) await keep(`comments/${sentence.id}`, json("PUT", { text: field.value }));
+    else field.focus();
+    get("panel").querySelector(".comment button")?.focus();
+  });
+  if (!text) {
+    const details = make("details", { class: "commenting" }, make("summary", {}, "Add a comment"), form);
+    details.addEventListener("toggle", () => details.open && field.focus());
+    return details;
+  }
+  const edit = make("button", { type: "button", class: "small" }, "Edit");
+  const remove = make("button", { type: "button", class: "small" }, "Delete");
+  const shown = make("div", { class: "comment" }, make("p", { class: "dim" }, "Your comment"), make("p", { dir: "auto" }, text), make("p", { class: "acts" }, edit, remove));
+  edit.addEventListener("click", () => {
+    shown.replaceChildren(form);
+    field.focus();
+  });
+  remove.addEventListener("click", async () => {
+    await keep(`comments/${sentence.id}`, { method: "DELETE" });
+    get("panel").querySelector(".commenting summary")?.focus();
+  });
+  return shown;
 }
 
 // Files.
@@ -317,8 +400,7 @@ get("stop").addEventListener("click", async () => {
   await ask(`${api}/run`, { method: "DELETE" }).catch((error) => say(get("state"), error.message, true));
 });
 get("next").addEventListener("click", () => {
-  const bad = [...verdicts.values()].filter((record) => isOpen(record) && BAD.includes(record.verdict)).sort(byBadness);
-  const places = [...new Set(bad.map((record) => record.sentence))];
+  const places = [...new Set(findings().filter(isToLookAt).map((record) => record.sentence))];
   pick(places[(places.indexOf(picked) + 1) % places.length], "center");
 });
 get("papers").addEventListener("change", (event) => event.target.files.length && add(event.target.files, "paper"));

@@ -2,7 +2,7 @@
 
 import { make, marked, plural } from "./common.js";
 
-export const VERDICTS = { contradicted: "✗ Contradicted", secondary: "↪ Secondary", "not found": "? Not found", backed: "✓ Backed", "could not check": "– Could not check" };
+export const VERDICTS = { contradicted: "✗ Contradicted", secondary: "↪ Secondary", "not found": "? Not found", uncited: "! Needs a citation", backed: "✓ Backed", "could not check": "– Could not check" };
 export const WORST_FIRST = Object.keys(VERDICTS);
 const ROLES = { hypothesis: "a hypothesis or aim", others: "what others found", method: "describes a method", background: "background" };
 
@@ -32,7 +32,7 @@ export function who(reference) {
 
 // The order in which a reviewer wants to see verdicts; of those that are backed, the least sure first.
 export function byBadness(one, other) {
-  const rank = (record) => WORST_FIRST.indexOf(record.verdict);
+  const rank = (record) => (record.warning ? -1 : WORST_FIRST.indexOf(record.verdict)); // retracted papers first
   const sure = (record) => (record.verdict === "backed" ? record.confidence : -record.confidence);
   return rank(one) - rank(other) || sure(one) - sure(other) || one.sentence - other.sentence || one.start - other.start;
 }

@@ -1,7 +1,7 @@
 import { addPapers } from "./adding.js";
 import { ask, dropping, get, say } from "./common.js";
 
-const add = (files) => addPapers(files, get("state"), get("progress"), (told) => told.added + told.replaced + told.unchanged && location.assign("/library"));
+const add = (files) => addPapers(files, (told) => told.added + told.replaced + told.unchanged && location.assign("/library"));
 
 dropping(get("drop"), add);
 get("files").addEventListener("change", (event) => event.target.files.length && add([...event.target.files]));
