@@ -37,7 +37,7 @@ def main() -> None:
         starts = np.array([_start(library, claims[0]) for _ in range(STARTS)])
         for what, seconds in zip(("page", "papers for a claim"), starts.T, strict=True):
             print(f"{f'start to first {what}, s':<36}{np.median(seconds):>10.2f}{seconds.max():>10.2f}")
-        with _server(library) as (process, address, _):
+        with running_server(library) as (process, address, _):
             for clients in CLIENTS:
                 times, refused = _asked(address, claims, clients, seconds=SECONDS)
                 rate = len(times) / SECONDS
@@ -63,7 +63,8 @@ def _claims(library: Path) -> list[str]:
 
 
 @contextlib.contextmanager
-def _server(library: Path) -> Iterator[tuple[subprocess.Popen[str], str, float]]:
+def running_server(library: Path) -> Iterator[tuple[subprocess.Popen[str], str, float]]:
+    """A server on a library, its address, and the seconds until it said so."""
     command = [
         str(Path(sys.executable).with_name("whycite")),
         "serve",
@@ -90,7 +91,7 @@ def _server(library: Path) -> Iterator[tuple[subprocess.Popen[str], str, float]]
 
 def _start(library: Path, claim: str) -> tuple[float, float]:
     """Seconds from the command to the first page, and to the first papers for a claim."""
-    with _server(library) as (_, address, started):
+    with running_server(library) as (_, address, started):
         page = started + _first(lambda: httpx.get(f"{address}/cite", timeout=60))
         return page, page + _first(lambda: httpx.post(f"{address}/api/cite", json={"text": claim}, timeout=60))
 

@@ -56,6 +56,14 @@ def test_what_is_no_paper_is_named_once(tmp_path: Path, client_of: Clients) -> N
     assert {each["path"]: each["reason"] for each in facts["skipped"]} == reasons
 
 
+def test_a_bibliography_alone_is_not_ignored_silently(tmp_path: Path, client_of: Clients) -> None:
+    kind, facts = _sent(client_of(tmp_path / "library"), [("refs.bib", REFS)])
+    assert (kind, facts["added"]) == ("done", 0)
+    [skipped] = facts["skipped"]
+    assert skipped["path"] == "refs.bib"
+    assert skipped["reason"].startswith("a bibliography, which has no texts; send the papers")
+
+
 def test_a_name_is_never_that_of_a_file_of_this_machine(
     tmp_path: Path, client_of: Clients, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -88,10 +88,10 @@ def test_papers_are_found_sorted_exported_and_removed(page: Any) -> None:
 def test_papers_are_put_into_a_collection(page: Any, tmp_path: Path) -> None:
     page.goto("/library?sort=title")
     page.get_by_label("Select How killer whales hunt herring").check()
-    page.get_by_label("Collection", exact=True).last.fill("Sea <b>animals</b>")
+    page.get_by_label("Add to collection").fill("Sea <b>animals</b>")
     page.keyboard.press("Enter")
     page.wait_for_selector("#state:has-text('Added 1 paper to “Sea <b>animals</b>”.')")
-    page.get_by_label("Collection", exact=True).first.select_option("Sea <b>animals</b>")
+    page.get_by_label("Collection", exact=True).select_option("Sea <b>animals</b>")
     page.wait_for_function("document.querySelectorAll('#rows tr').length === 1")
     page.reload()
     page.wait_for_selector("#rows tr:has-text('killer whales')")
@@ -99,7 +99,7 @@ def test_papers_are_put_into_a_collection(page: Any, tmp_path: Path) -> None:
     assert accessibility_violations(page) == []
     keep_screenshot(page, "library-collection", tmp_path)
     page.check("#all")
-    page.get_by_role("button", name="Take out of it").click()
+    page.get_by_role("button", name="Take out of this collection").click()
     page.wait_for_selector("#place:text('No papers match.')")
     page.get_by_role("button", name="Delete collection").click()
     page.get_by_role("button", name="Confirm: its papers stay").click()

@@ -18,6 +18,15 @@ IN_SIGHT = """() => {
 }"""
 
 
+# How far parts of the page moved by themselves since it was opened: 0 is not at all.
+SHIFT = """() => new Promise((resolve) => {
+  let shift = 0;
+  const observer = new PerformanceObserver((list) => list.getEntries().forEach((entry) => (shift += entry.value)));
+  observer.observe({ type: 'layout-shift', buffered: true });
+  setTimeout(() => resolve(shift), 300);
+})"""
+
+
 def _file(name: str, text: str) -> dict[str, Any]:
     return {"name": name, "mimeType": "text/markdown", "buffer": text.encode()}
 
@@ -94,6 +103,17 @@ def test_everything_is_decided_and_commented(page: Any, tmp_path: Path) -> None:
     page.wait_for_selector("#count:has-text('1 to look at')")
     page.locator(".comment").get_by_role("button", name="Delete").click()
     page.get_by_text("Add a comment").wait_for()
+
+
+@pytest.mark.parametrize("width", [375, 1440])
+def test_nothing_moves_while_a_page_loads(page: Any, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 740})
+    _verified(page)
+    project = page.url
+    for place in (project, f"{project}/sentences/1", "/projects", "/library", "/cite?text=whales", "/welcome"):
+        page.goto(place)
+        page.wait_for_load_state("networkidle")
+        assert page.evaluate(SHIFT) < 0.02, place
 
 
 def test_a_project_can_be_printed(page: Any) -> None:

@@ -26,14 +26,16 @@ We filmed them for two winters.
 RELATED = r"The mite Varroa lowered the prevalence of deformed wing virus~\cite{martin}."
 ENTRIES = """@article{domenici, title={Killer whales feeding on schooling herring using tail-slaps},
   author={Domenici, Paolo}, year={2000}}
-@article{martin, title={Global honey bee viral landscape altered by a parasitic mite}, author={Martin, Stephen}, year={2012}}
+@article{martin, title={Global honey bee viral landscape altered by a parasitic mite},
+  author={Martin, Stephen}, year={2012}}
 """
 MANUSCRIPT = """<body style="font: 11pt Times"><h1>How animals defend and hunt</h1><p>Jane Doe</p><h2>Introduction</h2>
 <p>Many animals hunt in groups, and many defend themselves in groups as well. Killer whales stun herring with blows of
 their tails (Domenici, 2000). The mite Varroa lowered the prevalence of deformed wing virus (Martin, 2012). Queens that
 mate with many drones have healthier colonies (Tarpy, 2003). In this note we compare what is known of them.</p>
 <h2>References</h2>
-<p>Domenici, P. 2000. Killer whales feeding on schooling herring using tail-slaps. Journal of Experimental Biology 203.</p>
+<p>Domenici, P. 2000. Killer whales feeding on schooling herring using tail-slaps. Journal of
+Experimental Biology 203.</p>
 <p>Martin, S. 2012. Global honey bee viral landscape altered by a parasitic mite. Science 336.</p>
 <p>Tarpy, D. 2003. Genetic diversity within honeybee colonies prevents severe infections. Proceedings B 270.</p>"""
 
@@ -97,7 +99,7 @@ def test_an_author_with_a_zip_and_a_bibliography(visit: Any, tmp_path: Path) -> 
 
 def test_a_reviewer_with_a_manuscript_and_papers(visit: Any, tmp_path: Path) -> None:
     page = visit
-    other = page.context.new_page()
+    other = page.context.browser.new_page()
     other.set_content(MANUSCRIPT)
     manuscript = {"name": "review-17.pdf", "mimeType": "application/pdf", "buffer": other.pdf()}
     other.close()
@@ -137,6 +139,7 @@ def test_a_lab_member_with_an_empty_library(visit: Any, papers: Path, tmp_path: 
     page.wait_for_selector("#rows tr:nth-child(2)")
     _show(page, "lab-library", tmp_path)
     page.get_by_role("link", name="Cite", exact=True).click()
+    page.wait_for_load_state("networkidle")
     page.fill("#claim", "Killer whales hit herring with their tails.")
     page.press("#claim", "Enter")
     page.wait_for_selector(".card")

@@ -41,6 +41,8 @@ _ORIGINALS = "originals"  # in the folder of the library: the files that were up
 _SECONDS = 60.0  # without progress
 _MEMORY = 3 << 30  # bytes of address space
 _TEX = (".tex", ".ltx", ".latex")
+_BIBLIOGRAPHIES = (".bib", ".ris", ".bbl")
+_NO_TEXTS = "a bibliography, which has no texts; send the papers themselves, or the draft that it belongs to"
 _MAX_DOCUMENTS = 16  # per batch
 _MAX_TEXT_SIZE = 1 << 20  # characters per batch
 
@@ -229,6 +231,10 @@ def _stream_folder(folder: str, alive: Callable[[], None]) -> Iterator[Document]
     except UserError as error:
         yield _unreadable_document(folder, str(error))
     names = sorted(str(path) for path in Path(folder).rglob("*") if path.is_file())
+    if not seen_paths:  # else a bibliography belongs to what was read
+        for name in names:
+            if name.lower().endswith(_BIBLIOGRAPHIES):
+                yield _unreadable_document(name, f"{name}: {_NO_TEXTS}")
     if not any(name.lower().endswith(_TEX) for name in names):  # a LaTeX project has other files, which belong to it
         for name in names:
             if not any(path.startswith(name) for path in seen_paths) and not _is_document(name):

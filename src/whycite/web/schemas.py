@@ -60,7 +60,12 @@ LineText = Annotated[str, StringConstraints(max_length=2_000)]
 class CiteQuestion(BaseModel):
     """A claim, and what is known about the draft it is from."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"text": "Killer whales stun herring with their tails.", "n": 5, "year_max": 2020}]
+        },
+    )
 
     text: ClaimText
     n: Annotated[int, Field(ge=1, le=100)] = 10
@@ -162,7 +167,9 @@ class Collections(TypedDict):
 class CollectionChange(BaseModel):
     """The keys of papers to put into a collection, and to take out of it."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"add": ["doi:10.1242/jeb.203.2.283"], "remove": []}]}
+    )
 
     add: Annotated[list[LineText], Field(max_length=500)] = []
     remove: Annotated[list[LineText], Field(max_length=500)] = []

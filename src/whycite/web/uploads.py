@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from shutil import copyfileobj
+from shutil import copyfile, copyfileobj
 from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import BinaryIO
@@ -21,7 +21,7 @@ __all__ = [
     "remove_all",
     "root_directory",
     "safe_name",
-    "unpack_archive",
+    "unpack_archives",
     "unpacked_folder",
     "upload_folder",
     "write_upload",
@@ -76,17 +76,37 @@ def write_uploads(files: Sequence[Upload]) -> TemporaryDirectory[str]:
 
 @contextmanager
 def unpacked_folder(files: Sequence[Upload]) -> Iterator[Path]:
-    """A temporary folder with the files; a single archive is unpacked."""
-    with upload_folder(files) as folder:
-        archive_directory = unpack_archive(folder, safe_name(files[0].name)) if len(files) == 1 else None
-        if archive_directory is None:
-            yield folder
-            return
-    with archive_directory as path:
-        yield Path(path)
+    """A temporary folder with the files; archives are unpacked, together with the files beside them."""
+    with upload_folder(files) as folder, write_uploads([]) as target:
+        yield Path(target) if unpack_archives(folder, Path(target)) else folder
 
 
-def unpack_archive(folder: Path, name: str) -> TemporaryDirectory[str] | None:
+def unpack_archives(folder: Path, target: Path) -> bool:
+    """Unpack the archives in a folder to another, together with the files beside them; False if there are none."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    archives = []
+    for path in files:
+        try:
+            archive = _unpack_archive(folder, path.relative_to(folder).as_posix())
+        except UserError as error:
+            raise UserError(str(error).replace(f"{folder}/", "")) from error
+        if archive is not None:
+            archives.append(path)
+            with archive as unpacked:
+                _copy_files((file for file in Path(unpacked).rglob("*") if file.is_file()), Path(unpacked), target)
+    if archives:
+        _copy_files((path for path in files if path not in archives), folder, target)
+    return bool(archives)
+
+
+def _copy_files(paths: Iterable[Path], source: Path, target: Path) -> None:
+    for path in paths:
+        copy = target / path.relative_to(source)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copyfile(path, copy)
+
+
+def _unpack_archive(folder: Path, name: str) -> TemporaryDirectory[str] | None:
     """Unpack an archive; None if the file is not an archive, or has no readable files."""
     with _UNPACK_LOCK:
         archive = open_archive(unwrap(Source(DiskFolder(folder, ""), name)))

@@ -55,7 +55,7 @@ ItemId = Annotated[str, Path(pattern=r"^[0-9a-f]{16}$")]
 class CommentText(BaseModel):
     """A comment on a sentence."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"text": "Which studies?"}]})
 
     text: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=5_000)]
 
@@ -63,7 +63,7 @@ class CommentText(BaseModel):
 class DismissalReason(BaseModel):
     """Why a verdict is set aside."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"reason": "They mean another island."}]})
 
     reason: Annotated[str, StringConstraints(max_length=2_000)] = ""
 

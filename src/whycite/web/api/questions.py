@@ -79,7 +79,7 @@ def _cite(here: Server, question: CiteQuestion) -> CiteAnswer:
 @router.post("/verify", tags=["verify"], response_model=VerifyAnswer)
 async def verify(
     here: CurrentServer,
-    claim: Annotated[str, Form(min_length=1, max_length=20_000)],
+    claim: Annotated[str, Form(min_length=1, max_length=20_000, examples=["Orcas stun herring with their tails."])],
     files: list[UploadFile] | None = None,
     document: DocumentId = None,
     n: Annotated[int, Form(ge=1, le=1000)] = 25,

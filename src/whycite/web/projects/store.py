@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
-from shutil import copyfile, rmtree
+from shutil import rmtree
 from threading import Lock
 from typing import Any, Literal
 
@@ -20,7 +20,7 @@ import platformdirs
 from whycite.errors import UserError
 from whycite.files import atomic_write, make_folder
 from whycite.web.guard import Problem
-from whycite.web.uploads import Upload, safe_name, unpack_archive, write_upload
+from whycite.web.uploads import Upload, safe_name, unpack_archives, write_upload
 from whycite.web.warm import file_hash
 
 __all__ = ["FileKind", "ProjectFile", "ProjectFolder", "ProjectStore", "default_projects"]
@@ -93,10 +93,7 @@ class ProjectFolder:
                 if sum(file.size for file in self.files()) > _MAX_BYTES:
                     path.unlink()
                     raise Problem(413, f"A project has at most {_MAX_BYTES >> 30} GB of files; remove some first.")
-            try:
-                self._unpack()
-            except UserError as error:
-                raise UserError(str(error).replace(f"{self.path / 'draft'}/", "")) from error
+            self._unpack()
 
     def remove(self, id: str) -> None:
         """Delete a file and what was read from it."""
@@ -139,16 +136,8 @@ class ProjectFolder:
 
     def _unpack(self) -> None:
         """Unpack the archives of a draft together with the files beside them."""
-        unpacked, draft = self.path / "unpacked", self.path / "draft"
-        rmtree(unpacked, ignore_errors=True)
-        archives = []
-        for path in _files_below(draft):
-            if archive := unpack_archive(draft, path.relative_to(draft).as_posix()):
-                archives.append(path)
-                with archive as folder:
-                    _copy_files(_files_below(Path(folder)), Path(folder), unpacked)
-        if archives:
-            _copy_files([path for path in _files_below(draft) if path not in archives], draft, unpacked)
+        rmtree(self.path / "unpacked", ignore_errors=True)
+        unpack_archives(self.path / "draft", self.path / "unpacked")
 
 
 class ProjectStore:
@@ -200,10 +189,3 @@ class ProjectStore:
 
 def _files_below(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else []
-
-
-def _copy_files(paths: Sequence[Path], source: Path, target: Path) -> None:
-    for path in paths:
-        copy = target / path.relative_to(source)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copyfile(path, copy)

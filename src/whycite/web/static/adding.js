@@ -21,6 +21,12 @@ export async function addPapers(files, done) {
   }
 }
 
+function summary({ added, replaced, unchanged }) {
+  const present = unchanged ? `${plural(unchanged, "paper")} ${unchanged === 1 ? "was" : "were"} there already` : "";
+  if (added + replaced) return `Added ${plural(added + replaced, "paper")}${present ? `; ${present}` : ""}.`;
+  return present ? `Nothing new: ${present}.` : "No papers were added.";
+}
+
 function follow(id, files, done, finish) {
   const [state, bar, stop] = ["state", "progress", "stop"].map(get);
   stop.disabled = false;
@@ -45,13 +51,13 @@ function follow(id, files, done, finish) {
     events.close();
     const told = JSON.parse(event.data);
     await done(told); // first, so that nothing moves after the end is reported
-    finish(`Added ${plural(told.added + told.replaced, "paper")}; ${told.unchanged} unchanged.`);
+    finish(summary(told));
   });
   events.addEventListener("stopped", async (event) => {
     events.close();
     const told = JSON.parse(event.data);
     await done(told);
-    finish(`Stopped. Added ${plural(told.added + told.replaced, "paper")}; the others were left out.`);
+    finish(`Stopped. ${summary(told)}`);
   });
   events.addEventListener("failed", (event) => {
     events.close();

@@ -33,9 +33,13 @@ async function showInfo() {
       ...Object.entries(facts).map(([name, value]) => make("div", { class: name === "Folder" ? "whole" : null }, make("dt", {}, name), make("dd", {}, value))),
     );
     await showCollections(wanted().collection || new URLSearchParams(location.search).get("collection") || "");
-    await Promise.all([showDocuments(), showFigures()]);
+    await showDocuments();
+    get("contents").classList.remove("loading");
+    await showFigures();
   } catch (error) {
     if (turn === informed) say(get("state"), error.message, true);
+  } finally {
+    get("contents").classList.remove("loading");
   }
 }
 

@@ -430,4 +430,6 @@ window.addEventListener("popstate", () => {
   paint();
 });
 fromAddress();
-showProject().then(follow, (error) => say(get("state"), error.message, true));
+showProject()
+  .then(follow, (error) => say(get("state"), error.message, true))
+  .finally(() => get("workspace").classList.remove("loading"));
