@@ -21,8 +21,8 @@ def test_papers_are_put_in_and_taken_out(client: TestClient) -> None:
     assert client.get(ADDRESS).json() == {"collections": []}
     assert client.put(f"{ADDRESS}/Sea", json={"add": [WHALES, BEES, WHALES]}).json()["papers"] == [WHALES, BEES]
     assert client.put(f"{ADDRESS}/Sea", json={"remove": [BEES]}).json() == {"name": "Sea", "papers": [WHALES]}
-    client.put(f"{ADDRESS}/air", json={})
-    assert [entry["name"] for entry in client.get(ADDRESS).json()["collections"]] == ["air", "Sea"]
+    client.put(f"{ADDRESS}/air%2Fland", json={})
+    assert [entry["name"] for entry in client.get(ADDRESS).json()["collections"]] == ["air/land", "Sea"]
     shown = client.get("/api/library/documents", params={"collection": "Sea"}).json()
     assert [entry["key"] for entry in shown["documents"]] == [WHALES]
     exported = client.get("/api/library/export", params={"collection": "Sea", "format": "csv"}).text
@@ -41,7 +41,7 @@ def test_collections_survive_a_restart(client: TestClient, client_of: Callable[.
 
 
 def test_mistakes_are_told(client: TestClient, client_of: Callable[..., TestClient], tmp_path: Path) -> None:
-    for name in (" ", "a%2Fb", "x" * 101, "%0a"):
+    for name in ("%20", "x" * 101, "%0a"):
         assert client.put(f"{ADDRESS}/{name}", json={}).status_code in (404, 422), name
     assert client.put(f"{ADDRESS}/Sea", json={"add": "whales"}).status_code == 422
     without_library = client_of(tmp_path / "none").put(f"{ADDRESS}/Sea", json={})

@@ -91,7 +91,7 @@ def test_papers_are_put_into_a_collection(page: Any, tmp_path: Path) -> None:
     page.get_by_label("Add to collection").fill("Sea <b>animals</b>")
     page.keyboard.press("Enter")
     page.wait_for_selector("#state:has-text('Added 1 paper to “Sea <b>animals</b>”.')")
-    page.get_by_label("Collection", exact=True).select_option("Sea <b>animals</b>")
+    page.select_option("[name=collection]", "Sea <b>animals</b>")
     page.wait_for_function("document.querySelectorAll('#rows tr').length === 1")
     page.reload()
     page.wait_for_selector("#rows tr:has-text('killer whales')")
@@ -129,7 +129,7 @@ def test_the_first_visit_offers_an_example(browser: Any, tmp_path: Path) -> None
         page.wait_for_url("**/projects/*")
         page.get_by_role("button", name="Verify again").wait_for()
         verdicts = [text.split("\n")[0] for text in page.locator("#list button").all_inner_texts()]
-        assert verdicts == ["✗ Contradicted", "? Not found", "✓ Backed", "– Could not check"]
+        assert verdicts == ["✗ Contradicted", "? Not found", "! Needs a citation", "✓ Backed", "– Could not check"]
         page.goto("/")
         assert page.url.endswith("/cite")  # it is no first visit any more
         page.goto("/welcome")

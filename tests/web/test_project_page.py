@@ -75,7 +75,7 @@ def test_everything_is_decided_and_commented(page: Any, tmp_path: Path) -> None:
     _verified(page)
     page.get_by_role("button", name="Next to look at").click()
     page.get_by_role("button", name="Accept", exact=True).press("Enter")
-    page.get_by_text("Accepted").wait_for()
+    page.locator("#panel").get_by_text("Accepted").wait_for()
     assert page.evaluate("document.activeElement.textContent") == "Undo"
     page.get_by_text("Add a comment").press("Enter")
     page.keyboard.type("Hawaii, not here <img src=x onerror=alert(1)>")
@@ -144,7 +144,7 @@ def test_a_missing_paper_is_added_beside_its_reference(page: Any, tmp_path: Path
 
 def test_sentences_have_addresses(page: Any) -> None:
     _verified(page)
-    page.get_by_text("Previous studies have shown").click()
+    page.locator("#text").get_by_text("Previous studies have shown").click()
     page.wait_for_selector("#panel h2:text('Needs a citation')")
     page.get_by_text("Killer whales stun herring").first.click()
     page.wait_for_selector("#panel h3:has-text('Backed')")

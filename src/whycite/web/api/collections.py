@@ -25,7 +25,7 @@ _FILE = "collections.json"  # in the folder of the library
 _MAX_COLLECTIONS = 500
 _CHANGING = Lock()
 
-CollectionName = Annotated[str, Path(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f/\\]+$")]
+CollectionName = Annotated[str, Path(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$")]
 
 
 @router.get("", response_model=schemas.Collections)
@@ -38,13 +38,13 @@ async def collections(here: CurrentServer) -> Response:
     )
 
 
-@router.put("/{name}", response_model=schemas.Collection)
+@router.put("/{name:path}", response_model=schemas.Collection)
 async def change(here: CurrentServer, name: CollectionName, change: schemas.CollectionChange) -> Response:
     """Put papers into a collection, and take papers out of it; it is created if there is none of this name."""
     return await here.work(lambda: json_response(_change(here.current.path, _plain_name(name), change)))
 
 
-@router.delete("/{name}", response_model=schemas.RemovedCollection)
+@router.delete("/{name:path}", response_model=schemas.RemovedCollection)
 async def delete(here: CurrentServer, name: CollectionName) -> Response:
     """Delete a collection; its papers stay in the library."""
 
