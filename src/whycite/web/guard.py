@@ -31,6 +31,7 @@ _PROBLEM_KINDS = {
     404: "not-found",
     405: "unknown-method",
     408: "too-late",
+    409: "other-release",
     413: "too-large",
     421: "unknown-host",
     422: "invalid",
