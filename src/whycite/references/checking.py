@@ -9,7 +9,7 @@ from datetime import date
 from pathlib import Path
 from typing import Protocol
 
-from whycite.documents.identity import key_rank, normalise_doi, paper_key
+from whycite.documents.identity import is_preprint_reference, key_rank, normalise_doi, paper_key
 from whycite.documents.identity.identifiers import is_preprint
 from whycite.documents.model import Reference
 from whycite.library import Library
@@ -172,9 +172,16 @@ def _severity(problems: Sequence[ReferenceProblem]) -> int:
 
 
 def _says_enough(reference: Reference, record: Reference) -> bool:
-    """Whether a record has what confirms a reference: the title, and the authors or the year."""
-    has_title = bool(reference.title and record.title)
-    return has_title and (bool(reference.authors and record.authors) or None not in (reference.year, record.year))
+    """Whether a record has what confirms a reference: the title, and the authors or the year.
+
+    One from another year, which may be another edition, confirms nothing without a common identifier.
+    """
+    if not (reference.title and record.title):
+        return False
+    if None in (reference.year, record.year):
+        return bool(reference.authors and record.authors)
+    is_same = reference.year == record.year or bool(same_identifier(reference, record))
+    return is_same or is_preprint_reference(reference) or is_preprint_reference(record)
 
 
 def _with_right_doi(problem: ReferenceProblem, by_title: Sequence[Reference]) -> ReferenceProblem:
