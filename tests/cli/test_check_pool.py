@@ -65,6 +65,17 @@ def test_papers_are_proposed_from_the_pool(run: Run) -> None:
     assert "Klein (2008), doi:10.1/rest" in run("--pool", "pool").stdout
 
 
+def test_sentences_that_cite_get_other_papers_footnotes_too(run: Run) -> None:
+    Path("draft.md").write_text(DRAFT + "\nWax is nice.[^n]\n\n[^n]: Bees rest [@sleep].\n", "utf-8")
+    result = run("--pool", "pool", "--all", "--json")
+    assert result.exit_code == 0, result.output
+    findings = [finding for finding in json.loads(result.stdout)["findings"] if finding["kind"] == "cited"]
+    keys = {finding["text"]: [one["cite_key"] for one in finding["recommendations"]] for finding in findings}
+    for sentence in ("Bees dance [sleep].", "Bees rest [sleep]."):
+        assert keys[sentence][0] == "klein2008honeybees"
+        assert "sleep" not in keys[sentence]
+
+
 @pytest.mark.parametrize("prefetcher", ["most-popular", "co-occurrence", "accumulated-bm25"])
 def test_the_prefetcher_and_what_the_reranker_reads_can_be_chosen(run: Run, prefetcher: str) -> None:
     result = run("--pool", "pool", "--prefetch", prefetcher, "--variant", "default", "--json", "-n", "1")

@@ -146,15 +146,20 @@ class ScopeChain:
 
 
 def _claim_places(document: Document) -> dict[int, ClaimPlace]:
-    """Every prose sentence in its paragraph, without citations, by its index."""
+    """Every sentence without citations, in its paragraph if it is prose, by its index."""
     prose = [(index, sentence) for index, sentence in enumerate(document.sentences) if sentence.kind == "prose"]
-    places: dict[int, ClaimPlace] = {}
+    paper = document.paper
+    places = {
+        index: ClaimPlace((sentence.without_citations(),), 0, paper.title, paper.abstract)
+        for index, sentence in enumerate(document.sentences)
+        if sentence.kind != "prose"
+    }
     for (section, _), group in groupby(prose, key=lambda pair: (pair[1].section, pair[1].paragraph)):
         members = list(group)
         texts = tuple(sentence.without_citations() for _, sentence in members)
         type = document.sections[section].type if section < len(document.sections) else None
         for position, (index, _) in enumerate(members):
-            places[index] = ClaimPlace(texts, position, document.paper.title, document.paper.abstract, type or "")
+            places[index] = ClaimPlace(texts, position, paper.title, paper.abstract, type or "")
     return places
 
 
@@ -192,7 +197,9 @@ class ChainProposer:
         # A guess finds a paper for the chain to learn from, but is not sure enough to be cited by the entry's key.
         self._entries = {match.paper: match.reference for match in self._matches.values() if match.by != "guess"}
         self._unfit = {paper for paper, entry in self._entries.items() if entry in unfit}
-        self._keys = CitationKeys(document.references, [key for one in document.sentences for key in one.cited_keys])
+        self._keys = CitationKeys(
+            document.references, [key for sentence in document.sentences for key in sentence.cited_keys]
+        )
         self.seconds = {"prefetcher": 0.0, "reranker": 0.0}
         """The time each stage took so far."""
 
@@ -200,18 +207,21 @@ class ChainProposer:
         self, sentences: Sequence[int], on_answer: Callable[[], None] = lambda: None
     ) -> dict[int, SentenceProposals]:
         """The best papers for each of the sentences, which are given by index; none that a sentence cites already."""
+        excluded = {index: self._unfit | self._cited_papers(index) for index in sentences}
+        number = self._n + max(map(len, excluded.values()), default=0)
+        ranked, seconds = self._chain.propose(self._document, sentences, self._matches, number)
+        for stage, value in seconds.items():
+            self.seconds[stage] += value
         proposals = {}
         for index in sentences:
-            keys = self._document.sentences[index].cited_keys
-            cited = {self._matches[key].paper for key in keys if key in self._matches}
-            number = self._n + len(cited) + len(self._unfit)
-            by_sentence, seconds = self._chain.propose(self._document, [index], self._matches, number)
-            papers = [paper for paper in by_sentence[index] if paper not in cited | self._unfit][: self._n]
+            papers = [paper for paper in ranked[index] if paper not in excluded[index]][: self._n]
             proposals[index] = SentenceProposals(self._ranked(self._document.sentences[index].text, papers), None)
-            for stage, value in seconds.items():
-                self.seconds[stage] += value
             on_answer()
         return proposals
+
+    def _cited_papers(self, index: int) -> set[str]:
+        keys = self._document.sentences[index].cited_keys
+        return {self._matches[key].paper for key in keys if key in self._matches}
 
     def _ranked(self, claim: str, papers: Sequence[str]) -> tuple[Proposal, ...]:
         # Scores of rerankers are no odds, so only the order counts: a paper's share falls with its rank.

@@ -95,7 +95,7 @@ class PipelineOutcome:
     @property
     def detection_accuracy(self) -> float:
         """The share of sentences that are rightly flagged or not."""
-        return sum(one.worthy == one.decided for one in self.sentences) / max(len(self.sentences), 1)
+        return sum(sentence.worthy == sentence.decided for sentence in self.sentences) / max(len(self.sentences), 1)
 
     @property
     def in_pool(self) -> float:
