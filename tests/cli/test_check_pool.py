@@ -72,7 +72,7 @@ def test_sentences_that_cite_get_other_papers_footnotes_too(run: Run) -> None:
     findings = [finding for finding in json.loads(result.stdout)["findings"] if finding["kind"] == "cited"]
     keys = {finding["text"]: [one["cite_key"] for one in finding["recommendations"]] for finding in findings}
     for sentence in ("Bees dance [sleep].", "Bees rest [sleep]."):
-        assert keys[sentence][0] == "klein2008honeybees"
+        assert "klein2008honeybees" in keys[sentence]
         assert "sleep" not in keys[sentence]
 
 
