@@ -605,3 +605,20 @@ def test_a_label_may_be_in_another_chapter_but_an_entry_comes_before_it() -> Non
     document = read("Cells divide [@doe99] as @cells shows, not @plants.", files=files)
     assert cited(document) == [("doe99",), ("plants",)]
     assert document.warnings == ("1 cited key has no entry in the bibliography: plants",)
+
+
+def test_a_typed_list_is_read_even_if_a_key_has_no_entry() -> None:
+    entry = "Torrey, J. G. (1978). Nodules. Bio, 2."
+    text = f"# Text\n\nAlder grows (Torrey, 1978). Nodules last [@none].\n\n# References\n\n{entry}\n"
+    draft = read(text)
+    assert [s.cited_keys for s in draft.sentences] == [("ref1",), ("none",)]
+    assert draft.warnings == ("1 cited key has no entry in the bibliography: none",)
+
+
+def test_a_typed_citation_may_run_over_the_mark_of_a_quote() -> None:
+    entry = "Torrey, J. G. (1978). N~2~ in H<sub>2</sub>O. Bio, 2."
+    text = f"# Text\n\n> Alder is the tree of wet soils (Torrey,\n> 1978).\n\n# References\n\n{entry}\n"
+    draft = read(text)
+    [sentence] = draft.sentences
+    assert (sentence.text, sentence.cited_keys) == ("Alder is the tree of wet soils (Torrey, 1978).", ("ref1",))
+    assert draft.references[0].title == "N2 in H2O"

@@ -269,3 +269,14 @@ def test_real_articles_are_linked_again(data: Path) -> None:
 def test_a_number_beyond_the_list_is_a_citation_of_nothing_known() -> None:
     text = "So [3]. Done [99]. In [2015] and [1, 100] not."
     assert shown(text, NUMBERED) == [("[3]", ("3",)), ("[99]", ())]
+
+
+def test_entries_between_blank_lines_may_run_over_several_lines() -> None:
+    text = (
+        "Huss-Danell, K. (1997). Actinorhizal symbioses and their fixation.\nNew Phytologist, 136, 375–405.\n\n"
+        "Šimková, M. (2019). Farmers and alder trees. Journal of Trees, 1, 1–10.\nhttps://doi.org/10.1234/jt.2019.1\n\n"
+        "Torrey, J. G. (1978). Nitrogen fixation by\nangiosperms. BioScience, 28, 586–592.\n"
+    )
+    assert [entry.partition(" (")[0] for _, entry, _, _ in split_references(text)] == [
+        "Huss-Danell, K.", "Šimková, M.", "Torrey, J. G.",
+    ]  # fmt: skip

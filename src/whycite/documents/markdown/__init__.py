@@ -191,8 +191,11 @@ _EMPHASIS = re.compile(
     r"(?<![\w*\\])\*(?![\s*])([^*]{1,500})(?<![\s\\])\*(?![\w*])|(?<![\w\\])_(?![\s_])([^_]{1,500})(?<![\s\\])_(?!\w)"
 )
 _STRAY = re.compile(r"(?<!\\)\*+|\\$", re.MULTILINE)  # of bold text, or at the end of a line
+_TAG = re.compile(r"</?(?:i|b|u|em|strong|sub|sup|span)\b[^<>\n]{0,200}>", re.IGNORECASE)
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _ESCAPE = re.compile(r"\\(?=[\[\]()])")
+_QUOTE = re.compile(r"^[ \t]{0,3}>[ \t>]*", re.MULTILINE)
+_RAISED = re.compile(r"(?<!~)~([^~\s]{1,20})~(?!~)|\^([^\^\s]{1,20})\^")
 _SCRIPT = re.compile(r"\^([\d,–-]{1,40})\^")
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _MAX_PAGES = 200  # files of a project that are searched for labels
@@ -221,11 +224,12 @@ class _MarkdownDraft:
             self._other_targets = self._project_targets()
         references = self._load_references(metadata.values)
         out = self._gather(text, metadata, _reference_names(references))
+        has_list = any(not page.including_files for page, _ in out.reference_paragraphs)
         if not references and out.cites_by_key and not self._names_bibliography:
-            references = self._load_nearby_references()
+            references = self._load_nearby_references(has_list)
             if _ids_by_doi(references) or self.names.targets:
                 out = self._gather(text, metadata, _reference_names(references))
-        elif not references and any(not page.including_files for page, _ in out.reference_paragraphs):
+        if not references and has_list:
             references = _printed_references(out)
             body = _blank_marks(_without_reference_list(text, out))
             out = self._gather(text, metadata, MarkdownNames(markers=find_markers(body, references)))
@@ -328,10 +332,11 @@ class _MarkdownDraft:
             self.builder.warn(f"{configuration.path}: cannot be read: {error}")
             return []
 
-    def _load_nearby_references(self) -> list[Reference]:
+    def _load_nearby_references(self, has_list: bool) -> list[Reference]:
         names = nearby_bibliographies(self.source)
         used = f"; using {', '.join(name[1:] for name in names)}" if names else ""
-        self.builder.warn(f"{self.source.path}: does not name a bibliography{used}")
+        if names or not has_list:
+            self.builder.warn(f"{self.source.path}: does not name a bibliography{used}")
         references, warnings = load_bibliography(self.source, names)
         for warning in warnings:
             self.builder.warn(warning)
@@ -351,10 +356,9 @@ def _ids_by_doi(references: Sequence[Reference]) -> dict[str, str]:
 
 
 def _blank_marks(text: str) -> str:
-    """The text, of the same length, with spaces for the marks inside citations."""
-    return _SCRIPT.sub(
-        lambda script: f" {script[1].translate(_SUPERSCRIPTS)} ", _ESCAPE.sub(" ", text).replace("*", " ")
-    )
+    """The text, of the same length, with spaces for the marks inside citations, and of quotes, which may be in them."""
+    plain = _QUOTE.sub(lambda mark: " " * len(mark[0]), _ESCAPE.sub(" ", text)).replace("*", " ")
+    return _SCRIPT.sub(lambda script: f" {script[1].translate(_SUPERSCRIPTS)} ", plain)
 
 
 def _printed_references(out: ParagraphGatherer) -> list[Reference]:
@@ -371,7 +375,8 @@ def _printed(source: str) -> str:
     """Entries as they are printed, with marks around emphasised words."""
     text = _AUTOLINK.sub(r"\1", _LINK.sub(_printed_link, _BULLET.sub("", source)))
     text = _EMPHASIS.sub(lambda words: f"{EMPHASIS[0]}{words[1] or words[2]}{EMPHASIS[1]}", text)
-    return _ESCAPED.sub(r"\1", _STRAY.sub("", text)).strip()
+    text = _RAISED.sub(lambda words: words[1] or words[2], _STRAY.sub("", text))
+    return _ESCAPED.sub(r"\1", _TAG.sub("", text)).strip()
 
 
 def _printed_link(link: re.Match[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from whycite.documents.markers.author_year import NameIndex, find_author_year
 from whycite.documents.model import Marker, Reference
@@ -42,6 +43,7 @@ _ENDED = re.compile(r"(?:[.)\]]|\d|https?://\S{1,300}|doi\S{0,300})[ \t\r]*$", r
 _MAX_SKIPPED = 4  # numbers that may be missing between two labels
 # A list has one entry per line if its lines average more than this, and this share of them has a year.
 _LONG_LINE, _DATED_SHARE = 90, 0.8
+_MAX_DATED_LINES = 1.5  # of an entry between blank lines, on average; more are several entries
 # A list has a hanging indent if the share of lines at the margin is between these.
 _MIN_MARGIN_SHARE, _MAX_MARGIN_SHARE = 0.15, 0.7
 _ENTRY_END = 320  # characters of a line that are searched for the end of an entry; addresses are long
@@ -101,6 +103,9 @@ def _unlabelled(text: str) -> Iterator[int]:
     lines = [(match.start(1), len(match[0]) - len(match[1]), match[1]) for match in _LINE.finditer(text)]
     if not lines:
         return
+    if blocks := _blank_separated(text, lines):
+        yield from blocks
+        return
     dated = sum(bool(_YEAR.search(line)) for _, _, line in lines)
     indents = sorted({indent for _, indent, _ in lines})
     margin = [line for line in lines if line[1] == indents[0]]
@@ -110,6 +115,19 @@ def _unlabelled(text: str) -> Iterator[int]:
         yield from (start for start, _, _ in margin)
     else:
         yield from _by_authors(text, lines)
+
+
+def _blank_separated(text: str, lines: Sequence[tuple[int, int, str]]) -> list[int]:
+    """Where the blocks between blank lines begin, if each of them is one entry."""
+    starts = [lines[0][0]]
+    for (above, _, words), (start, _, _) in pairwise(lines):
+        if text.count("\n", above + len(words), start) > 1:
+            starts.append(start)
+    dated = sum(bool(_YEAR.search(line)) for _, _, line in lines)
+    ends = [*starts[1:], len(text)]
+    dated_blocks = sum(bool(_YEAR.search(text, start, end)) for start, end in zip(starts, ends, strict=True))
+    is_split = 1 < len(starts) < len(lines) and dated_blocks > _DATED_SHARE * len(starts)
+    return starts if is_split and dated < _MAX_DATED_LINES * len(starts) else []
 
 
 def _by_authors(text: str, lines: Sequence[tuple[int, int, str]]) -> Iterator[int]:

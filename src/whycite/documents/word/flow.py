@@ -33,7 +33,7 @@ __all__ = [
 
 
 MAX_TEXT = 3_000_000  # characters, about 900 pages; more would take minutes
-MAX_PARAGRAPHS = 40_000  # cells and notes among them; 900 pages of nothing but single lines
+MAX_PARAGRAPHS = 30_000  # cells and notes among them; 900 pages with 33 each
 EQUATION = "EQUATION"
 LINE_BREAK = "\v"  # a line break inside a paragraph, as Word itself writes it in plain text
 # White space in the file that is a space on the page.
