@@ -15,6 +15,8 @@ has its own broken words ("zero- pronouns", "dif ficult"). A sentence of the tru
 splices sentences with cells, notes and the other column in the order of bare text, and `kept` shows what is lost, not
 what the reader puts in another place.
 
+Beside them, `found` among those sentences of the truth that read as prose (`reads_as_prose`): cells and figures do not.
+
 Bare text is what pypdfium2 extracts, page by page, its line-end hyphens taken out, split by the same splitter.
 
 Sections are those of the top level, without abstract and references, which the truth does not name; a title of the
@@ -42,6 +44,7 @@ from whycite.documents.model import Document
 from whycite.documents.pdf import READER
 from whycite.documents.pdf.analysis import analyse
 from whycite.documents.sources import DiskFolder, Source, decode
+from whycite.text.language import reads_as_prose
 from whycite.text.sentences import split_sentences
 
 DATA = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
@@ -130,6 +133,9 @@ class Result:
     bare: dict[str, int]
     read: dict[str, int]
     kept: int
+    prose: tuple[
+        int, int, int
+    ]  # sentences of the truth that are prose, and how many are found in bare text, and in ours
     sections: float  # F1
 
 
@@ -202,7 +208,12 @@ def measure(path: Path) -> Result:
     held = [[text.holds(sentence) for sentence in sentences] for text in (plain, ours, kept_text(path))]
     counts = [{name: sum(each[name] for each in side) for name in MEASURES} for side in held[:2]]
     kept = sum(a["found"] or b["found"] for a, b in zip(held[1], held[2], strict=True))
-    return Result(path.stem, pages, seconds, len(sentences), counts[0], counts[1], kept, title_f1(titles, document))
+    prose = [number for number, sentence in enumerate(sentences) if reads_as_prose(sentence)]
+    prose_found = [sum(side[number]["found"] for number in prose) for side in held[:2]]
+    return Result(
+        path.stem, pages, seconds, len(sentences), counts[0], counts[1], kept, (len(prose), prose_found[0], prose_found[1]),
+        title_f1(titles, document),
+    )  # fmt: skip
 
 
 def main() -> None:
@@ -220,7 +231,13 @@ def main() -> None:
     right = sum(result.sections >= RIGHT for result in results)
     for result in results:
         _line(result, f"{result.sections:.2f}")
-    _line(Result("all", pages, seconds, total, sums[0], sums[1], kept, 0), f"{right} of {len(results)} right")
+    _line(
+        Result("all", pages, seconds, total, sums[0], sums[1], kept, (0, 0, 0), 0), f"{right} of {len(results)} right"
+    )
+    number, plain, ours = (sum(result.prose[i] for result in results) for i in range(3))
+    print(
+        f"found of the {number:,} that read as prose: bare {100 * plain / number:.1f} %, ours {100 * ours / number:.1f} %"
+    )
 
 
 def _sides(results: Sequence[Result]) -> tuple[list[dict[str, int]], list[dict[str, int]]]:

@@ -324,3 +324,9 @@ def test_a_key_directly_after_a_word_or_year_is_a_citation_but_an_address_is_tex
     assert sentence.text == "LaValle in 1998[doe99] and Lee[lee:04] wrote to doe@example.org."
     assert [text[c.start : c.end] for c in sentence.citations] == ["@doe99", "@lee:04"]
     assert document.warnings == ()
+
+
+def test_a_typed_reference_list_is_told() -> None:
+    draft = read("= Text\n\nBees sleep (Kaiser, 1995).\n\n= References\n\nKaiser, W. (1995). Busy bees. Nature.\n")
+    warning = "main.typ: the reference list is typed; its entries and the citations of them are not read as such"
+    assert draft.warnings == (warning,)

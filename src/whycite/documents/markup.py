@@ -21,6 +21,7 @@ __all__ = [
     "heading_words",
     "is_references_heading",
     "looks_like_pointer",
+    "unlinked_list",
 ]
 
 
@@ -138,6 +139,11 @@ def is_references_heading(text: str) -> bool:
     return _REFERENCES_HEADING.fullmatch(text) is not None
 
 
+def unlinked_list(path: str) -> str:
+    """The warning about a typed reference list in a format in which bibliographies are files."""
+    return f"{path}: the reference list is typed; its entries and the citations of them are not read as such"
+
+
 @dataclass(frozen=True)
 class _OutlineHeading:
     text: str
@@ -155,6 +161,7 @@ class DraftOutline:
 
     def __init__(self) -> None:
         self._events: list[_OutlineHeading | _OutlineBlock] = []
+        self.lists_references = False  # under a heading of its own
         self._references_level = 0  # level of the heading of the reference list we are under
         self._last_paragraph: Prose | None = None  # the paragraph a formula may belong to
         self._unfinished = False  # it did not end with a full stop
@@ -171,6 +178,7 @@ class DraftOutline:
         if self._references_level and level > self._references_level:
             return
         self._references_level = level if is_references_heading(text) else 0
+        self.lists_references = self.lists_references or self._references_level > 0
         if not self._references_level and (text or not level):
             self._events.append(_OutlineHeading(text, level))
         if prose and prose.has_citations and not self._references_level:

@@ -205,3 +205,11 @@ def test_title_and_preamble_are_not_sentences(read_latex: Read) -> None:
     )
     assert document.paper.title == "A good title"
     assert _texts(document) == ["Text."]
+
+
+def test_a_typed_reference_list_is_told(read_latex: Read) -> None:
+    warning = "main.tex: the reference list is typed; its entries and the citations of them are not read as such"
+    assert read_latex("Bees sleep (Kaiser, 1995).\n\\section*{References}\nKaiser, W. (1995). Bees.").warnings == (
+        warning,
+    )
+    assert not read_latex("Bees sleep.\n\\section*{Reference trees}\nTrees grow.").warnings

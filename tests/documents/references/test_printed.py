@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 import time
+import unicodedata
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -222,3 +223,9 @@ def test_any_text_keeps_its_text(text: str) -> None:
     reference = parse_printed("k", text)
     assert reference.id == "k"
     assert not set(reference.title + reference.venue + reference.text) & {BLOCK, ON, OFF}
+
+
+def test_accents_may_be_characters_of_their_own() -> None:
+    entry = unicodedata.normalize("NFD", "Šimková, M. (2019). Čas a stromy. Věda, 1, 1–10.")
+    reference = parse_printed("1", entry)
+    assert (reference.authors, reference.title, reference.venue) == (("Šimková, M.",), "Čas a stromy", "Věda")

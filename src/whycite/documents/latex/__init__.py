@@ -9,6 +9,7 @@ from dataclasses import replace
 from whycite.documents.builder import Builder, list_names
 from whycite.documents.latex.project import LatexProject, find_main
 from whycite.documents.latex.walker import LatexWalker
+from whycite.documents.markup import is_references_heading, unlinked_list
 from whycite.documents.model import Document, Reference
 from whycite.documents.sources import Source
 
@@ -68,7 +69,15 @@ class LatexReader:
             paper=replace(document.paper, year=walker.year if newest <= (walker.year or 0) else None),
             references=tuple(reference for reference in document.references if reference.id not in stale_ids),
         )
+        if not references and _has_typed_list(document):
+            document = replace(document, warnings=(*document.warnings, unlinked_list(source.path)))
         yield _renumber_levels(document)
+
+
+def _has_typed_list(document: Document) -> bool:
+    """Whether there is text under the heading of a reference list."""
+    read_sections = {document.sections[sentence.section].heading for sentence in document.sentences}
+    return any(map(is_references_heading, read_sections))
 
 
 def _first_per_key(references: list[Reference]) -> list[Reference]:

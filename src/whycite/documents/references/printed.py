@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -82,7 +83,7 @@ class _PrintedParts:
 
 def parse_printed(id: str, text: str) -> Reference:
     """The reference for a printed entry; unidentified parts stay empty, and `text` is the whole entry."""
-    text = untex(text) if _TEX.search(text) else " ".join(text.split())
+    text = unicodedata.normalize("NFC", untex(text) if _TEX.search(text) else " ".join(text.split()))
     whole = " ".join(strip_marks(text.replace(BLOCK, " ")).split())
     head = text[:_MAX_ENTRY]
     body = _NUMBERING.sub("", _NOT_PRINT.sub("", head).strip(f" {BLOCK}"), count=1).strip().replace(" ,", ",")

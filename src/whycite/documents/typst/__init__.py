@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from whycite.documents.builder import Builder
 from whycite.documents.draftfolder import load_bibliography, nearby_bibliographies
-from whycite.documents.markup import POINTER, InclusionLimit, looks_like_pointer
+from whycite.documents.markup import POINTER, InclusionLimit, looks_like_pointer, unlinked_list
 from whycite.documents.model import Document, Reference
 from whycite.documents.references.names import parse_people
 from whycite.documents.sources import Source, decode
@@ -53,6 +53,8 @@ class _TypstDraft:
         self._walk(main)
         stated_title = self.out.title or self.survey.title
         title = self.out.outline.fill(self.builder, titled=bool(stated_title))
+        if not references and self.out.outline.lists_references:
+            self.builder.warn(unlinked_list(self.source.path))
         year = _YEAR.search(main.text)
         people = tuple(person for name in self.survey.authors + self.out.authors for person in parse_people(name))
         paper = Reference(id="", title=stated_title or title, authors=people, year=int(year[1]) if year else None)
