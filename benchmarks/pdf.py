@@ -209,9 +209,9 @@ def measure(path: Path) -> Result:
     counts = [{name: sum(each[name] for each in side) for name in MEASURES} for side in held[:2]]
     kept = sum(a["found"] or b["found"] for a, b in zip(held[1], held[2], strict=True))
     prose = [number for number, sentence in enumerate(sentences) if reads_as_prose(sentence)]
-    prose_found = [sum(side[number]["found"] for number in prose) for side in held[:2]]
+    in_bare, in_ours = (sum(side[number]["found"] for number in prose) for side in held[:2])
     return Result(
-        path.stem, pages, seconds, len(sentences), counts[0], counts[1], kept, (len(prose), prose_found[0], prose_found[1]),
+        path.stem, pages, seconds, len(sentences), counts[0], counts[1], kept, (len(prose), in_bare, in_ours),
         title_f1(titles, document),
     )  # fmt: skip
 
@@ -234,9 +234,9 @@ def main() -> None:
     _line(
         Result("all", pages, seconds, total, sums[0], sums[1], kept, (0, 0, 0), 0), f"{right} of {len(results)} right"
     )
-    number, plain, ours = (sum(result.prose[i] for result in results) for i in range(3))
+    count, plain, ours = (sum(result.prose[i] for result in results) for i in range(3))
     print(
-        f"found of the {number:,} that read as prose: bare {100 * plain / number:.1f} %, ours {100 * ours / number:.1f} %"
+        f"found of the {count:,} that read as prose: bare {100 * plain / count:.1f} %, ours {100 * ours / count:.1f} %"
     )
 
 
