@@ -2,7 +2,9 @@
 
 A real server over standard input and output, started cold with an empty cache, on a library of so many eLife articles
 (200 give some 20,000 spans): a LaTeX draft of 200 sentences of newer articles, first with a small bibliography, then
-with 14,000 entries. Times are those that an editor sees, without the pause for typing (0.3 s).
+with 14,000 entries, and that again with `--server`, where a `whycite serve` has the models. Times are those that an
+editor sees, without the pause for typing (0.3 s), and behind them the processor time of the language server, which
+hardly depends on what else the machine does.
 """
 
 from __future__ import annotations
@@ -10,10 +12,12 @@ from __future__ import annotations
 import asyncio
 import os
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -73,10 +77,30 @@ def memory(process: int) -> float:
     return int(line.split()[1]) / 1000
 
 
-async def measure(draft: Path, library: Path) -> None:
+def processor_time(process: int) -> float:
+    """The seconds that a process has computed."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def serving(library: Path) -> Iterator[str]:
+    """A `whycite serve` with a library, and its address."""
+    command = [sys.executable, "-m", "whycite", "serve", "--port", "0", "--no-browser", "--no-token"]
+    server = subprocess.Popen([*command, "--library", str(library)], stderr=subprocess.PIPE, text=True)
+    assert server.stderr is not None
+    try:
+        yield server.stderr.readline().split(" at ")[1].split("/ (")[0]
+    finally:
+        server.terminate()
+        server.wait()
+
+
+async def measure(draft: Path, library: Path, *options: str) -> None:
     """Open a draft, edit it and ask about it."""
     editor = Editor()
-    await editor.start_io(sys.executable, "-m", "whycite", "lsp", "--library", str(library))
+    await editor.start_io(sys.executable, "-m", "whycite", "lsp", "--library", str(library), *options)
+    process: Any = editor._server
     start = time.perf_counter()
     await editor.initialize_async(types.InitializeParams(CAPABILITIES, initialization_options={"debounce": 0.0}))
     editor.initialized(types.InitializedParams())
@@ -108,13 +132,12 @@ async def measure(draft: Path, library: Path) -> None:
 
     places = found[0].range.start
     found_text = text.split("\n")[places.line][places.character : places.character + 40]
-    show("diagnostics after an edit", await timed(edit))
-    show("completion", await timed(complete))
+    show("diagnostics after an edit", *await timed(edit, process.pid))
+    show("completion", *await timed(complete, process.pid))
     editor.change(draft, text)
     await editor.diagnostics(draft)
-    show("hover", await timed(hover))
-    show("action, with its edit", await timed(act))
-    process: Any = editor._server
+    show("hover", *await timed(hover, process.pid))
+    show("action, with its edit", *await timed(act, process.pid))
     await asyncio.sleep(2)
     print(f"  {'memory at rest':<28}{memory(process.pid):>8.0f} MB", flush=True)
     await editor.shutdown_async(None)
@@ -122,19 +145,21 @@ async def measure(draft: Path, library: Path) -> None:
     await editor.stop()  # type: ignore[no-untyped-call]
 
 
-async def timed(ask: Callable[[int], Awaitable[None]]) -> list[float]:
-    """The seconds that each of some questions took."""
-    seconds = []
+async def timed(ask: Callable[[int], Awaitable[None]], process: int) -> tuple[list[float], list[float]]:
+    """The seconds that each of some questions took, and those that a process computed meanwhile."""
+    seconds, computed = [], []
     for number in range(_REPETITIONS):
-        start = time.perf_counter()
+        start, before = time.perf_counter(), processor_time(process)
         await ask(number)
         seconds.append(time.perf_counter() - start)
-    return seconds
+        computed.append(processor_time(process) - before)
+    return seconds, computed
 
 
-def show(name: str, seconds: list[float]) -> None:
+def show(name: str, seconds: list[float], computed: Sequence[float] = ()) -> None:
     most = f"   (at most {max(seconds):.2f} s)" if len(seconds) > 1 else ""
-    print(f"  {name:<28}{statistics.median(seconds):>8.2f} s{most}", flush=True)
+    processor = f", processor {statistics.median(computed):.2f} s (at most {max(computed):.2f} s)" if computed else ""
+    print(f"  {name:<28}{statistics.median(seconds):>8.2f} s{most}{processor}", flush=True)
 
 
 def main() -> None:
@@ -149,6 +174,10 @@ def main() -> None:
             os.environ["WHYCITE_CACHE"] = str(Path(folder) / f"cache {entries}")  # nothing is remembered from before
             print(f"A draft of {SENTENCES} sentences, {entries:,} entries", flush=True)
             asyncio.run(measure(write_draft(Path(folder) / f"draft {entries}", entries), library))
+        os.environ["WHYCITE_CACHE"] = str(Path(folder) / "cache of the server")
+        with serving(library) as address:
+            print(f"The same with --server {address}", flush=True)
+            asyncio.run(measure(Path(folder) / f"draft {ENTRIES}" / "main.tex", library, "--server", address))
 
 
 if __name__ == "__main__":

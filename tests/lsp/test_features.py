@@ -1,6 +1,8 @@
 """A session in an editor: findings while writing, papers to cite, and what is behind a key."""
 
 import asyncio
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,11 @@ from pygls.exceptions import JsonRpcException
 
 from tests.drafts import BIB, STUDIES_TEX
 from tests.lsp.editor import Editor, play
+from whycite.check.findings import Proposal
+from whycite.documents.model import Document, Sentence
 from whycite.lsp.features import LspSettings
+from whycite.lsp.workbench import Workbench
+from whycite.service.engine import Engine
 
 FIRST = "Many studies have shown that bees rest at night."
 
@@ -27,6 +33,9 @@ def test_sentences_that_need_a_citation_are_shown_with_evidence(draft: Path) -> 
     async def session(editor: Editor) -> None:
         editor.open(draft)
         found = await editor.diagnostics(draft, 2)  # judged, then with papers
+        judged = editor.published[draft.as_uri()][0].diagnostics
+        assert _texts(editor, draft, list(judged)) == _texts(editor, draft, found)
+        assert not any("papers" in item.message or "cite:" in item.message for item in judged)  # not searched yet
         assert _texts(editor, draft, found)[0] == FIRST
         assert len(found) == 3
         assert (found[0].source, found[0].severity) == ("whycite", types.DiagnosticSeverity.Information)
@@ -196,6 +205,29 @@ def test_completion_puts_what_the_sentence_means_first(draft: Path) -> None:
         assert await editor.text_document_completion_async(outside) is None
 
     play(session)
+
+
+def test_a_check_leaves_the_models_to_completions(draft: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench, order = Workbench(), []
+
+    def propose(engine: Engine, document: Document, claim: str, place: Sentence | None, n: int) -> list[Proposal]:
+        running.set()
+        time.sleep(0.2)
+        order.append("papers")
+        return []
+
+    monkeypatch.setattr(Engine, "propose", propose)
+    bench.put(draft, STUDIES_TEX)
+    stages = lambda stage, count, total: order.append(stage)  # noqa: E731
+    check = bench.check(draft, dict(bench.buffers), threading.Event(), stages, lambda check: None)
+    order.clear()
+    running = threading.Event()
+    completion = threading.Thread(target=bench.propose, args=(check, "Bees rest", None, 1))
+    completion.start()
+    running.wait()
+    bench.check(draft, dict(bench.buffers), threading.Event(), stages, lambda check: None)
+    completion.join()
+    assert order[0] == "papers"
 
 
 def test_a_completed_paper_of_the_library_is_added_to_the_bibliography(draft: Path, bees: Path) -> None:

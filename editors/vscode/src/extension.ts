@@ -54,7 +54,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     }
     log.info(`starting ${program}`);
     const settings = vscode.workspace.getConfiguration("whycite");
-    const server = { command: program, args: ["lsp"] };
+    const address = settings.get<string>("server", "").trim();
+    const server = { command: program, args: ["lsp", ...(address ? ["--server", address] : [])] };
     client = new LanguageClient("whycite", "whycite", server, {
       documentSelector: [
         { scheme: "file", pattern: DRAFTS },

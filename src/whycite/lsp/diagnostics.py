@@ -8,7 +8,7 @@ from pathlib import Path
 from lsprotocol import types
 
 from whycite.check.findings import Finding
-from whycite.check.reporting.messages import message
+from whycite.check.reporting.messages import message, need_phrase, reason
 from whycite.check.settings import settings_for
 from whycite.cite.recommendations import Recommendation, passage_place
 from whycite.documents.model import Citation
@@ -43,7 +43,9 @@ def draft_diagnostics(
 
     for finding in check.checked.findings:
         if finding.kind == "needs-citation" and not bench.is_being_typed(finding):
-            diagnostics[Path(finding.file)].append(_needed(finding, place(finding.file), severity, uri_of))
+            diagnostics[Path(finding.file)].append(
+                _needed(finding, check.searched, place(finding.file), severity, uri_of)
+            )
     broken = {
         (finding.file, problem.key): problem for finding in check.checked.findings for problem in finding.problems
     }
@@ -68,7 +70,11 @@ def draft_diagnostics(
 
 
 def _needed(
-    finding: Finding, places: TextMap, severity: types.DiagnosticSeverity, uri_of: Callable[[Path], str]
+    finding: Finding,
+    searched: bool,
+    places: TextMap,
+    severity: types.DiagnosticSeverity,
+    uri_of: Callable[[Path], str],
 ) -> types.Diagnostic:
     span = places.range(finding.start, finding.end)
     location = types.Location(uri_of(Path(finding.file)), span)
@@ -80,7 +86,7 @@ def _needed(
     code = f"{NEEDS_CITATION}/{finding.rule}" if finding.rule else NEEDS_CITATION
     return types.Diagnostic(
         span,
-        message(finding),
+        message(finding) if searched else f"This sentence {need_phrase(finding)} ({reason(finding)}).",
         severity,
         code=code,
         source=SOURCE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Event
+from threading import Condition, Event
 
 from whycite.check.findings import CheckedDraft, Finding, Proposal
 from whycite.check.fix.edits import text_of
@@ -20,6 +20,7 @@ from whycite.verify.verification import Passage, Verification
 
 __all__ = ["CheckStopped", "DraftCheck", "PaperVerdict", "PassagePlace", "Workbench"]
 
+_MAX_PAUSE = 1.0  # seconds that a check waits for completions at a time
 _PACKED = (".gz", ".zst", ".bz2", ".xz", ".zip", ".tgz")  # what is in them has no place in a file
 
 
@@ -34,6 +35,7 @@ class DraftCheck:
     main: Path
     checked: CheckedDraft
     buffers: Buffers
+    searched: bool = True  # whether papers were searched; before, nobody knows of any
 
     @property
     def document(self) -> Document:
@@ -130,6 +132,8 @@ class Workbench:
     buffers: dict[Path, str] = field(default_factory=dict)
     checks: dict[Path, DraftCheck] = field(default_factory=dict)  # by main file
     verdicts: dict[tuple[str, str], PaperVerdict] = field(default_factory=dict)  # by claim and key
+    _answering: int = 0  # completions that are being computed
+    _answered: Condition = field(default_factory=Condition)
     _mains: dict[Path, Path] = field(default_factory=dict)
     _edits: dict[Path, int] = field(default_factory=dict)  # the offset of the last edit of a file
 
@@ -195,10 +199,11 @@ class Workbench:
         def progress(stage: str, count: int, total: int | None) -> None:
             if stop.is_set():
                 raise CheckStopped
+            self._let_completions_pass()
             report(stage, count, total)
 
         def judged(checked: CheckedDraft) -> None:
-            on_judged(DraftCheck(main, checked, buffers))
+            on_judged(DraftCheck(main, checked, buffers, searched=False))
 
         document = read_file(main, buffers)
         progress("reading", 1, None)
@@ -209,7 +214,19 @@ class Workbench:
 
     def propose(self, check: DraftCheck, claim: str, place: Sentence | None, n: int) -> list[Proposal]:
         """Papers for a sentence that is being written; `place` is one near it."""
-        return self.engine(check.main).propose(check.document, claim, place, n)
+        with self._answered:
+            self._answering += 1
+        try:
+            return self.engine(check.main).propose(check.document, claim, place, n)
+        finally:
+            with self._answered:
+                self._answering -= 1
+                self._answered.notify_all()
+
+    def _let_completions_pass(self) -> None:
+        """A check leaves the models to completions, for which somebody waits; not for ever, since one may be stuck."""
+        with self._answered:
+            self._answered.wait_for(lambda: not self._answering, _MAX_PAUSE)
 
     def citations_at(self, check: DraftCheck, file: Path, start: int, end: int) -> list[DraftCitation]:
         """The citations of a draft between two offsets of a file, each with its claim."""

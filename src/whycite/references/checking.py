@@ -7,12 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from whycite.documents.identity import is_preprint_reference, key_rank, normalise_doi, paper_key
 from whycite.documents.identity.identifiers import is_preprint
 from whycite.documents.model import Reference
-from whycite.library import Library
 from whycite.library.notices import PaperNotices, look_up, stated
 from whycite.library.paths import default_path, library_exists
 from whycite.references.comparison import differences, same_identifier, same_work
@@ -26,6 +25,9 @@ from whycite.references.report import (
     ReferenceReport,
     Verdict,
 )
+
+if TYPE_CHECKING:
+    from whycite.library import Library
 
 __all__ = [
     "PaperKnowledge",
@@ -83,6 +85,8 @@ def library_knowledge(
         return [PaperKnowledge(notices=stated(reference)) for reference in references]
     if library is None and not library_exists(default_path()):
         return [PaperKnowledge(notices=notices) for notices in look_up(default_path(), references)]
+    from whycite.library import Library  # the store takes time and memory, which a caller may not need otherwise
+
     opened = library if isinstance(library, Library) else Library.open(library)
     records = opened.similar_papers(references)
     notices = opened.notices(references, opened.find(references))
