@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from whycite.cite.scoring import EVIDENCE, PAPER, RankingFeatures, RankingWeights
-from whycite.lab.evaluate.statistics import bootstrap, paired_t_test
+from whycite.lab.evaluate.comparison import bootstrap, paired_t_test
 from whycite.lab.evaluate.topics import parse_topics
 from whycite.lab.ilciter.workspace import PreparedTopic, prepare
 from whycite.lab.train.citeweights import TITLES, LabelledFeatures, draw_topic_claims, fit, ranks

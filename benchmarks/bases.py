@@ -21,7 +21,7 @@ import numpy as np
 import torch
 
 from whycite.lab.evaluate.abstracts import MaskedContext, load_contexts
-from whycite.lab.evaluate.statistics import bootstrap, paired_t_test
+from whycite.lab.evaluate.comparison import bootstrap, paired_t_test
 from whycite.lab.jsonlines import read_rows
 from whycite.lab.train import claimencoder
 from whycite.lab.train.bases import Base, Tensor, Tokens, encode, load_base

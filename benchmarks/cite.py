@@ -22,8 +22,7 @@ from unittest import mock
 import numpy as np
 from numpy.typing import NDArray
 
-from whycite.cite.plugins import load_method
-from whycite.cite.recommendations import Claim
+from whycite.cite.recommendations import Claim, load_method
 from whycite.documents import Document, Reference, stream
 from whycite.evidence import EvidenceSpan, extract_many
 from whycite.evidence.words import trim_sentence

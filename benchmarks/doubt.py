@@ -9,8 +9,7 @@ import tempfile
 from pathlib import Path
 
 from whycite.cite.fit import nothing_fits
-from whycite.cite.plugins import load_method
-from whycite.cite.recommendations import Claim, answer_fits
+from whycite.cite.recommendations import Claim, answer_fits, load_method
 from whycite.demo import articles
 from whycite.library import Library, add
 

@@ -20,10 +20,9 @@ from tempfile import TemporaryDirectory
 import whycite
 from whycite.cite import fit
 from whycite.cite.evidence_sum import EvidenceSum
-from whycite.cite.plugins import DEFAULT, load_method
-from whycite.cite.recommendations import Claim, answer_fits
+from whycite.cite.recommendations import DEFAULT_METHOD, Claim, answer_fits, load_method
 from whycite.documents import stream
-from whycite.lab.evaluate.statistics import draw
+from whycite.lab.evaluate.comparison import draw
 from whycite.lab.evaluate.topics import parse_topics
 from whycite.lab.ilciter.workspace import PreparedTopic, prepare
 from whycite.lab.train.fitweights import (
@@ -112,9 +111,13 @@ def _print_growth(topic: PreparedTopic, file: Path) -> None:
     with TemporaryDirectory() as folder:
         library = Path(folder) / "library"
         copytree(topic.library, library)
-        before = [answer_fits(load_method(DEFAULT, Library.open(library)).recommend(claim)) or 0.0 for claim in claims]
+        before = [
+            answer_fits(load_method(DEFAULT_METHOD, Library.open(library)).recommend(claim)) or 0.0 for claim in claims
+        ]
         add_documents(library, map(label, islice(stream(file), GROWTH_ARTICLES)), jobs=1)
-        after = [answer_fits(load_method(DEFAULT, Library.open(library)).recommend(claim)) or 0.0 for claim in claims]
+        after = [
+            answer_fits(load_method(DEFAULT_METHOD, Library.open(library)).recommend(claim)) or 0.0 for claim in claims
+        ]
     changes = [new - old for old, new in zip(before, after, strict=True)]
     better, worse = sum(change > ROUNDING for change in changes), sum(change < -ROUNDING for change in changes)
     silenced = sum(new < fit.BAR <= old for old, new in zip(before, after, strict=True))

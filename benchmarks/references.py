@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from whycite.cite.exports import as_bibtex
-from whycite.cite.plugins import load_method
-from whycite.cite.recommendations import Claim
+from whycite.cite.recommendations import Claim, load_method
 from whycite.demo import articles
 from whycite.documents import read
 from whycite.documents.references.bibtex import read_entries

@@ -22,7 +22,7 @@ from whycite.cite.scoring import PASSAGE, TITLE, RankingFeatures, RankingWeights
 from whycite.documents import Document, Reference
 from whycite.documents.identity import paper_key
 from whycite.documents.reading import stream
-from whycite.lab.evaluate.statistics import bootstrap, draw
+from whycite.lab.evaluate.comparison import bootstrap, draw
 from whycite.lab.train.citeweights import LabelledFeatures, fit, ranks
 from whycite.library import Library, add_documents
 from whycite.library.encoding import encoder_of

@@ -52,7 +52,7 @@ def test_functions_that_editors_and_help_can_show(name: str) -> None:
 
 def test_functions_stay_functions_when_their_packages_are_imported() -> None:
     import whycite.check.pipeline
-    import whycite.cite.plugins
+    import whycite.cite.recommendations
     import whycite.verify.claims
 
     assert all(inspect.isfunction(function) for function in (whycite.check, whycite.cite, whycite.verify))

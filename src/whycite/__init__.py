@@ -45,8 +45,7 @@ def cite(
         n: The number of papers.
         method: The name of a ranking method.
     """
-    from whycite.cite.plugins import load_method
-    from whycite.cite.recommendations import Claim, Recommendations, answer_fits
+    from whycite.cite.recommendations import Claim, Recommendations, answer_fits, load_method
     from whycite.library import Library
 
     opened = library if isinstance(library, Library) else Library.open(library)

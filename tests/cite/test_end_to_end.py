@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from whycite.cite.plugins import load_method, methods
-from whycite.cite.recommendations import Claim
+from whycite.cite.recommendations import Claim, load_method, methods
 from whycite.documents import stream
 from whycite.documents.model import Citation, Document, Reference, Section, Sentence
 from whycite.library import Library, add_documents

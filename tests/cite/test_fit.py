@@ -26,8 +26,7 @@ from whycite.cite.fit import (
     nothing_fits,
     proper_names,
 )
-from whycite.cite.plugins import load_method
-from whycite.cite.recommendations import Claim, Recommendations
+from whycite.cite.recommendations import Claim, Recommendations, load_method
 from whycite.documents.model import Citation, Document, Reference, Section, Sentence
 from whycite.library import Library, add_documents
 

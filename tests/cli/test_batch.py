@@ -18,7 +18,7 @@ from rich.console import Console
 from typer.testing import Result
 
 from tests.fakes import FakeMethod
-from whycite.cite import plugins
+from whycite.cite import recommendations
 from whycite.cli.batch import open_input, read_lines
 from whycite.cli.progress import count_progress
 from whycite.errors import UserError
@@ -92,7 +92,7 @@ def test_any_encoding_and_line_end(run: Run, library: Path, encode: Callable[[st
 
 def test_what_records_say_of_the_draft(run: Run, library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     method = FakeMethod()
-    monkeypatch.setattr(plugins, "load_method", lambda name, library: method)
+    monkeypatch.setattr(recommendations, "load_method", lambda name, library: method)
     full = {"title": "T", "section": "2. Methods", "paragraph": "P", "cited": ["doi:10.1/a"], "year": 2000}
     batch = _batch(
         {"id": 1, "text": "full"} | full,

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import Result
 
 from tests.fakes import FakeMethod
-from whycite.cite import plugins
+from whycite.cite import recommendations
 from whycite.cite.fit import BAR
 from whycite.documents import stream
 from whycite.errors import UserError
@@ -171,7 +171,7 @@ def test_words_without_quotation_marks_are_one_claim(run: Run, library: Path) ->
 
 def test_what_is_known_of_the_draft_is_passed_on(run: Run, library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     method = FakeMethod()
-    monkeypatch.setattr(plugins, "load_method", lambda name, library: method)
+    monkeypatch.setattr(recommendations, "load_method", lambda name, library: method)
     options = ["--title", "On bees", "--section", "Related Works", "--cited", "doi:10.1/a", "--cited", "pmid:1"]
     run("cite", CLAIM, "--library", library, *options, "--year-max", "2020", "-n", "7")
     ((claim, number),) = method.asked
@@ -180,7 +180,7 @@ def test_what_is_known_of_the_draft_is_passed_on(run: Run, library: Path, monkey
 
 
 def test_another_method(run: Run, library: Path) -> None:
-    from whycite.cite.plugins import methods
+    from whycite.cite.recommendations import methods
 
     for method in methods():
         found = _recommendations(run("cite", CLAIM, "--library", library, "--method", method, "--json"))

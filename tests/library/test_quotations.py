@@ -4,8 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from whycite.cite.plugins import load_method
-from whycite.cite.recommendations import Claim
+from whycite.cite.recommendations import Claim, load_method
 from whycite.documents.model import Document, Reference
 from whycite.library import Library, add_documents
 from whycite.library.maintenance import compact, remove

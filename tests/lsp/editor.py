@@ -15,7 +15,7 @@ from pygls.io_ import run_async
 from pygls.lsp.client import LanguageClient
 
 from whycite.lsp.features import LspSettings, create
-from whycite.lsp.positions import TextMap
+from whycite.lsp.workbench import TextMap
 
 __all__ = ["Editor", "Session", "apply_edits", "connect", "play"]
 

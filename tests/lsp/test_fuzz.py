@@ -14,7 +14,7 @@ from tests.fakes import word_detector, word_encoder
 from tests.lsp.editor import CAPABILITIES, Editor, connect
 from whycite.lsp.diagnostics import NEEDS_CITATION
 from whycite.lsp.features import LspSettings
-from whycite.lsp.positions import TextMap
+from whycite.lsp.workbench import TextMap
 from whycite.service.drafts import check_file
 from whycite.service.engine import Engine
 from whycite.service.loading import CurrentLibrary

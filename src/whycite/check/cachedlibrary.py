@@ -13,14 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from whycite.check.memory import Memory, memory_key
-from whycite.cite.plugins import DEFAULT, load_method
 from whycite.cite.recommendations import (
+    DEFAULT_METHOD,
     Claim,
     Evidence,
     Method,
     OwnPassage,
     Recommendation,
     answer_fits,
+    load_method,
     recommendation_json,
 )
 from whycite.documents.jsondocument import load_publication
@@ -82,7 +83,9 @@ class CachedLibrary:
         self, claims: Sequence[Claim], n: int, on_answer: Callable[[], None] = lambda: None
     ) -> list[LibraryAnswer]:
         """The best papers for each claim; `on_answer` is called after each."""
-        keys = [memory_key("whole papers, doubt and fits", self.state, DEFAULT, n, asdict(claim)) for claim in claims]
+        keys = [
+            memory_key("whole papers, doubt and fits", self.state, DEFAULT_METHOD, n, asdict(claim)) for claim in claims
+        ]
         memory_records = self._memory.get(keys) if self._memory else {}
         missing = {key: claim for key, claim in zip(keys, claims, strict=True) if key not in memory_records}
         for _ in range(len(claims) - len(missing)):
@@ -150,7 +153,7 @@ def _open_library(path: Path, state: str) -> Library:
 
 @lru_cache(maxsize=1)
 def _default_method(library: Library) -> Method:
-    return load_method(DEFAULT, library)
+    return load_method(DEFAULT_METHOD, library)
 
 
 def _answer_record(answer: LibraryAnswer) -> dict[str, Any]:

@@ -1,11 +1,13 @@
-"""Claims and the papers recommended for them with their evidence, as objects, JSON and HTML for notebooks."""
+"""Claims, methods by name, and the papers they recommend with evidence, as objects, JSON and HTML for notebooks."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from html import escape
+from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, NotRequired, Protocol
 
 from typing_extensions import TypedDict
@@ -21,14 +23,17 @@ from whycite.text.tokens import terms
 
 if TYPE_CHECKING:
     from whycite.library import Library, Paper, PaperOutline, SourceDocument, SpanCitation
+    from whycite.models import Encoder
 
 __all__ = [
+    "DEFAULT_METHOD",
     "NOTHING_FITS",
     "AnswerJson",
     "Claim",
     "Evidence",
     "EvidencePiece",
     "Method",
+    "MethodFactory",
     "NoticeJson",
     "OwnPassage",
     "PaperJson",
@@ -42,6 +47,8 @@ __all__ = [
     "citation_shown",
     "distinct",
     "is_allowed",
+    "load_method",
+    "methods",
     "notice_json",
     "paper_json",
     "passage_place",
@@ -431,3 +438,36 @@ def distinct(pieces: Sequence[EvidencePiece], sentence: Callable[[EvidencePiece]
 
 def _same_words(words: frozenset[str], seen_words: frozenset[str]) -> bool:
     return len(words & seen_words) >= _SAME_SHARE * len(words | seen_words)
+
+
+_LOG = logging.getLogger("whycite")
+DEFAULT_METHOD = "whycite"
+_GROUP = "whycite.methods"
+
+MethodFactory = Callable[[str, "Library", "Encoder"], Method]
+"""What an entry point names: a function that makes the method of that name from a library and an encoder."""
+
+
+@cache
+def methods() -> Mapping[str, MethodFactory]:
+    """Every installed method by name."""
+    factories: dict[str, MethodFactory] = {}
+    for entry in entry_points(group=_GROUP):
+        try:
+            factories[entry.name] = entry.load()
+        except Exception as error:  # noqa: BLE001 - one broken plug-in must not disable the other methods
+            _LOG.warning("cannot load the method '%s' (%s): %s", entry.name, entry.value, error)
+    return factories
+
+
+def load_method(name: str, library: Library, encoder: Encoder | None = None) -> Method:
+    """The method of that name over a library; the default encoder is the one that made the library's vectors."""
+    if name not in methods():
+        raise UserError(f"no method '{name}'; choose one of: {', '.join(sorted(methods()))}")
+    return methods()[name](name, library, encoder or _encoder_of(library))
+
+
+def _encoder_of(library: Library) -> Encoder:
+    from whycite.library.encoding import encoder_of
+
+    return encoder_of(library.encoder, library.path)

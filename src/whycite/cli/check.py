@@ -383,8 +383,7 @@ def _render(
 ) -> bytes:
     from whycite.check.findings import checked_draft_json
     from whycite.cli.terminal import json_line
-    from whycite.references.report import report_json
-    from whycite.references.reporting import github_report, with_sarif_run
+    from whycite.references.report import github_report, report_json, with_sarif_run
 
     if format is CheckFormat.json:
         rows = [dict(checked_draft_json(checked)) for checked in reports]

@@ -71,7 +71,7 @@ def cite(
     as_json: AsJson = False,
 ) -> None:
     """Find papers in your library to cite for a claim, with the evidence for each."""
-    from whycite.cite.plugins import load_method
+    from whycite.cite.recommendations import load_method
     from whycite.cli.batch import make_claim as make_claim
     from whycite.cli.batch import section_type
     from whycite.documents.sources import decode

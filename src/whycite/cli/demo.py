@@ -44,8 +44,7 @@ def demo(as_json: AsJson = False) -> None:
     """Build a library from articles of the Public Library of Science, then cite, check and verify with it."""
     from rich.console import Console
 
-    from whycite.cite.plugins import load_method
-    from whycite.cite.recommendations import Claim, answer_fits, answer_json
+    from whycite.cite.recommendations import Claim, answer_fits, answer_json, load_method
     from whycite.cli import results
     from whycite.demo import articles, licences
 

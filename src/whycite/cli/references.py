@@ -145,8 +145,7 @@ def _fails(report: ReferenceReport, level: Seriousness) -> bool:
 
 def _write(report: ReferenceReport, format: ReferencesFormat, out: str | None) -> None:
     from whycite.cli.terminal import json_line
-    from whycite.references.report import report_json
-    from whycite.references.reporting import github_report, sarif_report
+    from whycite.references.report import github_report, report_json, sarif_report
 
     if format is ReferencesFormat.text and out in (None, "-"):
         from rich.console import Console

@@ -16,8 +16,7 @@ from whycite.check.fix.entries import find_bibliography
 from whycite.check.reporting.messages import byline
 from whycite.errors import UserError
 from whycite.lsp.diagnostics import NEEDS_CITATION, SOURCE
-from whycite.lsp.positions import text_map
-from whycite.lsp.workbench import DraftCheck
+from whycite.lsp.workbench import DraftCheck, text_map
 from whycite.service.drafts import buffer_bytes
 from whycite.verify.draftclaims import DraftCitation
 

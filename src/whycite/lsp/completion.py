@@ -14,7 +14,7 @@ from whycite.check.reporting.messages import byline
 from whycite.documents.model import Document, Reference
 from whycite.lsp.diagnostics import quotes
 from whycite.lsp.evidence import reference_line
-from whycite.lsp.positions import TextMap
+from whycite.lsp.workbench import TextMap
 from whycite.text.sentences import split_sentences
 from whycite.text.tokens import fold
 

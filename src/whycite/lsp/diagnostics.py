@@ -12,8 +12,7 @@ from whycite.check.reporting.messages import message, need_phrase, reason
 from whycite.check.settings import settings_for
 from whycite.cite.recommendations import Recommendation, passage_place
 from whycite.documents.model import Citation
-from whycite.lsp.positions import TextMap, text_map
-from whycite.lsp.workbench import DraftCheck, PaperVerdict, PassagePlace, Workbench
+from whycite.lsp.workbench import DraftCheck, PaperVerdict, PassagePlace, TextMap, Workbench, text_map
 from whycite.verify.draftclaims import citations
 
 __all__ = ["MISSING_ENTRY", "NEEDS_CITATION", "SOURCE", "draft_diagnostics", "passage_location", "quotes"]

@@ -17,8 +17,7 @@ from whycite.documents.model import Reference
 from whycite.errors import UserError
 from whycite.library.records import Paper
 from whycite.lsp.diagnostics import quotes
-from whycite.lsp.positions import text_map
-from whycite.lsp.workbench import DraftCheck, Workbench
+from whycite.lsp.workbench import DraftCheck, Workbench, text_map
 from whycite.service.drafts import buffer_bytes
 from whycite.verify.draftclaims import DraftCitation, citations
 from whycite.verify.verification import Verdict, certainty

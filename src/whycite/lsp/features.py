@@ -38,8 +38,7 @@ from whycite.lsp.evidence import (
     sentence_evidence,
     verified_citations,
 )
-from whycite.lsp.positions import text_map
-from whycite.lsp.workbench import DraftCheck, PaperVerdict
+from whycite.lsp.workbench import DraftCheck, PaperVerdict, text_map
 from whycite.service.drafts import buffer_bytes
 from whycite.verify import heatmap
 

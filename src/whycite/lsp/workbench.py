@@ -1,11 +1,16 @@
-"""What the server knows: the open files, the drafts they belong to, the last check of each, and verdicts."""
+"""What the server knows: the open files and the places in them, their drafts, the last check of each, and verdicts."""
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from threading import Condition, Event
+
+from lsprotocol.types import Position, PositionEncodingKind, Range
 
 from whycite.check.findings import CheckedDraft, Finding, Proposal
 from whycite.check.fix.edits import text_of
@@ -18,7 +23,15 @@ from whycite.verify.draftclaims import DraftCitation, citations
 from whycite.verify.passages import with_asides
 from whycite.verify.verification import Passage, Verification
 
-__all__ = ["CheckStopped", "DraftCheck", "PaperVerdict", "PassagePlace", "Workbench"]
+__all__ = [
+    "CheckStopped",
+    "DraftCheck",
+    "PaperVerdict",
+    "PassagePlace",
+    "TextMap",
+    "Workbench",
+    "text_map",
+]
 
 _MAX_PAUSE = 1.0  # seconds that a check waits for completions at a time
 _PACKED = (".gz", ".zst", ".bz2", ".xz", ".zip", ".tgz")  # what is in them has no place in a file
@@ -267,3 +280,56 @@ def _edit_end(old: str, new: str) -> int:
         else:
             different = length
     return len(new) - same
+
+
+_LINE_END = re.compile(r"\r\n|\n|\r")  # no others: a form feed or a line separator does not end a line
+_UNIT_SIZES = {PositionEncodingKind.Utf8: ("utf-8", 1), PositionEncodingKind.Utf16: ("utf-16-le", 2)}
+
+
+class TextMap:
+    """A text and where its lines start."""
+
+    def __init__(self, text: str, encoding: str) -> None:
+        self.text = text
+        self._ends = [end.start() for end in _LINE_END.finditer(text)] + [len(text)]
+        self._starts = [0, *(end.end() for end in _LINE_END.finditer(text))]
+        self._codec, self._size = _UNIT_SIZES.get(PositionEncodingKind(encoding), ("utf-32-le", 4))
+
+    def position(self, offset: int) -> Position:
+        """The position of an offset; one beyond the text is its end."""
+        offset = max(0, min(offset, len(self.text)))
+        line = bisect_right(self._starts, offset) - 1
+        before = self.text[self._starts[line] : offset]
+        return Position(line, len(before) if before.isascii() else self._units(before))
+
+    def range(self, start: int, end: int) -> Range:
+        """The range between two offsets."""
+        return Range(self.position(start), self.position(max(start, end)))
+
+    def offset(self, position: Position) -> int:
+        """The offset of a position; one beyond a line is the line's end."""
+        if position.line >= len(self._starts):
+            return len(self.text)
+        start, end = self._starts[position.line], self._ends[position.line]
+        line = self.text[start:end]
+        if line.isascii():
+            return start + min(position.character, len(line))
+        units = 0
+        for index, character in enumerate(line):
+            if units >= position.character:
+                return start + index
+            units += self._units(character)
+        return end
+
+    def line_end(self, offset: int) -> int:
+        """The offset of the end of a line, before its line break."""
+        return self._ends[bisect_right(self._starts, max(0, min(offset, len(self.text)))) - 1]
+
+    def _units(self, text: str) -> int:
+        return len(text.encode(self._codec, "surrogatepass")) // self._size
+
+
+@lru_cache(maxsize=32)
+def text_map(text: str, encoding: str) -> TextMap:
+    """The map of a text, which several answers share."""
+    return TextMap(text, encoding)

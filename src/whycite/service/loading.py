@@ -10,8 +10,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from whycite.cite.plugins import DEFAULT, load_method
-from whycite.cite.recommendations import Method
+from whycite.cite.recommendations import DEFAULT_METHOD, Method, load_method
 from whycite.errors import MissingExtra, UserError
 from whycite.library.paths import default_path, library_state, mirrored_address
 
@@ -67,7 +66,7 @@ class CurrentLibrary:
         """The library at its last commit if it was opened before; opening it may take longer than the question."""
         return self.library() if self._snapshot is not None else None
 
-    def method(self, name: str = DEFAULT) -> Method:
+    def method(self, name: str = DEFAULT_METHOD) -> Method:
         """A method over the library."""
         snapshot = self._refresh()
         with snapshot.lock:

@@ -25,7 +25,7 @@ from whycite.lab.annotate.pairs import (
     swap_evenly,
 )
 from whycite.lab.annotate.tasks import TaskOption
-from whycite.lab.evaluate.statistics import group_by_names, order_by_lot, pack_groups
+from whycite.lab.evaluate.comparison import group_by_names, order_by_lot, pack_groups
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,8 +5,7 @@ import sys
 import pytest
 
 from whycite.errors import MissingExtra
-from whycite.lab.evaluate.comparison import Run, check_installed, compare
-from whycite.lab.evaluate.statistics import bootstrap, paired_t_test
+from whycite.lab.evaluate.comparison import Run, bootstrap, check_installed, compare, paired_t_test
 
 TRUTH = {"q1": ["a"], "q2": ["b"], "q3": ["c"], "q4": ["d"]}
 

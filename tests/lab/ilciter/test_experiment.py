@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fakes import FakeEncoder, FakeMethod
-from whycite.cite import plugins
+from whycite.cite import recommendations
 from whycite.cite.recommendations import Claim
 from whycite.errors import UserError
 from whycite.lab.ilciter import METHODS
@@ -63,7 +63,7 @@ def method(monkeypatch: pytest.MonkeyPatch) -> FakeMethod:
     encoder = FakeEncoder(name=load_encoder().name)
     import_module("whycite.library.encoding")  # it keeps the load that it finds when it is first imported
     monkeypatch.setattr("whycite.models.load_encoder", lambda: encoder)
-    monkeypatch.setattr(plugins, "load_method", lambda name, library: method)
+    monkeypatch.setattr(recommendations, "load_method", lambda name, library: method)
     return method
 
 

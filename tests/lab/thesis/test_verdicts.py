@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from whycite.errors import UserError
-from whycite.lab.evaluate.statistics import bootstrap_by_document
+from whycite.lab.evaluate.comparison import bootstrap_by_document
 from whycite.lab.thesis.datasets import PassageCase
 from whycite.lab.thesis.measures import best_threshold, choose_sentences, measure_selection
 from whycite.lab.thesis.verdicts import LABELS, VERDICTS, ClassFigures, measure_labels

@@ -20,7 +20,7 @@ from whycite.lab.annotate.tasks import (
     parse_options,
     swap_label,
 )
-from whycite.lab.evaluate.statistics import group_by_names, order_by_lot, pack_groups
+from whycite.lab.evaluate.comparison import group_by_names, order_by_lot, pack_groups
 from whycite.lab.jsonlines import find_file, read_objects, text_of
 from whycite.lab.thesis.datasets import Label, PassageCase
 from whycite.lab.thesis.measures import SentenceComparison

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from whycite.documents import read as read_document
 from whycite.errors import UserError
 from whycite.lab.annotate.tasks import LABELS, LabellingTask, TaskKind, TaskOption, names_to_swap, swap_label
-from whycite.lab.evaluate.statistics import order_by_lot
+from whycite.lab.evaluate.comparison import order_by_lot
 from whycite.lab.jsonlines import read_objects, text_of, whole_numbers
 from whycite.text.tokens import fold
 

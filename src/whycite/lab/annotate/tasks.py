@@ -17,7 +17,7 @@ from typing import Any, Literal, get_args, overload
 from filelock import FileLock, Timeout
 
 from whycite.errors import UserError
-from whycite.lab.evaluate.statistics import order_by_lot
+from whycite.lab.evaluate.comparison import order_by_lot
 from whycite.lab.jsonlines import as_line, read_objects, text_of
 
 __all__ = [

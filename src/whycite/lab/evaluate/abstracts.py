@@ -15,8 +15,7 @@ from whycite.documents.identity import group_references
 from whycite.documents.jsontext import as_list, as_text
 from whycite.errors import UserError
 from whycite.files import make_folder
-from whycite.lab.evaluate.comparison import MethodRow, compare, write_qrels, write_run
-from whycite.lab.evaluate.statistics import draw
+from whycite.lab.evaluate.comparison import MethodRow, compare, draw, write_qrels, write_run
 from whycite.lab.evaluate.topics import Watch
 from whycite.lab.ilciter.experiment import DEPTH, INCITE, Ranking, rank_by_incite, recommend_papers
 from whycite.lab.ilciter.workspace import check_setup, default_folder, state_of
@@ -255,8 +254,7 @@ def _prepare_library(
 
 
 def _rank_by_whycite(library: Library, contexts: MaskedContexts, watch: Watch) -> Ranking:
-    from whycite.cite.plugins import load_method
-    from whycite.cite.recommendations import Claim
+    from whycite.cite.recommendations import Claim, load_method
 
     recommender = load_method("whycite", library)
     ids = {key: paper.id for key, paper in zip(library.find(contexts.papers), contexts.papers, strict=True)}

@@ -174,7 +174,7 @@ def _rank_published(
 
 
 def _rank_whycite(library: Library, job: _RankingJob, name: str) -> Ranking:
-    from whycite.cite.plugins import load_method
+    from whycite.cite.recommendations import load_method
 
     recommender = load_method(WHYCITE_METHODS[0], library)
     run: Ranking = {}

@@ -18,7 +18,7 @@ from whycite.errors import UserError
 from whycite.evidence import EvidenceSpan
 from whycite.evidence.words import has_content_words
 from whycite.files import make_folder, write_lines
-from whycite.lab.evaluate.statistics import draw
+from whycite.lab.evaluate.comparison import draw
 from whycite.lab.evaluate.topics import (
     CorpusEntry,
     DocumentSpool,

@@ -25,7 +25,7 @@ from whycite.lab.annotate.pairs import PARTS, as_comparisons, assign_parts, buil
 from whycite.lab.annotate.pairs import split as split_pairs
 from whycite.lab.annotate.sampling import CitingClaim, SampledClaim, make_tasks, sample
 from whycite.lab.annotate.tasks import LabellingTask, TaskOption
-from whycite.lab.evaluate.statistics import draw
+from whycite.lab.evaluate.comparison import draw
 from whycite.lab.evaluate.topics import Watch
 from whycite.lab.reproduce.tables import ComparedTable, Figure, FigureStore, OurRow, compare_rows, published_tables
 from whycite.lab.thesis.datasets import PassageCase

@@ -11,7 +11,7 @@ import numpy as np
 
 from whycite.documents import Document, stream
 from whycite.errors import UserError
-from whycite.lab.evaluate.statistics import draw
+from whycite.lab.evaluate.comparison import draw
 from whycite.lab.evaluate.topics import Topic, Watch, publication_record, read_publication_records, resolve
 from whycite.lab.scope.candidates import (
     CandidatePaper,

@@ -14,7 +14,7 @@ import torch
 
 from whycite.errors import UserError
 from whycite.files import atomic_write, make_folder
-from whycite.lab.evaluate.statistics import draw
+from whycite.lab.evaluate.comparison import draw
 from whycite.lab.scope.candidates import (
     CandidatePaper,
     CitingCorpus,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from whycite.check.calibration import BibliographyWeights, fit_bibliography
 from whycite.check.paragraphs import LabelledDocument, LabelledParagraph
 from whycite.errors import UserError
-from whycite.lab.evaluate.statistics import draw
+from whycite.lab.evaluate.comparison import draw
 
 __all__ = [
     "KINDS",

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whycite.errors import UserError
-from whycite.lab.evaluate.statistics import Interval, bootstrap_by_document, draw, group_by_names, pack_groups
+from whycite.lab.evaluate.comparison import Interval, bootstrap_by_document, draw, group_by_names, pack_groups
 from whycite.lab.evaluate.topics import Watch
 from whycite.lab.thesis.datasets import PassageCase
 from whycite.lab.thesis.measures import (

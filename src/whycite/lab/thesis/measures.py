@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whycite.errors import UserError
-from whycite.lab.evaluate.statistics import Interval, bootstrap, draw
+from whycite.lab.evaluate.comparison import Interval, bootstrap, draw
 from whycite.lab.thesis.datasets import PassageCase
 
 __all__ = [

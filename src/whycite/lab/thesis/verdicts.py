@@ -9,7 +9,7 @@ from random import Random
 from typing import get_args
 
 from whycite.errors import UserError
-from whycite.lab.evaluate.statistics import draw
+from whycite.lab.evaluate.comparison import draw
 from whycite.lab.evaluate.topics import Watch
 from whycite.lab.thesis.alterations import KINDS, Alteration, alter
 from whycite.lab.thesis.datasets import Label, PassageCase

@@ -21,7 +21,7 @@ from whycite.cite.scoring import EVIDENCE, PAPER, TITLE, FittedWeights, RankingF
 from whycite.documents import Reference
 from whycite.errors import UserError
 from whycite.lab.evaluate.abstracts import library_of
-from whycite.lab.evaluate.statistics import draw
+from whycite.lab.evaluate.comparison import draw
 from whycite.lab.evaluate.topics import Topic, Watch
 from whycite.lab.ilciter.experiment import claim_of, database_of, support_of
 from whycite.lab.ilciter.workspace import ClaimCase, HeldOutPaper, PreparedTopic, answerable, choose, prepare

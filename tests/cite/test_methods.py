@@ -9,10 +9,9 @@ from types import SimpleNamespace
 import pytest
 
 from tests.fakes import FakeEncoder, FakeLibrary
-from whycite.cite import plugins
+from whycite.cite import recommendations
 from whycite.cite.evidence_sum import EvidenceSum
-from whycite.cite.plugins import DEFAULT, load_method, methods
-from whycite.cite.recommendations import Claim
+from whycite.cite.recommendations import DEFAULT_METHOD, Claim, load_method, methods
 from whycite.errors import UserError
 from whycite.lab.ilciter import METHODS
 from whycite.library import Library
@@ -25,7 +24,7 @@ def _fresh() -> None:
 
 
 def installed(monkeypatch: pytest.MonkeyPatch, *entries: SimpleNamespace) -> None:
-    monkeypatch.setattr(plugins, "entry_points", lambda group: entries if group == "whycite.methods" else ())
+    monkeypatch.setattr(recommendations, "entry_points", lambda group: entries if group == "whycite.methods" else ())
 
 
 def named(library: FakeLibrary, monkeypatch: pytest.MonkeyPatch, encoder: str) -> FakeLibrary:
@@ -34,11 +33,11 @@ def named(library: FakeLibrary, monkeypatch: pytest.MonkeyPatch, encoder: str) -
 
 
 def test_every_method_is_installed() -> None:
-    assert methods().keys() >= {DEFAULT, *METHODS}
-    assert DEFAULT == "whycite"
+    assert methods().keys() >= {DEFAULT_METHOD, *METHODS}
+    assert DEFAULT_METHOD == "whycite"
 
 
-@pytest.mark.parametrize("name", [DEFAULT, *METHODS])
+@pytest.mark.parametrize("name", [DEFAULT_METHOD, *METHODS])
 def test_methods_by_name(library: FakeLibrary, encoder: FakeEncoder, name: str) -> None:
     library.cite("cells divide", "a")
     found = load_method(name, library, encoder)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped]
 
 from whycite.errors import MissingExtra, UserError
-from whycite.lab.evaluate.statistics import Interval, PairedTest, bootstrap, paired_t_test
+from whycite.lab.evaluate.comparison import Interval, PairedTest, bootstrap, paired_t_test
 
 PAIRS = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=40)
 
@@ -35,7 +35,7 @@ def test_the_seed_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     once = bootstrap(values, samples=500)
     assert bootstrap(values, samples=500) == once
     assert bootstrap(values, samples=500, seed=1) != once
-    monkeypatch.setattr("whycite.lab.evaluate.statistics.MAX_DRAWN", 100)  # the memory it takes changes nothing
+    monkeypatch.setattr("whycite.lab.evaluate.comparison.MAX_DRAWN", 100)  # the memory it takes changes nothing
     assert bootstrap(values, samples=500) == once
 
 
