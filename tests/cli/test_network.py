@@ -20,6 +20,8 @@ NETWORK_MODULES = {
     "cli/serve.py": {"socket"},  # listens
     "web/app.py": {"socket"},  # names the machine it listens on
     "web/client.py": {"httpx"},  # asks the server whose address its caller gives
+    "service/remote.py": {"httpx"},  # asks the server whose address the user gives
+    "library/cluster.py": {"socket"},  # tries the address of a cluster that the user gives
     "lab/annotate/labelpage.py": {"socket"},  # listens
     "library/store.py": {"socket"},  # names the machine that holds a lock
 }
