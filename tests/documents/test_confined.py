@@ -4,6 +4,7 @@ import os
 import sys
 import threading
 import zipfile
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,10 @@ import pytest
 
 from whycite.documents import stream
 from whycite.documents.builder import Builder
-from whycite.documents.confined import stream_confined
+from whycite.documents.confined import ConfinedReader, stream_confined
 from whycite.documents.jsontext import JsonRecord, read_documents
 from whycite.documents.model import Document, Reference
+from whycite.documents.reading import list_members
 from whycite.documents.sources import MemoryFolder, Source
 
 # A reader that does what its file says, registered as another package registers one.
@@ -161,3 +163,21 @@ def test_pipes_are_read(tmp_path: Path) -> None:
     threading.Thread(target=lambda: pipe.write_text("# Title\n\nBees sleep at night.\n"), daemon=True).start()
     [document] = stream_confined([pipe], "markdown")
     assert _text(document) == "Bees sleep at night."
+
+
+def test_members_of_a_folder_can_be_read_apart(tmp_path: Path) -> None:
+    folder = tmp_path / "papers"
+    for name in ("one/main.tex", "two/main.tex"):
+        (folder / name).parent.mkdir(parents=True)
+        (folder / name).write_text("\\documentclass{article}\\begin{document}\\input{part}\\end{document}")
+        (folder / name).with_name("part.tex").write_text(f"Bees of kind {name} sleep.")
+    (folder / "a.md").write_text("Bees sleep.")
+    (folder / "notes").mkdir()
+    (folder / "notes" / "b.md").write_text("")
+    members = list_members(folder)
+    assert members is not None
+    assert list_members(folder / "a.md") is None
+    with closing(ConfinedReader()) as reader:
+        apart = [document for member in reversed(members) for document in reader.read(folder, members=[member])]
+    assert len(apart) == len(members) == 4
+    assert sorted(apart, key=repr) == sorted(stream_confined([folder]), key=repr)
