@@ -256,3 +256,31 @@ def test_a_clause_gets_its_citation(run: Check, draft: Path, text: str) -> None:
     draft.write_text(TEX.replace("Bees fly by day.", text.replace("<>", "")), "utf-8")
     assert run(draft, "--fix", "--yes").exit_code == 0
     assert text.replace("<>", r"~\cite{Kaiser1988}") in draft.read_text("utf-8")
+
+
+def test_a_bibliography_is_no_draft(run: Check, draft: Path) -> None:
+    bibliography = draft.with_name("refs.bib")
+    assert told(run(bibliography)) == (
+        f"{bibliography}: a bibliography, not a draft; check it with: whycite references {bibliography}"
+    )
+
+
+def test_an_unknown_format_names_those_of_drafts(run: Check, tmp_path: Path) -> None:
+    (tmp_path / "draft.dat").write_bytes(bytes(range(256)) * 10)
+    assert told(run("draft.dat")) == (
+        "draft.dat: unknown file format; drafts are LaTeX, Markdown, Typst, .docx, .odt or plain text"
+    )
+
+
+def test_a_folder_that_does_not_exist_is_noticed_before_the_check(
+    run: Check, draft: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipeline, "check_draft", lambda *_, **__: pytest.fail("checked"))
+    assert told(run(draft, "--out", "nowhere/check.html", "--format", "html")) == (
+        "nowhere/check.html: cannot be written: its folder does not exist"
+    )
+
+
+def test_what_may_need_a_citation_is_counted(run: Check, draft: Path) -> None:
+    result = run(draft, "--threshold", "0.95")
+    assert "0 of 5 sentences need a citation; 1 already has one. 3 more may need one: --threshold 0.3." in result.stdout

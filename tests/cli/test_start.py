@@ -3,9 +3,15 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
+from whycite.cli import app
+from whycite.cli.terminal import usage_message
+
+WrongUse: Any = typer.BadParameter.__mro__[2]
 _HEAVY = ("lancedb", "pyarrow", "numpy", "onnxruntime", "spacy", "scipy", "rich.console", "whycite.library")
 
 
@@ -47,3 +53,33 @@ def test_the_package_is_the_command_too() -> None:
     result = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.startswith("whycite ")
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (
+            "check draft.tex --format xml",
+            "--format: 'xml' is not one of text, json, sarif, github, html; see whycite check --help",
+        ),
+        ("check draft.tex --threshold 3", "--threshold: must be at most 1; see whycite check --help"),
+        ("check draft.tex -n 0", "-n: must be at least 1; see whycite check --help"),
+        ("cite claim -n few", "-n: must be a whole number; see whycite cite --help"),
+        ("check draft.tex --threshold high", "--threshold: must be a number; see whycite check --help"),
+        ("check draft.tex --out", "--out needs a value"),
+        ("check", "DRAFT is missing; see whycite check --help"),
+        ("read a b", "unexpected argument: b; see whycite read --help"),
+        ("check --treshold 1", "no such option: --treshold; did you mean --threshold? See whycite check --help"),
+        ("chek", "no such command 'chek'; did you mean 'check'? See whycite --help"),
+    ],
+)
+def test_wrong_use_is_one_sentence_too(command: str, message: str) -> None:
+    with pytest.raises(WrongUse) as error:
+        app(command.split(), prog_name="whycite", standalone_mode=False)
+    assert usage_message(error.value) == message
+
+
+def test_wrong_use_exits_with_2() -> None:
+    result = _run("from whycite.cli import main; main()", "check")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr == "whycite: DRAFT is missing; see whycite check --help\n"

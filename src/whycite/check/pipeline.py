@@ -22,6 +22,7 @@ from whycite.check.rules import Rulebook, RuleDecision, check_rule_ids
 from whycite.check.worthiness import judge
 from whycite.cite.recommendations import check_number
 from whycite.documents.model import Document, Reference, Sentence
+from whycite.documents.references.reader import BIBLIOGRAPHY_FORMATS
 from whycite.errors import UserError
 from whycite.library.notices import PaperNotices, look_up
 from whycite.library.paths import default_path, library_exists
@@ -84,6 +85,9 @@ def check_draft(
     check_rule_ids(ignore_rules)
     clock = _StageClock()
     document = structure.label(draft if isinstance(draft, Document) else documents.read(draft))
+    if document.format in BIBLIOGRAPHY_FORMATS:
+        place = document.path
+        raise UserError(f"{place}: a bibliography, not a draft; check it with: whycite references {place}")
     clock.end("reading")
     memory = Memory() if remember else None
     detector, encoder = detector or load_detector(), encoder or _load_encoder(remember)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ __all__ = ["FORMATS", "KINDS", "SEVERITIES", "CheckSettings", "settings_for"]
 
 FORMATS = ("text", "json", "sarif", "github", "html")
 SEVERITIES = ("error", "warning", "information", "hint")
+_TOML_PLACE = re.compile(r" \(at line (\d+), column (\d+)\)")
 KINDS = ("needs-citation", *CITATION_RULES)  # what a check may fail on
 _OWN_FILE, _SHARED_FILE = ".whycite.toml", "pyproject.toml"
 
@@ -74,7 +76,7 @@ def _table(file: Path) -> dict[str, Any] | None:
     except ValueError as error:
         if file.name == _SHARED_FILE:
             return None  # the tools it belongs to report what is wrong with it
-        raise UserError(f"{file}: not valid TOML: {error}") from error
+        raise UserError(_syntax_message(file, error)) from error
     if file.name == _OWN_FILE:
         return content
     tools = content.get("tool")
@@ -82,11 +84,19 @@ def _table(file: Path) -> dict[str, Any] | None:
     return table if isinstance(table, dict) else None
 
 
+def _syntax_message(file: Path, error: ValueError) -> str:
+    """Where a file is not TOML, as editors write places."""
+    place = _TOML_PLACE.search(str(error))
+    where = f":{place[1]}:{place[2]}" if place else ""
+    return f"{file}{where}: not valid TOML: {_TOML_PLACE.sub('', str(error))}"
+
+
 def _settings(table: dict[str, Any], file: Path) -> CheckSettings:
     settings: dict[str, Any] = {}
     for key, value in table.items():
         if key not in _ALLOWED:
-            raise UserError(f"{file}: unknown setting '{key}'; choose one of: {', '.join(sorted(_ALLOWED))}")
+            raise UserError(f"{file}: unknown setting '{key}'{_choices(key, sorted(_ALLOWED))}")
+        _check_names(key, value, file)
         kind, is_valid = _ALLOWED[key]
         if not is_valid(value):
             raise UserError(f"{file}: '{key}' must be {kind}, not {value!r}")
@@ -98,26 +108,47 @@ def _settings(table: dict[str, Any], file: Path) -> CheckSettings:
     return CheckSettings(**settings, file=file)
 
 
+def _check_names(key: str, value: Any, file: Path) -> None:
+    """Refuse the first name in a list or table of names that is unknown."""
+    what, names = _NAMES.get(key, ("", ()))
+    listed = value if isinstance(value, list | dict) else ()
+    for name in listed if what else ():
+        if isinstance(name, str) and name not in names:
+            raise UserError(f"{file}: unknown {what} '{name}' in '{key}'{_choices(name, names)}")
+
+
+def _choices(name: str, names: Sequence[str]) -> str:
+    """What may have been meant, or else all there is."""
+    near = get_close_matches(name, names, 1)
+    return f"; did you mean '{near[0]}'?" if near else f"; choose one of: {', '.join(names)}"
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+def _is_list_of(value: Any, names: Sequence[str]) -> bool:
+    return isinstance(value, list) and all(name in names for name in value)
+
+
+# Settings that list names: what these are, and which there are.
+_NAMES: dict[str, tuple[str, Sequence[str]]] = {
+    "sections": ("section type", structure.SECTION_TYPES),
+    "thresholds": ("section type", structure.SECTION_TYPES),
+    "ignore-rules": ("rule", RULE_IDS),
+}
 _ALLOWED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "library": ("the path of a library", lambda value: isinstance(value, str)),
     "threshold": ("a number from 0 to 1", lambda value: _is_number(value) and 0 <= value <= 1),
     "thresholds": (
-        f"a table of section types ({', '.join(structure.SECTION_TYPES)}) with a number from 0 to 1 each",
+        "a table of section types with a number from 0 to 1 each",
         lambda value: (
-            isinstance(value, dict)
-            and all(section_type in structure.SECTION_TYPES for section_type in value)
-            and all(_is_number(number) and 0 <= number <= 1 for number in value.values())
+            isinstance(value, dict) and all(_is_number(number) and 0 <= number <= 1 for number in value.values())
         ),
     ),
     "sections": (
         f"a list of section types ({', '.join(structure.SECTION_TYPES)})",
-        lambda value: (
-            isinstance(value, list) and all(section_type in structure.SECTION_TYPES for section_type in value)
-        ),
+        lambda value: _is_list_of(value, structure.SECTION_TYPES),
     ),
     "fail-on": (f"one of {', '.join(KINDS)}", lambda value: value in KINDS),
     "contact": (
@@ -129,6 +160,6 @@ _ALLOWED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "severity": (f"one of {', '.join(SEVERITIES)}", lambda value: value in SEVERITIES),
     "ignore-rules": (
         f"a list of rules ({', '.join(RULE_IDS)})",
-        lambda value: isinstance(value, list) and all(rule in RULE_IDS for rule in value),
+        lambda value: _is_list_of(value, RULE_IDS),
     ),
 }

@@ -22,7 +22,7 @@ from whycite.cli.read import read
 from whycite.cli.references import references
 from whycite.cli.serve import lsp, mcp, serve
 from whycite.cli.structure import structure
-from whycite.cli.terminal import CommandGroup, HelpGroup, Interruption
+from whycite.cli.terminal import CommandGroup, HelpGroup, Interruption, printable, usage_message
 from whycite.cli.trust import trust
 from whycite.cli.verify import verify
 from whycite.cli.worth import worth
@@ -59,7 +59,7 @@ class _Commands(HelpGroup):
 app = CommandGroup(cls=_Commands, name="whycite", no_args_is_help=True, pretty_exceptions_enable=False)
 app.command(short_help="Try whycite on 122 open-access articles.")(demo)
 app.command(short_help="Add papers to your library.")(add)
-app.command(short_help="Get full texts that may be had freely.")(fetch)
+app.command(short_help="Download freely available full texts.")(fetch)
 app.command(short_help="Find papers to cite for a claim.")(cite)
 app.command(short_help="Find sentences in a draft that need a citation.")(check)
 app.command(short_help="Check whether cited papers back your claims.")(verify)
@@ -104,8 +104,7 @@ def main() -> None:
     except (UserError, MissingExtra) as error:
         _exit(2, f"whycite: {shorten_paths(str(error))}")
     except _WrongUse as error:
-        error.show()
-        _exit(2)
+        _exit(2, f"whycite: {printable(usage_message(error))}")
     except Interruption as error:
         _exit(130, f"whycite: stopped; {error}")
     except (KeyboardInterrupt, typer.Abort):

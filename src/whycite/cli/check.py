@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from whycite.cli.terminal import AsJson, LibraryPath, printable, say
+from whycite.cli.terminal import AsJson, LibraryPath, draft_errors, printable, say
 from whycite.cli.wordfiles import WordMarks, fix_word
 from whycite.errors import UserError
 from whycite.files import shorten_paths
@@ -95,14 +95,14 @@ def check(
     ] = False,
     papers: Annotated[
         str | None,
-        typer.Option(metavar="DIR", help="Full texts by which --fix verifies papers; also the library's."),
+        typer.Option(metavar="DIR", help="Folder of full texts; --fix verifies papers by these and by the library's."),
     ] = None,
     fail_on: Annotated[
         FailOn | None,
         typer.Option(
             metavar="KIND",
-            help="Exit with 1 on such a finding, with --fix if one is left: needs-citation, retracted, concern or "
-            "corrected.",
+            help="Exit with 1 if there is such a finding (with --fix, if one is left): needs-citation, retracted, "
+            "concern or corrected.",
         ),
     ] = None,
     worthiness: Annotated[
@@ -182,7 +182,7 @@ def check(
         with stage_progress(errors) as bar:
             live = LiveReport(bar, errors, streams)
             for draft, settings in zip(drafts, all_settings, strict=True):
-                with live.interruptible(draft):
+                with live.interruptible(draft), draft_errors():
                     document, texts = _read_draft(draft)
                     checked = check_draft(
                         document,
@@ -287,6 +287,8 @@ def _check_options(
         raise UserError("--papers can only be used with --fix; to verify the citations of a draft, use whycite verify")
     if fix and (format not in (None, CheckFormat.text) or as_json):
         raise UserError("--fix cannot be used with --format or --json")
+    if out not in (None, "-") and not Path(out).absolute().parent.is_dir():
+        raise UserError(f"{out}: cannot be written: its folder does not exist")
     if "-" in drafts and (fix or len(drafts) > 1):
         raise UserError("- (standard input) cannot be used with --fix or with other drafts")
 

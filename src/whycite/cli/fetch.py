@@ -46,7 +46,7 @@ def fetch(
     no_library: Annotated[bool, typer.Option("--no-library", help="Do not add the papers to your library.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Get the full texts that may be had freely, into a folder and your library.
+    """Download freely available full texts into a folder, and add them to your library.
 
     Asks Europe PMC, arXiv and, with a key, OpenAlex. What is there already is not asked for again.
     """

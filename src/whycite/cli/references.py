@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from whycite.cli.terminal import AsJson, LibraryPath, confirm_changes, count, open_output, printable, say
+from whycite.cli.terminal import AsJson, LibraryPath, confirm_changes, count, draft_errors, open_output, printable, say
 from whycite.errors import UserError
 from whycite.files import shorten_paths
 
@@ -69,7 +69,8 @@ def references(
     from whycite.references.checking import check_bibliography, library_knowledge
     from whycite.references.entries import load_bibliography
 
-    bibliography = load_bibliography(path)
+    with draft_errors():
+        bibliography = load_bibliography(path)
     cited = [entry.reference for entry in bibliography.entries]
     knowledge = library_knowledge(cited, library, use_library=not no_library)
     if online:

@@ -316,15 +316,22 @@ def show_proposal(proposal: Proposal, claim: str, place: Callable[[Evidence], st
         say(console, Text(match_reason(recommendation), style="dim"), indent=8)
 
 
+# What to try where a draft hardly cites yet: 119 of 166 sentences that need a citation are below the usual threshold.
+_LOWER_THRESHOLD = 0.3
+
+
 def _summary(checked: CheckedDraft) -> str:
     needed = sum(finding.kind == "needs-citation" for finding in checked.findings)
     cited = sum(finding.kind == "cited" for finding in checked.findings)
-    needs = "needs" if needed == 1 else "need"
+    total = len(checked.findings)
+    needs = "needs" if needed == 1 or total == 1 else "need"
+    likelier = sum(finding.kind == "ok" and finding.worthiness >= _LOWER_THRESHOLD for finding in checked.findings)
+    more = f" {likelier:,} more may need one: --threshold {_LOWER_THRESHOLD:g}." if likelier else ""
     retracted = len({p.key for finding in checked.findings for p in finding.problems if p.rule == "retracted"})
     warning = f" The draft cites {count(retracted, 'retracted paper')}." if retracted else ""
     return (
-        f"{shorten_paths(checked.document.path)}: {needed:,} of {count(len(checked.findings), 'sentence')} {needs} a "
-        f"citation; {cited:,} already {'has' if cited == 1 else 'have'} one.{warning}"
+        f"{shorten_paths(checked.document.path)}: {needed:,} of {count(total, 'sentence')} {needs} a "
+        f"citation; {cited:,} already {'has' if cited == 1 else 'have'} one.{more}{warning}"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -27,6 +28,7 @@ __all__ = [
     "LibraryPath",
     "confirm_changes",
     "count",
+    "draft_errors",
     "escape_markup",
     "given_options",
     "json_line",
@@ -36,7 +38,11 @@ __all__ = [
     "refuse_options",
     "say",
     "size",
+    "usage_message",
 ]
+
+
+DRAFT_FORMATS = "LaTeX, Markdown, Typst, .docx, .odt or plain text"
 
 
 def printable(text: str) -> str:
@@ -109,6 +115,18 @@ def print_json(content: Mapping[str, Any]) -> None:
 
 
 @contextmanager
+def draft_errors() -> Iterator[None]:
+    """Name the formats of drafts in an error about an unknown one, where --format is that of the output."""
+    from whycite.documents.reading import FORMAT_HINT
+
+    try:
+        yield
+    except UserError as error:
+        message = str(error)
+        raise UserError(message.replace(FORMAT_HINT, f"; drafts are {DRAFT_FORMATS}")) from error
+
+
+@contextmanager
 def open_output(path: str | None) -> Iterator[IO[bytes]]:
     """Open a file, or standard output for None and "-"; a file is replaced only once all is written."""
     if path is None or path == "-":
@@ -139,6 +157,35 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 class Interruption(Exception):
     """The user stopped a command; the message says what was finished."""
+
+
+# What Typer says of wrong options and arguments, and how we say it.
+_USAGE_WORDINGS = [
+    (re.compile(r"Invalid value for '([^']+)': (?:Value error, )?"), r"\1: "),
+    (re.compile(r"Input should be less than or equal to "), "must be at most "),
+    (re.compile(r"Input should be greater than or equal to "), "must be at least "),
+    (re.compile(r"Input should be a valid integer.*"), "must be a whole number"),
+    (re.compile(r"Input should be a valid number.*"), "must be a number"),
+    (re.compile(r"Missing \w+ '([^'.]+)\.*'"), r"\1 is missing"),
+    (re.compile(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)"), r"unexpected argument: \1"),
+    (re.compile(r"Option '([^']+)' requires an argument"), r"\1 needs a value"),
+    (re.compile(r"No such (option|command)"), r"no such \1"),
+    (re.compile(r" \(Possible options: (.*)\)"), r"; did you mean \1?"),
+    (re.compile(r"\. Did you mean (.*)"), r"; did you mean \1"),
+]
+
+
+def usage_message(error: Any) -> str:
+    """What is wrong with an option or an argument, in one sentence, and where to read about it."""
+    message = error.format_message()
+    for wording, replacement in _USAGE_WORDINGS:
+        message = wording.sub(replacement, message)
+    if " is not one of " in message:
+        message = re.sub(r"(?<= is not one of ).*", lambda names: names[0].replace("'", ""), message)
+    message = message.rstrip(".")
+    if not error.ctx:
+        return message
+    return f"{message}{' See' if message.endswith('?') else '; see'} {error.ctx.command_path} --help"
 
 
 def refuse_options(ctx: typer.Context, names: Sequence[str], reason: str) -> None:

@@ -17,7 +17,7 @@ def trust(
     folders: Annotated[
         list[str] | None, typer.Argument(metavar="FOLDER...", help="Folders with a library, models or projects.")
     ] = None,
-    remove: Annotated[bool, typer.Option("--remove", help="Trust these folders no longer.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Stop trusting these folders.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Trust folders that a library or a project from elsewhere names; without a folder, list those you trust.

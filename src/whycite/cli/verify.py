@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from whycite.cli.terminal import AsJson, Interruption, LibraryPath, count, print_json, printable, say
+from whycite.cli.terminal import AsJson, Interruption, LibraryPath, count, draft_errors, print_json, printable, say
 from whycite.errors import UserError
 
 if TYPE_CHECKING:
@@ -222,7 +222,8 @@ def _verify_draft(
         from whycite.library import Library
 
         opened_library = Library.open(library)
-    document = read(path)
+    with draft_errors():
+        document = read(path)
     if format in _COMMENTED and document.format != format.value:
         raise UserError(f"{path}: --format {format.value} writes comments into a .{format.value}, and this is none")
     citation_verdicts: list[CitationVerdict] = []

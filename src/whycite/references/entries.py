@@ -11,11 +11,11 @@ from whycite.check.fix.edits import DraftProject, text_of
 from whycite.documents.model import Document, Reference
 from whycite.documents.reading import read
 from whycite.documents.references.bibtex import BibtexEntry, inherit_fields, locate_entries, reference_of
+from whycite.documents.references.reader import BIBLIOGRAPHY_FORMATS
 from whycite.errors import UserError
 
-__all__ = ["BIBLIOGRAPHIES", "Bibliography", "Entry", "load_bibliography"]
+__all__ = ["Bibliography", "Entry", "load_bibliography"]
 
-BIBLIOGRAPHIES = frozenset({"bibtex", "bbl", "csljson", "ris"})  # formats of files that cite nothing themselves
 _BIBTEX = (".bib", ".bibtex", ".biblatex")
 _NEVER_CITED = {"xdata", "bibnote", "control"}
 _EVERYTHING_CITED = re.compile(r"\\nocite\s*\{\s*\*\s*\}|nocite:[^\n]{0,200}@\*|\bfull:\s*true\b")
@@ -57,7 +57,7 @@ class Bibliography:
 def load_bibliography(path: str | Path) -> Bibliography:
     """Read the entries of a bibliography file, or of the bibliography of a draft."""
     document = read(path)
-    if document.format in BIBLIOGRAPHIES:
+    if document.format in BIBLIOGRAPHY_FORMATS:
         contents = {document.path: Path(document.path).read_bytes()} if _is_bibtex_file(document) else {}
         return Bibliography(document, _entries(document, contents), contents)
     project = _project(document, Path(path))

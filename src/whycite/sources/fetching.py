@@ -22,10 +22,10 @@ from whycite.documents.identity import (
 )
 from whycite.documents.model import Publication, Reference
 from whycite.documents.reading import read
+from whycite.documents.references.reader import BIBLIOGRAPHY_FORMATS
 from whycite.errors import UserError
 from whycite.library import Library
 from whycite.references.client import ServiceFailure
-from whycite.references.entries import BIBLIOGRAPHIES
 from whycite.sources.openaccess import OpenAccess, PaperSearch, has_identifier
 from whycite.sources.taking import SourceItem
 from whycite.verify.fulltexts import match_references, texts_in_library
@@ -88,7 +88,7 @@ def cited_references(path: str | Path) -> list[Reference]:
     """The entries of a bibliography file, or the references that a draft cites."""
     document = read(path)
     cited = {key for sentence in document.sentences for key in sentence.cited_keys}
-    everything = document.format in BIBLIOGRAPHIES
+    everything = document.format in BIBLIOGRAPHY_FORMATS
     references = [reference for reference in document.references if everything or reference.id in cited]
     if not references:
         raise UserError(f"{path}: " + ("has no entries" if everything else "cites nothing that its bibliography has"))

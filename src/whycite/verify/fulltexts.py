@@ -14,6 +14,7 @@ from whycite import documents
 from whycite.documents.identity import group_references, normalise_title, tells_paper
 from whycite.documents.model import Document, Reference
 from whycite.documents.reading import readers
+from whycite.documents.references.reader import BIBLIOGRAPHY_FORMATS
 from whycite.documents.sources import DiskFolder
 from whycite.errors import UserError
 from whycite.files import atomic_write, make_folder
@@ -27,7 +28,6 @@ __all__ = ["FullText", "match_references", "open_full_text", "texts_in_folder", 
 _LOG = logging.getLogger("whycite")
 _FIELDS = ("title", "authors", "year", "venue", "doi", "arxiv", "pmid")
 _PACKED = (".gz", ".zst", ".bz2", ".xz", ".zip", ".tgz")
-_BIBLIOGRAPHIES = frozenset({"bibtex", "bbl", "ris", "csljson"})
 _MIN_TITLE_WORDS = 4  # a shorter title identifies no paper without author and year
 _MAX_YEARS_APART = 5  # of a preprint and its printed version; papers further apart only share a title
 _CACHE_VERSION = 1  # of the cached records; increase it when they change
@@ -139,7 +139,7 @@ def open_full_text(full_text: FullText) -> Document:
 
 def _files(folder: Path) -> Iterator[Path]:
     suffixes = tuple(
-        suffix for name, reader in readers().items() if name not in _BIBLIOGRAPHIES for suffix in reader.suffixes
+        suffix for name, reader in readers().items() if name not in BIBLIOGRAPHY_FORMATS for suffix in reader.suffixes
     )
     for name in DiskFolder(folder).names():
         if name.lower().endswith((*suffixes, *_PACKED)):

@@ -13,6 +13,7 @@ from whycite.documents.sources import Source, decode
 from whycite.text.wordlists import load_tables
 
 __all__ = [
+    "BIBLIOGRAPHY_FORMATS",
     "JOURNALS",
     "BibliographyReader",
     "Parse",
@@ -26,6 +27,9 @@ __all__ = [
 ]
 
 Parse = Callable[[str, str], tuple[list[Reference], list[str]]]
+
+BIBLIOGRAPHY_FORMATS = frozenset({"bibtex", "bbl", "csljson", "ris"})
+"""The names of readers whose documents have references and nothing else."""
 
 JOURNALS: dict[str, str] = load_tables(__name__)["journals"]  # TeX macro -> abbreviation
 
