@@ -186,7 +186,7 @@ Previous studies have shown that bees rest.
 \end{abstract}
 \section{Introduction}
 Previous studies have shown that bees rest.
-It is known that bees rest in hives.
+A known fact: bees rest in hives.
 We find that unknown bees rest. %s
 Bees dance \cite{Kaiser1988}, and earlier studies show that wasps do.
 Bees dance \cite{Kaiser1988}, and wasps do.

@@ -54,6 +54,9 @@ NEEDS = {
         "Smith (2003) argued that bees do not dream.",
         "According to van der Berg (1999), bees dream.",
         "This was seen by Smith et al. [2010] in mice.",
+        "Kaiser himself argued that bees dream.",
+        "According to Kaiser, bees sleep.",
+        "Kaiser and Roe thought that bees dream.",
     ],
     "previous-work": [
         "Previous studies have shown that bees sleep.",
@@ -68,6 +71,10 @@ NEEDS = {
         "In agreement with previous work, bees sleep longer at night.",
         "Many researchers argue that wasps dream.",
         "This was previously reported for wasps.",
+        "Our bees slept by day, consistent with reports from warmer regions.",
+        "The hives were cold, in good agreement with findings of many keepers.",
+        "Critics have noted that bees dream.",
+        "Some philosophers argue that wasps think.",
     ],
     "named-entry": [
         "Our scheduler leverages Prefect to run jobs.",
@@ -78,6 +85,13 @@ NEEDS = {
         "Bees pollinate 35 % of all crops.",
         "Wasps kill about 1.5 million bees a year.",
         "In cold winters 20 to 30 percent of all hives are lost.",
+    ],
+    "common-knowledge": [
+        "Bees are known to sleep at night.",
+        "Wasps are also well known for their dreams.",
+        "It is widely accepted that bees sleep.",
+        "It has long been recognised that wasps dream.",
+        "The sleep of bees is well documented.",
     ],
 }
 EXEMPT = {
@@ -135,6 +149,15 @@ NOTHING = [
     "A causal effect of light on bees is likely.",
     "Causality is hard to show with bees.",
     "Bees were known to Darwin as well.",
+    "Bees are not known to dream.",
+    "We know that bees sleep.",
+    "It is known from Section 2 that bees sleep.",
+    "Bees slept by day, consistent with our findings on wasps.",
+    "Darwinists argue that bees sleep.",
+    "Kaiserslautern said nothing of bees.",
+    "KAISER calls the next bee.",
+    "The Kaiser conjecture holds for bees.",
+    "Kaiser's call was heard by all bees.",
     "Jobs run on Prefect Cloud only.",
     "The BERT of the hive is old.",
     "Data are described at https://example.org and weigh two tons of honey a year.",
@@ -311,3 +334,21 @@ def test_long_texts_take_linear_time(tmp_path: Path, piece: str) -> None:
         rulebook.decide(1)
         seconds.append(time.process_time() - start)
     assert seconds[1] < max(0.5, 60 * seconds[0])  # 16 times the text; quadratic would be 256 times
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Bees sleep [@kaiser]. Kaiser argued that they dream.",
+        "Kaiser argued that bees dream. He saw them sleep [@kaiser].",
+        "Kaiser argued that bees dream [@kaiser].",
+    ],
+    ids=["before", "after", "there"],
+)
+def test_an_author_without_a_year_is_asked_for_once(tmp_path: Path, text: str) -> None:
+    assert {rule for rule, _ in decisions(tmp_path, f"# Introduction\n\n{text}\n")} == {""}
+
+
+def test_what_is_known_has_its_source_in_the_same_sentence(tmp_path: Path) -> None:
+    text = "# Introduction\n\nBees sleep [@kaiser], and are known to dream.\n"
+    assert decisions(tmp_path, text) == [("", "")]

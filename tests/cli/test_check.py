@@ -47,10 +47,11 @@ def told(result: Result) -> str:
 
 
 def test_people_see_the_sentence_how_sure_and_the_papers(run: Check, draft: Path) -> None:
+    draft.write_text(TEX.replace("It is known that bees", "A known fact: bees"), "utf-8")
     result = run(draft)
     assert result.exit_code == 0, result.output
     assert f"{draft.name}:5:1: needs a citation (worthiness 0.90)" in result.stdout
-    assert "It is known that bees rest at night." in result.stdout
+    assert "A known fact: bees rest at night." in result.stdout
     assert "Kaiser1988  Busy bees need rest, too" in result.stdout
     assert "2 of 5 sentences need a citation; 1 already has one." in result.stdout
     assert result.stderr.count("no library, so papers") == 1

@@ -142,7 +142,7 @@ def test_findings_that_are_piped_stay_out_of_the_bar(tmp_path: Path) -> None:
     finally:
         process.kill()
         os.close(screen)
-    assert output.decode().count("needs a citation (worthiness") == CLAIMS
+    assert output.decode().count("needs a citation (common-knowledge: ") == CLAIMS
     assert "\x1b" not in output.decode()
 
 

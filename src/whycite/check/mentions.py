@@ -11,7 +11,7 @@ from functools import cached_property
 from whycite.check.memory import once_per_bibliography
 from whycite.documents.model import Document, Reference, Sentence
 from whycite.text.tokens import fold
-from whycite.text.wordlists import load_word_lists
+from whycite.text.wordlists import FUNCTION_WORDS, load_word_lists
 
 __all__ = ["REPORTING_VERBS", "AuthorMention", "BibliographyMentions"]
 
@@ -36,6 +36,13 @@ _AUTHOR_YEAR = re.compile(
     rf"[(\[](?P<year>{_YEAR})[)\],;:](?P<verb> (?:{_REPORTING})\b)?"
 )
 _IN_BRACKETS = re.compile(rf"[(\[](?:see |e\.g\.,? |cf\.? |also )*(?P<names>{_NAMES}),? (?P<year>{_YEAR})[)\],;:]")
+# A name alone, beside what only a person does. It is an author's if the bibliography has one of that name.
+_BARE_NAMES = re.compile(
+    rf"(?<!\b[Tt]he )(?P<names>{_NAMES})(?: (?:himself|herself|themselves|also|first|later|\w+ly))?"
+    rf" (?:{_REPORTING}|{'|'.join(sorted(_WORDS['thinking']))})\b(?! by\b)"
+    rf"|\b[Aa]ccording to (?P<source>{_NAMES})(?![\w-])"
+)
+_MIN_BARE_NAME = 3  # letters; shorter names are too often something else
 _SEPARATOR = re.compile(r",? and |,? & |, ")
 
 
@@ -64,7 +71,22 @@ class BibliographyMentions:
                 continue
             if mention.year or not any(self._cited_before(family, index) for family in families):
                 return True
-        return False
+        return any(self._is_first_mention(families, index, sentence) for families in self._bare_names(text))
+
+    def _bare_names(self, text: str) -> Iterator[frozenset[str]]:
+        """The family names of authors of the bibliography that a text says something of: "Hymes argued that"."""
+        for match in _BARE_NAMES.finditer(text):
+            names = _SEPARATOR.split(match["names"] or match["source"])
+            families = frozenset(map(_folded_name, names))
+            if families <= self._families and not any(map(_is_doubtful_name, names)):
+                yield families
+
+    def _is_first_mention(self, families: frozenset[str], index: int, sentence: Sentence) -> bool:
+        """Whether none of the authors was cited before, nor is cited in the same paragraph."""
+        if any(self._cited_before(family, index) for family in families):
+            return False
+        keys = [reference.id for reference in self._document.references if families & _families(reference)]
+        return not any(self._is_cited_by(key, index, sentence) for key in keys)
 
     def _author_mentions(self, text: str) -> Iterator[AuthorMention]:
         for match in _OTHERS.finditer(text):
@@ -179,8 +201,17 @@ class BibliographyMentions:
 
 
 def _mention(match: re.Match[str]) -> AuthorMention:
-    names = _SEPARATOR.split(match["names"])
-    return AuthorMention(frozenset(fold(name).removesuffix("'s") for name in names), match["year"] or "")
+    return AuthorMention(frozenset(map(_folded_name, _SEPARATOR.split(match["names"]))), match["year"] or "")
+
+
+def _is_doubtful_name(name: str) -> bool:
+    """Whether a name without a year may be something else: an abbreviation, a word, the owner in "Kim's claim"."""
+    is_word = len(name) < _MIN_BARE_NAME or name.lower() in FUNCTION_WORDS
+    return is_word or name.isupper() or name.endswith(("'s", "’s"))
+
+
+def _folded_name(name: str) -> str:
+    return fold(name).removesuffix("'s")
 
 
 def _families(reference: Reference) -> frozenset[str]:

@@ -12,6 +12,7 @@ from whycite.check.findings import CITATION_RULES
 from whycite.check.mentions import BibliographyMentions
 from whycite.check.paragraphs import heading_paths
 from whycite.check.wordings import (
+    appeals_to_knowledge,
     gives_statistic,
     gives_thanks,
     is_own_publication_heading,
@@ -115,6 +116,10 @@ def _gives_statistic(statement: Statement) -> bool:
     return statement.section_type in _BACKGROUND_TYPES and not is_covered and gives_statistic(statement.text)
 
 
+def _appeals_to_knowledge(statement: Statement) -> bool:
+    return not statement.sentence.cites and appeals_to_knowledge(statement.text)
+
+
 # In the order in which they decide: the place of a sentence comes first; "We confirm what Kaiser (1988) found" then
 # needs a citation although it is an own result, and "Section 2 reviews previous work" none although it names such work.
 RULES: tuple[Rule, ...] = (
@@ -141,6 +146,7 @@ RULES: tuple[Rule, ...] = (
         lambda statement: states_limitation(statement.text),
     ),
     _needs("statistic", 0.75, "gives a statistic without a source", _gives_statistic),
+    _needs("common-knowledge", 0.75, "says that something is known without saying from where", _appeals_to_knowledge),
 )
 _BY_ID = {rule.id: rule for rule in RULES}
 RULE_IDS = (*_BY_ID, *CITATION_RULES)  # that can be ignored

@@ -9,6 +9,7 @@ from whycite.check.mentions import REPORTING_VERBS
 from whycite.text.wordlists import load_tables
 
 __all__ = [
+    "appeals_to_knowledge",
     "gives_statistic",
     "gives_thanks",
     "is_own_publication_heading",
@@ -46,6 +47,7 @@ _PREVIOUS_WORK = re.compile(
             rf"\b{_any('several')} (?:[\w-]+ ){{0,2}}?{_WORK} (?:\w+ly |also )?{_REPORTS}",
             rf"\b(?:studies|research|literature|{_any('people')}) (?:has|have) (?:\w+ly |also |long )?{_PARTICIPLE}\b",
             rf"\b{_any('agreement')} (?:our |the )?{_EARLIER_WORK}\b",
+            rf"\b{_any('agreeing')} (?:(?!{_any('own')}\b)[\w-]+ ){{0,2}}?{_any('reports')} {_any('of_others')}\b",
             rf"\b(?:in|by) {_EARLIER_WORK}\b",
             rf"\b(?:has|have|had) (?:\w+ )?been (?:\w+ )?{_PUBLISHED}\b",
             rf"\b(?:was|were|as) (?:previously|recently) {_PUBLISHED}\b",
@@ -113,6 +115,20 @@ _OWN_FIGURE = re.compile(rf"\b{_any('own_figures')}\b", re.IGNORECASE)
 def gives_statistic(text: str) -> bool:
     """Whether a sentence gives a share or a large number that is not of the draft's own making."""
     return bool(_SHARE.search(text)) and not any(pattern.search(text) for pattern in (_POINTER, _OWN_FIGURE))
+
+
+_HOW_WELL = rf"(?:(?:\w+ly|{_any('degrees')}) |well[- ])*"
+_KNOWN = re.compile(
+    rf"\b(?:is|are) {_HOW_WELL}known (?:to (?-i:[a-z])|for\b)"
+    rf"|\bit (?:is|has been|has long been) {_HOW_WELL}{_any('accepted')} that\b"
+    rf"|\b(?:is|are|has been|have been) (?:now |also )?(?:well|widely|generally|firmly)[- ]{_any('accepted')}\b",
+    re.IGNORECASE,
+)
+
+
+def appeals_to_knowledge(text: str) -> bool:
+    """Whether a sentence says that something is known: "bees are known to sleep", "it is well established that"."""
+    return bool(_KNOWN.search(text)) and not any(pattern.search(text) for pattern in (_POINTER, _DENIAL, _OWN_FIGURE))
 
 
 _IN_PART = rf"in (?:more detail in |detail in )?(?:the )?(?:next |following )?{_PART}"

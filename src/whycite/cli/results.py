@@ -331,7 +331,7 @@ def _summary(checked: CheckedDraft) -> str:
     warning = f" The draft cites {count(retracted, 'retracted paper')}." if retracted else ""
     return (
         f"{shorten_paths(checked.document.path)}: {needed:,} of {count(total, 'sentence')} {needs} a "
-        f"citation; {cited:,} already {'has' if cited == 1 else 'have'} one.{more}{warning}"
+        f"citation; {cited:,} already {'has' if cited == 1 else 'have'} one.{warning}{more}"
     )
 
 

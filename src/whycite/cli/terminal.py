@@ -177,7 +177,7 @@ _USAGE_WORDINGS = [
 
 def usage_message(error: Any) -> str:
     """What is wrong with an option or an argument, in one sentence, and where to read about it."""
-    message = error.format_message()
+    message: str = error.format_message()
     for wording, replacement in _USAGE_WORDINGS:
         message = wording.sub(replacement, message)
     if " is not one of " in message:

@@ -64,7 +64,8 @@ def test_places_rules_and_papers(checked: CheckedDraft) -> None:
     assert run["columnKind"] == "unicodeCodePoints"
     assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == [
         *("needs-citation", "cited", "needs-citation/named-author", "needs-citation/previous-work"),
-        *("needs-citation/named-entry", "needs-citation/statistic", "retracted", "concern", "corrected"),
+        *("needs-citation/named-entry", "needs-citation/statistic", "needs-citation/common-knowledge"),
+        *("retracted", "concern", "corrected"),
     ]
     assert [result["ruleId"] for result in run["results"]] == ["needs-citation"] * 3
     first = run["results"][0]
