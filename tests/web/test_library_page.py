@@ -92,7 +92,7 @@ def test_papers_are_put_into_a_collection(page: Any, tmp_path: Path) -> None:
     page.keyboard.press("Enter")
     page.wait_for_selector("#state:has-text('Added 1 paper to “Sea <b>animals</b>”.')")
     page.select_option("[name=collection]", "Sea <b>animals</b>")
-    page.wait_for_function("document.querySelectorAll('#rows tr').length === 1")
+    page.locator("#rows tr").nth(1).wait_for(state="detached")
     page.reload()
     page.wait_for_selector("#rows tr:has-text('killer whales')")
     assert page.locator("#rows tr").count() == 1

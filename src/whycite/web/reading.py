@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from whycite.service.loading import CurrentLibrary
 
 __all__ = [
+    "BIBLIOGRAPHIES",
     "PAPERS_WORKER",
     "UPLOADED",
     "drop_original",
@@ -41,7 +42,7 @@ _ORIGINALS = "originals"  # in the folder of the library: the files that were up
 _SECONDS = 60.0  # without progress
 _MEMORY = 3 << 30  # bytes of address space
 _TEX = (".tex", ".ltx", ".latex")
-_BIBLIOGRAPHIES = (".bib", ".ris", ".bbl")
+BIBLIOGRAPHIES = (".bib", ".ris", ".bbl")  # of use only beside a draft or a paper
 _NO_TEXTS = "a bibliography, which has no texts; send the papers themselves, or the draft that it belongs to"
 _MAX_DOCUMENTS = 16  # per batch
 _MAX_TEXT_SIZE = 1 << 20  # characters per batch
@@ -233,7 +234,7 @@ def _stream_folder(folder: str, alive: Callable[[], None]) -> Iterator[Document]
     names = sorted(str(path) for path in Path(folder).rglob("*") if path.is_file())
     if not seen_paths:  # else a bibliography belongs to what was read
         for name in names:
-            if name.lower().endswith(_BIBLIOGRAPHIES):
+            if name.lower().endswith(BIBLIOGRAPHIES):
                 yield _unreadable_document(name, f"{name}: {_NO_TEXTS}")
     if not any(name.lower().endswith(_TEX) for name in names):  # a LaTeX project has other files, which belong to it
         for name in names:

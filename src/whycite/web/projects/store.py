@@ -20,6 +20,7 @@ import platformdirs
 from whycite.errors import UserError
 from whycite.files import atomic_write, make_folder
 from whycite.web.guard import Problem
+from whycite.web.reading import BIBLIOGRAPHIES
 from whycite.web.uploads import Upload, safe_name, unpack_archives, write_upload
 from whycite.web.warm import file_hash
 
@@ -28,7 +29,6 @@ __all__ = ["FileKind", "ProjectFile", "ProjectFolder", "ProjectStore", "default_
 FileKind = Literal["draft", "paper"]
 
 _ID = re.compile(r"[0-9a-f]{16}")
-_BIBLIOGRAPHIES = (".bib", ".ris", ".bbl")  # of use only beside the draft
 _MAX_PROJECTS = 1_000
 _MAX_FILES = 500  # per project
 _MAX_BYTES = 1 << 30  # per project
@@ -87,7 +87,7 @@ class ProjectFolder:
             if len(present) + len(uploads) > _MAX_FILES:
                 raise Problem(422, f"A project has at most {_MAX_FILES} files; remove some first.")
             for upload in uploads:
-                folder = self.path / ("draft" if upload.name.lower().endswith(_BIBLIOGRAPHIES) else kind)
+                folder = self.path / ("draft" if upload.name.lower().endswith(BIBLIOGRAPHIES) else kind)
                 path = folder / safe_name(upload.name)
                 write_upload(folder, upload, replace=True)
                 if sum(file.size for file in self.files()) > _MAX_BYTES:
