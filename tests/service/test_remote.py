@@ -19,7 +19,7 @@ from whycite.errors import UserError
 from whycite.library import add
 from whycite.service import remote
 from whycite.service.drafts import check_file, read_file
-from whycite.service.engine import CheckOptions, Engine
+from whycite.service.engine import DraftOptions, Engine
 from whycite.service.loading import CurrentLibrary
 from whycite.service.remote import AnsweringEngine, Engines, ServerEngine
 from whycite.web.guard import AccessRules
@@ -186,7 +186,7 @@ def test_a_library_that_the_server_does_not_have_is_opened_here(
 
 def test_a_bibliography_is_sent_once(library: Path, draft: Path) -> None:
     document = read_file(draft)
-    question, options = remote._question("check"), CheckOptions()
+    question, options = remote._question("check"), DraftOptions()
     arguments = {"document": replace(document, references=()), "texts": {str(draft): STUDIES_TEX}, "options": options}
     content = question.arguments.dump_json(arguments)
     entries = remote._REFERENCES.dump_json(document.references)
@@ -211,7 +211,7 @@ def test_only_questions_can_be_asked(library: Path, question: str) -> None:
 
 def test_files_of_the_servers_machine_are_not_read(library: Path, draft: Path) -> None:
     document: Document = replace(read_file(draft), references=())
-    arguments = {"document": document, "texts": {}, "options": CheckOptions()}
+    arguments = {"document": document, "texts": {}, "options": DraftOptions()}
     content = remote._question("check").arguments.dump_json(arguments)
     with pytest.raises(UserError, match="the text of a file of the draft is missing"):
         AnsweringEngine(CurrentLibrary(library)).answer("check", content, "", b"", lambda kind, text: None)

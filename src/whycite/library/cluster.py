@@ -135,7 +135,7 @@ def _reach(address: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Extraction:
+class _ExtractedDocument:
     """A document with its evidence, or why there is none."""
 
     document: Document
@@ -143,7 +143,7 @@ class _Extraction:
     error: str = ""
 
 
-def _new_documents(extractions: Iterable[_Extraction], intake: Intake, skip: SkipDocument) -> SpanStream:
+def _new_documents(extractions: Iterable[_ExtractedDocument], intake: Intake, skip: SkipDocument) -> SpanStream:
     for extraction in extractions:
         if not intake.accepts(extraction.document):
             continue
@@ -167,7 +167,7 @@ class _Portion:
 
 
 @dataclass(slots=True)
-class _Reading:
+class _ReadingTask:
     """A portion that is being read."""
 
     portion: _Portion
@@ -195,13 +195,13 @@ class _ClusterReading:
         self._known = ray.put(known)
         self._limit = _TASKS_PER_CORE * cores
 
-    def extractions(self) -> Generator[_Extraction, None, None]:
+    def extractions(self) -> Generator[_ExtractedDocument, None, None]:
         """Every document, in order."""
         portions = _portions(self._paths, self._format)
-        under_way: deque[_Reading] = deque()
+        under_way: deque[_ReadingTask] = deque()
         try:
             for portion in portions:
-                under_way.append(_Reading(portion, self._start(portion)))
+                under_way.append(_ReadingTask(portion, self._start(portion)))
                 if len(under_way) >= self._limit:
                     yield from self._finish(under_way[0])
                     under_way.popleft()
@@ -215,7 +215,7 @@ class _ClusterReading:
     def _start(self, portion: _Portion) -> Any:
         return self._task.remote(portion, self._format, self._known, version("whycite"))
 
-    def _finish(self, reading: _Reading) -> Iterator[_Extraction]:
+    def _finish(self, reading: _ReadingTask) -> Iterator[_ExtractedDocument]:
         """The documents of a portion, from as many tasks as it takes."""
         from ray.exceptions import RayError, RayTaskError
 
@@ -223,7 +223,7 @@ class _ClusterReading:
             count = reading.delivered
             try:
                 for reference in reading.results:
-                    extraction: _Extraction = self._ray.get(reference)
+                    extraction: _ExtractedDocument = self._ray.get(reference)
                     reading.delivered += 1
                     yield extraction
             except RayTaskError as error:
@@ -236,14 +236,14 @@ class _ClusterReading:
                 reading.careful -= 1
             reading.results = self._start(self._rest(reading))
 
-    def _note_crash(self, reading: _Reading) -> None:
+    def _note_crash(self, reading: _ReadingTask) -> None:
         number = reading.delivered
         reading.careful = _CAREFUL_DOCUMENTS
         reading.crashes[number] += 1
         if reading.crashes[number] >= _ATTEMPTS:
             reading.fatal.add(number)
 
-    def _rest(self, reading: _Reading) -> _Portion:
+    def _rest(self, reading: _ReadingTask) -> _Portion:
         portion = reading.portion
         limit = 1 if reading.careful else None
         return _Portion(portion.path, portion.members, reading.delivered, limit, frozenset(reading.fatal))
@@ -310,7 +310,7 @@ def _portable(encoder: Encoder) -> Encoder | str:
 
 def _extract_portion(
     portion: _Portion, format: str | None, known: NDArray[np.int64], expected_version: str
-) -> Iterator[_Extraction]:
+) -> Iterator[_ExtractedDocument]:
     """The documents of a portion with their evidence, but for those that the library has."""
     installed_version = version("whycite")
     if installed_version != expected_version:
@@ -323,25 +323,25 @@ def _extract_portion(
         if number == last:
             return
         if number in portion.fatal and number >= portion.delivered:
-            yield _Extraction(unreadable(document.path, f"ended its process {_ATTEMPTS} times"), [])
+            yield _ExtractedDocument(unreadable(document.path, f"ended its process {_ATTEMPTS} times"), [])
         elif number >= portion.delivered:
             yield _extraction(document, known)
 
 
-def _extraction(document: Document, known: NDArray[np.int64]) -> _Extraction:
+def _extraction(document: Document, known: NDArray[np.int64]) -> _ExtractedDocument:
     from whycite.library.writer import content_hash
 
     digest = identifier(content_hash(document))
     position = int(np.searchsorted(known, digest))
     labelled = label(document)
     if position < len(known) and known[position] == digest:
-        return _Extraction(labelled, None)
+        return _ExtractedDocument(labelled, None)
     try:
-        return _Extraction(labelled, extract(labelled))
+        return _ExtractedDocument(labelled, extract(labelled))
     except UserError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever it is, the other documents can be added
-        return _Extraction(labelled, [], explain(error))
+        return _ExtractedDocument(labelled, [], explain(error))
 
 
 def _encode_texts(encoder: Encoder | str, name: str, texts: list[str]) -> Vectors:

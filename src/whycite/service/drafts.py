@@ -16,7 +16,7 @@ from whycite.documents.model import Document
 from whycite.documents.reading import reader_for
 from whycite.documents.sources import DiskFolder, Source
 from whycite.errors import UserError
-from whycite.service.engine import CheckOptions, Engine, OnJudged, Progress, no_progress, show_nothing
+from whycite.service.engine import DraftOptions, Engine, OnJudged, Progress, no_progress, show_nothing
 
 __all__ = ["Buffers", "buffer_bytes", "check_file", "main_file", "read_file"]
 
@@ -60,7 +60,7 @@ def check_file(
 ) -> CheckedDraft:
     """Check a draft with the settings of its project; `document` is the draft if it was read before."""
     settings = settings_for(path)
-    options = CheckOptions(
+    options = DraftOptions(
         n or settings.n or _PAPERS, settings.threshold, settings.thresholds, settings.sections, settings.ignore_rules
     )
     texts = {str(file): text for file, text in (buffers or {}).items()}

@@ -14,7 +14,7 @@ from whycite.references.checking import PaperKnowledge, library_knowledge
 from whycite.service.shelf import PaperShelf
 from whycite.verify.verification import Verification
 
-__all__ = ["CheckOptions", "Engine", "OnJudged", "Progress", "no_progress", "show_nothing"]
+__all__ = ["DraftOptions", "Engine", "OnJudged", "Progress", "no_progress", "show_nothing"]
 
 Progress = Callable[[str, int, int | None], None]
 OnJudged = Callable[[CheckedDraft], None]
@@ -29,7 +29,7 @@ def show_nothing(judged: CheckedDraft) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckOptions:
+class DraftOptions:
     """How a draft is checked, according to the settings of its project."""
 
     n: int = 3  # papers per sentence
@@ -46,7 +46,7 @@ class Engine(PaperShelf):
         self,
         document: Document,
         texts: Mapping[str, str],
-        options: CheckOptions,
+        options: DraftOptions,
         progress: Progress = no_progress,
         on_judged: OnJudged = show_nothing,
     ) -> CheckedDraft:

@@ -28,7 +28,7 @@ from whycite.documents.model import Document, Reference, Sentence
 from whycite.errors import MissingExtra, UserError
 from whycite.library.records import LibraryDocument, Paper, SourceDocument
 from whycite.references.checking import PaperKnowledge
-from whycite.service.engine import CheckOptions, Engine, OnJudged, Progress, no_progress, show_nothing
+from whycite.service.engine import DraftOptions, Engine, OnJudged, Progress, no_progress, show_nothing
 from whycite.service.loading import CurrentLibrary, keep_caches_open
 from whycite.service.shelf import LibraryCitations, SourceSearch, StoredPaper
 from whycite.verify.verification import Verification
@@ -194,7 +194,7 @@ class ServerEngine(Engine):
         self,
         document: Document,
         texts: Mapping[str, str],
-        options: CheckOptions,
+        options: DraftOptions,
         progress: Progress = no_progress,
         on_judged: OnJudged = show_nothing,
     ) -> CheckedDraft:

@@ -32,7 +32,7 @@ from whycite.models import load_encoder
 from whycite.models.cache import CachedEncoder
 
 __all__ = [
-    "CitingExample",
+    "LabelledCitation",
     "cross_validate",
     "drop_bar",
     "fit_functions",
@@ -68,7 +68,7 @@ _METHOD = FUNCTIONS.index("method")
 
 
 @dataclass(frozen=True, slots=True)
-class CitingExample:
+class LabelledCitation:
     """A citing sentence without markers, and what it cites the paper for."""
 
     claim: str
@@ -76,7 +76,7 @@ class CitingExample:
     dataset: str
 
 
-def load_functions(folder: Path, part: str) -> list[CitingExample]:
+def load_functions(folder: Path, part: str) -> list[LabelledCitation]:
     """The examples of a part ("train" or "dev") of both data sets."""
     examples = []
     for dataset, functions in _FILES.items():
@@ -86,7 +86,7 @@ def load_functions(folder: Path, part: str) -> list[CitingExample]:
                 raise UserError(f"{place}: \"label\" must be one of {', '.join(functions)}, not '{label}'")
             claim = claim_of(text_of(row, "text", place))
             if (function := functions[label]) and says_something(claim):
-                examples.append(CitingExample(claim, function, dataset))
+                examples.append(LabelledCitation(claim, function, dataset))
     return examples
 
 
@@ -184,7 +184,7 @@ def _measure_dev(folder: Path, encoder: CachedEncoder, weights: FunctionWeights,
         tell(f"dev, {dataset}: {measure_functions(chances[rows], targets[rows], weights.bar)}")
 
 
-def _targets(examples: Sequence[CitingExample]) -> Integers:
+def _targets(examples: Sequence[LabelledCitation]) -> Integers:
     return np.array([FUNCTIONS.index(example.function) for example in examples])
 
 
