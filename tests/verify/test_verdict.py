@@ -84,12 +84,13 @@ def test_others_without_a_name() -> None:
 
 def test_an_own_finding_is_preferred_to_what_others_found() -> None:
     others, own = "Foragers sleep at night (Winer et al., 2019).", "We found that foragers sleep at night."
-    stronger = (5.0, 9.0, -4.0, -4.0)
+    stronger = (5.0, SUPPORT[1] + 1.5, *SUPPORT[2:])
     verification = _verify({others: stronger, own: SUPPORT})
     assert verification.verdict == "backed"
     assert [passage.text for passage in _decisive(verification)] == [own]
-    verification = _verify({others: stronger, own: NEITHER})
-    assert verification.verdict == "secondary"
+    far_stronger = (5.0, SUPPORT[1] + 2.5, *SUPPORT[2:])
+    for judgements in ({others: stronger, own: NEITHER}, {others: far_stronger, own: SUPPORT}):
+        assert _verify(judgements).verdict == "secondary"
 
 
 def test_a_hypothesis_backs_nothing() -> None:
@@ -178,7 +179,7 @@ def test_bars(chances: tuple[float, float, float], verdict: Verdict) -> None:
     stance: Stance = "contradicts" if chances[1] > chances[0] else "supports"
     judged = judge(_signs(stance), "paper", weights, [SentenceView("own", "", "", stance)])
     assert judged.verdict == verdict
-    assert judged.decisive == (None if verdict == "not found" else 0)
+    assert judged.decisive == (() if verdict == "not found" else (0,))
     assert judged.chances == pytest.approx(dict(zip(names, chances, strict=True)))
 
 
@@ -194,16 +195,28 @@ def test_without_bars_a_verdict_needs_an_even_chance() -> None:
         ((0.9, 0.05), "neither", "supports", "backed"),
         ((0.9, 0.05), "supports", "neither", "backed"),
         ((0.9, 0.05), "neither", "neither", "not found"),
-        ((0.05, 0.9), "contradicts", "contradicts", "contradicted"),
-        ((0.05, 0.9), "neither", "contradicts", "not found"),
-        ((0.05, 0.9), "contradicts", "neither", "not found"),
     ],
 )
 def test_a_verdict_needs_a_passage_that_says_so(
     chances: tuple[float, float], joint: Stance, alone: Stance, verdict: Verdict
 ) -> None:
-    """Of a paper, a contradiction needs it both alone and together, since a wrong one does more harm."""
     assert _judged(chances, joint, alone).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("alone", "in_context", "coverage", "verdict"),
+    [
+        ("contradicts", 2.1, 0.2, "contradicted"),
+        ("contradicts", 1.9, 0.2, "not found"),
+        ("contradicts", 4.0, 0.1, "not found"),
+        ("neither", 2.1, 0.2, "not found"),
+    ],
+)
+def test_a_contradiction_in_a_paper_holds_in_its_context_and_is_about_the_claim(
+    alone: Stance, in_context: float, coverage: float, verdict: Verdict
+) -> None:
+    judged = _judged((0.05, 0.9), "contradicts", alone, in_context=in_context, coverage=coverage)
+    assert judged.verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -215,7 +228,30 @@ def test_a_verdict_needs_a_passage_that_says_so(
     ],
 )
 def test_an_abstract_contradicts_by_a_sentence_or_as_a_whole(joint: Stance, alone: Stance, verdict: Verdict) -> None:
-    assert _judged((0.05, 0.9), joint, alone, "abstract").verdict == verdict
+    assert _judged((0.05, 0.9), joint, alone, "abstract", in_context=0.0, coverage=0.0).verdict == verdict
+
+
+def test_a_sentence_for_and_one_against_are_both_shown() -> None:
+    weights = replace(WEIGHTS, bars={kind: {"backed": 1.1, "contradicted": 1.1} for kind in KINDS})
+    sentences = {"Foragers sleep at night.": SUPPORT, "Bees rest.": NEITHER, "Foragers never sleep.": CONTRADICTION}
+    fillers = {f"Bees rest in hive {number}.": NEITHER for number in range(30)}  # more than an abstract has
+    model = FakeEntailment(
+        lambda claim, passage: next(row for text, row in ({**sentences, **fillers}).items() if text in passage)
+    )
+    headings = ["Abstract", "Methods", *["Methods"] * 30, "Results"]
+    texts = [*list(sentences)[:2], *fillers, list(sentences)[2]]
+    verification = verify_sentences(CLAIM, texts, headings, entailment=model, encoder=FakeEncoder(), weights=weights)
+    assert verification.verdict == "not found"
+    assert verification.reason == "one in “Abstract” says so, but one in “Results” says otherwise: read both"
+    assert {passage.text: passage.stance for passage in _decisive(verification)} == {
+        "Foragers sleep at night.": "supports",
+        "Foragers never sleep.": "contradicts",
+    }
+
+
+def test_of_sentences_that_are_nearly_as_clear_the_best_ranked_decides() -> None:
+    sentences = {"Foragers sleep at night.": (9.0, 3.0, -3.0, 0.0), "They do so in trees.": (1.0, 4.0, -3.0, 0.0)}
+    assert [passage.text for passage in _decisive(_verify(sentences))] == ["Foragers sleep at night."]
 
 
 def test_what_is_read_together_with_a_hypothesis_is_not_enough() -> None:
@@ -224,17 +260,24 @@ def test_what_is_read_together_with_a_hypothesis_is_not_enough() -> None:
 
 
 def _judged(
-    chances: tuple[float, float], joint: Stance, alone: Stance, kind: str = "paper", *, is_open: bool = False
+    chances: tuple[float, float],
+    joint: Stance,
+    alone: Stance,
+    kind: str = "paper",
+    *,
+    is_open: bool = False,
+    in_context: float = 4.0,
+    coverage: float = 1.0,
 ) -> ReasonedVerdict:
     values = {"backed": chances[0], "contradicted": chances[1], "not found": 1 - sum(chances)}
     verdicts = {name: {"bias": float(np.log(value))} for name, value in values.items()}
     support = 1.0 if alone == "supports" else -1.0
-    signs = replace(_signs(joint, support), is_open=is_open)
+    signs = replace(_signs(joint, support), is_open=is_open, contradiction_in_context=in_context, coverage=coverage)
     return judge(signs, kind, PassageWeights({}, {kind: verdicts}), [SentenceView("own", "", "", alone)])
 
 
 def _signs(joint: Stance, support: float = 0.0) -> Signs:
-    return Signs({"support": support}, (0,), (0,), 0, joint, is_open=False)
+    return Signs({"support": support}, (0,), (0,), frozenset({0}), support, 4.0, 1.0, 0, joint, is_open=False)
 
 
 def test_signs_of_what_is_read_alone_and_together() -> None:
@@ -244,6 +287,7 @@ def test_signs_of_what_is_read_alone_and_together() -> None:
         texts[1]: (1.0, -2.0, 1.5, 0.0),
         texts[2]: (2.0, 9.0, -1.0, 0.0),
         " ".join(texts): (0.0, 4.0, 1.0, 2.0),
+        " ".join(texts[:2]): (0.0, 1.0, 0.5, -1.0),
     }
     model = FakeEntailment(lambda claim, passage: rows[passage])
     prepared = PreparedDocument(texts, [None] * 3, FakeEncoder(), model, WEIGHTS)
@@ -252,6 +296,7 @@ def test_signs_of_what_is_read_alone_and_together() -> None:
     assert signs is not None
     assert signs.supporting == (0, 1)  # what is only a hypothesis is not among them
     assert signs.contradicting == (1, 0)
+    assert (signs.support_in_context, signs.contradiction_in_context) == (2.0, -3.0)
     assert signs.closest == 0
     assert (signs.joint, signs.is_open) == ("supports", False)
     wanted = {"joint support": 2.0, "joint contradiction": -1.0, "support": 1.5, "contradiction": 1.5}

@@ -97,7 +97,7 @@ class OpenDocument:
         self, ranked: RankedSentences, quoting: frozenset[int], k: int | None, judged: ReasonedVerdict | None = None
     ) -> tuple[Passage, ...]:
         order = np.argsort(-ranked.logits, kind="stable").tolist()
-        decisive = judged.decisive if judged else None
+        decisive = judged.decisive if judged else ()
         scores = 1 / (1 + np.exp(-np.clip(ranked.logits, -_LOGIT_LIMIT, _LOGIT_LIMIT)))
         return tuple(
             Passage(
@@ -108,9 +108,9 @@ class OpenDocument:
                 self._headings[index],
                 index in quoting,
                 ranked.numbers[index].words,
-                _passage_stance(stance_of(ranked.judgements[index]), judged, index == decisive),
+                _passage_stance(stance_of(ranked.judgements[index]), judged, index in decisive),
                 self._roles[index],
-                index == decisive,
+                index in decisive,
                 self._pages[index],
             )
             for rank, index in enumerate(order[:k], 1)
@@ -121,6 +121,8 @@ def _passage_stance(stance: Stance, judged: ReasonedVerdict | None, decides: boo
     """The stance of a passage; the one that a verdict rests on has that of the verdict."""
     if judged is None or not decides:
         return stance
+    if judged.verdict == "not found":  # one passage says so, and one says otherwise
+        return "contradicts" if stance == "contradicts" else "supports"
     return "contradicts" if judged.verdict == "contradicted" else "supports"
 
 

@@ -168,6 +168,14 @@ class PreparedDocument:
         text = joint_text([self.sentences[index] for index in read], ranked.judgements[read], self.kind)
         return np.asarray(self.entailment.judge(claim, [text])[0])
 
+    def in_context(self, claim: str, indices: Sequence[int]) -> Floats:
+        """What the entailment model says of sentences together with their neighbours in the same section."""
+        return np.asarray(self.entailment.judge(claim, [self._with_neighbours(index) for index in indices]))
+
+    def _with_neighbours(self, index: int) -> str:
+        beside = (place for place in (index - 1, index, index + 1) if 0 <= place < len(self.sentences))
+        return " ".join(self.sentences[place] for place in beside if self.types[place] == self.types[index])
+
     def _words(self, claim: str) -> tuple[tuple[Agreement, ...], Floats]:
         claim_quantities = quantities(claim)
         agreements = tuple(

@@ -1,7 +1,8 @@
 """The verdict on a claim: the signs its passages give, the chance of each verdict, the passage it rests on, the reason.
 
 The signs come from the entailment model, which reads the best sentences one by one and the most relevant together, and
-from numbers. Their weights and the bars are fitted on claims against whole papers and abstracts:
+from numbers. The sentences that support and contradict the claim most are read once more with their neighbours, where
+a contradiction in a paper must hold, too. Weights and bars are fitted on claims against whole papers and abstracts:
 `python -m whycite.lab.train.verifyweights DATA OUT.json RECORDED.json WRITTEN.jsonl`.
 """
 
@@ -14,15 +15,30 @@ import numpy as np
 
 from whycite.models.entailment import CONTRADICTS, NEITHER, SUPPORTS
 from whycite.verify import numbers
-from whycite.verify.features import PassageWeights, says_in_same_words
+from whycite.verify.features import PassageWeights, forms, says_in_same_words
 from whycite.verify.passages import Floats, PreparedDocument, RankedSentences
 from whycite.verify.quantities import quantities
 from whycite.verify.verification import Role, Stance, Verdict
 
-__all__ = ["ReasonedVerdict", "SentenceView", "Signs", "collect_signs", "judge", "stance_of"]
+__all__ = [
+    "ReasonedVerdict",
+    "SentenceView",
+    "Signs",
+    "collect_signs",
+    "is_safe_contradiction",
+    "judge",
+    "stance_of",
+]
 
 _TOP_PASSAGES = 8  # best passages in which a verdict is looked for
 _OPEN_ROLES = frozenset({"hypothesis"})  # passages that name a claim without saying that it is so
+# What a contradiction in a paper needs besides its chance, since a wrong one accuses somebody: logits by which the
+# clearest sentence contradicts the claim among its neighbours, and the share of the claim's words in the deciding
+# sentence. Chosen in folds of the claims that weights are fitted to.
+_CONTRADICTS_IN_CONTEXT, _CONTRADICTION_COVERAGE = 2.0, 0.2
+_NEARLY_AS_CLEAR = (
+    2.0  # logits; of sentences that say so nearly as clearly as the clearest one, the best ranked decides
+)
 _MIN_STANCE = 0.5  # chance from which a passage supports or contradicts
 _SAME_WORDS_SUPPORT = 4.0  # of a finding in the claim's own words, of which the model is sometimes unsure
 _NUMBER_PASSAGES = 3  # closest passages in which the claim's numbers are looked for
@@ -37,6 +53,10 @@ class Signs:
     values: dict[str, float]
     supporting: tuple[int, ...]
     contradicting: tuple[int, ...]
+    clearly_supporting: frozenset[int]  # those that do so nearly as clearly as the clearest
+    support_in_context: float  # how clearly the sentence that supports the claim most does so among its neighbours
+    contradiction_in_context: float
+    coverage: float  # the share of the claim's words in the best sentence that contradicts it
     closest: int
     joint: Stance  # of the most relevant passages together
     is_open: bool  # the closest passage names the claim as a hypothesis or a question
@@ -83,8 +103,41 @@ def collect_signs(
         texts = [quantities(prepared.sentences[index]) for index in top[:_NUMBER_PASSAGES]]
         missing = numbers.unstated(claim_quantities, texts)
     is_open = roles[top[0]] in _OPEN_ROLES
-    stance = stance_of(joint)
-    return Signs(values, tuple(supporting), tuple(contradicting), top[0], stance, is_open, otherwise, tuple(missing))
+    # The context of a sentence in an abstract is all of it, which was read already.
+    read_twice = (supporting[0], contradicting[0])
+    in_context = prepared.in_context(claim, read_twice) if prepared.kind == "paper" else np.stack([joint, joint])
+    (support_in_context, _), (_, contradiction_in_context) = np.transpose(_margins(in_context))
+    opposing = _best_ranked_first(contradicting, contradiction, top)
+    claim_forms = set(forms(claim))
+    return Signs(
+        values,
+        _best_ranked_first(supporting, support, top),
+        opposing,
+        frozenset(index for index in spoken if support[index] >= _least_margin(support[supporting[0]])),
+        float(support_in_context),
+        float(contradiction_in_context),
+        len(claim_forms.intersection(forms(prepared.sentences[opposing[0]]))) / max(1, len(claim_forms)),
+        top[0],
+        stance_of(joint),
+        is_open,
+        otherwise,
+        tuple(missing),
+    )
+
+
+def _best_ranked_first(clearest: Sequence[int], margins: Floats, ranking: Sequence[int]) -> tuple[int, ...]:
+    """The passages with the best ranked in front, of those that say so nearly as clearly as the clearest one.
+
+    What the clearest one says is often of something else; what ranks first is what the claim is about.
+    """
+    least = _least_margin(margins[clearest[0]])
+    first = min((index for index in clearest if margins[index] >= least), key=ranking.index)
+    return (first, *(index for index in clearest if index != first))
+
+
+def _least_margin(clearest: float) -> float:
+    """The least margin that says something nearly as clearly as the clearest one."""
+    return max(clearest - _NEARLY_AS_CLEAR, 0.0) if clearest > 0 else clearest - _NEARLY_AS_CLEAR
 
 
 def _margins(judgements: Floats) -> tuple[Floats, Floats]:
@@ -107,13 +160,13 @@ def stance_of(judgement: Floats) -> Stance:
 
 @dataclass(frozen=True, slots=True)
 class ReasonedVerdict:
-    """A verdict, the probability that it is right, the chance of each verdict, the reason, and the decisive passage."""
+    """A verdict, the probability that it is right, the chance of each verdict, and what it rests on."""
 
     verdict: Verdict
     sure: float
     chances: dict[str, float]
     reason: str
-    decisive: int | None = None  # the index of the passage that it rests on
+    decisive: tuple[int, ...] = ()  # the passages that it rests on: two if one says so and one says otherwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,19 +191,35 @@ def judge(signs: Signs, kind: str, weights: PassageWeights, sentences: Sequence[
     best = max(chances, key=lambda name: chances[name])
     # Passages that are read together with a hypothesis may seem to say what only that names.
     agrees = signs.values["support"] > 0 or (signs.joint == "supports" and not signs.is_open)
-    opposing = sentences[signs.contradicting[0]]
-    stances = (signs.joint, opposing.stance)
-    # An abstract was read whole. Of a paper, both must say so: among many sentences one is easily misread.
-    opposes = "contradicts" in stances if kind == "abstract" else set(stances) == {"contradicts"}
-    if best == "contradicted" and opposes and chances[best] >= bars.get(best, _BAR):
-        decisive = signs.contradicting[0]
-        detail = f": {signs.otherwise}" if signs.otherwise and decisive == signs.closest else ""
-        reason = f"a sentence{opposing.where} says otherwise{detail}"
-        return ReasonedVerdict("contradicted", chances[best], chances, reason, decisive)
     agrees &= sentences[signs.supporting[0]].role not in _OPEN_ROLES
-    if best == "backed" and agrees and chances[best] >= bars.get(best, _BAR):
+    is_clear = best != "not found" and chances[best] >= bars.get(best, _BAR)
+    decisive = signs.contradicting[0]
+    is_safe = is_safe_contradiction(signs, kind, sentences[decisive].stance)
+    if is_clear and best == "contradicted" and is_safe:
+        detail = f": {signs.otherwise}" if signs.otherwise and decisive == signs.closest else ""
+        reason = f"a sentence{sentences[decisive].where} says otherwise{detail}"
+        return ReasonedVerdict("contradicted", chances[best], chances, reason, (decisive,))
+    if is_clear and best == "backed" and agrees:
         return _backed(signs, chances, sentences)
-    return ReasonedVerdict("not found", 1 - chances["backed"], chances, _not_found(signs, chances, sentences))
+    sure = 1 - chances["backed"]
+    if kind == "paper" and signs.support_in_context > 0 and agrees and is_safe:
+        both = signs.supporting[0], decisive
+        for_it, against_it = (f"one{sentences[index].where}" for index in both)
+        reason = f"{for_it} says so, but {against_it} says otherwise: read both"
+        return ReasonedVerdict("not found", sure, chances, reason, both)
+    return ReasonedVerdict("not found", sure, chances, _not_found(signs, chances, sentences))
+
+
+def is_safe_contradiction(signs: Signs, kind: str, alone: Stance) -> bool:
+    """Whether a contradiction may be told: what the sentence says alone is not enough for it in a paper.
+
+    An abstract contradicts by a sentence or as a whole. Among the many sentences of a paper one is easily misread, so
+    it must contradict the claim together with its neighbours, too, and share words with it.
+    """
+    if kind != "paper":
+        return "contradicts" in (signs.joint, alone)
+    clear = alone == "contradicts" and signs.contradiction_in_context > _CONTRADICTS_IN_CONTEXT
+    return clear and signs.coverage >= _CONTRADICTION_COVERAGE
 
 
 def _backed(signs: Signs, chances: dict[str, float], sentences: Sequence[SentenceView]) -> ReasonedVerdict:
@@ -160,17 +229,19 @@ def _backed(signs: Signs, chances: dict[str, float], sentences: Sequence[Sentenc
         own = [
             index
             for index in signs.supporting
-            if sentences[index].role != "others" and sentences[index].stance == "supports"
+            if index in signs.clearly_supporting
+            and sentences[index].role != "others"
+            and sentences[index].stance == "supports"
         ]
         if not own:
             source = sentences[decisive].source
             whom = f"citing {source}" if source else "as what others found"
             reason = f"a sentence says so, {whom}: cite that"
-            return ReasonedVerdict("secondary", chances["backed"], chances, reason, decisive)
+            return ReasonedVerdict("secondary", chances["backed"], chances, reason, (decisive,))
         decisive = own[0]
     absent = f", but none mentions {' or '.join(signs.missing)}" if signs.missing else ""
     reason = f"a sentence{sentences[decisive].where} says so{absent}"
-    return ReasonedVerdict("backed", chances["backed"], chances, reason, decisive)
+    return ReasonedVerdict("backed", chances["backed"], chances, reason, (decisive,))
 
 
 def _not_found(signs: Signs, chances: dict[str, float], sentences: Sequence[SentenceView]) -> str:

@@ -34,7 +34,7 @@ from whycite.models.entailment import EntailmentModel, load_entailment
 from whycite.verify.features import CLASSES, KINDS, STEPS, PassageWeights, shipped_weights
 from whycite.verify.passages import kind_of
 from whycite.verify.roles import cited_source, role_of
-from whycite.verify.verdict import collect_signs
+from whycite.verify.verdict import collect_signs, is_safe_contradiction, stance_of
 
 __all__ = [
     "SignExample",
@@ -154,7 +154,7 @@ def fit_classes(
     }
 
 
-_BARS = tuple(percent / 100 for percent in range(40, 95, 5))
+_BARS = tuple(percent / 100 for percent in range(50, 95, 5))  # a verdict is more likely than not
 # The share of other claims that may get a verdict: a wrong contradiction does more harm.
 _MOST_WRONG = {"backed": 0.08, "contradicted": 0.02}
 _ABSTRACT_BAR = 0.5  # an abstract is read whole, so what is more likely than not is said
@@ -171,6 +171,7 @@ class SignExample:
     label: str
     kind: str  # of document
     count: float = 1.0  # weight among the examples
+    may_contradict: bool = True  # whether the passages allow a contradiction
 
 
 def sign_examples(
@@ -186,9 +187,12 @@ def sign_examples(
             role_of(sentence, section_type, bool(cited_source(sentence)))
             for sentence, section_type in zip(prepared.sentences, prepared.types, strict=True)
         ]
-        signs = collect_signs(case.claim, prepared, prepared.rank(case.claim), roles)
+        ranked = prepared.rank(case.claim)
+        signs = collect_signs(case.claim, prepared, ranked, roles)
         if signs is not None:
-            yield SignExample(signs.values, case.label, prepared.kind)
+            alone = stance_of(ranked.judgements[signs.contradicting[0]])
+            safe = is_safe_contradiction(signs, prepared.kind, alone)
+            yield SignExample(signs.values, case.label, prepared.kind, may_contradict=safe)
 
 
 def fit_verdicts(examples: Sequence[SignExample]) -> dict[str, dict[str, dict[str, float]]]:
@@ -207,11 +211,13 @@ def fit_verdicts(examples: Sequence[SignExample]) -> dict[str, dict[str, dict[st
 
 def fit_bars(examples: Sequence[SignExample], weights: PassageWeights) -> dict[str, dict[str, float]]:
     """The least chance of each verdict by kind of document: of papers, the lowest at which few other claims get it."""
-    rows = [(weights.chances("paper", example.signs), example.label) for example in examples if example.kind == "paper"]
+    papers = [example for example in examples if example.kind == "paper"]
     paper_bars: dict[str, float] = {}
     for verdict, most in _MOST_WRONG.items():
-        others = [chances for chances, label in rows if label != verdict]
-        wrong = {bar: sum(chances[verdict] == max(chances.values()) >= bar for chances in others) for bar in _BARS}
+        others = [example for example in papers if example.label != verdict]
+        possible = [example for example in others if example.may_contradict or verdict != "contradicted"]
+        likely = [weights.chances("paper", example.signs) for example in possible]
+        wrong = {bar: sum(chances[verdict] == max(chances.values()) >= bar for chances in likely) for bar in _BARS}
         paper_bars[verdict] = next((bar for bar in _BARS if wrong[bar] <= most * len(others)), _BARS[-1])
     return {"paper": paper_bars, "abstract": dict.fromkeys(_MOST_WRONG, _ABSTRACT_BAR)}
 
