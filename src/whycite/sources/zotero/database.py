@@ -108,7 +108,7 @@ def _linked_folder(profiles: list[Mapping[str, object]], folder: Path) -> Path |
 def read_database(place: ZoteroPlace) -> ZoteroLibrary:
     """All items of the user's library and of the groups, except those in the bin and in feeds."""
     with copied_database(place.database) as database:
-        return _Reading(place, database, _better_bibtex_keys(place.folder)).library()
+        return _DatabaseReading(place, database, _better_bibtex_keys(place.folder)).library()
 
 
 @contextmanager
@@ -174,7 +174,7 @@ def _better_bibtex_keys(folder: Path) -> dict[tuple[int, str], str]:
     return {}
 
 
-class _Reading:
+class _DatabaseReading:
     """The tables of a database, joined into items."""
 
     def __init__(self, place: ZoteroPlace, database: sqlite3.Connection, keys: Mapping[tuple[int, str], str]) -> None:
