@@ -18,7 +18,7 @@ from whycite.lab.evaluate.topics import parse_topics
 from whycite.lab.ilciter.workspace import PreparedTopic, prepare
 from whycite.lab.train.citeweights import TITLES, LabelledFeatures, draw_topic_claims, fit, ranks
 from whycite.models import DEFAULT
-from whycite.models.rankers import Ranker, load_ranker
+from whycite.models.pairs import Ranker, load_ranker
 
 DATA = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 FITTED = "Developmental Biology,Immunology and Inflammation"

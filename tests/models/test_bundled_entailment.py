@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from whycite.models.entailment import CONTRADICTS, DEFAULT_ENTAILMENT, RELEVANCE, EntailmentModel, load_entailment
+from whycite.models.pairs import CONTRADICTS, DEFAULT_ENTAILMENT, RELEVANCE, EntailmentModel, load_entailment
 from whycite.verify.verdict import stance_of
 
 CLAIM = "Aspirin reduces the risk of colorectal cancer."

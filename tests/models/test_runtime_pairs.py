@@ -7,7 +7,7 @@ import pytest
 
 from tests.fakes import tiny_entailment
 from whycite.errors import UserError
-from whycite.models.entailment import EntailmentModel, OnnxEntailment, load_entailment
+from whycite.models.pairs import EntailmentModel, OnnxEntailment, load_entailment
 from whycite.models.runtime import side_by_side
 
 CLAIM = "cells divide in the cortex"

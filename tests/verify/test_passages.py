@@ -11,7 +11,7 @@ import pytest
 from tests.fakes import FakeEncoder, FakeEntailment
 from whycite.errors import UserError
 from whycite.models import load_encoder
-from whycite.models.entailment import load_entailment
+from whycite.models.pairs import load_entailment
 from whycite.verify.claims import verify_sentences
 from whycite.verify.features import (
     ABSTRACT,

@@ -48,9 +48,9 @@ from whycite.cite.search import (
     search_library,
 )
 from whycite.errors import UserError
-from whycite.models import Encoder, rankers
+from whycite.models import Encoder, pairs
 from whycite.models.cache import SharedEncoder
-from whycite.models.rankers import Ranker, paper_text
+from whycite.models.pairs import Ranker, paper_text
 from whycite.text.tokens import terms
 from whycite.text.wordlists import FUNCTION_WORDS
 
@@ -269,4 +269,4 @@ def _own_words(matches: ClaimMatches, query: ClaimQuery, paper: int) -> tuple[Ow
 
 def make(name: str, library: Library, encoder: Encoder) -> EvidenceSum:
     """Make the method, with the weights and the ranker in the encoder's folder."""
-    return EvidenceSum(library, encoder, ranker=rankers.ranker_of(encoder))
+    return EvidenceSum(library, encoder, ranker=pairs.ranker_of(encoder))

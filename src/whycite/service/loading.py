@@ -148,7 +148,7 @@ def warm(current: CurrentLibrary) -> None:
 
 def _open_models() -> None:
     from whycite.models import load_encoder
-    from whycite.models.entailment import load_entailment
+    from whycite.models.pairs import load_entailment
 
     load_encoder().encode(["a word"])
     load_entailment().judge("a word", ["another"])

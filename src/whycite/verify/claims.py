@@ -13,7 +13,7 @@ from whycite.documents.model import Coverage, Document, Reference, Sentence
 from whycite.errors import UserError
 from whycite.evidence.words import has_content_words
 from whycite.models import Encoder, load_encoder
-from whycite.models.entailment import EntailmentModel, load_entailment
+from whycite.models.pairs import EntailmentModel, load_entailment
 from whycite.text.language import is_foreign_sentence, is_foreign_text
 from whycite.verify.features import PassageWeights, shipped_weights
 from whycite.verify.passages import PreparedDocument, RankedSentences, own_sentences, with_asides

@@ -21,7 +21,7 @@ from whycite.evidence.citationfunctions import NO_CLAIM, CitationFunction, citat
 from whycite.library.notices import PaperNotices, look_up
 from whycite.library.paths import default_path
 from whycite.models import Encoder, load_encoder
-from whycite.models.entailment import EntailmentModel
+from whycite.models.pairs import EntailmentModel
 from whycite.verify.claims import OpenDocument, open_document
 from whycite.verify.draftclaims import DraftCitation, citations
 from whycite.verify.fulltexts import FullText, match_references, open_full_text, texts_in_folder, texts_in_library

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whycite.errors import UserError
-from whycite.models.entailment import CONTRADICTS, NEITHER, RELEVANCE, SUPPORTS
+from whycite.models.pairs import CONTRADICTS, NEITHER, RELEVANCE, SUPPORTS
 from whycite.text.bm25 import Bm25Index
 from whycite.text.tokens import lemma, terms
 from whycite.text.wordlists import FUNCTION_WORDS

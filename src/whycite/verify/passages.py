@@ -20,7 +20,7 @@ from whycite import structure
 from whycite.documents.model import Document
 from whycite.errors import MissingExtra, UserError
 from whycite.models import Encoder
-from whycite.models.entailment import RELEVANCE, EntailmentModel
+from whycite.models.pairs import RELEVANCE, EntailmentModel
 from whycite.verify import features, numbers
 from whycite.verify.features import PassageWeights, SentenceLexicon
 from whycite.verify.numbers import Agreement

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whycite.models.entailment import CONTRADICTS, NEITHER, SUPPORTS
+from whycite.models.pairs import CONTRADICTS, NEITHER, SUPPORTS
 from whycite.verify import numbers
 from whycite.verify.features import PassageWeights, forms, says_in_same_words
 from whycite.verify.passages import Floats, PreparedDocument, RankedSentences

@@ -97,7 +97,7 @@ def _begins_alike(kind: str, claim: str, text: str) -> float:
 def test_encoders_and_rankers_beside(folder: Path, own: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     rankers: dict[Path, FakeRanker] = {}
     monkeypatch.setattr(
-        "whycite.models.rankers.load_ranker",
+        "whycite.models.pairs.load_ranker",
         lambda path: rankers.setdefault(path, FakeRanker(_begins_alike, str(path))),
     )
     if own:

@@ -106,7 +106,7 @@ def test_json(articles: Path, ranker: Path) -> None:
 
 
 def test_without_a_ranker(articles: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("whycite.models.rankers.ranker_of", lambda encoder: None)
+    monkeypatch.setattr("whycite.models.pairs.ranker_of", lambda encoder: None)
     result = _run(articles, "--prefetch", "none", "--held-out", "1")
     assert "The encoder has no ranker" in result.stderr
     assert "bm25-default" in result.stdout

@@ -18,7 +18,7 @@ from whycite.lab.train.bases import save_base
 from whycite.lab.train.corpus import Corpus, save
 from whycite.lab.train.corpus import load as load_corpus
 from whycite.lab.train.verifyexamples import training_cases
-from whycite.models import load_encoder, rankers
+from whycite.models import load_encoder, pairs
 
 _RESTATING = """---
 title: Sleep of bees
@@ -52,7 +52,7 @@ def test_an_encoder_then_a_ranker(tmp_path: Path) -> None:
 
     told = _run("ranker", *data, "--base", encoder / "trained", "--out", ranker, "--lists", "100", "--batch", "16")
     assert "by both" in told
-    scores = rankers.load_ranker(ranker, threads=1).score("paper", "w4 w5 w6", ["w4 w5 w6 w7", "w30 w31"])
+    scores = pairs.load_ranker(ranker, threads=1).score("paper", "w4 w5 w6", ["w4 w5 w6 w7", "w30 w31"])
     assert scores.shape == (2,)
     assert json.loads((ranker / "ranker.json").read_text("utf-8"))["name"] == "ranker"
 

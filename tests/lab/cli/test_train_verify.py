@@ -18,7 +18,7 @@ from whycite.lab.train import entailmentstages
 from whycite.lab.train.bases import save_base
 from whycite.lab.train.entailmentpack import load_marked
 from whycite.lab.train.verifyexamples import load_recorded
-from whycite.models.entailment import load_entailment
+from whycite.models.pairs import load_entailment
 
 WORDS = [f"w{number}" for number in range(300)] + sorted({*FILLER.replace(".", " ").split(), "sleep", "the", "of"})
 

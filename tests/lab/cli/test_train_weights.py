@@ -20,7 +20,7 @@ from whycite.lab.train.ranker import RankerNetwork
 from whycite.library import Library
 from whycite.models import load_encoder
 from whycite.models.folders import RANKER
-from whycite.models.rankers import RANKER_FOLDER
+from whycite.models.pairs import RANKER_FOLDER
 
 WORKS = {at: [f"w{4 + 6 * at + word}" for word in range(6)] for at in range(12)}  # words of each work's own
 

@@ -13,7 +13,7 @@ from whycite.lab.scope.reranking import RankerEntry, TokenRoom, rerankers, room_
 from whycite.lab.scope.triplets import RECIPE, build_scope_ranker, exclude_documents, scope_lists
 from whycite.lab.train import ranker
 from whycite.lab.train.bases import save_base
-from whycite.models import rankers
+from whycite.models import pairs
 
 PAPERS = {f"p{at:02}": CandidatePaper(f"p{at:02}", f"w{4 + at} w{50 + at} w100", year=2000) for at in range(20)}
 
@@ -67,7 +67,7 @@ def test_from_documents_to_a_folder(tmp_path: Path) -> None:
     out = tmp_path / "out"
     build_scope_ranker(_gathered(), "paragraph", str(tmp_path / "base"), out, 30, 2, told.append, recipe)
     assert any(line.startswith("MRR") for line in told)
-    assert rankers.load_ranker(out, threads=1).score("paper", "w4 w120", ["w4 w50", "w9"]).shape == (2,)
+    assert pairs.load_ranker(out, threads=1).score("paper", "w4 w120", ["w4 w50", "w9"]).shape == (2,)
     assert room_of(out).longest == 64
     assert "input variant paragraph" in (out / "README.md").read_text("utf-8")
     variant = trained_variant(out)
@@ -76,7 +76,7 @@ def test_from_documents_to_a_folder(tmp_path: Path) -> None:
     epochs = json.loads((out / "scope.json").read_text("utf-8"))["epochs"]
     assert [row["epoch"] for row in epochs] == [1, 2]
     assert all(0 <= row["MRR"] <= 1 and row["MRR error"] >= 0 for row in epochs)
-    entry = RankerEntry("ranker", rankers.load_ranker(out, threads=1), None, variant)
+    entry = RankerEntry("ranker", pairs.load_ranker(out, threads=1), None, variant)
     table_6, table_7 = rerankers(_gathered().papers.values(), None, [entry])
     names = [reranker.name for reranker in table_6 if reranker.name.startswith("ranker")]
     assert names == ["ranker-paragraph"]  # never an input that it was not trained with

@@ -11,8 +11,8 @@ from tests.fakes import tiny_entailment_network, tiny_folder, transformers_vecto
 from whycite.errors import MissingExtra, UserError
 from whycite.lab.train.export import export, export_judgements
 from whycite.models import load_encoder
-from whycite.models.entailment import load_entailment
 from whycite.models.folders import ModelSettings, Pooling
+from whycite.models.pairs import load_entailment
 
 TEXTS = ["w4 w5 w6", "w7", "w9 w8 w4 w30 w31 w32 w33", "w4 w5 w6 w7"]
 

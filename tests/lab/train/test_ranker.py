@@ -22,7 +22,7 @@ from whycite.lab.train.rankerexamples import (
     passage_lists,
     span_lists,
 )
-from whycite.models.rankers import claim_text
+from whycite.models.pairs import claim_text
 
 
 def _papers(base: Base, corpus: Corpus) -> tuple[ClaimExamples, list[RankList], list[RankList]]:

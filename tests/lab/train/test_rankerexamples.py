@@ -19,7 +19,7 @@ from whycite.lab.train.rankerexamples import (
     restated_pairs,
     same_span_pairs,
 )
-from whycite.models.rankers import claim_text
+from whycite.models.pairs import claim_text
 
 
 def _case(label: Label | None, gold: frozenset[int]) -> PassageCase:

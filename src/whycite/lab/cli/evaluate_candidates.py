@@ -346,7 +346,7 @@ def rerank(
 def _load_rankers(folders: Sequence[Path], encoder: Encoder) -> list[RankerEntry]:
     """The rankers with their names; by default, the ranker of the encoder."""
     from whycite.lab.scope.reranking import RankerEntry, room_of, trained_variant
-    from whycite.models.rankers import RANKER_FOLDER, load_ranker, ranker_of
+    from whycite.models.pairs import RANKER_FOLDER, load_ranker, ranker_of
 
     if folders:
         several = len(folders) > 1

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from whycite.lab.thesis.datasets import PassageCase
     from whycite.lab.thesis.experiment import Fit
     from whycite.lab.thesis.measures import Scorer
-    from whycite.models.entailment import EntailmentModel
-    from whycite.models.rankers import Ranker
+    from whycite.models.pairs import EntailmentModel, Ranker
 
 __all__ = ["passages", "show_report"]
 
@@ -268,7 +267,7 @@ def passages(
 
 def _load_rankers(path: Path | None, folds: int) -> list[Ranker]:
     """One ranker per fold: from fold-1, fold-2, …, or the same for all; none without a path."""
-    from whycite.models.rankers import load_ranker
+    from whycite.models.pairs import load_ranker
 
     if path is None:
         return []
@@ -280,7 +279,7 @@ def _load_rankers(path: Path | None, folds: int) -> list[Ranker]:
 def _load_entailment(recorded: Path | None, datasets: Mapping[str, list[PassageCase]]) -> EntailmentModel:
     """The bundled model, or the judgements in a file."""
     from whycite.lab.train.verifyexamples import load_recorded
-    from whycite.models.entailment import load_entailment
+    from whycite.models.pairs import load_entailment
 
     if recorded is None:
         return load_entailment()

@@ -27,7 +27,7 @@ from whycite.lab.train.worthiness.examples import read_labelled
 from whycite.lab.train.worthiness.training import train as train_worthiness
 from whycite.models import DEFAULT
 from whycite.models.folders import MODEL
-from whycite.models.rankers import load_ranker
+from whycite.models.pairs import load_ranker
 
 __all__ = [
     "FULL",

@@ -34,7 +34,7 @@ from whycite.lab.scope.prefetching import read_citing_corpus
 from whycite.lab.scope.recommenders import Bm25
 from whycite.lab.scope.reranking import Bm25Reranker, RankerReranker, Reranker, room_of, trained_variant
 from whycite.library.records import Paper
-from whycite.models.rankers import load_ranker
+from whycite.models.pairs import load_ranker
 from whycite.text.tokens import terms
 
 __all__ = [

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from whycite.errors import UserError
-from whycite.models.rankers import paper_text
+from whycite.models.pairs import paper_text
 
 __all__ = [
     "TARGET",

@@ -46,7 +46,7 @@ from whycite.lab.scope.prefetching import (
 from whycite.lab.scope.recommenders import Bm25, LocalBm25
 from whycite.models import Encoder
 from whycite.models.folders import RANKER, ModelFolder
-from whycite.models.rankers import Ranker, claim_text
+from whycite.models.pairs import Ranker, claim_text
 from whycite.text.tokens import terms
 
 __all__ = [

@@ -34,7 +34,7 @@ from whycite.lab.train.build import LEAST_CORRELATION, ranker_parity
 from whycite.lab.train.export import check_exportable, export_scores, write_card
 from whycite.lab.train.rankerexamples import RankList
 from whycite.models.folders import MODEL, RANKER
-from whycite.models.rankers import claim_text
+from whycite.models.pairs import claim_text
 
 __all__ = ["BM25_DEPTH", "RECIPE", "build_scope_ranker", "exclude_documents", "scope_lists"]
 

@@ -29,7 +29,7 @@ from whycite.lab.thesis.measures import (
     measure_selection,
 )
 from whycite.lab.thesis.verdicts import LABELS, VERDICTS, BackingDrop, LabelFigures
-from whycite.models.rankers import Ranker
+from whycite.models.pairs import Ranker
 from whycite.text.bm25 import VARIANTS, Bm25Index
 from whycite.text.tokens import terms
 

@@ -36,7 +36,7 @@ from whycite.lab.train.rankerexamples import (
 )
 from whycite.models.encoders import OnnxEncoder
 from whycite.models.folders import MODEL, RANKER
-from whycite.models.rankers import OnnxRanker, claim_text
+from whycite.models.pairs import OnnxRanker, claim_text
 
 __all__ = [
     "LEAST_CORRELATION",
@@ -75,7 +75,7 @@ def ranker_parity(
     """How well the exported ranker's scores agree with the trained one's on pairs of a claim and a paper."""
     import torch
 
-    from whycite.models.rankers import claim_text
+    from whycite.models.pairs import claim_text
 
     ranker = OnnxRanker(folder, 1)
     exported = np.array([ranker.score("paper", claim, [text])[0] for claim, text in pairs])

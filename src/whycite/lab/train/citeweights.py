@@ -29,7 +29,7 @@ from whycite.lab.train.bases import Tensor
 from whycite.library import Library
 from whycite.library.encoding import encoder_of
 from whycite.library.tables import identifier
-from whycite.models import load_encoder, rankers
+from whycite.models import load_encoder, pairs
 
 __all__ = [
     "CONTEXT",
@@ -268,7 +268,7 @@ def fit_weights(
     if not out.is_dir():
         raise UserError(f"{out}: no such folder; weights are saved in the folder of their encoder")
     folder = str(out.resolve())  # a path, not the name of a bundled encoder
-    ranker = rankers.ranker_of(load_encoder(folder))
+    ranker = pairs.ranker_of(load_encoder(folder))
     prepared, unread = prepare(paths, topics, held_out, work, jobs, watch, folder)
     for sentence in unread:
         tell(f"warning: {sentence}")
@@ -335,7 +335,7 @@ def answer_claims(
     for topic in prepared:
         library = Library.open(topic.library)
         encoder = encoder_of(library.encoder, library.path)
-        method = EvidenceSum(library, encoder, weights, rankers.ranker_of(encoder))
+        method = EvidenceSum(library, encoder, weights, pairs.ranker_of(encoder))
         drawn = draw(topic.claims.cases, lambda case: case.id, claims, seed)
         for position, case in enumerate(drawn):
             watch(f"{topic.topic}: any claim", position, len(drawn))
@@ -352,7 +352,7 @@ def draw_topic_claims(
     claims: int,
     seed: int,
     weights: RankingWeights,
-    ranker: rankers.Ranker | None,
+    ranker: pairs.Ranker | None,
     setting: str,
     watch: Watch,
 ) -> list[LabelledFeatures]:

@@ -21,7 +21,7 @@ from whycite.lab.evaluate.topics import PublicationRecords, publication_record, 
 from whycite.library import Library
 from whycite.library.paths import library_exists
 from whycite.library.writer import search_text, storable_text
-from whycite.models.rankers import paper_text
+from whycite.models.pairs import paper_text
 
 __all__ = [
     "Article",

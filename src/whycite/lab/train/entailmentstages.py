@@ -39,8 +39,8 @@ from whycite.lab.train.export import export_judgements, write_card
 from whycite.lab.train.verifyexamples import prepare
 from whycite.models import load_encoder
 from whycite.models.cache import CachedEncoder
-from whycite.models.entailment import OnnxEntailment
 from whycite.models.folders import MODEL
+from whycite.models.pairs import OnnxEntailment
 from whycite.verify.features import shipped_weights
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import torch
 from whycite.lab.train.bases import Base, Tensor, autocast, pad_rows, to_device
 from whycite.lab.train.rankerexamples import RankList, Stance, draw_examples
 from whycite.lab.train.steps import TrainingSteps
-from whycite.models.rankers import claim_text
+from whycite.models.pairs import claim_text
 from whycite.models.runtime import side_by_side
 
 __all__ = ["Loss", "PairTokens", "RankerNetwork", "RankerRecipe", "score", "train"]

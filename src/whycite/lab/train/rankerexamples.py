@@ -15,7 +15,7 @@ from whycite.lab.thesis.alterations import KINDS, OPPOSITES, AlteredClaim, alter
 from whycite.lab.thesis.datasets import PassageCase
 from whycite.lab.train.bases import Tensor, nearest
 from whycite.lab.train.claimencoder import ClaimExamples
-from whycite.models.rankers import TargetKind, paper_text, passage_text
+from whycite.models.pairs import TargetKind, paper_text, passage_text
 from whycite.text.sentences import split_sentences
 from whycite.text.tokens import terms
 

@@ -38,7 +38,7 @@ from whycite.lab.thesis import datasets
 from whycite.lab.thesis.datasets import Label, PassageCase
 from whycite.lab.thesis.experiment import split, without_shared_documents
 from whycite.models import Encoder
-from whycite.models.entailment import EntailmentModel
+from whycite.models.pairs import EntailmentModel
 from whycite.verify.features import PassageWeights
 from whycite.verify.passages import PreparedDocument, joint_text, kind_of, own_sentences
 

@@ -30,7 +30,7 @@ from whycite.lab.thesis.measures import Scorer
 from whycite.lab.train.verifyexamples import OTHERS, abstract_cases, cited_texts, load_recorded, load_written, prepare
 from whycite.models import Encoder, load_encoder
 from whycite.models.cache import CachedEncoder
-from whycite.models.entailment import EntailmentModel, load_entailment
+from whycite.models.pairs import EntailmentModel, load_entailment
 from whycite.verify.features import CLASSES, KINDS, STEPS, PassageWeights, shipped_weights
 from whycite.verify.passages import kind_of
 from whycite.verify.roles import cited_source, role_of

@@ -1,4 +1,4 @@
-"""The ranker, which reads a claim and a text side by side and scores the pair."""
+"""Models that read a claim beside a text: the ranker scores it, the entailment model judges what it says of it."""
 
 from __future__ import annotations
 
@@ -11,21 +11,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whycite.models.encoders import Encoder
-from whycite.models.folders import RANKER
+from whycite.models.folders import BUNDLED, ENTAILMENT, RANKER
 from whycite.models.runtime import PairModel, thread_count
 
 __all__ = [
+    "CONTRADICTS",
+    "DEFAULT_ENTAILMENT",
+    "NEITHER",
     "RANKER_FOLDER",
+    "RELEVANCE",
+    "SUPPORTS",
+    "EntailmentModel",
+    "OnnxEntailment",
     "OnnxRanker",
     "Ranker",
     "TargetKind",
     "claim_text",
+    "load_entailment",
     "load_ranker",
     "paper_text",
     "passage_text",
     "ranker_of",
 ]
-
 
 TargetKind = Literal["paper", "passage", "span", "stance"]
 """What a claim is compared with: a paper, a sentence of the cited paper, or a text that cites the same paper.
@@ -88,3 +95,38 @@ class OnnxRanker(PairModel):
     def score(self, kind: TargetKind, claim: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """A score for each text, in order."""
         return self.outputs(claim_text(kind, claim), texts)
+
+
+DEFAULT_ENTAILMENT = "entailment-38m"
+RELEVANCE, SUPPORTS, CONTRADICTS, NEITHER = range(4)  # columns of what the model says of a passage
+
+
+class EntailmentModel(Protocol):
+    """Judges passages; the last three columns are logits of one choice, the first compares passages for one claim."""
+
+    @property
+    def name(self) -> str: ...
+
+    def judge(self, claim: str, passages: Sequence[str]) -> NDArray[np.float64]: ...
+
+
+def load_entailment(folder: Path | str = DEFAULT_ENTAILMENT, threads: int | None = None) -> EntailmentModel:
+    """Load the bundled entailment model or the one in a folder, once; `threads` defaults to all cores."""
+    path = BUNDLED / folder if isinstance(folder, str) and folder in ENTAILMENT.bundled() else Path(folder)
+    return _open_entailment(path, thread_count(threads))
+
+
+@cache
+def _open_entailment(folder: Path, threads: int) -> EntailmentModel:
+    return OnnxEntailment(folder, threads)
+
+
+class OnnxEntailment(PairModel):
+    """An entailment model as an ONNX graph."""
+
+    def __init__(self, folder: Path, threads: int) -> None:
+        super().__init__(folder, ENTAILMENT, threads)
+
+    def judge(self, claim: str, passages: Sequence[str]) -> NDArray[np.float64]:
+        """Relevance and the logits of supports, contradicts and neither, a row per passage."""
+        return self.outputs(claim, passages).astype(np.float64).reshape(len(passages), 4)

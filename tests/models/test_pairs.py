@@ -9,7 +9,7 @@ import pytest
 
 from tests.fakes import tiny_ranker
 from whycite.errors import UserError
-from whycite.models.rankers import (
+from whycite.models.pairs import (
     RANKER_FOLDER,
     OnnxRanker,
     TargetKind,
