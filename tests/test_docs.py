@@ -29,6 +29,8 @@ ENTRY_POINTS = {
     "whycite.commands",
     "whycite.candidates",
     "whycite.passages",
+    "whycite.proposers",
+    "whycite.server",  # a setting in Visual Studio Code
     "whycite.toml",
 }
 ARTICLES = ("journal.pone.0067380.xml", "journal.ppat.1002735.xml", "journal.pmed.0020007.xml")  # of the tutorial
