@@ -14,7 +14,7 @@ from tests.lsp.conftest import SLEEP
 from tests.web.serving import serving
 from whycite.check.findings import CheckedDraft
 from whycite.cite.recommendations import Claim
-from whycite.documents.model import Document, Reference
+from whycite.documents.model import Document, Reference, Section, Sentence
 from whycite.errors import UserError
 from whycite.library import add
 from whycite.service import remote
@@ -22,6 +22,7 @@ from whycite.service.drafts import check_file, read_file
 from whycite.service.engine import DraftOptions, Engine
 from whycite.service.loading import CurrentLibrary
 from whycite.service.remote import AnsweringEngine, Engines, ServerEngine
+from whycite.web.api import engine as engine_api
 from whycite.web.guard import AccessRules
 from whycite.web.serverstate import ServerSettings
 
@@ -190,17 +191,62 @@ def test_a_bibliography_is_sent_once(library: Path, draft: Path) -> None:
     arguments = {"document": replace(document, references=()), "texts": {str(draft): STUDIES_TEX}, "options": options}
     content = question.arguments.dump_json(arguments)
     entries = remote._REFERENCES.dump_json(document.references)
+    digest = remote._digest(document.references)
     answering = AnsweringEngine(CurrentLibrary(library))
     kinds = []
     for sent in (b"", entries, b""):
         events: list[tuple[str, str]] = []
-        answering.answer("check", content, "digest", sent, lambda kind, text: events.append((kind, text)))  # noqa: B023
+        answering.answer("check", content, digest, sent, lambda kind, text: events.append((kind, text)))  # noqa: B023
         kinds.append(events[-1][0])
     assert kinds == ["unknown-bibliography", "answer", "answer"]
     proposed = [
         proposal["key"] for finding in json.loads(events[-1][1])["findings"] for proposal in finding["recommendations"]
     ]
     assert "Kaiser1988" in proposed
+
+
+@pytest.mark.parametrize(
+    ("digest", "entries", "message"),
+    [
+        ("of another", b"[]", "the bibliography is not the one that its digest says"),
+        (remote._content_digest(b"[1]"), b"[1]", "the bibliography is not as it should be"),
+    ],
+)
+def test_a_wrong_bibliography_is_refused(library: Path, digest: str, entries: bytes, message: str) -> None:
+    answering = AnsweringEngine(CurrentLibrary(library))
+    for sent in (entries, entries):  # it is not kept, either
+        with pytest.raises(UserError, match=message):
+            answering.answer("papers", b"{}", digest, sent, lambda kind, text: None)
+
+
+def test_separators_in_texts_are_no_ends_of_events(server: ServerEngine, messages: list[str]) -> None:
+    sentence = "Honeybees rest at night.\u2028They hang\x85 their antennae.\x0b"
+    document = Document("a.md", "markdown", REST, (Section("", 1),), (Sentence(sentence, 0, 0, "a.md", 0, 53),))
+    verification = server.verify(document, "Bees rest\u2029at night.")
+    assert verification.passages[0].text == sentence
+    assert messages == []
+
+
+def test_what_cannot_be_sent_is_answered_here(server: ServerEngine, library: Path, messages: list[str]) -> None:
+    document = Document("a\udcff.md", "markdown", REST, (Section("", 1),), (Sentence("Bees rest.", 0, 0, "", 0, 10),))
+    assert server.verify(document, "Bees rest.").passages
+    assert "the question contains text that cannot be sent" in messages[0]
+
+
+def test_a_paper_that_changed_is_read_again(library: Path) -> None:
+    engine = Engine(CurrentLibrary(library))
+    texts = ("Honeybees rest at night.", "Drones are reared in spring.")
+    for text in texts:
+        document = Document("a.md", "markdown", REST, (Section("", 1),), (Sentence(text, 0, 0, "a.md", 0, len(text)),))
+        assert engine.verify(document, "Honeybees rest at night.").passages[0].text == text
+
+
+def test_a_question_has_a_limit(address: str, monkeypatch: pytest.MonkeyPatch, messages: list[str]) -> None:
+    monkeypatch.setattr(engine_api, "_MAX_BYTES", 10)
+    engine = ServerEngine(address, TOKEN, messages.append)
+    with pytest.raises(remote._NoAnswer, match="The question is too large"):
+        engine._request("paper", {"name": "a long one"}, {})
+    engine.close()
 
 
 @pytest.mark.parametrize("question", ["close", "__init__", "none"])

@@ -235,7 +235,7 @@ class TestReaders:
 
     @pytest.mark.parametrize(
         ("method", "path"),
-        [("GET", "/library"), ("GET", "/api/projects"), ("POST", "/api/cite"), ("POST", "/api/check/stream")],
+        [("GET", "/library"), ("GET", "/api/projects"), ("POST", "/api/cite/batch"), ("POST", "/api/check/stream")],
     )
     def test_they_may_ask(self, method: str, path: str) -> None:
         assert ask(self.rules, method, path, authorization="Bearer for-readers")[0] == 200

@@ -12,9 +12,12 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.web.manuscripts import BEES, DRONES, MANUSCRIPT, WHALES
+from whycite.errors import UserError
 from whycite.verify.claims import OpenDocument
 from whycite.verify.verification import Verification
+from whycite.web.guard import Problem
 from whycite.web.projects import desk, store
+from whycite.web.uploads import Upload
 
 Clients = Callable[..., TestClient]
 PATIENCE = 120  # seconds: a busy machine is slow
@@ -221,6 +224,51 @@ def test_a_comment_stays_with_its_sentence(client: TestClient) -> None:
     assert "Which studies?" in client.get(f"/api/projects/{id}/report").text
     assert client.delete(address).status_code == 200
     assert "Comments" not in client.get(f"/api/projects/{id}/report?format=markdown").text
+
+
+@pytest.mark.parametrize("key", ["name", "self"])
+def test_a_reference_may_have_any_key(client: TestClient, key: str) -> None:
+    id = _created(client)
+    added = client.post(
+        f"/api/projects/{id}/files", files=[("files", ("other.md", BEES.encode()))], data={"reference": key}
+    )
+    assert added.status_code == 201, added.text
+
+
+def test_nothing_brings_a_deleted_project_back(tmp_path: Path) -> None:
+    projects = store.ProjectStore(tmp_path)
+    folder = projects.create("Review")
+    projects.delete(folder.id)
+    attempts: list[Callable[[], None]] = [
+        lambda: folder.update("project.json", title="A note"),
+        lambda: folder.save("comments.json", {}),
+        lambda: folder.add([Upload("draft.md", io.BytesIO(b"text"))], "draft"),
+        lambda: projects.delete(folder.id),
+    ]
+    for attempt in attempts:
+        with pytest.raises(Problem, match="no such project"):
+            attempt()
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_other_folders_among_the_projects_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "copy of a project").mkdir()
+    (tmp_path / "copy of a project" / "project.json").write_text("{}")
+    assert store.ProjectStore(tmp_path).projects() == []
+
+
+def test_a_run_ends_on_a_full_disk(tmp_path: Path, client_of: Clients, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = client_of(tmp_path / "library", projects=tmp_path / "projects")
+    save = store.ProjectFolder.save
+
+    def save_but_results(self: store.ProjectFolder, name: str, record: Any) -> None:
+        if name == "run.json" and record["state"] != "running":
+            raise UserError("No space left on device")
+        save(self, name, record)
+
+    monkeypatch.setattr(store.ProjectFolder, "save", save_but_results)
+    progress = _finished(client, _created(client))
+    assert (progress["state"], len(progress["verdicts"])) == ("stopped", 3)
 
 
 def test_a_sentence_without_a_citation_gets_papers(client: TestClient) -> None:

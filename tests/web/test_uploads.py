@@ -3,6 +3,7 @@
 import io
 import shutil
 import time
+import zipfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,8 +12,9 @@ from typing import Any
 
 import pytest
 
+from whycite.errors import UserError
 from whycite.web import uploads
-from whycite.web.uploads import Upload, remove_all, upload_folder
+from whycite.web.uploads import Upload, remove_all, unpacked_folder, upload_folder
 
 
 @pytest.fixture(autouse=True)
@@ -43,3 +45,12 @@ def test_a_folder_that_was_cleared_away_is_made_again() -> None:
     shutil.rmtree(before)
     assert _sent() == b"text"
     assert Path(uploads.root_directory().name) != before
+
+
+def test_a_file_beside_an_archive_that_has_a_folder_of_its_name() -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("refs.bib/main.tex", "text")
+    sent = [Upload("draft.zip", io.BytesIO(packed.getvalue())), Upload("refs.bib", io.BytesIO(b"@misc{a}"))]
+    with pytest.raises(UserError, match=r"refs\.bib: cannot be stored"), unpacked_folder(sent):
+        pass

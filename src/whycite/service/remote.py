@@ -33,11 +33,13 @@ from whycite.service.loading import CurrentLibrary, keep_caches_open
 from whycite.service.shelf import LibraryCitations, SourceSearch, StoredPaper
 from whycite.verify.verification import Verification
 
-__all__ = ["ADDRESS", "SLOW_QUESTIONS", "AnsweringEngine", "Engines", "ServerEngine"]
+__all__ = ["ADDRESS", "AnsweringEngine", "Engines", "ServerEngine"]
 
 ADDRESS = "/api/engine"
-SLOW_QUESTIONS = ("check", "verify", "verify_reference", "find_source")  # the others take less than a second
-_QUESTIONS = (*SLOW_QUESTIONS, "propose", "recommend", "knowledge", "library_citations", "papers", "paper", "path_of")
+_QUESTIONS = frozenset(
+    {"check", "propose", "recommend", "verify", "verify_reference", "find_source", "knowledge"}
+    | {"library_citations", "papers", "paper", "path_of"}
+)
 _FORWARD_NAMES = {"LibraryDocument": LibraryDocument, "Paper": Paper, "SourceDocument": SourceDocument}
 _MAX_BIBLIOGRAPHIES = 8  # that the server remembers; with a change in a draft, its bibliography is not sent again
 _CONNECT_SECONDS = 2.0
@@ -75,7 +77,11 @@ def _adapter(type: Any) -> TypeAdapter[Any]:
 
 @once_per_bibliography
 def _digest(references: Sequence[Reference]) -> str:
-    return blake2b(_REFERENCES.dump_json(tuple(references)), digest_size=16).hexdigest()
+    return _content_digest(_REFERENCES.dump_json(tuple(references)))
+
+
+def _content_digest(content: bytes) -> str:
+    return blake2b(content, digest_size=16).hexdigest()
 
 
 class AnsweringEngine:
@@ -121,9 +127,15 @@ class AnsweringEngine:
     def _references(self, digest: str, content: bytes) -> tuple[Reference, ...] | None:
         if not digest:
             return ()
+        if content and _content_digest(content) != digest:  # or one client could replace the bibliography of another
+            raise UserError("the bibliography is not the one that its digest says")
+        try:
+            sent = _REFERENCES.validate_json(content) if content else None
+        except ValidationError as error:
+            raise UserError("the bibliography is not as it should be") from error
         with self._lock:
-            if content:
-                self._bibliographies[digest] = _REFERENCES.validate_json(content)
+            if sent is not None:
+                self._bibliographies[digest] = sent
                 if len(self._bibliographies) > _MAX_BIBLIOGRAPHIES:
                     self._bibliographies.popitem(last=False)
             if digest in self._bibliographies:
@@ -278,23 +290,27 @@ class ServerEngine(Engine):
         question, document = _question(name), arguments.get("document")
         references = document.references if document is not None else ()
         sent = arguments | ({"document": replace(document, references=())} if document is not None else {})
-        data = {"question": name, "release": version("whycite"), "digest": _digest(references) if references else ""}
-        files = {"arguments": question.arguments.dump_json(sent)}
+        try:
+            digest = _digest(references) if references else ""
+            files = {"arguments": question.arguments.dump_json(sent)}
+        except ValueError as error:  # lone surrogates, from damaged names of files or texts
+            raise _NoAnswer("the question contains text that cannot be sent") from error
+        data = {"question": name, "release": version("whycite"), "digest": digest}
         try:
             for _ in range(2):
                 with self._http.stream("POST", ADDRESS, data=data, files=files) as response:
                     if response.is_error:
                         raise _NoAnswer(_detail(response))
-                    for kind, content in _events(response.iter_lines()):
+                    for kind, content in _events(response.iter_bytes()):
                         if kind == "unknown-bibliography":
                             files["bibliography"] = _REFERENCES.dump_json(tuple(references))
                             break
                         if kind == "progress":
                             callbacks["progress"](*json.loads(content))
                         elif kind == "judged":
-                            callbacks["on_judged"](question.answer.validate_json(content))
+                            callbacks["on_judged"](_read_answer(question, content))
                         elif kind == "answer":
-                            return question.answer.validate_json(content)
+                            return _read_answer(question, content)
                         elif kind == "mistake":
                             raise UserError(json.loads(content)["detail"])
                         elif kind == "failed":
@@ -314,14 +330,32 @@ def _detail(response: httpx.Response) -> str:
         return f"status {response.status_code}: not a server of this version of whycite"
 
 
-def _events(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _read_answer(question: _Question, content: bytes) -> Any:
+    try:
+        return question.answer.validate_json(content)
+    except ValidationError as error:
+        raise _NoAnswer("its answer cannot be read") from error
+
+
+def _events(blocks: Iterable[bytes]) -> Iterator[tuple[str, bytes]]:
     """The events of a stream, each with its JSON."""
     kind = ""
-    for line in lines:
-        if line.startswith("event: "):
-            kind = line.removeprefix("event: ")
-        elif line.startswith("data: "):
-            yield kind, line.removeprefix("data: ")
+    for line in _lines(blocks):
+        if line.startswith(b"event: "):
+            kind = line.removeprefix(b"event: ").decode()
+        elif line.startswith(b"data: "):
+            yield kind, line.removeprefix(b"data: ")
+
+
+def _lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Lines that end with a line feed; httpx also ends them at separators such as U+2028, which texts contain."""
+    parts: list[bytes] = []
+    for block in blocks:
+        first, *others = block.split(b"\n")
+        parts.append(first)
+        for other in others:
+            yield b"".join(parts)
+            parts = [other]
 
 
 class Engines:

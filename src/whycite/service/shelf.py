@@ -85,7 +85,7 @@ class PaperShelf:
     def __init__(self, current: CurrentLibrary) -> None:
         self._current = current
         self._lock = Lock()
-        self._open_papers: OrderedDict[str, OpenDocument] = OrderedDict()
+        self._open_papers: OrderedDict[str, tuple[Document, OpenDocument]] = OrderedDict()
 
     def paper(self, name: str) -> Document:
         """The paper of the library that a key, DOI or title means."""
@@ -94,12 +94,15 @@ class PaperShelf:
     def ready(self, document: Document) -> OpenDocument:
         """A paper, ready for any number of claims."""
         with self._lock:
-            if document.path not in self._open_papers:
-                self._open_papers[document.path] = open_document(document)
+            known, opened = self._open_papers.get(document.path, (None, None))
+            # Files change, and those of two people who ask a server may have the same path.
+            if opened is None or known != document:
+                opened = open_document(document)
+                self._open_papers[document.path] = document, opened
                 if len(self._open_papers) > _MAX_OPEN:
                     self._open_papers.popitem(last=False)
             self._open_papers.move_to_end(document.path)
-            return self._open_papers[document.path]
+            return opened
 
     def file_of(self, key: str) -> str:
         """The file of the paper with a key; empty if the library has no full text of it."""

@@ -83,8 +83,9 @@ _ANY = frozenset({"0.0.0.0", "::", ""})  # all addresses: only the token control
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 # What a reader may send besides: questions, which change nothing.
 _QUESTIONS = frozenset(
-    {"/api/cite", "/api/check", "/api/check/stream", "/api/check/fix", "/api/verify", "/api/read", "/api/engine"}
-)  # fmt: skip
+    {"/api/cite", "/api/cite/batch", "/api/check", "/api/check/stream", "/api/check/fix"}
+    | {"/api/verify", "/api/read", "/api/engine"}
+)
 _PREFLIGHT = {
     "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
     "access-control-allow-headers": "authorization, content-type",

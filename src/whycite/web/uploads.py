@@ -101,9 +101,12 @@ def unpack_archives(folder: Path, target: Path) -> bool:
 
 def _copy_files(paths: Iterable[Path], source: Path, target: Path) -> None:
     for path in paths:
-        copy = target / path.relative_to(source)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copyfile(path, copy)
+        name = path.relative_to(source)
+        try:
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            copyfile(path, target / name)
+        except OSError as error:  # a file here and a folder there with the same name, or a full disk
+            raise UserError(f"{name.as_posix()}: cannot be stored ({error.strerror or error})") from error
 
 
 def _unpack_archive(folder: Path, name: str) -> TemporaryDirectory[str] | None:

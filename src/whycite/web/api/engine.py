@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["router"]
 
 router = APIRouter(tags=["engine"])
+_MAX_BYTES = 64 << 20  # of a question; the text of a thesis takes a few megabytes
 
 
 @router.post("/engine", include_in_schema=False)  # its questions change with every release
@@ -36,8 +37,7 @@ async def ask(
     own = version("whycite")
     if release != own:
         raise Problem(409, f"The server is whycite {own}, and this is {release}.")
-    content = await arguments.read()
-    entries = await bibliography.read() if bibliography is not None else b""
+    content, entries = await _read(arguments), await _read(bibliography) if bibliography is not None else b""
     events = EventStream(asyncio.get_running_loop())
 
     def answer() -> None:
@@ -45,6 +45,13 @@ async def ask(
 
     events.follow(here.start(answer))
     return StreamingResponse(events.lines(), media_type="text/event-stream")
+
+
+async def _read(part: UploadFile) -> bytes:
+    content = await part.read(_MAX_BYTES + 1)
+    if len(content) > _MAX_BYTES:
+        raise Problem(413, f"The question is too large; the limit is {_MAX_BYTES >> 20} MB.")
+    return content
 
 
 @lru_cache(maxsize=1)

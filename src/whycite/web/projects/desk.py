@@ -15,6 +15,7 @@ from whycite.documents.jsondocument import from_plain, to_plain
 from whycite.documents.model import Document
 from whycite.errors import MissingExtra, UserError
 from whycite.library.paths import file_of, library_exists
+from whycite.web.guard import Problem
 from whycite.web.projects.store import ProjectFile, ProjectFolder, ProjectStore
 from whycite.web.projects.verdicts import CitationNames, PaperSource, VerdictJournal, VerdictRecord, verdict_record
 from whycite.web.queues import WorkQueue
@@ -179,14 +180,16 @@ class ProjectDesk:
         except (UserError, MissingExtra) as error:
             detail = str(error).replace(f"{project.draft_folder}/", "")
         except Exception as error:  # noqa: BLE001 - logged and reported to the client
-            if (project.path / "project.json").is_file():  # else it was deleted meanwhile
+            if project.is_present:  # else it was deleted meanwhile
                 _LOG.exception("cannot verify a project")
                 detail = f"An internal error occurred ({type(error).__name__}); see the server's log for details."
         finally:
-            if (project.path / "project.json").is_file():
-                project.save("run.json", {"state": state, "detail": detail})
-            with self._lock:
-                self._runs.pop(project.id, None)
+            try:
+                with suppress(Problem):  # it was deleted meanwhile
+                    project.save("run.json", {"state": state, "detail": detail})
+            finally:  # also on a full disk, or it would be running forever
+                with self._lock:
+                    self._runs.pop(project.id, None)
 
     def _verify(self, project: ProjectFolder, run: ProjectRun) -> None:
         from whycite.verify.report.overview import reference_link

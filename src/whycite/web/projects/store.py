@@ -28,6 +28,8 @@ __all__ = ["FileKind", "ProjectFile", "ProjectFolder", "ProjectStore", "default_
 
 FileKind = Literal["draft", "paper"]
 
+_PROJECT = "project.json"  # the record that makes a folder a project
+_GONE = "There is no such project; it may have been deleted."
 _ID = re.compile(r"[0-9a-f]{16}")
 _MAX_PROJECTS = 1_000
 _MAX_FILES = 500  # per project
@@ -83,6 +85,7 @@ class ProjectFolder:
     def add(self, uploads: Sequence[Upload], kind: FileKind) -> None:
         """Keep uploaded files; bibliographies go beside the draft, and a file replaces one with the same name."""
         with self._lock:
+            self._check_present()
             present = self.files()
             if len(present) + len(uploads) > _MAX_FILES:
                 raise Problem(422, f"A project has at most {_MAX_FILES} files; remove some first.")
@@ -118,16 +121,38 @@ class ProjectFolder:
         return record
 
     def save(self, name: str, record: Mapping[str, Any]) -> None:
-        """Keep a record of this project."""
+        """Keep a record of this project, unless it was deleted meanwhile."""
+        if name != _PROJECT:
+            self._check_present()
         make_folder((self.path / name).parent)
         with atomic_write(self.path / name) as file:
             file.write(json.dumps(record).encode("utf-8", "surrogatepass"))
 
-    def update(self, name: str, **fields: Any) -> None:
+    def update(self, name: str, /, **fields: Any) -> None:
         """Change fields of a record; None removes a field."""
         with self._lock:
+            self._check_present()
             record = {**self.load(name), **fields}
             self.save(name, {field: value for field, value in record.items() if value is not None})
+
+    @property
+    def is_present(self) -> bool:
+        """Whether this project was created, and not deleted since."""
+        return (self.path / _PROJECT).is_file()
+
+    def delete(self) -> None:
+        """Delete this project with all its files."""
+        with self._lock:
+            self._check_present()
+            (self.path / _PROJECT).unlink()  # from here on it is gone, even if the rest cannot be deleted
+        try:
+            rmtree(self.path)
+        except OSError as error:
+            raise UserError(f"some files of the project could not be deleted: {error.strerror}") from error
+
+    def _check_present(self) -> None:
+        if not self.is_present:
+            raise Problem(404, _GONE)
 
     def _file(self, kind: FileKind, path: Path) -> ProjectFile:
         name = path.relative_to(self.path / kind).as_posix()
@@ -152,8 +177,8 @@ class ProjectStore:
         """The projects, newest first."""
         if not self.root.is_dir():
             return []
-        folders = [self.open(path.name) for path in self.root.iterdir() if (path / "project.json").is_file()]
-        return sorted(folders, key=lambda folder: str(folder.load("project.json").get("created", "")), reverse=True)
+        folders = [self._folder(path.name) for path in self.root.iterdir() if self.exists(path.name)]
+        return sorted(folders, key=lambda folder: str(folder.load(_PROJECT).get("created", "")), reverse=True)
 
     def create(self, name: str) -> ProjectFolder:
         """A new project."""
@@ -163,28 +188,26 @@ class ProjectStore:
             id = secrets.token_hex(8)
             folder = self._folders[id] = ProjectFolder(make_folder(self.root / id))
         created = datetime.now(UTC).isoformat(timespec="seconds")
-        folder.save("project.json", {"name": " ".join(name.split())[:_MAX_NAME], "created": created})
+        folder.save(_PROJECT, {"name": " ".join(name.split())[:_MAX_NAME], "created": created})
         return folder
 
     def exists(self, id: str) -> bool:
         """Whether there is a project with an id."""
-        return bool(_ID.fullmatch(id)) and (self.root / id / "project.json").is_file()
+        return bool(_ID.fullmatch(id)) and ProjectFolder(self.root / id).is_present
 
     def open(self, id: str) -> ProjectFolder:
         """The project with an id."""
         if not self.exists(id):
-            raise Problem(404, "There is no such project; it may have been deleted.")
-        return self._folders.setdefault(id, ProjectFolder(self.root / id))
+            raise Problem(404, _GONE)
+        return self._folder(id)
 
     def delete(self, id: str) -> None:
         """Delete a project with all its files."""
-        folder = self.open(id)
-        (folder.path / "project.json").unlink()  # from here on it is gone, even if the rest cannot be deleted
-        try:
-            rmtree(folder.path)
-        except OSError as error:
-            raise UserError(f"some files of the project could not be deleted: {error.strerror}") from error
+        self.open(id).delete()
         self._folders.pop(id, None)
+
+    def _folder(self, id: str) -> ProjectFolder:
+        return self._folders.setdefault(id, ProjectFolder(self.root / id))
 
 
 def _files_below(folder: Path) -> list[Path]:
