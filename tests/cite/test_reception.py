@@ -1,8 +1,12 @@
 """What papers are cited for, and whether those who cite them agree."""
 
+from pathlib import Path
+
 import pytest
 
-from whycite.cite.reception import agreement
+from tests.fakes import FakeEncoder
+from whycite.cite.reception import agreement, receptions
+from whycite.library import Library, add
 
 AGREE = [
     "This is in line with previous reports (Kaiser, 1988).",
@@ -51,3 +55,27 @@ def test_each_part_speaks_of_its_own_papers() -> None:
     assert agreement(sentence, ["Doe, Jane"]) == "disagree"
     assert agreement(sentence, ["Roe, Rita"]) is None
     assert agreement("In contrast to previous studies (Kaiser, 1988), Doe (2001) saw sleep.", ["Doe, Jane"]) is None
+
+
+PAPER = """\
+---
+title: Sleep at noon
+year: 2024
+references:
+- {id: a, title: "Busy bees need rest, too", issued: 1988, DOI: 10.1/bees}
+- {id: b, title: "Ants rest by day and by night", issued: 1989, DOI: 10.1/ants}
+---
+Bees sleep at night in their own hives [@a], ants rest for many hours in the dark [@b], and bees do not fly before the
+sun has risen again [@a].
+"""
+
+
+def test_a_sentence_counts_once(tmp_path: Path, encoder: FakeEncoder) -> None:
+    (tmp_path / "noon.md").write_text(PAPER, "utf-8")
+    add(tmp_path / "library", [tmp_path / "noon.md"], jobs=1, encoder=encoder)
+    library = Library.open(tmp_path / "library")
+    id = library.paper_id("doi:10.1/bees")
+    assert len(library.citing_places(id)) == 2
+    reception = receptions(library, {id: library.papers([id])[id]})[id]
+    assert sum(reception.functions.values()) == 1
+    assert reception.unread == 0

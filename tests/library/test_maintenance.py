@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from whycite.documents.model import Document
-from whycite.library import Library, add_documents, compact, maintenance, remove
+from whycite.library import Library, add_documents, adding, compact, maintenance, remove
 from whycite.library.store import Store, open_store
 from whycite.library.tables import TABLES
 
@@ -68,6 +68,21 @@ def test_rows_wait_for_an_index_until_they_are_many(
     add_documents(place, [numbered(at) for at in (40, 50)], jobs=1, encoder=encoder)
     assert waiting() == 0
     assert not maintenance.needs_index(store, more_coming=True)
+
+
+def test_an_add_that_was_killed_before_the_end_is_indexed_by_the_next(
+    place: Path, encoder: Any, numbered: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_documents(place, map(numbered, range(3)), jobs=1, encoder=encoder)
+    documents = [numbered(number) for number in range(3, 6)]
+    with monkeypatch.context() as patch:
+        patch.setattr(adding, "prune", lambda _: 1 / 0)
+        patch.setattr(adding, "needs_index", lambda *_, **__: False)
+        with pytest.raises(ZeroDivisionError):
+            add_documents(place, documents, jobs=1, encoder=encoder)
+    assert _opened(place)["papers"].index_stats("text_idx").num_unindexed_rows
+    assert add_documents(place, documents, jobs=1, encoder=encoder).added == 0
+    assert not _opened(place)["papers"].index_stats("text_idx").num_unindexed_rows
 
 
 def test_vectors_are_indexed_when_they_are_many(

@@ -5,7 +5,9 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
+from threading import Event
 from typing import Any
 from urllib.request import Request, urlopen
 
@@ -17,8 +19,9 @@ from whycite.cli import app
 from whycite.documents.model import Document
 from whycite.errors import MissingExtra, UserError
 from whycite.library import Library, add_documents, inspect, publish, publishing
+from whycite.library.checksums import verification_time
 from whycite.library.paths import MIRROR, default_path
-from whycite.library.publishing import follow, mirror
+from whycite.library.publishing import mirror
 from whycite.library.store import writing
 from whycite.service.loading import CurrentLibrary
 
@@ -106,6 +109,7 @@ def test_only_what_is_new_is_sent(
     monkeypatch.setattr(publishing._Storage, "get_part", note_part)
     new = mirror(ADDRESS)
     assert new != old
+    assert verification_time(new) == verification_time(old)  # what is linked is not read again
     assert sum(size for _, size in reads) <= second.sent
     assert _answers(new, encoder) == _answers(library, encoder)
     assert inspect(new).is_sound
@@ -126,7 +130,53 @@ def test_a_server_moves_on_without_a_stop(
     while current.library().info().documents == 6:
         assert time.monotonic() < deadline
     assert current.library().info().documents == 7
-    assert follow(library) == library
+
+
+def test_a_server_looks_once_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Copying a large snapshot takes longer than the time between two looks."""
+    monkeypatch.setattr(publishing, "FOLLOW_SECONDS", 0.0)
+    monkeypatch.setattr(publishing, "mirror", lambda _: tmp_path)
+    follower = publishing._Follower()
+    assert follower.place(ADDRESS) == tmp_path
+    looks: list[str] = []
+    begun, may_end = Event(), Event()
+
+    def copy_slowly(address: str) -> Path:
+        looks.append(address)
+        begun.set()
+        may_end.wait(60)
+        return tmp_path / "new"
+
+    monkeypatch.setattr(publishing, "mirror", copy_slowly)
+    for _ in range(5):
+        assert follower.place(ADDRESS) == tmp_path
+    assert begun.wait(60)
+    assert follower.place(ADDRESS) == tmp_path
+    assert looks == [ADDRESS]
+    may_end.set()
+
+
+def test_a_server_outlives_the_copy_it_began_with(library: Path, storage: Any) -> None:
+    publish(library, ADDRESS)
+    copy = mirror(ADDRESS)
+    current = CurrentLibrary(copy)
+    assert current.library().info().documents == 6
+    shutil.rmtree(copy)  # as it is a day after it was replaced
+    assert current.library().info().documents == 6
+    assert current.stated_path == mirror(ADDRESS)
+
+
+def test_a_damaged_copy_says_how_to_mend_it(library: Path, storage: Any) -> None:
+    publish(library, ADDRESS)
+    copy = mirror(ADDRESS)
+    file = next((copy / "spans.lance" / "data").iterdir())
+    file.write_bytes(file.read_bytes()[:-1] + b"?")
+    with pytest.raises(UserError, match=f"damaged .*; delete {copy.parent}, and it is copied again"):
+        Library.open(copy)
+    shown = CliRunner().invoke(app, ["library", "check", "--library", ADDRESS]).output
+    assert f"; delete {copy.parent}, and it is copied again" in " ".join(shown.split())
+    shutil.rmtree(copy.parent)
+    assert Library.open(mirror(ADDRESS)).info().documents == 6
 
 
 def test_half_of_a_snapshot_is_never_read(
@@ -223,7 +273,51 @@ def test_old_snapshots_and_their_parts_go(
     assert _answers(new, encoder) == _answers(library, encoder)
 
 
+def test_a_snapshot_stays_for_a_day_after_it_was_replaced(
+    library: Path, storage: Any, encoder: FakeEncoder, numbered: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(library, ADDRESS)
+    old = _names(storage, "")
+    add_documents(library, [numbered(7)], jobs=1, encoder=encoder)
+    list_objects = publishing._Storage._list
+
+    def list_aged(storage: Any, folder: str) -> Any:
+        return [
+            (name, time - timedelta(days=9) if f"our/library/{folder}/{name}" in old else time)
+            for name, time in list_objects(storage, folder)
+        ]
+
+    monkeypatch.setattr(publishing._Storage, "_list", list_aged)
+    publish(library, ADDRESS)
+    assert old <= _names(storage, "")  # somebody may have begun to copy it a minute ago
+
+
+def test_old_snapshots_that_cannot_be_deleted(
+    library: Path, storage: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(*_: Any) -> None:
+        raise UserError("the storage refused (AccessDenied)")
+
+    monkeypatch.setattr(publishing._Storage, "_list", refuse)
+    assert publish(library, ADDRESS).sent
+    assert "old versions were not deleted: the storage refused (AccessDenied)" in caplog.text
+    assert mirror(ADDRESS).is_dir()
+
+
+def test_what_a_killed_reader_left_is_not_read(library: Path, storage: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    publish(library, ADDRESS)
+    copy = mirror(ADDRESS)
+    unfinished = copy.with_name(f".{copy.name}")
+    unfinished.mkdir()
+    (unfinished / MIRROR).write_text("{", "utf-8")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    assert mirror(ADDRESS) == copy
+
+
 def test_names_lead_nowhere_else(library: Path, storage: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("/escape", "a/../../escape", "a//b", "C:escape", "a\\..\\escape"):
+        assert not publishing._is_safe(name)
     monkeypatch.setattr(publishing, "_published_files", lambda *_: [("../escape", next(library.glob("*.json")))])
     publish(library, ADDRESS)
     with pytest.raises(UserError, match="outside of the library"):
@@ -245,6 +339,9 @@ def test_mistakes_are_told(library: Path, storage: Any, tmp_path: Path, monkeypa
         mirror(ADDRESS)
     with pytest.raises(UserError, match="NoSuchBucket"):
         publish(library, "s3://nobody/library")
+    storage.put_object(Bucket="papers", Key="our/library/latest.json", Body=b"<html>")
+    with pytest.raises(UserError, match="is not from whycite"):
+        mirror(ADDRESS)
     monkeypatch.setitem(sys.modules, "boto3", None)
     with pytest.raises(MissingExtra, match=r"pip install 'whycite\[scale\]'"):
         mirror(ADDRESS)

@@ -103,7 +103,9 @@ def receptions(library: Library, papers: Mapping[int, Paper]) -> dict[int, Recep
     functions = dict(zip(written, likeliest_functions([*written.values()]), strict=True))
     result = {}
     for id, paper in papers.items():
-        own = [place for place in read[id] if place in written]
+        readable = [place for place in read[id] if place in written]
+        # A sentence may cite a paper at several places; it is one sentence.
+        own = [*{(place[0], written[place]): place for place in reversed(readable)}.values()][::-1]
         function_counts: Counter[CitationFunction] = Counter(functions[place] for place in own)
         agreements: Counter[Agreement] = Counter()
         examples: dict[str, CitingExample] = {}
@@ -116,7 +118,7 @@ def receptions(library: Library, papers: Mapping[int, Paper]) -> dict[int, Recep
                 examples.setdefault(stance, example)
         ordered = {name: function_counts[name] for name in get_args(CitationFunction) if function_counts[name]}
         attitudes = {name: agreements[name] for name in get_args(Agreement) if agreements[name]}
-        result[id] = Reception(ordered, attitudes, examples, len(places[id]) - len(own))
+        result[id] = Reception(ordered, attitudes, examples, len(places[id]) - len(readable))
     return result
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import asdict
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -149,14 +150,18 @@ def check(
     from rich.console import Console
 
     from whycite import library as libraries
+    from whycite.library.paths import mirrored_address
 
     inspection = libraries.inspect(library or context.obj, repair=repair)
     if as_json:
         print_json(asdict(inspection) | {"sound": inspection.is_sound})
     else:
         console = Console(highlight=False)
+        place = Path(inspection.path)
+        is_copy = mirrored_address(place) is not None
         for damage in inspection.damage:
-            action = "made anew" if damage.repaired else _ADVICE[damage.kind]
+            advice = f"delete {place.parent}, and it is copied again" if is_copy else _ADVICE[damage.kind]
+            action = "made anew" if damage.repaired else advice
             say(console, printable(f"damaged: {damage.file}; {action}"))
         say(console, _verdict(inspection))
     if not inspection.is_sound:

@@ -190,7 +190,8 @@ class _AddSession:
         # Documents are read while evidence is extracted.
         self._stages["evidence"] = max(0.0, self._stages["evidence"] - self._stages["read"])
         self._report.papers = self._store["papers"].count_rows("id = same_as")
-        if self._report.added or self._report.replaced or moved:
+        # An earlier add may have been killed before it was done with the index.
+        if self._report.added or self._report.replaced or moved or needs_index(self._store):
             self._index(more_coming=False)
             with timed(self._stages, "index"):
                 prune(self._store)

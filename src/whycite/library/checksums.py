@@ -19,6 +19,7 @@ from typing import Any
 
 from whycite.errors import UserError
 from whycite.files import atomic_write
+from whycite.library.paths import mirrored_address
 from whycite.library.records import Commit
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "read_seal",
     "seal",
     "stamp_file",
+    "verification_time",
     "verify_files",
 ]
 
@@ -100,10 +102,12 @@ def verify_files(library: Path) -> None:
     """Raise an error if a file of the tables is not what was written; a file that is gone is LanceDB's concern."""
     if damaged := damaged_files(library, trust_stamps=True):
         more = f" and {len(damaged) - 1} more" if len(damaged) > 1 else ""
-        raise UserError(
-            f"{library / damaged[0]}{more}: damaged (its checksum differs); see what can be done with: "
-            "whycite library check"
+        remedy = (
+            "see what can be done with: whycite library check"
+            if mirrored_address(library) is None
+            else f"delete {library.parent}, and it is copied again"  # later copies have links to the same files
         )
+        raise UserError(f"{library / damaged[0]}{more}: damaged (its checksum differs); {remedy}")
 
 
 def damaged_files(library: Path, trust_stamps: bool = False) -> list[str]:
@@ -167,11 +171,16 @@ def _state(content: Mapping[str, Any]) -> str:
     return hashlib.blake2b(data, digest_size=_DIGEST_BYTES).hexdigest()
 
 
-def note_verified(library: Path) -> None:
-    """Note that all files of the tables were read just now, and are what was written."""
+def note_verified(library: Path, verified: float) -> None:
+    """Note when all files of the tables had been read last, and were what was written."""
     sealed = read_seal(library)
     names = sealed.files.items() if sealed is not None else ()
-    _write_stamps(library, time.time(), {name: (*_size_and_time(library / name), digest) for name, digest in names})
+    _write_stamps(library, verified, {name: (*_size_and_time(library / name), digest) for name, digest in names})
+
+
+def verification_time(library: Path) -> float:
+    """When all files of the tables were last read; 0 if it is not known."""
+    return _read_stamps(library)[0]
 
 
 def _read_stamps(library: Path) -> tuple[float, dict[str, FileStamp]]:

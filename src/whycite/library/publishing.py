@@ -23,7 +23,9 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
+from itertools import pairwise
+from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock, Thread
@@ -31,22 +33,24 @@ from typing import Any
 from uuid import uuid4
 
 from whycite.errors import MissingExtra, UserError
-from whycite.library.checksums import Seal, digest_file, note_verified, read_seal, seal
+from whycite.files import atomic_write
+from whycite.library.checksums import Seal, digest_file, note_verified, read_seal, seal, verification_time
 from whycite.library.maintenance import open_for_change
-from whycite.library.paths import MIRROR, REGISTER, default_path, mirrored_address, remote_address
+from whycite.library.paths import MIRROR, REGISTER, default_path, remote_address
 from whycite.library.readingcopy import copied_files, write_copy
 from whycite.library.store import Store, open_store, plain_errors, writing
 from whycite.library.tables import identifier
 from whycite.models.cache import cache_folder
 
-__all__ = ["FOLLOW_SECONDS", "PART_BYTES", "PublishReport", "follow", "locate", "mirror", "publish"]
+__all__ = ["FOLLOW_SECONDS", "PART_BYTES", "PublishReport", "locate", "mirror", "publish"]
 
 PART_BYTES = 64 << 20  # files that grow at their end, as the heaps of the reading copy do, are sent again from there
+_COPIES = f"[!.]*/{MIRROR}"  # not those that are being made, or were when their process was killed
 _LATEST, _PARTS, _SNAPSHOTS = "latest.json", "parts", "snapshots"
 _FORMAT = 1  # increase it when older versions cannot read what this one publishes
 _DIGEST_BYTES = 16
 _TRANSFERS = 8  # at once
-_GRACE = timedelta(days=1)  # how long a reader may take to copy a snapshot that is no longer the last
+_GRACE = timedelta(days=1)  # how long a reader may take to copy a snapshot that was replaced meanwhile
 FOLLOW_SECONDS = 10.0  # between two looks for a new snapshot
 _TAKEN = ("PreconditionFailed", "ConditionalRequestConflict")
 _ABSENT = ("NoSuchKey", "404")
@@ -111,7 +115,10 @@ def publish(path: Path | str | None, address: str) -> PublishReport:
             "files": [[file.name, file.changed, file.parts] for file in files],
         }
         snapshot = storage.put_snapshot(content, tag, previous=latest)
-        storage.drop_old(keep=snapshot)
+        try:
+            storage.drop_old(keep=snapshot)
+        except UserError as error:  # readers have the new one already
+            _LOG.warning("published, but old versions were not deleted: %s", error)
     size = sum(file.size for file in files)
     return PublishReport(storage.address, store.commit.number, sealed.state, snapshot, len(files), size, sent)
 
@@ -148,15 +155,17 @@ class _Follower:
         self._lock = Lock()
         self._places: dict[str, Path] = {}
         self._looked: dict[str, float] = {}
+        self._looking: set[str] = set()
 
-    def place(self, address: str, place: Path | None = None) -> Path:
+    def place(self, address: str) -> Path:
         """Where to read; the first time at once, and from then on without waiting."""
         with self._lock:
-            if address not in self._places:
-                self._places[address] = place or mirror(address)
+            place = self._places.get(address)
+            if place is None or not place.is_dir():  # another process may have dropped what was not used for a day
+                self._places[address] = mirror(address)
                 self._looked[address] = time.monotonic()
-            elif time.monotonic() - self._looked[address] >= FOLLOW_SECONDS:
-                self._looked[address] = time.monotonic()
+            elif address not in self._looking and time.monotonic() - self._looked[address] >= FOLLOW_SECONDS:
+                self._looking.add(address)
                 Thread(target=self._look, args=(address,), daemon=True).start()
             return self._places[address]
 
@@ -165,6 +174,9 @@ class _Follower:
             self._places[address] = mirror(address)
         except UserError as error:  # what is here is whole; the storage may be back the next time
             _LOG.warning("%s", error)
+        finally:
+            self._looked[address] = time.monotonic()
+            self._looking.discard(address)
 
 
 _FOLLOWER = _Follower()
@@ -173,12 +185,6 @@ _FOLLOWER = _Follower()
 def locate(address: str) -> Path:
     """Like `mirror`, but looks for a new snapshot every ten seconds only, and does not wait for it."""
     return _FOLLOWER.place(address)
-
-
-def follow(place: Path) -> Path:
-    """The folder to read instead of one: for the copy of a snapshot that of the last one, else the same."""
-    address = mirrored_address(place)
-    return place if address is None else _FOLLOWER.place(address, place)
 
 
 def _checked(address: str) -> str:
@@ -251,6 +257,7 @@ def _copy(storage: _Storage, snapshot: Mapping[str, Any], home: Path, place: Pat
     home.mkdir(parents=True, exist_ok=True)
     staging = home / f".{uuid4().hex}"
     known, local_parts = _local_files(home)
+    verified = time.time()
     try:
         files = _files_of(snapshot)
         for file in files:
@@ -260,14 +267,19 @@ def _copy(storage: _Storage, snapshot: Mapping[str, Any], home: Path, place: Pat
             target.parent.mkdir(parents=True, exist_ok=True)
             if (twin := known.get((file.parts, file.changed))) is not None:
                 with suppress(OSError):  # no links on this disk, or just dropped by another process
-                    os.link(twin, target)
+                    status = twin.stat()
+                    if (status.st_size, status.st_mtime_ns) == (file.size, file.changed):
+                        os.link(twin, target)
+                        # A link is not read: it is as old as the copy that it comes from.
+                        verified = min(verified, verification_time(home / twin.relative_to(home).parts[0]))
         missing = [file for file in files if not (staging / file.name).exists()]
         with ThreadPoolExecutor(_TRANSFERS) as pool:
             for _ in pool.map(lambda file: _fetch(storage, file, staging / file.name, local_parts), missing):
                 pass
-        note_verified(staging)
+        note_verified(staging, verified)
         content = {"address": storage.address, "files": snapshot["files"], "time": snapshot["commit"]["time"]}
-        (staging / MIRROR).write_text(json.dumps(content), encoding="utf-8")
+        with atomic_write(staging / MIRROR) as note:
+            note.write(json.dumps(content).encode())
         with suppress(OSError):  # another process was faster
             staging.rename(place)
     finally:
@@ -277,14 +289,14 @@ def _copy(storage: _Storage, snapshot: Mapping[str, Any], home: Path, place: Pat
 def _is_safe(name: str) -> bool:
     """Whether the name of a file leads nowhere but into the library."""
     parts = name.split("/")
-    return not name.startswith("/") and "\\" not in name and not {"", ".", ".."} & {*parts}
+    return not {"\\", ":"} & {*name} and not {"", ".", ".."} & {*parts}  # "C:name" is a place of its own on Windows
 
 
 def _local_files(home: Path) -> tuple[dict[tuple[tuple[Part, ...], int], Path], dict[Part, tuple[Path, int]]]:
     """The files of copies that are here, by content and time; and where each part is."""
     files: dict[tuple[tuple[Part, ...], int], Path] = {}
     parts: dict[Part, tuple[Path, int]] = {}
-    for note in home.glob(f"*/{MIRROR}"):
+    for note in home.glob(_COPIES):
         with suppress(OSError, ValueError):
             for file in _files_of(json.loads(note.read_text("utf-8"))):
                 files[file.parts, file.changed] = note.parent / file.name
@@ -317,7 +329,7 @@ def _local_part(part: Part, local_parts: Mapping[Part, tuple[Path, int]]) -> byt
 def _newest(home: Path) -> Path | None:
     """The copy that was used last."""
     notes: list[tuple[float, Path]] = []
-    for note in home.glob(f"*/{MIRROR}"):
+    for note in home.glob(_COPIES):
         with suppress(FileNotFoundError):
             notes.append((note.stat().st_mtime, note.parent))
     return max(notes, default=(0.0, None))[1]
@@ -366,7 +378,12 @@ class _Storage:
                 if _code(error) in _ABSENT:
                     return None, None
                 raise
-            name = json.loads(pointer["Body"].read())["snapshot"]
+            try:
+                name = str(json.loads(pointer["Body"].read())["snapshot"])
+            except (ValueError, KeyError, TypeError) as error:
+                raise UserError(
+                    f"{self.address}: {_LATEST} there is not from whycite; give the address of a published library"
+                ) from error
             data = self._get(f"{_SNAPSHOTS}/{name}")
             if _digest(data) != name:
                 raise UserError(f"{self.address}: the list of files is damaged in storage; publish the library again")
@@ -410,16 +427,16 @@ class _Storage:
     def drop_old(self, keep: str) -> None:
         """Delete the snapshots that nobody can be copying any more, and the parts that only they have."""
         with self._plain_errors():
-            begin = datetime.now(UTC) - _GRACE
+            snapshots = sorted(self._list(_SNAPSHOTS), key=itemgetter(1))
+            # A snapshot was the last until the next one was stored. All times are the storage's: clocks differ.
+            begin = snapshots[-1][1] - _GRACE
+            replaced = {name for (name, _), (_, time_replaced) in pairwise(snapshots) if time_replaced < begin} - {keep}
+            old = [f"{_SNAPSHOTS}/{name}" for name in replaced]
             needed: set[str] = set()
-            old: list[str] = []
-            for name, time_stored in self._list(_SNAPSHOTS):
-                if name != keep and time_stored < begin:
-                    old.append(f"{_SNAPSHOTS}/{name}")
-                else:
-                    files = _files_of(json.loads(self._get(f"{_SNAPSHOTS}/{name}")))
-                    needed |= {digest for file in files for digest, _ in file.parts}
-            # Parts of a publication that was interrupted are kept for a while as well: it may go on.
+            for name in {keep, *(name for name, _ in snapshots)} - replaced:
+                files = _files_of(json.loads(self._get(f"{_SNAPSHOTS}/{name}")))
+                needed |= {digest for file in files for digest, _ in file.parts}
+            # Other parts are kept for a while as well: somebody may be publishing them.
             old += [
                 f"{_PARTS}/{name}"
                 for name, time_stored in self._list(_PARTS)

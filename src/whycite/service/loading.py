@@ -40,23 +40,24 @@ class CurrentLibrary:
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
+        # Remembered, since the copy that the path leads to is deleted a day after it was replaced.
+        self._address = mirrored_address(path.expanduser()) if path is not None else None
         self._lock = Lock()
         self._snapshot: _LibrarySnapshot | None = None
 
     @property
     def stated_path(self) -> Path | None:
         """The path that was asked for; None for the default library."""
-        return self._path
+        return self._path if self._address is None else self.path
 
     @property
     def path(self) -> Path:
         """Where the library is, or will be; one in object storage is in the copy of its last snapshot."""
-        path = (self._path or default_path()).expanduser()
-        if mirrored_address(path) is None:
-            return path
-        from whycite.library.publishing import follow
+        if self._address is None:
+            return (self._path or default_path()).expanduser()
+        from whycite.library.publishing import locate
 
-        return follow(path)
+        return locate(self._address)
 
     def library(self) -> Library:
         """The library at its last commit."""
