@@ -274,3 +274,14 @@ def reviewed_draft(text: str = "") -> DraftReport:
         make_verdict("could not check", claim=f"Wasps sleep.{text}", reason="the bibliography has no entry 'x'"),
     ]
     return draft_report(Document("paper/main.tex", "latex", Reference("", title=f"How bees rest{text}")), verdicts)
+
+
+def disputed_draft() -> DraftReport:
+    """A report on a claim that one passage of the paper supports and another contradicts, with a third between."""
+    passages = (
+        Passage(1, 0, 0.9, "Bees sleep.", "Results", stance="supports", decides=True),
+        Passage(2, 1, 0.8, "Bees were filmed.", "Methods", role="method"),
+        Passage(3, 2, 0.7, "Bees never sleep.", "Discussion", stance="contradicts", decides=True),
+    )
+    verdict = make_verdict("not found", 0.6, passages=passages)
+    return draft_report(Document("paper/main.tex", "latex", Reference("")), [verdict])

@@ -435,7 +435,7 @@ def show_draft_report(report: DraftReport, console: Console) -> None:
 def _show_citation(checked: CitationVerdict, console: Console) -> None:
     from rich.text import Text
 
-    from whycite.verify.report.overview import main_passage, passage_facts
+    from whycite.verify.report.overview import main_passages, passage_facts
     from whycite.verify.verification import certainty
 
     verification = checked.verification
@@ -454,7 +454,7 @@ def _show_citation(checked: CitationVerdict, console: Console) -> None:
     for note in checked.notes:
         say(console, Text(printable(f"note: {note}"), style="yellow"), indent=2)
     say(console, Text(printable(shorten_paths(verification.reason)), style="dim"), indent=2)
-    if is_judged and (passage := main_passage(verification)) is not None:
+    for passage in main_passages(verification) if is_judged else ():
         mark = f"  {_DECIDING_MARK}" if passage.decides else ""
         say(console, _quote_passage(passage, checked.claim), indent=4, mark=mark)
         if facts := passage_facts(passage):

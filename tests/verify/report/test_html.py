@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.drafts import make_verdict, reviewed_draft
+from tests.drafts import disputed_draft, make_verdict, reviewed_draft
 from tests.verify.test_heatmap import EVIL, Parsed, contrast
 from whycite.documents import Document, Reference
 from whycite.verify.report import draft_report, html
@@ -51,6 +51,13 @@ def test_a_draft_without_citations() -> None:
     page = html(draft_report(Document("draft.md", "markdown", Reference("")), []))
     assert "0 citations." in page
     assert "<section" not in page
+
+
+def test_passages_that_disagree_are_both_unfolded() -> None:
+    shown, _, folded = html(disputed_draft()).partition("<details>")
+    assert shown.count("▶ Decides the verdict") == 2
+    assert "Bees never sleep." in shown
+    assert "Bees were filmed." in folded
 
 
 @pytest.fixture

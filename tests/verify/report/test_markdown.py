@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from tests.drafts import reviewed_draft
+from tests.drafts import disputed_draft, reviewed_draft
 from tests.verify.test_heatmap import Parsed
 from whycite.verify.report import markdown
 
@@ -59,3 +59,11 @@ def test_text_stays_text() -> None:
 def test_any_text_stays_on_its_lines(text: str) -> None:
     usual = markdown(reviewed_draft("x")).count("\n")
     assert markdown(reviewed_draft(f"x{text}x")).count("\n") == usual
+
+
+def test_passages_that_disagree_are_both_shown() -> None:
+    lines = markdown(disputed_draft()).splitlines()
+    assert [line for line in lines if "▶" in line] == [
+        "  > ▶ “Bees sleep.” (Results)",
+        "  > ▶ “Bees never sleep.” (Discussion; contradicts the claim)",
+    ]

@@ -9,7 +9,7 @@ from whycite.documents import Document, Reference
 from whycite.verify.report.overview import (
     authors_and_year,
     draft_report,
-    main_passage,
+    main_passages,
     passage_facts,
     place,
     reference_link,
@@ -48,14 +48,21 @@ def test_nothing_to_report() -> None:
 
 def test_the_passage_that_decided_is_the_main_one() -> None:
     worst = reviewed_draft().judged[0].verification
-    main, others = split_passages(worst, 2)
-    assert main is not None
+    (main,), others = split_passages(worst, 2)
     assert (main.rank, passage_facts(main)) == (4, ["Results", "p. 5", "contradicts the claim"])
     assert [passage.rank for passage in others] == [1]
     quoting, fine = Passage(1, 0, 0.9, "“Bees sleep.”", "", quotes=True), Passage(2, 1, 0.8, "They do.", "")
-    assert main_passage(Verification("c", "backed", 0.8, (quoting, fine))) == fine
-    assert main_passage(Verification("c", "not found", 0.8, (quoting,))) == quoting
-    assert main_passage(Verification("c", "could not check", 0.0)) is None
+    assert main_passages(Verification("c", "backed", 0.8, (quoting, fine))) == (fine,)
+    assert main_passages(Verification("c", "not found", 0.8, (quoting,))) == (quoting,)
+    assert main_passages(Verification("c", "could not check", 0.0)) == ()
+
+
+def test_passages_that_disagree_are_both_main_ones() -> None:
+    supporting, unread = Passage(1, 0, 0.9, "Bees sleep.", "", decides=True), Passage(2, 1, 0.8, "They do.", "")
+    opposing = Passage(3, 2, 0.7, "Bees never sleep.", "", stance="contradicts", decides=True)
+    undecided = Verification("c", "not found", 0.6, (supporting, unread, opposing))
+    assert split_passages(undecided, 3) == ((supporting, opposing), (unread,))
+    assert split_passages(undecided, 1) == ((supporting, opposing), ())
 
 
 def test_places_do_not_tell_where_the_draft_lies(tmp_path: Path) -> None:

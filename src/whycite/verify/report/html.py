@@ -36,7 +36,7 @@ _FOOTER = (
 
 
 def html(report: DraftReport, n: int = 5) -> str:
-    """The page; each citation shows its deciding passage, and up to `n` - 1 others when it is opened."""
+    """The page; each citation shows what decides its verdict and, when opened, others, `n` in all."""
     style, script = _asset("report.css"), _asset("report.js")
     policy = (
         f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; img-src data:; "
@@ -112,8 +112,8 @@ def _citation(checked: CitationVerdict, report: DraftReport, n: int) -> Iterator
     if verification.verdict != "could not check":
         yield f'<p class="reason" dir="auto">{_text(sentence_case(verification.reason))}</p>\n'
         main, further = split_passages(verification, n)
-        if main is not None:
-            yield _passage(main, "Closest passage")
+        for passage in main:
+            yield _passage(passage, "Closest passage")
         if further:
             yield f"<details>\n<summary>{_count(len(further), 'more passage')}</summary>\n"
             yield from map(_passage, further)

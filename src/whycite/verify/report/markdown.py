@@ -11,7 +11,7 @@ from whycite.verify.report.overview import (
     SHORT_LIST,
     DraftReport,
     authors_and_year,
-    main_passage,
+    main_passages,
     passage_facts,
     place,
     reference_link,
@@ -30,7 +30,7 @@ _MAX_PLACES = 10  # of citations that could not be checked for the same reason
 
 
 def markdown(report: DraftReport) -> str:
-    """The report: verdicts worst first, each with its deciding passage; then the papers that are missing."""
+    """The report: verdicts worst first, each with what decides it; then the papers that are missing."""
     return "\n".join(_lines(report)).rstrip() + "\n"
 
 
@@ -81,7 +81,7 @@ def _citation(checked: CitationVerdict, report: DraftReport) -> Iterator[str]:
     if not is_judged:
         return
     yield f"  {_escape(sentence_case(verification.reason))}\n"
-    if (passage := main_passage(verification)) is not None:
+    for passage in main_passages(verification):
         facts = _escape("; ".join(passage_facts(passage)))
         mark = "▶ " if passage.decides else ""
         yield f"  > {mark}“{_escape(passage.text)}”{f' ({facts})' if facts else ''}\n"

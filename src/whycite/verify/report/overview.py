@@ -21,7 +21,7 @@ __all__ = [
     "UncheckedGroup",
     "authors_and_year",
     "draft_report",
-    "main_passage",
+    "main_passages",
     "passage_facts",
     "place",
     "reference_link",
@@ -120,18 +120,18 @@ def _largest_first(groups: Mapping[str, list[CitationVerdict]]) -> list[list[Cit
     return sorted(groups.values(), key=len, reverse=True)
 
 
-def main_passage(verification: Verification) -> Passage | None:
-    """The passage that decided, else the best that does not merely quote the claim."""
-    passages = verification.deciding_first()
-    if not passages or passages[0].decides:
-        return passages[0] if passages else None
-    return next((passage for passage in passages if not passage.quotes), passages[0])
+def main_passages(verification: Verification) -> tuple[Passage, ...]:
+    """The passages that decided, else the best that does not merely quote the claim."""
+    passages = verification.passages
+    deciding = tuple(passage for passage in passages if passage.decides)
+    return deciding or tuple(passage for passage in passages if not passage.quotes)[:1] or passages[:1]
 
 
-def split_passages(verification: Verification, n: int) -> tuple[Passage | None, tuple[Passage, ...]]:
-    """The main passage, and up to `n` - 1 others."""
-    main = main_passage(verification)
-    return main, tuple(passage for passage in verification.deciding_first() if passage is not main)[: n - 1]
+def split_passages(verification: Verification, n: int) -> tuple[tuple[Passage, ...], tuple[Passage, ...]]:
+    """The main passages, and others, up to `n` in all."""
+    main = main_passages(verification)
+    others = tuple(passage for passage in verification.passages if passage not in main)
+    return main, others[: max(n - len(main), 0)]
 
 
 def passage_facts(passage: Passage) -> list[str]:

@@ -11,7 +11,7 @@ from whycite.documents.word.odfediting import open_editor
 from whycite.verify.drafts import CitationVerdict
 from whycite.verify.report.overview import (
     authors_and_year,
-    main_passage,
+    main_passages,
     passage_facts,
     reference_title,
     sentence_case,
@@ -49,6 +49,6 @@ def _lines(checked: CitationVerdict) -> Iterator[str]:
     yield from map(sentence_case, checked.notes)
     if verification.reason:
         yield sentence_case(verification.reason)
-    if is_judged and (passage := main_passage(verification)) is not None:
+    for passage in main_passages(verification) if is_judged else ():
         facts = "; ".join(passage_facts(passage))
         yield f"The paper: “{passage.text}”{f' ({facts})' if facts else ''}"

@@ -45,8 +45,9 @@ export function doiLink(record) {
 // The verdict on one citation with its passages; `acts` come below.
 export function verdictCard(record, acts = []) {
   const sure = record.confidence ? `, ${Math.round(100 * record.confidence)}% sure` : "";
-  const main = record.passages.find((one) => one.decides) ?? record.passages[0];
-  const further = record.passages.filter((one) => one !== main);
+  const deciding = record.passages.filter((one) => one.decides);
+  const main = deciding.length ? deciding : record.passages.slice(0, 1);
+  const further = record.passages.filter((one) => !main.includes(one));
   return make(
     "article",
     { class: "card", "data-citation": record.id },
@@ -55,7 +56,7 @@ export function verdictCard(record, acts = []) {
     record.warning ? make("p", { class: "wrong", role: "note", dir: "auto" }, record.warning) : null,
     make("p", { dir: "auto" }, sentenceCase(record.reason)),
     ...(record.notes || []).map((note) => make("p", { class: "dim", dir: "auto" }, `⚠ ${sentenceCase(note)}`)),
-    main ? passage(main, record, main.decides ? "▶ Decides the verdict" : "Closest passage") : null,
+    ...main.map((one) => passage(one, record, one.decides ? "▶ Decides the verdict" : "Closest passage")),
     further.length ? make("details", {}, make("summary", {}, plural(further.length, "more passage")), ...further.map((one) => passage(one, record))) : null,
     ...acts,
   );
