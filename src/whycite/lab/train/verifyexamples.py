@@ -30,10 +30,10 @@ from whycite import structure
 from whycite.documents import stream
 from whycite.documents.identity import paper_key
 from whycite.documents.jsontext import as_dict, as_text
-from whycite.documents.model import Document
+from whycite.documents.model import Document, Reference
 from whycite.errors import UserError
 from whycite.evidence.words import has_content_words
-from whycite.lab.jsonlines import read_objects
+from whycite.lab.jsonlines import as_line, read_objects
 from whycite.lab.thesis import datasets
 from whycite.lab.thesis.datasets import Label, PassageCase
 from whycite.lab.thesis.experiment import split, without_shared_documents
@@ -125,16 +125,34 @@ def _articles(data: Path, wanted: set[str]) -> Iterator[tuple[str, tuple[str, ..
         for id in sorted(wanted):
             if case := papers.get(id.removeprefix(_SCISUMM)):
                 yield id, case.sentences, case.sections
-    for document in _documents(data):
+    for document in _documents(data, wanted):
         id = Path(document.path).stem if document.format == "jats" else paper_key(document.paper) or ""
         if id in wanted:
             texts, headings = _prose(document)
             yield id, texts, headings
 
 
-def _documents(data: Path) -> Iterable[Document]:
-    files = [data / "pmc-rct" / "articles.tar.zst", *sorted((data / "elife").glob("elife-[0-9]*"))]
-    return chain.from_iterable(map(stream, files))
+def _documents(data: Path, wanted: set[str]) -> Iterator[Document]:
+    """The articles whose file or DOI is wanted; the others, many times as many, are not parsed."""
+    yield from stream(data / "pmc-rct" / "articles.tar.zst", visit=_WantedFiles(wanted))
+    for path in sorted((data / "elife").glob("elife-[0-9]*")):
+        records = (row for _, row in read_objects(path))
+        lines = [as_line(row) for row in records if paper_key(Reference("", doi=as_text(row.get("doi")))) in wanted]
+        if lines:
+            yield from stream(path.with_name("wanted.jsonl"), content="".join(lines).encode())
+
+
+@dataclass(frozen=True, slots=True)
+class _WantedFiles:
+    """Reads an archive, and of its members those with a wanted name."""
+
+    names: set[str]
+
+    def begin(self, path: str) -> bool:
+        return path.endswith(".zst") or Path(path).stem in self.names
+
+    def end(self, path: str) -> None:
+        pass
 
 
 def _prose(document: Document) -> tuple[tuple[str, ...], tuple[str, ...]]:
