@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from http.client import HTTPConnection
 from pathlib import Path
 
+import httpx
 import pytest
 from typer.testing import Result
 
@@ -71,6 +72,23 @@ def test_it_starts_answers_and_stops_quietly(start: Start) -> None:
     process.send_signal(signal.SIGINT)
     out, rest = process.communicate(timeout=100)
     assert (process.returncode, out, rest) == (130, "", "whycite: stopped\n")
+
+
+def test_a_service_that_is_stopped_leaves_no_uploads(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    process, said = start("--port", "0", *ALONE)
+    address = re.search(r"http://[\w.:]+/", said)
+    assert address, said
+    sent = httpx.post(f"{address[0]}api/read", files={"files": ("bees.md", b"Bees rest.")}, timeout=100)
+    assert sent.status_code == 200
+    assert [*(tmp_path / "temporary").glob("whycite-*")]
+    process.send_signal(signal.SIGTERM)  # as systemd and Docker do
+    _, rest = process.communicate(timeout=100)
+    assert (process.returncode, rest) == (-signal.SIGTERM, "")
+    assert [*(tmp_path / "temporary").glob("whycite-*")] == []
 
 
 def test_another_host_demands_a_token(start: Start) -> None:

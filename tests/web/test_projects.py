@@ -6,6 +6,7 @@ import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -13,11 +14,13 @@ from starlette.testclient import TestClient
 
 from tests.web.manuscripts import BEES, DRONES, MANUSCRIPT, WHALES
 from whycite.errors import UserError
+from whycite.service.loading import CurrentLibrary
 from whycite.verify.claims import OpenDocument
 from whycite.verify.verification import Verification
 from whycite.web.guard import Problem
 from whycite.web.projects import desk, store
 from whycite.web.uploads import Upload
+from whycite.web.warm import WarmPapers
 
 Clients = Callable[..., TestClient]
 PATIENCE = 120  # seconds: a busy machine is slow
@@ -349,6 +352,27 @@ def test_mistakes_are_told(client: TestClient, monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(store, "_MAX_BYTES", 9)
     assert client.post(f"/api/projects/{id}/files", files=[("files", ("a.md", WHALES.encode()))]).status_code == 413
     assert len(client.get(f"/api/projects/{id}").json()["files"]) == 1
+
+
+def test_a_run_that_ends_with_the_process_is_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    working = desk.ProjectDesk(tmp_path, CurrentLibrary(tmp_path / "none"), WarmPapers(), lambda: None)
+    project = working.store.create("Review")
+    has_begun = Event()
+
+    def judge(self: desk.ProjectDesk, project: store.ProjectFolder, run: desk.ProjectRun) -> None:
+        has_begun.set()
+        assert run.stop.wait(PATIENCE)
+        raise RuntimeError("cannot schedule new futures after interpreter shutdown")
+
+    monkeypatch.setattr(desk.ProjectDesk, "_verify", judge)
+    working.start(project)
+    assert has_begun.wait(PATIENCE)
+    assert working.close(PATIENCE)
+    state, detail, _ = working.state(project)
+    assert (state, detail) == ("stopped", "The server was stopped in the middle. What was checked by then is kept.")
+    assert caplog.text == ""
 
 
 def test_a_failure_is_told_without_details(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -230,7 +230,7 @@ def run(settings: ServerSettings, listener: socket.socket, started: Callable[[],
     try:
         _UvicornServer(config, server, started).run(sockets=[listener])
     finally:
-        if not server.close(_PATIENCE):
+        if not server.close():
             _exit_at_once()
 
 
@@ -248,9 +248,11 @@ class _UvicornServer(uvicorn.Server):
             self._on_start()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop listening."""
+        """Stop listening, and clean up here: a process that SIGTERM ends does nothing afterwards."""
         self._server.uploads.stop()
         await super().shutdown(sockets)
+        await asyncio.to_thread(self._server.close, _PATIENCE)
+        uploads.remove_all()
 
 
 def _exit_at_once() -> None:

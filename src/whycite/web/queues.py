@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
+from logging import DEBUG, ERROR
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Condition, Event, Lock
@@ -56,6 +57,11 @@ class WorkQueue:
             if running.cancelled():  # the server is stopping; the client is still waiting
                 raise self._refusal("The server is shutting down.") from None
             raise
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether no more work is accepted: the process is about to end, and running work may lack what it needs."""
+        return self._closed
 
     def close(self, seconds: float = 0.0) -> bool:
         """Accept no more work, and wait for what is running; returns whether all of it finished."""
@@ -148,6 +154,7 @@ class EventStream:
             self._loop.call_soon_threadsafe(self._events.put_nowait, event)
 
 
+_STOPPED = "The server was stopped; papers added so far are in the library."
 _LAST_EVENTS = ("done", "stopped", "failed")
 _MAX_WAITING = 7  # uploads
 _RETRY_SECONDS = 30  # until there may be room for another upload
@@ -291,12 +298,13 @@ class UploadQueue:
         except UserError as error:
             tell("failed", {"detail": str(error)})
         except _Shutdown:
-            tell("failed", {"detail": "The server was stopped; papers added so far are in the library."})
+            tell("failed", {"detail": _STOPPED})
         except _Cancelled:
             tell("stopped", _summary(AddReport(added=job.event[1].get("added", 0))))
         except Exception as error:  # noqa: BLE001 - logged and reported to the client
-            _LOG.exception("cannot add the uploaded papers")
-            tell("failed", {"detail": f"The papers could not be added ({type(error).__name__})."})
+            _LOG.log(DEBUG if self._work.is_closed else ERROR, "cannot add the uploaded papers", exc_info=error)
+            why = f"The papers could not be added ({type(error).__name__})."
+            tell("failed", {"detail": _STOPPED if self._work.is_closed else why})
         else:
             tell("stopped" if job.cancelled.is_set() else "done", _summary(report))
         finally:

@@ -38,6 +38,7 @@ _LOG = logging.getLogger("whycite")
 _MAX_WAITING = 15  # projects
 _RETRY_SECONDS = 30
 _INTERRUPTED = "The server was stopped in the middle. What was checked by then is kept."
+_STOPPED = "Stopped. What was checked by then is kept."
 _NOT_YET = "not checked yet"
 _STAGES = {
     "judging sentences": "Looking for sentences that need a citation",
@@ -176,11 +177,14 @@ class ProjectDesk:
             self._verify(project, run)
             state = "done"
         except _Stopped:
-            state, detail = "stopped", "Stopped. What was checked by then is kept."
+            state, detail = "stopped", _STOPPED
         except (UserError, MissingExtra) as error:
             detail = str(error).replace(f"{project.draft_folder}/", "")
         except Exception as error:  # noqa: BLE001 - logged and reported to the client
-            if project.is_present:  # else it was deleted meanwhile
+            if self._work.is_closed:
+                _LOG.debug("a run ended with the server", exc_info=error)
+                state, detail = "stopped", _INTERRUPTED
+            elif project.is_present:  # else it was deleted meanwhile
                 _LOG.exception("cannot verify a project")
                 detail = f"An internal error occurred ({type(error).__name__}); see the server's log for details."
         finally:
