@@ -1,6 +1,7 @@
 """The Python client against a real server."""
 
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -10,6 +11,34 @@ from whycite.errors import UserError
 from whycite.web.client import ServerClient
 from whycite.web.guard import AccessRules
 from whycite.web.serverstate import ServerSettings
+
+
+def _decide(client: ServerClient, project: str) -> None:
+    sentence = client.draft(project)["sentences"][0]["id"]
+    client.comment(project, sentence, "Which whales?")
+    verdict = client.progress(project)["verdicts"][0]["id"]
+    client.accept(project, verdict)
+    progress = client.progress(project)
+    assert (progress["acceptances"], progress["dismissals"]) == ([verdict], {})
+    assert progress["comments"] == {sentence: {"text": "Which whales?"}}
+    client.dismiss(project, verdict, "another island")
+    client.remove_comment(project, sentence)
+    progress = client.progress(project)
+    assert (progress["acceptances"], progress["dismissals"]) == ([], {verdict: {"reason": "another island"}})
+    assert progress["comments"] == {}
+    client.reopen(project, verdict)
+    assert client.progress(project)["dismissals"] == {}
+
+
+def test_the_client_keeps_collections(kept_library: Path, tmp_path: Path) -> None:
+    library = copytree(kept_library, tmp_path / "library")
+    with serving(ServerSettings(library)) as address, ServerClient(address) as client:
+        collection = client.change_collection("sea/air?", add=["title:a", "title:b"], remove=["title:b"])
+        assert collection == {"name": "sea/air?", "papers": ["title:a", "title:b"]}
+        assert client.change_collection("sea/air?", remove=["title:b"])["papers"] == ["title:a"]
+        assert client.collections() == [{"name": "sea/air?", "papers": ["title:a"]}]
+        client.delete_collection("sea/air?")
+        assert client.collections() == []
 
 
 def test_the_client_asks_everything(kept_library: Path, tmp_path: Path) -> None:
@@ -31,6 +60,7 @@ def test_the_client_asks_everything(kept_library: Path, tmp_path: Path) -> None:
         verdicts = {record["reference"]["id"]: record["verdict"] for record in client.verdicts(project["id"])}
         assert verdicts == {"domenici": "backed", "martin": "contradicted", "tarpy": "could not check"}
         assert "contradicted" in client.report(project["id"]).lower()
+        _decide(client, project["id"])
         with pytest.raises(UserError, match="no such project"):
             client.report("0" * 16)
         with ServerClient(address) as stranger, pytest.raises(UserError, match="A token is required"):

@@ -50,5 +50,7 @@ def test_mistakes_are_told(client: TestClient, client_of: Callable[..., TestClie
         "there is no library yet; add papers first",
     )
     assert not (tmp_path / "none").exists()
-    Path(client.get("/api/health").json()["library"], "collections.json").write_text("[broken")
-    assert client.get(ADDRESS).status_code == 422
+    for damaged in ("[broken", "[]", '{"Sea": 1}'):
+        Path(client.get("/api/health").json()["library"], "collections.json").write_text(damaged)
+        answer = client.put(f"{ADDRESS}/Sea", json={"add": [WHALES]})
+        assert (answer.status_code, "is damaged" in answer.json()["detail"]) == (422, True), damaged

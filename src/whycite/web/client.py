@@ -7,15 +7,25 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import quote
 
 import httpx
 
 from whycite.errors import UserError
 from whycite.web.projects.verdicts import VerdictRecord
-from whycite.web.schemas import CheckAnswer, CiteAnswer, ProjectAnswer, ProjectProgress, VerifyAnswer
+from whycite.web.schemas import (
+    CheckAnswer,
+    CiteAnswer,
+    Collection,
+    ProjectAnswer,
+    ProjectDraft,
+    ProjectProgress,
+    VerifyAnswer,
+)
 
 __all__ = ["ServerClient"]
 
+_COLLECTIONS = "/api/library/collections"
 _WAIT = 0.5  # seconds between two questions about progress
 _SECONDS = 600.0  # to wait for an answer
 
@@ -23,7 +33,7 @@ _SECONDS = 600.0  # to wait for an answer
 class ServerClient:
     """Asks the server at an address; `token` is needed where the server has one."""
 
-    def __init__(self, address: str = "http://127.0.0.1:8000", token: str = "") -> None:
+    def __init__(self, address: str = "http://127.0.0.1:8642", token: str = "") -> None:
         headers = {"authorization": f"Bearer {token}"} if token else {}
         self._http = httpx.Client(base_url=address, headers=headers, timeout=_SECONDS)
 
@@ -69,13 +79,59 @@ class ServerClient:
         """The verdicts of a project as they come, until its run ends."""
         token, seen = "", 0
         while True:
-            address = f"/api/projects/{project}/progress"
-            progress: ProjectProgress = self._ask("GET", address, params={"token": token, "seen": seen})
+            progress = self.progress(project, token, seen)
             yield from progress["verdicts"]
             if progress["state"] != "running":
                 return
             token, seen = progress["token"], progress["seen"]
             time.sleep(_WAIT)
+
+    def progress(self, project: str, token: str = "", seen: int = 0) -> ProjectProgress:
+        """How far a project is, what people decided and wrote, and the verdicts after those of an earlier answer."""
+        address = f"/api/projects/{project}/progress"
+        answer: ProjectProgress = self._ask("GET", address, params={"token": token, "seen": seen})
+        return answer
+
+    def draft(self, project: str) -> ProjectDraft:
+        """The sections and sentences of the draft of a project, with the ids of its sentences."""
+        answer: ProjectDraft = self._ask("GET", f"/api/projects/{project}/draft")
+        return answer
+
+    def accept(self, project: str, finding: str) -> None:
+        """Agree with a verdict, or that a sentence needs a citation, by its id."""
+        self._ask("PUT", f"/api/projects/{project}/acceptances/{finding}")
+
+    def dismiss(self, project: str, finding: str, reason: str = "") -> None:
+        """Set a verdict aside, or a sentence that needs a citation, by its id."""
+        self._ask("PUT", f"/api/projects/{project}/dismissals/{finding}", json={"reason": reason})
+
+    def reopen(self, project: str, finding: str) -> None:
+        """Take back that a finding was accepted or dismissed."""
+        for decisions in ("acceptances", "dismissals"):
+            self._ask("DELETE", f"/api/projects/{project}/{decisions}/{finding}")
+
+    def comment(self, project: str, sentence: str, text: str) -> None:
+        """Write a comment on a sentence of the draft, by its id; it replaces an earlier one."""
+        self._ask("PUT", f"/api/projects/{project}/comments/{sentence}", json={"text": text})
+
+    def remove_comment(self, project: str, sentence: str) -> None:
+        """Delete the comment on a sentence."""
+        self._ask("DELETE", f"/api/projects/{project}/comments/{sentence}")
+
+    def collections(self) -> list[Collection]:
+        """The collections of the library, with the keys of their papers."""
+        collections: list[Collection] = self._ask("GET", _COLLECTIONS)["collections"]
+        return collections
+
+    def change_collection(self, name: str, add: Sequence[str] = (), remove: Sequence[str] = ()) -> Collection:
+        """Put papers into a collection and take some out, by their keys; creates it if there is none of this name."""
+        address = f"{_COLLECTIONS}/{quote(name, safe='')}"
+        collection: Collection = self._ask("PUT", address, json={"add": [*add], "remove": [*remove]})
+        return collection
+
+    def delete_collection(self, name: str) -> None:
+        """Delete a collection; its papers stay in the library."""
+        self._ask("DELETE", f"{_COLLECTIONS}/{quote(name, safe='')}")
 
     def report(self, project: str, format: Literal["html", "markdown"] = "markdown") -> str:
         """The report on a project."""

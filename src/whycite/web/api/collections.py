@@ -10,6 +10,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path
 from fastapi.responses import Response
+from pydantic import TypeAdapter, ValidationError
 
 from whycite.errors import UserError
 from whycite.files import atomic_write
@@ -22,6 +23,7 @@ __all__ = ["collection_keys", "router"]
 
 router = APIRouter(prefix="/library/collections", tags=["collections"], responses=PROBLEMS)
 _FILE = "collections.json"  # in the folder of the library
+_RECORD = TypeAdapter(dict[str, list[str]])
 _MAX_COLLECTIONS = 500
 _CHANGING = Lock()
 
@@ -84,11 +86,13 @@ def _change(library: FilePath, name: str, change: schemas.CollectionChange) -> s
 
 def _load(library: FilePath) -> dict[str, list[str]]:
     try:
-        present: dict[str, list[str]] = json.loads((library / _FILE).read_text("utf-8"))
+        present: dict[str, list[str]] = _RECORD.validate_json((library / _FILE).read_bytes())
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError) as error:
-        raise UserError(f"{_FILE} in the folder of the library cannot be read: {error}") from error
+    except OSError as error:
+        raise UserError(f"{_FILE} in the folder of the library cannot be read: {error.strerror or error}") from error
+    except ValidationError as error:
+        raise UserError(f"{_FILE} in the folder of the library is damaged; restore or delete it") from error
     return present
 
 
