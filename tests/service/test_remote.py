@@ -4,7 +4,9 @@ import json
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -82,6 +84,8 @@ def draft(tmp_path: Path) -> Path:
         ("papers", ()),
         ("paper", ("how honeybees sleep in the hive",)),
         ("path_of", (REST,)),
+        ("file_of", ("title:how honeybees sleep in the hive",)),
+        ("file_of", ("doi:10.1/none",)),
     ],
 )
 def test_the_server_answers_like_an_engine_here(
@@ -90,6 +94,30 @@ def test_the_server_answers_like_an_engine_here(
     here = Engine(CurrentLibrary(library))
     assert getattr(server, question)(*arguments) == getattr(here, question)(*arguments)
     assert messages == []
+
+
+def test_the_file_of_one_paper_takes_no_list_of_all(server: ServerEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "_request", lambda name, *rest: f"the answer to {name}")
+    assert server.file_of("doi:10.1/x") == "the answer to file_of"
+
+
+@pytest.mark.parametrize("content", [b"[]", b"{}", b"no JSON"])
+def test_what_is_no_whycite_server_is_left(messages: list[str], library: Path, content: bytes) -> None:
+    class Other(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Other) as other:
+        Thread(target=other.handle_request).start()
+        engine = ServerEngine(f"http://127.0.0.1:{other.server_port}", "", messages.append)
+        assert not engine.serves(library)
+        engine.close()
+    assert "no whycite server answers there" in messages[0]
 
 
 def test_a_draft_is_checked_and_papers_proposed_as_here(

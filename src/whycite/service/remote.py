@@ -38,7 +38,7 @@ __all__ = ["ADDRESS", "AnsweringEngine", "Engines", "ServerEngine"]
 ADDRESS = "/api/engine"
 _QUESTIONS = frozenset(
     {"check", "propose", "recommend", "verify", "verify_reference", "find_source", "knowledge"}
-    | {"library_citations", "papers", "paper", "path_of"}
+    | {"library_citations", "papers", "paper", "path_of", "file_of"}
 )
 _FORWARD_NAMES = {"LibraryDocument": LibraryDocument, "Paper": Paper, "SourceDocument": SourceDocument}
 _MAX_BIBLIOGRAPHIES = 8  # that the server remembers; with a change in a draft, its bibliography is not sent again
@@ -192,7 +192,7 @@ class ServerEngine(Engine):
             if response.is_error:
                 raise _NoAnswer(_detail(response))
             served = str(response.json()["library"])
-        except (httpx.TransportError, ValueError, KeyError):
+        except (httpx.RequestError, ValueError, KeyError, TypeError):  # also what is not a whycite server
             self._leave(_GONE)
         except _NoAnswer as reason:
             self._leave(str(reason))
@@ -265,6 +265,10 @@ class ServerEngine(Engine):
         """The file of the paper that a reference means."""
         return self._ask(super().path_of, {"reference": reference})
 
+    def file_of(self, key: str) -> str:
+        """The file of the paper with a key."""
+        return self._ask(super().file_of, {"key": key})
+
     def _ask(
         self,
         local: Callable[..., _Answer],
@@ -315,7 +319,7 @@ class ServerEngine(Engine):
                             raise UserError(json.loads(content)["detail"])
                         elif kind == "failed":
                             raise _NoAnswer(json.loads(content)["detail"].rstrip("."))
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             raise _NoAnswer(_GONE) from error
         raise _NoAnswer("the server gave no answer")
 
@@ -326,7 +330,7 @@ def _detail(response: httpx.Response) -> str:
         return "the server wants its token: set WHYCITE_TOKEN, or name its file with --token-file"
     try:
         return str(response.json()["detail"]).rstrip(".")
-    except (ValueError, KeyError):
+    except (ValueError, KeyError, TypeError):
         return f"status {response.status_code}: not a server of this version of whycite"
 
 

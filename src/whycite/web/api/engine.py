@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["router"]
 
 router = APIRouter(tags=["engine"])
-_MAX_BYTES = 64 << 20  # of a question; the text of a thesis takes a few megabytes
+_MAX_BYTES = 32 << 20  # of a question; the text of a thesis takes a few megabytes
 
 
 @router.post("/engine", include_in_schema=False)  # its questions change with every release
