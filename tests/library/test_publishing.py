@@ -211,6 +211,12 @@ def test_out_of_reach_the_last_copy_answers(
     assert "answering from the copy of" in caplog.text
     with pytest.raises(UserError, match="AWS_ENDPOINT_URL"):
         mirror("s3://papers/another")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://name:secret@127.0.0.1:1")
+    with pytest.raises(UserError, match=r"^[^@]*//127\.0\.0\.1:1/[^@]*$"):
+        mirror("s3://papers/another")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "127.0.0.1:1")
+    with pytest.raises(UserError, match="AWS_ENDPOINT_URL is not the address of a server"):
+        mirror("s3://papers/another")
 
 
 def test_a_copy_is_not_changed(library: Path, storage: Any, encoder: FakeEncoder, numbered: Make) -> None:
@@ -330,7 +336,7 @@ def test_publishing_takes_its_turn(library: Path, storage: Any) -> None:
 
 
 def test_mistakes_are_told(library: Path, storage: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for address in ("papers", "s3:", "s3://", "https://papers/x"):
+    for address in ("papers", "s3:", "s3://", "https://papers/x", "s3://name:secret@papers/x"):
         with pytest.raises(UserError, match="give one like s3://bucket/folder"):
             publish(library, address)
     with pytest.raises(UserError, match="no library here yet; create one"):

@@ -54,6 +54,7 @@ _GRACE = timedelta(days=1)  # how long a reader may take to copy a snapshot that
 FOLLOW_SECONDS = 10.0  # between two looks for a new snapshot
 _TAKEN = ("PreconditionFailed", "ConditionalRequestConflict")
 _ABSENT = ("NoSuchKey", "404")
+_LOGIN = re.compile(r"(?<=://)[^/\s]+@")  # a name and a password in an address, which no message should show
 _LOG = logging.getLogger("whycite")
 
 Part = tuple[str, int]  # checksum and bytes
@@ -189,7 +190,7 @@ def locate(address: str) -> Path:
 
 def _checked(address: str) -> str:
     place = remote_address(address)
-    if place is None or not re.fullmatch(r"s3://[^/]+(?:/[^/]+)*/?", place):
+    if place is None or not re.fullmatch(r"s3://[\w.-]+(?:/[^/]+)*/?", place):
         raise UserError(f"'{address}' is not an address in object storage; give one like s3://bucket/folder")
     return place.rstrip("/")
 
@@ -360,12 +361,15 @@ class _Storage:
         except ImportError as error:
             raise MissingExtra("a library in object storage", "scale") from error
         # The names that LanceDB reads, too.
+        endpoint = os.environ.get("AWS_ENDPOINT_URL") or os.environ.get("AWS_ENDPOINT")
+        region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "us-east-1"
         with self._plain_errors():
-            self._client = boto3.client(
-                "s3",
-                endpoint_url=os.environ.get("AWS_ENDPOINT_URL") or os.environ.get("AWS_ENDPOINT"),
-                region_name=os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "us-east-1",
-            )
+            try:
+                self._client = boto3.client("s3", endpoint_url=endpoint, region_name=region)
+            except ValueError as error:
+                raise UserError(
+                    f"{address}: AWS_ENDPOINT_URL is not the address of a server; give one like http://localhost:9000"
+                ) from error
 
     def latest(self) -> tuple[dict[str, Any] | None, str | None]:
         """The last snapshot and the tag of the object that names it; None if there is none."""
@@ -472,8 +476,9 @@ class _Storage:
             message = error.response.get("Error", {}).get("Message") or str(error)
             raise UserError(f"{self.address}: the storage refused ({_code(error)}: {message})") from error
         except BotoCoreError as error:
+            reason = _LOGIN.sub("", str(error))
             raise UserError(
-                f"{self.address}: {error}; credentials and address come from the environment "
+                f"{self.address}: {reason}; credentials and address come from the environment "
                 "(AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL)"
             ) from error
 
