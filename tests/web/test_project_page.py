@@ -74,11 +74,11 @@ def test_the_way_of_a_reviewer(page: Any, tmp_path: Path) -> None:
 def test_everything_is_decided_and_commented(page: Any, tmp_path: Path) -> None:
     _verified(page)
     page.get_by_role("button", name="Next to look at").click()
-    page.get_by_role("button", name="Accept", exact=True).press("Enter")
-    page.locator("#panel").get_by_text("Accepted").wait_for()
-    assert page.evaluate("document.activeElement.textContent") == "Undo"
     page.get_by_text("Add a comment").press("Enter")
     page.keyboard.type("Hawaii, not here <img src=x onerror=alert(1)>")
+    page.get_by_role("button", name="Accept", exact=True).press("Enter")
+    page.locator("#panel").get_by_text("Accepted").wait_for()
+    assert page.evaluate("document.activeElement.textContent") == "Undo"  # and the comment is not lost
     page.get_by_role("button", name="Save comment").press("Enter")
     page.locator(".comment").get_by_text("Hawaii, not here <img").wait_for()
     page.get_by_role("button", name="Next to look at").click()

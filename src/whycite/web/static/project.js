@@ -16,6 +16,7 @@ let verdicts = new Map(); // by id
 let dismissals = {};
 let acceptances = new Set();
 let comments = {}; // by id of the sentence
+const unsaved = new Map(); // comments that are being written, which survive when the panel is shown anew
 let progress = { token: "", seen: 0, state: "new", draft: "unread" };
 let filter = "";
 let picked = null; // the number of a sentence
@@ -304,25 +305,30 @@ async function keep(path, how) {
     await follow();
     paint();
     showSentence();
+    return true;
   } catch (error) {
     say(get("state"), error.message, true);
+    return false;
   }
 }
 
 // The comment on a sentence, or a field to write one.
 function commenting(sentence) {
   const text = comments[sentence.id]?.text ?? "";
-  const field = make("textarea", { rows: "3", maxlength: "5000", dir: "auto", "aria-label": "Comment on this sentence" }, text);
+  const field = make("textarea", { rows: "3", maxlength: "5000", dir: "auto", "aria-label": "Comment on this sentence" }, unsaved.get(sentence.id) ?? text);
   const form = make("form", {}, field, make("p", { class: "acts" }, make("button", { type: "submit", class: "small" }, "Save comment")));
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    if (field.value.trim()) await keep(`comments/${sentence.id}`, json("PUT", { text: field.value }));
-    else field.focus();
-    get("panel").querySelector(".comment button")?.focus();
+    if (!field.value.trim()) return field.focus();
+    unsaved.delete(sentence.id);
+    if (await keep(`comments/${sentence.id}`, json("PUT", { text: field.value }))) get("panel").querySelector(".comment button")?.focus();
+    else unsaved.set(sentence.id, field.value);
   });
+  field.addEventListener("input", () => (field.value === text ? unsaved.delete(sentence.id) : unsaved.set(sentence.id, field.value)));
   if (!text) {
     const details = make("details", { class: "commenting" }, make("summary", {}, "Add a comment"), form);
-    details.addEventListener("toggle", () => details.open && field.focus());
+    details.open = unsaved.has(sentence.id);
+    details.addEventListener("toggle", () => details.open && !unsaved.has(sentence.id) && field.focus());
     return details;
   }
   const edit = make("button", { type: "button", class: "small" }, "Edit");
@@ -332,6 +338,7 @@ function commenting(sentence) {
     shown.replaceChildren(form);
     field.focus();
   });
+  if (unsaved.has(sentence.id)) shown.replaceChildren(form);
   remove.addEventListener("click", async () => {
     await keep(`comments/${sentence.id}`, { method: "DELETE" });
     get("panel").querySelector(".commenting summary")?.focus();
