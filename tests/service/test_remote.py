@@ -283,6 +283,20 @@ def test_only_questions_can_be_asked(library: Path, question: str) -> None:
         AnsweringEngine(CurrentLibrary(library)).answer(question, b"{}", "", b"", lambda kind, text: None)
 
 
+@pytest.mark.parametrize(
+    ("question", "arguments", "message"),
+    [
+        ("paper", b'{"name": "%s"}' % (b"a" * 20_001), "the text is too long; give at most 20,000 characters"),
+        ("recommend", b'{"claim": {"text": "%s"}, "n": 1}' % (b"a" * 20_001), "the text is too long"),
+        ("paper", b'{"name": 1}', "paper: the arguments are not as they should be"),
+        ("papers", b"[" * 1_000_000, "papers: the arguments are not as they should be"),
+    ],
+)
+def test_hostile_arguments_are_refused(library: Path, question: str, arguments: bytes, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        AnsweringEngine(CurrentLibrary(library)).answer(question, arguments, "", b"", lambda kind, text: None)
+
+
 def test_files_of_the_servers_machine_are_not_read(library: Path, draft: Path) -> None:
     document: Document = replace(read_file(draft), references=())
     arguments = {"document": document, "texts": {}, "options": DraftOptions()}

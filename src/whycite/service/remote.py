@@ -42,6 +42,7 @@ _QUESTIONS = frozenset(
 )
 _FORWARD_NAMES = {"LibraryDocument": LibraryDocument, "Paper": Paper, "SourceDocument": SourceDocument}
 _MAX_BIBLIOGRAPHIES = 8  # that the server remembers; with a change in a draft, its bibliography is not sent again
+_MAX_TEXT = 20_000  # characters of a claim, name or quotation
 _CONNECT_SECONDS = 2.0
 _SILENT_SECONDS = 60.0  # the server says that it is still there every quarter of this
 _GONE = "no whycite server answers there"
@@ -110,7 +111,8 @@ class AnsweringEngine:
         try:
             values = question.arguments.validate_json(arguments)
         except ValidationError as error:
-            raise UserError(f"{name}: {error.error_count()} arguments are not as they should be") from error
+            raise UserError(f"{name}: the arguments are not as they should be") from error
+        _refuse_long_texts(values.values())
         if isinstance(document := values.get("document"), Document):
             values["document"] = replace(document, references=references)
         if name == "check":
@@ -141,6 +143,13 @@ class AnsweringEngine:
             if digest in self._bibliographies:
                 self._bibliographies.move_to_end(digest)
             return self._bibliographies.get(digest)
+
+
+def _refuse_long_texts(values: Iterable[Any]) -> None:
+    """Claims, names and quotations are sentences: time for longer ones grows with the library."""
+    texts = (value.text if isinstance(value, Claim) else value for value in values)
+    if any(isinstance(text, str) and len(text) > _MAX_TEXT for text in texts):
+        raise UserError(f"the text is too long; give at most {_MAX_TEXT:,} characters")
 
 
 def _refuse_files(document: Document, texts: Mapping[str, str]) -> None:
