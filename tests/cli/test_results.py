@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
+from tests.drafts import disputed_draft
 from whycite.cite.fit import BAR
 from whycite.cite.recommendations import Evidence, Recommendation
-from whycite.cli.results import byline, shared_words, show_recommendations
+from whycite.cli.results import byline, shared_words, show_draft_report, show_recommendations
 from whycite.library import Paper, SourceDocument
 
 PAPER = Paper(
@@ -142,3 +143,12 @@ def test_control_characters_of_a_document_do_not_reach_the_terminal() -> None:
 )
 def test_shared_words(text: str, claim: str, expected: list[str]) -> None:
     assert [text[start:end] for start, end in shared_words(text, claim)] == expected
+
+
+def test_passages_that_disagree_are_both_shown() -> None:
+    file = io.StringIO()
+    show_draft_report(disputed_draft(), Console(file=file, width=80))
+    assert [line.strip() for line in file.getvalue().splitlines() if "▶" in line] == [
+        "▶ “Bees sleep.”",
+        "▶ “Bees never sleep.”",
+    ]
