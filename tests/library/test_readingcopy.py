@@ -136,8 +136,9 @@ def test_what_is_added_later_is_appended(place: Path, encoder: Any, numbered: Ma
     before, [first] = _heaps(place), _copies(place)
     add_documents(place, [numbered(50)], jobs=1, encoder=encoder)
     after = _heaps(place)
-    assert after.keys() == before.keys()
-    assert all(before[name] < after[name] < before[name] + 2_000 for name in before)
+    # Papers of which more is known are copied again, and so is their small heap.
+    [spans] = (name for name in before if name.startswith("spans"))
+    assert before[spans] < after[spans] < before[spans] + 2_000
     assert _copies(place) != [first]
     _same_without(place, encoder)
 

@@ -389,7 +389,8 @@ def test_verify_marks_what_decided_and_what_contradicts(
         return replace(verification, verdict="secondary", passages=(best, *rest, worst))
 
     monkeypatch.setattr(OpenDocument, "verify", contradict)
-    _verify(page, papers, "Killer whales strike herring with their tails.")
+    # Claims of their own, since the server remembers what it answered.
+    _verify(page, papers, "Killer whales hit herring with their tails.")
     assert page.locator("#verdict").inner_text().startswith("↪ Secondary")
     row = page.locator("#passages tr").first
     assert row.inner_text().count("▶ Decides the verdict") == 1
@@ -405,7 +406,7 @@ def test_verify_marks_what_decided_and_what_contradicts(
     ]
     keep_screenshot(page, "verify-contradicts", tmp_path)
     monkeypatch.undo()
-    _verify(page, papers, "Killer whales strike herring with their tails.")
+    _verify(page, papers, "Killer whales stun herring with their tails, not with their teeth.")
     page.locator("#legend.hidden").wait_for(state="attached")
 
 

@@ -326,9 +326,15 @@ function commenting(sentence) {
   });
   field.addEventListener("input", () => (field.value === text ? unsaved.delete(sentence.id) : unsaved.set(sentence.id, field.value)));
   if (!text) {
-    const details = make("details", { class: "commenting" }, make("summary", {}, "Add a comment"), form);
+    const summary = make("summary", {}, "Add a comment");
+    const details = make("details", { class: "commenting" }, summary, form);
     details.open = unsaved.has(sentence.id);
-    details.addEventListener("toggle", () => details.open && !unsaved.has(sentence.id) && field.focus());
+    // At once, not on the event "toggle", which comes later: what is typed by then would be lost.
+    summary.addEventListener("click", (event) => {
+      event.preventDefault();
+      details.open = !details.open;
+      if (details.open) field.focus();
+    });
     return details;
   }
   const edit = make("button", { type: "button", class: "small" }, "Edit");
