@@ -8,13 +8,13 @@ demo: .venv/articles pdfjs
 	$(BIN)/whycite demo
 
 test: .venv/dev .venv/articles pdfjs
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist worksteal
 
 # The drafts that --fix changed are compiled where a TeX installation is; on Debian: apt-get install texlive-latex-extra
 # texlive-latex-recommended texlive-fonts-recommended texlive-publishers texlive-science texlive-pictures.
 # Word documents are opened with LibreOffice where it is: apt-get install libreoffice-writer-nogui.
 test-all: .venv/dev .venv/articles pdfjs
-	WHYCITE_TESTS=thorough $(BIN)/pytest -n auto -m 'slow or not slow'
+	WHYCITE_TESTS=thorough $(BIN)/pytest -n auto --dist worksteal -m 'slow or not slow'
 
 # Kills writers, fills disks (as root), flips bits and reads damaged files for an hour; the report is in torture/.
 MINUTES ?= 60
