@@ -19,9 +19,12 @@ _TEST = (
     r"(?:test|ask|determine|examine|investigate|explore|assess|evaluate|address|establish|learn|study|see|know|"
     r"understand|find out|clarify|verify|check|rule out|confirm)"
 )
+_MORE_RESEARCH = r"(?:future|further|more) (?:studies|study|work|research|investigations?)"
 # A sentence that names what it says as a hypothesis, a question or a plan.
 _HYPOTHESIS = re.compile(
-    r"\b(?:hypothesi[sz]ed?|hypothesis (?:is|was|that)|hypotheses|speculated?|postulated?|conjectured?|predicted that|"
+    r"\b(?:hypothesi[sz]ed?|hypothesis (?:is|was|that)|hypotheses (?:that|about|concerning)|"
+    r"(?:our|these|the|following|study|research) hypotheses|speculated?|postulated?|conjectured?|"
+    r"(?:we|I|they|theory|models?|hypothesis) predict(?:ed|s)? that|"
     r"we (?:next |then |therefore |first |also |further )?(?:reasoned|suspect(?:ed)?|wondered|asked|tested|"
     r"expect(?:ed)?|anticipated|assumed|propose) (?:that|whether|if)|"
     r"in (?:this|a|the|our) hypothetical|(?:is|seems) conceivable that|"
@@ -30,13 +33,40 @@ _HYPOTHESIS = re.compile(
     r"(?:it is|it's|is|are|was|were|remains?|still|yet) (?:(?:still|currently|largely|as yet|also|therefore) )?"
     r"(?:unknown|unclear|uncertain|debated|controversial|not (?:known|clear|understood|yet known)|an open question|"
     r"poorly understood|to be (?:determined|shown|established|seen|tested))|"
-    r"(?:no consensus|open question|future (?:studies|work|research)|further (?:studies|work|research|investigation)|"
-    r"the aim of|the purpose of|the goal of|our (?:aim|goal|objective)|we aim(?:ed)? to|remains? to be|"
+    rf"(?:no consensus|open question|{_MORE_RESEARCH}|"
+    r"the (?:aim|purpose|goal) of (?:this|the|our|these) |our (?:aim|goal|objective)|we aim(?:ed)? to|remains? to be|"
     r"would be expected|one possibility|possible explanation|tempting to speculate|raises the (?:question|possibility)|"
     r"little is known|it has been (?:proposed|hypothesi[sz]ed|speculated) that|cannot exclude|"
     r"we do not know|not been (?:tested|investigated|studied|examined)))\b|"
     r"^(?:whether|if|does|do|is|are|can|could) .*\?$",
     re.IGNORECASE,
+)
+# A sentence that tells what was studied, but not what came of it.
+_RELATION = (
+    r"(?:effects?|impacts?|influence|roles?|associations?|relations?|relationships?|links?|correlations?|differences?|"
+    r"efficacy|effectiveness|safety|feasibility|contributions?|consequences|ability|extent|dependence)"
+)
+_STUDIED = (
+    r"(?:studie[sd]|investigate[sd]?|examine[sd]?|assess(?:es|ed)?|evaluate[sd]?|explore[sd]?|analy[sz]e[sd]?|"
+    r"compare[sd]?|test(?:s|ed)?|address(?:es|ed)?|consider(?:s|ed)?|(?:reports?|reported|describe[sd]?)(?: on)? the)"
+)
+_AIM = re.compile(
+    rf"\b(?:we|study|trial|paper|article|work|analysis|report) (?:\w+ ){{0,2}}{_STUDIED} (?:\w+ ){{0,4}}?{_RELATION} "
+    r"(?:of|between|on|among|that|to|in|with)\b|"
+    rf"\b{_RELATION} (?:of|between|on|among)\b.* (?:was|were|is|are|will be) (?:\w+ly )?{_STUDIED}\b",
+    re.IGNORECASE,
+)
+# Words by which a sentence tells what came of it.
+_OUTCOME = re.compile(
+    r"\b(?:f(?:ind|inds|ound)|observed?|see|saw|show(?:s|n|ed)?|demonstrat\w+|reveal\w*|identif(?:y|ied|ies)|conclude[sd]?|"
+    r"suggest\w*|indicat\w+|detect\w*|result(?:ed|s|ing) in|led to|leads? to|had|has|no|not|neither|nor|"
+    r"significant(?:ly)?|(?:in|de)crease[sd]?|higher|lower|greater|larger|smaller|more|less|fewer|better|worse|"
+    r"similar(?:ly)?|comparable|equal(?:ly)?|differ(?:ed|s)?|improve[sd]?|reduce[sd]?)\b|\d ?%|\bp ?[<=>≤]",
+    re.IGNORECASE,
+)
+# A call for more research at the end of a sentence, which takes nothing from what comes before it.
+_CALL_FOR_RESEARCH = re.compile(
+    rf"(?:[,;:] |,? (?:and|but|although|though) )[^,;:]*\b{_MORE_RESEARCH}\b[^;:]*$", re.IGNORECASE
 )
 # A sentence that speaks of what this paper did or saw.
 _OWN_FINDING = re.compile(
@@ -48,7 +78,16 @@ _OWN_FINDING = re.compile(
 )
 _CONFIRMED = re.compile(
     r"\b(?:consistent with|as predicted|confirm\w*|support\w*|contrary to|in line with|as expected|in agreement with|"
-    r"reject\w*|refut\w*|disprov\w*|argue against)\b",
+    r"reject\w*|refut\w*|disprov\w*|contradict\w*|corroborat\w*|in (?:accordance|keeping) with|"
+    r"(?:argues?|speaks?|evidence) against)\b",
+    re.IGNORECASE,
+)
+# What was found, after what it was done for: "To test whether …, we …, and found that …".
+_FINDING = re.compile(
+    r"\b(?:(?:we|which|and|that|this|it) (?:\w+ ){0,2}(?:found|observed|showed|shows|saw|demonstrated|revealed|"
+    r"identified|indicated|confirmed|detected)|found (?:that|no)|revealed that|showed that|had (?:no|little|an?)|"
+    r"resulted in|(?:was|were) significantly|significantly (?:more|less|higher|lower|increased|decreased|reduced))\b|"
+    r"[(,] ?p ?[<=>≤]",
     re.IGNORECASE,
 )
 _OTHERS = re.compile(
@@ -81,7 +120,17 @@ _FINDING_SECTIONS = frozenset({"result", "experiment", "abstract", "conclusion"}
 
 def is_hypothesis(sentence: str) -> bool:
     """Whether a sentence names what it says as a hypothesis, a question or a plan, and not as what came of it."""
-    return _HYPOTHESIS.search(sentence) is not None and _CONFIRMED.search(sentence) is None
+    statement = _CALL_FOR_RESEARCH.sub("", sentence)
+    named = _HYPOTHESIS.search(statement)
+    if named is None:
+        return _names_only_an_aim(statement)
+    return _CONFIRMED.search(statement) is None and _FINDING.search(statement, named.end()) is None
+
+
+def _names_only_an_aim(sentence: str) -> bool:
+    """Whether a sentence tells what was studied, but not what came of it."""
+    aim = _AIM.search(sentence)
+    return aim is not None and not _OUTCOME.search(sentence, aim.end()) and not _OUTCOME.search(sentence[: aim.start()])
 
 
 def role_of(sentence: str, section_type: str | None = None, cites: bool = False) -> Role:
@@ -91,7 +140,8 @@ def role_of(sentence: str, section_type: str | None = None, cites: bool = False)
         return "hypothesis"
     if not owns and (cites or CITATION_MARKER.search(sentence) or _OTHERS.search(sentence)):
         return "others"
-    if section_type == "method" or (_METHOD.search(sentence) and section_type not in _FINDING_SECTIONS):
+    is_method = _METHOD.search(sentence) and not _FINDING.search(sentence) and section_type not in _FINDING_SECTIONS
+    if section_type == "method" or is_method:
         return "method"
     if section_type in _BACKGROUND_SECTIONS and not owns:
         return "background"

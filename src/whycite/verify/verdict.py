@@ -39,6 +39,7 @@ _CONTRADICTS_IN_CONTEXT, _CONTRADICTION_COVERAGE = 2.0, 0.2
 _NEARLY_AS_CLEAR = (
     2.0  # logits; of sentences that say so nearly as clearly as the clearest one, the best ranked decides
 )
+_NO_FINDINGS = frozenset({"others", "background"})  # roles of sentences that say what the paper did not find itself
 _MIN_STANCE = 0.5  # chance from which a passage supports or contradicts
 _SAME_WORDS_SUPPORT = 4.0  # of a finding in the claim's own words, of which the model is sometimes unsure
 _NUMBER_PASSAGES = 3  # closest passages in which the claim's numbers are looked for
@@ -223,24 +224,26 @@ def is_safe_contradiction(signs: Signs, kind: str, alone: Stance) -> bool:
 
 
 def _backed(signs: Signs, chances: dict[str, float], sentences: Sequence[SentenceView]) -> ReasonedVerdict:
-    """Backed by the paper's own finding, or only by what it reports of others."""
+    """Backed by the paper's own finding, or only by what it reports of others or says as background."""
     decisive = signs.supporting[0]
-    if sentences[decisive].role == "others":
+    if sentences[decisive].role in _NO_FINDINGS:
         own = [
             index
             for index in signs.supporting
             if index in signs.clearly_supporting
-            and sentences[index].role != "others"
+            and sentences[index].role not in _NO_FINDINGS
             and sentences[index].stance == "supports"
         ]
-        if not own:
+        if own:
+            decisive = own[0]
+        elif sentences[decisive].role == "others":
             source = sentences[decisive].source
             whom = f"citing {source}" if source else "as what others found"
             reason = f"a sentence says so, {whom}: cite that"
             return ReasonedVerdict("secondary", chances["backed"], chances, reason, (decisive,))
-        decisive = own[0]
+    background = ", as background" if sentences[decisive].role == "background" else ""
     absent = f", but none mentions {' or '.join(signs.missing)}" if signs.missing else ""
-    reason = f"a sentence{sentences[decisive].where} says so{absent}"
+    reason = f"a sentence{sentences[decisive].where} says so{background}{absent}"
     return ReasonedVerdict("backed", chances["backed"], chances, reason, (decisive,))
 
 
