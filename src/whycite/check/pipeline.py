@@ -5,11 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import numpy as np
-from numpy.typing import NDArray
 
 from whycite import documents, structure
 from whycite.check.cachedlibrary import CachedLibrary
@@ -17,7 +15,13 @@ from whycite.check.detector import Detector, load_detector
 from whycite.check.draftfiles import DraftFiles
 from whycite.check.findings import CITATION_RULES, CheckedDraft, CitationProblem, Finding, FindingKind
 from whycite.check.memory import Memory
-from whycite.check.proposals import DraftProposer, Proposer, ProposerFactory, searched_references
+from whycite.check.proposals import (
+    DraftProposer,
+    Proposer,
+    ProposerFactory,
+    SentenceProposals,
+    searched_references,
+)
 from whycite.check.rules import Rulebook, RuleDecision, check_rule_ids
 from whycite.check.worthiness import judge
 from whycite.cite.recommendations import check_number
@@ -76,106 +80,137 @@ def check_draft(
     then with each next few findings in the order of the text, until it has seen all. An error that it or `progress`
     raises stops the check; what was computed by then stays cached.
     """
+    _check_arguments(n, threshold, thresholds or {}, sections or (), ignore_rules)
+    clock = _StageClock()
+    document = _read_draft(draft)
+    clock.end("reading")
+    memory = Memory() if remember else None
+    detector, encoder = detector or load_detector(), encoder or _load_encoder(remember)
+    cached_library, warnings = _find_library(library, memory) if use_library else (None, ())
+    files = DraftFiles(document.format, texts)
+    rulebook = Rulebook(document, files, {*ignore_rules, *({"abstract"} & set(sections or ()))})
+    indices = _checked_sentences(document, files, sections)
+    progress("judging sentences", 0, None)
+    judgement = judge(document, detector, encoder, memory, extra_types=rulebook.extra_types(), progress=progress)
+    clock.end("worthiness")
+    notices = _entry_notices(searched_references(document), cached_library, _register_place(library))
+    decisions = {index: decision for index in indices if (decision := rulebook.decide(index))}
+    findings = {}
+    for index in indices:
+        section_type = _section_type(document, index)
+        limit = judgement.reporting_threshold(section_type) if threshold is None else threshold
+        limit = (thresholds or {}).get(section_type or "", limit)
+        finding = _finding(document, index, files, judgement.worthiness[index], limit, decisions.get(index))
+        sentence = document.sentences[index]
+        ignored = {*ignore_rules, *files.file_of(sentence).ignored_rules(sentence.start, sentence.end)}
+        findings[index] = replace(finding, problems=_citation_problems(sentence, notices, ignored))
+    if not is_english_draft([sentence.text for sentence in document.sentences]):
+        warnings = (FOREIGN, *warnings)
+    warnings = (*document.warnings, *rulebook.warnings(), *warnings)
+    judged = CheckedDraft(document, tuple(findings.values()), warnings)
+    on_findings(judged, ())
+
+    searched = {index for index in indices if findings[index].kind in ("needs-citation", *(("cited",) if all else ()))}
+    clauses = {index: decision.clause for index, decision in decisions.items() if decision.clause}
+    unfit = {id for id, own in notices.items() if own.status in ("retracted", "notice")}
+    if make_proposer is not None:
+        search = _PaperSearch(make_proposer(document, n, unfit), None, len(searched), progress)
+    else:
+        make = partial(Proposer, document, encoder, n=n, clauses=clauses, unfit=unfit)
+        is_default = cached_library is not None and library is None
+        spare = partial(make, None) if is_default else None
+        search = _PaperSearch(make(cached_library), spare, len(searched), progress)
+    complete: list[Finding] = []
+    for part in _parts([index in searched for index in indices], _SEARCHES_PER_CORE * thread_count(None)):
+        proposals = search.propose([index for index in indices[part] if index in searched])
+        with_papers = [
+            replace(findings[index], recommendations=proposals[index].papers, fits=proposals[index].fits)
+            if index in proposals
+            else findings[index]
+            for index in indices[part]
+        ]
+        complete += with_papers
+        judged = replace(judged, warnings=(*warnings, *search.warnings))
+        on_findings(judged, with_papers)
+    return replace(judged, findings=tuple(complete), stages={**clock.seconds, **search.seconds})
+
+
+def _check_arguments(
+    n: int,
+    threshold: float | None,
+    thresholds: Mapping[str, float],
+    sections: Collection[str],
+    ignore_rules: Collection[str],
+) -> None:
+    """Reject numbers out of range and names that do not exist."""
     check_number(n)
-    for number in ([] if threshold is None else [threshold]) + list((thresholds or {}).values()):
+    for number in (*(() if threshold is None else (threshold,)), *thresholds.values()):
         if not 0 <= number <= 1:
             raise UserError(f"the threshold must be between 0 and 1, not {number:g}")
-    if unknown := sorted({*(sections or ()), *(thresholds or ())} - set(structure.SECTION_TYPES)):
+    if unknown := sorted({*sections, *thresholds} - set(structure.SECTION_TYPES)):
         raise UserError(f"unknown section type '{unknown[0]}'; choose one of: {', '.join(structure.SECTION_TYPES)}")
     check_rule_ids(ignore_rules)
-    clock = _StageClock()
+
+
+def _read_draft(draft: str | Path | Document) -> Document:
+    """The draft with types of its sections; a bibliography is none."""
     document = structure.label(draft if isinstance(draft, Document) else documents.read(draft))
     if document.format in BIBLIOGRAPHY_FORMATS:
         place = document.path
         raise UserError(f"{place}: a bibliography, not a draft; check it with: whycite references {place}")
-    clock.end("reading")
-    memory = Memory() if remember else None
-    detector, encoder = detector or load_detector(), encoder or _load_encoder(remember)
-    files = DraftFiles(document.format, texts)
-    indices = [
+    return document
+
+
+def _checked_sentences(document: Document, files: DraftFiles, sections: Collection[str] | None) -> list[int]:
+    """The indices of the sentences that are in the sections asked for, and that no comment excludes."""
+    return [
         index
         for index, sentence in enumerate(document.sentences)
         if (not sections or document.sections[sentence.section].type in sections)
         and not files.file_of(sentence).ignores(sentence.start, sentence.end)
     ]
-    rulebook = Rulebook(document, files, {*ignore_rules, *({"abstract"} & set(sections or ()))})
-    progress("judging sentences", 0, None)
-    judgement = judge(document, detector, encoder, memory, extra_types=rulebook.extra_types(), progress=progress)
-    decisions = {index: decision for index in indices if (decision := rulebook.decide(index))}
-    worthiness = _ruled_worthiness(judgement.worthiness, decisions)
-    clock.end("worthiness")
-    limits: dict[int, float] = {}
-    for index in indices:
-        section_type = _section_type(document, index)
-        limit = judgement.reporting_threshold(section_type) if threshold is None else threshold
-        limits[index] = (thresholds or {}).get(section_type or "", limit)
-    kinds = {
-        index: _kind(document.sentences[index], index in decisions, worthiness[index], limits[index])
-        for index in indices
-    }
-    proposal_indices = {index for index, kind in kinds.items() if kind == "needs-citation" or (all and kind == "cited")}
-    cached_library, warnings = _find_library(library, memory) if use_library else (None, ())
-    if not is_english_draft([sentence.text for sentence in document.sentences]):
-        warnings = (FOREIGN, *warnings)
-    references = searched_references(document)
-    notices = _entry_notices(references, cached_library, _register_place(library))
-    judged = CheckedDraft(
-        document,
-        tuple(
-            replace(
-                _finding(document, index, files, worthiness[index], kinds[index], limits[index], decisions.get(index)),
-                problems=_citation_problems(sentence, notices, {*ignore_rules, *_ignored_rules(files, sentence)}),
-            )
-            for index in indices
-            for sentence in [document.sentences[index]]
-        ),
-        (*document.warnings, *rulebook.warnings(), *warnings),
-    )
-    on_findings(judged, ())
-    clauses = {index: decision.clause for index, decision in decisions.items() if decision.clause}
-    unfit = {id for id, own in notices.items() if own.status in ("retracted", "notice")}
-    proposer: DraftProposer = (
-        make_proposer(document, n, unfit)
-        if make_proposer is not None
-        else Proposer(document, encoder, cached_library, n, clauses=clauses, unfit=unfit)
-    )
-    searched = 0  # sentences for which papers were searched
 
-    def count_answer() -> None:
-        nonlocal searched
-        searched += 1
-        progress(_SEARCHING, searched, len(proposal_indices))
 
-    progress(_SEARCHING, 0, len(proposal_indices))
-    findings: list[Finding] = []
-    for part in _parts([index in proposal_indices for index in indices], _SEARCHES_PER_CORE * thread_count(None)):
-        part_indices = [index for index in indices[part] if index in proposal_indices]
-        searched_before = searched
+class _PaperSearch:
+    """Searches papers for the sentences of a draft, some at a time, and reports how many are done.
+
+    Nobody asked for the user's default library, so it may fail: a spare proposer then goes on without it.
+    """
+
+    def __init__(
+        self,
+        proposer: DraftProposer,
+        make_spare: Callable[[], DraftProposer] | None,
+        total: int,
+        progress: Callable[[str, int, int | None], None],
+    ) -> None:
+        self._proposer, self._make_spare = proposer, make_spare
+        self._progress, self._total = progress, total
+        self._done = 0  # sentences for which papers were searched
+        self.warnings: tuple[str, ...] = ()
+        self._report(0)
+
+    @property
+    def seconds(self) -> Mapping[str, float]:
+        return self._proposer.seconds
+
+    def propose(self, sentences: Sequence[int]) -> dict[int, SentenceProposals]:
+        """Papers for some sentences."""
+        before = self._done
         try:
-            proposals = proposer.propose(part_indices, count_answer)
+            proposals = self._proposer.propose(sentences, lambda: self._report(self._done + 1))
         except UserError as error:
-            if make_proposer is not None or cached_library is None or library is not None:
+            if self._make_spare is None:
                 raise
-            # Nobody asked for the default library, so it may fail.
-            judged = replace(judged, warnings=(*judged.warnings, f"{NO_LIBRARY} ({error})"))
-            cached_library = None
-            proposer = Proposer(document, encoder, None, n, clauses=clauses, unfit=unfit)
-            proposals = proposer.propose(part_indices)
-        searched = searched_before + len(part_indices)
-        progress(_SEARCHING, searched, len(proposal_indices))
-        part_findings = [
-            replace(finding, recommendations=proposals[index].papers, fits=proposals[index].fits)
-            if index in proposals
-            else finding
-            for index, finding in zip(indices[part], judged.findings[part], strict=True)
-        ]
-        findings += part_findings
-        on_findings(judged, part_findings)
-    return replace(judged, findings=tuple(findings), stages={**clock.seconds, **proposer.seconds})
+            self.warnings = (f"{NO_LIBRARY} ({error})",)
+            self._proposer, self._make_spare = self._make_spare(), None
+            proposals = self._proposer.propose(sentences)
+        self._report(before + len(sentences))
+        return proposals
 
-
-def _ignored_rules(files: DraftFiles, sentence: Sentence) -> frozenset[str]:
-    return files.file_of(sentence).ignored_rules(sentence.start, sentence.end)
+    def _report(self, done: int) -> None:
+        self._done = done
+        self._progress(_SEARCHING, done, self._total)
 
 
 def _entry_notices(
@@ -228,15 +263,6 @@ class _StageClock:
         self._started = now
 
 
-def _ruled_worthiness(worthiness: NDArray[np.float64], decisions: Mapping[int, RuleDecision]) -> NDArray[np.float64]:
-    """The worthiness of each sentence, of those that a rule decides at least or at most what it says."""
-    ruled = worthiness.copy()
-    for index, decision in decisions.items():
-        bound = max if decision.rule.direction == "needs" else min
-        ruled[index] = bound(ruled[index], decision.rule.worthiness)
-    return ruled
-
-
 def _kind(sentence: Sentence, is_ruled: bool, worthiness: float, threshold: float) -> FindingKind:
     # Sentences that are not judged have worthiness 0, and need nothing even if the threshold is 0.
     needs_citation = worthiness >= threshold and worthiness > 0
@@ -250,11 +276,14 @@ def _finding(
     index: int,
     files: DraftFiles,
     worthiness: float,
-    kind: FindingKind,
     threshold: float,
     decision: RuleDecision | None,
 ) -> Finding:
+    """What is said of a sentence; one that a rule decides has at least or at most the worthiness of the rule."""
     sentence = document.sentences[index]
+    if decision is not None:
+        bound = max if decision.rule.direction == "needs" else min
+        worthiness = bound(worthiness, decision.rule.worthiness)
     file = files.file_of(sentence)
     line, column = file.position(sentence.start)
     end_line, end_column = file.position(sentence.end)
@@ -271,7 +300,7 @@ def _finding(
         text=sentence.text,
         worthiness=float(worthiness),
         cites=sentence.cited_keys,
-        kind=kind,
+        kind=_kind(sentence, decision is not None, worthiness, threshold),
         threshold=threshold,
         rule=decision.rule.id if decision else "",
         clause=decision.clause if decision else "",
