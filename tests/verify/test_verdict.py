@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.fakes import FakeEncoder, FakeEntailment
+from tests.fakes import FakeEncoder, FakeEntailment, word_encoder
 from whycite.verify.claims import verify_sentences
 from whycite.verify.features import KINDS, PassageWeights
 from whycite.verify.passages import PreparedDocument
@@ -93,10 +93,25 @@ def test_an_own_finding_is_preferred_to_what_others_found() -> None:
         assert _verify(judgements).verdict == "secondary"
 
 
+def test_an_own_finding_on_the_same_topic_is_not_what_others_found() -> None:
+    others, own = "Foragers sleep at night (Winer et al., 2019).", "We found that drones and workers rest in winter."
+    near = (5.0, SUPPORT[1] + 1.5, *SUPPORT[2:])
+    model = FakeEntailment(lambda claim, passage: near if passage == others else SUPPORT)
+    verification = verify_sentences(CLAIM, [others, own], entailment=model, encoder=word_encoder(), weights=WEIGHTS)
+    assert verification.verdict == "secondary"
+    assert [passage.text for passage in _decisive(verification)] == [others]
+
+
+def test_a_sentence_of_background_is_told_to_be_one() -> None:
+    verification = _verify({"Foragers sleep at night in hives.": SUPPORT}, sections=["Introduction"])
+    assert (verification.verdict, _decisive(verification)[0].role) == ("backed", "background")
+    assert verification.reason == "a sentence in “Introduction” says so, as background"
+
+
 def test_a_hypothesis_backs_nothing() -> None:
     verification = _verify({"We hypothesised that foragers sleep at night.": SUPPORT, "Bees rest.": NEITHER})
     assert verification.verdict == "not found"
-    assert verification.reason == "the paper names this only as a hypothesis or an open question"
+    assert verification.reason == "the paper names this only as a hypothesis, an aim or an open question"
     assert _decisive(verification) == []
 
 
@@ -277,7 +292,7 @@ def _judged(
 
 
 def _signs(joint: Stance, support: float = 0.0) -> Signs:
-    return Signs({"support": support}, (0,), (0,), frozenset({0}), support, 4.0, 1.0, 0, joint, is_open=False)
+    return Signs({"support": support}, (0,), (0,), frozenset({0}), {0: 1.0}, support, 4.0, 1.0, 0, joint, is_open=False)
 
 
 def test_signs_of_what_is_read_alone_and_together() -> None:

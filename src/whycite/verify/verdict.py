@@ -39,6 +39,9 @@ _CONTRADICTS_IN_CONTEXT, _CONTRADICTION_COVERAGE = 2.0, 0.2
 _NEARLY_AS_CLEAR = (
     2.0  # logits; of sentences that say so nearly as clearly as the clearest one, the best ranked decides
 )
+# How much farther from the claim than what others found a finding of the paper may be (cosine) to back it as well: on
+# the same topic there is nearly always one that seems to. Chosen on the claims that weights are fitted to.
+_MAX_FARTHER = 0.1
 _NO_FINDINGS = frozenset({"others", "background"})  # roles of sentences that say what the paper did not find itself
 _MIN_STANCE = 0.5  # chance from which a passage supports or contradicts
 _SAME_WORDS_SUPPORT = 4.0  # of a finding in the claim's own words, of which the model is sometimes unsure
@@ -55,6 +58,7 @@ class Signs:
     supporting: tuple[int, ...]
     contradicting: tuple[int, ...]
     clearly_supporting: frozenset[int]  # those that do so nearly as clearly as the clearest
+    nearness: dict[int, float]  # of each passage to the claim, by the encoder
     support_in_context: float  # how clearly the sentence that supports the claim most does so among its neighbours
     contradiction_in_context: float
     coverage: float  # the share of the claim's words in the best sentence that contradicts it
@@ -115,6 +119,7 @@ def collect_signs(
         _best_ranked_first(supporting, support, top),
         opposing,
         frozenset(index for index in spoken if support[index] >= _least_margin(support[supporting[0]])),
+        {index: float(ranked.cosines[index]) for index in spoken},
         float(support_in_context),
         float(contradiction_in_context),
         len(claim_forms.intersection(forms(prepared.sentences[opposing[0]]))) / max(1, len(claim_forms)),
@@ -227,12 +232,14 @@ def _backed(signs: Signs, chances: dict[str, float], sentences: Sequence[Sentenc
     """Backed by the paper's own finding, or only by what it reports of others or says as background."""
     decisive = signs.supporting[0]
     if sentences[decisive].role in _NO_FINDINGS:
+        least_nearness = signs.nearness[decisive] - _MAX_FARTHER
         own = [
             index
             for index in signs.supporting
             if index in signs.clearly_supporting
             and sentences[index].role not in _NO_FINDINGS
             and sentences[index].stance == "supports"
+            and signs.nearness[index] >= least_nearness
         ]
         if own:
             decisive = own[0]
@@ -252,7 +259,7 @@ def _not_found(signs: Signs, chances: dict[str, float], sentences: Sequence[Sent
     where = sentences[signs.closest].where
     closest = f"; the closest one is{where}" if where else ""
     if signs.is_open:
-        return "the paper names this only as a hypothesis or an open question"
+        return "the paper names this only as a hypothesis, an aim or an open question"
     if signs.otherwise:
         return f"the closest sentences give another number: {signs.otherwise}"
     if chances["contradicted"] > chances["backed"]:
