@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -110,12 +110,24 @@ def check_bibliography(
         if not any(problem.rule == "doubled-key" for problem in problems):  # the first one has its own problems
             problems += [*compared, *_status_problems(paper), *_registration(entry, paper)]
             problems += [*venue_problems(entry.reference), *entry_problems(entry, this_year)]
+            problems = list(_without_consequences(problems))
         checked.append(judge(entry, problems, (paper.source,) if agrees is not None else (), bool(agrees)))
-    for entry in missing_entries(bibliography):
-        problem = ReferenceProblem("missing-entry", "", "the draft cites this key, but no entry has it")
-        checked.append(judge(entry, [problem], (), False))
+    checked += [judge(entry, [problem], (), False) for entry, problem in missing_entries(bibliography)]
     warnings = [warning for warning in bibliography.document.warnings if not _IS_REPORTED.search(warning)]
-    return ReferenceReport(bibliography.document.path, tuple(checked), tuple(warnings))
+    return ReferenceReport(bibliography.document.path, tuple(checked), (*bibliography.warnings, *warnings))
+
+
+def _without_consequences(problems: Sequence[ReferenceProblem]) -> Iterator[ReferenceProblem]:
+    """Problems without those that others bring about."""
+    rules = {(problem.rule, problem.field) for problem in problems}
+    hidden = set()
+    if ("missing-entry", "crossref") in rules:
+        hidden.add("missing-field")  # it would come from there
+    if any(rule == "missing-doi" for rule, _ in rules):
+        hidden.add("no-identifier")
+    if ("placeholder", "year") in rules:
+        hidden.add("missing-field")
+    return (problem for problem in problems if problem.rule not in hidden)
 
 
 def _status_problems(paper: PaperKnowledge) -> list[ReferenceProblem]:
