@@ -14,7 +14,7 @@ from whycite.documents.identity.identifiers import is_preprint
 from whycite.documents.model import Reference
 from whycite.library.notices import PaperNotices, look_up, stated
 from whycite.library.paths import default_path, library_exists
-from whycite.references.comparison import differences, same_identifier, same_work
+from whycite.references.comparison import differences, same_identifier, same_work, titles_agree
 from whycite.references.entries import Bibliography, Entry, load_bibliography
 from whycite.references.hygiene import entry_problems, missing_entries, problems_between, venue_problems
 from whycite.references.report import (
@@ -192,8 +192,8 @@ def _says_enough(reference: Reference, record: Reference) -> bool:
 
     One from another year, which may be another edition, confirms nothing without a common identifier.
     """
-    if not (reference.title and record.title):
-        return False
+    if not (reference.title and record.title) or not titles_agree(reference.title, record.title):
+        return False  # without a word about it, since preprints and parts of books may have another title
     if None in (reference.year, record.year):
         return bool(reference.authors and record.authors)
     is_same = reference.year == record.year or bool(same_identifier(reference, record))
