@@ -114,6 +114,15 @@ def test_a_preprint_is_compared_with_what_it_became() -> None:
     assert _rules(preprint, BEES) == (["published-version"], True)
 
 
+def test_a_preprint_gets_its_own_doi() -> None:
+    record = replace(BEES, doi="10.1101/2020.01.01.123456", venue="bioRxiv")
+    reference = replace(BEES, doi="", venue="bioRxiv")
+    [problem], agrees = compare_records(reference, [record], "your library")
+    assert (problem.rule, problem.correction, agrees) == ("missing-doi", "10.1101/2020.01.01.123456", True)
+    assert _rules(reference, BEES) == (["published-version"], True)
+    assert _rules(replace(reference, arxiv="2001.00001"), record) == ([], True)
+
+
 def test_a_preprint_may_change_its_title() -> None:
     preprint = replace(BEES, doi="10.1101/2020.01.01.123456")
     assert _rules(replace(preprint, title="How the honeybees of a hive sleep"), preprint) == ([], False)  # unknown

@@ -208,15 +208,15 @@ def _with_right_doi(problem: ReferenceProblem, by_title: Sequence[Reference]) ->
     return ReferenceProblem("doi-differs", "doi", f"{problem.message}; the DOI of this title is {doi}")
 
 
-def _additions(reference: Reference, family: Sequence[Reference], source: str) -> list[ReferenceProblem]:
+def _additions(reference: Reference, family: Sequence[Reference], source: str) -> Iterator[ReferenceProblem]:
     """What records of the same paper have and the reference lacks: a DOI, a published version."""
     own_doi = normalise_doi(reference.doi)
-    published = [doi for record in family if (doi := normalise_doi(record.doi)) and not is_preprint(doi)]
-    if not published or own_doi in published:
-        return []
-    doi = published[0]
-    if (own_doi and is_preprint(own_doi)) or (reference.arxiv and not own_doi):
-        return [ReferenceProblem("published-version", "doi", f"published as {doi}, says {source}")]
-    if not own_doi:
-        return [ReferenceProblem("missing-doi", "doi", f"the DOI is {doi}, says {source}", correction=doi)]
-    return []
+    dois = [doi for record in family if (doi := normalise_doi(record.doi))]
+    preprint = next(filter(is_preprint, dois), "")
+    published = next((doi for doi in dois if not is_preprint(doi)), "")
+    names_preprint = is_preprint(own_doi) if own_doi else is_preprint_reference(reference)
+    missing = "" if own_doi else preprint if names_preprint else published
+    if missing and not (names_preprint and reference.arxiv):
+        yield ReferenceProblem("missing-doi", "doi", f"the DOI is {missing}, says {source}", correction=missing)
+    if names_preprint and published:
+        yield ReferenceProblem("published-version", "doi", f"published as {published}, says {source}")
