@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
+from whycite.cli.references import _SUMMED_UP
+from whycite.references.report import COMMON_RULES
+
 Run = Callable[..., Result]
 
 BIBLIOGRAPHY = """\
@@ -164,6 +167,7 @@ def test_a_parent_that_is_not_there(run: Run, project: Path) -> None:
 
 
 def test_what_is_said_of_many_entries_is_summed_up(run: Run, project: Path) -> None:
+    assert set(_SUMMED_UP) == COMMON_RULES
     result = run("references", "draft.tex")
     assert "1 article has no DOI or other identifier: kaiser\n" in result.stdout
     assert "1 entry is never cited: unused\n" in result.stdout

@@ -27,7 +27,7 @@ __all__ = ["ReferencesFormat", "Seriousness", "references", "show_references"]
 _STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
 _VERDICT_STYLES = {"confirmed": "green", "differs": "red", "retracted": "bold red", "unknown": "dim"}
 _MAX_KEYS = 10  # entries that are never cited, by name
-_SUMMED_UP = {  # at the end: what is said of one entry and of several
+_SUMMED_UP = {  # common problems, at the end: what is said of one entry and of several
     "no-identifier": (
         "1 article has no DOI or other identifier", "{number} articles have no DOI or other identifier",
     ),

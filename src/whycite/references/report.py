@@ -17,6 +17,7 @@ from whycite.check.reporting.messages import printable, relative_path
 from whycite.references.entries import Entry
 
 __all__ = [
+    "COMMON_RULES",
     "REFERENCE_RULES",
     "SEVERITIES",
     "CheckedReference",
@@ -87,6 +88,7 @@ _RULES = (
     ReferenceRule("uncited", "note", "the entry is never cited"),
 )
 REFERENCE_RULES = {rule.id: rule for rule in _RULES}
+COMMON_RULES = frozenset({"uncited", "no-identifier"})  # true of many entries, so told of all together
 
 
 @dataclass(frozen=True, slots=True)
