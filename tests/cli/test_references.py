@@ -1,12 +1,17 @@
 """`whycite references`: command in, answer out."""
 
+import gzip
 import json
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import Result
+
+from whycite.cli.references import _SUMMED_UP
+from whycite.references.report import COMMON_RULES
 
 Run = Callable[..., Result]
 
@@ -47,7 +52,7 @@ def test_a_draft_beside_a_library(run: Run, project: Path, library: Path) -> Non
     assert _rules(result) == {
         "vaswani": ("confirmed", ["authors-missing"]),
         "wrong": ("differs", ["title-differs", "shared-identifier"]),
-        "kaiser": ("unknown", ["future-year"]),  # too short a title to tell that it is the same paper
+        "kaiser": ("unknown", ["future-year", "no-identifier"]),  # too short a title to tell that it is the same paper
         "unused": ("unknown", ["uncited"]),
         "lost": ("unknown", ["missing-entry"]),
     }
@@ -117,7 +122,7 @@ def test_check_with_references(run: Run, project: Path, format: str) -> None:
     result = run("check", "draft.tex", "--references", "--no-library", "--format", format)
     assert result.exit_code == 0
     if format == "json":
-        assert _rules(result)["kaiser"] == ("unknown", ["future-year"])
+        assert _rules(result)["kaiser"] == ("unknown", ["future-year", "no-identifier"])
     elif format == "sarif":
         citations, bibliography = json.loads(result.stdout)["runs"]
         assert citations["tool"]["driver"]["name"] == "whycite"
@@ -139,3 +144,60 @@ def test_a_retracted_reference(run: Run, project: Path) -> None:
     result = run("references", "refs.bib", "--json")
     assert _rules(result) == {"a": ("retracted", ["retracted"]), "b": ("retracted", ["retracted"])}
     assert "a  retracted" in run("references", "refs.bib").stdout
+
+
+def test_a_missing_entry_is_told_where_it_is_cited(run: Run, project: Path) -> None:
+    (project / "draft.tex").write_text(DRAFT.replace("lost", "lost,Unused"), "utf-8")
+    result = run("references", "draft.tex")
+    assert "draft.tex:3: lost  unknown\n  error: the draft cites this key, but no entry has it" in result.stdout
+    assert "Unused  unknown\n  error: the draft cites this key, but the entry is called 'unused'" in result.stdout
+    assert "never cited" not in result.stdout
+    assert "draft.tex,line=3" in run("references", "draft.tex", "--format", "github").stdout
+
+
+def test_a_parent_that_is_not_there(run: Run, project: Path) -> None:
+    entry = "@inproceedings{a, crossref = {acl}, title = {Bees}, author = {Li, Q.}}\n"
+    (project / "refs.bib").write_text(entry, "utf-8")
+    result = run("references", "refs.bib")
+    assert "error: the entry takes fields from 'acl', but no entry has this key (missing-entry)" in result.stdout
+    assert "missing-field" not in result.stdout  # they would come from there
+    parent = "@proceedings{acl, title = {ACL 2020}, year = 2020}\n"
+    (project / "refs.bib").write_text(entry + parent, "utf-8")
+    assert "0 errors, 0 warnings" in run("references", "refs.bib").stdout
+
+
+def test_what_is_said_of_many_entries_is_summed_up(run: Run, project: Path) -> None:
+    assert set(_SUMMED_UP) == COMMON_RULES
+    result = run("references", "draft.tex")
+    assert "1 article has no DOI or other identifier: kaiser\n" in result.stdout
+    assert "1 entry is never cited: unused\n" in result.stdout
+    assert "Nothing was compared with a record, since none is known here." in result.stdout
+
+
+def test_any_file_of_entries(run: Run, project: Path) -> None:
+    """Fields are checked wherever entries come from; only a plain file is mended."""
+    data = (project / "refs.bib").read_bytes()
+    (project / "refs.bib.gz").write_bytes(gzip.compress(data))
+    (project / "windows.bib").write_bytes(data.replace(b"\n", b"\r\n"))
+    expected = _rules(run("references", "refs.bib", "--json"))
+    for result in (
+        run("references", "refs.bib.gz", "--json"),
+        run("references", "windows.bib", "--json"),
+        run("references", "-", "--json", stdin=data),
+    ):
+        assert _rules(result) == expected
+    for place, text in (("refs.bib.gz", b""), ("-", data)):
+        result = run("references", place, "--fix", "--yes", stdin=text)
+        assert "has no BibTeX file that could be mended" in str(result.exception)
+
+
+def test_what_cannot_be_checked_is_said(run: Run, project: Path) -> None:
+    with zipfile.ZipFile("draft.zip", "w") as archive:
+        archive.write("draft.tex")
+        archive.write("refs.bib")
+    assert "in an archive, so the fields of its entries are not checked" in run("references", "draft.zip").stdout
+    (project / "empty.md").write_text("Bees sleep.\n", "utf-8")
+    assert run("references", "empty.md").stdout == "empty.md: no references found.\n"
+    for name in ("draft.tex", "draft.zip", "empty.md"):
+        (project / name).unlink()
+    assert "name the file, such as" in str(run("references", ".").exception)

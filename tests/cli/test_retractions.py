@@ -168,6 +168,12 @@ def test_who_asks_for_retracted_papers_is_told_so(run: Run, library: Path) -> No
     assert "Retracted 2015-10-19 (doi:10.1000/notice, according to PLOS Bees)" in " ".join(shown.split())
 
 
+@pytest.mark.parametrize("format", ["bibtex", "csl", "ris"])
+def test_an_entry_of_a_retracted_paper_says_so(run: Run, library: Path, format: str) -> None:
+    options = ("--library", library, "--include-retracted", "--format", format)
+    assert run("cite", CLAIM, *options).stdout.count("Retracted, see doi:10.1000/notice") == 1
+
+
 def test_without_its_notice_the_article_stands(run: Run, library: Path, papers: Path) -> None:
     remove(library, [str(papers / "notice.xml")])
     assert "status" not in _papers(run, library)["doi:10.1000/bad"]

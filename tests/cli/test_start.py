@@ -55,6 +55,14 @@ def test_the_package_is_the_command_too() -> None:
     assert result.stdout.startswith("whycite ")
 
 
+@pytest.mark.parametrize("arguments", [[], ["retractions"]])
+def test_a_command_that_needs_another_one_shows_its_help(arguments: list[str]) -> None:
+    command = [sys.executable, "-m", "whycite", *arguments]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert result.returncode == 2
+    assert result.stderr.startswith(f"{' '.join(['Usage: whycite', *arguments])} [OPTIONS] COMMAND [ARGS]...\n\n")
+
+
 @pytest.mark.parametrize(
     ("command", "message"),
     [

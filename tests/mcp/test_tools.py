@@ -196,6 +196,7 @@ def test_references_are_compared_with_the_library_worst_first(call: Call, tmp_pa
         "author={Domenici, P.}, year={2000}, journal={Journal of Experimental Biology}}\n"
         "@article{mites, title={Mites and the loss of honeybee colonies}, author={Doe, J.}, year={2011}, "
         "doi={10.1000/mites}, journal={Bees}}\n"
+        "@article{bare, title={What nobody has recorded}, author={Roe, R.}, year={2001}, journal={Bees}}\n"
     )
     answer = _answer(call("references", path=str(tmp_path / "refs.bib")))
     assert [(item["cite_key"], item["verdict"]) for item in answer["references"]] == [
@@ -203,7 +204,7 @@ def test_references_are_compared_with_the_library_worst_first(call: Call, tmp_pa
         ("mites", "differs"),
         ("whales", "confirmed"),
     ]
-    assert answer["verdicts"] == {"retracted": 1, "confirmed": 1, "differs": 1}
+    assert answer["verdicts"] == {"retracted": 1, "confirmed": 1, "differs": 1, "unknown": 1}
     [note] = [note for note in answer["references"][-1]["problems"] if note["rule"] == "missing-doi"]
     assert note["correction"] == "10.1000/whales"
     short = McpSettings(library, tokens=500)

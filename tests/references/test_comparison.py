@@ -46,6 +46,10 @@ def test_titles_in_two_forms_agree(title: str, recorded: str) -> None:
         ("Chain of thought inference in language models", "Chain of thought reasoning in language models"),
         ("Sleep in bees, part 1", "Sleep in bees, part 2"),
         ("Wasps at night", "Busy bees need rest"),
+        (  # a few words of one are in the other
+            "A single class of olfactory neurons mediates behavioural responses to a sex pheromone",
+            "Male esterase 6 catalyzes the synthesis of a sex pheromone in Drosophila melanogaster females",
+        ),
     ],
 )
 def test_titles_of_two_papers_disagree(title: str, recorded: str) -> None:
@@ -71,6 +75,7 @@ def test_authors_in_two_forms_agree(authors: tuple[str, ...], recorded: tuple[st
 def test_the_author_who_is_not_one_is_named() -> None:
     assert authors_agree(("Doe, Ann", "Steiner, J"), ("Kaiser, W", "Steiner, J")) == "Doe, Ann"
     assert authors_agree(("Kaiser, W", "Doe, Ann"), ("Kaiser, W", "Steiner, J")) == "Doe, Ann"
+    assert authors_agree(("Doe, Ann", "Company, C."), ("Kaiser, W", "Company, C")) == "Doe, Ann"  # a person's name
 
 
 def _rules(reference: Reference, *records: Reference) -> tuple[list[str], bool | None]:
@@ -107,6 +112,21 @@ def test_a_preprint_is_compared_with_what_it_became() -> None:
     preprint = replace(BEES, doi="10.1101/2020.01.01.123456", year=1986)
     assert _rules(preprint, preprint, BEES) == (["published-version"], True)
     assert _rules(preprint, BEES) == (["published-version"], True)
+
+
+def test_a_preprint_gets_its_own_doi() -> None:
+    record = replace(BEES, doi="10.1101/2020.01.01.123456", venue="bioRxiv")
+    reference = replace(BEES, doi="", venue="bioRxiv")
+    [problem], agrees = compare_records(reference, [record], "your library")
+    assert (problem.rule, problem.correction, agrees) == ("missing-doi", "10.1101/2020.01.01.123456", True)
+    assert _rules(reference, BEES) == (["published-version"], True)
+    assert _rules(replace(reference, arxiv="2001.00001"), record) == ([], True)
+
+
+def test_a_preprint_may_change_its_title() -> None:
+    preprint = replace(BEES, doi="10.1101/2020.01.01.123456")
+    assert _rules(replace(preprint, title="How the honeybees of a hive sleep"), preprint) == ([], False)  # unknown
+    assert _rules(replace(preprint, title="Wasps at night"), preprint) == (["title-differs"], False)
 
 
 def test_editions_talks_and_data_keep_their_title() -> None:

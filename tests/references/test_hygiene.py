@@ -34,6 +34,14 @@ def _problems(fields: str, type: str = "misc") -> list[ReferenceProblem]:
             "eprint = {2112.00001}, archiveprefix = {arXiv}",
         ),
         ("malformed-arxiv", "doi = {10.48550/arXiv.21.1}", "doi = {10.48550/arXiv.2101.00001}"),
+        (
+            "malformed-arxiv",
+            "journal = {arXiv preprint arXiv:2113.01234}",
+            "journal = {arXiv preprint arXiv:2112.01234}",
+        ),
+        ("malformed-arxiv", "url = {https://arxiv.org/abs/2101.0123}", "url = {https://arxiv.org/abs/1401.0123v2}"),
+        ("malformed-arxiv", "note = {arXiv:1401.01234}", "note = {arXiv:hep-th/9901001}"),
+        ("malformed-arxiv", "note = {arXiv:3005.01234}", "eprint = {1208.017}, archiveprefix = {ascl}"),
         ("malformed-pmid", "pmid = {PMC123}", "pmid = {12345678}"),
         ("malformed-isbn", "isbn = {978-3-16-148410-1}", "isbn = {978-3-16-148410-0}"),
         ("malformed-isbn", "isbn = {0-306-40615-3}", "isbn = {0-306-40615-2}"),
@@ -47,11 +55,27 @@ def _problems(fields: str, type: str = "misc") -> list[ReferenceProblem]:
             "note = {https://orcid.org/0000-0001-5109-3700}",
         ),
         ("future-year", "year = {2034}", "year = {2027}"),  # journals date issues ahead
+        ("future-year", "year = {3392}", "year = {1543}"),
+        ("malformed-year", "year = {20201}", "year = {1668/1670}"),
+        ("malformed-year", "year = {98}", "year = {825}"),  # al-Khwarizmi
+        ("malformed-year", "year = {'98}", "year = {in press}"),
         ("placeholder", "author = {John Doe and Jane Doe}", "author = {John Smith and Jane Dove}"),
         ("placeholder", "author = {Lastname, Firstname}", "author = {Last, Jerold A.}"),
         ("placeholder", "author = {A. Author and B. Author}", "author = {Arthur, A. and Unknown, Robert}"),
         ("placeholder", "author = {???}", "author = {Li, Q. and Ng, W.}"),
         ("placeholder", "title = {TODO}", "title = {Todo lists and how to keep them}"),
+        ("placeholder", "title = {[Insert Title Here]}", "title = {Who let the dogs out???}"),
+        ("placeholder", "author = {Author, First and Author, Second}", "author = {First, Ruth}"),
+        ("placeholder", "author = {XXX, YYY}", "author = {Xi, Yu}"),
+        ("placeholder", "journal = {Journal Name}", "journal = {Journal of Names}"),
+        ("placeholder", "journal = {???}", "journal = {Advances in Cryptology???ASIACRYPT 2001}"),  # a lost dash
+        ("placeholder", "year = {20XX}", "year = {19??}"),  # as libraries write it
+        ("placeholder", "doi = {10.1234/xxxxx}", "doi = {10.1234/xenon.12}"),
+        ("placeholder", "doi = {10.1000/xyz123}", "doi = {10.1000/182}"),
+        ("author-list", "author = {Smith, A., Jones, B., and Li, C.}", "author = {von Smith, Jr., A. and Jones, B.}"),
+        ("author-list", "author = {Smith, A.; Jones, B.}", "author = {D&apos;Amore, F. and Jones, B.;}"),
+        ("author-list", "editor = {Lab A, Lab B, Lab C, Lab D}", "editor = {{Lab A, Lab B, Lab C, Lab D}}"),
+        ("author-list", "author = {A, B; C}", "author = {given=Jean, prefix=de la, prefix-i=d, family=Fontaine}"),
         ("et-al", "author = {Kaiser, Walter and et al.}", "author = {Kaiser, Walter and others}"),
     ],
 )
@@ -66,6 +90,21 @@ def test_fields_are_required_by_type() -> None:
     ] == ["journal"]
     assert _problems("title = {Bees}, author = {Kaiser, W.}, date = 1988, eprint = {x}", "article") == []
     assert _problems("note = {personal communication}", "unpublished") == []
+
+
+def test_an_article_without_an_identifier() -> None:
+    fields = "title = {Bees}, author = {Kaiser, W.}, journal = {Bee World}, year = 1988"
+    assert [problem.rule for problem in _problems(fields, "article")] == ["no-identifier"]
+    for identifier in ("doi = {10.1000/x}", "pmid = 12345", "eprint = {2101.00001}, archiveprefix = {arXiv}"):
+        assert _problems(f"{fields}, {identifier}", "article") == []
+    assert _problems(fields, "inproceedings") == []
+
+
+def test_an_isbn_and_an_issn_in_each_other_s_field() -> None:
+    [issn] = _problems("isbn = {1087-0156}")
+    [isbn] = _problems("issn = {9783527608621}")
+    assert issn.message.endswith("it is an ISSN, which has a field of its own")
+    assert isbn.message.endswith("it is an ISBN, which has a field of its own")
 
 
 def test_certain_corrections() -> None:
@@ -86,6 +125,10 @@ def test_certain_corrections() -> None:
         ("doi = {10.1109/CVPRW.2017.151}, booktitle = {ICML}, year = 2017", []),  # a workshop
         ("doi = {10.1126/science.1227786}, journal = {Cell}, year = 2012", ["venue-differs"]),
         ("doi = {10.1126/science.1227786}, journal = {Cell Reports}, year = 2012", []),
+        ("journal = {arXiv preprint arXiv:2105.01234}, year = 2015", ["year-differs"]),
+        ("journal = {CoRR}, eprint = {hep-th/9901001}, year = 1990", ["year-differs"]),
+        ("journal = {arXiv preprint arXiv:1901.01234}, year = 2018", []),  # sent in on New Year's Eve
+        ("journal = {Annals of Bees}, eprint = {2105.01234}, year = 1999", []),  # put there later
     ],
 )
 def test_dois_that_name_their_venue(fields: str, rules: list[str]) -> None:

@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from whycite.documents.model import Reference
 from whycite.documents.references.names import is_institution, parse_people
+from whycite.documents.references.notices import describe_status, stated_notices
 from whycite.documents.references.ris import TYPES
 from whycite.text.tokens import fold, spell_greek
 from whycite.text.wordlists import FUNCTION_WORDS
@@ -154,7 +155,18 @@ def _fields(kind: str, paper: Paper) -> Iterator[tuple[str, str]]:
     yield "isbn", _verbatim(paper.isbn or publication.isbn)
     yield "issn", _verbatim(publication.issn)
     yield "url", _UNSAFE_IN_ADDRESS.sub(lambda sign: quote(sign[0]), publication.url)
-    yield "note", _escape(publication.note)
+    yield "note", _escape(_note(paper))
+
+
+def _note(paper: Paper) -> str:
+    """The note of a paper; who cites a retracted one has to say so."""
+    note = paper.publication.note
+    own_words = Reference("", paper.title, publication=paper.publication)
+    if paper.status not in ("retracted", "concern") or stated_notices(own_words):
+        return note
+    dois = [notice.doi for notice in paper.notices if notice.doi and notice.kind in ("retraction", "concern")]
+    warning = describe_status(paper.status, ())
+    return "; ".join(filter(None, (note, f"{warning}, see doi:{dois[0]}" if dois else warning)))
 
 
 def _is_meeting(venue: str) -> bool:
@@ -367,7 +379,7 @@ def _csl_fields(key: str, paper: Paper) -> Iterator[tuple[str, Any]]:
     yield "ISSN", publication.issn
     yield "URL", publication.url
     yield "abstract", paper.abstract
-    yield "note", publication.note
+    yield "note", _note(paper)
 
 
 def _publisher(paper: Paper, type: str) -> str:
@@ -423,7 +435,7 @@ def _ris_fields(key: str, paper: Paper) -> Iterator[tuple[str, str]]:
     yield "C2", publication.pmcid
     yield "UR", publication.url
     yield "AB", paper.abstract
-    yield "N1", publication.note
+    yield "N1", _note(paper)
 
 
 def _ris_person(name: str) -> str:

@@ -104,6 +104,8 @@ def main() -> None:
     except (UserError, MissingExtra) as error:
         _exit(2, f"whycite: {shorten_paths(str(error))}")
     except _WrongUse as error:
+        if error.ctx and error.message == error.ctx.get_help():  # a command that needs another one was given alone
+            _exit(2, error.message)
         _exit(2, f"whycite: {printable(usage_message(error))}")
     except Interruption as error:
         _exit(130, f"whycite: stopped; {error}")

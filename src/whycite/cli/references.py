@@ -27,7 +27,12 @@ __all__ = ["ReferencesFormat", "Seriousness", "references", "show_references"]
 _STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
 _VERDICT_STYLES = {"confirmed": "green", "differs": "red", "retracted": "bold red", "unknown": "dim"}
 _MAX_KEYS = 10  # entries that are never cited, by name
-_NOTHING_SHOWN = {"uncited"}  # summed up at the end
+_SUMMED_UP = {  # common problems, at the end: what is said of one entry and of several
+    "no-identifier": (
+        "1 article has no DOI or other identifier", "{number} articles have no DOI or other identifier",
+    ),
+    "uncited": ("1 entry is never cited", "{number} entries are never cited"),
+}  # fmt: skip
 
 
 class ReferencesFormat(StrEnum):
@@ -80,6 +85,8 @@ def references(
         _fix(bibliography, report, yes)
         return
     _write(report, ReferencesFormat.json if as_json else format or ReferencesFormat.text, out)
+    if not online and out in (None, "-") and not as_json and format in (None, ReferencesFormat.text):
+        _explain_unknown(report)
     if fail_on and _fails(report, fail_on):
         raise typer.Exit(1)
 
@@ -163,6 +170,18 @@ def _write(report: ReferenceReport, format: ReferencesFormat, out: str | None) -
             stream.write(render([report]).encode("utf-8", "replace"))
 
 
+def _explain_unknown(report: ReferenceReport) -> None:
+    """Say what to do about references that nothing was compared with, where every one is such."""
+    from rich.console import Console
+
+    if report.references and report.verdicts()["unknown"] == len(report.references):
+        say(
+            Console(highlight=False),
+            "Nothing was compared with a record, since none is known here. Add papers to your library, or look the "
+            "references up with --online.",
+        )
+
+
 def _plain_text(report: ReferenceReport) -> str:
     import io
 
@@ -174,29 +193,30 @@ def _plain_text(report: ReferenceReport) -> str:
 
 
 def show_references(report: ReferenceReport, console: Console) -> None:
-    """Print the references that have problems, worst first, and a summary."""
+    """Print the references that have problems, in their order, and a summary."""
     from rich.text import Text
 
     for warning in report.warnings:
         say(console, Text(printable(shorten_paths(f"warning: {warning}")), style="yellow"))
     for reference in report.references:
-        problems = [problem for problem in reference.problems if problem.rule not in _NOTHING_SHOWN]
+        problems = [problem for problem in reference.problems if problem.rule not in _SUMMED_UP]
         if problems:
             _show_reference(reference, problems, console)
-    uncited = [
-        reference.entry.key
-        for reference in report.references
-        if any(problem.rule == "uncited" for problem in reference.problems)
-    ]
-    if uncited:
-        names = ", ".join(uncited[:_MAX_KEYS]) + (" …" if len(uncited) > _MAX_KEYS else "")
-        verb = "is" if len(uncited) == 1 else "are"
-        say(console, Text(printable(f"{_entries(len(uncited))} {verb} never cited: {names}\n"), style="dim"))
+    summaries = [_summed_up(report, rule) for rule in _SUMMED_UP]
+    for summary in filter(None, summaries):
+        say(console, Text(printable(summary), style="dim"))
+    if any(summaries):
+        console.print()
     say(console, printable(shorten_paths(_summary(report))))
 
 
-def _entries(number: int) -> str:
-    return "1 entry" if number == 1 else f"{number:,} entries"
+def _summed_up(report: ReferenceReport, rule: str) -> str:
+    """How many references break a rule, and which; "" if none does."""
+    keys = [reference.entry.key for reference in report.references if rule in {p.rule for p in reference.problems}]
+    one, several = _SUMMED_UP[rule]
+    what = one if len(keys) == 1 else several.format(number=f"{len(keys):,}")
+    names = ", ".join(keys[:_MAX_KEYS]) + (" …" if len(keys) > _MAX_KEYS else "")
+    return f"{what}: {names}" if keys else ""
 
 
 def _show_reference(reference: CheckedReference, problems: list[ReferenceProblem], console: Console) -> None:
@@ -219,6 +239,8 @@ def _show_reference(reference: CheckedReference, problems: list[ReferenceProblem
 
 
 def _summary(report: ReferenceReport) -> str:
+    if not report.references:
+        return f"{report.path}: no references found."
     verdicts = report.verdicts()
     parts = [
         f"{verdicts['confirmed']:,} confirmed",
@@ -236,6 +258,8 @@ def _fix(bibliography: Bibliography, report: ReferenceReport, yes: bool) -> None
 
     from whycite.references.fixing import apply_changes, diff_changes, plan_changes
 
+    if not bibliography.contents:
+        raise UserError(f"{report.path}: has no BibTeX file that could be mended")
     console = Console(highlight=False)
     changes = plan_changes(bibliography, report)
     fixed = [description for change in changes for description in change.fixed]

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from whycite.check.findings import CitationProblem, Finding
 from whycite.cite.recommendations import Recommendation
 from whycite.documents.model import Document, Sentence
-from whycite.references.report import SEVERITIES, CheckedReference, Severity
+from whycite.references.report import COMMON_RULES, SEVERITIES, CheckedReference, Severity
 from whycite.references.report import Verdict as ReferenceVerdict
 from whycite.service.shelf import SourceMatch
 from whycite.verify.verification import Passage, Role, Stance, Verdict
@@ -337,10 +337,10 @@ def mentioned_problems(findings: Sequence[Finding]) -> list[CitedPaperProblem]:
 
 
 def reference_problems(references: Sequence[CheckedReference]) -> list[ProblematicReference]:
-    """The references that have problems, worst first; that one is never cited is no problem."""
+    """The references that have problems, worst first, without what is true of many."""
     items: list[tuple[int, ProblematicReference]] = []
     for reference in references:
-        problems = [problem for problem in reference.problems if problem.rule != "uncited"]
+        problems = [problem for problem in reference.problems if problem.rule not in COMMON_RULES]
         notes: list[ReferenceProblemNote] = []
         for problem in problems:
             note: ReferenceProblemNote = {

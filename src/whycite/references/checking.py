@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -14,7 +14,7 @@ from whycite.documents.identity.identifiers import is_preprint
 from whycite.documents.model import Reference
 from whycite.library.notices import PaperNotices, look_up, stated
 from whycite.library.paths import default_path, library_exists
-from whycite.references.comparison import differences, same_identifier, same_work
+from whycite.references.comparison import differences, same_identifier, same_work, titles_agree
 from whycite.references.entries import Bibliography, Entry, load_bibliography
 from whycite.references.hygiene import entry_problems, missing_entries, problems_between, venue_problems
 from whycite.references.report import (
@@ -110,12 +110,24 @@ def check_bibliography(
         if not any(problem.rule == "doubled-key" for problem in problems):  # the first one has its own problems
             problems += [*compared, *_status_problems(paper), *_registration(entry, paper)]
             problems += [*venue_problems(entry.reference), *entry_problems(entry, this_year)]
+            problems = list(_without_consequences(problems))
         checked.append(judge(entry, problems, (paper.source,) if agrees is not None else (), bool(agrees)))
-    for entry in missing_entries(bibliography):
-        problem = ReferenceProblem("missing-entry", "", "the draft cites this key, but no entry has it")
-        checked.append(judge(entry, [problem], (), False))
+    checked += [judge(entry, [problem], (), False) for entry, problem in missing_entries(bibliography)]
     warnings = [warning for warning in bibliography.document.warnings if not _IS_REPORTED.search(warning)]
-    return ReferenceReport(bibliography.document.path, tuple(checked), tuple(warnings))
+    return ReferenceReport(bibliography.document.path, tuple(checked), (*bibliography.warnings, *warnings))
+
+
+def _without_consequences(problems: Sequence[ReferenceProblem]) -> Iterator[ReferenceProblem]:
+    """Problems without those that others bring about."""
+    rules = {(problem.rule, problem.field) for problem in problems}
+    hidden = set()
+    if ("missing-entry", "crossref") in rules:
+        hidden.add("missing-field")  # it would come from there
+    if any(rule == "missing-doi" for rule, _ in rules):
+        hidden.add("no-identifier")
+    if ("placeholder", "year") in rules:
+        hidden.add("missing-field")
+    return (problem for problem in problems if problem.rule not in hidden)
 
 
 def _status_problems(paper: PaperKnowledge) -> list[ReferenceProblem]:
@@ -180,8 +192,8 @@ def _says_enough(reference: Reference, record: Reference) -> bool:
 
     One from another year, which may be another edition, confirms nothing without a common identifier.
     """
-    if not (reference.title and record.title):
-        return False
+    if not (reference.title and record.title) or not titles_agree(reference.title, record.title):
+        return False  # without a word about it, since preprints and parts of books may have another title
     if None in (reference.year, record.year):
         return bool(reference.authors and record.authors)
     is_same = reference.year == record.year or bool(same_identifier(reference, record))
@@ -196,15 +208,15 @@ def _with_right_doi(problem: ReferenceProblem, by_title: Sequence[Reference]) ->
     return ReferenceProblem("doi-differs", "doi", f"{problem.message}; the DOI of this title is {doi}")
 
 
-def _additions(reference: Reference, family: Sequence[Reference], source: str) -> list[ReferenceProblem]:
+def _additions(reference: Reference, family: Sequence[Reference], source: str) -> Iterator[ReferenceProblem]:
     """What records of the same paper have and the reference lacks: a DOI, a published version."""
     own_doi = normalise_doi(reference.doi)
-    published = [doi for record in family if (doi := normalise_doi(record.doi)) and not is_preprint(doi)]
-    if not published or own_doi in published:
-        return []
-    doi = published[0]
-    if (own_doi and is_preprint(own_doi)) or (reference.arxiv and not own_doi):
-        return [ReferenceProblem("published-version", "doi", f"published as {doi}, says {source}")]
-    if not own_doi:
-        return [ReferenceProblem("missing-doi", "doi", f"the DOI is {doi}, says {source}", correction=doi)]
-    return []
+    dois = [doi for record in family if (doi := normalise_doi(record.doi))]
+    preprint = next(filter(is_preprint, dois), "")
+    published = next((doi for doi in dois if not is_preprint(doi)), "")
+    names_preprint = is_preprint(own_doi) if own_doi else is_preprint_reference(reference)
+    missing = "" if own_doi else preprint if names_preprint else published
+    if missing and not (names_preprint and reference.arxiv):
+        yield ReferenceProblem("missing-doi", "doi", f"the DOI is {missing}, says {source}", correction=missing)
+    if names_preprint and published:
+        yield ReferenceProblem("published-version", "doi", f"published as {published}, says {source}")

@@ -25,11 +25,13 @@ _SAME_WORD = 0.75  # similarity of letters from which two spellings are one word
 _MIN_SHORT_TITLE = (
     0.3  # share of the longer title's words that a shortened one has, unless it is the part before a colon
 )
+_MAX_MISSING = 0.5  # share of the shorter title's words that the longer one may lack
 _MIN_TITLE_WORDS = 3  # of a record that counts beside a title of twice as many
 _MAX_NUMBER = 4  # letters of a word whose digits count
 _BOOK_DOI = re.compile(r"/(?:[a-z]{0,4}978|.{0,40}97[89]\d{10}|oso/|acprof|mitpress/|\w+book)")
 _DATA_DOI = re.compile(r"10\.(?:5281/zenodo|5061/dryad|6084/m9|17605/osf|17632/|7910/dvn|18129/b9)")
 _RENAMED_DOI = re.compile(r"10\.(?:1023/a:|1007/bf)")  # the same articles have one of each
+_WITH_INITIALS = re.compile(r"[^\W\d_]+, (?:[A-Z]\.?[ -]?){1,3}")
 _PREPRINT_YEARS = 5  # how far the years of a preprint and of what it became may be apart
 
 
@@ -71,13 +73,17 @@ def titles_agree(title: str, recorded_title: str) -> bool:
         return True
     shorter, longer = sorted((words, recorded_words), key=len)
     matcher = SequenceMatcher(None, words, recorded_words, autojunk=False)
-    changed = False
+    changed, missing = False, 0
     for tag, start, end, recorded_start, recorded_end in matcher.get_opcodes():
         if tag == "replace" and not _same_words(words[start:end], recorded_words[recorded_start:recorded_end]):
             return False
         changed = changed or tag in ("insert", "delete")
+        gap = end - start if shorter is words else recorded_end - recorded_start
+        missing += gap if tag in ("insert", "delete") else 0
     if not changed:
         return True
+    if missing > _MAX_MISSING * len(shorter):
+        return False  # two titles with a few words in common
     is_head = longer[: len(shorter)] == shorter
     return is_head or len(shorter) >= _MIN_SHORT_TITLE * len(longer)
 
@@ -119,6 +125,8 @@ def _is_among(author: str, authors: Sequence[str]) -> bool:
 
 
 def _is_no_person(author: str) -> bool:
+    if _WITH_INITIALS.fullmatch(author):
+        return False  # "Company, C." is somebody
     return is_institution(author) or not re.search(r"[\s,]", author.strip())  # "MICrONS", "Anonymous"
 
 
@@ -180,7 +188,13 @@ def _may_have_another_title(reference: Reference, record: Reference) -> bool:
     if _is_book(record) or (recorded_words < _MIN_TITLE_WORDS and words >= 2 * _MIN_TITLE_WORDS):
         return True
     people = reference.authors and record.authors and not authors_agree(reference.authors[:1], record.authors[:1])
-    return bool(people) and _is_preprint(record)
+    return bool(people) and _is_preprint(record) and _share_words(reference.title, record.title)
+
+
+def _share_words(title: str, recorded_title: str) -> bool:
+    """Whether two titles have a word in common that says something."""
+    words, recorded_words = ({*normalise_title(text).split()} - FUNCTION_WORDS for text in (title, recorded_title))
+    return bool(words & recorded_words)
 
 
 def _missing_authors(reference: Reference, record: Reference) -> int:

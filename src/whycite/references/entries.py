@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import sys
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from whycite.check.fix.edits import DraftProject, text_of
 from whycite.documents.model import Document, Reference
-from whycite.documents.reading import read
+from whycite.documents.reading import read, stream
 from whycite.documents.references.bibtex import BibtexEntry, inherit_fields, locate_entries, reference_of
 from whycite.documents.references.reader import BIBLIOGRAPHY_FORMATS
+from whycite.documents.sources import MemoryFolder, Source, unwrap
 from whycite.errors import UserError
 
 __all__ = ["Bibliography", "Entry", "load_bibliography"]
@@ -43,34 +46,66 @@ class Entry:
         return f"{self.file}:{self.line}" if self.line else self.file
 
 
+class CitationPlace(NamedTuple):
+    """Where a draft cites a key."""
+
+    file: str
+    line: int | None  # None if the file has no lines
+
+
 @dataclass(frozen=True, slots=True)
 class Bibliography:
     """The entries of a file or a draft; doubled keys occur as often as in the files."""
 
     document: Document
     entries: tuple[Entry, ...]
-    contents: Mapping[str, bytes] = field(default_factory=dict)  # of its BibTeX files, by path
-    cited_keys: tuple[str, ...] | None = None  # None for a bibliography without a draft
+    contents: Mapping[str, bytes] = field(default_factory=dict)  # of its BibTeX files on disk, by path
+    citations: Mapping[str, CitationPlace] | None = (
+        None  # of each key the first; None for a bibliography without a draft
+    )
     used_keys: frozenset[str] = frozenset()  # keys that the draft mentions anywhere, also where nothing is read
+    warnings: tuple[str, ...] = ()  # about what could not be checked
 
 
 def load_bibliography(path: str | Path) -> Bibliography:
-    """Read the entries of a bibliography file, or of the bibliography of a draft."""
-    document = read(path)
+    """Read the entries of a bibliography file, or of the bibliography of a draft; "-" is standard input."""
+    piped = sys.stdin.buffer.read() if str(path) == "-" else None  # readable once, but needed twice
+    try:
+        document = next(stream(path, content=piped), None) if piped is not None else read(path)
+    except UserError as error:
+        raise _with_bibliographies(error, Path(path)) from None
+    if document is None:
+        raise UserError("stdin: contains no document that whycite can read")
     if document.format in BIBLIOGRAPHY_FORMATS:
-        contents = {document.path: Path(document.path).read_bytes()} if _is_bibtex_file(document) else {}
-        return Bibliography(document, _entries(document, contents), contents)
+        return _load_file(document, piped)
     project = _project(document, Path(path))
     files = {} if project is None else {project.label(name): data for name, data in project.contents.items()}
     contents = {name: data for name, data in files.items() if name.lower().endswith(_BIBTEX)}
     entries = _entries(document, contents)
-    sources = [text_of(data) for name, data in files.items() if name not in contents]
-    cited = dict.fromkeys(key for sentence in document.sentences for key in sentence.cited_keys)
-    return Bibliography(document, entries, contents, tuple(cited), _used_keys(entries, sources, frozenset(cited)))
+    texts = {name: text_of(data) for name, data in files.items() if name not in contents}
+    citations = _first_citations(document, texts)
+    used = _used_keys(entries, texts.values(), frozenset(citations))
+    is_packed = project is None and bool(document.references) and str(path) != "-" and not Path(document.path).is_file()
+    warning = f"{document.path}: in an archive, so the fields of its entries are not checked; unpack it first"
+    return Bibliography(document, entries, contents, citations, used, (warning,) * is_packed)
 
 
-def _is_bibtex_file(document: Document) -> bool:
-    return document.format == "bibtex" and document.path.lower().endswith(_BIBTEX) and Path(document.path).is_file()
+def _load_file(document: Document, piped: bytes | None) -> Bibliography:
+    """The entries of a bibliography file; only one on disk that is not compressed can be mended."""
+    if document.format != "bibtex":
+        return Bibliography(document, _entries(document, {}))
+    data = Path(document.path).read_bytes() if piped is None else piped
+    unpacked = unwrap(Source(MemoryFolder({document.path: data}, ""), document.path)).data()
+    contents = {document.path: unpacked}
+    return Bibliography(document, _entries(document, contents), contents if piped is None and unpacked == data else {})
+
+
+def _with_bibliographies(error: UserError, path: Path) -> UserError:
+    """The error, or one that names the bibliographies of a folder that has no draft."""
+    files = sorted(file for file in path.iterdir() if file.name.lower().endswith(_BIBTEX)) if path.is_dir() else []
+    if not files:
+        return error
+    return UserError(f"{path}: contains no draft; to check a bibliography, name the file, such as {files[0]}")
 
 
 def _project(document: Document, path: Path) -> DraftProject | None:
@@ -105,9 +140,23 @@ def _entries(document: Document, contents: Mapping[str, bytes]) -> tuple[Entry, 
     )
 
 
-def _used_keys(entries: tuple[Entry, ...], sources: list[str], cited: frozenset[str]) -> frozenset[str]:
+def _first_citations(document: Document, texts: Mapping[str, str]) -> dict[str, CitationPlace]:
+    """Where each key is cited first, in the order of the draft."""
+    places: dict[str, CitationPlace] = {}
+    for sentence in document.sentences:
+        for citation in (*sentence.citations, *sentence.note_citations):
+            for key in citation.keys:
+                if key not in places:
+                    text = texts.get(sentence.file)
+                    line = None if text is None else text.count("\n", 0, citation.start) + 1
+                    places[key] = CitationPlace(sentence.file, line)
+    return places
+
+
+def _used_keys(entries: tuple[Entry, ...], sources: Collection[str], cited: frozenset[str]) -> frozenset[str]:
     """The keys of entries that the text of a draft contains: a macro may cite what the reader does not see."""
     keys = {entry.key for entry in entries}
+    in_lower_case = {key.lower() for key in cited}
     if any(map(_EVERYTHING_CITED.search, sources)):
         return frozenset(keys)
     words = {word for text in sources for word in re.split(r"[\s,;{}\[\]()<>@\"']+", text)}
@@ -118,4 +167,6 @@ def _used_keys(entries: tuple[Entry, ...], sources: list[str], cited: frozenset[
         for entry in entries
         if any(alias.strip() in cited for alias in entry.fields.get("ids", "").split(","))
     }
-    return frozenset(keys & (cited | words | stripped | parents | aliased))
+    # Another spelling of a key is reported where it is cited.
+    spelled = {key for key in keys if key.lower() in in_lower_case}
+    return frozenset(keys & (cited | words | stripped | parents | aliased | spelled))

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from html import unescape
 
 from whycite.documents.identity import (
     group_references,
@@ -16,6 +17,7 @@ from whycite.documents.identity import (
     normalise_title,
 )
 from whycite.documents.model import Reference
+from whycite.documents.references.names import is_institution
 from whycite.references.comparison import authors_agree, titles_agree
 from whycite.references.entries import Bibliography, Entry
 from whycite.references.report import ReferenceProblem
@@ -27,6 +29,7 @@ __all__ = ["entry_problems", "missing_entries", "problems_between", "venue_probl
 _TABLES = load_tables(__name__)
 _PLACEHOLDER_NAMES = frozenset(_TABLES["placeholder_names"])
 _PLACEHOLDER_TITLES = frozenset(_TABLES["placeholder_titles"])
+_PLACEHOLDER_VENUES = frozenset(_TABLES["placeholder_venues"])
 _REQUIRED: Mapping[str, list[str]] = _TABLES["required"]
 
 _DOI_ALONE = re.compile(r"10\.\d{4,9}(?:\.\d+)*/\S+")
@@ -36,6 +39,21 @@ _ISSN = re.compile(r"\b(\d{4})[-‐–]?(\d{3}[\dX])\b", re.IGNORECASE)
 _ORCID = re.compile(r"(?:orcid\.org/|orcid[:=\s]*)(\d[\dX -]{10,24}[\dX])", re.IGNORECASE)
 _ORCID_ALONE = re.compile(r"[\dX -]{12,25}", re.IGNORECASE)
 _UNSURE = re.compile(r"\?{3,}|^(?:TODO|TBD|FIXME)\b(?! list)")
+_UNSURE_TITLE = re.compile(r"\?{4,}|^\?{3}|^(?:TODO|TBD|FIXME)\b(?! list)")  # a title may end in "???"
+_X_ALONE = re.compile(r"(?:x{2,}|y{2,}|z{2,})(?: (?:x{2,}|y{2,}|z{2,}))*")  # for what is not known yet
+_X_YEAR = re.compile(r"(?:19|20)?xx|x{3,}", re.IGNORECASE)
+_X_DOI = re.compile(r"10\.\d{4,9}/(?:x{3,}|xyz\d*|example|placeholder|insert[-_]?doi|todo)(?:[./-]x+)*", re.IGNORECASE)
+_MALFORMED_YEAR = re.compile(r"'?\d{1,2}|\d{5,}", re.ASCII)  # three digits may be a year of antiquity
+_ARXIV_NUMBER = re.compile(
+    r"\barxiv(?:\.org/(?:abs|pdf)/|[\s:]{1,3})(\d{3,4}\.\d{3,})(?:v\d{1,3})?(?!\w)", re.IGNORECASE
+)
+_NEW_ARXIV_ID = re.compile(r"(\d\d)(0[1-9]|1[0-2])\.(\d{4,5})")
+_OLD_ARXIV_ID = re.compile(r"[a-z-]+/(\d\d)\d{5}")
+_ARXIV_FIELDS = ("eprint", "journal", "journaltitle", "note", "howpublished", "url")
+_ARXIV_VENUE = re.compile(r"arxiv\b|corr\b|computing research repository", re.IGNORECASE)
+_MAX_SEARCHED = 2000  # characters of a field
+_MAX_COMMAS = 2  # in a name: "von Family, Jr., Given"
+_MAX_QUOTED = 60  # characters of an author list that are quoted
 _ET_AL = re.compile(r"(?:\s+and|,)?\s+et\.?\s+al\b\.?\s*$", re.IGNORECASE)
 _YEARS_AHEAD = 1  # journals date issues into the next year
 _YEARS_APART = 1  # proceedings may appear in the year after the conference
@@ -44,8 +62,9 @@ _YEARS_APART = 1  # proceedings may appear in the year after the conference
 def entry_problems(entry: Entry, this_year: int) -> Iterator[ReferenceProblem]:
     """The problems of an entry that need no other source."""
     yield from _placeholders(entry)
-    yield from _future_year(entry, this_year)
-    for check in (_doi, _arxiv, _pmid, _isbn, _issn, _orcid, _et_al, _missing_fields):
+    yield from _year(entry, this_year)
+    yield from _arxiv(entry, this_year)
+    for check in (_doi, _pmid, _isbn, _issn, _orcid, _et_al, _author_list, _missing_fields, _no_identifier):
         yield from check(entry)
 
 
@@ -55,7 +74,7 @@ def _value(entry: Entry, name: str) -> str:
 
 def _placeholders(entry: Entry) -> Iterator[ReferenceProblem]:
     title = entry.reference.title
-    if title and (normalise_title(title) in _PLACEHOLDER_TITLES or _UNSURE.search(title)):
+    if title and (normalise_title(title) in _PLACEHOLDER_TITLES or _UNSURE_TITLE.search(title)):
         yield ReferenceProblem("placeholder", "title", f"“{title}” is not a title")
     # A reader leaves out authors without a letter, such as "???".
     names = [
@@ -63,40 +82,75 @@ def _placeholders(entry: Entry) -> Iterator[ReferenceProblem]:
     ]
     if names:
         yield ReferenceProblem("placeholder", "author", f"“{names[0]}” is not an author")
+    venue = entry.reference.venue
+    if venue and (normalise_title(venue) in _PLACEHOLDER_VENUES or _UNSURE.fullmatch(venue)):
+        yield ReferenceProblem("placeholder", "venue", f"“{venue}” is not a journal or a conference")
+    year = _value(entry, "year")
+    if _X_YEAR.fullmatch(year) or _UNSURE.fullmatch(year):
+        yield ReferenceProblem("placeholder", "year", f"“{year}” is not a year")
 
 
 def _is_placeholder_name(author: str) -> bool:
     name = normalise_title(author)
-    return not name or name in _PLACEHOLDER_NAMES or bool(_UNSURE.search(author))
+    return not name or name in _PLACEHOLDER_NAMES or bool(_X_ALONE.fullmatch(name) or _UNSURE.search(author))
 
 
-def _future_year(entry: Entry, this_year: int) -> Iterator[ReferenceProblem]:
-    year = entry.reference.year
+def _year(entry: Entry, this_year: int) -> Iterator[ReferenceProblem]:
+    value = _value(entry, "year")
+    year = int(value) if re.fullmatch(r"[1-9]\d{3}", value, re.ASCII) else entry.reference.year
     if year is not None and year > this_year + _YEARS_AHEAD:
         yield ReferenceProblem("future-year", "year", f"{year} is in the future")
+    elif year is None and _MALFORMED_YEAR.fullmatch(value):
+        yield ReferenceProblem("malformed-year", "year", f"“{value}” is not a year; one has four digits")
 
 
 def _doi(entry: Entry) -> Iterator[ReferenceProblem]:
     value = _value(entry, "doi")
     if not value or normalise_arxiv(value) or _SHORT_DOI.fullmatch(value):  # people put bare arXiv ids there
         return
-    if not normalise_doi(value):
+    if _X_DOI.fullmatch(normalise_doi(value)):
+        yield ReferenceProblem("placeholder", "doi", f"“{value}” is not the DOI of a paper")
+    elif not normalise_doi(value):
         yield ReferenceProblem("malformed-doi", "doi", f"“{value}” is not a DOI; one begins with 10. and has a slash")
     elif (address := _DOI_ADDRESS.fullmatch(value)) and _DOI_ALONE.fullmatch(address[1]):
         message = f"the field should be the DOI alone: {address[1]}"
         yield ReferenceProblem("doi-form", "doi", message, correction=address[1])
 
 
-def _arxiv(entry: Entry) -> Iterator[ReferenceProblem]:
-    value = _value(entry, "eprint")
+def _arxiv(entry: Entry, this_year: int) -> Iterator[ReferenceProblem]:
     archive = (_value(entry, "archiveprefix") or _value(entry, "eprinttype")).lower()
-    if value and archive == "arxiv" and not entry.reference.arxiv:
-        yield ReferenceProblem(
-            "malformed-arxiv", "eprint", f"“{value}” is not an arXiv id, such as 2101.00001 or hep-th/9901001"
-        )
+    for name in _ARXIV_FIELDS:
+        text = entry.fields.get(name, "")[:_MAX_SEARCHED]
+        if name == "eprint" and text and archive == "arxiv" and not entry.reference.arxiv:
+            yield ReferenceProblem("malformed-arxiv", name, _no_arxiv_id(_value(entry, name)))
+            return
+        match = _ARXIV_NUMBER.search(f"arXiv:{text}" if name == "eprint" and archive == "arxiv" else text)
+        number = match[1] if match else ""
+        if fault := _arxiv_fault(number, this_year):
+            yield ReferenceProblem("malformed-arxiv", name, _no_arxiv_id(number) + fault)
+            return
     doi = _value(entry, "doi").lower()
     if "10.48550/" in doi and not normalise_arxiv(doi):
         yield ReferenceProblem("malformed-arxiv", "doi", f"“{doi}” is not the DOI of an arXiv paper")
+
+
+def _no_arxiv_id(text: str) -> str:
+    return f"“{text}” is not an arXiv id, such as 2101.00001 or hep-th/9901001"
+
+
+def _arxiv_fault(number: str, this_year: int) -> str:
+    """What is wrong with a number of arXiv's present form; "" if nothing is."""
+    if not number:
+        return ""
+    match = _NEW_ARXIV_ID.fullmatch(number)
+    if not match:
+        return "; it begins with year and month, and has four or five digits after the dot"
+    if 2000 + int(match[1]) > this_year:
+        return f"; it would be of {2000 + int(match[1])}"
+    is_long = match[1] + match[2] >= "1501"
+    if len(match[3]) != (5 if is_long else 4):
+        return f"; {'since 2015 five' if is_long else 'until 2014 four'} digits follow the dot"
+    return ""
 
 
 def _pmid(entry: Entry) -> Iterator[ReferenceProblem]:
@@ -113,16 +167,24 @@ def _isbn(entry: Entry) -> Iterator[ReferenceProblem]:
     if not digits or normalise_isbn(value):
         return
     reason = "its check digit is wrong" if len(digits) in (10, 13) else "it needs 10 or 13 digits"
+    if any(map(_is_issn, _issn_numbers(value))):
+        reason = "it is an ISSN, which has a field of its own"
     yield ReferenceProblem("malformed-isbn", "isbn", f"“{value}” is not an ISBN: {reason}")
 
 
 def _issn(entry: Entry) -> Iterator[ReferenceProblem]:
     value = _value(entry, "issn")
-    numbers = [match[1] + match[2].upper() for match in _ISSN.finditer(value)]
+    numbers = _issn_numbers(value)
     if not re.search(r"\d", value) or any(map(_is_issn, numbers)):
         return
     reason = "its check digit is wrong" if numbers else "it needs 8 digits"
+    if normalise_isbn(value):
+        reason = "it is an ISBN, which has a field of its own"
     yield ReferenceProblem("malformed-issn", "issn", f"“{value}” is not an ISSN: {reason}")
+
+
+def _issn_numbers(value: str) -> list[str]:
+    return [match[1] + match[2].upper() for match in _ISSN.finditer(value)]
 
 
 def _is_issn(number: str) -> bool:
@@ -167,12 +229,44 @@ def _et_al(entry: Entry) -> Iterator[ReferenceProblem]:
             )
 
 
+def _author_list(entry: Entry) -> Iterator[ReferenceProblem]:
+    """Names that BibTeX takes for one, since there is no "and" between them."""
+    for field in ("author", "editor"):
+        for name in re.split(r"\sand\s", _outside_braces(entry.source.fields.get(field, "") if entry.source else "")):
+            inner = name.strip(" ,;\n")
+            if "=" not in name and (inner.count(",") > _MAX_COMMAS or ";" in inner):
+                quoted = " ".join(name.split())
+                quoted = quoted if len(quoted) <= _MAX_QUOTED else f"{quoted[:_MAX_QUOTED]}…"
+                advice = "put “and” between names"
+                if is_institution(name):
+                    advice = "put the name of an institution in braces"
+                yield ReferenceProblem("author-list", field, f"“{quoted}” is read as one person; {advice}")
+                break
+
+
+def _outside_braces(value: str) -> str:
+    """TeX without the commas, semicolons and words that braces protect."""
+    depth, characters = 0, []
+    for character in unescape(value):
+        depth += (character == "{") - (character == "}")
+        characters.append("." if depth and character in ",; \n=" else character)
+    return "".join(character for character in characters if character not in "{}")
+
+
 def _missing_fields(entry: Entry) -> Iterator[ReferenceProblem]:
     """Fields that the styles need; an entry without any field is reported once."""
     for alternatives in _REQUIRED.get(entry.type, ()):
         names = alternatives.split("|")
         if not any(entry.fields.get(name, "").strip() for name in names):
             yield ReferenceProblem("missing-field", names[0], f"@{entry.type} needs the field {names[0]}")
+
+
+def _no_identifier(entry: Entry) -> Iterator[ReferenceProblem]:
+    """An article of a journal that can only be looked up by its title; books, talks and theses often can."""
+    reference = entry.reference
+    identifiers = (reference.doi, reference.arxiv, reference.pmid, reference.publication.pmcid, entry.fields.get("doi"))
+    if entry.type == "article" and reference.title and reference.venue and not any(identifiers):
+        yield ReferenceProblem("no-identifier", "doi", "no DOI, so the article can only be looked up by its title")
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +304,10 @@ _VENUES = _load_venues()
 
 
 def venue_problems(reference: Reference) -> Iterator[ReferenceProblem]:
-    """A DOI of one journal or conference in an entry that names another, or a year that it did not take place in."""
+    """A DOI of one journal or conference in an entry that names another, or a year in which it cannot have appeared."""
+    arxiv_year = _arxiv_year(normalise_arxiv(reference.arxiv)) if _ARXIV_VENUE.match(reference.venue) else 0
+    if reference.year and arxiv_year - reference.year > _YEARS_APART:
+        yield ReferenceProblem("year-differs", "year", f"{reference.year}, but the arXiv id is of {arxiv_year}")
     doi = normalise_doi(reference.doi)
     for venue in _VENUES if doi else ():
         match = venue.doi.match(doi) if venue.doi else None
@@ -227,23 +324,39 @@ def venue_problems(reference: Reference) -> Iterator[ReferenceProblem]:
                 )
 
 
+def _arxiv_year(number: str) -> int:
+    """The year that an arXiv id names; 0 if it is none."""
+    if match := _NEW_ARXIV_ID.fullmatch(number):
+        return 2000 + int(match[1])
+    match = _OLD_ARXIV_ID.fullmatch(number)
+    return int(match[1]) + (1900 if match[1] > "90" else 2000) if match else 0
+
+
 def problems_between(bibliography: Bibliography) -> Mapping[int, list[ReferenceProblem]]:
     """Problems by the position of the entry that has them."""
     problems: defaultdict[int, list[ReferenceProblem]] = defaultdict(list)
     for position, problem in (
         *_doubled_keys(bibliography.entries),
         *_duplicates(bibliography.entries),
+        *_missing_parents(bibliography.entries),
         *_uncited(bibliography),
     ):
         problems[position].append(problem)
     return problems
 
 
-def missing_entries(bibliography: Bibliography) -> list[Entry]:
-    """Stand-ins for the keys that a draft cites without an entry."""
-    entry_keys = {entry.key for entry in bibliography.entries} | {*bibliography.document.by_id}
-    missing = [key for key in bibliography.cited_keys or () if key not in entry_keys]
-    return [Entry(Reference(key), bibliography.document.path) for key in missing]
+def missing_entries(bibliography: Bibliography) -> list[tuple[Entry, ReferenceProblem]]:
+    """Stand-ins for the keys that a draft cites without an entry, each where it is cited first."""
+    keys = {*(entry.key for entry in bibliography.entries), *bibliography.document.by_id}
+    spellings = {key.lower(): key for key in sorted(keys)}
+    missing = []
+    for key, place in (bibliography.citations or {}).items():
+        if key not in keys:
+            message = "the draft cites this key, but no entry has it"
+            if spelling := spellings.get(key.lower()):
+                message = f"the draft cites this key, but the entry is called '{spelling}'; only BibTeX ignores case"
+            missing.append((Entry(Reference(key), *place), ReferenceProblem("missing-entry", "", message)))
+    return missing
 
 
 def _doubled_keys(entries: Sequence[Entry]) -> Iterator[tuple[int, ReferenceProblem]]:
@@ -308,9 +421,19 @@ def _identifiers(reference: Reference) -> Iterator[tuple[str, str]]:
         yield "ISBN", isbn
 
 
+def _missing_parents(entries: Sequence[Entry]) -> Iterator[tuple[int, ReferenceProblem]]:
+    """Entries that take fields from an entry which is not there."""
+    keys = {entry.key.lower() for entry in entries}
+    for position, entry in enumerate(entries):
+        parent = entry.source.fields.get("crossref", "").strip() if entry.source else ""
+        if parent and parent.lower() not in keys:
+            message = f"the entry takes fields from '{parent}', but no entry has this key"
+            yield position, ReferenceProblem("missing-entry", "crossref", message)
+
+
 def _uncited(bibliography: Bibliography) -> Iterator[tuple[int, ReferenceProblem]]:
-    if bibliography.cited_keys is None:
+    if bibliography.citations is None:
         return
     for position, entry in enumerate(bibliography.entries):
-        if entry.key not in bibliography.used_keys and entry.key not in bibliography.cited_keys:
+        if entry.key not in bibliography.used_keys and entry.key not in bibliography.citations:
             yield position, ReferenceProblem("uncited", "", "the draft never cites this entry")

@@ -17,6 +17,7 @@ from whycite.check.reporting.messages import printable, relative_path
 from whycite.references.entries import Entry
 
 __all__ = [
+    "COMMON_RULES",
     "REFERENCE_RULES",
     "SEVERITIES",
     "CheckedReference",
@@ -62,7 +63,9 @@ _RULES = (
     ReferenceRule("year-differs", "warning", "the paper is from another year", differs=True),
     ReferenceRule("venue-differs", "warning", "the DOI belongs to another journal or conference", differs=True),
     ReferenceRule("authors-missing", "note", "the paper has more authors"),
-    ReferenceRule("missing-entry", "error", "a key is cited that the bibliography lacks"),
+    ReferenceRule(
+        "missing-entry", "error", "a key is cited, or fields are taken from one, that the bibliography lacks"
+    ),
     ReferenceRule("doubled-key", "error", "two entries have the same key"),
     ReferenceRule("shared-identifier", "error", "two entries with different titles have the same identifier"),
     ReferenceRule("duplicate", "warning", "two entries are the same paper"),
@@ -73,15 +76,19 @@ _RULES = (
     ReferenceRule("malformed-issn", "error", "the ISSN is cut off or mistyped"),
     ReferenceRule("malformed-orcid", "error", "the ORCID is cut off or mistyped"),
     ReferenceRule("future-year", "error", "the year is in the future"),
+    ReferenceRule("malformed-year", "error", "the year has too many digits or too few"),
     ReferenceRule("placeholder", "error", "a template's text was never replaced"),
     ReferenceRule("missing-field", "warning", "the entry lacks a field that its type needs"),
     ReferenceRule("missing-doi", "note", "the paper has a DOI that the entry lacks"),
     ReferenceRule("doi-form", "note", "the DOI is written as an address"),
     ReferenceRule("et-al", "warning", "the author list ends in “et al.”, which BibTeX takes for a person"),
+    ReferenceRule("author-list", "warning", "names are not separated by “and”, so BibTeX takes them for one person"),
     ReferenceRule("published-version", "note", "the preprint has been published since"),
+    ReferenceRule("no-identifier", "note", "the article has neither a DOI nor another identifier"),
     ReferenceRule("uncited", "note", "the entry is never cited"),
 )
 REFERENCE_RULES = {rule.id: rule for rule in _RULES}
+COMMON_RULES = frozenset({"uncited", "no-identifier"})  # true of many entries, so told of all together
 
 
 @dataclass(frozen=True, slots=True)

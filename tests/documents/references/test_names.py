@@ -43,6 +43,7 @@ from whycite.documents.references.names import parse_people, person
         ("Smith, J. and others", ("Smith, J.",)),
         ("Smith J, et al.", ("Smith, J",)),
         ("Smith, J. (Eds.)", ("Smith, J.",)),
+        ("Smith, J. and {The Medicine Editors}", ("Smith, J.", "The Medicine Editors")),
         ("Smith, A and Doe, B and", ("Smith, A", "Doe, B")),
         ("{unbalanced, brace and Doe, B", ("unbalanced, brace", "Doe, B")),
         ("Plato", ("Plato",)),

@@ -16,7 +16,8 @@ _UNPROTECT = str.maketrans({_SPACE: " ", _COMMA: ","})
 
 _AND = re.compile(r"(?<= )(?:and|AND|&)(?= )")  # "And" is a name
 _OTHERS = re.compile(r"(?:\bet\.? al\b|\band others\b|\bothers\b|…|\.\.\.)[.\s]*$", re.IGNORECASE)
-_EDITORS = re.compile(r"(?:\((?:eds?|editors?)\b\.?\)|\b(?:eds?\.|editors?))[.\s]*$", re.IGNORECASE)
+# Not the last word of a name in braces: "{The Medicine Editors}".
+_EDITORS = re.compile(rf"(?:\((?:eds?|editors?)\b\.?\)|(?<!{_SPACE})\b(?:eds?\.|editors?))[.\s]*$", re.IGNORECASE)
 _TAIL = 40  # characters at the end that are searched for "et al." and "(Eds.)"
 _INITIALS = re.compile(r"(?:[^\W\d_]{1,2}\.[-‐]?)+[^\W\d_]?|[^\W\d_]{1,3}|[^\W\d_][-‐][^\W\d_]")
 _GLUED = re.compile(r"(?<=[^\W\d_a-z])\.(?=[^\W\d_][^\W\d_A-Z])")  # "J.Smith"

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from whycite.sources.taking import SourceItem
 from whycite.sources.zotero.database import find_zotero, read_database
-from whycite.sources.zotero.items import choose_collections, source_items
-from whycite.sources.zotero.localapi import read_local_api
+from whycite.sources.zotero.items import ZoteroLibrary, choose_collections, source_items
 
 __all__ = ["read_zotero"]
 
@@ -17,11 +16,15 @@ def read_zotero(place: str | None = None, collections: Sequence[str] = ()) -> tu
 
     `place` is a data folder or the address of Zotero's local interface, by default the user's folder.
     """
-    library = (
-        read_local_api(place)
-        if place and place.startswith(("http://", "https://"))
-        else read_database(find_zotero(place))
-    )
+    library = _read(place)
     if collections:
         return source_items(choose_collections(library, collections)), None
     return source_items(library.items), library.origin
+
+
+def _read(place: str | None) -> ZoteroLibrary:
+    if place and place.startswith(("http://", "https://")):
+        from whycite.sources.zotero.localapi import read_local_api  # its client takes a quarter of a second to load
+
+        return read_local_api(place)
+    return read_database(find_zotero(place))
